@@ -1,0 +1,140 @@
+"""The wire names and types of resources, read from the classes of pulumi_aws (needs pulumi_aws: generator only).
+
+A *shape* is a plain mapping, as it stands in `aws/schema.json`:
+
+    {"type": "string" | "integer" | "number" | "boolean" | "list" | "map" | "object" | "document" | "asset" | "any",
+     "required": true,            # only where the SDK demands the property
+     "items": shape,              # of list and map
+     "properties": {name: shape}} # of object
+
+"document" is a JSON string for which the SDK takes an object as well (IAM's assumeRolePolicy).
+"""
+
+import collections.abc
+import importlib
+import inspect
+import re
+import typing
+from collections.abc import Iterator, Mapping
+from types import NoneType
+
+import pulumi
+from pulumi._types import input_type_types, is_input_type, output_type_types, resource_types
+
+Shape = dict[str, object]
+
+_PLAIN: Mapping[object, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_LISTS = (list, collections.abc.Sequence)
+_MAPS = (dict, collections.abc.Mapping)
+
+
+class NotInTheSdk(Exception):
+    """A type token without a class of that token in pulumi_aws."""
+
+
+def resource_class(token: str) -> type[pulumi.CustomResource]:
+    """The SDK's class of a type token such as `aws:eks/nodeGroup:NodeGroup`."""
+    found = re.fullmatch(r"aws:([a-z0-9]+)/\w+:(\w+)", token)
+    if found is None:
+        raise NotInTheSdk(f"{token}: not of the form aws:<module>/<name>:<Class>")
+    try:
+        cls = getattr(importlib.import_module(f"pulumi_aws.{found[1]}"), found[2])
+    except (ImportError, AttributeError) as error:
+        raise NotInTheSdk(f"{token}: pulumi_aws has no such class") from error
+    if f"'{token}'" not in inspect.getsource(cls):
+        raise NotInTheSdk(f"{token}: the class pulumi_aws.{found[1]}.{found[2]} registers another type token")
+    return typing.cast("type[pulumi.CustomResource]", cls)
+
+
+def inputs_of(token: str) -> dict[str, Shape]:
+    """Every input property of a resource type: wire name -> shape."""
+    cls = resource_class(token)
+    module = importlib.import_module(cls.__module__)
+    return _properties(getattr(module, f"{cls.__name__}Args"))
+
+
+def outputs_of(token: str) -> dict[str, object]:
+    """Every output of a resource type: wire name -> kind, as a word, a nested mapping, or a list of one kind."""
+    return {name: _kind(hint) for name, hint in sorted(resource_types(resource_class(token)).items())}
+
+
+def secrets_of(token: str) -> list[str]:
+    """Outputs that the SDK marks secret by itself."""
+    return _option_list(token, "additional_secret_outputs")
+
+
+def replace_on_changes_of(token: str) -> list[str]:
+    """Properties whose change replaces the resource, where the SDK says so itself (most replacements the provider
+    alone knows; those are in the rehearsal's table)."""
+    return _option_list(token, "replace_on_changes")
+
+
+def _option_list(token: str, option: str) -> list[str]:
+    found = re.search(rf"{option}=\[([^\]]*)\]", inspect.getsource(resource_class(token)))
+    return sorted(re.findall(r'"([^"]+)"', found[1])) if found else []
+
+
+def _properties(args_class: type) -> dict[str, Shape]:
+    """Shapes of one Args class; a parameter of its constructor without a default is required."""
+    parameters = inspect.signature(args_class.__init__).parameters  # pyright: ignore[reportGeneralTypeIssues]
+    shapes: dict[str, Shape] = {}
+    for python_name, wire_name in _names(args_class):
+        shape = _shape(input_type_types(args_class)[wire_name])
+        if parameters[python_name].default is inspect.Parameter.empty:
+            shape["required"] = True
+        shapes[wire_name] = shape
+    return dict(sorted(shapes.items()))
+
+
+def _names(args_class: type) -> Iterator[tuple[str, str]]:
+    """(python name, wire name) of each property: pulumi.getter leaves the wire name on the property's function."""
+    for python_name, member in inspect.getmembers(args_class, lambda m: isinstance(m, property)):
+        assert isinstance(member, property) and member.fget is not None
+        yield python_name, getattr(member.fget, "_pulumi_name", python_name)
+
+
+def _shape(hint: object) -> Shape:
+    kinds = list(_alternatives(hint))
+    plain = {_PLAIN[kind] for kind in kinds if kind in _PLAIN}
+    classes = [kind for kind in kinds if isinstance(kind, type) and is_input_type(kind)]
+    if classes and plain == {"string"}:
+        return {"type": "document"}
+    if classes:
+        return {"type": "object", "properties": _properties(classes[0])}
+    if len(plain) == 1:
+        return {"type": plain.pop()}
+    for kind in kinds:
+        origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+        if origin in _LISTS:
+            return {"type": "list", "items": _shape(arguments[0])}
+        if origin in _MAPS:
+            return {"type": "map", "items": _shape(arguments[1])}
+        if isinstance(kind, type) and issubclass(kind, pulumi.Asset | pulumi.Archive):
+            return {"type": "asset"}
+    return {"type": "any"}
+
+
+def _alternatives(hint: object) -> Iterator[object]:
+    """The types that a hint allows for the value itself; outputs, awaitables, None and enums' classes do not count."""
+    for kind in typing.get_args(hint) if typing.get_origin(hint) is typing.Union else (hint,):
+        origin = typing.get_origin(kind)
+        if kind is NoneType or origin is collections.abc.Awaitable or origin is pulumi.Output:
+            continue
+        if origin is typing.Union:
+            yield from _alternatives(kind)
+        else:
+            yield kind
+
+
+def _kind(hint: object) -> object:
+    for kind in _alternatives(hint):
+        if kind in _PLAIN:
+            return _PLAIN[kind]
+        origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+        if origin in _LISTS:
+            return [_kind(arguments[0])]
+        if origin in _MAPS:
+            return "map"
+        if isinstance(kind, type) and output_type_types(kind):
+            return {name: _kind(inner) for name, inner in sorted(output_type_types(kind).items())}
+    return "any"
