@@ -1,0 +1,248 @@
+"""The path language in which the cloud's table speaks of properties.
+
+A path gives a **list** of values (empty when nothing is there):
+
+    name                      a property, by its wire name (camelCase)
+    vpcConfig.subnetIds       a property inside another
+    subnetIds[0]              one element; negative numbers count from the end
+    subnetIds[*]              every element (of an object: every value; of a plain value: itself)
+    tags["kubernetes.io/x"]   a key that is no plain word
+    subnetId -> vpcId         each value of `subnetId` is taken for a resource of the cloud, found by its id, arn or
+                              name, and the path goes on there. A row's `references` say which types a path may lead
+                              to; without one, every type is searched
+    $id $name $region $account $version   of the resource: its id, its logical name in the program, the cloud's region
+                              and account, 1 + the number of its updates
+    $it                       inside the operators `some` and `every`: the value looked at
+    $self.x                   inside `exists`: property x of the resource that is being asked for
+    $old.x                    on an update: property x as it was before
+    userData | text           a filter, see FILTERS
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Protocol, TypeAlias
+
+from .zone_names import zone_id
+
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+"""A property's value as it goes over the wire."""
+
+
+class PathError(ValueError):
+    """A path or template of the table that cannot be read; the text says which and why."""
+
+
+class Thing(Protocol):
+    """What a path is asked of: a resource that the cloud holds, or one that is being asked for."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def view(self) -> Mapping[str, Json]: ...
+
+
+class Surroundings(Protocol):
+    """The rest of the cloud, as far as paths and conditions look at it."""
+
+    @property
+    def region(self) -> str: ...
+    @property
+    def account(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    def find(self, handle: str, types: Sequence[str]) -> Sequence[Thing]:
+        """Resources whose id, arn or name is `handle`; of any type when `types` is empty."""
+        ...
+
+    def things(self, type_: str) -> Sequence[Thing]:
+        """Every resource of a type that the cloud holds."""
+        ...
+
+    def targets(self, type_: str, path: str) -> Sequence[str]:
+        """Types that `path` of `type_` may lead to, by the row's references; empty when it names none."""
+        ...
+
+    def age(self, thing: Thing) -> float:
+        """Simulated seconds since the resource was made; infinite where time does not count (latency scale 0)."""
+        ...
+
+    def status(self, thing: Thing) -> str:
+        """creating, available, failed, deleting."""
+        ...
+
+    def offered(self, instance_type: str, zone: str | None) -> bool | None:
+        """Whether the catalog offers the instance type in a zone id (or the region); None when it does not know."""
+        ...
+
+    def file_count(self, thing: Thing) -> int:
+        """How many files, images or objects lie in the resource."""
+        ...
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where a path is read: `here`, in the cloud `around`, for the request `request` (default: `here` itself)."""
+
+    here: Thing
+    around: Surroundings
+    request: Thing | None = None
+    old: Mapping[str, Json] | None = None
+    it: Json = None
+
+    def at(self, thing: Thing) -> Scope:
+        """The same request, looked at from another resource."""
+        return replace(self, here=thing, request=self.request or self.here)
+
+    def looking_at(self, value: Json) -> Scope:
+        """The same place, with `$it` bound to `value`."""
+        return replace(self, it=value)
+
+
+@dataclass(frozen=True)
+class Hop:
+    """One stretch of a path between two arrows: a root (`$id`, or empty) and steps (a key, an index or `*`)."""
+
+    root: str
+    steps: tuple[str | int, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path that has been read; `values` gives what is there."""
+
+    hops: tuple[Hop, ...]
+    filters: tuple[str, ...]
+
+    def values(self, scope: Scope) -> list[Json]:
+        """Everything the path leads to, flattened; values that are null or absent are left out."""
+        found = _walk(self.hops[0], scope)
+        here = [scope.here]
+        for last, hop in zip(self.hops, self.hops[1:], strict=False):
+            types = {t for thing in here for t in scope.around.targets(thing.type, last.text)}
+            here = [t for v in found if isinstance(v, str) for t in scope.around.find(v, sorted(types))]
+            found = [value for thing in here for value in _walk(hop, scope.at(thing))]
+        for name in self.filters:
+            found = [value for item in found if (value := FILTERS[name](item)) is not None]
+        return found
+
+
+STAR = "*"
+ROOTS = ("$id", "$name", "$region", "$account", "$version", "$it", "$self", "$old")
+_STEP = re.compile(r'\.?(?P<name>[A-Za-z_][\w-]*)|\[(?P<index>-?\d+|\*)\]|\["(?P<key>[^"]*)"\]')
+
+
+@cache
+def parse_path(text: str) -> Path:
+    """Read a path. PathError says what is wrong with it."""
+    whole, *filters = (part.strip() for part in text.split("|"))
+    for name in filters:
+        if name not in FILTERS:
+            raise PathError(f"path {text!r}: unknown filter {name!r}; known are {', '.join(sorted(FILTERS))}")
+    return Path(tuple(_hop(part.strip(), text) for part in whole.split("->")), tuple(filters))
+
+
+def _hop(part: str, whole: str) -> Hop:
+    root, rest = "", part
+    if part.startswith("$"):
+        root = next((r for r in ROOTS if part == r or part.startswith((f"{r}.", f"{r}["))), "")
+        if not root:
+            raise PathError(f"path {whole!r}: {part!r} starts with none of {' '.join(ROOTS)}")
+        rest = part[len(root) :]
+    steps: list[str | int] = []
+    at = 0
+    while at < len(rest):
+        match = _STEP.match(rest, at)
+        if match is None:
+            raise PathError(f"path {whole!r}: cannot read {rest[at:]!r}")
+        index, at = match["index"], match.end()
+        steps.append(match["name"] or match["key"] or (STAR if index == STAR else int(index)))
+    if not root and not steps:
+        raise PathError(f"path {whole!r}: a part of it is empty")
+    return Hop(root, tuple(steps), part)
+
+
+def _walk(hop: Hop, scope: Scope) -> list[Json]:
+    found: list[Json] = [_root(hop.root, scope)]
+    for step in hop.steps:
+        found = [value for item in found for value in _take(item, step)]
+    return [value for value in found if value is not None]
+
+
+def _root(root: str, scope: Scope) -> Json:
+    here = scope.here
+    match root:
+        case "$id":
+            return here.id
+        case "$name":
+            return here.name
+        case "$version":
+            return here.version
+        case "$region":
+            return scope.around.region
+        case "$account":
+            return scope.around.account
+        case "$it":
+            return scope.it
+        case "$self":
+            return (scope.request or here).view
+        case "$old":
+            return scope.old
+        case _:
+            return here.view
+
+
+def _take(item: Json, step: str | int) -> Iterator[Json]:
+    if step == STAR:
+        if isinstance(item, Mapping):
+            yield from item.values()
+        elif isinstance(item, Sequence) and not isinstance(item, str):
+            yield from item
+        else:
+            yield item
+    elif isinstance(step, int):
+        if isinstance(item, Sequence) and not isinstance(item, str) and -len(item) <= step < len(item):
+            yield item[step]
+    elif isinstance(item, Mapping) and step in item:
+        yield item[step]
+
+
+def plain(value: Json) -> str:
+    """A value as it stands in the middle of a text (a number that is whole has no point)."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _decoded(value: Json) -> Json:
+    try:
+        return base64.b64decode(str(value), validate=True).decode("latin-1")
+    except (binascii.Error, ValueError):
+        return str(value)
+
+
+FILTERS: dict[str, Callable[[Json], Json]] = {
+    "text": _decoded,
+    "lower": lambda value: str(value).lower(),
+    "length": lambda value: len(value) if isinstance(value, (str, Sequence, Mapping)) else None,
+    "host": lambda value: str(value).partition("://")[2].partition("/")[0] or str(value),
+    "base": lambda value: str(value).rpartition("/")[2],
+    "family": lambda value: str(value).partition(".")[0],
+    "zone-id": lambda value: zone_id(str(value)),
+    "str": plain,
+}
+"""text: base64 decoded (as it is when it is none; bytes as latin-1, so gzip begins with \\x1f\\x8b) · lower · length of
+text, list or object · host of an address · base: after the last slash · family: g5.8xlarge -> g5 · zone-id: of a zone's
+name · str: as text."""

@@ -1,0 +1,232 @@
+"""The rows of a cloud's table: one pydantic model each, extra keys forbidden.
+
+Durations are simulated seconds of wall clock, as a deployment engine sees them. Where a row wants a *path*, see
+`paths.py`; a *template*, `templates.py`; a *condition*, `conditions.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+
+from . import cloud_conditions  # noqa: F401 - registers its operators
+from .conditions import PathText, TemplateText, When
+from .templates import parse_template
+
+Evidence: TypeAlias = Literal["observed", "documented", "assumed"]
+"""observed: users pasted it, or it was measured · documented: the cloud's docs say so · assumed: nobody was found."""
+Operation: TypeAlias = Literal["create", "update", "delete"]
+
+
+def _readable(value: JsonValue) -> JsonValue:
+    """Every text inside is a readable template."""
+    if isinstance(value, str):
+        parse_template(value)
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _readable(inner)
+    return value
+
+
+Template: TypeAlias = Annotated[JsonValue, AfterValidator(_readable)]
+"""A value, or a structure of values, whose texts are templates (paths.py)."""
+
+
+class Row(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Autoname(Row):
+    """Where the provider makes a name when none is given: `<logical name>-<7 hex>`, cut to `max` characters."""
+
+    property: str
+    max: int = 255
+
+
+class Reference(Row):
+    """Another resource that must exist, be fully created and not be going when this one is created or updated.
+
+    `by` is the path of the target's property that the value must equal (`id`, `arn`, `name`: any handle of it will
+    do). A value for which `unless` (a pattern) matches is not looked up: things the cloud has by itself.
+    """
+
+    to: list[str]
+    by: str = "id"
+    code: str
+    text: TemplateText
+    """May use {value}."""
+    unless: str | None = None
+
+
+class HeldBy(Row):
+    """A row of the *target*: it cannot be deleted while a resource of `type` names it by its path `by`.
+
+    A resource that this one made itself (see `makes`) does not hold it. `settles`: so many simulated seconds after
+    the holder's deletion returned it still holds. `retries`: for so long the genuine provider repeats the call.
+    """
+
+    type: str
+    by: PathText
+    code: str
+    text: TemplateText
+    when: When | None = None
+    """Asked of the holder: only then does it hold."""
+    settles: float = 0
+    retries: float = 0
+    source: str
+    evidence: Evidence
+
+
+class Need(Row):
+    """What the cloud itself demands before create works, beyond references: an edge of the lower bound.
+
+    Some resource of `type` whose path equals a path of this one (`where`: theirs = ours), when `when` holds here.
+    """
+
+    type: str
+    where: dict[PathText, PathText] = {}
+    when: When | None = None
+    why: str
+
+
+class Leaves(Row):
+    """A hidden leftover of the deletion, when `when` holds at that moment: a resource of `type` that nobody owns."""
+
+    when: When
+    type: str
+    inputs: dict[str, Template] = {}
+    why: str
+
+
+class Makes(Row):
+    """A hidden resource that the cloud makes along with this one and takes along when this one is deleted (the cluster
+    security group of an EKS cluster, the default security group of a VPC). Its id becomes the output `output`."""
+
+    type: str
+    inputs: dict[str, Template] = {}
+    output: str
+    """Dotted name of the output of this resource: `vpcConfig.clusterSecurityGroupId`."""
+    when: When | None = None
+
+
+class Settle(Row):
+    """Seconds after creation before *others* may use it (IAM propagation): the genuine provider retries, so the
+    stand-in waits and the wait counts."""
+
+    seconds: float
+    source: str
+
+
+class Duration(Row):
+    """How long an operation takes. `sure` is A (many logs) to D (assumed), as docs/latencies.md explains."""
+
+    seconds: float
+    low: float | None = None
+    high: float | None = None
+    source: str
+    sure: Literal["A", "B", "C", "D"]
+
+
+class DurationCase(Duration):
+    """A duration that goes for resources of which `when` holds."""
+
+    when: When
+
+
+class Timing(Duration):
+    """A duration, with cases: the first whose `when` holds goes before it."""
+
+    cases: list[DurationCase] = []
+
+
+class Latency(Row):
+    """Durations of a type's operations. Create and delete are always given; without `update`, an update takes 1 s."""
+
+    create: Timing
+    update: Timing | None = None
+    delete: Timing
+
+
+class Taken(Row):
+    """The id, or what `by` (paths) leads to, can only be there once: code and words of the cloud if it is."""
+
+    by: list[PathText] = []
+    """Empty: the id itself."""
+    code: str
+    text: TemplateText
+
+
+class TypeRow(Row):
+    """What the simulated cloud knows of a resource type."""
+
+    id: TemplateText
+    import_id: TemplateText | None = None
+    """What `pulumi import` takes when that is not the id."""
+    scope: Literal["regional", "global"] = "regional"
+    """A regional resource has an output `region`."""
+    taggable: bool = True
+    """Has inputs `tags` and an output `tagsAll` (the provider's default tags below them)."""
+    autoname: Autoname | None = None
+    outputs: dict[str, Template] = {}
+    """Computed outputs, in the order in which they may use each other."""
+    defaults: dict[str, Template] = {}
+    """What the cloud fills in for absent inputs; shows in outputs."""
+    references: dict[PathText, Reference] = {}
+    held_by: list[HeldBy] = []
+    immutable: list[str] = []
+    """Properties (dotted, `vpcConfig.subnetIds`) whose change, or a change inside of them, replaces the resource."""
+    unordered: list[str] = []
+    """Lists in which the order means nothing (dotted; `a[*].b` for inner ones)."""
+    delete_before_replace: bool = False
+    """Always; else only if its name is fixed by the program."""
+    taken: list[Taken] = []
+    needs: list[Need] = []
+    leaves: list[Leaves] = []
+    makes: list[Makes] = []
+    settle: Settle | None = None
+    latency: Latency
+    hidden: bool = False
+    """No program makes it: only `makes` and `leaves` do."""
+
+
+class Trigger(Row):
+    """One request: create with `inputs` (update: then change the properties of `then`, null removes one; delete: of
+    the world's resource `delete`, whose inputs first become those of `inputs`)."""
+
+    inputs: dict[str, JsonValue] = {}
+    then: dict[str, JsonValue] = {}
+    delete: str | None = None
+    before: list[str] = []
+    """World resources deleted first (in this order)."""
+
+
+class Refusal(Row):
+    """Something that the cloud refuses, with its words."""
+
+    name: str = Field(pattern=r"^[a-z0-9-]+$")
+    type: str
+    operation: Operation = "create"
+    when: When
+    code: str
+    text: TemplateText
+    comes: Literal["at-once", "in-status"] = "at-once"
+    after: float = 0
+    """in-status: so many seconds after acceptance; it is only refused if `when` still holds then."""
+    retries: float = 0
+    """at-once: for so long the genuine provider repeats the call before it gives up."""
+    status: str = "CREATE_FAILED"
+    """in-status: the cloud's name of the failed state."""
+    source: str
+    evidence: Evidence
+    date: str = Field(pattern=r"^\d{4}-\d{2}$")
+    world: str | None = None
+    trigger: Trigger
+    neighbour: Trigger
+
+
+class WorldResource(Row):
+    """A resource made before a refusal is tried; `${name.id}`, `${name.<output path>}` lead to earlier ones."""
+
+    name: str
+    type: str
+    inputs: dict[str, JsonValue] = {}

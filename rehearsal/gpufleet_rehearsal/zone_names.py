@@ -1,0 +1,20 @@
+"""Names and ids of availability zones in the simulated account."""
+
+from __future__ import annotations
+
+
+def zone_prefix(region: str) -> str:
+    """What a region's zone ids begin with: us-east-1 -> use1, ap-northeast-2 -> apne2, us-gov-west-1 -> usgw1."""
+    area, *middle, number = region.split("-")
+    short = {"northeast": "ne", "northwest": "nw", "southeast": "se", "southwest": "sw"}
+    return area + "".join(short.get(word, word[:1]) for word in middle) + number
+
+
+def zone_name(zone_id: str, region: str) -> str:
+    """The zone's name in the simulated account, where az1 is always a, az2 is b (a real account's letters differ)."""
+    return f"{region}{chr(ord('a') + int(zone_id.rpartition('az')[2]) - 1)}" if "-az" in zone_id else zone_id
+
+
+def zone_id(name: str) -> str:
+    """The inverse of `zone_name`: us-east-1b -> use1-az2; a zone id is itself."""
+    return name if "-az" in name else f"{zone_prefix(name[:-1])}-az{ord(name[-1]) - ord('a') + 1}"
