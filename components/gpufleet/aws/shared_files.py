@@ -1,0 +1,155 @@
+"""SharedFiles: one EFS file system that every node of a training fleet mounts."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NotRequired, TypedDict
+
+import pulumi
+from pulumi_aws import ec2, efs, vpc
+
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_shared_files
+
+NFS_PORT = 2049
+
+
+class SharedFilesArgs(TypedDict):
+    """A shared file system, the zones it is mounted in, and who may mount it."""
+
+    region: str
+    """Region of the file system, for instance us-east-1."""
+    zones: Sequence[str]
+    """Zone ids that get a mount target, for instance use1-az1: every zone that has nodes. At least one for a file
+    system made here; may be empty for an existing one whose mount targets exist."""
+    vpc_id: pulumi.Input[str]
+    """The VPC of the subnets."""
+    subnet_ids: pulumi.Input[Mapping[str, pulumi.Input[str]]]
+    """Zone id to the subnet of its mount target."""
+    client_security_group_ids: Mapping[str, pulumi.Input[str]]
+    """Who may mount: a short name of your choice to a security group, for instance {"nodes": "sg-..."}. TCP 2049 is
+    open from these groups and from nowhere else."""
+    file_system_id: NotRequired[pulumi.Input[str]]
+    """An existing file system; then none is made, and what governs it (encryption, backup, policy) is left alone."""
+    uid: NotRequired[int]
+    """POSIX user of everything written through the access point. Default 1000."""
+    gid: NotRequired[int]
+    """POSIX group of everything written through the access point. Default 1000."""
+    directory: NotRequired[str]
+    """Directory of the file system that the access point shows as its root. Default /shared."""
+    permissions: NotRequired[str]
+    """Octal mode of that directory when it is first made. Default 0755."""
+    access_point: NotRequired[bool]
+    """False: make no access point. Default true."""
+    throughput: NotRequired[str]
+    """elastic, bursting or provisioned. Default elastic: pay per GB moved, no credits to run out of."""
+    provisioned_mibps: NotRequired[float]
+    """MiB/s, for provisioned throughput only."""
+    kms_key_arn: NotRequired[pulumi.Input[str]]
+    """Key for encryption at rest. Default: the AWS-managed key of EFS; encryption is always on."""
+    require_tls: NotRequired[bool]
+    """Refuse mounts without TLS; the EFS CSI driver and the EFS mount helper use it. Default true."""
+    backup: NotRequired[bool]
+    """Daily AWS Backup with 35 days' retention. Default true."""
+    infrequent_access_days: NotRequired[int]
+    """Days without access after which a file moves to infrequent access (1, 7, 14, 30, 60, 90, 180, 270 or 365); its
+    first access moves it back. 0 = never. Default 30."""
+    one_zone: NotRequired[str]
+    """Zone id of a One Zone file system: about half the price, one mount target, lost with its zone."""
+    zone_names: NotRequired[Mapping[str, str]]
+    """This account's zone id to zone name. Needed with one_zone only: EFS takes a name (us-east-1a), and names mean
+    different zones in different accounts."""
+    erase: NotRequired[bool]
+    """True: destroy deletes the files too. Default false: file system and access point are protected."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of every resource."""
+
+
+@dataclass(frozen=True)
+class FilesPlan:
+    """What will be made, as plain data."""
+
+    zones: list[str]
+    one_zone_name: str | None
+    lifecycle: list[dict[str, str]]
+    uid: int
+    gid: int
+    keep: bool
+
+
+def plan_files(args: SharedFilesArgs) -> FilesPlan:
+    """Decide everything that does not come from another resource. ``args`` has passed the rules."""
+    days = int(args.get("infrequent_access_days", 30))
+    unit = "DAY" if days == 1 else "DAYS"
+    moves = [
+        {"transition_to_ia": f"AFTER_{days}_{unit}"},
+        {"transition_to_primary_storage_class": "AFTER_1_ACCESS"},
+    ]
+    one_zone = args.get("one_zone")
+    return FilesPlan(
+        zones=list(args["zones"]),
+        one_zone_name=args.get("zone_names", {})[one_zone] if one_zone else None,
+        lifecycle=moves if days else [],
+        uid=int(args.get("uid", 1000)),
+        gid=int(args.get("gid", 1000)),
+        keep=not args.get("erase", False),
+    )
+
+
+def creation_token(project: str, stack: str, name: str) -> str:
+    """The token (at most 64 characters) under which EFS makes the file system, the same on every run.
+
+    EFS refuses a second file system with the same token. So a stack that lost its state gets an error that names the
+    file system, and never an empty second one beside the one with the data.
+    """
+    token = f"{project}-{stack}-{name}"
+    return token if len(token) <= 64 else f"{token[:47]}-{hashlib.sha256(token.encode()).hexdigest()[:16]}"
+
+
+def tls_policy(file_system_arn: str) -> str:
+    """File system policy (JSON): whoever reaches a mount target may mount, over TLS only.
+
+    A policy replaces EFS's default of "anyone who reaches a mount target", so that has to be said again.
+    https://docs.aws.amazon.com/efs/latest/ug/iam-access-control-nfs-efs.html
+    """
+    statement = {"Principal": {"AWS": "*"}, "Resource": file_system_arn}
+    client = ["ClientMount", "ClientWrite", "ClientRootAccess"]
+    allow = {
+        "Sid": "ThroughMountTargets",
+        "Effect": "Allow",
+        **statement,
+        "Action": [f"elasticfilesystem:{action}" for action in client],
+        "Condition": {"Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"}},
+    }
+    deny = {
+        "Sid": "TlsOnly",
+        "Effect": "Deny",
+        **statement,
+        "Action": "*",
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+    return json.dumps({"Version": "2012-10-17", "Statement": [allow, deny]})
+
+
+class SharedFiles(pulumi.ComponentResource):
+    """An encrypted EFS file system with a mount target per zone and an access point for one POSIX user.
+
+    Data outlives compute: file system, access point, backup and policy are protected, so that
+    ``pulumi destroy --exclude-protected`` keeps them in the state and the next ``up`` goes on with the same files.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    file_system_id: pulumi.Output[str]
+    dns_name: pulumi.Output[str]
+    """Host to mount in zones that have a mount target."""
+    access_point_id: pulumi.Output[str | None]
+    """None without an access point."""
+    security_group_id: pulumi.Output[str | None]
+    """Group of the mount targets; None without mount targets."""
+    mount_target_ids: pulumi.Output[Mapping[str, str]]
+    """Zone id to mount target. A pod or job that mounts must wait for these."""
+
+    def __init__(self, name: str, args: SharedFilesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("gpufleet-aws:index:SharedFiles", name, dict(args), opts)

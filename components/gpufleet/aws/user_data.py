@@ -1,0 +1,96 @@
+"""User data of GPU nodes: what a node is told at first boot, before it joins the cluster.
+
+EKS merges its own part (cluster name, endpoint, certificate, labels, taints) into what is given here, as long as the
+image is EKS's own. With a customer's image nothing is merged, and the node would never join: :class:`Join` carries
+those facts then.
+
+The wire form is base64 of plain text. It must not be compressed: EKS accepts a gzipped template when the node group
+is made and refuses its first update (terraform-aws-modules/terraform-aws-eks#1875).
+"""
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+HUGE_PAGES = 5128
+"""2-MiB huge pages on a node with EFA (10 GiB), as AWS's EFA installer reserves them; a pod asks for 5120Mi of them."""
+
+_BOUNDARY = "==gpufleet=="
+
+
+@dataclass(frozen=True)
+class Join:
+    """What a node with a customer's image must know to join the cluster.
+
+    ``certificate_authority`` is base64 of PEM, ``service_cidr`` the IPv4 range of Kubernetes services. Labels and
+    taints (key to ``value:Effect``) are set by the node itself, for EKS cannot add them to its start-up.
+    """
+
+    cluster_name: str
+    endpoint: str
+    certificate_authority: str
+    service_cidr: str
+    labels: Mapping[str, str]
+    taints: Mapping[str, str]
+
+
+def amazon_linux(efa: bool, join: Join | None = None) -> str:
+    """MIME multipart user data for Amazon Linux 2023, in base64.
+
+    One part is nodeadm's NodeConfig: local NVMe disks, where the type has any, become one RAID 0 under containerd and
+    the kubelet, so that checkpoints and image layers do not go through the root volume. With ``efa`` a script
+    reserves huge pages; nodeadm starts the kubelet after it, so the kubelet counts them.
+    """
+    parts = [("application/node.eks.aws", json.dumps(_node_config(join), indent=2))]  # JSON is YAML
+    if efa:
+        script = f"#!/bin/bash\necho 'vm.nr_hugepages = {HUGE_PAGES}' > /etc/sysctl.d/90-efa.conf\nsysctl --system\n"
+        parts.append(("text/x-shellscript", script))
+    return _base64(_multipart(parts))
+
+
+def bottlerocket(efa: bool) -> str:
+    """TOML settings for Bottlerocket, in base64: local disks for containers, and huge pages with ``efa``.
+
+    The disk command is not essential to the boot, as most G types have no local disk.
+    """
+    lines = [
+        "[settings.bootstrap-commands.local-storage]",
+        "commands = [",
+        '  ["apiclient", "ephemeral-storage", "init"],',
+        '  ["apiclient", "ephemeral-storage", "bind", "--dirs", '
+        '"/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods"],',
+        "]",
+        "essential = false",
+        'mode = "always"',
+    ]
+    if efa:
+        lines += ["", "[settings.kernel.sysctl]", f'"vm.nr_hugepages" = "{HUGE_PAGES}"']
+    return _base64("\n".join(lines) + "\n")
+
+
+def _node_config(join: Join | None) -> dict[str, object]:
+    spec: dict[str, object] = {"instance": {"localStorage": {"strategy": "RAID0"}}}
+    if join is not None:
+        spec["cluster"] = {
+            "name": join.cluster_name,
+            "apiServerEndpoint": join.endpoint,
+            "certificateAuthority": join.certificate_authority,
+            "cidr": join.service_cidr,
+        }
+        labels = ",".join(f"{key}={value}" for key, value in join.labels.items())
+        taints = ",".join(f"{key}={value}" for key, value in join.taints.items())
+        spec["kubelet"] = {"flags": [f"--node-labels={labels}", f"--register-with-taints={taints}"]}
+    return {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": spec}
+
+
+def _multipart(parts: Sequence[tuple[str, str]]) -> str:
+    lines = ["MIME-Version: 1.0", f'Content-Type: multipart/mixed; boundary="{_BOUNDARY}"', ""]
+    for content_type, body in parts:
+        lines += [f"--{_BOUNDARY}", f"Content-Type: {content_type}", "", body]
+    lines += [f"--{_BOUNDARY}--", ""]
+    return "\n".join(lines)
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()

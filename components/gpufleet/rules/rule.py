@@ -1,0 +1,144 @@
+"""What a rule is, what it returns, and how rules are found.
+
+A rule is one function with keyword-only plain arguments: no Pulumi, no SDK, no look-up of its own. Its docstring holds
+one sentence that states the rule, then a line `Source: ...` that says where the rule comes from.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, update_wrapper
+from typing import Generic, ParamSpec
+
+from gpufleet.rules.wording import shown
+
+P = ParamSpec("P")
+
+
+class Status(StrEnum):
+    """Outcome of one rule. UNVERIFIED: the facts at hand do not decide it, which is never the same as a pass."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    UNVERIFIED = "unverified"
+
+
+class Severity(StrEnum):
+    """How much a failure weighs: INFO is advice, WARNING is printed, ERROR refuses the resource."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the body of a rule returns: which argument, with which value, and what about it."""
+
+    status: Status
+    argument: str = ""
+    value: object = None
+    problem: str = ""
+    fix: str = ""
+
+
+def passed() -> Outcome:
+    """The rule holds."""
+    return Outcome(Status.PASS)
+
+
+def failed(argument: str, value: object, problem: str, fix: str) -> Outcome:
+    """The rule is broken: `problem` says what is illegal, `fix` what would be legal."""
+    return Outcome(Status.FAIL, argument, value, problem, fix)
+
+
+def unverified(argument: str, value: object, problem: str, fix: str) -> Outcome:
+    """The rule cannot be judged: `problem` says what is not known, `fix` how to find out."""
+    return Outcome(Status.UNVERIFIED, argument, value, problem, fix)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One rule applied to one set of values. Every field but `rule`, `severity` and `status` is empty on a pass."""
+
+    rule: str
+    severity: Severity
+    status: Status
+    argument: str
+    value: object
+    problem: str
+    fix: str
+
+    @property
+    def refuses(self) -> bool:
+        """Whether the resource may not be created."""
+        return self.severity is Severity.ERROR and self.status is Status.FAIL
+
+    def line(self, resource: str) -> str:
+        """The one line that users see: `<resource>: <argument>=<value>: <problem>; <fix> [<rule>]`."""
+        if self.status is Status.PASS:
+            return f"{resource}: ok [{self.rule}]"
+        doubt = "not verified: " if self.status is Status.UNVERIFIED else ""
+        return f"{resource}: {self.argument}={shown(self.value)}: {doubt}{self.problem}; {self.fix} [{self.rule}]"
+
+
+class Rule(Generic[P]):
+    """A named judgement; call it with the keyword arguments of the function that it wraps to get a `Finding`."""
+
+    def __init__(self, name: str, severity: Severity, judge: Callable[P, Outcome]) -> None:
+        update_wrapper(self, judge)
+        self.name = name
+        self.severity = severity
+        self.judge = judge
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Finding:
+        outcome = self.judge(*args, **kwargs)
+        return Finding(
+            self.name,
+            self.severity,
+            outcome.status,
+            outcome.argument,
+            outcome.value,
+            outcome.problem,
+            outcome.fix,
+        )
+
+    def __repr__(self) -> str:
+        return f"Rule({self.name!r})"
+
+    @property
+    def sentence(self) -> str:
+        """The rule in one sentence: its docstring up to the source."""
+        return " ".join((self.judge.__doc__ or "").partition("Source:")[0].split())
+
+    @property
+    def source(self) -> str:
+        """Where the rule comes from: what follows `Source:` in its docstring."""
+        return " ".join((self.judge.__doc__ or "").partition("Source:")[2].split())
+
+
+def rule(name: str, severity: Severity) -> Callable[[Callable[P, Outcome]], Rule[P]]:
+    """Declare a pure function as the rule `name`: `<any|aws|azure>-<subject>-<what>`, in lower case with hyphens."""
+
+    def declare(judge: Callable[P, Outcome]) -> Rule[P]:
+        return Rule(name, severity, judge)
+
+    return declare
+
+
+@cache
+def all_rules() -> tuple[Rule[...], ...]:
+    """Every rule of the package `gpufleet.rules`, by name. Walks the package, so that no list can forget one.
+
+    Raises ValueError if two rules have one name.
+    """
+    package = importlib.import_module("gpufleet.rules")
+    found: dict[str, Rule[...]] = {}
+    for info in pkgutil.walk_packages(package.__path__, prefix="gpufleet.rules."):
+        module = importlib.import_module(info.name)
+        for member in vars(module).values():
+            if isinstance(member, Rule) and found.setdefault(member.name, member) is not member:
+                raise ValueError(f"two rules are called {member.name}")
+    return tuple(found[name] for name in sorted(found))

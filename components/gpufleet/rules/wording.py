@@ -1,0 +1,50 @@
+"""How values, lists and suggestions read in a message."""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+
+_LONGEST_VALUE = 160  # characters; beyond that a value is cut, so that a message stays one readable line
+
+
+def shown(value: object) -> str:
+    """A value as users wrote it in their config: lists in brackets without quotes, booleans and null as in YAML."""
+    text = _plain(value)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
+
+
+def _plain(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        # One line, whatever is in it.
+        return value if value and value.isprintable() else repr(value)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_plain(key)}: {_plain(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return "[" + ", ".join(_plain(item) for item in value) + "]"
+    return " ".join(repr(value).split())
+
+
+def listed(words: Iterable[str], last: str = "or") -> str:
+    """Words as a list in a sentence: `a, b or c`."""
+    words = list(words)
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def nearest(word: str, legal: Iterable[str]) -> str | None:
+    """The legal word that `word` was most likely meant to be, or None when none is near."""
+    matches = difflib.get_close_matches(word.lower(), list(legal), n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def use_one_of(word: str, legal: Sequence[str], many: int = 12) -> str:
+    """The fix for an unknown word: the nearest legal one if there is one, and all of them unless there are `many`."""
+    near = nearest(word, legal)
+    every = f"use {listed(legal)}" if len(legal) <= many else ""
+    if near is None:
+        return every or f"use one of the {len(legal)} known, for instance {legal[0]}"
+    return f"did you mean {near}?" + (f" ({every})" if every else "")
