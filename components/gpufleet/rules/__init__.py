@@ -1,10 +1,17 @@
 """Rules: plain facts in, findings out. Imports neither pulumi nor a cloud SDK.
 
-Doors: `judge_pool`, `judge_network`, `judge_cluster`, `judge_shared_files`, `judge_registry`, `judge_tags`. Each takes
-plain values and returns every finding, passes included.
+The doors take a component's arguments, judge what is plain in them, and return every finding, passes included:
+`judge_arguments` names and kinds of any component's arguments, the others the subject they name.
 """
 
+from gpufleet.rules.arguments import judge_arguments
+from gpufleet.rules.cluster import judge_cluster
+from gpufleet.rules.network import judge_network
+from gpufleet.rules.pool import judge_pool
+from gpufleet.rules.registry import judge_registry
 from gpufleet.rules.rule import Finding, Rule, Severity, Status, all_rules
+from gpufleet.rules.shared_files import judge_shared_files
+from gpufleet.rules.tags import judge_tags
 
 __all__ = [
     "Finding",
@@ -12,4 +19,11 @@ __all__ = [
     "Severity",
     "Status",
     "all_rules",
+    "judge_arguments",
+    "judge_cluster",
+    "judge_network",
+    "judge_pool",
+    "judge_registry",
+    "judge_shared_files",
+    "judge_tags",
 ]

@@ -1,0 +1,16 @@
+"""The door for GPU pools: every rule on a pool's intent."""
+
+from collections.abc import Mapping
+
+from gpufleet.pool import Pool
+from gpufleet.rules.arguments import judge_arguments
+from gpufleet.rules.rule import Finding
+
+
+def judge_pool(pool: Mapping[str, object], region: str, declared: type = Pool) -> list[Finding]:
+    """Every finding on a pool, passes included. Never raises, whatever the values.
+
+    `declared` is the TypedDict that declares the arguments, when a component adds fields to those of `Pool`: names
+    and kinds are judged by it.
+    """
+    return judge_arguments(pool, declared)
