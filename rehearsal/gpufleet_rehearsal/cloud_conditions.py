@@ -128,3 +128,45 @@ class Files(Condition, operator="files"):
 
     def holds(self, scope: Scope) -> bool:
         return scope.around.file_count(scope.here) > self.above
+
+
+class NoCapacity(Condition, operator="no_capacity"):
+    """`no_capacity: {type: instanceTypes[*], zone: "subnetIds[*] -> availabilityZoneId"}`: a rehearsed fault
+    (`capacity:...`) says so for **every** pair of an instance type and a zone (id or name) there. Ask besides whether
+    anything is to be launched at all."""
+
+    type: PathText
+    zone: PathText
+
+    def holds(self, scope: Scope) -> bool:
+        types = [plain(value) for value in values_at(self.type, scope)]
+        zones = [zone_id(plain(value)) for value in values_at(self.zone, scope)]
+        pairs = [(kind, zone) for kind in types for zone in zones]
+        return bool(pairs) and all(scope.around.no_capacity(kind, zone) for kind, zone in pairs)
+
+
+class OverQuota(Condition, operator="over_quota"):
+    """`over_quota: {type: instanceTypes[*], count: scalingConfig.desiredSize}`: with so many instances of the first
+    instance type there, those of all resources of this kind together have more vCPUs than the settings' quota of its
+    family. Instances on Spot or in a capacity block are to be left out by `unless`."""
+
+    type: PathText
+    count: PathText
+    unless: When | None = None
+
+    def holds(self, scope: Scope) -> bool:
+        family, asked = self._vcpus(scope)
+        limit = scope.around.quota(family) if family else None
+        if limit is None or not asked:
+            return False
+        others = [scope.at(t) for t in scope.around.things(scope.here.type) if t.id != scope.here.id]
+        used = sum(vcpus for kind, vcpus in map(self._vcpus, others) if kind == family)
+        return used + asked > limit
+
+    def _vcpus(self, scope: Scope) -> tuple[str | None, float]:
+        types, counts = values_at(self.type, scope), values_at(self.count, scope)
+        if not types or not counts or (self.unless is not None and self.unless.holds(scope)):
+            return None, 0
+        kind = plain(types[0])
+        family = "P" if kind.startswith("p") else "G" if kind.startswith(("g", "vt")) else "standard"
+        return family, float(plain(counts[0])) * (scope.around.vcpus(kind) or 0)

@@ -86,6 +86,18 @@ class Surroundings(Protocol):
         """Whether the catalog offers the instance type in a zone id (or the region); None when it does not know."""
         ...
 
+    def no_capacity(self, instance_type: str, zone: str) -> bool:
+        """Whether a rehearsed fault says that there is none in the zone id."""
+        ...
+
+    def vcpus(self, instance_type: str) -> int | None:
+        """vCPUs of one instance; None when the catalog does not know the type."""
+        ...
+
+    def quota(self, family: str) -> int | None:
+        """On-demand vCPUs at most of the families P, G, standard; None without a limit."""
+        ...
+
     def file_count(self, thing: Thing) -> int:
         """How many files, images or objects lie in the resource."""
         ...

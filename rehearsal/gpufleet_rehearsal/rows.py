@@ -198,6 +198,10 @@ class Trigger(Row):
     delete: str | None = None
     before: list[str] = []
     """World resources deleted first (in this order)."""
+    faults: list[str] = []
+    """Rehearsed faults (faults.py) in force."""
+    quotas: dict[str, int] = {}
+    """vCPU quotas in force."""
 
 
 class Refusal(Row):
