@@ -1,0 +1,84 @@
+"""From a JSON file to records, with one clear line for each broken one."""
+
+import json
+import types
+import typing
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from gpufleet.catalog.records import Record
+
+R = TypeVar("R", bound=Record)
+
+
+class CatalogError(ValueError):
+    """A catalog file that cannot be used; its text has one line for each broken record."""
+
+
+def read_records(path: Path, kind: type[R]) -> dict[tuple[str, ...], R]:
+    """All records of a file, by key. The file holds a JSON list of objects, sorted by key.
+
+    Raises CatalogError if the file is missing, is not JSON, or holds a record with a missing or unknown field, a value
+    of the wrong kind or out of range, or a key that is out of order or there twice.
+    """
+    place = f"{path.parent.name}/{path.name}"
+    try:
+        content: object = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CatalogError(f"{place}: cannot be read as JSON: {error}") from error
+    if not isinstance(content, list):
+        raise CatalogError(f"{place}: must hold a list of records")
+    records: dict[tuple[str, ...], R] = {}
+    faults: list[str] = []
+    last: tuple[str, ...] = ()
+    for number, item in enumerate(content, start=1):
+        record, problems = _parse(item, kind)
+        key = tuple(getattr(record, field) for field in kind.KEY) if record else ()
+        name = f"{place}: record {number}" + (f" ({', '.join(key)})" if key else "")
+        if record and key in records:
+            problems.append(("/".join(kind.KEY), "is there twice"))
+        elif record and key < last:
+            problems.append(("/".join(kind.KEY), f"must come before {', '.join(last)}: the file is sorted"))
+        faults += [f"{name}: {field}: {reason}" for field, reason in problems]
+        if record:
+            records[key] = record
+            last = key
+    if faults:
+        raise CatalogError("\n".join(faults))
+    return records
+
+
+def _parse(item: object, kind: type[R]) -> tuple[R | None, list[tuple[str, str]]]:
+    """One record, or None and what is wrong with it."""
+    if not isinstance(item, dict):
+        return None, [("record", "must be an object")]
+    fields = _fields(kind)
+    problems = [(str(name), "is not a field of this file") for name in item if name not in fields]
+    problems += [(name, "is missing") for name in fields if name not in item]
+    for name in fields.keys() & item.keys():
+        kinds, wanted = fields[name]
+        value = item[name]
+        if isinstance(value, list) and tuple in kinds and all(isinstance(each, str) for each in value):
+            item[name] = tuple(value)
+        elif type(value) not in kinds:
+            problems.append((name, f"must be {wanted}, not {json.dumps(value)}"))
+    if problems:
+        return None, sorted(problems)
+    record = kind(**item)
+    return record, [(name, f"{reason}, not {json.dumps(getattr(record, name))}") for name, reason in record.problems()]
+
+
+@cache
+def _fields(kind: type[Record]) -> dict[str, tuple[frozenset[type], str]]:
+    """For each field the Python types of its JSON values, and how to say that."""
+    hints = {name: hint for name, hint in typing.get_type_hints(kind).items() if name.islower()}
+    return {name: _kinds(hint) for name, hint in hints.items()}
+
+
+def _kinds(hint: object) -> tuple[frozenset[type], str]:
+    options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+    said = {str: "text", int: "a whole number", float: "a number", bool: "true or false", types.NoneType: "null"}
+    kinds = {typing.get_origin(option) or option for option in options}
+    words = " or ".join(said.get(option, "a list of texts") for option in options)
+    return frozenset(kinds | {int} if float in kinds else kinds), words
