@@ -11,6 +11,7 @@ from pulumi_aws import ec2, efs, vpc
 
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_shared_files
+from gpufleet.rules.subnet import judge_subnets
 
 NFS_PORT = 2049
 
@@ -25,7 +26,7 @@ class SharedFilesArgs(TypedDict):
     system made here; may be empty for an existing one whose mount targets exist."""
     vpc_id: pulumi.Input[str]
     """The VPC of the subnets."""
-    subnet_ids: pulumi.Input[Mapping[str, pulumi.Input[str]]]
+    subnet_ids: Mapping[str, pulumi.Input[str]]
     """Zone id to the subnet of its mount target."""
     client_security_group_ids: Mapping[str, pulumi.Input[str]]
     """Who may mount: a short name of your choice to a security group, for instance {"nodes": "sg-..."}. TCP 2049 is
@@ -152,4 +153,120 @@ class SharedFiles(pulumi.ComponentResource):
     """Zone id to mount target. A pod or job that mounts must wait for these."""
 
     def __init__(self, name: str, args: SharedFilesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("gpufleet-aws:index:SharedFiles", name, dict(args), opts)
+        refuse_or_warn(name, [*judge_shared_files(args), *judge_subnets(args)])
+        plan = plan_files(args)
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-aws:index:SharedFiles", name, {}, opts)
+        self._tags = dict(args.get("tags", {}))
+        self._kept = pulumi.ResourceOptions(parent=self, protect=plan.keep)
+        self._loose = pulumi.ResourceOptions(parent=self)
+
+        existing = args.get("file_system_id")
+        if existing is None:
+            file_system = self._file_system(name, args, plan)
+            self.file_system_id, self.dns_name = file_system.id, file_system.dns_name
+        else:
+            self.file_system_id = pulumi.Output.from_input(existing)
+            self.dns_name = pulumi.Output.concat(existing, f".efs.{args['region']}.amazonaws.com")
+        self._mount_targets(name, args, plan)
+        self._access_point(name, args, plan)
+        self.register_outputs(
+            {
+                "file_system_id": self.file_system_id,
+                "dns_name": self.dns_name,
+                "access_point_id": self.access_point_id,
+                "security_group_id": self.security_group_id,
+                "mount_target_ids": self.mount_target_ids,
+            }
+        )
+
+    def _file_system(self, name: str, args: SharedFilesArgs, plan: FilesPlan) -> efs.FileSystem:
+        """The file system and what governs its data. All of it stays when the fleet is destroyed: backups go on."""
+        throughput = args.get("provisioned_mibps")
+        file_system = efs.FileSystem(
+            f"{name}-files",
+            creation_token=creation_token(pulumi.get_project(), pulumi.get_stack(), name),
+            encrypted=True,
+            kms_key_id=args.get("kms_key_arn"),
+            throughput_mode=args.get("throughput", "elastic"),
+            provisioned_throughput_in_mibps=None if throughput is None else float(throughput),
+            lifecycle_policies=[efs.FileSystemLifecyclePolicyArgs(**move) for move in plan.lifecycle],
+            availability_zone_name=plan.one_zone_name,
+            tags={**self._tags, "Name": f"{name}-files"},
+            # The creation token is taken until the old one is gone.
+            opts=pulumi.ResourceOptions(parent=self, protect=plan.keep, delete_before_replace=True),
+        )
+        if args.get("backup", True):
+            efs.BackupPolicy(
+                f"{name}-backup",
+                file_system_id=file_system.id,
+                backup_policy=efs.BackupPolicyBackupPolicyArgs(status="ENABLED"),
+                opts=self._kept,
+            )
+        if args.get("require_tls", True):
+            efs.FileSystemPolicy(
+                f"{name}-policy",
+                file_system_id=file_system.id,
+                policy=file_system.arn.apply(tls_policy),
+                opts=self._kept,
+            )
+        return file_system
+
+    def _mount_targets(self, name: str, args: SharedFilesArgs, plan: FilesPlan) -> None:
+        """A mount target per zone, behind one security group that only the given groups reach."""
+        if not plan.zones:
+            self.security_group_id = pulumi.Output.from_input(None)
+            self.mount_target_ids = pulumi.Output.from_input({})
+            return
+        group = ec2.SecurityGroup(
+            f"{name}-nfs",
+            description="Mount targets of a shared file system",
+            vpc_id=args["vpc_id"],
+            tags={**self._tags, "Name": f"{name}-nfs"},
+            opts=self._loose,
+        )
+        for client, client_group in args["client_security_group_ids"].items():
+            vpc.SecurityGroupIngressRule(
+                f"{name}-nfs-from-{client}",
+                security_group_id=group.id,
+                referenced_security_group_id=client_group,
+                ip_protocol="tcp",
+                from_port=NFS_PORT,
+                to_port=NFS_PORT,
+                description=f"NFS from {client}",
+                tags={**self._tags, "Name": f"{name}-nfs-from-{client}"},
+                opts=self._loose,
+            )
+        targets = {
+            zone: efs.MountTarget(
+                f"{name}-mount-{zone}",
+                file_system_id=self.file_system_id,
+                subnet_id=args["subnet_ids"][zone],
+                security_groups=[group.id],
+                opts=self._loose,
+            )
+            for zone in plan.zones
+        }
+        self.security_group_id = group.id
+        self.mount_target_ids = pulumi.Output.from_input({zone: target.id for zone, target in targets.items()})
+
+    def _access_point(self, name: str, args: SharedFilesArgs, plan: FilesPlan) -> None:
+        """A directory of its own, made on first mount and owned by the one user that everybody writes as."""
+        if not args.get("access_point", True):
+            self.access_point_id = pulumi.Output.from_input(None)
+            return
+        point = efs.AccessPoint(
+            f"{name}-access",
+            file_system_id=self.file_system_id,
+            posix_user=efs.AccessPointPosixUserArgs(uid=plan.uid, gid=plan.gid),
+            # Without creation_info a mount of a directory that does not exist yet hangs until it times out.
+            root_directory=efs.AccessPointRootDirectoryArgs(
+                path=args.get("directory", "/shared"),
+                creation_info=efs.AccessPointRootDirectoryCreationInfoArgs(
+                    owner_uid=plan.uid, owner_gid=plan.gid, permissions=args.get("permissions", "0755")
+                ),
+            ),
+            tags={**self._tags, "Name": f"{name}-access"},
+            opts=self._kept,
+        )
+        self.access_point_id = point.id

@@ -1,0 +1,105 @@
+"""The launch template of a GPU pool: disks, addresses, fabric and capacity of each node.
+
+EKS refuses templates that name a subnet, an instance profile or a shutdown behaviour, and an instance type in both
+template and node group; so none of these is set, but for the type of a capacity block.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+from pulumi_aws import ec2
+
+from gpufleet.aws.efa import Interface
+from gpufleet.aws.pool_plan import PoolPlan
+
+TAGGED = ("instance", "volume", "network-interface")
+"""What a launch creates and a bill or a clean-up must find by tag."""
+
+
+@dataclass(frozen=True)
+class TemplateLinks:
+    """What the template takes from other resources."""
+
+    security_groups: Sequence[pulumi.Input[str]]
+    placement_group: pulumi.Input[str] | None
+    user_data: pulumi.Input[str]
+    kms_key_arn: pulumi.Input[str] | None
+
+
+def launch_template(
+    name: str, plan: PoolPlan, links: TemplateLinks, tags: Mapping[str, str], parent: pulumi.Resource
+) -> ec2.LaunchTemplate:
+    """Create the template. ``name`` is its logical name, ``tags`` those of the template and of all it launches."""
+    named = {**tags, "Name": name}
+    node = {**tags, "Name": parent.pulumi_resource_name}
+    by_interface = bool(plan.interfaces)
+    return ec2.LaunchTemplate(
+        name,
+        update_default_version=True,
+        image_id=plan.image_id,
+        instance_type=plan.template_type,
+        key_name=plan.key_pair,
+        user_data=links.user_data,
+        # Interfaces and instance-level groups exclude each other.
+        network_interfaces=[_interface(each, plan, links) for each in plan.interfaces] if by_interface else None,
+        vpc_security_group_ids=None if by_interface else list(links.security_groups),
+        placement=None
+        if links.placement_group is None
+        else ec2.LaunchTemplatePlacementArgs(group_name=links.placement_group),
+        # Two hops, because a container is one hop away from its node.
+        metadata_options=ec2.LaunchTemplateMetadataOptionsArgs(
+            http_endpoint="enabled", http_tokens="required", http_put_response_hop_limit=2
+        ),
+        block_device_mappings=[_disk(device, size, links.kms_key_arn) for device, size in plan.disks.items()],
+        capacity_reservation_specification=_reservation(plan),
+        instance_market_options=ec2.LaunchTemplateInstanceMarketOptionsArgs(market_type=plan.market)
+        if plan.market
+        else None,
+        tag_specifications=[
+            ec2.LaunchTemplateTagSpecificationArgs(resource_type=resource, tags=node) for resource in TAGGED
+        ],
+        tags=named,
+        opts=pulumi.ResourceOptions(parent=parent),
+    )
+
+
+def _interface(interface: Interface, plan: PoolPlan, links: TemplateLinks) -> ec2.LaunchTemplateNetworkInterfaceArgs:
+    """One interface. The API takes these switches as strings."""
+    return ec2.LaunchTemplateNetworkInterfaceArgs(
+        network_card_index=interface.card,
+        device_index=interface.device,
+        interface_type=interface.kind,
+        delete_on_termination="true",
+        associate_public_ip_address="true" if plan.public_addresses else None,
+        security_groups=list(links.security_groups),
+    )
+
+
+def _disk(
+    device: str, gib: int | None, kms_key_arn: pulumi.Input[str] | None
+) -> ec2.LaunchTemplateBlockDeviceMappingArgs:
+    """One encrypted gp3 disk; without a size it has that of the image."""
+    return ec2.LaunchTemplateBlockDeviceMappingArgs(
+        device_name=device,
+        ebs=ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
+            volume_type="gp3",
+            volume_size=gib,
+            encrypted="true",
+            kms_key_id=kms_key_arn,
+            delete_on_termination="true",
+        ),
+    )
+
+
+def _reservation(plan: PoolPlan) -> ec2.LaunchTemplateCapacityReservationSpecificationArgs | None:
+    """Aim at the reservation and at nothing else: a launch beyond it fails, it does not become on-demand."""
+    if plan.reservation_id is None:
+        return None
+    return ec2.LaunchTemplateCapacityReservationSpecificationArgs(
+        capacity_reservation_target=(
+            ec2.LaunchTemplateCapacityReservationSpecificationCapacityReservationTargetArgs(
+                capacity_reservation_id=plan.reservation_id
+            )
+        )
+    )
