@@ -1,0 +1,60 @@
+"""Put the engine into .venv/bin, so that `.venv/bin/pulumi` works with or without an activated environment."""
+
+import os
+import shutil
+from pathlib import Path
+
+from progress import Say
+
+HOST = "pulumi-language-python"
+
+
+def link_engine(engine: Path | None, bin_directory: Path, say: Say) -> None:
+    """Link every program of the directory `engine` into `bin_directory`, and our language host where it has none.
+
+    With None (the user's own Pulumi on PATH is used) what an earlier set-up linked is taken away again.
+
+    The links are hard ones, or copies across file systems: the engine looks for language hosts beside its own
+    executable *after* following symbolic links, and warns about one that it finds on PATH only.
+    """
+    ours = [bin_directory / name for name in ("pulumi", HOST, f"{HOST}-exec")]
+    if engine is None:
+        for program in ours:
+            program.unlink(missing_ok=True)
+        return
+    programs = [program for program in engine.iterdir() if program.name.startswith("pulumi")]
+    changed = [_link(program, bin_directory / program.name) for program in programs]
+    if not (engine / HOST).exists():
+        changed.append(_write_host(bin_directory))
+    if any(changed):
+        say(f"engine: {engine} linked as {bin_directory / 'pulumi'}")
+
+
+def _link(source: Path, target: Path) -> bool:
+    """Whether the target had to be changed."""
+    if target.exists():
+        here, there = target.stat(), source.stat()
+        if target.samefile(source) or (here.st_size, here.st_mtime_ns) == (there.st_size, there.st_mtime_ns):
+            return False
+    fresh = target.with_name(f".{target.name}.new")
+    fresh.unlink(missing_ok=True)
+    try:
+        os.link(source, fresh)
+    except OSError:
+        shutil.copy2(source, fresh)
+    fresh.replace(target)
+    return True
+
+
+def _write_host(bin_directory: Path) -> bool:
+    """A start script for the language host of this checkout, in this environment's Python, whatever is on PATH."""
+    host = Path(__file__).resolve().parent / "language-host" / HOST
+    script = f'#!/bin/sh\nexec "{bin_directory}/python" "{host}" "$@"\n'
+    target = bin_directory / HOST
+    if target.exists() and target.read_bytes() == script.encode():
+        return False
+    fresh = target.with_name(f".{HOST}.new")
+    fresh.write_text(script, encoding="utf-8")
+    fresh.chmod(0o755)
+    fresh.replace(target)
+    return True

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Set this checkout up: .venv with the locked packages, gpufleet itself editable, and a Pulumi engine.
+
+Idempotent; when nothing has changed it only looks, in well under a second. It needs Python >= 3.11 and nothing else.
+See tools/pulumi/obtain.py for where the engine comes from and GPUFLEET_PULUMI for choosing.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+OLDEST_PYTHON = (3, 11)
+
+
+def newer_python() -> "str | None":
+    """The newest python3.x on PATH that will do, for a user whose `python3` is too old."""
+    import shutil
+
+    candidates = [shutil.which(f"python3.{minor}") for minor in range(20, OLDEST_PYTHON[1] - 1, -1)]
+    return next((found for found in candidates if found), None)
+
+
+def main() -> int:
+    """Exit code 0 when the checkout is ready, 1 with one line on standard error when it cannot be."""
+    sys.path.append(str(Path(__file__).resolve().parent / "pulumi"))
+    from links import link_engine
+    from obtain import EngineMissing, obtain
+
+    from environment import VENV, SetupFailed, install_lock, install_project, make_environment
+    from progress import teller
+
+    say = teller()
+    try:
+        make_environment(say)
+        install_lock(say)
+        install_project(say)
+        engine = obtain(os.environ.get("GPUFLEET_PULUMI", "auto"), VENV / "bin", say)
+        link_engine(engine, VENV / "bin", say)
+    except (SetupFailed, EngineMissing) as failure:
+        print(f"setup: {failure}", file=sys.stderr)
+        return 1
+    except OSError as failure:
+        print(f"setup: {failure.filename}: {failure.strerror}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("setup: interrupted; run it again to go on", file=sys.stderr)
+        return 130
+    say("ready")
+    return 0
+
+
+if sys.version_info < OLDEST_PYTHON:
+    better = newer_python()
+    if better is None:
+        sys.exit(f"setup: Python {sys.version.split()[0]} is too old; install Python 3.11 or newer")
+    os.execv(better, [better, *sys.argv])
+
+if __name__ == "__main__":
+    sys.exit(main())
