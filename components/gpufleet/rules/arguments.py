@@ -1,6 +1,7 @@
 """Rules on the arguments themselves: names and kinds, from the TypedDict that declares them."""
 
 import collections.abc
+import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
 
@@ -47,7 +48,8 @@ def judge_arguments(args: Mapping[str, object], declared: type) -> list[Finding]
 
     Only fields of plain kinds are judged by kind; a field that takes an Input takes anything.
     """
-    fields = {name: _kind(hint) for name, hint in typing.get_type_hints(declared).items()}
+    # Not typing.get_type_hints: it evaluates what pulumi.Input hides behind forward references, and fails.
+    fields = {name: _kind(hint) for name, hint in inspect.get_annotations(declared).items()}
     required = getattr(declared, "__required_keys__", frozenset())
     findings = [argument_known(name=str(name), value=value, known=tuple(fields)) for name, value in args.items()]
     for name, kind in fields.items():
@@ -59,8 +61,15 @@ def judge_arguments(args: Mapping[str, object], declared: type) -> list[Finding]
     return findings
 
 
+def _required(hint: object) -> object:
+    """The annotation under NotRequired, which a TypedDict keeps."""
+    return typing.get_args(hint)[0] if typing.get_origin(hint) is typing.NotRequired else hint
+
+
 def _kind(hint: object) -> type | None:
     """The kind in `_KINDS` that an annotation asks for, or None when it takes more than plain values."""
+    if typing.get_origin(hint) in (typing.NotRequired, typing.Required):
+        return _kind(typing.get_args(hint)[0])
     bare = typing.get_origin(hint) or hint
     if bare is collections.abc.Sequence or bare is list:
         return list if typing.get_args(hint) == (str,) else None

@@ -1,0 +1,118 @@
+"""The EKS add-ons of a cluster: what nodes need to join, and what needs nodes to run on."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+import pulumi
+from pulumi_aws import eks
+
+from gpufleet.aws.roles import RoleWithPolicies, role_with_policies, trust_pods
+
+CNI_SETTINGS = json.dumps({"env": {"MINIMUM_IP_TARGET": "20", "WARM_IP_TARGET": "5"}}, sort_keys=True)
+"""Addresses that the CNI holds on each node. By default it holds a whole spare interface: about 100 addresses on a
+p5.48xlarge, which empties a /19 at 80 nodes. A GPU node runs some ten pods with addresses of their own.
+
+Source: github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md
+"""
+
+NODE_ADDONS = ("eks-pod-identity-agent", "kube-proxy", "vpc-cni")
+POD_ADDONS = ("aws-efs-csi-driver", "coredns")
+ADDONS = tuple(sorted((*NODE_ADDONS, *POD_ADDONS)))
+
+
+def node_addons(
+    name: str,
+    parent: pulumi.Resource,
+    cluster: eks.Cluster,
+    region: str,
+    versions: Mapping[str, str],
+    tags: Mapping[str, str],
+) -> list[eks.Addon]:
+    """The DaemonSets without which no node becomes Ready. They are complete on a cluster that has no nodes yet.
+
+    The CNI takes its rights from a pod identity and not from the node role, so that pods cannot borrow them from the
+    node. That works on a node that has no network yet because CNI and agent both use the host's; but a CNI with a pod
+    identity needs the agent on every node (aws/amazon-vpc-cni-k8s#3840), so nodes wait for both.
+    """
+    cni_role = _pod_role(f"{name}-vpc-cni", parent, region, "AmazonEKS_CNI_Policy", tags)
+    return [
+        _addon(f"{name}-eks-pod-identity-agent", parent, cluster, "eks-pod-identity-agent", versions, tags),
+        _addon(f"{name}-kube-proxy", parent, cluster, "kube-proxy", versions, tags),
+        _addon(
+            f"{name}-vpc-cni",
+            parent,
+            cluster,
+            "vpc-cni",
+            versions,
+            tags,
+            configuration=CNI_SETTINGS,
+            identity=("aws-node", cni_role),
+        ),
+    ]
+
+
+def pod_addons(
+    name: str,
+    parent: pulumi.Resource,
+    cluster: eks.Cluster,
+    region: str,
+    versions: Mapping[str, str],
+    tags: Mapping[str, str],
+    nodes: eks.NodeGroup,
+) -> list[eks.Addon]:
+    """The Deployments: EKS calls them DEGRADED, and fails them after 20 minutes, while there is no node to run on
+    (pulumi/pulumi-eks#1525)."""
+    files_role = _pod_role(f"{name}-efs-csi", parent, region, "service-role/AmazonEFSCSIDriverPolicy", tags)
+    return [
+        _addon(
+            f"{name}-aws-efs-csi-driver",
+            parent,
+            cluster,
+            "aws-efs-csi-driver",
+            versions,
+            tags,
+            identity=("efs-csi-controller-sa", files_role),
+            needed=[nodes],
+        ),
+        _addon(f"{name}-coredns", parent, cluster, "coredns", versions, tags, needed=[nodes]),
+    ]
+
+
+def _pod_role(
+    name: str, parent: pulumi.Resource, region: str, policy: str, tags: Mapping[str, str]
+) -> RoleWithPolicies:
+    return role_with_policies(f"{name}-role", parent, trust_pods(), region, [policy], tags)
+
+
+def _addon(
+    child: str,
+    parent: pulumi.Resource,
+    cluster: eks.Cluster,
+    addon: str,
+    versions: Mapping[str, str],
+    tags: Mapping[str, str],
+    *,
+    configuration: str | None = None,
+    identity: tuple[str, RoleWithPolicies] | None = None,
+    needed: Sequence[pulumi.Resource] = (),
+) -> eks.Addon:
+    """One add-on; ``identity`` is a Kubernetes service account and the role that its pods get."""
+    identities = None
+    if identity is not None:
+        account, role = identity
+        # The role's ARN waits for its policies: the CNI has to keep its rights until the last node is gone, or the
+        # nodes' interfaces stay behind and hold subnets and security groups (pulumi/pulumi-eks#1226).
+        identities = [eks.AddonPodIdentityAssociationArgs(role_arn=role.arn, service_account=account)]
+    return eks.Addon(
+        child,
+        cluster_name=cluster.name,
+        addon_name=addon,
+        addon_version=versions.get(addon),
+        configuration_values=configuration,
+        pod_identity_associations=identities,
+        # What the program says is what runs, also after somebody edited the objects in the cluster.
+        resolve_conflicts_on_create="OVERWRITE",
+        resolve_conflicts_on_update="OVERWRITE",
+        tags={**tags, "Name": child},
+        opts=pulumi.ResourceOptions(parent=parent, depends_on=list(needed)),
+    )

@@ -1,0 +1,286 @@
+"""Cluster: an EKS control plane with its add-ons and a small node group for the cluster's own pods."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict, cast
+
+import pulumi
+from pulumi_aws import cloudwatch, eks, kms
+
+from gpufleet.aws.addons import node_addons, pod_addons
+from gpufleet.aws.kubeconfig import kubeconfig
+from gpufleet.aws.ordering import after
+from gpufleet.aws.partition import partition
+from gpufleet.aws.roles import role_with_policies, trust
+from gpufleet.aws.system_nodes import NODE_POLICIES, SystemNodes, system_node_group
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments, judge_cluster
+
+LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
+"""The control-plane logs of EKS (docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html)."""
+
+KEY_DELETION_DAYS = 30
+"""Days in which the deletion of the own KMS key can be taken back, the longest that KMS allows."""
+
+
+class ClusterArgs(TypedDict):
+    """An EKS cluster, who may use it, and the nodes of its own pods."""
+
+    region: str
+    """Region of the cluster, for instance us-east-1."""
+    subnet_ids: Mapping[str, pulumi.Input[str]]
+    """Zone id to private subnet, for the control plane; in at least two zones."""
+    node_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Zone id to private subnet of the system nodes; they need a way out. Default: ``subnet_ids``."""
+    cluster_name: NotRequired[str]
+    """Name in AWS, 1 to 100 letters, digits, - and _. Default: the component's name and the stack's. A change
+    replaces the cluster."""
+    version: NotRequired[str]
+    """Kubernetes version, for instance 1.34. Default: what EKS takes for new clusters; it is then never upgraded."""
+    admins: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Short name of your choice to the ARN of an IAM role or user who administers the cluster."""
+    creator_is_admin: NotRequired[bool]
+    """Whether the identity that runs the first `up` administers the cluster. Default true. A change replaces the
+    cluster."""
+    public_access_cidrs: NotRequired[Sequence[str]]
+    """IPv4 ranges that reach the API server over the internet. Default none: then it has no public endpoint. Inside
+    the VPC it is always reachable."""
+    cluster_role_arn: NotRequired[pulumi.Input[str]]
+    """An existing role of the control plane, with AmazonEKSClusterPolicy. Default: made here."""
+    node_role_arn: NotRequired[pulumi.Input[str]]
+    """An existing role of the nodes, with AmazonEKSWorkerNodePolicy and rights to pull images. Default: made here."""
+    kms_key_arn: NotRequired[pulumi.Input[str]]
+    """An existing key that encrypts Kubernetes secrets. Default: made here, rotated every year. Cannot be changed."""
+    log_types: NotRequired[Sequence[str]]
+    """Control-plane logs: api, audit, authenticator, controllerManager, scheduler. Default all."""
+    log_retention_days: NotRequired[int]
+    """Days that they are kept. Default 30."""
+    addon_versions: NotRequired[Mapping[str, str]]
+    """Add-on to version, for instance {"vpc-cni": "v1.20.4-eksbuild.1"}. Default: what EKS takes for the cluster."""
+    support: NotRequired[str]
+    """STANDARD or EXTENDED: at the end of standard support upgrade by itself, or pay for twelve months more. Default
+    STANDARD."""
+    deletion_protection: NotRequired[bool]
+    """Refuse to delete the cluster, in AWS and in Pulumi. Default false."""
+    system_types: NotRequired[Sequence[str]]
+    """x86 instance types of the system nodes, of equal size. Default m7i.large."""
+    system_min: NotRequired[int]
+    """Least number of system nodes. Default 2."""
+    system_desired: NotRequired[int]
+    """Number of system nodes at first; an autoscaler may move it. Default ``system_min``."""
+    system_max: NotRequired[int]
+    """Greatest number of system nodes. Default 3."""
+    system_disk_gib: NotRequired[int]
+    """Root volume of a system node in GiB. Default 50."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of every resource."""
+
+
+def physical_name(name: str, args: ClusterArgs) -> str:
+    """The cluster's name in AWS: as given, or from component and stack, so that two stacks of an account differ."""
+    return args.get("cluster_name") or re.sub(r"[^0-9A-Za-z-]", "-", f"{name}-{pulumi.get_stack()}")[:100]
+
+
+def system_nodes(args: ClusterArgs) -> SystemNodes:
+    """The system nodes with defaults filled in. Numbers from other Pulumi languages arrive as floats."""
+    least = int(args.get("system_min", SystemNodes.min))
+    return SystemNodes(
+        types=tuple(args.get("system_types", SystemNodes.types)),
+        min=least,
+        desired=int(args.get("system_desired", least)),
+        max=int(args.get("system_max", SystemNodes.max)),
+        disk_gib=int(args.get("system_disk_gib", SystemNodes.disk_gib)),
+    )
+
+
+class Cluster(pulumi.ComponentResource):
+    """EKS with access entries, a private endpoint, encrypted secrets, logs that expire, and add-ons with pod identities.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    cluster_name: pulumi.Output[str]
+    """Name in AWS, known as soon as the control plane is."""
+    ready: pulumi.Output[str]
+    """The same name, for node groups: they are made after the add-ons without which nodes never join."""
+    endpoint: pulumi.Output[str]
+    """URL of the API server."""
+    certificate_authority: pulumi.Output[str]
+    """Certificate of the API server, base64."""
+    cluster_security_group_id: pulumi.Output[str]
+    """The group that EKS makes, between control plane and nodes."""
+    node_role_arn: pulumi.Output[str]
+    """Role for node groups, which are deleted before it loses its policies."""
+    node_role_name: pulumi.Output[str]
+    """Name of that role."""
+    kubeconfig: pulumi.Output[str]
+    """A kubeconfig (JSON), secret; it asks the AWS CLI for tokens."""
+    version: pulumi.Output[str]
+    """Kubernetes version."""
+
+    def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        plain = {**args, "zones": list(args.get("subnet_ids", {}))}
+        refuse_or_warn(name, [*judge_arguments(args, ClusterArgs), *judge_cluster(plain)])
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-aws:index:Cluster", name, {}, opts)
+        self._tags = dict(args.get("tags", {}))
+        cluster = self._control_plane(name, args)
+        self.cluster_name = cluster.name
+        self.endpoint = cluster.endpoint
+        self.certificate_authority = cluster.certificate_authority.apply(lambda authority: cast(str, authority.data))
+        self.cluster_security_group_id = cluster.vpc_config.apply(
+            lambda config: cast(str, config.cluster_security_group_id)
+        )
+        self.version = cluster.version
+        self.kubeconfig = pulumi.Output.secret(
+            pulumi.Output.all(cluster.name, self.endpoint, self.certificate_authority).apply(
+                lambda known: kubeconfig(known[0], known[1], known[2], args["region"])
+            )
+        )
+        self._admins(name, cluster, args)
+        self._nodes_and_addons(name, cluster, args)
+        self.register_outputs(
+            {
+                "cluster_name": self.cluster_name,
+                "ready": self.ready,
+                "endpoint": self.endpoint,
+                "certificate_authority": self.certificate_authority,
+                "cluster_security_group_id": self.cluster_security_group_id,
+                "node_role_arn": self.node_role_arn,
+                "node_role_name": self.node_role_name,
+                "kubeconfig": self.kubeconfig,
+                "version": self.version,
+            }
+        )
+
+    def _control_plane(self, name: str, args: ClusterArgs) -> eks.Cluster:
+        physical = physical_name(name, args)
+        cidrs = list(args.get("public_access_cidrs", []))
+        protected = args.get("deletion_protection", False)
+        log_types = list(args.get("log_types", LOG_TYPES))
+        return eks.Cluster(
+            f"{name}-cluster",
+            name=physical,
+            role_arn=self._cluster_role(name, args),
+            version=args.get("version"),
+            vpc_config=eks.ClusterVpcConfigArgs(
+                subnet_ids=list(args["subnet_ids"].values()),
+                endpoint_private_access=True,
+                endpoint_public_access=bool(cidrs),
+                public_access_cidrs=cidrs or None,
+            ),
+            access_config=eks.ClusterAccessConfigArgs(
+                authentication_mode="API",
+                bootstrap_cluster_creator_admin_permissions=args.get("creator_is_admin", True),
+            ),
+            # The add-ons are resources of this component; EKS would otherwise install unmanaged copies.
+            bootstrap_self_managed_addons=False,
+            encryption_config=eks.ClusterEncryptionConfigArgs(
+                provider=eks.ClusterEncryptionConfigProviderArgs(key_arn=self._key_arn(name, args)),
+                resources=["secrets"],
+            ),
+            enabled_cluster_log_types=log_types,
+            upgrade_policy=eks.ClusterUpgradePolicyArgs(support_type=args.get("support", "STANDARD")),
+            deletion_protection=protected,
+            tags={**self._tags, "Name": f"{name}-cluster"},
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                # Pulumi then refuses before it has deleted the nodes.
+                protect=protected,
+                # The name is taken until the old one is gone.
+                delete_before_replace=True,
+                # A control plane that finds no log group makes one, without an end to its logs, and one that outlives
+                # its log group makes it again (terraform-aws-modules/terraform-aws-eks#920).
+                depends_on=self._log_group(name, physical, log_types, args),
+            ),
+        )
+
+    def _cluster_role(self, name: str, args: ClusterArgs) -> pulumi.Input[str]:
+        given = args.get("cluster_role_arn")
+        if given is not None:
+            return given
+        role = role_with_policies(
+            f"{name}-cluster-role",
+            self,
+            trust("eks.amazonaws.com"),
+            args["region"],
+            ["AmazonEKSClusterPolicy"],
+            self._tags,
+        )
+        # After its policy: EKS checks the role when it makes the cluster, and needs it to take its interfaces away.
+        return role.arn
+
+    def _key_arn(self, name: str, args: ClusterArgs) -> pulumi.Input[str]:
+        given = args.get("kms_key_arn")
+        if given is not None:
+            return given
+        return kms.Key(
+            f"{name}-secrets",
+            description=f"Kubernetes secrets of {physical_name(name, args)}",
+            enable_key_rotation=True,
+            deletion_window_in_days=KEY_DELETION_DAYS,
+            tags={**self._tags, "Name": f"{name}-secrets"},
+            opts=pulumi.ResourceOptions(parent=self),
+        ).arn
+
+    def _log_group(
+        self, name: str, physical: str, log_types: Sequence[str], args: ClusterArgs
+    ) -> list[pulumi.Resource]:
+        if not log_types:
+            return []
+        group = cloudwatch.LogGroup(
+            f"{name}-logs",
+            name=f"/aws/eks/{physical}/cluster",
+            retention_in_days=int(args.get("log_retention_days", 30)),
+            tags={**self._tags, "Name": f"{name}-logs"},
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        return [group]
+
+    def _admins(self, name: str, cluster: eks.Cluster, args: ClusterArgs) -> None:
+        """An access entry with the administrator's policy for each principal."""
+        for short, principal in args.get("admins", {}).items():
+            child = f"{name}-admin-{short}"
+            entry = eks.AccessEntry(
+                child,
+                cluster_name=cluster.name,
+                principal_arn=principal,
+                type="STANDARD",
+                tags={**self._tags, "Name": child},
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+            eks.AccessPolicyAssociation(
+                f"{child}-policy",
+                cluster_name=cluster.name,
+                principal_arn=entry.principal_arn,
+                policy_arn=f"arn:{partition(args['region'])}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy",
+                access_scope=eks.AccessPolicyAssociationAccessScopeArgs(type="cluster"),
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+
+    def _nodes_and_addons(self, name: str, cluster: eks.Cluster, args: ClusterArgs) -> None:
+        region = args["region"]
+        versions = args.get("addon_versions", {})
+        given = args.get("node_role_arn")
+        if given is None:
+            role = role_with_policies(
+                f"{name}-node-role", self, trust("ec2.amazonaws.com"), region, NODE_POLICIES, self._tags
+            )
+            self.node_role_arn, self.node_role_name = role.arn, role.role.name
+        else:
+            self.node_role_arn = pulumi.Output.from_input(given)
+            self.node_role_name = self.node_role_arn.apply(lambda arn: arn.rsplit("/", 1)[-1])
+        joined_by = node_addons(name, self, cluster, region, versions, self._tags)
+        self.ready = after(cluster.name, *joined_by)
+        nodes = system_node_group(
+            name,
+            self,
+            cluster,
+            system_nodes(args),
+            args.get("version"),
+            self.node_role_arn,
+            list(args.get("node_subnet_ids", args["subnet_ids"]).values()),
+            self._tags,
+            joined_by,
+        )
+        pod_addons(name, self, cluster, region, versions, self._tags, nodes)

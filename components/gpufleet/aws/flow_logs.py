@@ -1,0 +1,49 @@
+"""Flow logs: who talked to whom in a VPC, written to CloudWatch."""
+
+import json
+from collections.abc import Mapping
+
+import pulumi
+from pulumi_aws import cloudwatch, ec2, iam
+
+from gpufleet.aws.roles import trust
+
+
+def flow_logs(
+    name: str, parent: pulumi.Resource, network: ec2.Vpc, retention_days: int, tags: Mapping[str, str]
+) -> None:
+    """All flows of ``network`` into a log group of its own, kept for ``retention_days``."""
+    child = f"{name}-flow-logs"
+    child_of_parent = pulumi.ResourceOptions(parent=parent)
+    group = cloudwatch.LogGroup(
+        child, retention_in_days=retention_days, tags={**tags, "Name": child}, opts=child_of_parent
+    )
+    role = iam.Role(
+        f"{child}-role",
+        assume_role_policy=trust("vpc-flow-logs.amazonaws.com"),
+        tags={**tags, "Name": f"{child}-role"},
+        opts=child_of_parent,
+    )
+    iam.RolePolicy(f"{child}-write", role=role.name, policy=group.arn.apply(write_streams), opts=child_of_parent)
+    ec2.FlowLog(
+        f"{child}-all",
+        vpc_id=network.id,
+        traffic_type="ALL",
+        iam_role_arn=role.arn,
+        log_destination=group.arn,
+        tags={**tags, "Name": f"{child}-all"},
+        opts=child_of_parent,
+    )
+
+
+def write_streams(log_group_arn: str) -> str:
+    """A policy (JSON) to write into one log group. Without CreateLogGroup, so that destroy leaves no group behind.
+
+    Source: docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html
+    """
+    statement = {
+        "Effect": "Allow",
+        "Action": ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
+        "Resource": f"{log_group_arn}:*",
+    }
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})

@@ -1,0 +1,236 @@
+"""Network: a VPC over chosen zones, with a way out for private nodes."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+import pulumi
+from pulumi_aws import ec2
+
+from gpufleet.address_plan import ZoneSubnets, plan_subnets
+from gpufleet.aws.flow_logs import flow_logs
+from gpufleet.aws.ordering import after
+from gpufleet.aws.vpc_endpoints import PRIVATE_CLUSTER_SERVICES, interface_endpoints, s3_endpoint
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments, judge_network
+
+DEFAULT_CIDR = "10.0.0.0/16"
+DEFAULT_MAX_ZONES = 3
+
+
+class NetworkArgs(TypedDict):
+    """Where the fleet lives. Give ``vpc_id`` and ``private_subnet_ids`` to use a VPC that exists."""
+
+    region: str
+    """Region of the VPC, for instance us-east-1."""
+    zones: Sequence[str]
+    """Zone ids, for instance use1-az1 (names like us-east-1a mean different zones in different accounts). EKS needs
+    two. Append only: the order decides the addresses."""
+    cidr: NotRequired[str]
+    """IPv4 range of the VPC, /16 to /28. Default 10.0.0.0/16."""
+    max_zones: NotRequired[int]
+    """Zones that the address plan keeps room for, 1 to 7. Default 3, which gives each zone a quarter of the range.
+    A change replaces every subnet."""
+    nat: NotRequired[str]
+    """How private nodes reach the internet: none, single (one gateway, in the first zone) or per-zone. Default
+    single."""
+    interface_endpoints: NotRequired[Sequence[str]]
+    """AWS services with an endpoint inside the VPC, for instance ecr.api. Default: none with NAT; without NAT the ten
+    that a private EKS cluster needs. Each costs per zone and hour."""
+    cluster_name: NotRequired[str]
+    """Name of the EKS cluster; tags private subnets so that Karpenter finds them."""
+    flow_logs: NotRequired[bool]
+    """Write flow logs to CloudWatch. Default false: the interface-to-interface traffic of a GPU job is large."""
+    flow_log_retention_days: NotRequired[int]
+    """Days that flow logs are kept. Default 30."""
+    vpc_id: NotRequired[pulumi.Input[str]]
+    """An existing VPC. Then nothing is created, and nat, endpoints and flow logs are whatever it has."""
+    private_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """With ``vpc_id``: zone id to existing private subnet, one for each of ``zones``. They need a way out."""
+    public_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """With ``vpc_id``: zone id to existing public subnet, if there are any."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of every resource."""
+
+
+class Network(pulumi.ComponentResource):
+    """A VPC with a private and a public subnet per zone, NAT, an S3 endpoint, and the tags that EKS add-ons look for.
+
+    Subnet maps are keyed by zone id, in the order of ``zones``. Raises :class:`gpufleet.refusal.Refused` with every
+    fault of ``args`` before anything is registered.
+    """
+
+    vpc_id: pulumi.Output[str]
+    """Id of the VPC."""
+    cidr: pulumi.Output[str]
+    """IPv4 range of the VPC; empty for an existing one whose range was not given."""
+    private_subnet_ids: dict[str, pulumi.Output[str]]
+    """Zone id to private subnet: for the control plane and for mount targets, which need no way out."""
+    node_subnet_ids: dict[str, pulumi.Output[str]]
+    """The same subnets, for nodes: known once a node in them can reach its registries and the EKS API."""
+    public_subnet_ids: dict[str, pulumi.Output[str]]
+    """Zone id to public subnet, for load balancers; empty without NAT."""
+    nat_public_ips: dict[str, pulumi.Output[str]]
+    """Zone id to the address that this zone's NAT gateway shows to the world."""
+
+    def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, NetworkArgs), *judge_network(args)])
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-aws:index:Network", name, {}, opts)
+        self._tags = dict(args.get("tags", {}))
+        self._child = pulumi.ResourceOptions(parent=self)
+        self.public_subnet_ids = {}
+        self.nat_public_ips = {}
+        if "vpc_id" in args:
+            self._adopt(args)
+        else:
+            self._create(name, args)
+        self.register_outputs(
+            {
+                "vpc_id": self.vpc_id,
+                "cidr": self.cidr,
+                "private_subnet_ids": self.private_subnet_ids,
+                "node_subnet_ids": self.node_subnet_ids,
+                "public_subnet_ids": self.public_subnet_ids,
+                "nat_public_ips": self.nat_public_ips,
+            }
+        )
+
+    def _adopt(self, args: NetworkArgs) -> None:
+        """Hand on the ids of what exists; nothing waits, because whoever made it has finished."""
+        private = args.get("private_subnet_ids", {})
+        self.vpc_id = pulumi.Output.from_input(args.get("vpc_id", ""))
+        self.cidr = pulumi.Output.from_input(args.get("cidr", ""))
+        self.private_subnet_ids = {zone: pulumi.Output.from_input(private[zone]) for zone in args["zones"]}
+        self.node_subnet_ids = dict(self.private_subnet_ids)
+        public = args.get("public_subnet_ids", {})
+        self.public_subnet_ids = {
+            zone: pulumi.Output.from_input(public[zone]) for zone in args["zones"] if zone in public
+        }
+
+    def _create(self, name: str, args: NetworkArgs) -> None:
+        cidr = args.get("cidr", DEFAULT_CIDR)
+        nat = args.get("nat", "single")
+        plan = plan_subnets(cidr, args["zones"], int(args.get("max_zones", DEFAULT_MAX_ZONES)))
+        network = ec2.Vpc(
+            f"{name}-vpc",
+            cidr_block=cidr,
+            # Both are needed for the cluster's private endpoint and for EFS mount targets by name.
+            enable_dns_hostnames=True,
+            enable_dns_support=True,
+            tags=self._named(f"{name}-vpc"),
+            opts=self._child,
+        )
+        self.vpc_id = network.id
+        self.cidr = network.cidr_block
+        subnets, tables, associations = self._private_zones(name, plan, args.get("cluster_name"))
+        s3 = s3_endpoint(name, self, args["region"], network, list(tables.values()), self._tags)
+        services = args.get("interface_endpoints", PRIVATE_CLUSTER_SERVICES if nat == "none" else ())
+        endpoints = interface_endpoints(
+            name, self, args["region"], network, list(subnets.values()), services, self._tags
+        )
+        if nat == "none":
+            ways_out: dict[str, list[pulumi.Resource]] = {zone: [s3, *endpoints] for zone in subnets}
+        else:
+            gateway_zones = args["zones"][:1] if nat == "single" else args["zones"]
+            ways_out = self._nat(name, plan, gateway_zones, tables)
+        self.private_subnet_ids = {zone: subnet.id for zone, subnet in subnets.items()}
+        # AWS lets a node start without a way out, but it never joins: NodeCreationFailure after 20 minutes.
+        self.node_subnet_ids = {
+            zone: after(subnet.id, associations[zone], *ways_out[zone]) for zone, subnet in subnets.items()
+        }
+        if args.get("flow_logs", False):
+            flow_logs(name, self, network, int(args.get("flow_log_retention_days", 30)), self._tags)
+
+    def _private_zones(
+        self, name: str, plan: Sequence[ZoneSubnets], cluster_name: str | None
+    ) -> tuple[dict[str, ec2.Subnet], dict[str, ec2.RouteTable], dict[str, ec2.RouteTableAssociation]]:
+        """Per zone: private subnet, its own route table (so that a change of NAT moves no subnet), and their tie."""
+        found_by = {"kubernetes.io/role/internal-elb": "1"}
+        if cluster_name is not None:
+            found_by["karpenter.sh/discovery"] = cluster_name
+        subnets: dict[str, ec2.Subnet] = {}
+        tables: dict[str, ec2.RouteTable] = {}
+        associations: dict[str, ec2.RouteTableAssociation] = {}
+        for zone in plan:
+            child = f"{name}-private-{zone.zone}"
+            subnets[zone.zone] = self._subnet(child, zone.zone, zone.private, found_by)
+            tables[zone.zone] = ec2.RouteTable(
+                f"{child}-routes", vpc_id=self.vpc_id, tags=self._named(f"{child}-routes"), opts=self._child
+            )
+            associations[zone.zone] = ec2.RouteTableAssociation(
+                f"{child}-association",
+                subnet_id=subnets[zone.zone].id,
+                route_table_id=tables[zone.zone].id,
+                opts=self._child,
+            )
+        return subnets, tables, associations
+
+    def _subnet(self, child: str, zone: str, cidr: str, found_by: Mapping[str, str]) -> ec2.Subnet:
+        return ec2.Subnet(
+            child,
+            vpc_id=self.vpc_id,
+            availability_zone_id=zone,
+            cidr_block=cidr,
+            map_public_ip_on_launch=False,
+            tags={**self._named(child), **found_by},
+            opts=self._child,
+        )
+
+    def _nat(
+        self,
+        name: str,
+        plan: Sequence[ZoneSubnets],
+        gateway_zones: Sequence[str],
+        tables: Mapping[str, ec2.RouteTable],
+    ) -> dict[str, list[pulumi.Resource]]:
+        """Public subnets, internet gateway and NAT gateways; zone -> all that a private node there needs to get out."""
+        internet = ec2.InternetGateway(
+            f"{name}-internet", vpc_id=self.vpc_id, tags=self._named(f"{name}-internet"), opts=self._child
+        )
+        public_table = ec2.RouteTable(
+            f"{name}-public-routes", vpc_id=self.vpc_id, tags=self._named(f"{name}-public-routes"), opts=self._child
+        )
+        public_route = ec2.Route(
+            f"{name}-public-default",
+            route_table_id=public_table.id,
+            destination_cidr_block="0.0.0.0/0",
+            gateway_id=internet.id,
+            opts=self._child,
+        )
+        gateways: dict[str, ec2.NatGateway] = {}
+        leads_out: dict[str, list[pulumi.Resource]] = {}
+        for zone in plan:
+            child = f"{name}-public-{zone.zone}"
+            subnet = self._subnet(child, zone.zone, zone.public, {"kubernetes.io/role/elb": "1"})
+            association = ec2.RouteTableAssociation(
+                f"{child}-association", subnet_id=subnet.id, route_table_id=public_table.id, opts=self._child
+            )
+            self.public_subnet_ids[zone.zone] = subnet.id
+            if zone.zone in gateway_zones:
+                gateways[zone.zone] = self._nat_gateway(f"{name}-nat-{zone.zone}", zone.zone, subnet, internet)
+                leads_out[zone.zone] = [public_route, association]
+        ways_out: dict[str, list[pulumi.Resource]] = {}
+        for zone_id, table in tables.items():
+            through = zone_id if zone_id in gateways else gateway_zones[0]
+            route = ec2.Route(
+                f"{name}-private-{zone_id}-default",
+                route_table_id=table.id,
+                destination_cidr_block="0.0.0.0/0",
+                nat_gateway_id=gateways[through].id,
+                opts=self._child,
+            )
+            ways_out[zone_id] = [route, *leads_out[through]]
+        return ways_out
+
+    def _nat_gateway(self, child: str, zone: str, subnet: ec2.Subnet, internet: ec2.InternetGateway) -> ec2.NatGateway:
+        # AWS refuses both before the VPC has its gateway (Gateway.NotAttached), and will not detach the gateway while
+        # an address is in use; neither takes the gateway's id. pulumi/pulumi-aws#1221, hashicorp/terraform#2181
+        attached = pulumi.ResourceOptions(parent=self, depends_on=[internet])
+        address = ec2.Eip(f"{child}-address", domain="vpc", tags=self._named(f"{child}-address"), opts=attached)
+        self.nat_public_ips[zone] = address.public_ip
+        return ec2.NatGateway(
+            child, subnet_id=subnet.id, allocation_id=address.id, tags=self._named(child), opts=attached
+        )
+
+    def _named(self, child: str) -> dict[str, str]:
+        return {**self._tags, "Name": child}

@@ -1,0 +1,23 @@
+"""Order between resources where AWS demands one that no argument shows."""
+
+from typing import TypeVar, cast
+
+import pulumi
+
+T = TypeVar("T")
+
+
+def after(value: pulumi.Output[T], *needed: pulumi.Resource) -> pulumi.Output[T]:
+    """``value``, such that whoever takes it is created after ``needed`` and deleted before them.
+
+    In a preview the result is known whenever ``value`` is. ``Output.all(value, *ids)`` would be unknown as soon as
+    one of ``needed`` is new, and an unknown subnet makes the preview announce that node groups are replaced.
+    """
+
+    async def resources() -> set[pulumi.Resource]:
+        return await value.resources() | set(needed)
+
+    async def result() -> T:
+        return cast(T, await value.future(with_unknowns=True))
+
+    return pulumi.Output(resources(), result(), value.is_known(), value.is_secret())

@@ -1,0 +1,60 @@
+"""IAM roles with policies that AWS maintains."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pulumi
+from pulumi_aws import iam
+
+from gpufleet.aws.ordering import after
+from gpufleet.aws.partition import managed_policy
+
+
+@dataclass(frozen=True)
+class RoleWithPolicies:
+    """A role, and the attachments that whoever uses it has to outlive."""
+
+    role: iam.Role
+    attachments: Sequence[iam.RolePolicyAttachment]
+
+    @property
+    def arn(self) -> pulumi.Output[str]:
+        """The role's ARN, for users that are made after its policies are attached and deleted before they go."""
+        return after(self.role.arn, *self.attachments)
+
+
+def trust(service: str, *actions: str) -> str:
+    """A trust policy (JSON) that lets one AWS service take the role; ``actions`` default to sts:AssumeRole."""
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Service": service},
+        "Action": list(actions) or ["sts:AssumeRole"],
+    }
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+
+def trust_pods() -> str:
+    """A trust policy (JSON) for EKS Pod Identity, which also tags the session with cluster, namespace and account.
+
+    Source: docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
+    """
+    return trust("pods.eks.amazonaws.com", "sts:AssumeRole", "sts:TagSession")
+
+
+def role_with_policies(
+    name: str, parent: pulumi.Resource, trust_policy: str, region: str, policies: Sequence[str], tags: Mapping[str, str]
+) -> RoleWithPolicies:
+    """The role ``name`` with AWS's own ``policies``, each by its name or its path and name."""
+    child = pulumi.ResourceOptions(parent=parent)
+    role = iam.Role(name, assume_role_policy=trust_policy, tags={**tags, "Name": name}, opts=child)
+    attachments = [
+        iam.RolePolicyAttachment(
+            f"{name}-{policy.rsplit('/', 1)[-1]}",
+            role=role.name,
+            policy_arn=managed_policy(region, policy),
+            opts=child,
+        )
+        for policy in policies
+    ]
+    return RoleWithPolicies(role, attachments)
