@@ -61,11 +61,6 @@ def judge_arguments(args: Mapping[str, object], declared: type) -> list[Finding]
     return findings
 
 
-def _required(hint: object) -> object:
-    """The annotation under NotRequired, which a TypedDict keeps."""
-    return typing.get_args(hint)[0] if typing.get_origin(hint) is typing.NotRequired else hint
-
-
 def _kind(hint: object) -> type | None:
     """The kind in `_KINDS` that an annotation asks for, or None when it takes more than plain values."""
     if typing.get_origin(hint) in (typing.NotRequired, typing.Required):
