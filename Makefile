@@ -1,0 +1,52 @@
+# Everything runs from .venv, which `make setup` makes and keeps up to date; see CONTRIBUTING.md.
+
+PYTHON ?= python3
+BIN := .venv/bin
+ENV ?= aws-dev
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup rehearse test lint types generate generated tests sweep bench lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Make or refresh .venv: locked packages, gpufleet itself, the Pulumi engine
+	@$(PYTHON) tools/setup.py
+
+rehearse: setup ## `pulumi up` of an environment against a simulated cloud (ENV=aws-dev, ARGS="--destroy ...")
+	@$(BIN)/gpufleet rehearse $(ENV) $(ARGS)
+
+test: setup lint types generated tests ## Set up, check style, types and generated files, run the tests (not the sweep)
+
+# Tests never try the network for Pulumi's installer.
+test tests sweep: export GPUFLEET_PULUMI ?= path,build
+
+lint: setup
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check --quiet || { echo "run: $(BIN)/ruff format"; exit 1; }
+
+types: setup
+	@$(BIN)/mypy
+
+generate: setup ## Write the generated files anew (tables in docs/, README)
+	@$(BIN)/python tools/generate.py
+
+generated: setup
+	@$(BIN)/python tools/generate.py --check
+
+tests: setup
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not sweep" $(ARGS)
+
+sweep: setup ## Fail each single create of aws-dev, one after the other; `up` must converge each time
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m sweep $(ARGS)
+
+bench: setup ## Program time, growth and memory, as ratios in one run
+	@$(BIN)/python bench/run.py
+
+lock: setup ## Write the lock files anew (ARGS="pulumi-aws" upgrades only that)
+	@$(BIN)/python tools/lock.py $(ARGS)
+
+clean: ## Take away .venv and caches; the engine stays in the user's cache directory
+	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Write the files of this repository that are generated from code and data, or (--check) tell which are not current.
+
+A generator is a function without arguments that returns the whole text of its file. To add one, name it in
+`GENERATORS`.
+"""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# The file, relative to the repository -> "module:function" that returns its text.
+GENERATORS: dict[str, str] = {}
+
+
+def main(check: bool) -> int:
+    """Exit code 1 when `check` finds a file that differs from what its generator says now."""
+    stale = []
+    for name, generator in GENERATORS.items():
+        module, function = generator.split(":")
+        text: str = getattr(import_module(module), function)()
+        file = ROOT / name
+        if file.exists() and file.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if not check:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            print(f"wrote {name}")
+    if check and stale:
+        print(f"not current: {', '.join(stale)}; run `make generate` and commit them", file=sys.stderr)
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(check="--check" in sys.argv[1:]))
