@@ -11,8 +11,8 @@ A fault is one line of text:
     slow:aws:efs/mountTarget:MountTarget:5 every operation of this type takes five times as long; slow:*:2 of all types
     die:aws:eks/cluster:Cluster            the plugin dies when the cloud has made it and before it answers; also
                                            die:aws:...:2, die:@name, die:#7
-    capacity:g5.8xlarge:use1-az1           no capacity for this instance type in this zone, the 1st time that it is asked
-                                           for; capacity:g5.8xlarge:use1-az1:* for ever
+    capacity:g5.8xlarge:use1-az1           no capacity for this instance type in this zone, the 1st time that it is
+                                           asked for; capacity:g5.8xlarge:use1-az1:* for ever
 
 Counting begins when the fault is first among the settings; a fault that has struck does not strike again (but for `*`,
 `share` and `slow`), so that the next `up` converges. The counts are in the store and survive every process.
@@ -106,13 +106,13 @@ class Faults:
 
     def before(self, operation: str, type_: str, urn: str, name: str) -> bool:
         """Count an operation that begins. Raises Struck if it is to fail; True if the plugin is to die after it."""
-        dies = any([self._strikes(fault) for fault in self._of("die", type_, name)]) if operation == "create" else False
+        dying = [f for f in self._of("die", type_, name) if self._strikes(f)] if operation == "create" else []
         struck = [fault for fault in self._of(operation, type_, name) if self._strikes(fault)]
         if operation == "create":
             struck += [fault for fault in self.faults if fault.kind == "share" and self._drawn(fault, urn)]
         if struck:
             raise Struck(struck[0].spec)
-        return dies
+        return bool(dying)
 
     def _of(self, kind: str, type_: str, name: str) -> Iterator[Fault]:
         return (f for f in self.faults if f.kind == kind and f.type in ("", type_) and f.name in ("", name))

@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol, TypeAlias
 
-from .zone_names import zone_id
+from .zone_names import zone_id, zone_letter
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A property's value as it goes over the wire."""
@@ -253,8 +253,9 @@ FILTERS: dict[str, Callable[[Json], Json]] = {
     "base": lambda value: str(value).rpartition("/")[2],
     "family": lambda value: str(value).partition(".")[0],
     "zone-id": lambda value: zone_id(str(value)),
+    "zone-letter": lambda value: zone_letter(str(value)),
     "str": plain,
 }
 """text: base64 decoded (as it is when it is none; bytes as latin-1, so gzip begins with \\x1f\\x8b) · lower · length of
 text, list or object · host of an address · base: after the last slash · family: g5.8xlarge -> g5 · zone-id: of a zone's
-name · str: as text."""
+name · zone-letter: of a zone id, its name's last letter · str: as text."""

@@ -6,12 +6,13 @@ Durations are simulated seconds of wall clock, as a deployment engine sees them.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from . import cloud_conditions  # noqa: F401 - registers its operators
-from .conditions import PathText, TemplateText, When
+from .conditions import PathText, Pattern, TemplateText, When
 from .templates import parse_template
 
 Evidence: TypeAlias = Literal["observed", "documented", "assumed"]
@@ -55,7 +56,10 @@ class Reference(Row):
     code: str
     text: TemplateText
     """May use {value}."""
-    unless: str | None = None
+    unless: Pattern | None = None
+
+    def unless_matches(self, value: str) -> bool:
+        return self.unless is not None and re.search(self.unless, value) is not None
 
 
 class HeldBy(Row):
@@ -80,12 +84,14 @@ class HeldBy(Row):
 class Need(Row):
     """What the cloud itself demands before create works, beyond references: an edge of the lower bound.
 
-    Some resource of `type` whose path equals a path of this one (`where`: theirs = ours), when `when` holds here.
+    Every resource of `type` whose path equals a path of this one (`where`: theirs = ours), when `when` holds here;
+    `only`, asked of the other one (with `$self.x` for this one), says which of them count.
     """
 
     type: str
     where: dict[PathText, PathText] = {}
     when: When | None = None
+    only: When | None = None
     why: str
 
 

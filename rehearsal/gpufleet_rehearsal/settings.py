@@ -27,7 +27,7 @@ class Settings(BaseModel):
     faults: list[str] = []
     """What goes wrong, as in faults.py: "create:aws:eks/cluster:Cluster:1"."""
     quotas: dict[str, int] = {}
-    """On-demand vCPUs at most, by quota family: {"P": 0, "G": 64, "standard": 1152}; a family not named has no limit."""
+    """On-demand vCPUs at most, by quota family: {"P": 0, "G": 64, "standard": 1152}; others have no limit."""
 
 
 def load_settings(file: Path) -> Settings:

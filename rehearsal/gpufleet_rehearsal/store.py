@@ -45,7 +45,17 @@ _COLUMNS = (
 
 
 class StoreError(Exception):
-    """The file of the simulated cloud cannot be read or written; the text is one line, the file is not damaged by us."""
+    """The file of the simulated cloud cannot be read or written; the text is one line."""
+
+
+def merged(below: Mapping[str, Json], above: Mapping[str, Json]) -> dict[str, Json]:
+    """Two objects as one, inner objects likewise; elsewhere `above` wins."""
+    out = dict(below)
+    for key, value in above.items():
+        under = out.get(key)
+        both = isinstance(under, Mapping) and isinstance(value, Mapping)
+        out[key] = merged(under, value) if both else value  # type: ignore[arg-type]  # narrowed through `both`
+    return out
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,7 @@ class Resource:
     @cached_property
     def view(self) -> Mapping[str, Json]:
         """Inputs, overlaid by outputs: what paths read."""
-        return {**self.inputs, **self.outputs}
+        return merged(self.inputs, self.outputs)
 
     @property
     def tags(self) -> Mapping[str, Json]:
@@ -93,7 +103,7 @@ class Resource:
 
 @dataclass(frozen=True)
 class Operation:
-    """One call that the cloud got: when, for how long (simulated seconds), and what became of it ("ok" or the words)."""
+    """One call that the cloud got: when, for how long (both simulated seconds), its outcome ("ok" or the words)."""
 
     number: int
     at: float
@@ -213,7 +223,8 @@ class Store:
         """Put a resource into the cloud."""
         with self.transaction():
             cursor = self._db.execute(
-                "INSERT INTO resources (type, id, urn, name, inputs, outputs, status, owner, hidden, created_at, ready_at)"
+                "INSERT INTO resources"
+                " (type, id, urn, name, inputs, outputs, status, owner, hidden, created_at, ready_at)"
                 " VALUES (?, ?, ?, ?, ?, ?, 'available', ?, ?, ?, ?)",
                 (type_, id_, urn, name, json.dumps(inputs), json.dumps(outputs), owner, hidden, at, ready_at),
             )

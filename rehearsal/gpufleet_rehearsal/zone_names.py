@@ -10,11 +10,11 @@ def zone_prefix(region: str) -> str:
     return area + "".join(short.get(word, word[:1]) for word in middle) + number
 
 
-def zone_name(zone_id: str, region: str) -> str:
-    """The zone's name in the simulated account, where az1 is always a, az2 is b (a real account's letters differ)."""
-    return f"{region}{chr(ord('a') + int(zone_id.rpartition('az')[2]) - 1)}" if "-az" in zone_id else zone_id
+def zone_letter(zone: str) -> str:
+    """The letter of a zone id in the simulated account, where az1 is always a, az2 is b (a real account's differ)."""
+    return chr(ord("a") + int(zone.rpartition("az")[2]) - 1) if "-az" in zone else zone[-1]
 
 
 def zone_id(name: str) -> str:
-    """The inverse of `zone_name`: us-east-1b -> use1-az2; a zone id is itself."""
+    """The zone id of a name in the simulated account: us-east-1b -> use1-az2; a zone id is itself."""
     return name if "-az" in name else f"{zone_prefix(name[:-1])}-az{ord(name[-1]) - ord('a') + 1}"

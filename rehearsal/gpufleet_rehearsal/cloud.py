@@ -1,0 +1,338 @@
+"""A simulated cloud: the interpreter of a table. Everything that is particular to AWS is data.
+
+A create is accepted or refused in one transaction; what is refused leaves no trace. What is accepted is in the store at
+once, is `creating` for as long as the real cloud takes, and is then there even if nobody has waited for it. What the
+cloud only finds out later (`comes: in-status`) leaves a failed resource behind, which the next update makes anew
+(assumed: what the genuine provider does then was not found out).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import NamedTuple, TypeVar
+
+from .clock import Clock, Interrupted
+from .diff import UNKNOWN, Diff, diff, has_unknown
+from .faults import Faults, Struck
+from .making import Draft, draft, previewed, seconds, unknown_where_unknown
+from .paths import Json, Scope
+from .refusing import CloudError, No, held, refusals, refused, settled_at, view_of, words
+from .rows import Operation, Refusal, TypeRow
+from .settings import Settings
+from .store import Resource, Store
+from .surroundings import CloudView, NothingKnown, Offers, Request
+from .table import Table
+from .templates import fill, generated
+
+T = TypeVar("T")
+
+LOOK_EVERY = 10.0
+"""Simulated seconds between two looks while the provider repeats a call."""
+LOOKS_AT_MOST = 200
+"""How often it is repeated at most, where time does not count."""
+
+Problems = Callable[[str, Mapping[str, Json]], Iterable[tuple[str, str]]]
+"""(type, inputs) -> (property path, whole line) of everything that is wrong with the inputs."""
+
+
+class CheckFailure(NamedTuple):
+    """Inputs that the provider refuses before anything is asked of the cloud."""
+
+    property: str
+    reason: str
+
+
+class InitFailed(Exception):
+    """The cloud accepted, and failed later: the resource exists."""
+
+    def __init__(self, resource: Resource, reasons: list[str]) -> None:
+        self.resource, self.reasons = resource, reasons
+        super().__init__("; ".join(reasons))
+
+
+def nothing_wrong(_type: str, _inputs: Mapping[str, Json]) -> Iterable[tuple[str, str]]:
+    """Input checks that find nothing."""
+    return ()
+
+
+def die() -> None:
+    """End this process as a crash would."""
+    os._exit(70)
+
+
+def logical_name(urn: str) -> str:
+    """The resource's name in the program."""
+    return urn.rpartition("::")[2]
+
+
+@dataclass
+class Cloud:
+    """A cloud with a table, held by a store. `region` and `default_tags` come from the provider's configuration."""
+
+    table: Table
+    store: Store
+    clock: Clock
+    settings: Settings
+    problems: Problems = nothing_wrong
+    offers: Offers = field(default_factory=NothingKnown)
+    dies: Callable[[], None] = die
+
+    def __post_init__(self) -> None:
+        s = self.settings
+        self.faults = Faults(s.faults, self.store, s.seed)
+        self.around = CloudView(
+            self.table, self.store, self.clock, self.faults, self.offers, s.region, s.account, s.seed, s.quotas
+        )
+
+    def row(self, type_: str) -> TypeRow:
+        """The row of a type. CloudError, never a silent accept, when there is none."""
+        row = self.table.types.get(type_)
+        if row is None or row.hidden:
+            service = type_.split(":")[1].partition("/")[0] if ":" in type_ else "<service>"
+            raise CloudError(
+                "NotInTheTable",
+                f"{type_} is not in the rehearsal's table; add a row to {self.table.cloud}/types/{service}.yaml: "
+                "see docs/rehearsal.md",
+            )
+        return row
+
+    def check(
+        self, type_: str, name: str, news: Mapping[str, Json], olds: Mapping[str, Json], seed: bytes = b""
+    ) -> tuple[dict[str, Json], list[CheckFailure]]:
+        """Inputs with the provider's own name filled in, and what is wrong with them. Asks nothing of the cloud."""
+        inputs: dict[str, Json] = {key: value for key, value in news.items() if value is not None}
+        try:
+            row = self.row(type_)
+        except CloudError as error:
+            return inputs, [CheckFailure("", error.text)]
+        auto = row.autoname
+        if auto is not None and auto.property not in inputs and f"{auto.property}Prefix" not in inputs:
+            kept = olds.get(auto.property)
+            suffix = generated("hex", 7, seed.hex() or self.settings.seed, type_, name)
+            inputs[auto.property] = kept or f"{name[: auto.max - 8]}-{suffix}"
+        return inputs, [CheckFailure("", reason) for _, reason in self.problems(type_, inputs)]
+
+    def diff(self, type_: str, name: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
+        """What changes between old and new inputs."""
+        return diff(self.row(type_), name, olds, news)
+
+    def preview(self, type_: str, urn: str, inputs: Mapping[str, Json]) -> dict[str, Json]:
+        """Outputs of a create that is only previewed: what is computed is unknown."""
+        return previewed(self.around, self.row(type_), type_, urn, logical_name(urn), inputs)
+
+    def preview_update(self, type_: str, id_: str, urn: str, inputs: Mapping[str, Json]) -> dict[str, Json]:
+        """Outputs of an update that is only previewed: unknown where inputs are, or where each update counts up."""
+        row, resource = self.row(type_), self.store.get(type_, id_)
+        if resource is None or has_unknown(dict(inputs)):
+            return self.preview(type_, urn, inputs)
+        made = draft(self.around, row, type_, urn, resource.name, inputs, id_=id_, version=resource.version + 1)
+        counted = {key: UNKNOWN for key, template in row.outputs.items() if "$version" in str(template)}
+        outputs = unknown_where_unknown({**made.request.view, **counted})
+        return dict(outputs) if isinstance(outputs, Mapping) else {}
+
+    def read(self, type_: str, id_: str) -> Resource | None:
+        """The resource of an id (or of what `pulumi import` takes for it), or None."""
+        row = self.row(type_)
+        self._tidy()
+        found = self.store.get(type_, id_)
+        if found is None and row.import_id is not None:
+            things = self.store.resources(type_)
+            found = next((t for t in things if fill(row.import_id, Scope(t, self.around)) == id_), None)
+        return found
+
+    def status(self, resource: Resource) -> str:
+        """creating, available, failed or deleting."""
+        return self.around.status(resource)
+
+    def seconds(self, type_: str, operation: Operation, inputs: Mapping[str, Json], name: str = "") -> float:
+        """Simulated seconds that an operation takes by itself, without waiting for anything and without faults."""
+        return seconds(self.row(type_).latency, operation, Scope(Request(type_, "", name, inputs), self.around))
+
+    async def create(self, type_: str, urn: str, inputs: Mapping[str, Json]) -> Resource:
+        """Make a resource and wait until it is there.
+
+        Errors: CloudError when it is refused (then nothing has changed), InitFailed when it fails after acceptance.
+        """
+        return await self._logged("create", type_, urn, "", self._create(type_, urn, inputs))
+
+    async def update(self, type_: str, id_: str, urn: str, inputs: Mapping[str, Json]) -> Resource:
+        """Change a resource to these inputs. One that had failed is made anew under its id. Errors as in `create`."""
+        return await self._logged("update", type_, urn, id_, self._update(type_, id_, urn, inputs))
+
+    async def delete(self, type_: str, id_: str, urn: str) -> None:
+        """Delete a resource; one that is not there is no error. CloudError when something holds it for too long."""
+        await self._logged("delete", type_, urn, id_, self._delete(type_, id_, urn))
+
+    async def _logged(self, operation: Operation, type_: str, urn: str, id_: str, work: Awaitable[T]) -> T:
+        began = self.clock.now()
+        outcome = "ok"
+        try:
+            result = await work
+            if isinstance(result, Resource):
+                id_ = result.id
+            return result
+        except Struck as error:
+            outcome = str(error)
+            raise CloudError(error.code, error.text) from None
+        except (CloudError, InitFailed, Interrupted) as error:
+            outcome = str(error) or "interrupted"
+            raise
+        finally:
+            took = self.clock.now() - began
+            self.store.log(operation, type_, urn, id_, at=began, took=took, outcome=outcome)
+
+    def _tidy(self) -> None:
+        self.store.finish_deletions(self.clock.now())
+
+    async def _create(self, type_: str, urn: str, inputs: Mapping[str, Json]) -> Resource:
+        row, name = self.row(type_), logical_name(urn)
+        self._tidy()
+        deadly = self.faults.before("create", type_, urn, name)
+
+        def attempt() -> Resource | No:
+            made = draft(self.around, row, type_, urn, name, inputs)
+            scope = Scope(made.request, self.around)
+            return refused(self.around, row, "create", scope) or self._accept(row, urn, made)
+
+        resource = await self._until_granted(attempt)
+        if deadly:
+            self.dies()
+        return await self._finish(resource, "create")
+
+    async def _until_granted(self, attempt: Callable[[], T | No]) -> T:
+        """Repeat a call, each time in one transaction, for as long as the genuine provider does."""
+        began = self.clock.now()
+        for look in count(1):
+            with self.store.transaction():
+                answer = attempt()
+            if not isinstance(answer, No):
+                return answer
+            if look == LOOKS_AT_MOST or self.clock.now() - began >= answer.retries or not answer.retries:
+                raise answer.error
+            await self.clock.pause(LOOK_EVERY, least=0.001)
+        raise AssertionError("count() does not end")
+
+    def _accept(self, row: TypeRow, urn: str, made: Draft) -> Resource:
+        here, now = made.request, self.clock.now()
+        scope = Scope(here, self.around)
+        took = seconds(row.latency, "create", scope) * self.faults.slowness(here.type)
+        ready = settled_at(self.around, row, scope) + (took if self.clock.counts else 0.0)
+        self.store.count(f"made {urn}")
+        resource = self.store.add(
+            type_=here.type, id_=here.id, urn=urn, name=here.name, inputs=made.inputs, outputs=made.outputs,
+            at=now, ready_at=ready,
+        )  # fmt: skip
+        for child, child_id in made.along:
+            inputs = fill(dict(child.inputs), Scope(resource, self.around))
+            self._add_hidden(child.type, child_id, resource, inputs, ready, owner=resource.serial)
+        return resource
+
+    def _add_hidden(
+        self, type_: str, id_: str, of: Resource, inputs: Json, at: float, owner: int | None = None
+    ) -> Resource:
+        given = inputs if isinstance(inputs, Mapping) else {}
+        row = self.table.types[type_]
+        made = draft(self.around, row, type_, f"{of.urn}#{id_}", of.name, given, id_=id_)
+        return self.store.add(
+            type_=type_, id_=id_, urn=of.urn, name=of.name, inputs=given, outputs=made.outputs, at=at, ready_at=at,
+            owner=owner, hidden=True,
+        )  # fmt: skip
+
+    async def _finish(self, resource: Resource, operation: Operation) -> Resource:
+        """Wait until the resource is there, or has failed."""
+        try:
+            await self.clock.until(resource.ready_at)
+            failing = await self._failing(operation, Scope(resource, self.around), resource.created_at)
+        except Interrupted:
+            reason = "interrupted while the cloud was at work on it; the next `pulumi up` goes on with it"
+            raise InitFailed(resource, [reason]) from None
+        if failing is None:
+            return resource
+        reason = f"{failing.code}: {words(failing.text, Scope(resource, self.around))}"
+        resource = self.store.change(resource, status="failed", reasons=[f"{failing.status}: {reason}"])
+        raise InitFailed(resource, list(resource.reasons))
+
+    async def _failing(self, operation: Operation, scope: Scope, began: float) -> Refusal | None:
+        """A row that fails what was accepted; it must still hold when the cloud gives up."""
+        self.faults.forget_met()
+        first = next(refusals(self.around, operation, scope, "in-status"), None)
+        if first is None:
+            return None
+        for _ in range(LOOKS_AT_MOST):
+            if not first.when.holds(scope):
+                return await self._failing(operation, scope, began)
+            if self.clock.now() - began >= first.after:
+                break
+            await self.clock.pause(LOOK_EVERY, least=0.005)
+        self.faults.met_capacity()
+        return first
+
+    async def _update(self, type_: str, id_: str, urn: str, inputs: Mapping[str, Json]) -> Resource:
+        row, name = self.row(type_), logical_name(urn)
+        self._tidy()
+        self.faults.before("update", type_, urn, name)
+        resource = self.store.get(type_, id_)
+        if resource is None:
+            raise CloudError("NotFound", f"{type_} {id_!r} does not exist; run `pulumi refresh`")
+        await self.clock.until(resource.ready_at)
+        anew = resource.status == "failed"
+
+        def attempt() -> tuple[Draft, Scope] | No:
+            made = draft(
+                self.around, row, type_, urn, name, inputs, id_=id_, version=resource.version + (0 if anew else 1)
+            )
+            view = made.request.view if anew else view_of(made.request.view, resource)
+            here = Request(type_, id_, name, view, made.request.version)
+            scope = Scope(here, self.around, old=None if anew else resource.view)
+            return refused(self.around, row, "create" if anew else "update", scope, own=resource) or (made, scope)
+
+        made, scope = await self._until_granted(attempt)
+        took = seconds(row.latency, "create" if anew else "update", scope) * self.faults.slowness(type_)
+        ends = self.clock.ends(took)
+        if anew:
+            fresh = self.store.change(
+                resource, inputs=made.inputs, outputs=made.outputs, status="available", reasons=[],
+                created_at=self.clock.now(), ready_at=ends,
+            )  # fmt: skip
+            return await self._finish(fresh, "create")
+        failing = await self._failing("update", scope, self.clock.now())
+        if failing is not None:
+            raise CloudError(failing.code, words(failing.text, scope))
+        changed = self.store.change(
+            resource, inputs=made.inputs, outputs=made.outputs, version=made.request.version, name=name, urn=urn
+        )
+        await self.clock.until(ends)
+        return changed
+
+    async def _delete(self, type_: str, id_: str, urn: str) -> None:
+        row, name = self.row(type_), logical_name(urn)
+        self._tidy()
+        self.faults.before("delete", type_, urn, name)
+
+        def attempt() -> Resource | No | None:
+            resource = self.store.get(type_, id_)
+            if resource is None:
+                return None
+            no = held(self.around, row, resource)
+            if no is not None:
+                return no
+            took = seconds(row.latency, "delete", Scope(resource, self.around)) * self.faults.slowness(type_)
+            return self.store.change(resource, status="deleting", ready_at=self.clock.ends(took))
+
+        resource = await self._until_granted(attempt)
+        if resource is None:
+            return
+        await self.clock.until(resource.ready_at)
+        with self.store.transaction():
+            now = self.clock.now()
+            scope = Scope(resource, self.around)
+            for left in row.leaves:
+                if left.when.holds(scope):
+                    number = self.store.count(f"left by {urn}")
+                    seed = Request(left.type, f"{id_}/left/{number}", name, resource.view)
+                    left_id = str(fill(self.table.types[left.type].id, Scope(seed, self.around), "id"))
+                    self._add_hidden(left.type, left_id, resource, fill(dict(left.inputs), scope), now)
+            self.store.remove(resource, now)

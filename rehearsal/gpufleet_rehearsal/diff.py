@@ -1,0 +1,111 @@
+"""What changes between two sets of inputs, and whether the change replaces the resource."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .conditions import same
+from .paths import Json
+from .rows import TypeRow
+
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""What stands on the wire for a value that is only known after another resource was made."""
+
+Kind = Literal["add", "delete", "update"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One property (as the engine writes its path, `vpcConfig.subnetIds[0]`), and whether its change replaces."""
+
+    path: str
+    kind: Kind
+    replaces: bool
+
+
+@dataclass(frozen=True)
+class Diff:
+    """All changes; `delete_first` says that the old resource must go before the new one is made."""
+
+    changes: tuple[Change, ...]
+    delete_first: bool = False
+
+    @property
+    def replaces(self) -> list[str]:
+        """Top-level properties whose change replaces the resource."""
+        return list(dict.fromkeys(top_level(change.path) for change in self.changes if change.replaces))
+
+    @property
+    def changed(self) -> list[str]:
+        """Top-level properties that change."""
+        return list(dict.fromkeys(top_level(change.path) for change in self.changes))
+
+
+def top_level(path: str) -> str:
+    """The property that a path begins with."""
+    return re.split(r"[.\[]", path, maxsplit=1)[0]
+
+
+def diff(row: TypeRow, name: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
+    """Compare the inputs of the resource of logical name `name`. Absent, null and empty are the same."""
+    found = tuple(
+        Change(path, kind, any(_inside(plain_path, held) for held in row.immutable))
+        for path, plain_path, kind in _compare(olds, news, "", "", row.unordered)
+    )
+    replaced = any(change.replaces for change in found)
+    return Diff(found, replaced and (row.delete_before_replace or _fixed_name(row, name, olds, news)))
+
+
+def _fixed_name(row: TypeRow, name: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> bool:
+    """Whether the program itself gave the name and keeps it, so that old and new cannot be there together."""
+    if row.autoname is None:
+        return False
+    old, new = olds.get(row.autoname.property), news.get(row.autoname.property)
+    made = re.compile(re.escape(name[: row.autoname.max - 8]) + "-[0-9a-f]{7}")
+    return isinstance(new, str) and new == old and not made.fullmatch(new)
+
+
+def _inside(path: str, held: str) -> bool:
+    return path == held or path.startswith(f"{held}.") or held.startswith(f"{path}.")
+
+
+def _compare(
+    old: Json, new: Json, path: str, plain_path: str, unordered: Sequence[str]
+) -> Iterator[tuple[str, str, Kind]]:
+    if _empty(old) and _empty(new):
+        return
+    if _empty(old) or _empty(new):
+        yield path, plain_path, "add" if _empty(old) else "delete"
+    elif isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in sorted({*old, *new} - {"__defaults"}):
+            quoted = f'{path}["{key}"]' if re.search(r"[^\w-]", key) else f"{path}.{key}" if path else key
+            inner = f"{plain_path}.{key}" if plain_path else key
+            yield from _compare(old.get(key), new.get(key), quoted, inner, unordered)
+    elif _is_list(old) and _is_list(new):
+        if plain_path in unordered:
+            old, new = sorted(old, key=repr), sorted(new, key=repr)  # type: ignore[arg-type]  # lists, asked above
+        for n in range(max(len(old), len(new))):  # type: ignore[arg-type]
+            before, after = (side[n] if n < len(side) else None for side in (old, new))  # type: ignore[arg-type,index]
+            yield from _compare(before, after, f"{path}[{n}]", plain_path, unordered)
+    elif not same(old, new):
+        yield path, plain_path, "update"
+
+
+def _is_list(value: Json) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _empty(value: Json) -> bool:
+    return value is None or (not isinstance(value, (bool, int, float, str)) and len(value) == 0)
+
+
+def has_unknown(value: Json) -> bool:
+    """Whether anything in a value is only known later."""
+    if isinstance(value, str):
+        return UNKNOWN in value
+    if isinstance(value, Mapping):
+        return any(has_unknown(inner) for inner in value.values())
+    return isinstance(value, Sequence) and any(has_unknown(inner) for inner in value)

@@ -1,0 +1,122 @@
+"""How the table turns a request into a resource: its id, what the cloud fills in, its computed outputs, its tags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .diff import UNKNOWN
+from .paths import Json, Scope
+from .rows import Latency, Makes, Operation, Timing, TypeRow
+from .store import merged
+from .surroundings import CloudView, Request
+from .templates import fill
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A resource as it will be when it is accepted, and the hidden ones that the cloud makes along with it."""
+
+    request: Request
+    inputs: Mapping[str, Json]
+    outputs: Mapping[str, Json]
+    along: tuple[tuple[Makes, str], ...]
+    """With the id of each."""
+
+
+def draft(
+    around: CloudView,
+    row: TypeRow,
+    type_: str,
+    urn: str,
+    name: str,
+    inputs: Mapping[str, Json],
+    *,
+    id_: str | None = None,
+    version: int = 1,
+) -> Draft:
+    """What the cloud would make of a request. With `id_` it is an update: generated outputs stay as they were."""
+    number = around.store.counted(f"made {urn}") + 1
+    here = Request(type_, id_ or f"{urn}#{number}", name, inputs, version)
+    filled = _defaults(around, row, here, inputs)
+    here = Request(type_, here.id, name, merged(inputs, filled), version)
+    made_id = id_ or str(fill(row.id, Scope(here, around), "id"))
+    outputs: dict[str, Json] = dict(filled)
+    here = Request(type_, made_id, name, here.view, version)
+    along: list[tuple[Makes, str]] = []
+    for n, child in enumerate(row.makes):
+        if child.when is None or child.when.holds(Scope(here, around)):
+            seed = Request(child.type, f"{made_id}/{n}", name, here.view)
+            child_id = str(fill(around.table.types[child.type].id, Scope(seed, around), "id"))
+            along.append((child, child_id))
+            _put(outputs, child.output, child_id)
+    if row.scope == "regional" and "region" not in inputs:
+        outputs["region"] = around.region
+    if row.taggable:
+        tags = inputs.get("tags")
+        outputs["tagsAll"] = {**around.default_tags, **(tags if isinstance(tags, Mapping) else {})}
+    for output, template in row.outputs.items():
+        here = Request(type_, made_id, name, merged(inputs, outputs), version)
+        value = fill(template, Scope(here, around), output)
+        if value is not None:
+            _put(outputs, output, value)
+    here = Request(type_, made_id, name, merged(inputs, outputs), version)
+    return Draft(here, inputs, outputs, tuple(along))
+
+
+def _defaults(around: CloudView, row: TypeRow, here: Request, inputs: Mapping[str, Json]) -> dict[str, Json]:
+    filled: dict[str, Json] = {}
+    for path, template in row.defaults.items():
+        *above, last = path.split(".")
+        inside: Json = inputs
+        for key in above:
+            inside = inside.get(key) if isinstance(inside, Mapping) else None
+        if isinstance(inside, Mapping) and inside.get(last) is None:
+            view = merged(inputs, filled)
+            value = fill(template, Scope(Request(here.type, here.id, here.name, view), around), f"default {path}")
+            if value is not None:
+                _put(filled, path, value)
+    return filled
+
+
+def _put(outputs: dict[str, Json], path: str, value: Json) -> None:
+    *above, last = path.split(".")
+    inside = outputs
+    for key in above:
+        under = inside.get(key)
+        inside[key] = deeper = dict(under) if isinstance(under, Mapping) else {}
+        inside = deeper
+    inside[last] = value
+
+
+def previewed(
+    around: CloudView, row: TypeRow, type_: str, urn: str, name: str, inputs: Mapping[str, Json]
+) -> dict[str, Json]:
+    """Outputs of a resource that is not there yet: its inputs and defaults, everything computed unknown."""
+    here = Request(type_, urn, name, inputs)
+    outputs: dict[str, Json] = _defaults(around, row, here, inputs)
+    for path in (*row.outputs, *(child.output for child in row.makes)):
+        _put(outputs, path, UNKNOWN)
+    if row.taggable:
+        tags = inputs.get("tags")
+        outputs["tagsAll"] = {**around.default_tags, **tags} if isinstance(tags, Mapping) else tags or UNKNOWN
+    return merged(inputs, outputs)
+
+
+def unknown_where_unknown(value: Json) -> Json:
+    """A text that a template built around an unknown is unknown as a whole."""
+    if isinstance(value, str):
+        return UNKNOWN if UNKNOWN in value else value
+    if isinstance(value, Mapping):
+        return {key: unknown_where_unknown(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [unknown_where_unknown(inner) for inner in value]
+    return value
+
+
+def seconds(latency: Latency, operation: Operation, scope: Scope) -> float:
+    """Simulated seconds that an operation takes by itself, by the first case that holds."""
+    timing: Timing | None = getattr(latency, operation)
+    if timing is None:
+        return 1.0
+    return next((case.seconds for case in timing.cases if case.when.holds(scope)), timing.seconds)

@@ -1,0 +1,155 @@
+"""Why the cloud says no: everything that is looked at before its state changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from .conditions import same
+from .paths import Json, Scope, parse_path, plain
+from .rows import HeldBy, Operation, Refusal, TypeRow
+from .store import Resource
+from .surroundings import CloudView, Request
+from .templates import fill
+
+
+class CloudError(Exception):
+    """The cloud refuses at once, and nothing has changed. As text: "<code>: <words>"."""
+
+    def __init__(self, code: str, text: str) -> None:
+        self.code, self.text = code, text
+        super().__init__(f"{code}: {text}")
+
+
+@dataclass(frozen=True)
+class No:
+    """A refusal, and for how many seconds the genuine provider repeats the call before it gives up."""
+
+    code: str
+    text: str
+    retries: float = 0.0
+
+    @property
+    def error(self) -> CloudError:
+        return CloudError(self.code, self.text)
+
+
+def words(template: str, scope: Scope) -> str:
+    """The text of a refusal; a path in it that leads nowhere reads as x."""
+    filled = fill(template, scope)
+    if filled is not None:
+        return plain(filled)
+    pieces = template.replace("}", "{").split("{")
+    return "".join(p if n % 2 == 0 else plain(fill(f"{{{p}}}", scope) or "x") for n, p in enumerate(pieces))
+
+
+def missing_reference(around: CloudView, row: TypeRow, scope: Scope) -> No | None:
+    """A resource that is named, and is not there, not ready yet or going."""
+    for path, reference in row.references.items():
+        for value in parse_path(path).values(scope):
+            handle = plain(value)
+            if handle == "" or reference.unless_matches(handle):
+                continue
+            found = [t for t in around.find(handle, reference.to) if _called(around, t, reference.by, handle)]
+            if not any(around.status(thing) == "available" for thing in found):
+                text = words(reference.text.replace("{value}", "{$it}"), scope.looking_at(handle))
+                return No(reference.code, text)
+    return None
+
+
+def _called(around: CloudView, thing: Resource, by: str, handle: str) -> bool:
+    return (
+        thing.id == handle if by == "id" else any(same(v, handle) for v in parse_path(by).values(Scope(thing, around)))
+    )
+
+
+def already_taken(around: CloudView, row: TypeRow, scope: Scope, own: Resource | None) -> No | None:
+    """Something that can only be there once, and is."""
+    here = scope.here
+    for taken in row.taken:
+        for other in around.things(here.type):
+            if own is not None and other.serial == own.serial:
+                continue
+            if not taken.by:
+                equal = other.id == here.id
+            else:
+                there = scope.at(other)
+                sides = [(parse_path(p).values(scope), parse_path(p).values(there)) for p in taken.by]
+                equal = all(any(same(a, b) for a in mine for b in theirs) for mine, theirs in sides)
+            if equal:
+                return No(taken.code, words(taken.text, scope))
+    if own is None and around.store.get(here.type, here.id) is not None:
+        return No("ResourceAlreadyExists", f"a {here.type} of id {here.id!r} is already there")
+    return None
+
+
+def refusals(around: CloudView, operation: Operation, scope: Scope, comes: str) -> Iterator[Refusal]:
+    """Rows of the table that refuse a request. An update meets also those of create that it newly brings about."""
+    for row in around.table.refusals_of(scope.here.type, operation):
+        if row.comes == comes and row.when.holds(scope):
+            yield row
+    if operation == "update" and scope.old is not None:
+        before = Scope(Request(scope.here.type, scope.here.id, scope.here.name, scope.old), around)
+        for row in around.table.refusals_of(scope.here.type, "create"):
+            if row.comes == comes and row.when.holds(scope) and not row.when.holds(before):
+                yield row
+
+
+def refused(
+    around: CloudView, row: TypeRow, operation: Operation, scope: Scope, own: Resource | None = None
+) -> No | None:
+    """The first thing, if any, for which the cloud refuses a create or an update (of `own`) at once."""
+    around.faults.forget_met()
+    if no := missing_reference(around, row, scope):
+        return no
+    if operation == "create" and (no := already_taken(around, row, scope, own)):
+        return no
+    for refusal in refusals(around, operation, scope, "at-once"):
+        around.faults.met_capacity()
+        return No(refusal.code, words(refusal.text, scope), refusal.retries)
+    return None
+
+
+def held(around: CloudView, row: TypeRow, target: Resource) -> No | None:
+    """Why the cloud refuses to delete a resource."""
+    scope = Scope(target, around)
+    for refusal in refusals(around, "delete", scope, "at-once"):
+        return No(refusal.code, words(refusal.text, scope), refusal.retries)
+    handles = target.handles
+    for hold in row.held_by:
+        for holder in around.store.resources(hold.type, gone=hold.settles > 0):
+            if (
+                holder.owner != target.serial
+                and holder.serial != target.serial
+                and _holds(around, hold, holder, handles)
+            ):
+                return No(hold.code, words(hold.text, scope), hold.retries)
+    return None
+
+
+def _holds(around: CloudView, hold: HeldBy, holder: Resource, handles: set[str]) -> bool:
+    if holder.deleted_at is not None:
+        still_seen = around.clock.counts and around.clock.now() < holder.deleted_at + hold.settles
+        if not still_seen:
+            return False
+    scope = Scope(holder, around)
+    named = any(isinstance(v, str) and v in handles for v in parse_path(hold.by).values(scope))
+    return named and (hold.when is None or hold.when.holds(scope))
+
+
+def settled_at(around: CloudView, row: TypeRow, scope: Scope) -> float:
+    """The simulated moment from which everything that a request names may be used (IAM propagation)."""
+    moment = around.clock.now()
+    for path, reference in row.references.items():
+        for value in parse_path(path).values(scope):
+            for thing in around.find(plain(value), reference.to):
+                settle = around.table.types[thing.type].settle
+                if settle is not None and around.clock.counts:
+                    moment = max(moment, thing.ready_at + settle.seconds)
+    return moment
+
+
+def view_of(inputs: Mapping[str, Json], resource: Resource) -> Mapping[str, Json]:
+    """What an update looks at: the new inputs, and of the old view what was computed."""
+    computed = {key: value for key, value in resource.outputs.items() if key not in resource.inputs}
+    return {**computed, **inputs}
