@@ -10,7 +10,7 @@ import pulumi
 from pulumi_aws import ec2, efs, vpc
 
 from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_shared_files
+from gpufleet.rules import judge_arguments, judge_shared_files
 from gpufleet.rules.subnet import judge_subnets
 
 NFS_PORT = 2049
@@ -153,7 +153,7 @@ class SharedFiles(pulumi.ComponentResource):
     """Zone id to mount target. A pod or job that mounts must wait for these."""
 
     def __init__(self, name: str, args: SharedFilesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_shared_files(args), *judge_subnets(args)])
+        refuse_or_warn(name, [*judge_arguments(args, SharedFilesArgs), *judge_shared_files(args), *judge_subnets(args)])
         plan = plan_files(args)
         # No inputs: a component's children wait until every value that the component registers with is known.
         super().__init__("gpufleet-aws:index:SharedFiles", name, {}, opts)

@@ -1,0 +1,94 @@
+"""User data is read back the way cloud-init and nodeadm read it."""
+
+import base64
+import json
+import tomllib
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from typing import cast
+
+from gpufleet.aws.user_data import Join, amazon_linux, bottlerocket
+
+DISKS = {"instance": {"localStorage": {"strategy": "RAID0"}}}
+HUGE_PAGES_SCRIPT = "#!/bin/bash\necho 'vm.nr_hugepages = 5128' > /etc/sysctl.d/90-efa.conf\nsysctl --system"
+
+
+def parts(user_data: str) -> list[tuple[str, str]]:
+    """The parts of MIME user data: content type and body."""
+    message = cast(EmailMessage, message_from_bytes(base64.b64decode(user_data, validate=True), policy=policy.default))
+    assert message.get_content_type() == "multipart/mixed"
+    assert message.defects == []
+    found = []
+    for part in message.iter_parts():
+        assert part.defects == []
+        found.append((part.get_content_type(), cast(bytes, part.get_payload(decode=True)).decode().strip()))
+    return found
+
+
+def test_plain_node_gets_only_its_local_disks() -> None:
+    [(content_type, body)] = parts(amazon_linux(efa=False))
+    assert content_type == "application/node.eks.aws"
+    assert json.loads(body) == {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": DISKS}
+
+
+def test_efa_node_reserves_huge_pages_before_the_kubelet_starts() -> None:
+    config, script = parts(amazon_linux(efa=True))
+    assert config[0] == "application/node.eks.aws"
+    assert script == ("text/x-shellscript", HUGE_PAGES_SCRIPT)
+
+
+def test_own_image_is_told_how_to_join() -> None:
+    join = Join("c1", "https://api.invalid", "Y2VydA==", "172.20.0.0/16", {"a/b": "1", "c": "d"}, {"t": "v:NoSchedule"})
+    [(_, body)] = parts(amazon_linux(efa=False, join=join))
+    assert json.loads(body)["spec"] == {
+        **DISKS,
+        "cluster": {
+            "name": "c1",
+            "apiServerEndpoint": "https://api.invalid",
+            "certificateAuthority": "Y2VydA==",
+            "cidr": "172.20.0.0/16",
+        },
+        "kubelet": {"flags": ["--node-labels=a/b=1,c=d", "--register-with-taints=t=v:NoSchedule"]},
+    }
+
+
+def test_hostile_values_stay_inside_their_field() -> None:
+    name = 'x"\n--==gpufleet==--\nkind: Evil'
+    join = Join(name, "https://api.invalid", "Y2VydA==", "172.20.0.0/16", {}, {})
+    [(_, body)] = parts(amazon_linux(efa=False, join=join))
+    assert json.loads(body)["spec"]["cluster"]["name"] == name
+
+
+def test_bottlerocket_gets_toml_and_no_mime() -> None:
+    plain = tomllib.loads(base64.b64decode(bottlerocket(efa=False)).decode())
+    disks = plain["settings"].pop("bootstrap-commands")["local-storage"]
+    assert disks == {
+        "commands": [
+            ["apiclient", "ephemeral-storage", "init"],
+            [
+                "apiclient",
+                "ephemeral-storage",
+                "bind",
+                "--dirs",
+                "/var/lib/containerd",
+                "/var/lib/kubelet",
+                "/var/log/pods",
+            ],
+        ],
+        "essential": False,
+        "mode": "always",
+    }
+    assert plain == {"settings": {}}
+
+
+def test_bottlerocket_with_efa_reserves_huge_pages() -> None:
+    settings = tomllib.loads(base64.b64decode(bottlerocket(efa=True)).decode())["settings"]
+    assert settings["kernel"] == {"sysctl": {"vm.nr_hugepages": "5128"}}
+
+
+def test_user_data_is_plain_text_within_what_ec2_takes() -> None:
+    join = Join("c" * 100, "https://" + "e" * 100, "Y" * 2000, "172.20.0.0/16", {"k": "v" * 63}, {})
+    for user_data in (amazon_linux(True, join), bottlerocket(True)):
+        raw = base64.b64decode(user_data)
+        assert raw.decode("ascii").isascii()
+        assert len(raw) <= 16 * 1024
