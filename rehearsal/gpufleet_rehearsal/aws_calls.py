@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-import botocore.model
 import botocore.session
 import yaml
+from botocore.model import ServiceModel
+from botocore.model import Shape as Member
 from pydantic import BaseModel, ConfigDict, Field
 
 CALLS = Path(__file__).parent / "aws" / "calls"
@@ -81,7 +82,7 @@ def book() -> Book:
 
 
 @functools.cache
-def _service(name: str) -> botocore.model.ServiceModel:
+def _service(name: str) -> ServiceModel:
     return botocore.session.get_session().get_service_model(name)
 
 
@@ -91,7 +92,7 @@ class Call(NamedTuple):
     service: str
     title: str
     """as users read it: `EKS CreateNodegroup`"""
-    structure: Any
+    structure: Member
 
 
 def call(spelt: str) -> Call:
@@ -132,7 +133,7 @@ class _Merge:
             else:
                 self.value(shape, one, member, path)
 
-    def value(self, shape: Shape, one: Call, member: Any, path: str) -> None:
+    def value(self, shape: Shape, one: Call, member: Member, path: str) -> None:
         """Join one property with one member. The SDK makes an object of a list of at most one, and the reverse."""
         kind = shape["type"]
         if kind == "list" and member.type_name == "list":
@@ -150,7 +151,7 @@ class _Merge:
             self.result.loose.append(f"{path}: {kind} against {member.type_name} {member.name}")
 
 
-def _member(structure: Any, path: str) -> Any | None:
+def _member(structure: Member, path: str) -> Member | None:
     """The shape of a member, found without regard to case; None if there is none."""
     for name in path.split("."):
         members = {key.lower(): value for key, value in getattr(_inside(structure), "members", {}).items()}
@@ -160,14 +161,14 @@ def _member(structure: Any, path: str) -> Any | None:
     return structure
 
 
-def _inside(shape: Any) -> Any:
+def _inside(shape: Member) -> Member:
     """A list's element, through lists of lists; any other shape itself."""
     while shape.type_name == "list":
         shape = shape.member
     return shape
 
 
-def _constrain(shape: Shape, one: Call, member: Any) -> None:
+def _constrain(shape: Shape, one: Call, member: Member) -> None:
     """Copy what the model says of one list or plain value. A string of the SDK that AWS takes as a number or a
     boolean gets that as its form."""
     key = f"{one.service}.{member.name}"

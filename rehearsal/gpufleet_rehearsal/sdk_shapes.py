@@ -49,8 +49,11 @@ def resource_class(token: str) -> type[pulumi.CustomResource]:
 def inputs_of(token: str) -> dict[str, Shape]:
     """Every input property of a resource type: wire name -> shape."""
     cls = resource_class(token)
-    module = importlib.import_module(cls.__module__)
-    return _properties(getattr(module, f"{cls.__name__}Args"))
+    # Not always `<Class>Args`: where a nested type has that name, the resource's own is `<Class>InitArgs`.
+    made = re.search(r"__props__ = (\w+)\.__new__", inspect.getsource(cls))
+    if made is None:
+        raise NotInTheSdk(f"{token}: its class makes no properties")
+    return _properties(getattr(importlib.import_module(cls.__module__), made[1]))
 
 
 def outputs_of(token: str) -> dict[str, object]:
@@ -89,8 +92,7 @@ def _properties(args_class: type) -> dict[str, Shape]:
 def _names(args_class: type) -> Iterator[tuple[str, str]]:
     """(python name, wire name) of each property: pulumi.getter leaves the wire name on the property's function."""
     for python_name, member in inspect.getmembers(args_class, lambda m: isinstance(m, property)):
-        assert isinstance(member, property) and member.fget is not None
-        yield python_name, getattr(member.fget, "_pulumi_name", python_name)
+        yield python_name, getattr(getattr(member, "fget", None), "_pulumi_name", python_name)
 
 
 def _shape(hint: object) -> Shape:

@@ -1,0 +1,200 @@
+"""Forms of one value that a pattern cannot say: JSON documents, networks, encodings. FORMS is the closed list."""
+
+import base64
+import binascii
+import ipaddress
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from .input_values import Hidden, judged, plain
+
+_TRUTHS = {"1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"}  # Go's strconv.ParseBool
+_TAGS = 50
+
+
+def as_text(value: object) -> str:
+    """A plain value as the provider spells it in a string slot."""
+    if isinstance(value, Hidden):
+        value = value.value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value)
+
+
+def is_number(value: object) -> bool:
+    """Whether the bridge can make a finite number of a value: a number, or a string that spells one."""
+    if isinstance(value, Hidden):
+        value = value.value
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return False
+    return re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", str(value)) is not None
+
+
+def misformed(form: str, value: object) -> str | None:
+    """What is wrong with a value of this form, or None. An unknown form is a KeyError, when the rows are loaded."""
+    if isinstance(value, Hidden):
+        value = value.value
+    return FORMS[form](value)
+
+
+def _boolean(value: object) -> str | None:
+    return None if as_text(value) in _TRUTHS else 'neither "true" nor "false"'
+
+
+def _integer(value: object) -> str | None:
+    return None if re.fullmatch(r"[+-]?\d+", as_text(value)) else "not a whole number"
+
+
+def _number(value: object) -> str | None:
+    return None if is_number(value) else "not a number"
+
+
+def _timestamp(value: object) -> str | None:
+    try:
+        moment = datetime.fromisoformat(as_text(value))
+    except ValueError:
+        moment = None
+    return None if moment is not None and moment.tzinfo is not None else "not a time such as 2026-01-31T12:00:00Z"
+
+
+def _json(value: object) -> str | None:
+    """An object: as JSON text, or as the SDK's own object."""
+    if isinstance(value, Mapping):
+        return None
+    try:
+        document = json.loads(as_text(value))
+    except ValueError as error:
+        return f"not JSON: {error}"
+    return None if isinstance(document, dict) else "not a JSON object"
+
+
+def _policy(value: object) -> str | None:
+    """An IAM policy: a JSON object with Statement, each with an Effect."""
+    if isinstance(value, Mapping) or (wrong := _json(value)):
+        return None if isinstance(value, Mapping) else wrong
+    statements = json.loads(as_text(value)).get("Statement")
+    if not isinstance(statements, list | dict) or not statements:
+        return "a policy document without Statement"
+    for statement in statements if isinstance(statements, list) else [statements]:
+        if not isinstance(statement, dict) or statement.get("Effect") not in ("Allow", "Deny"):
+            return "a statement's Effect is neither Allow nor Deny"
+        if not statement.keys() & {"Action", "NotAction"}:
+            return "a statement without Action"
+    return None
+
+
+def _trust(value: object) -> str | None:
+    """An assume-role policy: a policy whose statements name a Principal and no Resource."""
+    if isinstance(value, Mapping) or (wrong := _policy(value)):
+        return None if isinstance(value, Mapping) else wrong
+    statements = json.loads(as_text(value))["Statement"]
+    for statement in statements if isinstance(statements, list) else [statements]:
+        if not statement.keys() & {"Principal", "NotPrincipal"}:
+            return "a statement of a trust policy without Principal"
+        if statement.keys() & {"Resource", "NotResource"}:
+            return "a statement of a trust policy may not have Resource"
+    return None
+
+
+def _lifecycle(value: object) -> str | None:
+    """ECR's lifecycle policy: rules, each with a priority of its own, a selection and an action."""
+    if isinstance(value, Mapping) or (wrong := _json(value)):
+        return None if isinstance(value, Mapping) else wrong
+    rules = json.loads(as_text(value)).get("rules")
+    if not isinstance(rules, list) or not rules:
+        return "a lifecycle policy without rules"
+    for rule in rules:
+        if not isinstance(rule, dict) or (lacking := {"rulePriority", "selection", "action"} - rule.keys()):
+            return f"a rule without {', '.join(sorted(lacking)) if isinstance(rule, dict) else 'properties'}"
+    priorities = [str(rule["rulePriority"]) for rule in rules]
+    return None if len(set(priorities)) == len(priorities) else "two rules of the same rulePriority"
+
+
+def _network(version: int | None) -> Callable[[object], str | None]:
+    def form(value: object) -> str | None:
+        text = as_text(value)
+        try:
+            network = ipaddress.ip_network(text, strict=False) if "/" in text else None
+        except ValueError:
+            network = None
+        if network is None or (version is not None and network.version != version):
+            return f"not a network in CIDR notation such as {'2001:db8::/64' if version == 6 else '10.0.0.0/16'}"
+        right = str(network)
+        if text.split("/")[0] != right.split("/")[0] and version != 6:
+            return f"not the network's own address; {right} is"
+        return None
+
+    return form
+
+
+def _private(value: object) -> str | None:
+    """An IPv4 network inside RFC 1918."""
+    if wrong := _network(4)(value):
+        return wrong
+    network = ipaddress.IPv4Network(as_text(value))
+    inside = any(
+        network.subnet_of(ipaddress.IPv4Network(one)) for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
+    )
+    return None if inside else "not inside 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16"
+
+
+def _address(value: object) -> str | None:
+    try:
+        ipaddress.IPv4Address(as_text(value))
+    except ValueError:
+        return "not an IPv4 address"
+    return None
+
+
+def _base64(value: object) -> str | None:
+    try:
+        base64.b64decode("".join(as_text(value).split()).encode("ascii"), validate=True)
+    except (binascii.Error, UnicodeEncodeError):
+        return "not Base64; encode it"
+    return None
+
+
+def _arn(value: object) -> str | None:
+    right = re.fullmatch(r"arn:aws[\w-]*:[\w-]+:[a-z0-9-]*:(\d{12}|aws|aws-managed)?:.+", as_text(value))
+    return None if right else "not an ARN such as arn:aws:iam::123456789012:role/name"
+
+
+def _tags(value: object) -> str | None:
+    """Tags of a resource: number, keys, values."""
+    if not isinstance(value, Mapping):
+        return None
+    own = {str(key): plain(inner) for key, inner in value.items() if not str(key).startswith("__")}
+    if len(own) > _TAGS:
+        return f"{len(own)} tags, at most {_TAGS} are legal"
+    for key, inner in own.items():
+        if not 1 <= len(key) <= 128:
+            return f"key {key[:20]!r}...: {len(key)} characters, legal are 1 to 128"
+        if key.lower().startswith("aws:"):
+            return f"key {key!r}: the prefix aws: is reserved"
+        if judged(inner) and len(as_text(inner)) > 256:
+            return f"value of {key!r}: {len(as_text(inner))} characters, at most 256 are legal"
+    return None
+
+
+FORMS: Mapping[str, Callable[[object], str | None]] = {
+    "boolean": _boolean,
+    "integer": _integer,
+    "number": _number,
+    "timestamp": _timestamp,
+    "json": _json,
+    "policy": _policy,
+    "trust-policy": _trust,
+    "ecr-lifecycle-policy": _lifecycle,
+    "cidr": _network(None),
+    "cidr-ipv4": _network(4),
+    "cidr-ipv6": _network(6),
+    "cidr-private": _private,
+    "ipv4": _address,
+    "base64": _base64,
+    "arn": _arn,
+    "tags": _tags,
+}
