@@ -7,14 +7,17 @@ from typing import NotRequired, TypedDict, cast
 import pulumi
 from pulumi_aws import cloudwatch, eks, kms
 
-from gpufleet.aws.addons import node_addons, pod_addons
+from gpufleet.aws.access import grant_admins
+from gpufleet.aws.addons import ADDONS, node_addons, pod_addons
 from gpufleet.aws.kubeconfig import kubeconfig
 from gpufleet.aws.ordering import after
-from gpufleet.aws.partition import partition
 from gpufleet.aws.roles import role_with_policies, trust
 from gpufleet.aws.system_nodes import NODE_POLICIES, SystemNodes, system_node_group
 from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments, judge_cluster
+from gpufleet.rules import Finding, judge_arguments, judge_cluster
+from gpufleet.rules.cluster_access import judge_cluster_access
+from gpufleet.rules.read import mapping
+from gpufleet.rules.system_nodes import judge_system_nodes
 
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 """The control-plane logs of EKS (docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html)."""
@@ -93,8 +96,20 @@ def system_nodes(args: ClusterArgs) -> SystemNodes:
     )
 
 
+def judge(args: ClusterArgs) -> list[Finding]:
+    """Every finding on the arguments; values of the wrong kind are reported once, and read as absent."""
+    usual = SystemNodes()
+    zones = list(mapping(args, "subnet_ids"))
+    return [
+        *judge_arguments(args, ClusterArgs),
+        *judge_cluster({**args, "zones": zones, "public_endpoint": bool(args.get("public_access_cidrs"))}),
+        *judge_cluster_access(args, ADDONS),
+        *judge_system_nodes(args, (usual.types, usual.min, usual.max, usual.disk_gib)),
+    ]
+
+
 class Cluster(pulumi.ComponentResource):
-    """EKS with access entries, a private endpoint, encrypted secrets, logs that expire, and add-ons with pod identities.
+    """EKS: access entries, private endpoint, encrypted secrets, logs that expire, add-ons with pod identities.
 
     Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
@@ -119,8 +134,7 @@ class Cluster(pulumi.ComponentResource):
     """Kubernetes version."""
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        plain = {**args, "zones": list(args.get("subnet_ids", {}))}
-        refuse_or_warn(name, [*judge_arguments(args, ClusterArgs), *judge_cluster(plain)])
+        refuse_or_warn(name, judge(args))
         # No inputs: a component's children wait until every value that the component registers with is known.
         super().__init__("gpufleet-aws:index:Cluster", name, {}, opts)
         self._tags = dict(args.get("tags", {}))
@@ -137,7 +151,7 @@ class Cluster(pulumi.ComponentResource):
                 lambda known: kubeconfig(known[0], known[1], known[2], args["region"])
             )
         )
-        self._admins(name, cluster, args)
+        grant_admins(name, self, cluster, args["region"], args.get("admins", {}), self._tags)
         self._nodes_and_addons(name, cluster, args)
         self.register_outputs(
             {
@@ -236,27 +250,6 @@ class Cluster(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self),
         )
         return [group]
-
-    def _admins(self, name: str, cluster: eks.Cluster, args: ClusterArgs) -> None:
-        """An access entry with the administrator's policy for each principal."""
-        for short, principal in args.get("admins", {}).items():
-            child = f"{name}-admin-{short}"
-            entry = eks.AccessEntry(
-                child,
-                cluster_name=cluster.name,
-                principal_arn=principal,
-                type="STANDARD",
-                tags={**self._tags, "Name": child},
-                opts=pulumi.ResourceOptions(parent=self),
-            )
-            eks.AccessPolicyAssociation(
-                f"{child}-policy",
-                cluster_name=cluster.name,
-                principal_arn=entry.principal_arn,
-                policy_arn=f"arn:{partition(args['region'])}:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy",
-                access_scope=eks.AccessPolicyAssociationAccessScopeArgs(type="cluster"),
-                opts=pulumi.ResourceOptions(parent=self),
-            )
 
     def _nodes_and_addons(self, name: str, cluster: eks.Cluster, args: ClusterArgs) -> None:
         region = args["region"]

@@ -11,7 +11,9 @@ from gpufleet.aws.flow_logs import flow_logs
 from gpufleet.aws.ordering import after
 from gpufleet.aws.vpc_endpoints import PRIVATE_CLUSTER_SERVICES, interface_endpoints, s3_endpoint
 from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments, judge_network
+from gpufleet.rules import Finding, judge_arguments, judge_network
+from gpufleet.rules.address_plan import judge_address_plan
+from gpufleet.rules.existing_network import judge_existing_network
 
 DEFAULT_CIDR = "10.0.0.0/16"
 DEFAULT_MAX_ZONES = 3
@@ -52,6 +54,14 @@ class NetworkArgs(TypedDict):
     """Tags of every resource."""
 
 
+def judge(args: NetworkArgs) -> list[Finding]:
+    """Every finding on the arguments; numbers and lists of the wrong kind are reported once, and read as absent."""
+    findings = [*judge_arguments(args, NetworkArgs), *judge_network(args), *judge_existing_network(args)]
+    if args.get("vpc_id") is None:
+        findings += judge_address_plan(args, DEFAULT_CIDR, DEFAULT_MAX_ZONES)
+    return findings
+
+
 class Network(pulumi.ComponentResource):
     """A VPC with a private and a public subnet per zone, NAT, an S3 endpoint, and the tags that EKS add-ons look for.
 
@@ -73,7 +83,7 @@ class Network(pulumi.ComponentResource):
     """Zone id to the address that this zone's NAT gateway shows to the world."""
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, NetworkArgs), *judge_network(args)])
+        refuse_or_warn(name, judge(args))
         # No inputs: a component's children wait until every value that the component registers with is known.
         super().__init__("gpufleet-aws:index:Network", name, {}, opts)
         self._tags = dict(args.get("tags", {}))

@@ -1,0 +1,43 @@
+"""Who administers a cluster."""
+
+from collections.abc import Mapping
+
+import pulumi
+from pulumi_aws import eks
+
+from gpufleet.aws.partition import partition
+
+ADMIN_POLICY = "cluster-access-policy/AmazonEKSClusterAdminPolicy"
+"""EKS's own equivalent of the Kubernetes role cluster-admin.
+
+Source: docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
+"""
+
+
+def grant_admins(
+    name: str,
+    parent: pulumi.Resource,
+    cluster: eks.Cluster,
+    region: str,
+    admins: Mapping[str, pulumi.Input[str]],
+    tags: Mapping[str, str],
+) -> None:
+    """An access entry with the administrator's policy for each principal; ``admins`` is short name to ARN."""
+    for short, principal in admins.items():
+        child = f"{name}-admin-{short}"
+        entry = eks.AccessEntry(
+            child,
+            cluster_name=cluster.name,
+            principal_arn=principal,
+            type="STANDARD",
+            tags={**tags, "Name": child},
+            opts=pulumi.ResourceOptions(parent=parent),
+        )
+        eks.AccessPolicyAssociation(
+            f"{child}-policy",
+            cluster_name=cluster.name,
+            principal_arn=entry.principal_arn,
+            policy_arn=f"arn:{partition(region)}:eks::aws:{ADMIN_POLICY}",
+            access_scope=eks.AccessPolicyAssociationAccessScopeArgs(type="cluster"),
+            opts=pulumi.ResourceOptions(parent=parent),
+        )

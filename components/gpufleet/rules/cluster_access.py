@@ -1,0 +1,89 @@
+"""Rules on who reaches a cluster, and under which name."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from gpufleet.rules.read import flag, mapping
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+from gpufleet.rules.wording import use_one_of
+
+PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/[\w+=,.@/-]+")
+CLUSTER_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
+
+
+@rule("aws-cluster-administered", Severity.ERROR)
+def administered(*, creator_is_admin: bool, admins: Sequence[str]) -> Outcome:
+    """Somebody administers the cluster: with access entries, not even the account's root user gets in otherwise.
+
+    Source: docs.aws.amazon.com/eks/latest/userguide/access-entries.html
+    """
+    if creator_is_admin or admins:
+        return passed()
+    return failed("creator_is_admin", False, "nobody would administer the cluster", "name admins, or set it to true")
+
+
+@rule("aws-cluster-admin-principal", Severity.ERROR)
+def principal_is_iam(*, name: str, principal: str) -> Outcome:
+    """An administrator is an IAM role or user by its ARN; a session of an assumed role is refused.
+
+    Source: docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
+    """
+    if PRINCIPAL.fullmatch(principal):
+        return passed()
+    problem = "is a session" if ":assumed-role/" in principal else "is no IAM role or user"
+    fix = "use the role's own ARN, arn:aws:iam::<account>:role/<name>"
+    return failed(f"admins.{name}", principal, problem, fix)
+
+
+@rule("aws-cluster-name", Severity.ERROR)
+def cluster_name_legal(*, cluster_name: str) -> Outcome:
+    """A cluster's name has 1 to 100 letters, digits, hyphens and underscores, and begins with a letter or digit.
+
+    Source: docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html (name)
+    """
+    if CLUSTER_NAME.fullmatch(cluster_name):
+        return passed()
+    fix = "use up to 100 letters, digits, - and _, beginning with a letter or digit"
+    return failed("cluster_name", cluster_name, "is no legal name of an EKS cluster", fix)
+
+
+@rule("aws-cluster-addon", Severity.ERROR)
+def addon_known(*, addon: str, known: Sequence[str]) -> Outcome:
+    """A version is given for an add-on that the cluster has.
+
+    Source: gpufleet.aws.addons
+    """
+    if addon in known:
+        return passed()
+    return failed("addon_versions", addon, "the cluster has no such add-on", use_one_of(addon, known))
+
+
+@rule("aws-cluster-support", Severity.ERROR)
+def support_known(*, support: str) -> Outcome:
+    """The support policy is STANDARD or EXTENDED.
+
+    Source: docs.aws.amazon.com/eks/latest/APIReference/API_UpgradePolicyRequest.html
+    """
+    legal = ("STANDARD", "EXTENDED")
+    return (
+        passed() if support in legal else failed("support", support, "is unknown", use_one_of(support.upper(), legal))
+    )
+
+
+def judge_cluster_access(args: Mapping[str, object], addons: Sequence[str]) -> list[Finding]:
+    """Every finding. Reads admins, creator_is_admin, cluster_name, addon_versions (of ``addons``), support."""
+    admins = mapping(args, "admins")
+    findings = [administered(creator_is_admin=flag(args, "creator_is_admin", True), admins=sorted(admins))]
+    findings += [
+        principal_is_iam(name=name, principal=principal)
+        for name, principal in sorted(admins.items())
+        if isinstance(principal, str)
+    ]
+    cluster_name = args.get("cluster_name")
+    if isinstance(cluster_name, str):
+        findings.append(cluster_name_legal(cluster_name=cluster_name))
+    findings += [addon_known(addon=addon, known=addons) for addon in sorted(mapping(args, "addon_versions"))]
+    support = args.get("support")
+    if isinstance(support, str):
+        findings.append(support_known(support=support))
+    return findings
