@@ -23,10 +23,9 @@ def newer_python() -> "str | None":
 def main() -> int:
     """Exit code 0 when the checkout is ready, 1 with one line on standard error when it cannot be."""
     sys.path.append(str(Path(__file__).resolve().parent / "pulumi"))
+    from environment import VENV, SetupFailed, install_lock, install_project, make_environment
     from links import link_engine
     from obtain import EngineMissing, obtain
-
-    from environment import VENV, SetupFailed, install_lock, install_project, make_environment
     from progress import teller
 
     say = teller()

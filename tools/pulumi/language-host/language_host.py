@@ -26,9 +26,10 @@ from pathlib import Path
 from typing import NoReturn
 
 import grpc
-from children import Children, output_of
 from google.protobuf import empty_pb2
 from google.protobuf.message import Message
+
+from children import Children, output_of
 from packages import program_dependencies, required_packages, site_directories
 
 
