@@ -1,0 +1,369 @@
+"""Network: exact children in both engine modes, the existing VPC, and every refusal."""
+
+import pytest
+from recorder import UNKNOWN, Recording, construct, refusal
+
+from gpufleet.aws.network import Network, NetworkArgs
+from gpufleet.aws.vpc_endpoints import PRIVATE_CLUSTER_SERVICES
+
+ZONES = ["use1-az1", "use1-az2"]
+TAGS = {"owner": "ml", "project": "speech"}
+ARN = "arn:aws:mock::000000000000:"
+
+VPC = "aws:ec2/vpc:Vpc"
+SUBNET = "aws:ec2/subnet:Subnet"
+ROUTE = "aws:ec2/route:Route"
+TABLE = "aws:ec2/routeTable:RouteTable"
+ASSOCIATION = "aws:ec2/routeTableAssociation:RouteTableAssociation"
+NAT = "aws:ec2/natGateway:NatGateway"
+ENDPOINT = "aws:ec2/vpcEndpoint:VpcEndpoint"
+
+
+def build(preview: bool, **more: object) -> Recording[Network]:
+    args: NetworkArgs = {"region": "us-east-1", "zones": ZONES, "tags": TAGS}
+    args.update(more)  # type: ignore[typeddict-item]
+    return construct(lambda: Network("net", args), preview)
+
+
+def id_of(name: str, preview: bool) -> str:
+    return UNKNOWN if preview else f"{name}-id"
+
+
+def named(name: str, **more: str) -> dict[str, str]:
+    return {**TAGS, "Name": name, **more}
+
+
+def test_vpc(preview):
+    assert build(preview).inputs(VPC) == {
+        "net-vpc": {
+            "cidrBlock": "10.0.0.0/16",
+            "enableDnsHostnames": True,
+            "enableDnsSupport": True,
+            "tags": named("net-vpc"),
+        }
+    }
+
+
+def test_subnets(preview):
+    def subnet(name: str, zone: str, cidr: str, role: str) -> dict[str, object]:
+        return {
+            "vpcId": id_of("net-vpc", preview),
+            "availabilityZoneId": zone,
+            "cidrBlock": cidr,
+            "mapPublicIpOnLaunch": False,
+            "tags": named(name, **{f"kubernetes.io/role/{role}": "1"}),
+        }
+
+    assert build(preview).inputs(SUBNET) == {
+        "net-private-use1-az1": subnet("net-private-use1-az1", "use1-az1", "10.0.64.0/18", "internal-elb"),
+        "net-private-use1-az2": subnet("net-private-use1-az2", "use1-az2", "10.0.128.0/18", "internal-elb"),
+        "net-public-use1-az1": subnet("net-public-use1-az1", "use1-az1", "10.0.0.0/24", "elb"),
+        "net-public-use1-az2": subnet("net-public-use1-az2", "use1-az2", "10.0.1.0/24", "elb"),
+    }
+
+
+def test_karpenter_finds_private_subnets_only(preview):
+    tags = {subnet.name: subnet.inputs["tags"] for subnet in build(preview, cluster_name="fleet").of(SUBNET)}
+    assert {name: each.get("karpenter.sh/discovery") for name, each in tags.items()} == {
+        "net-private-use1-az1": "fleet",
+        "net-private-use1-az2": "fleet",
+        "net-public-use1-az1": None,
+        "net-public-use1-az2": None,
+    }
+
+
+def test_routes_through_a_single_nat(preview):
+    recording = build(preview)
+
+    def private(zone: str) -> dict[str, object]:
+        return {
+            "routeTableId": id_of(f"net-private-{zone}-routes", preview),
+            "destinationCidrBlock": "0.0.0.0/0",
+            "natGatewayId": id_of("net-nat-use1-az1", preview),
+        }
+
+    assert recording.inputs(ROUTE) == {
+        "net-private-use1-az1-default": private("use1-az1"),
+        "net-private-use1-az2-default": private("use1-az2"),
+        "net-public-default": {
+            "routeTableId": id_of("net-public-routes", preview),
+            "destinationCidrBlock": "0.0.0.0/0",
+            "gatewayId": id_of("net-internet", preview),
+        },
+    }
+    assert recording.inputs(NAT) == {
+        "net-nat-use1-az1": {
+            "subnetId": id_of("net-public-use1-az1", preview),
+            "allocationId": id_of("net-nat-use1-az1-address", preview),
+            "tags": named("net-nat-use1-az1"),
+        }
+    }
+    assert recording.inputs("aws:ec2/eip:Eip") == {
+        "net-nat-use1-az1-address": {"domain": "vpc", "tags": named("net-nat-use1-az1-address")}
+    }
+    assert recording.inputs("aws:ec2/internetGateway:InternetGateway") == {
+        "net-internet": {"vpcId": id_of("net-vpc", preview), "tags": named("net-internet")}
+    }
+
+
+def test_route_tables_and_their_subnets(preview):
+    recording = build(preview)
+    tables = ["net-private-use1-az1-routes", "net-private-use1-az2-routes", "net-public-routes"]
+    assert recording.inputs(TABLE) == {
+        table: {"vpcId": id_of("net-vpc", preview), "tags": named(table)} for table in tables
+    }
+    pairs = {
+        "net-private-use1-az1": "net-private-use1-az1-routes",
+        "net-private-use1-az2": "net-private-use1-az2-routes",
+        "net-public-use1-az1": "net-public-routes",
+        "net-public-use1-az2": "net-public-routes",
+    }
+    assert recording.inputs(ASSOCIATION) == {
+        f"{subnet}-association": {"subnetId": id_of(subnet, preview), "routeTableId": id_of(table, preview)}
+        for subnet, table in pairs.items()
+    }
+
+
+def test_nat_per_zone(preview):
+    recording = build(preview, nat="per-zone")
+    assert recording.names(NAT) == ["net-nat-use1-az1", "net-nat-use1-az2"]
+    assert {name: route.get("natGatewayId") for name, route in recording.inputs(ROUTE).items()} == {
+        "net-private-use1-az1-default": id_of("net-nat-use1-az1", preview),
+        "net-private-use1-az2-default": id_of("net-nat-use1-az2", preview),
+        "net-public-default": None,
+    }
+
+
+def test_a_change_of_nat_keeps_subnets_and_route_tables(preview):
+    single, per_zone = build(preview), build(preview, nat="per-zone")
+    for kind in (SUBNET, TABLE, ASSOCIATION):
+        assert single.inputs(kind) == per_zone.inputs(kind)
+
+
+def test_an_appended_zone_changes_nothing_that_exists(preview):
+    before, after = build(preview), build(preview, zones=[*ZONES, "use1-az4"])
+    for old in before.resources:
+        new = after.one(old.type, old.name)
+        if old.type != ENDPOINT:  # the S3 endpoint takes one more route table, in place
+            assert new.inputs == old.inputs
+
+
+def test_s3_endpoint_serves_every_private_subnet(preview):
+    assert build(preview).inputs(ENDPOINT) == {
+        "net-s3": {
+            "vpcId": id_of("net-vpc", preview),
+            "serviceName": "com.amazonaws.us-east-1.s3",
+            "vpcEndpointType": "Gateway",
+            "routeTableIds": [id_of(f"net-private-{zone}-routes", preview) for zone in ZONES],
+            "tags": named("net-s3"),
+        }
+    }
+
+
+def test_no_nat_means_endpoints_and_nothing_public(preview):
+    recording = build(preview, nat="none")
+    absent = (NAT, ROUTE, "aws:ec2/eip:Eip", "aws:ec2/internetGateway:InternetGateway")
+    assert [recording.names(kind) for kind in absent] == [[]] * 4
+    assert recording.names(SUBNET) == ["net-private-use1-az1", "net-private-use1-az2"]
+    endpoints = recording.inputs(ENDPOINT)
+    assert {each["serviceName"] for each in endpoints.values()} == {
+        f"com.amazonaws.us-east-1.{service}" for service in (*PRIVATE_CLUSTER_SERVICES, "s3")
+    }
+    assert endpoints["net-endpoint-ecr-api"] == {
+        "vpcId": id_of("net-vpc", preview),
+        "serviceName": "com.amazonaws.us-east-1.ecr.api",
+        "vpcEndpointType": "Interface",
+        "privateDnsEnabled": True,
+        "subnetIds": [id_of(f"net-private-{zone}", preview) for zone in ZONES],
+        "securityGroupIds": [id_of("net-endpoints", preview)],
+        "tags": named("net-endpoint-ecr-api"),
+    }
+    assert recording.inputs("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule") == {
+        "net-endpoints-https": {
+            "securityGroupId": id_of("net-endpoints", preview),
+            "cidrIpv4": "10.0.0.0/16",
+            "ipProtocol": "tcp",
+            "fromPort": 443,
+            "toPort": 443,
+            "description": "HTTPS from the VPC",
+            "tags": named("net-endpoints-https"),
+        }
+    }
+    assert recording.inputs("aws:ec2/securityGroup:SecurityGroup") == {
+        "net-endpoints": {
+            "vpcId": id_of("net-vpc", preview),
+            "description": "AWS services inside the VPC",
+            "tags": named("net-endpoints"),
+        }
+    }
+
+
+def test_chosen_endpoints_beside_nat(preview):
+    recording = build(preview, interface_endpoints=["ecr.dkr"])
+    assert recording.names(ENDPOINT) == ["net-endpoint-ecr-dkr", "net-s3"]
+
+
+def test_flow_logs_are_off_by_default(preview):
+    assert build(preview).names("aws:ec2/flowLog:FlowLog") == []
+
+
+def test_flow_logs(preview):
+    recording = build(preview, flow_logs=True, flow_log_retention_days=7.0)
+    assert recording.inputs("aws:ec2/flowLog:FlowLog") == {
+        "net-flow-logs-all": {
+            "vpcId": id_of("net-vpc", preview),
+            "trafficType": "ALL",
+            "iamRoleArn": UNKNOWN if preview else f"{ARN}net-flow-logs-role",
+            "logDestination": UNKNOWN if preview else f"{ARN}net-flow-logs",
+            "tags": named("net-flow-logs-all"),
+        }
+    }
+    assert recording.inputs("aws:cloudwatch/logGroup:LogGroup") == {
+        "net-flow-logs": {"retentionInDays": 7, "tags": named("net-flow-logs")}
+    }
+    assert recording.inputs("aws:iam/role:Role") == {
+        "net-flow-logs-role": {
+            "assumeRolePolicy": '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": '
+            '{"Service": "vpc-flow-logs.amazonaws.com"}, "Action": ["sts:AssumeRole"]}]}',
+            "tags": named("net-flow-logs-role"),
+        }
+    }
+    assert recording.inputs("aws:iam/rolePolicy:RolePolicy") == {
+        "net-flow-logs-write": {
+            "role": UNKNOWN if preview else "net-flow-logs-role",
+            "policy": UNKNOWN
+            if preview
+            else '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["logs:CreateLogStream", '
+            f'"logs:DescribeLogStreams", "logs:PutLogEvents"], "Resource": "{ARN}net-flow-logs:*"}}]}}',
+        }
+    }
+
+
+def test_outputs(preview):
+    private = {zone: id_of(f"net-private-{zone}", preview) for zone in ZONES}
+    assert build(preview).outputs["net"] == {
+        "vpc_id": id_of("net-vpc", preview),
+        "cidr": "10.0.0.0/16",
+        "private_subnet_ids": private,
+        "node_subnet_ids": private,
+        "public_subnet_ids": {zone: id_of(f"net-public-{zone}", preview) for zone in ZONES},
+        "nat_public_ips": {"use1-az1": UNKNOWN if preview else "net-nat-use1-az1-address-ip"},
+    }
+
+
+def test_only_nat_and_its_address_wait_explicitly(preview):
+    waits = {each.name: set(each.depends_on) for each in build(preview, nat="per-zone").resources if each.depends_on}
+    assert waits == {
+        name: {"net-internet"} for zone in ZONES for name in (f"net-nat-{zone}", f"net-nat-{zone}-address")
+    }
+
+
+@pytest.mark.parametrize(
+    ("nat", "way_out"),
+    [
+        ("single", {"net-private-use1-az2-default", "net-public-default", "net-public-use1-az1-association"}),
+        ("per-zone", {"net-private-use1-az2-default", "net-public-default", "net-public-use1-az2-association"}),
+        (
+            "none",
+            {"net-s3", "net-endpoints-https"}
+            | {f"net-endpoint-{service.replace('.', '-')}" for service in PRIVATE_CLUSTER_SERVICES},
+        ),
+    ],
+)
+def test_nodes_wait_for_the_way_out_and_others_do_not(preview, nat, way_out):
+    from pulumi_aws import efs, eks
+
+    def with_users() -> None:
+        network = Network("net", {"region": "us-east-1", "zones": ZONES, "nat": nat})
+        eks.NodeGroup(
+            "nodes",
+            cluster_name="fleet",
+            node_role_arn="role",
+            scaling_config={"min_size": 0, "max_size": 1, "desired_size": 0},
+            subnet_ids=[network.node_subnet_ids["use1-az2"]],
+        )
+        efs.MountTarget("mount", file_system_id="fs-1", subnet_id=network.private_subnet_ids["use1-az2"])
+
+    recording = construct(with_users, preview)
+    nodes = recording.one("aws:eks/nodeGroup:NodeGroup")
+    subnet = "net-private-use1-az2"
+    assert nodes.property_dependencies["subnetIds"] == {subnet, f"{subnet}-association"} | way_out
+    assert nodes.inputs["subnetIds"] == [id_of(subnet, preview)]
+    assert recording.one("aws:efs/mountTarget:MountTarget").property_dependencies == {"subnetId": {subnet}}
+
+
+def test_existing_vpc_makes_nothing(preview):
+    recording = construct(
+        lambda: Network(
+            "net",
+            {
+                "region": "us-east-1",
+                "zones": ZONES,
+                "vpc_id": "vpc-1",
+                "private_subnet_ids": {"use1-az2": "subnet-2", "use1-az1": "subnet-1", "use1-az4": "subnet-4"},
+                "public_subnet_ids": {"use1-az1": "subnet-9"},
+                "tags": TAGS,
+            },
+        ),
+        preview,
+    )
+    assert [each.name for each in recording.resources] == ["net"]
+    assert recording.outputs["net"] == {
+        "vpc_id": "vpc-1",
+        "cidr": "",
+        "private_subnet_ids": {"use1-az1": "subnet-1", "use1-az2": "subnet-2"},
+        "node_subnet_ids": {"use1-az1": "subnet-1", "use1-az2": "subnet-2"},
+        "public_subnet_ids": {"use1-az1": "subnet-9"},
+        "nat_public_ips": {},
+    }
+
+
+def test_without_tags_only_the_name(preview):
+    recording = construct(lambda: Network("net", {"region": "us-east-1", "zones": ZONES}), preview)
+    assert recording.one(VPC).inputs["tags"] == {"Name": "net-vpc"}
+
+
+REFUSALS = {
+    "cidr too small": (
+        {"cidr": "10.0.0.0/26"},
+        [
+            "net: cidr=10.0.0.0/26: has no room for the subnets of 3 zones; use at least a /24, better a /16: every "
+            "pod takes an address [aws-network-address-plan]"
+        ],
+    ),
+    "no room for another zone": (
+        {"max_zones": 1},
+        [
+            "net: max_zones=1: the address plan keeps no room for 2 zones; use 2 to 7 [aws-network-max-zones]",
+        ],
+    ),
+    "more zones than any region has": (
+        {"max_zones": 8},
+        ["net: max_zones=8: is more than any region has; use 2 to 7 [aws-network-max-zones]"],
+    ),
+    "subnets without their VPC": (
+        {"private_subnet_ids": {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}},
+        [
+            "net: private_subnet_ids=given: belongs to an existing VPC; give vpc_id as well, or remove it "
+            "[aws-network-existing-or-new]"
+        ],
+    ),
+    "VPC without subnets, with NAT": (
+        {"vpc_id": "vpc-1", "nat": "single"},
+        [
+            "net: private_subnet_ids=[]: the existing VPC has no subnet for use1-az1 and use1-az2; give a private "
+            "subnet for use1-az1 and use1-az2, or take it out of zones [aws-network-existing-subnets]",
+            "net: nat=given: shapes a new VPC and changes nothing in an existing one; remove it or vpc_id "
+            "[aws-network-existing-or-new]",
+        ],
+    ),
+    "misspelt argument": (
+        {"zone": ["use1-az1"]},
+        ["net: zone=[use1-az1]: there is no argument of this name; did you mean zones? [any-argument-known]"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("more", "lines"), REFUSALS.values(), ids=REFUSALS.keys())
+def test_refusals(preview, more, lines):
+    assert refusal(lambda: Network("net", {"region": "us-east-1", "zones": ZONES, **more}), preview) == lines
