@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
@@ -22,9 +23,13 @@ class Exists(Condition, operator="exists"):
     when: When | None = None
 
     def holds(self, scope: Scope) -> bool:
+        return next(self._found(scope), False)
+
+    def _found(self, scope: Scope) -> Iterator[bool]:
+        """True for each resource that is meant."""
         wanted = {theirs: [plain(v) for v in values_at(ours, scope)] for theirs, ours in self.where.items()}
         if not all(wanted.values()):
-            return False
+            return
         for thing in scope.around.things(self.type):
             there = scope.at(thing)
             if thing.id == scope.here.id and thing.type == scope.here.type:
@@ -32,8 +37,17 @@ class Exists(Condition, operator="exists"):
             if all(any(plain(v) in values for v in values_at(theirs, there)) for theirs, values in wanted.items()) and (
                 self.when is None or self.when.holds(there)
             ):
-                return True
-        return False
+                yield True
+
+
+class AtLeast(Exists, operator="at_least"):
+    """`at_least: {others: 5, type: aws:ec2/vpc:Vpc, where: ..., when: ...}`: so many of what `exists` looks for (quotas
+    of a network, a role, an account)."""
+
+    others: int
+
+    def holds(self, scope: Scope) -> bool:
+        return sum(self._found(scope)) >= self.others
 
 
 class NotOffered(Condition, operator="not_offered"):

@@ -251,11 +251,14 @@ FILTERS: dict[str, Callable[[Json], Json]] = {
     "length": lambda value: len(value) if isinstance(value, (str, Sequence, Mapping)) else None,
     "host": lambda value: str(value).partition("://")[2].partition("/")[0] or str(value),
     "base": lambda value: str(value).rpartition("/")[2],
+    "parent": lambda value: str(value).split("/")[-2] if "/" in str(value) else None,
+    "keys": lambda value: "\n".join(value) if isinstance(value, Mapping) else None,
     "family": lambda value: str(value).partition(".")[0],
     "zone-id": lambda value: zone_id(str(value)),
     "zone-letter": lambda value: zone_letter(str(value)),
     "str": plain,
 }
 """text: base64 decoded (as it is when it is none; bytes as latin-1, so gzip begins with \\x1f\\x8b) · lower · length of
-text, list or object · host of an address · base: after the last slash · family: g5.8xlarge -> g5 · zone-id: of a zone's
+text, list or object · host of an address · base: after the last slash · parent: the part
+before the last slash, after the one before · keys of an object, a line each · family: g5.8xlarge -> g5 · zone-id: of a zone's
 name · zone-letter: of a zone id, its name's last letter · str: as text."""

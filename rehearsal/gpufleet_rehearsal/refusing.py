@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from .conditions import same
@@ -11,6 +11,10 @@ from .rows import HeldBy, Operation, Refusal, TypeRow
 from .store import Resource
 from .surroundings import CloudView, Request
 from .templates import fill
+
+
+HANDLES = ("id", "arn", "name")
+"""What the store finds a resource by; any other property is looked for in each."""
 
 
 class CloudError(Exception):
@@ -50,11 +54,16 @@ def missing_reference(around: CloudView, row: TypeRow, scope: Scope) -> No | Non
             handle = plain(value)
             if handle == "" or reference.unless_matches(handle):
                 continue
-            found = [t for t in around.find(handle, reference.to) if _called(around, t, reference.by, handle)]
+            named = around.find(handle, reference.to) if reference.by in HANDLES else _all(around, reference.to)
+            found = [t for t in named if _called(around, t, reference.by, handle)]
             if not any(around.status(thing) == "available" for thing in found):
                 text = words(reference.text.replace("{value}", "{$it}"), scope.looking_at(handle))
                 return No(reference.code, text)
     return None
+
+
+def _all(around: CloudView, types: Sequence[str]) -> list[Resource]:
+    return [thing for type_ in types for thing in around.things(type_) if isinstance(thing, Resource)]
 
 
 def _called(around: CloudView, thing: Resource, by: str, handle: str) -> bool:
