@@ -1,0 +1,57 @@
+"""The provider plugin's process: listens, tells the engine its port, and ends when the engine does."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+import signal
+import sys
+import types
+from pathlib import Path
+
+CLOUDS = ("aws",)
+"""Clouds that have a table; others are refused in one line."""
+PARENT_LOOK_SECONDS = 0.5
+
+
+def main(cloud: str) -> None:
+    """Serve the stand-in of `cloud` until the engine ends it."""
+    _load_protocol_alone()
+    # Ctrl-C reaches the whole group of processes; the engine then says Cancel, and that is the orderly way.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asyncio.run(_serve(cloud))
+
+
+def _load_protocol_alone() -> None:
+    """Let `pulumi.runtime.proto` be imported without the SDK around it: that halves the start of every command."""
+    found = importlib.util.find_spec("pulumi")
+    if "pulumi" in sys.modules or found is None or found.submodule_search_locations is None:
+        return
+    root = Path(found.submodule_search_locations[0])
+    for name, folder in (("pulumi", root), ("pulumi.runtime", root / "runtime")):
+        package = types.ModuleType(name)
+        package.__path__ = [str(folder)]
+        sys.modules[name] = package
+
+
+async def _serve(cloud: str) -> None:
+    import grpc
+    from pulumi.runtime.proto.provider_pb2_grpc import add_ResourceProviderServicer_to_server
+
+    from .opening import DIRECTORY
+    from .provider import Provider, Refusing
+
+    # Values of the engine can be large (user data, policies); the default limit is 4 MiB.
+    server = grpc.aio.server(options=[("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)])
+    given = os.environ.get(DIRECTORY)
+    provider = Provider(cloud, Path(given) if given else None) if cloud in CLOUDS else Refusing(cloud)
+    add_ResourceProviderServicer_to_server(provider, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    print(port, flush=True)
+    parent = os.getppid()
+    while os.getppid() == parent:
+        await asyncio.sleep(PARENT_LOOK_SECONDS)
+    # The engine was killed: what was accepted is in the store, and the cloud goes on with it by itself.
+    os._exit(0)
