@@ -1,0 +1,152 @@
+"""How long `up` would take on the real cloud, and how long it must take at the least.
+
+Two graphs over the same resources with the same typical seconds (the table's latencies):
+
+- the **estimate** follows the engine's own dependencies, as the state records them: what the program waits for;
+- the **lower bound** follows only what the cloud's table demands, references and needs: what anyone must wait for.
+
+Both are longest paths, so they are exact and repeatable. Their ratio says what the program's own ordering costs.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from typing import Any
+
+from gpufleet_rehearsal.cloud import Cloud
+from gpufleet_rehearsal.conditions import same
+from gpufleet_rehearsal.paths import Scope, parse_path, plain
+from gpufleet_rehearsal.rows import Need
+from gpufleet_rehearsal.store import Resource
+
+
+@dataclass(frozen=True)
+class Step:
+    """One resource on a chain: how long it waits for the one before to settle, and how long its own creation takes."""
+
+    name: str
+    type: str
+    settle: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The longest chain of a graph, first step first."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def seconds(self) -> float:
+        return sum(step.settle + step.seconds for step in self.steps)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A resource of a graph. after: what it waits for -> seconds that one takes to settle before it can be used."""
+
+    name: str
+    type: str
+    seconds: float
+    after: Mapping[str, float]
+
+
+def longest(nodes: Mapping[str, Node]) -> Chain:
+    """The longest chain through the nodes (key -> node); names in `after` that are no key are ignored.
+
+    Ties go to the name that sorts first, so that the chain is the same in every run.
+    Errors: graphlib.CycleError when the nodes wait for each other in a circle.
+    """
+    graph = {key: sorted(before for before in node.after if before in nodes) for key, node in sorted(nodes.items())}
+    finish: dict[str, float] = {}
+    previous: dict[str, str | None] = {}
+    for key in TopologicalSorter(graph).static_order():
+        node = nodes[key]
+        start, via = 0.0, None
+        for before in graph[key]:
+            ready = finish[before] + node.after[before]
+            if ready > start:
+                start, via = ready, before
+        finish[key], previous[key] = start + node.seconds, via
+    if not finish:
+        return Chain(())
+    last: str | None = max(sorted(finish), key=lambda key: finish[key])
+    steps: list[Step] = []
+    while last is not None:
+        node, via = nodes[last], previous[last]
+        steps.append(Step(node.name, node.type, node.after[via] if via else 0.0, node.seconds))
+        last = via
+    return Chain(tuple(reversed(steps)))
+
+
+@dataclass(frozen=True)
+class TimeToUp:
+    """The two chains of one environment. ratio: estimate over lower bound, 1.0 at the best."""
+
+    estimate: Chain
+    lower_bound: Chain
+
+    @property
+    def ratio(self) -> float:
+        return self.estimate.seconds / self.lower_bound.seconds if self.lower_bound.steps else 1.0
+
+
+def time_to_up(cloud: Cloud, state: Sequence[Mapping[str, Any]]) -> TimeToUp:
+    """Both chains of what a stack's state and the simulated cloud hold.
+
+    state: the resources of the engine's exported deployment. Resources that the cloud does not hold are left out.
+    """
+    in_cloud = {resource.urn: resource for resource in cloud.store.resources() if not resource.hidden}
+    waits = {resource["urn"]: resource.get("dependencies", []) for resource in state if resource["urn"] in in_cloud}
+    engine: dict[str, Node] = {}
+    table: dict[str, Node] = {}
+    for urn, dependencies in waits.items():
+        resource = in_cloud[urn]
+        seconds = cloud.seconds(resource.type, "create", resource.inputs, resource.name)
+        demanded = demands(cloud, resource)
+        table[urn] = Node(resource.name, resource.type, seconds, demanded)
+        # Waiting for a resource without using it does not need it settled.
+        engine[urn] = Node(
+            resource.name, resource.type, seconds, {before: demanded.get(before, 0.0) for before in dependencies}
+        )
+    return TimeToUp(longest(engine), longest(table))
+
+
+def demands(cloud: Cloud, resource: Resource) -> dict[str, float]:
+    """What the cloud itself wants to be there before a resource: URN -> seconds that it takes to settle."""
+    row = cloud.row(resource.type)
+    scope = Scope(resource, cloud.around)
+    found: list[Resource] = []
+    for path, reference in row.references.items():
+        for value in parse_path(path).values(scope):
+            found += cloud.store.find(plain(value), reference.to)
+    found += [thing for need in row.needs for thing in needed(cloud, need, scope)]
+    demanded: dict[str, float] = {}
+    for thing in found:
+        maker = thing if thing.owner is None else cloud.store.by_serial(thing.owner)
+        settle = cloud.table.types[thing.type].settle
+        if maker.urn != resource.urn:
+            demanded[maker.urn] = max(demanded.get(maker.urn, 0.0), settle.seconds if settle else 0.0)
+    return demanded
+
+
+def needed(cloud: Cloud, need: Need, scope: Scope) -> Iterator[Resource]:
+    """The resources that one of a row's needs means."""
+    if need.when is not None and not need.when.holds(scope):
+        return
+    for thing in cloud.store.resources(need.type):
+        there = scope.at(thing)
+        sides = ((parse_path(t).values(there), parse_path(o).values(scope)) for t, o in need.where.items())
+        named = all(any(same(a, b) for a in theirs for b in ours) for theirs, ours in sides)
+        if named and (need.only is None or need.only.holds(there)):
+            yield thing
+
+
+def minutes(seconds: float) -> str:
+    """Seconds as people say them: 45 s, 13 min 2 s."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
+
+
+def names(steps: Iterable[Step]) -> str:
+    return " -> ".join(f"{step.name} ({minutes(step.seconds)})" for step in steps)

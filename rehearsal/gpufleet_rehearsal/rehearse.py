@@ -1,0 +1,171 @@
+"""`gpufleet rehearse ENV`: a whole life of an environment on the real engine and a simulated cloud."""
+
+import os
+import subprocess
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.tree import Tree
+
+from gpufleet_rehearsal.cloud import Cloud
+from gpufleet_rehearsal.critical_path import minutes, names, time_to_up
+from gpufleet_rehearsal.engine import Engine
+from gpufleet_rehearsal.home import Home, HomeError, write_settings
+from gpufleet_rehearsal.opening import open_cloud
+from gpufleet_rehearsal.store import Resource
+
+DEFAULT_LATENCY_SCALE = 0.01
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one call of `gpufleet rehearse` is asked to do.
+
+    latency_scale: real seconds for one of the cloud's seconds (0: no waiting). faults: as in faults.py. seed: of
+    random faults. destroy: end the environment instead of bringing it up. keep: with destroy, keep the rehearsal's
+    directory even when nothing is left in its cloud.
+    """
+
+    environment: str
+    latency_scale: float = DEFAULT_LATENCY_SCALE
+    faults: Sequence[str] = ()
+    seed: int = 1
+    destroy: bool = False
+    keep: bool = False
+
+
+def prepare(home: Home, plan: Plan) -> Engine:
+    """A rehearsal ready to run: its directory, its settings, and the environment's stack.
+
+    Errors: HomeError for an unknown environment, and what Home and Engine raise.
+    """
+    known = home.stacks()
+    if plan.environment not in known:
+        raise HomeError(f"{plan.environment}: no such environment; the project has: {', '.join(known) or 'none'}")
+    home.prepare()
+    write_settings(home, {"latency_scale": plan.latency_scale, "seed": plan.seed, "faults": list(plan.faults)})
+    engine = Engine(home)
+    engine.ensure_stack(plan.environment)
+    return engine
+
+
+def rehearse(home: Home, plan: Plan, console: Console) -> int:
+    """Carry out the plan. Exit code: the engine's own, or 1 when a destroy leaves behind what nobody asked to keep."""
+    engine = prepare(home, plan)
+    console.print(
+        f"[bold]Rehearsal of {plan.environment} on a SIMULATED cloud[/]: engine and program are real, the account "
+        "000000000000 is not. Nothing is made anywhere else, nothing costs money."
+    )
+    code = _destroy(engine, plan, console) if plan.destroy else _up(engine, plan, console)
+    if code != 0:
+        console.print(
+            f"{plan.environment}: the engine ended with {code}; the rehearsal is in {home.root}", soft_wrap=True
+        )
+    return code
+
+
+def run_inside(home: Home, command: Sequence[str]) -> int:
+    """Run a command (the user's shell when empty) in which plain `pulumi` talks to the rehearsal."""
+    home.prepare()
+    environment = home.environment()
+    environment["PATH"] = os.pathsep.join([str(home.launcher), environment["PATH"]])
+    shell = [os.environ.get("SHELL", "/bin/sh")]
+    try:
+        return subprocess.run(list(command) or shell, env=environment, check=False).returncode
+    except OSError as error:
+        raise HomeError(f"{command[0]}: {error.strerror}") from error
+
+
+def _up(engine: Engine, plan: Plan, console: Console) -> int:
+    code = engine.up(plan.environment)
+    if code != 0:
+        return code
+    state = engine.export(plan.environment)["deployment"]["resources"]
+    cloud = open_cloud("aws", engine.home.root)
+    console.print(tree(plan.environment, state))
+    for name, value in engine.outputs(plan.environment).items():
+        console.print(f"  [bold]{escape(name)}[/]: {escape(str(value))}", soft_wrap=True)
+    report_time(cloud, state, console)
+    console.print(
+        f"\nNext: [bold]gpufleet rehearse {plan.environment} --shell[/] for a shell with plain pulumi, "
+        f"[bold]gpufleet rehearse {plan.environment} --destroy[/] to end it."
+    )
+    return 0
+
+
+def report_time(cloud: Cloud, state: Sequence[Mapping[str, Any]], console: Console) -> None:
+    """Print how long `up` would take on the real cloud, from empty, and why."""
+    time = time_to_up(cloud, state)
+    console.print(
+        f"\n`pulumi up` from nothing on the real cloud: about [bold]{minutes(time.estimate.seconds)}[/]; at the least "
+        f"{minutes(time.lower_bound.seconds)} (ratio {time.ratio:.3f}). By published durations, see docs/latencies.md."
+    )
+    console.print(f"  the longest chain: {escape(names(time.estimate.steps))}", soft_wrap=True)
+
+
+def tree(environment: str, state: Sequence[Mapping[str, Any]]) -> Tree:
+    """What was made, by component; kinds of a component with their number."""
+    children: dict[str | None, list[Mapping[str, Any]]] = defaultdict(list)
+    for resource in state:
+        if not resource["type"].startswith("pulumi:providers:"):
+            children[resource.get("parent")].append(resource)
+    stack = next(resource for resource in state if resource["type"] == "pulumi:pulumi:Stack")
+    made = sum(1 for resource in state if resource.get("custom") and not resource["type"].startswith("pulumi:"))
+    top = Tree(f"[bold]{environment}[/] ({made} simulated resources)")
+
+    def grow(branch: Tree, parent: str) -> None:
+        plain: dict[str, list[str]] = defaultdict(list)
+        for resource in sorted(children[parent], key=lambda child: str(child["urn"])):
+            name = str(resource["urn"]).split("::")[-1]
+            kind = str(resource["type"]).split(":")[-1]
+            if children[resource["urn"]] or not resource.get("custom"):
+                grow(branch.add(f"[bold]{escape(name)}[/] {kind}"), resource["urn"])
+            else:
+                plain[kind].append(f"{name} [protected]" if resource.get("protect") else name)
+        for kind, members in sorted(plain.items()):
+            branch.add(f"{kind}: {escape(', '.join(members))}")
+
+    grow(top, stack["urn"])
+    return top
+
+
+def _destroy(engine: Engine, plan: Plan, console: Console) -> int:
+    code = engine.destroy(plan.environment, "--exclude-protected")
+    if code != 0:
+        return code
+    state = engine.export(plan.environment)["deployment"].get("resources", [])
+    cloud = open_cloud("aws", engine.home.root)
+    kept, left = remains(cloud, plan.environment, state)
+    for resource in kept:
+        files = cloud.store.files(resource)
+        lies = f", with {len(files)} files: {', '.join(sorted(files))}" if files else ""
+        console.print(f"  kept, as the configuration says: {resource.name} ({resource.id}){lies}", soft_wrap=True)
+    for resource in left:
+        console.print(f"  [bold red]left behind[/]: {resource.name} ({resource.type} {resource.id})", soft_wrap=True)
+    if left:
+        return 1
+    console.print("Nothing else is left in the simulated cloud." if kept else "Nothing is left in the simulated cloud.")
+    if not kept and not plan.keep:
+        engine.answer("stack", "rm", plan.environment, "--yes")
+    return 0
+
+
+def remains(
+    cloud: Cloud, environment: str, state: Sequence[Mapping[str, Any]]
+) -> tuple[list[Resource], list[Resource]]:
+    """What the simulated cloud still holds: what the state holds too, and what nobody knows of any more.
+
+    Leaked things that the cloud made by itself count as left behind; what another environment's state holds does not.
+    """
+    known = {(resource["type"], resource.get("id")) for resource in state}
+    kept: list[Resource] = []
+    left: list[Resource] = []
+    for resource in cloud.store.resources():
+        if resource.owner is not None or f":{environment}::" not in resource.urn:
+            continue
+        (kept if (resource.type, resource.id) in known else left).append(resource)
+    return kept, left

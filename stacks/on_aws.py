@@ -1,0 +1,159 @@
+"""An environment for multi-node GPU training on AWS: network, EKS, GPU pools, shared files and a registry."""
+
+from typing import Any, NamedTuple, cast
+
+import pulumi
+from pydantic import BaseModel
+
+from gpufleet.aws.cluster import Cluster, ClusterArgs
+from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
+from gpufleet.aws.kubeconfig import kubeconfig
+from gpufleet.aws.network import Network, NetworkArgs
+from gpufleet.aws.registry import Registry, RegistryArgs
+from gpufleet.aws.shared_files import SharedFiles, SharedFilesArgs
+from gpufleet.refusal import Refused
+from gpufleet.rules import judge_cluster, judge_network, judge_pool, judge_registry, judge_shared_files
+from settings import AwsSettings
+
+
+def build(environment: str, settings: AwsSettings) -> dict[str, pulumi.Input[Any]]:
+    """Register everything and return the stack's outputs.
+
+    Errors: pulumi.RunError with every fault of every part, one line each, before anything is registered.
+    """
+    refuse(environment, settings)
+    own = {"region": settings.region, "tags": tags(environment, settings)}
+    network = Network(
+        f"{environment}-network", cast(NetworkArgs, given(settings.network) | own | {"cluster_name": environment})
+    )
+    cluster = existing_cluster(settings) if settings.existing_cluster else new_cluster(environment, settings, network)
+    pools = {
+        pool: GpuNodeGroup(
+            f"{environment}-{pool}",
+            cast(
+                GpuNodeGroupArgs,
+                given(intent)
+                | own
+                | cluster.joining
+                | {"vpc_id": network.vpc_id, "subnet_ids": network.node_subnet_ids},
+            ),
+        )
+        for pool, intent in settings.pools.items()
+    }
+    files = SharedFiles(
+        f"{environment}-files",
+        cast(
+            SharedFilesArgs,
+            given(settings.files)
+            | own
+            | {
+                "zones": settings.network.zones,
+                "zone_names": settings.zone_names,
+                "vpc_id": network.vpc_id,
+                "subnet_ids": network.private_subnet_ids,
+                "client_security_group_ids": {"nodes": cluster.joining["cluster_security_group_id"]},
+                "erase": settings.erase,
+            },
+        ),
+    )
+    registry = Registry(
+        f"{environment}-registry",
+        cast(RegistryArgs, registry_of(environment, settings) | own | {"erase": settings.erase}),
+    )
+    return {
+        "cluster_name": cluster.name,
+        "kubeconfig": cluster.kubeconfig,
+        "file_system_id": files.file_system_id,
+        "access_point_id": files.access_point_id,
+        "registry_urls": registry.repository_urls,
+        "node_groups": {pool: group.node_group_name for pool, group in pools.items()},
+    }
+
+
+class ClusterLinks(NamedTuple):
+    """What the rest of the stack takes from a cluster, new or existing. joining: arguments of node groups."""
+
+    name: pulumi.Input[str]
+    kubeconfig: pulumi.Output[str]
+    joining: dict[str, Any]
+
+
+def new_cluster(environment: str, settings: AwsSettings, network: Network) -> ClusterLinks:
+    """An EKS cluster of the environment's own, called like it."""
+    cluster = Cluster(
+        f"{environment}-cluster",
+        cast(
+            ClusterArgs,
+            given(settings.cluster)
+            | {
+                "region": settings.region,
+                "tags": tags(environment, settings),
+                "cluster_name": environment,
+                "subnet_ids": network.private_subnet_ids,
+                "node_subnet_ids": network.node_subnet_ids,
+            },
+        ),
+    )
+    joining = {
+        "cluster_name": cluster.ready,
+        "cluster_security_group_id": cluster.cluster_security_group_id,
+        "cluster_endpoint": cluster.endpoint,
+        "cluster_certificate_authority": cluster.certificate_authority,
+    }
+    return ClusterLinks(cluster.cluster_name, cluster.kubeconfig, joining)
+
+
+def existing_cluster(settings: AwsSettings) -> ClusterLinks:
+    """The cluster that the configuration names; its add-ons and system nodes are its owner's."""
+    cluster = settings.existing_cluster
+    assert cluster is not None
+    joining = {
+        "cluster_name": cluster.name,
+        "cluster_security_group_id": cluster.security_group_id,
+        "cluster_endpoint": cluster.endpoint,
+        "cluster_certificate_authority": cluster.certificate_authority,
+    }
+    if cluster.node_role_arn is not None:
+        joining["node_role_arn"] = cluster.node_role_arn
+    config = kubeconfig(cluster.name, cluster.endpoint, cluster.certificate_authority, settings.region)
+    return ClusterLinks(cluster.name, pulumi.Output.secret(config), joining)
+
+
+def refuse(environment: str, settings: AwsSettings) -> None:
+    """Judge every part by its plain values, so that one preview shows all faults and nothing is half made."""
+    region = {"region": settings.region}
+    zones = {"zones": settings.network.zones, "zone_names": settings.zone_names}
+    judged = {
+        "network": judge_network(given(settings.network) | region),
+        "cluster": judge_cluster(given(settings.cluster) | region | zones) if not settings.existing_cluster else [],
+        "files": judge_shared_files(
+            given(settings.files) | region | zones | {"client_security_group_ids": {"nodes": "cluster"}}
+        ),
+        "registry": judge_registry(registry_of(environment, settings) | region),
+        **{pool: judge_pool(given(intent), settings.region) for pool, intent in settings.pools.items()},
+    }
+    refused = [
+        Refused(f"{environment}-{part}", broken)
+        for part, findings in judged.items()
+        if (broken := [finding for finding in findings if finding.refuses])
+    ]
+    if refused:
+        raise pulumi.RunError("\n".join(map(str, refused)))
+
+
+def registry_of(environment: str, settings: AwsSettings) -> dict[str, Any]:
+    """The registry's arguments. Repository names are shared by the whole account: the environment's goes in front."""
+    registry = given(settings.registry)
+    return registry | {"repositories": [f"{environment}/{name}" for name in registry.get("repositories", [])]}
+
+
+def tags(environment: str, settings: AwsSettings) -> dict[str, str]:
+    """Tags of every resource: by them `gpufleet adopt` and the bill find an environment's things."""
+    expires = settings.expires_at.isoformat() if settings.expires_at else "never"
+    own = {"owner": settings.owner, "project": settings.project, "environment": environment, "expires-at": expires}
+    return settings.tags | own
+
+
+def given(settings: BaseModel) -> dict[str, Any]:
+    """The arguments that the configuration really gives; the components know the defaults."""
+    return settings.model_dump(exclude_none=True)

@@ -1,0 +1,62 @@
+"""A component's arguments as a pydantic model: one definition of every word serves component and configuration."""
+
+import ast
+import inspect
+import textwrap
+import typing
+from collections.abc import Collection
+from typing import Any, TypeVar
+
+import pulumi
+from pydantic import BaseModel, Field, create_model
+
+Model = TypeVar("Model", bound=BaseModel)
+
+# Pulumi's Input[T] names the third of its alternatives, Output[T], only as text.
+_OF_PULUMI = {"Output": pulumi.Output, "T": Any}
+
+
+def model_of(definition: type, base: type[Model], without: Collection[str] = ()) -> type[Model]:
+    """The model, derived from `base`, with the fields of a TypedDict, their order, and the text under each.
+
+    Fields that may be absent default to None; an Input becomes the plain value. TypedDicts inside become models too
+    (pydantic takes none before Python 3.12). `without`: fields that the stack fills in itself.
+    Errors: KeyError for a field without a text.
+    """
+    texts = _texts(definition)
+    fields: dict[str, Any] = {}
+    for name, hint in typing.get_type_hints(definition, localns=_OF_PULUMI).items():
+        if name in without:
+            continue
+        kind = _with_models(hint, base)
+        required = name in definition.__required_keys__
+        fields[name] = (kind if required else kind | None, Field(... if required else None, description=texts[name]))
+    return create_model(definition.__name__, __base__=base, **fields)
+
+
+def _with_models(hint: object, base: type[Model]) -> object:
+    if typing.is_typeddict(hint):
+        return model_of(hint, base)
+    arguments = typing.get_args(hint)
+    if not arguments:
+        return hint
+    if any(typing.get_origin(argument) is pulumi.Output for argument in arguments):
+        return _with_models(arguments[0], base)
+    return typing.get_origin(hint)[tuple(_with_models(argument, base) for argument in arguments)]
+
+
+def _texts(definition: type) -> dict[str, str]:
+    """The string literal under each field, the inherited ones first."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(definition))).body[0]
+    assert isinstance(tree, ast.ClassDef)
+    texts: dict[str, str] = {}
+    for parent in getattr(definition, "__orig_bases__", ()):
+        if typing.is_typeddict(parent):
+            texts |= _texts(parent)
+    for field, text in zip(tree.body, tree.body[1:], strict=False):
+        match field, text:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                texts[name] = inspect.cleandoc(words)
+            case _:
+                pass
+    return texts
