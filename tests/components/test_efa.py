@@ -4,10 +4,10 @@ import pulumi
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from recorder import UNKNOWN, construct
 
 from gpufleet.aws.efa import Interface, interfaces, security_group
 from gpufleet.catalog import aws
-from recorder import UNKNOWN, construct
 
 TAGS = {"owner": "me"}
 

@@ -57,7 +57,9 @@ def test_taint_without_value() -> None:
 
 def test_template_tags_for_labels_taints_and_resources() -> None:
     taints = kubernetes_taints([GPU_TAINT])
-    assert node_template_tags({"gpufleet.dev/pool": "p"}, taints, {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 0}) == {
+    assert node_template_tags(
+        {"gpufleet.dev/pool": "p"}, taints, {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 0}
+    ) == {
         "k8s.io/cluster-autoscaler/node-template/label/gpufleet.dev/pool": "p",
         "k8s.io/cluster-autoscaler/node-template/taint/nvidia.com/gpu": "present:NoSchedule",
         "k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu": "8",

@@ -87,7 +87,7 @@ def plan_pool(name: str, pool: Pool) -> PoolPlan:
         ),
         **pool.get("labels", {}),
     }
-    taints = [GPU_TAINT, *pool.get("taints", [])]
+    taints = _taints(pool.get("taints", []))
     least = int(pool.get("min", 0))
     return PoolPlan(
         types=list(pool["types"]),
@@ -125,6 +125,12 @@ def plan_pool(name: str, pool: Pool) -> PoolPlan:
 def _ami_type(image: str, architecture: str) -> str:
     """EKS's name for an image with NVIDIA's driver, for instance AL2023_x86_64_NVIDIA."""
     return f"{_EKS_IMAGE[image]}_{_EKS_ARCHITECTURE[architecture]}_NVIDIA"
+
+
+def _taints(given: Sequence[Taint]) -> list[Taint]:
+    """The GPU taint and the pool's own; a given taint of the same key takes its place."""
+    replaced = any(taint["key"] == GPU_TAINT["key"] for taint in given)
+    return [*given] if replaced else [GPU_TAINT, *given]
 
 
 def _disks(image: str, gib: int) -> dict[str, int | None]:
