@@ -1,10 +1,75 @@
 """Rules on the tags that every resource carries."""
 
+import re
 from collections.abc import Mapping
+from datetime import date
 
-from gpufleet.rules.rule import Finding
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+
+# Letters, digits, spaces and _ . : / = + - @, in any script: \w covers letters, digits and the underscore.
+_LEGAL = re.compile(r"[\w .:/=+\-@]*")
+_MOST = 49
+
+
+@rule("aws-tag-key", Severity.ERROR)
+def tag_key(*, key: str) -> Outcome:
+    """The key of a tag is legal in AWS: 1 to 128 letters, digits, spaces and _ . : / = + - @, not beginning with aws:.
+
+    Source: https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html; TagKey of botocore's
+    model of efs.
+    """
+    if not 1 <= len(key) <= 128:
+        return failed("tags", key, "is not 1 to 128 characters long", "use a shorter key" if key else "give it a key")
+    if key.lower().startswith("aws:"):
+        return failed("tags", key, "begins with aws:, which AWS keeps for itself", "use another prefix")
+    if not _LEGAL.fullmatch(key):
+        return failed("tags", key, "has characters that AWS refuses", "use letters, digits, spaces and _ . : / = + - @")
+    return passed()
+
+
+@rule("aws-tag-value", Severity.ERROR)
+def tag_value(*, key: str, value: str) -> Outcome:
+    """The value of a tag is legal in AWS: at most 256 letters, digits, spaces and _ . : / = + - @.
+
+    Source: https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html; TagValue of
+    botocore's model of efs.
+    """
+    argument = f"tags.{key}"
+    if len(value) > 256:
+        return failed(argument, value, f"is {len(value)} characters long", "use at most 256")
+    if not _LEGAL.fullmatch(value):
+        fix = "use letters, digits, spaces and _ . : / = + - @"
+        return failed(argument, value, "has characters that AWS refuses", fix)
+    return passed()
+
+
+@rule("aws-tag-number", Severity.ERROR)
+def tag_number(*, number: int) -> Outcome:
+    """There are at most 49 tags, since each resource gets one more, its name.
+
+    Source: https://docs.aws.amazon.com/general/latest/gr/aws_tagging.html: 50 tags per resource.
+    """
+    if number <= _MOST:
+        return passed()
+    return failed("tags", number, "is more tags than a resource may carry beside its name", f"use at most {_MOST}")
+
+
+@rule("any-tag-expiry", Severity.ERROR)
+def tag_expiry(*, value: str) -> Outcome:
+    """The tag expires-at is a day, so that a sweep can compare it.
+
+    Source: ISO 8601 calendar date; every stack of this project carries the tag.
+    """
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return failed("tags.expires-at", value, "is no date", "write it as 2027-01-31")
+    return passed() if len(value) == 10 else failed("tags.expires-at", value, "is no date", "write it as 2027-01-31")
 
 
 def judge_tags(tags: Mapping[str, object]) -> list[Finding]:
-    """Every finding on a set of tags."""
-    return []
+    """Every finding on a set of tags. Values that are not plain are not judged."""
+    findings = [tag_number(number=len(tags)), *(tag_key(key=key) for key in tags)]
+    findings += [tag_value(key=key, value=value) for key, value in tags.items() if isinstance(value, str)]
+    expiry = tags.get("expires-at")
+    return [*findings, tag_expiry(value=expiry)] if isinstance(expiry, str) else findings

@@ -1,0 +1,64 @@
+"""Rules on regions and zone ids."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from gpufleet.catalog import aws
+from gpufleet.rules.plain import distinct
+from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule, unverified
+from gpufleet.rules.wording import listed, nearest
+
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
+_ZONE_NAME = re.compile(r"[a-z]{2}(-[a-z]+)+-\d[a-z]")
+
+
+@rule("aws-region-known", Severity.ERROR)
+def region_known(*, region: str, known: Collection[str]) -> Outcome:
+    """The region is one that the catalog knows; one that it does not know is not verified.
+
+    Source: regions and zones of DescribeInstanceTypeOfferings, as the catalog has them.
+    """
+    if region in known:
+        return passed()
+    if _REGION.fullmatch(region):
+        fix = "make sure that it exists and offers the instance types"
+        return unverified("region", region, "the catalog has no facts about this region", fix)
+    near = nearest(region, sorted(known))
+    fix = f"did you mean {near}?" if near else "use a region code such as us-east-1"
+    return failed("region", region, "is not a region code", fix)
+
+
+@rule("aws-zone-known", Severity.ERROR)
+def zone_known(*, argument: str, zone: str, region: str, regions: Mapping[str, Collection[str]]) -> Outcome:
+    """A zone is given by its id, not by its name, and is one of the region's.
+
+    Source: https://docs.aws.amazon.com/ram/latest/userguide/working-with-az-ids.html: names such as us-east-1a are
+    mapped to zones account by account, ids such as use1-az1 are the same in every account.
+    """
+    ids = sorted(regions.get(region, ()))
+    legal = f"use {listed(ids)}" if ids else "use a zone id such as use1-az1"
+    if zone in ids:
+        return passed()
+    if _ZONE_NAME.fullmatch(zone):
+        return failed(argument, zone, "is a zone name, which means another zone in another account", legal)
+    home = next((name for name, zones in regions.items() if zone in zones), None)
+    if home:
+        return failed(argument, zone, f"is a zone of {home}, not of {region}", legal)
+    if ids:
+        near = nearest(zone, ids)
+        return failed(argument, zone, f"is no zone of {region}", f"did you mean {near}? ({legal})" if near else legal)
+    return unverified(argument, zone, f"the catalog has no zones of {region}", legal)
+
+
+def judge_region(region: str) -> Finding:
+    """The finding on a region of AWS."""
+    return region_known(region=region, known=aws().regions)
+
+
+def judge_zones(region: str, zones: Sequence[str], argument: str = "zones") -> list[Finding]:
+    """Every finding on a region and the zones given there."""
+    findings = [judge_region(region), distinct(argument=argument, values=zones)]
+    if findings[0].status is Status.FAIL:
+        return findings
+    known = [zone_known(argument=argument, zone=zone, region=region, regions=aws().regions) for zone in zones]
+    return findings + known
