@@ -91,8 +91,10 @@ def installer_environment() -> dict[str, str]:
     env = {key: value for key, value in os.environ.items() if key not in ("PYTHONDONTWRITEBYTECODE", "PYTHONHOME")}
     env["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
     listing = subprocess.run([*PIP, "config", "list"], env=env, capture_output=True, text=True, check=False).stdout
-    # Lines such as global.index-url='...', install.find-links='...', :env:.cert='...'; later ones win.
-    pip = dict(re.findall(r"^(?:global|install|:env:)\.([\w-]+)='(.*)'$", listing, re.MULTILINE))
+    # Lines such as global.index-url='...', install.find-links='...', :env:.cert='...'.
+    settings = re.findall(r"^(global|install|:env:)\.([\w-]+)='(.*)'$", listing, re.MULTILINE)
+    weakest_first = sorted(settings, key=lambda setting: ("global", "install", ":env:").index(setting[0]))
+    pip = {key: value for _, key, value in weakest_first}
     find_links = [place for place in pip.get("find-links", "").split() if "://" in place or Path(place).is_dir()]
     handed_on = {
         "UV_DEFAULT_INDEX": pip.get("index-url"),

@@ -44,9 +44,8 @@ def obtain(allowed: str, ours: Path, say: Say) -> Path | None:
     """
     ways = WAYS if allowed == "auto" else tuple(allowed.split(","))
     if unknown := sorted(set(ways) - set(WAYS)):
-        raise EngineMissing(
-            f"GPUFLEET_PULUMI={allowed}: no way called {', '.join(unknown)}; use auto, {', '.join(WAYS)}"
-        )
+        legal = ", ".join(("auto", *WAYS))
+        raise EngineMissing(f"GPUFLEET_PULUMI={allowed}: no way called {', '.join(unknown)}; legal: {legal}")
     version = wanted_version()
     reasons: list[str] = []
     if "path" in ways:
