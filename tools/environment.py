@@ -14,6 +14,8 @@ from progress import Say
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
+UV = VENV / "bin" / "uv"
+PIP = [str(PYTHON), "-m", "pip"]
 LOCK = ROOT / "requirements.lock"
 UV_LOCK = ROOT / "requirements-uv.lock"
 
@@ -43,14 +45,9 @@ def install_lock(say: Say) -> None:
         return
     stamp.unlink(missing_ok=True)
     env = installer_environment()
-    uv = install_uv(say, env)
-    if uv is None:
+    if not (install_uv(say, env) and _install_with_uv(say, env)):
         say("packages: installing the lock with pip")
         _run([*PIP, "install", "--quiet", "--require-hashes", "-r", str(LOCK)], "installing the lock", env)
-    else:
-        say("packages: installing the lock with uv")
-        command = [*uv, "pip", "install", "--quiet", "--python", str(PYTHON), "--compile-bytecode"]
-        _run([*command, "--require-hashes", "-r", str(LOCK)], "installing the lock", env)
     say("packages: installed")
     stamp.write_text(wanted, encoding="utf-8")
 
@@ -66,8 +63,20 @@ def install_project(say: Say) -> None:
     stamp.write_text(wanted, encoding="utf-8")
 
 
-def install_uv(say: Say, env: Mapping[str, str]) -> list[str] | None:
-    """The command of the pinned uv inside .venv, installed by pip; None where it cannot be had on this machine."""
+def _install_with_uv(say: Say, env: Mapping[str, str]) -> bool:
+    say("packages: installing the lock with uv")
+    command = [str(UV), "pip", "install", "--quiet", "--python", str(PYTHON), "--compile-bytecode"]
+    try:
+        _run([*command, "--require-hashes", "-r", str(LOCK)], "installing the lock", env)
+    except SetupFailed as failure:
+        # pip may reach the package index where uv does not: a keyring, a proxy, certificates of its own.
+        say(f"packages: uv: {failure}")
+        return False
+    return True
+
+
+def install_uv(say: Say, env: Mapping[str, str]) -> bool:
+    """Have pip install the pinned uv into .venv. False where this machine cannot have it."""
     done = subprocess.run(
         [*PIP, "install", "--quiet", "--require-hashes", "--only-binary=:all:", "-r", str(UV_LOCK)],
         env=env,
@@ -75,11 +84,10 @@ def install_uv(say: Say, env: Mapping[str, str]) -> list[str] | None:
         text=True,
         check=False,
     )
-    uv = [str(VENV / "bin" / "uv")]
-    if done.returncode == 0 and subprocess.run([*uv, "--version"], capture_output=True, check=False).returncode == 0:
-        return uv
+    if done.returncode == 0 and subprocess.run([UV, "--version"], capture_output=True, check=False).returncode == 0:
+        return True
     say(f"packages: no uv here ({_last_line(done.stderr)})")
-    return None
+    return False
 
 
 def installer_environment() -> dict[str, str]:
@@ -114,9 +122,6 @@ def installer_environment() -> dict[str, str]:
 def uv_cache(env: Mapping[str, str]) -> Path:
     """Where uv keeps its cache."""
     return Path(env.get("UV_CACHE_DIR") or Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache", "uv"))
-
-
-PIP = [str(PYTHON), "-m", "pip"]
 
 
 def _same_device(cache: Path, checkout: Path) -> bool:

@@ -8,16 +8,14 @@ names everything moves to its newest version that pyproject.toml allows.
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-from environment import LOCK, LOCKED_EXTRAS, ROOT, UV_LOCK, VENV, SetupFailed, installer_environment
+from environment import LOCK, LOCKED_EXTRAS, ROOT, UV, UV_LOCK, SetupFailed, installer_environment
 from progress import teller
 
 
 def main() -> int:
     say = teller()
-    uv = [str(VENV / "bin" / "uv")]
-    if not Path(uv[0]).exists():
+    if not UV.exists():
         raise SetupFailed("the lock is made by .venv/bin/uv, which is not there; run `make setup`")
     env = installer_environment()
     shape = ["--universal", "--python-version=3.11", "--generate-hashes", "--no-header", "--quiet"]
@@ -25,9 +23,9 @@ def main() -> int:
     names = sys.argv[1:]
     upgrade = [f"--upgrade-package={name}" for name in names] if names else ["--upgrade"]
     extras = [f"--extra={extra}" for extra in LOCKED_EXTRAS]
-    command = [*uv, "pip", "compile", "pyproject.toml", *extras, *shape, *upgrade, "--output-file", LOCK.name]
+    command = [str(UV), "pip", "compile", "pyproject.toml", *extras, *shape, *upgrade, "--output-file", LOCK.name]
     subprocess.run(command, cwd=ROOT, env=env, check=True)
-    command = [*uv, "pip", "compile", "-", *shape, *upgrade, "--output-file", UV_LOCK.name]
+    command = [str(UV), "pip", "compile", "-", *shape, *upgrade, "--output-file", UV_LOCK.name]
     subprocess.run(command, cwd=ROOT, env=env, input=b"uv", check=True)
     for lock in (LOCK, UV_LOCK):
         text = lock.read_text(encoding="utf-8")

@@ -23,18 +23,20 @@ def newer_python() -> "str | None":
 def main() -> int:
     """Exit code 0 when the checkout is ready, 1 with one line on standard error when it cannot be."""
     sys.path.append(str(Path(__file__).resolve().parent / "pulumi"))
-    from environment import VENV, SetupFailed, install_lock, install_project, make_environment
+    from environment import ROOT, VENV, SetupFailed, install_lock, install_project, make_environment
     from links import link_engine
     from obtain import EngineMissing, obtain
     from progress import teller
+    from turns import turn
 
     say = teller()
     try:
-        make_environment(say)
-        install_lock(say)
-        install_project(say)
-        engine = obtain(os.environ.get("GPUFLEET_PULUMI", "auto"), VENV / "bin", say)
-        link_engine(engine, VENV / "bin", say)
+        with turn(ROOT / "tools", "another set-up of this checkout is running; waiting for it", say):
+            make_environment(say)
+            install_lock(say)
+            install_project(say)
+            engine = obtain(os.environ.get("GPUFLEET_PULUMI", "auto"), VENV / "bin", say)
+            link_engine(engine, VENV / "bin", say)
     except (SetupFailed, EngineMissing) as failure:
         print(f"setup: {failure}", file=sys.stderr)
         return 1

@@ -124,6 +124,14 @@ def test_missing_virtualenv_is_one_line_that_says_what_to_do(project: Project) -
     assert "Traceback" not in preview.stdout
 
 
+def test_install_makes_the_virtualenv(project: Project) -> None:
+    project.write("import pulumi\n", ["virtualenv: environment"])
+    (project.directory / "requirements.txt").write_text("# nothing\n")
+    done = project.pulumi("install", "--no-plugins")
+    assert done.returncode == 0, done.stdout
+    assert (project.directory / "environment" / "bin" / "python").exists()
+
+
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
 def test_engine_that_ends_leaves_no_process_and_no_traceback(project: Project, sign: signal.Signals) -> None:
     project.write(

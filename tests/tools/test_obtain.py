@@ -1,8 +1,11 @@
 """Where the engine comes from, with stand-ins for `pulumi` and `go`."""
 
+import io
 import os
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -114,7 +117,36 @@ def test_build_that_fails_leaves_nothing_and_says_the_last_line(machine: Path, m
     with pytest.raises(obtain.EngineMissing, match="`go build` said: go: no such module"):
         find("build", machine)
     cache = machine / "cache" / "gpufleet" / "pulumi" / f"v{VERSION}"
-    assert [entry.name for entry in cache.iterdir()] == ["built.lock"]
+    assert list(cache.iterdir()) == []
+
+
+INSTALLER = b"""while [ "$1" != --install-root ]; do shift; done
+mkdir -p "$2/bin" && cd "$2/bin" && touch pulumi pulumi-language-python pulumi-language-python-exec
+"""
+
+
+def test_installer_brings_engine_and_language_host_into_the_cache(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(urllib.request, "urlopen", lambda address, timeout: io.BytesIO(INSTALLER))
+    entry = find("installer", machine)[0]
+    assert entry == machine / "cache" / "gpufleet" / "pulumi" / f"v{VERSION}" / "installed"
+    assert sorted(file.name for file in entry.iterdir()) == ["pulumi", "pulumi-language-python", obtain.EXECUTOR]
+
+
+def test_installer_out_of_reach_makes_way_for_the_build(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(address: str, timeout: float) -> io.BytesIO:
+        raise urllib.error.URLError("no route to host")
+
+    monkeypatch.setattr(urllib.request, "urlopen", unreachable)
+    with pytest.raises(
+        obtain.EngineMissing, match=r"installer cannot be fetched \(no route to host\); it cannot be built"
+    ):
+        find("auto", machine)
+    program(machine / "bin" / "go", GO)
+    entry, _ = find("auto", machine)
+    assert entry is not None
+    assert entry.name == "built"
 
 
 def test_ways_unknown_one_is_refused_with_the_legal_ones(machine: Path) -> None:

@@ -48,7 +48,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.setattr(environment, "LOCK", tmp_path / "requirements.lock")
     monkeypatch.setattr(environment, "UV_LOCK", tmp_path / "requirements-uv.lock")
     monkeypatch.setattr(environment, "_run", run)
-    monkeypatch.setattr(environment, "install_uv", lambda say, env: ["uv"])
+    monkeypatch.setattr(environment, "install_uv", lambda say, env: True)
     return made
 
 
@@ -71,9 +71,22 @@ def test_lock_that_changed_is_installed_again(runs: list[list[str]]) -> None:
 
 
 def test_lock_falls_back_to_pip_where_uv_cannot_be_had(runs: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment, "install_uv", lambda say, env: None)
+    monkeypatch.setattr(environment, "install_uv", lambda say, env: False)
     environment.install_lock(silent)
     assert runs == [[*environment.PIP, "install", "--quiet", "--require-hashes", "-r", str(environment.LOCK)]]
+
+
+def test_lock_falls_back_to_pip_where_uv_fails(runs: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail_uv(command: list[str], doing: str, env: Mapping[str, str]) -> None:
+        runs.append(command)
+        if command[0] == str(environment.UV):
+            raise environment.SetupFailed("certificate unknown")
+
+    said: list[str] = []
+    monkeypatch.setattr(environment, "_run", fail_uv)
+    environment.install_lock(said.append)
+    assert [command[0] for command in runs] == [str(environment.UV), str(environment.PYTHON)]
+    assert "packages: uv: certificate unknown" in said
 
 
 def test_lock_whose_installation_failed_is_tried_again(runs: list[list[str]], monkeypatch: pytest.MonkeyPatch) -> None:

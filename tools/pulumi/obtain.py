@@ -8,18 +8,17 @@ The cache, `$XDG_CACHE_HOME/gpufleet/pulumi/v<version>/{built,installed}`, is sh
 entry appears by one rename, so it is whole or not there; a file lock keeps two set-ups from making one twice.
 """
 
-import fcntl
 import os
 import re
 import shutil
 import subprocess
 import tempfile
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from progress import Say, run_quietly
+from turns import turn
 
 ENGINE_MODULE = Path(__file__).with_name("engine")
 INSTALLER = "https://get.pulumi.com"
@@ -117,7 +116,7 @@ def _check_path(version: str, ours: Path, say: Say) -> None:
 def _make_once(target: Path, make: Callable[[Path, str, Say], None], version: str, say: Say) -> Path:
     """Fill `target` by `make`, in a directory beside it that is renamed at the end; wait if another set-up is at it."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _only_one(target.with_name(f"{target.name}.lock"), say):
+    with turn(target.parent, "engine: another set-up is at it; waiting for it", say):
         if not (target / "pulumi").exists():
             for stale in target.parent.glob(f".{target.name}-*"):
                 shutil.rmtree(stale)
@@ -129,17 +128,6 @@ def _make_once(target: Path, make: Callable[[Path, str, Say], None], version: st
             finally:
                 shutil.rmtree(workplace, ignore_errors=True)
     return target
-
-
-@contextmanager
-def _only_one(lock: Path, say: Say) -> Iterator[None]:
-    with lock.open("w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say("engine: another set-up is at it; waiting for it")
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
 
 
 def _install(target: Path, version: str, say: Say) -> None:
