@@ -5,7 +5,7 @@ from typing import cast
 
 import pulumi
 import pytest
-from recorder import ACCOUNT, UNKNOWN, Recording, construct
+from recorder import ACCOUNT, UNKNOWN, Recording, construct, refusal
 
 from gpufleet.aws.registry import Registry, RegistryArgs, lifecycle_policy
 
@@ -189,3 +189,45 @@ def test_lifecycle_expires_nothing_with_an_immutable_tag() -> None:
             ),
         ]
     }
+
+
+REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
+    "a registry that AWS cannot cache": (
+        {"pull_through": {"ngc": "nvcr.io"}},
+        [
+            "pull_through.ngc=nvcr.io: ECR has no pull-through cache for NVIDIA's registry; copy its images into a "
+            "repository of your own, for instance in CI [aws-registry-upstream]"
+        ],
+    ),
+    "a login that is not given": (
+        {"pull_through": {"hub": "registry-1.docker.io"}},
+        [
+            "credentials.hub=null: registry-1.docker.io wants a login; give the ARN of a Secrets Manager secret whose "
+            "name begins with ecr-pullthroughcache/ [aws-registry-login]"
+        ],
+    ),
+    "an account that nothing tells": (
+        {"repositories": [], "existing_repositories": ["theirs"]},
+        [
+            "account_id=null: is not given, and no repository is made that would tell it; give the account of the "
+            "registry, or a name in repositories [aws-registry-account]"
+        ],
+    ),
+    "several faults at once": (
+        {"repositories": ["Bad Name"], "untagged_days": 0, "mutable_tags": ["a"] * 6},
+        [
+            "repositories=Bad Name: is no name that ECR takes; use 2 to 256 lower-case letters and digits in parts "
+            "joined by . _ - or /, such as training/llm [aws-registry-name]",
+            "mutable_tags=[a, a, a, a, a, a]: is more than five patterns; use at most five; * is a wildcard "
+            "[aws-registry-mutable-tags]",
+            "untagged_days=0: is below 1; use 1 or more [any-argument-least]",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refuses(case: str, preview: bool) -> None:
+    changes, lines = REFUSED[case]
+    args = cast(RegistryArgs, {**BASE, **changes})
+    assert refusal(lambda: Registry("images", args), preview) == [f"images: {line}" for line in lines]

@@ -7,7 +7,7 @@ import pulumi
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorder import UNKNOWN, Recording, construct
+from recorder import UNKNOWN, Recording, construct, refusal
 
 from gpufleet.aws.shared_files import SharedFiles, SharedFilesArgs, creation_token, tls_policy
 
@@ -279,3 +279,49 @@ def test_creation_tokens_of_long_names_stay_apart() -> None:
     assert creation_token("p", long, "a") == f"p-{long}-a"
     assert creation_token("p", long, "files-a") != creation_token("p", long, "files-b")
     assert len(creation_token("p", long, "files-a")) == 64
+
+
+REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
+    "nobody may mount": (
+        {"client_security_group_ids": {}},
+        [
+            "client_security_group_ids={}: lets nobody mount: TCP 2049 would be open from nowhere; "
+            "give the security group of the nodes [aws-files-clients]"
+        ],
+    ),
+    "One Zone under mount targets in two, by an unknown name": (
+        {"one_zone": "use1-az1"},
+        [
+            "one_zone=use1-az1: gives no mount target in use1-az2; set zones=[use1-az1], or leave one_zone out "
+            "[aws-files-one-zone]",
+            "one_zone=use1-az1: has no entry in zone_names; give this account's name of it, for instance "
+            "zone_names={use1-az1: us-east-1a} [aws-files-zone-name]",
+        ],
+    ),
+    "a zone without subnet": (
+        {"subnet_ids": {"use1-az1": "subnet-1"}},
+        [
+            "subnet_ids=[use1-az1]: there is no subnet in zone use1-az2; give the subnet of use1-az2, or use use1-az1 "
+            "[any-subnet-for-zone]"
+        ],
+    ),
+    "several faults at once": (
+        {"throughput": "fast", "uid": 0, "permissions": "rwx", "infrequent_access_days": 31, "backups": True},
+        [
+            "backups=true: there is no argument of this name; did you mean backup? [any-argument-known]",
+            "uid=0: is root, who may change everybody's files; use 1 to 4294967295, such as 1000 [aws-files-user]",
+            "throughput=fast: is none of the legal words; use elastic, bursting or provisioned [any-argument-word]",
+            "infrequent_access_days=31: is no number of days that EFS offers; use 0, 1, 7, 14, 30, 60, 90, 180, 270 "
+            "or 365 [aws-files-lifecycle]",
+            'permissions=rwx: is no octal mode; use three or four digits 0 to 7, such as "0755" '
+            "[aws-files-permissions]",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refuses(case: str, preview: bool) -> None:
+    changes, lines = REFUSED[case]
+    args = cast(SharedFilesArgs, {**BASE, **changes})
+    assert refusal(lambda: SharedFiles("shared", args), preview) == [f"shared: {line}" for line in lines]

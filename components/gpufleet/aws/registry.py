@@ -9,6 +9,7 @@ from pulumi_aws import ecr
 
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments, judge_registry
+from gpufleet.rules.registry_host import judge_registry_host
 
 
 class RegistryArgs(TypedDict):
@@ -97,7 +98,8 @@ class Registry(pulumi.ComponentResource):
     """Public registry to the prefix that replaces its host in image names, for instance quay.io to HOST/quay."""
 
     def __init__(self, name: str, args: RegistryArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, RegistryArgs), *judge_registry(args)])
+        findings = [*judge_arguments(args, RegistryArgs), *judge_registry(args), *judge_registry_host(args)]
+        refuse_or_warn(name, findings)
         # No inputs: a component's children wait until every value that the component registers with is known.
         super().__init__("gpufleet-aws:index:Registry", name, {}, opts)
         made = [self._repository(name, repository, args) for repository in args.get("repositories", [])]

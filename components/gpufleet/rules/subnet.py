@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from gpufleet.rules.read import mapping, texts
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import listed, nearest
+from gpufleet.rules.wording import listed
 
 
 @rule("any-subnet-for-zone", Severity.ERROR)
@@ -15,9 +15,8 @@ def subnet_for_zone(*, zone: str, zones_with_subnet: Sequence[str]) -> Outcome:
     """
     if zone in zones_with_subnet:
         return passed()
-    near = nearest(zone, zones_with_subnet)
-    known = listed(sorted(zones_with_subnet), "and") or "no zone"
-    fix = f"did you mean {near}?" if near else f"give its subnet, or leave the zone out; {known} has one"
+    others = listed(sorted(zones_with_subnet))
+    fix = f"give the subnet of {zone}" + (f", or use {others}" if others else "")
     return failed("subnet_ids", list(zones_with_subnet), f"there is no subnet in zone {zone}", fix)
 
 

@@ -1,0 +1,24 @@
+"""Rules on the host name of a registry, which its account decides."""
+
+from collections.abc import Mapping
+
+from gpufleet.rules import read
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+
+
+@rule("aws-registry-account", Severity.ERROR)
+def account_known(*, makes_repository: bool, account_given: bool) -> Outcome:
+    """The account of a registry is known: from a repository that is made, or because it is given.
+
+    Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html: the host begins with the account.
+    """
+    if makes_repository or account_given:
+        return passed()
+    problem = "is not given, and no repository is made that would tell it"
+    return failed("account_id", None, problem, "give the account of the registry, or a name in repositories")
+
+
+def judge_registry_host(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on the registry's host. Reads repositories and account_id."""
+    made = bool(read.texts(args, "repositories"))
+    return [account_known(makes_repository=made, account_given=args.get("account_id") is not None)]
