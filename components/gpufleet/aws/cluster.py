@@ -72,7 +72,7 @@ class ClusterArgs(TypedDict):
     system_desired: NotRequired[int]
     """Number of system nodes at first; an autoscaler may move it. Default ``system_min``."""
     system_max: NotRequired[int]
-    """Greatest number of system nodes. Default 3."""
+    """Greatest number of system nodes. Default 3, or ``system_min`` if that is more."""
     system_disk_gib: NotRequired[int]
     """Root volume of a system node in GiB. Default 50."""
     tags: NotRequired[Mapping[str, str]]
@@ -91,7 +91,7 @@ def system_nodes(args: ClusterArgs) -> SystemNodes:
         types=tuple(args.get("system_types", SystemNodes.types)),
         min=least,
         desired=int(args.get("system_desired", least)),
-        max=int(args.get("system_max", SystemNodes.max)),
+        max=int(args.get("system_max", max(SystemNodes.max, least))),
         disk_gib=int(args.get("system_disk_gib", SystemNodes.disk_gib)),
     )
 
@@ -102,7 +102,7 @@ def judge(args: ClusterArgs) -> list[Finding]:
     zones = list(mapping(args, "subnet_ids"))
     return [
         *judge_arguments(args, ClusterArgs),
-        *judge_cluster({**args, "zones": zones, "public_endpoint": bool(args.get("public_access_cidrs"))}),
+        *judge_cluster({**args, "zones": zones}),
         *judge_cluster_access(args, ADDONS),
         *judge_system_nodes(args, (usual.types, usual.min, usual.max, usual.disk_gib)),
     ]

@@ -80,7 +80,11 @@ def judge_system_nodes(args: Mapping[str, object], defaults: tuple[Sequence[str]
     types, least_default, most, disk = defaults
     least = whole(args, "system_min", least_default)
     return [
-        count_in_order(least=least, desired=whole(args, "system_desired", least), most=whole(args, "system_max", most)),
+        count_in_order(
+            least=least,
+            desired=whole(args, "system_desired", least),
+            most=whole(args, "system_max", max(most, least)),
+        ),
         types_are_x86(types=texts(args, "system_types") if "system_types" in args else types),
         disk_large_enough(disk_gib=whole(args, "system_disk_gib", disk)),
         subnets_for_nodes(given="node_subnet_ids" in args, zones=sorted(mapping(args, "node_subnet_ids"))),

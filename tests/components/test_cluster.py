@@ -1,0 +1,442 @@
+"""Cluster: exact children in both engine modes, what waits for what, and every refusal."""
+
+import json
+
+import pytest
+from recorder import UNKNOWN, Recording, Secret, construct, refusal
+
+from gpufleet.aws.cluster import Cluster, ClusterArgs
+
+TAGS = {"owner": "ml", "project": "speech"}
+SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}
+ARN = "arn:aws:mock::000000000000:"
+POLICY = "arn:aws:iam::aws:policy/"
+ADMIN = "arn:aws:iam::123456789012:role/platform"
+
+CLUSTER = "aws:eks/cluster:Cluster"
+NODES = "aws:eks/nodeGroup:NodeGroup"
+ADDON = "aws:eks/addon:Addon"
+ROLE = "aws:iam/role:Role"
+ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
+LOGS = "aws:cloudwatch/logGroup:LogGroup"
+KEY = "aws:kms/key:Key"
+
+
+def build(preview: bool, **more: object) -> Recording[Cluster]:
+    args: ClusterArgs = {"region": "us-east-1", "subnet_ids": SUBNETS, "tags": TAGS}
+    args.update(more)  # type: ignore[typeddict-item]
+    return construct(lambda: Cluster("eks", args), preview)
+
+
+def known(value: str, preview: bool) -> str:
+    return UNKNOWN if preview else value
+
+
+def named(name: str) -> dict[str, str]:
+    return {**TAGS, "Name": name}
+
+
+def test_control_plane(preview):
+    assert build(preview).inputs(CLUSTER) == {
+        "eks-cluster": {
+            "name": "eks-stack",
+            "roleArn": known(f"{ARN}eks-cluster-role", preview),
+            "vpcConfig": {
+                "subnetIds": ["subnet-1", "subnet-2"],
+                "endpointPrivateAccess": True,
+                "endpointPublicAccess": False,
+            },
+            "accessConfig": {"authenticationMode": "API", "bootstrapClusterCreatorAdminPermissions": True},
+            "bootstrapSelfManagedAddons": False,
+            "encryptionConfig": {
+                "provider": {"keyArn": known(f"{ARN}eks-secrets", preview)},
+                "resources": ["secrets"],
+            },
+            "enabledClusterLogTypes": ["api", "audit", "authenticator", "controllerManager", "scheduler"],
+            "upgradePolicy": {"supportType": "STANDARD"},
+            "deletionProtection": False,
+            "tags": named("eks-cluster"),
+        }
+    }
+
+
+def test_public_endpoint_only_with_ranges(preview):
+    inputs = build(preview, public_access_cidrs=["203.0.113.0/24"]).one(CLUSTER).inputs
+    assert inputs["vpcConfig"] == {
+        "subnetIds": ["subnet-1", "subnet-2"],
+        "endpointPrivateAccess": True,
+        "endpointPublicAccess": True,
+        "publicAccessCidrs": ["203.0.113.0/24"],
+    }
+
+
+def test_log_group_is_there_before_the_cluster(preview):
+    recording = build(preview, log_retention_days=90.0, cluster_name="fleet")
+    assert recording.inputs(LOGS) == {
+        "eks-logs": {"name": "/aws/eks/fleet/cluster", "retentionInDays": 90, "tags": named("eks-logs")}
+    }
+    assert recording.one(CLUSTER).depends_on == {"eks-logs"}
+
+
+def test_no_log_types_no_log_group(preview):
+    recording = build(preview, log_types=[])
+    assert recording.names(LOGS) == []
+    assert recording.one(CLUSTER).inputs["enabledClusterLogTypes"] == []
+    assert recording.one(CLUSTER).depends_on == set()
+
+
+def test_key_of_its_own(preview):
+    assert build(preview).inputs(KEY) == {
+        "eks-secrets": {
+            "description": "Kubernetes secrets of eks-stack",
+            "enableKeyRotation": True,
+            "deletionWindowInDays": 30,
+            "tags": named("eks-secrets"),
+        }
+    }
+
+
+def test_roles_and_their_policies(preview):
+    def trusts(service: str, *actions: str) -> str:
+        statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": list(actions)}
+        return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+    recording = build(preview)
+    pods = trusts("pods.eks.amazonaws.com", "sts:AssumeRole", "sts:TagSession")
+    documents = {
+        "eks-cluster-role": trusts("eks.amazonaws.com", "sts:AssumeRole"),
+        "eks-efs-csi-role": pods,
+        "eks-node-role": trusts("ec2.amazonaws.com", "sts:AssumeRole"),
+        "eks-vpc-cni-role": pods,
+    }
+    assert recording.inputs(ROLE) == {
+        name: {"assumeRolePolicy": document, "tags": named(name)} for name, document in documents.items()
+    }
+    attached = {
+        "eks-cluster-role-AmazonEKSClusterPolicy": ("eks-cluster-role", "AmazonEKSClusterPolicy"),
+        "eks-efs-csi-role-AmazonEFSCSIDriverPolicy": ("eks-efs-csi-role", "service-role/AmazonEFSCSIDriverPolicy"),
+        "eks-node-role-AmazonEC2ContainerRegistryPullOnly": ("eks-node-role", "AmazonEC2ContainerRegistryPullOnly"),
+        "eks-node-role-AmazonEKSWorkerNodePolicy": ("eks-node-role", "AmazonEKSWorkerNodePolicy"),
+        "eks-vpc-cni-role-AmazonEKS_CNI_Policy": ("eks-vpc-cni-role", "AmazonEKS_CNI_Policy"),
+    }
+    assert recording.inputs(ATTACHMENT) == {
+        name: {"role": known(role, preview), "policyArn": f"{POLICY}{policy}"}
+        for name, (role, policy) in attached.items()
+    }
+
+
+def test_addons(preview):
+    def addon(name: str, account: str | None = None, **more: object) -> dict[str, object]:
+        identity = {"roleArn": known(f"{ARN}eks-{name.removeprefix('aws-').removesuffix('-driver')}-role", preview)}
+        return {
+            "addonName": name,
+            "clusterName": "eks-stack",
+            "resolveConflictsOnCreate": "OVERWRITE",
+            "resolveConflictsOnUpdate": "OVERWRITE",
+            "tags": named(f"eks-{name}"),
+            **({"podIdentityAssociations": [{"serviceAccount": account, **identity}]} if account else {}),
+            **more,
+        }
+
+    settings = '{"env": {"MINIMUM_IP_TARGET": "20", "WARM_IP_TARGET": "5"}}'
+    assert build(preview).inputs(ADDON) == {
+        "eks-aws-efs-csi-driver": addon("aws-efs-csi-driver", "efs-csi-controller-sa"),
+        "eks-coredns": addon("coredns"),
+        "eks-eks-pod-identity-agent": addon("eks-pod-identity-agent"),
+        "eks-kube-proxy": addon("kube-proxy"),
+        "eks-vpc-cni": addon("vpc-cni", "aws-node", configurationValues=settings),
+    }
+
+
+def test_addon_versions(preview):
+    recording = build(preview, addon_versions={"vpc-cni": "v1.20.4-eksbuild.1"})
+    versions = {name: inputs.get("addonVersion") for name, inputs in recording.inputs(ADDON).items()}
+    assert versions == {
+        "eks-aws-efs-csi-driver": None,
+        "eks-coredns": None,
+        "eks-eks-pod-identity-agent": None,
+        "eks-kube-proxy": None,
+        "eks-vpc-cni": "v1.20.4-eksbuild.1",
+    }
+
+
+def test_system_nodes(preview):
+    recording = build(preview)
+    assert recording.inputs(NODES) == {
+        "eks-system": {
+            "clusterName": "eks-stack",
+            "nodeRoleArn": known(f"{ARN}eks-node-role", preview),
+            "subnetIds": ["subnet-1", "subnet-2"],
+            "amiType": "AL2023_x86_64_STANDARD",
+            "capacityType": "ON_DEMAND",
+            "instanceTypes": ["m7i.large"],
+            "scalingConfig": {"minSize": 2, "desiredSize": 2, "maxSize": 3},
+            "launchTemplate": {
+                "id": known("eks-system-template-id", preview),
+                "version": known("1", preview),
+            },
+            "updateConfig": {"maxUnavailable": 1},
+            "nodeRepairConfig": {"enabled": True},
+            "tags": named("eks-system"),
+        }
+    }
+    assert recording.one(NODES).ignore_changes == ("scalingConfig.desiredSize",)
+
+
+def test_launch_template_of_system_nodes(preview):
+    assert build(preview, system_disk_gib=80.0).inputs(TEMPLATE) == {
+        "eks-system-template": {
+            "updateDefaultVersion": True,
+            "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 2},
+            "blockDeviceMappings": [
+                {
+                    "deviceName": "/dev/xvda",
+                    "ebs": {
+                        "volumeType": "gp3",
+                        "volumeSize": 80,
+                        "encrypted": "true",
+                        "deleteOnTermination": "true",
+                    },
+                }
+            ],
+            "tagSpecifications": [
+                {"resourceType": kind, "tags": named("eks-system")}
+                for kind in ("instance", "volume", "network-interface")
+            ],
+            "tags": named("eks-system-template"),
+        }
+    }
+
+
+def test_system_nodes_as_wished(preview):
+    inputs = (
+        build(
+            preview,
+            node_subnet_ids={"use1-az2": "subnet-8"},
+            system_types=["m7i.xlarge", "m6i.xlarge"],
+            system_min=1.0,
+            system_max=5.0,
+            version="1.34",
+        )
+        .one(NODES)
+        .inputs
+    )
+    assert inputs["subnetIds"] == ["subnet-8"]
+    assert inputs["instanceTypes"] == ["m7i.xlarge", "m6i.xlarge"]
+    assert inputs["scalingConfig"] == {"minSize": 1, "desiredSize": 1, "maxSize": 5}
+    assert inputs["version"] == "1.34"
+
+
+def test_admins(preview):
+    recording = build(preview, admins={"platform": ADMIN}, creator_is_admin=False)
+    assert recording.inputs("aws:eks/accessEntry:AccessEntry") == {
+        "eks-admin-platform": {
+            "clusterName": "eks-stack",
+            "principalArn": ADMIN,
+            "type": "STANDARD",
+            "tags": named("eks-admin-platform"),
+        }
+    }
+    association = recording.one("aws:eks/accessPolicyAssociation:AccessPolicyAssociation", "eks-admin-platform-policy")
+    assert association.inputs == {
+        "clusterName": "eks-stack",
+        "principalArn": ADMIN,
+        "policyArn": "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy",
+        "accessScope": {"type": "cluster"},
+    }
+    assert association.property_dependencies["principalArn"] == {"eks-admin-platform"}
+    assert recording.one(CLUSTER).inputs["accessConfig"] == {
+        "authenticationMode": "API",
+        "bootstrapClusterCreatorAdminPermissions": False,
+    }
+
+
+def test_only_what_aws_demands_waits(preview):
+    """Every explicit wait, and the policies that come with the roles; one more would make `up` slower."""
+    recording = build(preview, admins={"platform": ADMIN})
+    assert {each.name: set(each.depends_on) for each in recording.resources if each.depends_on} == {
+        "eks-cluster": {"eks-logs"},
+        "eks-system": {"eks-vpc-cni", "eks-kube-proxy", "eks-eks-pod-identity-agent"},
+        "eks-coredns": {"eks-system"},
+        "eks-aws-efs-csi-driver": {"eks-system"},
+    }
+    node_policies = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
+    assert recording.one(NODES).property_dependencies["nodeRoleArn"] == {
+        "eks-node-role",
+        *(f"eks-node-role-{policy}" for policy in node_policies),
+    }
+    cni = recording.one(ADDON, "eks-vpc-cni").property_dependencies
+    assert cni["podIdentityAssociations"] == {"eks-vpc-cni-role", "eks-vpc-cni-role-AmazonEKS_CNI_Policy"}
+    assert recording.one(CLUSTER).property_dependencies["roleArn"] == {
+        "eks-cluster-role",
+        "eks-cluster-role-AmazonEKSClusterPolicy",
+    }
+
+
+def test_gpu_nodes_wait_for_what_lets_them_join(preview):
+    from pulumi_aws import eks
+
+    def with_pool() -> None:
+        cluster = Cluster("eks", {"region": "us-east-1", "subnet_ids": SUBNETS})
+        eks.NodeGroup(
+            "gpus",
+            cluster_name=cluster.ready,
+            node_role_arn=cluster.node_role_arn,
+            scaling_config={"min_size": 0, "max_size": 1, "desired_size": 0},
+            subnet_ids=["subnet-1"],
+        )
+
+    gpus = construct(with_pool, preview).one(NODES, "gpus")
+    assert gpus.inputs["clusterName"] == "eks-stack"
+    addons = {"eks-vpc-cni", "eks-kube-proxy", "eks-eks-pod-identity-agent"}
+    assert gpus.property_dependencies["clusterName"] == {"eks-cluster", *addons}
+    assert "eks-node-role-AmazonEKSWorkerNodePolicy" in gpus.property_dependencies["nodeRoleArn"]
+
+
+def test_given_roles_and_key_are_taken(preview):
+    given = {
+        "cluster_role_arn": "arn:aws:iam::123456789012:role/control",
+        "node_role_arn": "arn:aws:iam::123456789012:role/fleet/nodes",
+        "kms_key_arn": "arn:aws:kms:us-east-1:123456789012:key/k",
+    }
+    recording = build(preview, **given)
+    assert recording.names(ROLE) == ["eks-efs-csi-role", "eks-vpc-cni-role"]
+    assert recording.names(KEY) == []
+    cluster = recording.one(CLUSTER).inputs
+    assert cluster["roleArn"] == given["cluster_role_arn"]
+    assert cluster["encryptionConfig"] == {"provider": {"keyArn": given["kms_key_arn"]}, "resources": ["secrets"]}
+    assert recording.one(NODES).inputs["nodeRoleArn"] == given["node_role_arn"]
+    assert recording.outputs["eks"]["node_role_name"] == "nodes"
+
+
+def test_protection_holds_in_aws_and_in_pulumi(preview):
+    loose, held = build(preview).one(CLUSTER), build(preview, deletion_protection=True).one(CLUSTER)
+    assert (loose.inputs["deletionProtection"], held.inputs["deletionProtection"]) == (False, True)
+    assert (bool(loose.protect), held.protect) == (False, True)
+
+
+def test_extended_support(preview):
+    assert build(preview, support="EXTENDED").one(CLUSTER).inputs["upgradePolicy"] == {"supportType": "EXTENDED"}
+
+
+def test_outputs_in_update():
+    outputs = build(preview=False).outputs["eks"]
+    secret = outputs.pop("kubeconfig")
+    assert outputs == {
+        "cluster_name": "eks-stack",
+        "ready": "eks-stack",
+        "endpoint": "https://eks-cluster.eks.invalid",
+        "certificate_authority": "Y2VydA==",
+        "cluster_security_group_id": "eks-cluster-cluster-sg",
+        "node_role_arn": f"{ARN}eks-node-role",
+        "node_role_name": "eks-node-role",
+        "version": "1.34",
+    }
+    assert isinstance(secret, Secret)
+    config = json.loads(str(secret.value))
+    assert config["current-context"] == "eks-stack"
+    assert config["clusters"] == [
+        {
+            "name": "eks-stack",
+            "cluster": {"server": "https://eks-cluster.eks.invalid", "certificate-authority-data": "Y2VydA=="},
+        }
+    ]
+    assert config["users"][0]["user"]["exec"]["args"] == [
+        *("eks", "get-token", "--cluster-name", "eks-stack", "--region", "us-east-1", "--output", "json")
+    ]
+
+
+def test_names_are_known_in_preview():
+    outputs = build(preview=True).outputs["eks"]
+    assert (outputs["cluster_name"], outputs["ready"], outputs["kubeconfig"]) == ("eks-stack", "eks-stack", UNKNOWN)
+
+
+def test_one_number_is_enough_for_more_system_nodes(preview):
+    scaling = build(preview, system_min=5).one(NODES).inputs["scalingConfig"]
+    assert scaling == {"minSize": 5, "desiredSize": 5, "maxSize": 5}
+
+
+REFUSALS = {
+    "one zone, everybody, a version like a number": (
+        {"subnet_ids": {"use1-az1": "subnet-1"}, "public_access_cidrs": ["0.0.0.0/0"], "version": "1.3"},
+        [
+            "eks: subnet_ids=[use1-az1]: EKS wants its control plane in two zones; add a subnet in a second zone; "
+            "nodes may still lie in one [aws-cluster-two-zones]",
+            "eks: public_access_cidrs=[0.0.0.0/0]: opens the endpoint to everybody; list the ranges that you work "
+            "from, such as 203.0.113.0/24, or keep the endpoint private [aws-cluster-public-cidrs]",
+            'eks: version=1.3: is no Kubernetes version of EKS; give major.minor in quotes, such as "1.34" '
+            "[aws-cluster-version]",
+        ],
+    ),
+    "missing and misspelt": (
+        {"subnet_ids": None, "admin": {"me": ADMIN}},
+        [
+            "eks: admin={me: arn:aws:iam::123456789012:role/platform}: there is no argument of this name; did you "
+            "mean admins? [any-argument-known]",
+            "eks: subnet_ids=null: is required and was not given; give a value [any-argument-given]",
+            "eks: subnet_ids=[]: EKS wants its control plane in two zones; add a subnet in a second zone; nodes may "
+            "still lie in one [aws-cluster-two-zones]",
+        ],
+    ),
+    "nobody gets in": (
+        {"creator_is_admin": False},
+        [
+            "eks: creator_is_admin=false: nobody would administer the cluster; name admins, or set it to true "
+            "[aws-cluster-administered]"
+        ],
+    ),
+    "a session as admin": (
+        {"admins": {"me": "arn:aws:sts::123456789012:assumed-role/dev/me"}},
+        [
+            "eks: admins.me=arn:aws:sts::123456789012:assumed-role/dev/me: is a session; use the role's own ARN, "
+            "arn:aws:iam::<account>:role/<name> [aws-cluster-admin-principal]"
+        ],
+    ),
+    "name with a dot, unknown add-on and support": (
+        {"cluster_name": "a.b", "addon_versions": {"core-dns": "v1"}, "support": "standard"},
+        [
+            "eks: cluster_name=a.b: is no legal name of an EKS cluster; use up to 100 letters, digits, - and _, "
+            "beginning with a letter or digit [aws-cluster-name]",
+            "eks: addon_versions=core-dns: the cluster has no such add-on; did you mean coredns? (use "
+            "aws-efs-csi-driver, coredns, eks-pod-identity-agent, kube-proxy or vpc-cni) [aws-cluster-addon]",
+            "eks: support=standard: is unknown; use STANDARD or EXTENDED [aws-cluster-support]",
+        ],
+    ),
+    "system nodes out of order, on Arm, with a small disk": (
+        {"system_min": 4, "system_max": 3, "system_types": ["m7g.large", "m7i.large"], "system_disk_gib": 10},
+        [
+            "eks: system_max=3: is below system_min=4; use at least 4 [aws-system-nodes-count]",
+            "eks: system_types=[m7g.large, m7i.large]: m7g.large has an Arm processor; use x86, for instance "
+            "m7i.large [aws-system-nodes-types]",
+            "eks: system_disk_gib=10: is no legal root volume; use 20 to 65536 [aws-system-nodes-disk]",
+        ],
+    ),
+    "no system node at all": (
+        {"system_min": 0},
+        [
+            "eks: system_min=0: leaves no node for DNS and the EFS driver; use at least 1, better 2 "
+            "[aws-system-nodes-count]"
+        ],
+    ),
+    "desired outside": (
+        {"system_desired": 9},
+        ["eks: system_desired=9: is outside system_min and system_max; use 2 to 3 [aws-system-nodes-count]"],
+    ),
+    "nodes without subnet or type": (
+        {"node_subnet_ids": {}, "system_types": []},
+        [
+            "eks: system_types=[]: names no instance type; name one, for instance m7i.large [aws-system-nodes-types]",
+            "eks: node_subnet_ids={}: gives nodes no subnet; give one per zone, or leave it out "
+            "[aws-system-nodes-subnets]",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize(("more", "lines"), REFUSALS.values(), ids=REFUSALS.keys())
+def test_refusals(preview, more, lines):
+    def wrong() -> Cluster:
+        return Cluster("eks", {"region": "us-east-1", "subnet_ids": SUBNETS, **more})
+
+    assert refusal(wrong, preview) == lines

@@ -1,0 +1,41 @@
+"""after(): more dependencies, the same value."""
+
+import pulumi
+from pulumi_aws import ec2
+from recorder import UNKNOWN, Recording, Secret, construct
+
+from gpufleet.aws.ordering import after
+
+
+def build(preview: bool, value: str | None = None, secret: bool = False) -> Recording[None]:
+    """A subnet whose VPC id is ``value``, or a VPC's id, after a route table."""
+
+    def program() -> None:
+        needed = ec2.RouteTable("needed", vpc_id="vpc-0")
+        given = ec2.Vpc("vpc", cidr_block="10.0.0.0/16").id if value is None else pulumi.Output.from_input(value)
+        given = pulumi.Output.secret(given) if secret else given
+        ec2.Subnet("user", vpc_id=after(given, needed), cidr_block="10.0.0.0/24")
+
+    return construct(program, preview)
+
+
+def test_user_depends_on_both(preview):
+    user = build(preview).one("aws:ec2/subnet:Subnet")
+    assert user.property_dependencies == {"vpcId": {"vpc", "needed"}}
+    assert user.inputs["vpcId"] == (UNKNOWN if preview else "vpc-id")
+
+
+def test_known_value_stays_known_in_preview(preview):
+    user = build(preview, value="vpc-9").one("aws:ec2/subnet:Subnet")
+    assert user.inputs["vpcId"] == "vpc-9"
+    assert user.property_dependencies == {"vpcId": {"needed"}}
+
+
+def test_secret_stays_secret(preview):
+    user = build(preview, value="vpc-9", secret=True).one("aws:ec2/subnet:Subnet")
+    assert user.inputs["vpcId"] == Secret("vpc-9")
+
+
+def test_user_is_registered_last(preview):
+    names = [each.name for each in build(preview).resources]
+    assert names.index("user") > max(names.index("needed"), names.index("vpc"))
