@@ -184,10 +184,15 @@ def _user_data(args: GpuNodeGroupArgs, plan: PoolPlan) -> pulumi.Input[str]:
         return bottlerocket(efa)
     if plan.image_id is None:
         return amazon_linux(efa)
-    facts = pulumi.Output.all(
+
+    def told(known: Sequence[str]) -> str:
+        name, endpoint, authority, services = known
+        taints = kubernetes_taints(plan.taints)
+        return amazon_linux(efa, Join(name, endpoint, authority, services, plan.labels, taints))
+
+    return pulumi.Output.all(
         args["cluster_name"],
-        args.get("cluster_endpoint"),
-        args.get("cluster_certificate_authority"),
-        args.get("service_cidr"),
-    )
-    return facts.apply(lambda known: amazon_linux(efa, Join(*known, plan.labels, kubernetes_taints(plan.taints))))
+        args["cluster_endpoint"],
+        args["cluster_certificate_authority"],
+        args["service_cidr"],
+    ).apply(told)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, cast
 
 import pulumi
 from pulumi_aws import ecr
@@ -111,7 +111,8 @@ class Registry(pulumi.ComponentResource):
             repository: pulumi.Output.concat(self.host, "/", repository)
             for repository in [*args.get("repositories", []), *args.get("existing_repositories", [])]
         }
-        self.repository_urls = pulumi.Output.from_input(urls)
+        # from_input also waits for what is inside a mapping; only its type does not say so.
+        self.repository_urls = pulumi.Output.from_input(cast("Mapping[str, str]", urls))
         upstreams = args.get("pull_through", {})
         for prefix, upstream in upstreams.items():
             ecr.PullThroughCacheRule(
@@ -122,7 +123,7 @@ class Registry(pulumi.ComponentResource):
                 opts=pulumi.ResourceOptions(parent=self),
             )
         prefixes = {upstream: pulumi.Output.concat(self.host, "/", prefix) for prefix, upstream in upstreams.items()}
-        self.cache_prefixes = pulumi.Output.from_input(prefixes)
+        self.cache_prefixes = pulumi.Output.from_input(cast("Mapping[str, str]", prefixes))
         self.register_outputs(
             {
                 "host": self.host,

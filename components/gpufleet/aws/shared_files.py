@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, cast
 
 import pulumi
 from pulumi_aws import ec2, efs, vpc
@@ -248,7 +248,9 @@ class SharedFiles(pulumi.ComponentResource):
             for zone in plan.zones
         }
         self.security_group_id = group.id
-        self.mount_target_ids = pulumi.Output.from_input({zone: target.id for zone, target in targets.items()})
+        # from_input also waits for what is inside a mapping; only its type does not say so.
+        ids = {zone: target.id for zone, target in targets.items()}
+        self.mount_target_ids = pulumi.Output.from_input(cast("Mapping[str, str]", ids))
 
     def _access_point(self, name: str, args: SharedFilesArgs, plan: FilesPlan) -> None:
         """A directory of its own, made on first mount and owned by the one user that everybody writes as."""
