@@ -327,8 +327,8 @@ REFUSALS = {
     "everything at once": (
         {"zones": ["use1-az1", "usw2-az1"], "cidr": "10.0.0.0/8", "nat": "one", "interface_endpoints": []},
         [
-            "net: zones=usw2-az1: is a zone of us-west-2, not of us-east-1; use use1-az1, use1-az2, use1-az3, use1-az4, "
-            "use1-az5 or use1-az6 [aws-zone-known]",
+            "net: zones=usw2-az1: is a zone of us-west-2, not of us-east-1; use use1-az1, use1-az2, use1-az3, "
+            "use1-az4, use1-az5 or use1-az6 [aws-zone-known]",
             "net: nat=one: is none of the legal words; did you mean none? (use none, single or per-zone) "
             "[any-argument-word]",
             "net: cidr=10.0.0.0/8: is not a range of /16 to /28; use one such as 10.0.0.0/16 [aws-network-cidr]",
