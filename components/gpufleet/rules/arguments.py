@@ -40,7 +40,7 @@ def argument_kind(*, name: str, value: object, kind: type | None) -> Outcome:
     """
     if kind is None or _KINDS[kind][1](value):
         return passed()
-    return failed(name, value, "is of the wrong kind", f"give {_KINDS[kind][0]}, known before deployment")
+    return failed(name, value, f"is not {_KINDS[kind][0]}", f"give {_KINDS[kind][0]}, known before deployment")
 
 
 def judge_arguments(args: Mapping[str, object], declared: type) -> list[Finding]:

@@ -24,7 +24,9 @@ def _plain(value: object) -> str:
         return "{" + ", ".join(f"{_plain(key)}: {_plain(item)}" for key, item in value.items()) + "}"
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
         return "[" + ", ".join(_plain(item) for item in value) + "]"
-    return " ".join(repr(value).split())
+    if value is None or isinstance(value, int | float):
+        return str(value)
+    return f"<{type(value).__name__}>"
 
 
 def listed(words: Iterable[str], last: str = "or") -> str:
