@@ -1,0 +1,34 @@
+"""Cases of gpufleet.rules.node_image."""
+
+import pytest
+
+from gpufleet.rules import Status
+from gpufleet.rules.node_image import JOIN_ARGUMENTS, image_can_join, judge_node_image
+
+OWN = "ami-0123456789abcdef0"
+
+
+@pytest.mark.parametrize(("image", "given"), [("al2023", False), ("bottlerocket", False), (OWN, True)])
+def test_image_can_join_passes(image: str, given: bool) -> None:
+    assert image_can_join(image=image, argument="service_cidr", given=given).status is Status.PASS
+
+
+def test_image_can_join_fails() -> None:
+    finding = image_can_join(image=OWN, argument="service_cidr", given=False)
+    assert finding.refuses
+    assert finding.line("it") == (
+        f"it: service_cidr=null: image={OWN} is not EKS's, so its nodes need this to join; "
+        "give it (an output of the cluster), or set image=al2023 [aws-node-image-can-join]"
+    )
+
+
+def test_judge_node_image_asks_for_each_argument() -> None:
+    findings = judge_node_image({"image": OWN, "cluster_endpoint": object()})
+    assert [(each.argument, each.status) for each in findings] == [
+        ("", Status.PASS),
+        *((name, Status.FAIL) for name in JOIN_ARGUMENTS[1:]),
+    ]
+
+
+def test_judge_node_image_by_default_needs_nothing() -> None:
+    assert {each.status for each in judge_node_image({})} == {Status.PASS}
