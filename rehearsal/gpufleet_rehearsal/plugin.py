@@ -18,8 +18,9 @@ PARENT_LOOK_SECONDS = 0.5
 def main(cloud: str) -> None:
     """Serve the stand-in of `cloud` until the engine ends it."""
     _load_protocol_alone()
-    # Ctrl-C reaches the whole group of processes; the engine then says Cancel, and that is the orderly way.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The engine puts plugins into process groups of their own, so this is never somebody's Ctrl-C (then the engine says
+    # Cancel): it is how the engine ends a plugin that it is done with, and it waits five seconds for who ignores it.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(0))
     asyncio.run(_serve(cloud))
 
 
