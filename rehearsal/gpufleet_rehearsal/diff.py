@@ -77,7 +77,7 @@ def _compare(
 ) -> Iterator[tuple[str, str, Kind]]:
     if _empty(old) and _empty(new):
         return
-    if _empty(old) or _empty(new):
+    if path and (_empty(old) or _empty(new)):
         yield path, plain_path, "add" if _empty(old) else "delete"
     elif isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted({*old, *new} - {"__defaults"}):
