@@ -1,25 +1,29 @@
 """Cases of gpufleet.rules.node_image."""
 
-import pytest
-
 from gpufleet.rules import Status
 from gpufleet.rules.node_image import JOIN_ARGUMENTS, image_can_join, judge_node_image
 
 OWN = "ami-0123456789abcdef0"
+CASES = {
+    image_can_join: [
+        ("al2023", {"image": "al2023", "argument": "service_cidr", "given": False}, "pass", ""),
+        ("bottlerocket", {"image": "bottlerocket", "argument": "service_cidr", "given": False}, "pass", ""),
+        ("own-and-given", {"image": OWN, "argument": "service_cidr", "given": True}, "pass", ""),
+        (
+            "own",
+            {"image": OWN, "argument": "service_cidr", "given": False},
+            "fail",
+            (
+                f"trainers: service_cidr=null: image={OWN} is not EKS's, so its nodes need this to join; "
+                "give it (an output of the cluster), or set image=al2023 [aws-node-image-can-join]"
+            ),
+        ),
+    ],
+}
 
 
-@pytest.mark.parametrize(("image", "given"), [("al2023", False), ("bottlerocket", False), (OWN, True)])
-def test_image_can_join_passes(image: str, given: bool) -> None:
-    assert image_can_join(image=image, argument="service_cidr", given=given).status is Status.PASS
-
-
-def test_image_can_join_fails() -> None:
-    finding = image_can_join(image=OWN, argument="service_cidr", given=False)
-    assert finding.refuses
-    assert finding.line("it") == (
-        f"it: service_cidr=null: image={OWN} is not EKS's, so its nodes need this to join; "
-        "give it (an output of the cluster), or set image=al2023 [aws-node-image-can-join]"
-    )
+def test_case(case) -> None:
+    case.check()
 
 
 def test_judge_node_image_asks_for_each_argument() -> None:

@@ -5,19 +5,26 @@ import pytest
 from gpufleet.rules import Status
 from gpufleet.rules.registry_host import account_known, judge_registry_host
 
+CASES = {
+    account_known: [
+        ("repository", {"makes_repository": True, "account_given": False}, "pass", ""),
+        ("account", {"makes_repository": False, "account_given": True}, "pass", ""),
+        ("both", {"makes_repository": True, "account_given": True}, "pass", ""),
+        (
+            "neither",
+            {"makes_repository": False, "account_given": False},
+            "fail",
+            (
+                "trainers: account_id=null: is not given, and no repository is made that would tell it; give the "
+                "account of the registry, or a name in repositories [aws-registry-account]"
+            ),
+        ),
+    ],
+}
 
-@pytest.mark.parametrize(("made", "given"), [(True, False), (False, True), (True, True)])
-def test_account_known_passes(made: bool, given: bool) -> None:
-    assert account_known(makes_repository=made, account_given=given).status is Status.PASS
 
-
-def test_account_known_fails() -> None:
-    finding = account_known(makes_repository=False, account_given=False)
-    assert finding.refuses
-    assert finding.line("it") == (
-        "it: account_id=null: is not given, and no repository is made that would tell it; "
-        "give the account of the registry, or a name in repositories [aws-registry-account]"
-    )
+def test_case(case) -> None:
+    case.check()
 
 
 @pytest.mark.parametrize(
