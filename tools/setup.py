@@ -23,7 +23,7 @@ def newer_python() -> "str | None":
 def main() -> int:
     """Exit code 0 when the checkout is ready, 1 with one line on standard error when it cannot be."""
     sys.path.append(str(Path(__file__).resolve().parent / "pulumi"))
-    from environment import ROOT, VENV, SetupFailed, install_lock, install_project, make_environment
+    from environment import PYTHON, ROOT, VENV, SetupFailed, install_lock, install_project, make_environment
     from links import link_engine
     from obtain import EngineMissing, obtain
     from progress import teller
@@ -36,7 +36,7 @@ def main() -> int:
             install_lock(say)
             install_project(say)
             engine = obtain(os.environ.get("GPUFLEET_PULUMI", "auto"), VENV / "bin", say)
-            link_engine(engine, VENV / "bin", say)
+            link_engine(engine, VENV / "bin", PYTHON, say)
     except (SetupFailed, EngineMissing) as failure:
         print(f"setup: {failure}", file=sys.stderr)
         return 1

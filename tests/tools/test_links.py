@@ -7,6 +7,7 @@ import pytest
 
 from links import link_engine
 
+PYTHON = Path("/environment/bin/python")
 NAMES = ["pulumi", "pulumi-language-python", "pulumi-language-python-exec"]
 
 
@@ -28,7 +29,7 @@ def bin_directory(tmp_path: Path) -> Path:
 
 def link(engine: Path | None, bin_directory: Path) -> list[str]:
     said: list[str] = []
-    link_engine(engine, bin_directory, said.append)
+    link_engine(engine, bin_directory, PYTHON, said.append)
     return said
 
 
@@ -71,12 +72,12 @@ def test_links_keep_the_language_host_that_an_installed_engine_brings(built: Pat
 def test_links_start_our_host_with_the_environments_python(built: Path, bin_directory: Path) -> None:
     link(built, bin_directory)
     script = (bin_directory / "pulumi-language-python").read_text()
-    assert script.startswith(f'#!/bin/sh\nexec "{bin_directory}/python" ')
+    assert script.startswith(f'#!/bin/sh\nexec "{PYTHON}" ')
     assert os.access(bin_directory / "pulumi-language-python", os.X_OK)
 
 
 def test_links_are_taken_away_when_path_has_an_engine(built: Path, bin_directory: Path) -> None:
     link(built, bin_directory)
-    (bin_directory / "python").touch()
+    (bin_directory / "other").touch()
     link(None, bin_directory)
-    assert [file.name for file in bin_directory.iterdir()] == ["python"]
+    assert [file.name for file in bin_directory.iterdir()] == ["other"]

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from links import HOST, link_engine
+
 ROOT = Path(__file__).resolve().parents[2]
+BIN = ROOT / ".venv" / "bin"
 
 
 @dataclass(frozen=True)
@@ -42,14 +45,30 @@ class Project:
         (self.directory / "__main__.py").write_text(program)
 
 
-def clean_environment(home: Path) -> dict[str, str]:
+def engine_with_our_host(directory: Path) -> Path:
+    """The `pulumi` that set-up got; one from PATH is linked beside our language host, in `directory`."""
+    built = BIN / "pulumi"
+    if built.exists():
+        return built
+    found = shutil.which("pulumi")
+    assert found, "no engine: run `make setup`"
+    release = directory / "release"
+    release.mkdir()
+    for name in ("pulumi", f"{HOST}-exec"):
+        shutil.copy2(Path(found).resolve().with_name(name), release / name)
+    link_engine(release, directory, BIN / "python", lambda line: None)
+    return directory / "pulumi"
+
+
+def clean_environment(pulumi: Path, home: Path) -> dict[str, str]:
     """The environment of a user who has not activated .venv, with Pulumi's own files under `home`."""
-    bin_directory = str(ROOT / ".venv" / "bin")
-    path = [folder for folder in os.get_exec_path() if folder != bin_directory]
-    pulumi = ROOT / ".venv" / "bin" / "pulumi"
+    # Without the language host that comes with an engine on PATH: it would be preferred to ours.
+    path = [folder for folder in os.get_exec_path() if not Path(folder, HOST).exists()]
+    if pulumi.parent != BIN:
+        path.append(str(pulumi.parent))
     own = {
         "PATH": os.pathsep.join(path),
-        "PULUMI": str(pulumi) if pulumi.exists() else shutil.which("pulumi") or "pulumi",
+        "PULUMI": str(pulumi),
         "PULUMI_HOME": str(home / "pulumi"),
         "PULUMI_BACKEND_URL": f"file://{home / 'state'}",
         "PULUMI_CONFIG_PASSPHRASE": "trial",

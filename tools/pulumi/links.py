@@ -9,8 +9,10 @@ from progress import Say
 HOST = "pulumi-language-python"
 
 
-def link_engine(engine: Path | None, bin_directory: Path, say: Say) -> None:
+def link_engine(engine: Path | None, bin_directory: Path, python: Path, say: Say) -> None:
     """Link every program of the directory `engine` into `bin_directory`, and our language host where it has none.
+
+    The language host runs in `python`, whatever is on PATH.
 
     With None (the user's own Pulumi on PATH is used) what an earlier set-up linked is taken away again.
 
@@ -25,7 +27,7 @@ def link_engine(engine: Path | None, bin_directory: Path, say: Say) -> None:
     programs = [program for program in engine.iterdir() if program.name.startswith("pulumi")]
     changed = [_link(program, bin_directory / program.name) for program in programs]
     if not (engine / HOST).exists():
-        changed.append(_write_host(bin_directory))
+        changed.append(_write_host(bin_directory, python))
     if any(changed):
         say(f"engine: {engine} linked as {bin_directory / 'pulumi'}")
 
@@ -46,10 +48,10 @@ def _link(source: Path, target: Path) -> bool:
     return True
 
 
-def _write_host(bin_directory: Path) -> bool:
-    """A start script for the language host of this checkout, in this environment's Python, whatever is on PATH."""
+def _write_host(bin_directory: Path, python: Path) -> bool:
+    """A start script for the language host of this checkout; whether it had to be changed."""
     host = Path(__file__).resolve().parent / "language-host" / HOST
-    script = f'#!/bin/sh\nexec "{bin_directory}/python" "{host}" "$@"\n'
+    script = f'#!/bin/sh\nexec "{python}" "{host}" "$@"\n'
     target = bin_directory / HOST
     if target.exists() and target.read_bytes() == script.encode():
         return False
