@@ -259,6 +259,6 @@ FILTERS: dict[str, Callable[[Json], Json]] = {
     "str": plain,
 }
 """text: base64 decoded (as it is when it is none; bytes as latin-1, so gzip begins with \\x1f\\x8b) · lower · length of
-text, list or object · host of an address · base: after the last slash · parent: the part
-before the last slash, after the one before · keys of an object, a line each · family: g5.8xlarge -> g5 · zone-id: of a zone's
-name · zone-letter: of a zone id, its name's last letter · str: as text."""
+text, list or object · host of an address · base: after the last slash · parent: between the last two
+slashes · keys of an object, a line each · family: g5.8xlarge -> g5 · zone-id: of a zone's name · zone-letter: of a zone
+id, its name's last letter · str: as text."""

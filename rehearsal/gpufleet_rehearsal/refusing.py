@@ -12,7 +12,6 @@ from .store import Resource
 from .surroundings import CloudView, Request
 from .templates import fill
 
-
 HANDLES = ("id", "arn", "name")
 """What the store finds a resource by; any other property is looked for in each."""
 

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from .cloud_conditions import Exists
 from .paths import Json
 from .rows import HeldBy, Leaves, Makes, Need, Operation, Refusal, Row, TypeRow, WorldResource
 
@@ -64,7 +65,7 @@ def load_table(cloud: str, data: Path = DATA) -> Table:
         _check_known(types, file, {row.name: [row.type] for row in worlds[file.stem]})
     for file in sorted(directory.glob("refusals/*.yaml")):
         for refusal in [_parse(Refusal, row, file, _name(row)) for row in _rows(file)]:
-            _check_known(types, file, {refusal.name: [refusal.type]})
+            _check_known(types, file, {refusal.name: [refusal.type, *_types_in_conditions(refusal)]})
             if refusal.world is not None and refusal.world not in worlds:
                 known = ", ".join(worlds)
                 raise TableError(f"{file}: {refusal.name}: unknown world {refusal.world!r}; known are {known}")
@@ -81,6 +82,20 @@ def _named_types(row: TypeRow) -> Iterator[str]:
         yield from reference.to
     others: list[HeldBy | Need | Leaves | Makes] = [*row.held_by, *row.needs, *row.leaves, *row.makes]
     yield from (other.type for other in others)
+    yield from _types_in_conditions(row)
+
+
+def _types_in_conditions(part: object) -> Iterator[str]:
+    """Types of other resources that conditions anywhere in a row ask for."""
+    if isinstance(part, Exists):
+        yield part.type
+    if isinstance(part, BaseModel):
+        part = [getattr(part, name) for name in type(part).model_fields]
+    if isinstance(part, dict):
+        part = list(part.values())
+    if isinstance(part, list):
+        for inner in part:
+            yield from _types_in_conditions(inner)
 
 
 def _check_known(types: Mapping[str, TypeRow], file: Path, named: Mapping[str, list[str]]) -> None:

@@ -23,7 +23,7 @@ toy:net/network:Network:
   makes: [{type: "toy:net/group:Group", inputs: {networkId: "{$id}"}, output: defaultGroupId}]
   held_by:
     - &held
-      {type: "toy:net/subnet:Subnet", by: networkId, code: InUse, text: "{$id} is in use", source: s, evidence: observed}
+      {type: "toy:net/subnet:Subnet", by: networkId, code: InUse, text: "{$id} is in use", source: s, evidence: assumed}
     - {<<: *held, type: "toy:net/group:Group"}
   immutable: [cidr]
   unordered: [zones]

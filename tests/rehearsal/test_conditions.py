@@ -1,0 +1,144 @@
+"""Every operator: a case in which it holds, and a near one in which it does not."""
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from gpufleet_rehearsal import cloud_conditions
+from gpufleet_rehearsal.conditions import OPERATORS, When
+from gpufleet_rehearsal.paths import Scope
+from gpufleet_rehearsal.surroundings import Request
+
+assert cloud_conditions  # registers its operators
+
+
+class Holder(BaseModel):
+    when: When
+
+
+VIEW = {
+    "name": "p",
+    "kind": "big.1",
+    "zones": ["us-east-1a", "us-east-1b"],
+    "size": 4,
+    "max": "3",
+    "on": True,
+    "empty": [],
+    "data": "bGluZQpsaW5l",
+    "cidr": "10.0.1.0/24",
+    "outer": "10.0.0.0/16",
+    "far": "10.9.0.0/16",
+    "rules": [{"port": 22}, {"port": 2049}],
+}
+
+CASES = [
+    ("all", [{"present": "size"}, {"present": "max"}], [{"present": "size"}, {"present": "nothing"}]),
+    ("any", [{"present": "size"}, {"present": "nothing"}], [{"present": "nothing"}]),
+    ("not", {"present": "nothing"}, {"present": "size"}),
+    ("present", "size", "empty"),
+    ("absent", "empty", "size"),
+    ("equals", {"on": "true", "size": 4}, {"on": "true", "size": 5}),
+    ("equals", {"zones[*]": "us-east-1b"}, {"nothing": "x"}),
+    ("differs", {"size": 5}, {"size": 4}),
+    ("differs", {"zones[*]": "us-east-1a"}, {"nothing": "x"}),
+    ("in", {"size": [3, 4]}, {"size": [5]}),
+    ("matches", {"data | text": "line.line"}, {"data | text": "^other"}),
+    ("same", ["size", "size"], ["size", "max"]),
+    ("number", {"of": "size", "above": "max"}, {"of": "size", "above": 4}),
+    ("number", {"of": "size", "above": 3, "below": 5}, {"of": "size", "below": "nothing"}),
+    ("count", {"of": "zones[*] | zone-id", "distinct": True, "above": 1}, {"of": "zones[*]", "above": 2}),
+    ("count", {"of": "empty[*]", "equals": 0}, {"of": "zones[*]", "below": 2}),
+    (
+        "some",
+        {"of": "rules[*].port", "when": {"number": {"of": "$it", "above": 100}}},
+        {"of": "rules[*].port", "when": {"number": {"of": "$it", "above": 3000}}},
+    ),
+    (
+        "every",
+        {"of": "rules[*].port", "when": {"number": {"of": "$it", "above": 10}}},
+        {"of": "empty[*]", "when": {"present": "size"}},
+    ),
+    (
+        "exists",
+        {"type": "toy:net/network:Network", "where": {"cidr": "outer"}, "when": {"equals": {"$self.size": 4}}},
+        {"type": "toy:net/network:Network", "where": {"cidr": "far"}},
+    ),
+    (
+        "at_least",
+        {"others": 1, "type": "toy:net/network:Network"},
+        {"others": 2, "type": "toy:net/network:Network"},
+    ),
+    ("not_offered", {"type": "kind", "zone": "zones[1]"}, {"type": "kind", "zone": "zones[0]"}),
+    ("not_offered", {"type": "kind", "zone": "zones[*]"}, {"type": "name", "zone": "zones[1]"}),
+    ("changed", "size", "max"),
+    ("younger", {"of": "networkId", "seconds": 60}, {"of": "networkId", "seconds": 5}),
+    ("status", {"of": "networkId", "is": ["available"]}, {"of": "networkId", "is": ["failed"]}),
+    ("status", {"is": ["creating"]}, {"is": ["available"]}),
+    ("cidr", {"of": "cidr", "outside": "far"}, {"of": "cidr", "outside": "outer"}),
+    ("cidr", {"of": "cidr", "overlaps": "outer"}, {"of": "cidr", "overlaps": "far"}),
+    ("cidr", {"of": "cidr", "longer": 23}, {"of": "cidr", "longer": 24, "shorter": 24}),
+    ("no_capacity", {"type": "kind", "zone": "zones[0]"}, {"type": "kind", "zone": "zones[*]"}),
+    ("over_quota", {"type": "kind", "count": "size"}, {"type": "kind", "count": "rules | length"}),
+]
+
+
+class OnlyInA:
+    """A catalog in which big.1 has 10 vCPUs and is only to be had in the zone use1-az1."""
+
+    def offered(self, instance_type, region, zone):
+        return zone == "use1-az1" if instance_type == "big.1" else None
+
+    def vcpus(self, instance_type):
+        return 10 if instance_type == "big.1" else None
+
+
+@pytest.fixture
+def scope(make_toy, timed_toy):
+    toy = make_toy(timed_toy.clock, faults=["capacity:big.1:use1-az1"], quotas={"standard": 39})
+    toy.cloud.around.offers = OnlyInA()
+    network = toy.create("toy:net/network:Network", "n", cidr="10.0.0.0/16")
+    toy.clock.at += 30
+    view = {**VIEW, "networkId": network.id}
+    return Scope(Request("toy:run/pool:Pool", "p", "p", view), toy.cloud.around, old={**view, "size": 1})
+
+
+@pytest.mark.parametrize(("operator", "holds", "does_not"), CASES)
+def test_operator(scope, operator, holds, does_not):
+    assert Holder.model_validate({"when": {operator: holds}}).when.holds(scope)
+    assert not Holder.model_validate({"when": {operator: does_not}}).when.holds(scope)
+
+
+def test_files(toy):
+    network = toy.create("toy:net/network:Network", "n")
+    condition = Holder.model_validate({"when": {"files": {"above": 0}}}).when
+    assert not condition.holds(Scope(network, toy.cloud.around))
+    toy.store.put_file(network, "/x", b"")
+    assert condition.holds(Scope(network, toy.cloud.around))
+
+
+def test_every_operator_has_a_case_and_a_docstring():
+    assert {case[0] for case in CASES} | {"files"} == set(OPERATORS)
+    for name, operator in OPERATORS.items():
+        assert f"`{name}: " in (operator.__doc__ or "")
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ({"resembles": {"a": 1}}, "unknown operator 'resembles'; known are"),
+        ({"equals": {"a": 1}, "present": "a"}, "one key"),
+        ({"number": {"off": "a"}}, "off"),
+        ({"present": "a..b"}, "cannot read"),
+        ({"matches": {"a": "("}}, "pattern"),
+        ("present", "one key"),
+    ],
+)
+def test_unreadable_condition(condition, words):
+    with pytest.raises(ValidationError, match=words):
+        Holder.model_validate({"when": condition})
+
+
+def test_window_of_time_is_over_at_once_at_scale_0(toy):
+    network = toy.create("toy:net/network:Network", "n")
+    here = Request("toy:run/pool:Pool", "p", "p", {"networkId": network.id})
+    condition = Holder.model_validate({"when": {"younger": {"of": "networkId", "seconds": 1000}}}).when
+    assert not condition.holds(Scope(here, toy.cloud.around))
