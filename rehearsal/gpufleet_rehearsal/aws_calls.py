@@ -22,7 +22,8 @@ CALLS = Path(__file__).parent / "aws" / "calls"
 
 Shape = dict[str, Any]
 
-_NUMBERS = {"integer": "integer", "long": "integer", "double": "number", "float": "number"}
+# Kinds of member -> the form of a string that the SDK has in its place.
+NUMBERS = {"integer": "integer", "long": "integer", "double": "number", "float": "number"}
 _FACTS = ("enum", "pattern", "min", "max")
 
 
@@ -178,8 +179,8 @@ def _constrain(shape: Shape, one: Call, member: Member) -> None:
         facts.pop("enum", None)
     if facts.get("pattern"):
         facts["pattern"] = python_pattern(facts["pattern"])
-    if shape["type"] == "string" and member.type_name in ("boolean", *_NUMBERS, "timestamp"):
-        facts["form"] = _NUMBERS.get(member.type_name, member.type_name)
+    if shape["type"] == "string" and member.type_name in ("boolean", *NUMBERS, "timestamp"):
+        facts["form"] = NUMBERS.get(member.type_name, member.type_name)
     facts = {fact: value for fact, value in facts.items() if value is not None}
     if facts:
         shape |= facts

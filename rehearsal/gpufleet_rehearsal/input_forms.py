@@ -108,10 +108,27 @@ def _lifecycle(value: object) -> str | None:
     if not isinstance(rules, list) or not rules:
         return "a lifecycle policy without rules"
     for rule in rules:
-        if not isinstance(rule, dict) or (lacking := {"rulePriority", "selection", "action"} - rule.keys()):
-            return f"a rule without {', '.join(sorted(lacking)) if isinstance(rule, dict) else 'properties'}"
+        if wrong := _lifecycle_rule(rule):
+            return wrong
     priorities = [str(rule["rulePriority"]) for rule in rules]
     return None if len(set(priorities)) == len(priorities) else "two rules of the same rulePriority"
+
+
+def _lifecycle_rule(rule: object) -> str | None:
+    if not isinstance(rule, dict) or not isinstance(rule.get("selection"), dict):
+        return "a rule without selection"
+    if lacking := {"rulePriority", "action"} - rule.keys():
+        return f"a rule without {', '.join(sorted(lacking))}"
+    selection = rule["selection"]
+    if selection.get("tagStatus") not in ("tagged", "untagged", "any"):
+        return "a selection's tagStatus is none of tagged, untagged, any"
+    if selection["tagStatus"] == "tagged" and not selection.keys() & {"tagPrefixList", "tagPatternList"}:
+        return "a selection of tagged images without tagPrefixList or tagPatternList"
+    if lacking := {"countType", "countNumber"} - selection.keys():
+        return f"a selection without {', '.join(sorted(lacking))}"
+    if selection["countType"] == "sinceImagePushed" and selection.get("countUnit") != "days":
+        return "a selection by sinceImagePushed without countUnit days"
+    return None
 
 
 def _network(version: int | None) -> Callable[[object], str | None]:
@@ -159,7 +176,10 @@ def _base64(value: object) -> str | None:
 
 
 def _arn(value: object) -> str | None:
-    right = re.fullmatch(r"arn:aws[\w-]*:[\w-]+:[a-z0-9-]*:(\d{12}|aws|aws-managed)?:.+", as_text(value))
+    right = re.fullmatch(
+        r"arn:aws[\w-]*:[\w-]+:[a-z0-9-]*:(\d{12}|aws|aws-managed|third-party|aws-marketplace|cw.{10})?:.+",
+        as_text(value),
+    )
     return None if right else "not an ARN such as arn:aws:iam::123456789012:role/name"
 
 
@@ -180,12 +200,14 @@ def _tags(value: object) -> str | None:
     return None
 
 
+WHOLE = frozenset({"tags"})
+"""Forms whose words name the part that is wrong, so that the whole value need not be shown."""
+
 FORMS: Mapping[str, Callable[[object], str | None]] = {
     "boolean": _boolean,
     "integer": _integer,
     "number": _number,
     "timestamp": _timestamp,
-    "json": _json,
     "policy": _policy,
     "trust-policy": _trust,
     "ecr-lifecycle-policy": _lifecycle,

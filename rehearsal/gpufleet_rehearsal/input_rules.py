@@ -2,7 +2,8 @@
 
 A row of `rules` in aws/calls/*.yaml holds one demand of the closed list DEMANDS, optionally `at` (a place, with `[*]`
 for every element: the demand's paths are seen from there) and `where` (path -> value or list of values that it must
-have for the row to hold), and always `source` and `evidence` (observed, documented, assumed).
+have for the row to hold; null: absent), optionally `says` (in words what is wrong, instead of a pattern), and always
+`source` and `evidence` (observed, documented, assumed).
 
     exactly_one_of: [a, b]      one of them, not more, not none
     at_most_one_of: [a, b]      not two of them
@@ -24,13 +25,22 @@ A value that is not known yet satisfies whatever it may satisfy: a row that coul
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from .input_forms import as_text, is_number, misformed
+from .input_forms import WHOLE, as_text, is_number, misformed
 from .input_values import is_unknown, judged, plain, shown
 
 Row = Mapping[str, Any]
 Found = tuple[str, object]  # full path, value; None where nothing is there
+
+
+class Fault(NamedTuple):
+    """One broken demand, in the parts of a line."""
+
+    path: str
+    value: str
+    """as shown, or empty where none is given"""
+    text: str
 
 
 def broken(rows: Iterable[Row], inputs: object) -> Iterator[tuple[str, str]]:
@@ -39,13 +49,17 @@ def broken(rows: Iterable[Row], inputs: object) -> Iterator[tuple[str, str]]:
         demand = next(word for word in DEMANDS if word in row)
         for place, scope in _places(inputs, row.get("at", "")):
             if all(_has(scope, path, wanted) for path, wanted in row.get("where", {}).items()):
-                for path, line in DEMANDS[demand](row[demand], scope, place):
-                    yield path, f"{line}{_where(row, place)} ({row['source']})"
+                for fault in DEMANDS[demand](row[demand], scope, place):
+                    subject = f"{fault.path}={fault.value}" if fault.value else fault.path
+                    text = f"{row.get('says', fault.text)}{_where(row, scope, place)} ({row['source']})"
+                    yield fault.path, f"{subject}: {text}" if subject else text
 
 
-def _where(row: Row, place: str) -> str:
-    words = (f"{_join(place, path)} is {shown(wanted)}" for path, wanted in row.get("where", {}).items())
-    return "".join(f" when {text}" for text in words)
+def _where(row: Row, scope: object, place: str) -> str:
+    """', when type is EC2_LINUX': what made the row hold."""
+    paths = row.get("where", ())
+    words = (f"{_join(place, path)} is {as_text(_get(scope, path)) or 'not given'}" for path in paths)
+    return f" when {' and '.join(words)}" if paths else ""
 
 
 def _join(place: str, path: str) -> str:
@@ -100,7 +114,7 @@ def _set(paths: list[str], scope: object) -> list[str]:
     return [path for path in paths if _present(_get(scope, path))]
 
 
-Broken = Iterator[tuple[str, str]]
+Broken = Iterator[Fault]
 
 
 def _exactly_one_of(paths: list[str], scope: object, place: str) -> Broken:
@@ -111,38 +125,37 @@ def _exactly_one_of(paths: list[str], scope: object, place: str) -> Broken:
 def _at_most_one_of(paths: list[str], scope: object, place: str) -> Broken:
     if len(given := _set(paths, scope)) > 1:
         first, *others = (_join(place, path) for path in given)
-        yield first, f"{first}: cannot be given together with {', '.join(others)}; keep one of them"
+        yield Fault(first, "", f"cannot be given together with {', '.join(others)}; keep one of them")
 
 
 def _at_least_one_of(paths: list[str], scope: object, place: str) -> Broken:
     if all(_absent(scope, path) for path in paths):
-        yield place, f"{place}: one of {', '.join(paths)} is required".removeprefix(": ")
+        yield Fault(place, "", f"one of {', '.join(paths)} is required")
 
 
 def _needs(paths: list[str], scope: object, place: str) -> Broken:
     for path in paths:
         if _absent(scope, path):
-            yield _join(place, path), f"{_join(place, path)}: missing, but required"
+            yield Fault(_join(place, path), "", "missing, but required")
 
 
 def _requires(pairs: Mapping[str, list[str]], scope: object, place: str) -> Broken:
     for given, wanted in pairs.items():
         for path in wanted if _present(_get(scope, given)) else ():
             if _absent(scope, path):
-                yield _join(place, path), f"{_join(place, path)}: missing, but required with {_join(place, given)}"
+                yield Fault(_join(place, path), "", f"missing, but required with {_join(place, given)}")
 
 
 def _lacks(paths: list[str], scope: object, place: str) -> Broken:
     for path in _set(paths, scope):
-        yield _join(place, path), f"{_join(place, path)}={shown(_get(scope, path))}: not allowed"
+        yield Fault(_join(place, path), shown(_get(scope, path)), "not allowed")
 
 
 def _ordered(paths: list[str], scope: object, place: str) -> Broken:
     known = [(path, value) for path in paths if is_number(value := _get(scope, path))]
     for (low_path, low), (high_path, high) in itertools.pairwise(known):
         if float(as_text(low)) > float(as_text(high)):
-            path = _join(place, low_path)
-            yield path, f"{path}={shown(low)}: more than {_join(place, high_path)}={shown(high)}"
+            yield Fault(_join(place, low_path), shown(low), f"more than {_join(place, high_path)}={shown(high)}")
 
 
 def _each(pairs: Mapping[str, Any], scope: object, place: str) -> Iterator[tuple[str, object, Any]]:
@@ -156,13 +169,13 @@ def _each(pairs: Mapping[str, Any], scope: object, place: str) -> Iterator[tuple
 def _one_of(pairs: Mapping[str, list[object]], scope: object, place: str) -> Broken:
     for path, value, legal in _each(pairs, scope, place):
         if as_text(value) not in [as_text(one) for one in legal]:
-            yield path, f"{path}={shown(value)}: not one of {', '.join(as_text(one) for one in legal)}"
+            yield Fault(path, shown(value), f"not one of {', '.join(as_text(one) for one in legal)}")
 
 
 def _range(pairs: Mapping[str, list[float | None]], scope: object, place: str) -> Broken:
     for path, value, ends in _each(pairs, scope, place):
         if is_number(value) and not _within(float(as_text(value)), ends):
-            yield path, f"{path}={shown(value)}: legal is {_ends(ends)}"
+            yield Fault(path, shown(value), f"legal is {_ends(ends)}")
 
 
 def _size(pairs: Mapping[str, list[float | None]], scope: object, place: str) -> Broken:
@@ -170,25 +183,25 @@ def _size(pairs: Mapping[str, list[float | None]], scope: object, place: str) ->
         whole = isinstance(value, Sequence | Mapping) and not isinstance(value, str)
         size = len(value) if isinstance(value, Sequence | Mapping) else len(as_text(value))
         if not _within(size, ends):
-            yield path, f"{path}={shown(value)}: {size} {'items' if whole else 'characters'}, legal are {_ends(ends)}"
+            yield Fault(path, shown(value), f"{size} {'items' if whole else 'characters'}, legal are {_ends(ends)}")
 
 
 def _pattern(pairs: Mapping[str, str], scope: object, place: str) -> Broken:
     for path, value, pattern in _each(pairs, scope, place):
         if not re.fullmatch(pattern, as_text(value)):
-            yield path, f"{path}={shown(value)}: does not match {pattern}"
+            yield Fault(path, shown(value), f"does not match {pattern}")
 
 
 def _unlike(pairs: Mapping[str, str], scope: object, place: str) -> Broken:
     for path, value, pattern in _each(pairs, scope, place):
         if re.fullmatch(pattern, as_text(value)):
-            yield path, f"{path}={shown(value)}: may not match {pattern}"
+            yield Fault(path, shown(value), f"may not match {pattern}")
 
 
 def _form(pairs: Mapping[str, str], scope: object, place: str) -> Broken:
     for path, value, form in _each(pairs, scope, place):
         if wrong := misformed(form, value):
-            yield path, f"{path}={shown(value)}: {wrong}"
+            yield Fault(path, "" if form in WHOLE else shown(value), wrong)
 
 
 def _within(number: float, ends: Sequence[float | None]) -> bool:

@@ -23,7 +23,7 @@ from .inputs import SCHEMA
 TABLE = SCHEMA.parent / "types"
 """The simulated cloud's table; each type of it needs a row in aws/calls."""
 
-_ROW_WORDS = {"at", "where", "source", "evidence"}
+_ROW_WORDS = {"at", "where", "says", "source", "evidence"}
 _EVIDENCE = {"observed", "documented", "assumed"}
 
 
@@ -67,7 +67,7 @@ def generate() -> str:
             f"{token}: {path}: neither a member of {', '.join(row.calls)} nor listed in local" for path in merged.loose
         ]
         faults += [f"{token}: {path}: in rename or local, but no such property" for path in sorted(merged.unused)]
-        faults += [f"{token}: {fault}" for rule in row.rules for fault in _rule_faults(rule, properties)]
+        faults += [f"{token}: {fault}" for rule in row.rules for fault in rule_faults(rule, properties)]
         tags = [{"form": {path: "tags"}, "at": place, **_TAGS} for place, path in _tag_maps(properties)]
         types[token] = {
             "properties": properties,
@@ -120,7 +120,7 @@ def _tag_maps(properties: Mapping[str, Any], place: str = "") -> Iterator[tuple[
             yield from _tag_maps(inner["properties"], f"{place}.{name}{mark}".lstrip("."))
 
 
-def _rule_faults(rule: Mapping[str, Any], properties: Mapping[str, Any]) -> Iterator[str]:
+def rule_faults(rule: Mapping[str, Any], properties: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with a row of rules: its words, its evidence, paths that name no property, unknown forms."""
     demands = rule.keys() & input_rules.DEMANDS.keys()
     if len(demands) != 1 or rule.keys() - demands - _ROW_WORDS:

@@ -15,6 +15,7 @@ import importlib
 import inspect
 import re
 import typing
+import warnings
 from collections.abc import Iterator, Mapping
 from types import NoneType
 
@@ -38,19 +39,26 @@ def resource_class(token: str) -> type[pulumi.CustomResource]:
     if found is None:
         raise NotInTheSdk(f"{token}: not of the form aws:<module>/<name>:<Class>")
     try:
-        cls = getattr(importlib.import_module(f"pulumi_aws.{found[1]}"), found[2])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # a module loads its deprecated classes as well
+            cls = getattr(importlib.import_module(f"pulumi_aws.{found[1]}"), found[2])
     except (ImportError, AttributeError) as error:
         raise NotInTheSdk(f"{token}: pulumi_aws has no such class") from error
-    if f"'{token}'" not in inspect.getsource(cls):
+    if f"'{token}'" not in _source(cls):
         raise NotInTheSdk(f"{token}: the class pulumi_aws.{found[1]}.{found[2]} registers another type token")
     return typing.cast("type[pulumi.CustomResource]", cls)
+
+
+def _source(cls: type) -> str:
+    """The text of a resource's module, which holds nothing else (a class's own text takes seconds to cut out)."""
+    return inspect.getsource(importlib.import_module(cls.__module__))
 
 
 def inputs_of(token: str) -> dict[str, Shape]:
     """Every input property of a resource type: wire name -> shape."""
     cls = resource_class(token)
     # Not always `<Class>Args`: where a nested type has that name, the resource's own is `<Class>InitArgs`.
-    made = re.search(r"__props__ = (\w+)\.__new__", inspect.getsource(cls))
+    made = re.search(r"__props__ = (\w+)\.__new__", _source(cls))
     if made is None:
         raise NotInTheSdk(f"{token}: its class makes no properties")
     return _properties(getattr(importlib.import_module(cls.__module__), made[1]))
@@ -73,13 +81,13 @@ def replace_on_changes_of(token: str) -> list[str]:
 
 
 def _option_list(token: str, option: str) -> list[str]:
-    found = re.search(rf"{option}=\[([^\]]*)\]", inspect.getsource(resource_class(token)))
+    found = re.search(rf"{option}=\[([^\]]*)\]", _source(resource_class(token)))
     return sorted(re.findall(r'"([^"]+)"', found[1])) if found else []
 
 
 def _properties(args_class: type) -> dict[str, Shape]:
     """Shapes of one Args class; a parameter of its constructor without a default is required."""
-    parameters = inspect.signature(args_class.__init__).parameters  # pyright: ignore[reportGeneralTypeIssues]
+    parameters = inspect.signature(args_class).parameters
     shapes: dict[str, Shape] = {}
     for python_name, wire_name in _names(args_class):
         shape = _shape(input_type_types(args_class)[wire_name])

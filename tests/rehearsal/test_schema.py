@@ -1,0 +1,212 @@
+"""The generated schema: it is what the SDK, botocore and aws/calls give, and no property slips through."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from gpufleet_rehearsal import aws_calls, input_forms, input_rules, inputs, sdk_schema, sdk_shapes
+from gpufleet_rehearsal.aws_calls import Row
+
+
+def shapes(properties: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every shape of a type, with its path."""
+    for name, shape in properties.items():
+        path = f"{above}.{name}".lstrip(".")
+        yield path, shape
+        inner = shape.get("items", shape)
+        if "items" in shape:
+            yield path, inner
+        yield from shapes(inner.get("properties", {}), path)
+
+
+EVERY_SHAPE = [
+    (token, path, shape) for token, one in inputs.types().items() for path, shape in shapes(one["properties"])
+]
+EVERY_RULE = [(token, rule) for token, one in inputs.types().items() for rule in one.get("rules", [])]
+
+
+def test_the_committed_file_is_what_the_generator_gives() -> None:
+    assert sdk_schema.generate() == inputs.SCHEMA.read_text(), "run python -m gpufleet_rehearsal.sdk_schema"
+
+
+def test_check_says_so(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sdk_schema.main(["--check"]) == 0
+    other = tmp_path / "schema.json"
+    other.write_text("{}")
+    monkeypatch.setattr(sdk_schema, "SCHEMA", other)
+    assert sdk_schema.main(["--check"]) == 1
+    assert "schema.json: not what the SDK and aws/calls give" in capsys.readouterr().err
+
+
+def test_every_type_of_the_table_has_a_row() -> None:
+    assert sdk_schema.table_types() <= aws_calls.book().types.keys()
+    assert len(sdk_schema.table_types()) > 40
+
+
+@pytest.mark.parametrize("token", sorted(aws_calls.book().types))
+def test_every_property_is_matched_or_listed_with_a_reason(token: str) -> None:
+    row = aws_calls.book().types[token]
+    found = aws_calls.merge(row, sdk_shapes.inputs_of(token))
+    assert found.loose == []
+    assert found.unused == set()
+    assert all(len(reason) > 10 for reason in row.local.values())
+
+
+@pytest.mark.parametrize("token", sorted(aws_calls.book().types))
+def test_every_call_of_a_row_exists(token: str) -> None:
+    for spelt in aws_calls.book().types[token].calls:
+        assert aws_calls.call(spelt).structure.type_name == "structure"
+
+
+def test_a_call_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(KeyError, match="no operation CreateNodeGroup"):
+        aws_calls.call("eks:CreateNodeGroup")
+
+
+def test_a_property_that_slips_is_named() -> None:
+    row = Row(
+        calls=["eks:CreateNodegroup"],
+        rename={"nodeRoleArn": "nodeRole", "nosuch": "x"},
+        local={"gone": "it is not there"},
+    )
+    found = aws_calls.merge(row, sdk_shapes.inputs_of("aws:eks/nodeGroup:NodeGroup"))
+    assert found.loose == [
+        "forceUpdateVersion",
+        "nodeGroupNamePrefix",
+        "remoteAccess.sourceSecurityGroupIds",
+        "subnetIds",
+    ]
+    assert found.unused == {"nosuch", "gone"}
+
+
+def test_a_shape_that_does_not_fit_is_named() -> None:
+    row = Row(calls=["efs:CreateAccessPoint"], rename={"posixUser": "FileSystemId", "fileSystemId": "PosixUser"})
+    found = aws_calls.merge(row, sdk_shapes.inputs_of("aws:efs/accessPoint:AccessPoint"))
+    assert found.loose == [
+        "fileSystemId: string against structure PosixUser",
+        "posixUser: object against string FileSystemId",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("token", "words"),
+    [
+        ("aws:eks/nodes:NodeGroup", "registers another type token"),
+        ("aws:eks/nodeGroup:Nodegroup", "no such class"),
+        ("aws:nosuch/x:X", "no such class"),
+        ("eks.NodeGroup", "not of the form"),
+    ],
+)
+def test_a_type_that_the_sdk_does_not_have(token: str, words: str) -> None:
+    with pytest.raises(sdk_shapes.NotInTheSdk, match=words):
+        sdk_shapes.inputs_of(token)
+
+
+def test_what_the_shapes_know() -> None:
+    group = inputs.types()["aws:eks/nodeGroup:NodeGroup"]["properties"]
+    assert group["scalingConfig"]["properties"]["minSize"] == {
+        "call": "EKS CreateNodegroup",
+        "min": 0,
+        "required": True,
+        "type": "integer",
+    }
+    assert group["taints"]["items"]["properties"]["effect"]["enum"] == [
+        "NO_SCHEDULE",
+        "NO_EXECUTE",
+        "PREFER_NO_SCHEDULE",
+    ]
+    template = inputs.types()["aws:ec2/launchTemplate:LaunchTemplate"]["properties"]
+    assert template["ebsOptimized"] == {"call": "EC2 CreateLaunchTemplate", "form": "boolean", "type": "string"}
+    assert inputs.types()["aws:iam/role:Role"]["properties"]["assumeRolePolicy"]["type"] == "document"
+    assert inputs.types()["aws:eks/cluster:Cluster"]["outputs"]["identities"] == [{"oidcs": [{"issuer": "string"}]}]
+    # A nested type has the name that the resource's own arguments would have.
+    assert "versioningConfiguration" in inputs.types()["aws:s3/bucketVersioning:BucketVersioning"]["properties"]
+
+
+def test_an_open_enum_refuses_nothing_new() -> None:
+    request = {
+        "availabilityZone": "us-east-1a",
+        "instanceCount": 1,
+        "instancePlatform": "Linux/UNIX",
+        "instanceType": "p99.48xlarge",
+    }
+    assert inputs.problems("aws:ec2/capacityReservation:CapacityReservation", request) == []
+    assert all("p5.48xlarge" not in shape.get("enum", ()) for _, _, shape in EVERY_SHAPE)
+    assert all(len(why) > 10 for why in aws_calls.book().open_enums.values())
+    assert all(len(fix["why"]) > 10 for fix in aws_calls.book().corrections.values())
+
+
+def test_every_pattern_compiles_and_every_form_exists() -> None:
+    patterns = [shape["pattern"] for _, _, shape in EVERY_SHAPE if "pattern" in shape]
+    assert len(patterns) > 40
+    for pattern in patterns:
+        re.compile(pattern)
+    assert {shape["form"] for _, _, shape in EVERY_SHAPE if "form" in shape} <= input_forms.FORMS.keys()
+
+
+def test_a_constraint_names_its_call() -> None:
+    for token, path, shape in EVERY_SHAPE:
+        if shape.keys() & {"enum", "pattern", "min", "max", "form"}:
+            assert shape.get("call"), (token, path)
+
+
+def test_every_demand_and_form_is_used() -> None:
+    used = {word for _, rule in EVERY_RULE for word in rule if word in input_rules.DEMANDS}
+    assert used == input_rules.DEMANDS.keys()
+    forms = {form for _, rule in EVERY_RULE for form in rule.get("form", {}).values()}
+    forms |= {shape["form"] for _, _, shape in EVERY_SHAPE if "form" in shape} | set(aws_calls.NUMBERS.values())
+    assert forms == input_forms.FORMS.keys()
+
+
+def test_every_rule_has_a_source() -> None:
+    assert len(EVERY_RULE) > 150
+    for token, rule in EVERY_RULE:
+        assert len(rule["source"]) > 15, (token, rule)
+        assert rule["evidence"] in ("observed", "documented", "assumed"), (token, rule)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ({"one_of": {"amiTyp": ["x"]}}, "rule: amiTyp: no such property"),
+        ({"at": "taints", "needs": ["effect"]}, "rule: taints.effect: no such property"),
+        ({"at": "taints[*]", "needs": ["effects"]}, "rule: taints[*].effects: no such property"),
+        ({"requires": {"amiType": ["nosuch"]}}, "rule: nosuch: no such property"),
+        ({"needs": ["amiType"], "where": {"nosuch": 1}}, "rule: nosuch: no such property"),
+        ({"form": {"amiType": "nosuch"}}, "rule: nosuch: no such form"),
+    ],
+)
+def test_a_rule_that_does_not_fit_is_named(rule: dict[str, Any], words: str) -> None:
+    properties = sdk_shapes.inputs_of("aws:eks/nodeGroup:NodeGroup")
+    proof = {"source": "somewhere or other", "evidence": "documented"}
+    assert list(sdk_schema.rule_faults({**rule, **proof}, properties)) == [words]
+
+
+def test_a_rule_of_unknown_words_is_named() -> None:
+    properties = sdk_shapes.inputs_of("aws:eks/nodeGroup:NodeGroup")
+    for rule in ({"nosuch": ["a"]}, {"needs": ["amiType"], "lacks": ["amiType"]}, {"needs": ["amiType"], "when": {}}):
+        assert "one demand of" in next(sdk_schema.rule_faults(rule, properties))
+    assert "needs a source" in next(sdk_schema.rule_faults({"needs": ["amiType"]}, properties))
+
+
+def test_a_fault_of_the_data_is_one_line_and_no_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lacking = aws_calls.Book(types={"aws:eks/addon:Addon": Row(calls=["eks:CreateAddon"])})
+    monkeypatch.setattr(aws_calls, "book", lambda: lacking)
+    monkeypatch.setattr(sdk_schema, "table_types", lambda: {"aws:eks/addon:Addon", "aws:eks/cluster:Cluster"})
+    before = inputs.SCHEMA.read_text()
+    assert sdk_schema.main([]) == 1
+    said = capsys.readouterr().err
+    assert "aws:eks/cluster:Cluster: in the table, but without a row in aws/calls" in said
+    assert "aws:eks/addon:Addon: preserve: neither a member of eks:CreateAddon nor listed in local" in said
+    assert inputs.SCHEMA.read_text() == before
+
+
+def test_the_file_is_one_line_per_type() -> None:
+    text = inputs.SCHEMA.read_text()
+    assert len(text.splitlines()) == len(inputs.types()) + 3
+    assert json.loads(text)["made_from"].keys() == {"botocore", "pulumi_aws"}
