@@ -42,7 +42,10 @@ COMPUTED: dict[str, dict[str, object]] = {
         "identities": [{"oidcs": [{"issuer": "https://oidc.invalid/{name}"}]}],
         "vpcConfig": {"clusterSecurityGroupId": "{name}-cluster-sg", "vpcId": "{name}-vpc"},
     },
-    "aws:eks/nodeGroup:NodeGroup": {"resources": [{"autoscalingGroups": [{"name": "{name}-asg"}]}]},
+    "aws:eks/nodeGroup:NodeGroup": {
+        "nodeGroupName": "{name}",
+        "resources": [{"autoscalingGroups": [{"name": "{name}-asg"}]}],
+    },
     "aws:ec2/launchTemplate:LaunchTemplate": {"latestVersion": 1},
     "aws:ecr/repository:Repository": {"repositoryUrl": f"{ACCOUNT}.dkr.ecr.{REGION}.invalid/{{name}}"},
     "aws:efs/fileSystem:FileSystem": {"dnsName": "{name}.efs.invalid"},

@@ -1,5 +1,8 @@
 """Who administers a cluster."""
 
+# Signatures stay text: evaluated, they would load a whole service of the SDK.
+from __future__ import annotations
+
 from collections.abc import Mapping
 
 import pulumi

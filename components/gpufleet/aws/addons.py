@@ -1,5 +1,8 @@
 """The EKS add-ons of a cluster: what nodes need to join, and what needs nodes to run on."""
 
+# Signatures stay text: evaluated, they would load a whole service of the SDK.
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 

@@ -167,7 +167,7 @@ class Cluster(pulumi.ComponentResource):
             }
         )
 
-    def _control_plane(self, name: str, args: ClusterArgs) -> eks.Cluster:
+    def _control_plane(self, name: str, args: ClusterArgs) -> "eks.Cluster":
         physical = physical_name(name, args)
         cidrs = list(args.get("public_access_cidrs", []))
         protected = args.get("deletion_protection", False)
@@ -251,7 +251,7 @@ class Cluster(pulumi.ComponentResource):
         )
         return [group]
 
-    def _nodes_and_addons(self, name: str, cluster: eks.Cluster, args: ClusterArgs) -> None:
+    def _nodes_and_addons(self, name: str, cluster: "eks.Cluster", args: ClusterArgs) -> None:
         region = args["region"]
         versions = args.get("addon_versions", {})
         given = args.get("node_role_arn")

@@ -1,5 +1,8 @@
 """Flow logs: who talked to whom in a VPC, written to CloudWatch."""
 
+# Signatures stay text: evaluated, they would load a whole service of the SDK.
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
 

@@ -153,7 +153,7 @@ class Network(pulumi.ComponentResource):
 
     def _private_zones(
         self, name: str, plan: Sequence[ZoneSubnets], cluster_name: str | None
-    ) -> tuple[dict[str, ec2.Subnet], dict[str, ec2.RouteTable], dict[str, ec2.RouteTableAssociation]]:
+    ) -> tuple[dict[str, "ec2.Subnet"], dict[str, "ec2.RouteTable"], dict[str, "ec2.RouteTableAssociation"]]:
         """Per zone: private subnet, its own route table (so that a change of NAT moves no subnet), and their tie."""
         found_by = {"kubernetes.io/role/internal-elb": "1"}
         if cluster_name is not None:
@@ -175,7 +175,7 @@ class Network(pulumi.ComponentResource):
             )
         return subnets, tables, associations
 
-    def _subnet(self, child: str, zone: str, cidr: str, found_by: Mapping[str, str]) -> ec2.Subnet:
+    def _subnet(self, child: str, zone: str, cidr: str, found_by: Mapping[str, str]) -> "ec2.Subnet":
         return ec2.Subnet(
             child,
             vpc_id=self.vpc_id,
@@ -191,7 +191,7 @@ class Network(pulumi.ComponentResource):
         name: str,
         plan: Sequence[ZoneSubnets],
         gateway_zones: Sequence[str],
-        tables: Mapping[str, ec2.RouteTable],
+        tables: Mapping[str, "ec2.RouteTable"],
     ) -> dict[str, list[pulumi.Resource]]:
         """Public subnets, internet gateway and NAT gateways; zone -> all that a private node there needs to get out."""
         internet = ec2.InternetGateway(
@@ -232,7 +232,9 @@ class Network(pulumi.ComponentResource):
             ways_out[zone_id] = [route, *leads_out[through]]
         return ways_out
 
-    def _nat_gateway(self, child: str, zone: str, subnet: ec2.Subnet, internet: ec2.InternetGateway) -> ec2.NatGateway:
+    def _nat_gateway(
+        self, child: str, zone: str, subnet: "ec2.Subnet", internet: "ec2.InternetGateway"
+    ) -> "ec2.NatGateway":
         # AWS refuses both before the VPC has its gateway (Gateway.NotAttached), and will not detach the gateway while
         # an address is in use; neither takes the gateway's id. pulumi/pulumi-aws#1221, hashicorp/terraform#2181
         attached = pulumi.ResourceOptions(parent=self, depends_on=[internet])

@@ -1,5 +1,8 @@
 """IAM roles with policies that AWS maintains."""
 
+# Signatures stay text: evaluated, they would load a whole service of the SDK.
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,8 @@
 """The small CPU node group that runs a cluster's own pods (DNS, drivers, operators), so that no GPU node has to."""
 
+# Signatures stay text: evaluated, they would load a whole service of the SDK.
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -51,7 +54,9 @@ def system_node_group(
         scaling_config=eks.NodeGroupScalingConfigArgs(
             min_size=nodes.min, desired_size=nodes.desired, max_size=nodes.max
         ),
-        launch_template=eks.NodeGroupLaunchTemplateArgs(id=template.id, version=template.latest_version.apply(str)),
+        launch_template=eks.NodeGroupLaunchTemplateArgs(
+            id=template.id, version=template.latest_version.apply(lambda version: str(int(version)))
+        ),
         update_config=eks.NodeGroupUpdateConfigArgs(max_unavailable=1),
         node_repair_config=eks.NodeGroupNodeRepairConfigArgs(enabled=True),
         tags={**tags, "Name": child},

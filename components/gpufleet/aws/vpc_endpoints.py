@@ -1,5 +1,8 @@
 """Ways from a VPC to AWS's own services that need no internet."""
 
+# Signatures stay text: evaluated, they would load a whole service of the SDK.
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 
 import pulumi
