@@ -77,7 +77,7 @@ def _policy(value: object) -> str | None:
     if isinstance(value, Mapping) or (wrong := _json(value)):
         return None if isinstance(value, Mapping) else wrong
     statements = json.loads(as_text(value)).get("Statement")
-    if not isinstance(statements, list | dict) or not statements:
+    if not isinstance(statements, list | dict):
         return "a policy document without Statement"
     for statement in statements if isinstance(statements, list) else [statements]:
         if not isinstance(statement, dict) or statement.get("Effect") not in ("Allow", "Deny"):
@@ -88,15 +88,13 @@ def _policy(value: object) -> str | None:
 
 
 def _trust(value: object) -> str | None:
-    """An assume-role policy: a policy whose statements name a Principal and no Resource."""
+    """An assume-role policy: a policy whose statements name a Principal."""
     if isinstance(value, Mapping) or (wrong := _policy(value)):
         return None if isinstance(value, Mapping) else wrong
     statements = json.loads(as_text(value))["Statement"]
     for statement in statements if isinstance(statements, list) else [statements]:
         if not statement.keys() & {"Principal", "NotPrincipal"}:
             return "a statement of a trust policy without Principal"
-        if statement.keys() & {"Resource", "NotResource"}:
-            return "a statement of a trust policy may not have Resource"
     return None
 
 
