@@ -12,7 +12,7 @@ from pathlib import Path
 
 CLOUDS = ("aws",)
 """Clouds that have a table; others are refused in one line."""
-PARENT_LOOK_SECONDS = 0.5
+PARENT_LOOK_SECONDS = 0.2
 
 
 def main(cloud: str) -> None:

@@ -117,7 +117,11 @@ class Provider(ResourceProviderServicer):
         config = read_struct(request.news)
         cloud = open_cloud(self._name, self._directory, config)
         cloud.store.close()
-        return pb.CheckResponse(inputs=request.news)
+        failures = []
+        if not config.get("region") and "region" not in cloud.settings.model_fields_set:
+            line = f"{self._name}:region: not set; give the region, `pulumi config set {self._name}:region us-east-1`"
+            failures.append(pb.CheckFailure(reason=line))
+        return pb.CheckResponse(inputs=request.news, failures=failures)
 
     async def DiffConfig(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
         """A change of the provider's configuration replaces nothing."""

@@ -1,0 +1,303 @@
+"""The engine's protocol, spoken to a plugin as the engine does."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import time
+
+import grpc
+import pytest
+from google.protobuf.empty_pb2 import Empty
+from pulumi.runtime.proto import provider_pb2 as pb
+from pulumi.runtime.proto import status_pb2
+from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub, add_ResourceProviderServicer_to_server
+
+from gpufleet_rehearsal import opening
+from gpufleet_rehearsal.provider import Provider, Refusing
+from gpufleet_rehearsal.table import load_table
+from gpufleet_rehearsal.wire import read_struct, write_struct
+
+NETWORK = "toy:net/network:Network"
+POOL = "toy:run/pool:Pool"
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+
+
+def urn(type_, name="n", parent=""):
+    return f"urn:pulumi:s::p::{parent}{type_}::{name}"
+
+
+class Engine:
+    """Calls a provider as the engine would."""
+
+    def __init__(self, stub):
+        self.stub = stub
+
+    async def configure(self, **args):
+        return await self.stub.Configure(pb.ConfigureRequest(args=write_struct({"region": "us-east-1", **args})))
+
+    async def create(self, type_, inputs, name="n", preview=False):
+        request = pb.CreateRequest(urn=urn(type_, name), properties=write_struct(inputs), preview=preview)
+        return await self.stub.Create(request)
+
+
+@pytest.fixture
+def rehearse(tmp_path, toy_table, monkeypatch):
+    """Runs a conversation with a provider of the toy cloud, whose directory is the test's."""
+    monkeypatch.setattr(opening, "load_table", lambda name: load_table(name, toy_table))
+    monkeypatch.setattr(opening, "input_problems", lambda _type, inputs: [("x", "x=1: bad")] if "x" in inputs else [])
+
+    def run(conversation, servicer=None):
+        async def talk():
+            server = grpc.aio.server()
+            add_ResourceProviderServicer_to_server(servicer or Provider("toy", tmp_path), server)
+            port = server.add_insecure_port("127.0.0.1:0")
+            await server.start()
+            async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
+                try:
+                    return await conversation(Engine(ResourceProviderStub(channel)))
+                finally:
+                    await server.stop(None)
+
+        return asyncio.run(talk())
+
+    return run
+
+
+async def refusal(call):
+    with pytest.raises(grpc.aio.AioRpcError) as error:
+        await call
+    return error.value
+
+
+def test_life_of_a_resource(rehearse):
+    async def conversation(engine):
+        await engine.configure()
+        inputs = {"cidr": "10.0.0.0/16", "count": 3, "tags": {"a": "b"}}
+        checked = await engine.stub.Check(pb.CheckRequest(urn=urn(NETWORK), news=write_struct(inputs)))
+        assert read_struct(checked.inputs) == inputs
+        made = await engine.create(NETWORK, inputs)
+        outputs = read_struct(made.properties)
+        assert outputs["count"] == 3
+        assert outputs["arn"].endswith(made.id)
+        news = {**inputs, "count": 4}
+        same = await engine.stub.Diff(
+            pb.DiffRequest(id=made.id, urn=urn(NETWORK), news=write_struct(inputs), old_inputs=write_struct(inputs))
+        )
+        assert same.changes == pb.DiffResponse.DIFF_NONE
+        differs = pb.DiffRequest(
+            id=made.id, urn=urn(NETWORK), news=write_struct({"cidr": "10.1.0.0/16"}), old_inputs=write_struct(inputs)
+        )
+        found = await engine.stub.Diff(differs)
+        assert found.changes == pb.DiffResponse.DIFF_SOME
+        assert list(found.replaces) == ["cidr"]
+        assert {path: change.kind for path, change in found.detailedDiff.items()} == {
+            "cidr": pb.PropertyDiff.UPDATE_REPLACE,
+            "count": pb.PropertyDiff.DELETE,
+            "tags": pb.PropertyDiff.DELETE,
+        }
+        updated = await engine.stub.Update(pb.UpdateRequest(id=made.id, urn=urn(NETWORK), news=write_struct(news)))
+        assert read_struct(updated.properties)["arn"] == outputs["arn"]
+        read = await engine.stub.Read(pb.ReadRequest(id=made.id, urn=urn(NETWORK)))
+        assert read_struct(read.inputs) == news
+        assert read_struct(read.properties)["count"] == 4
+        await engine.stub.Delete(pb.DeleteRequest(id=made.id, urn=urn(NETWORK)))
+        assert (await engine.stub.Read(pb.ReadRequest(id=made.id, urn=urn(NETWORK)))).id == ""
+
+    rehearse(conversation)
+
+
+def test_preview_makes_nothing(rehearse, toy):
+    async def conversation(engine):
+        await engine.configure()
+        answer = await engine.create("toy:net/subnet:Subnet", {"networkId": UNKNOWN}, preview=True)
+        assert read_struct(answer.properties)["networkId"] == UNKNOWN
+        assert read_struct(answer.properties)["cidrOfNetwork"] == UNKNOWN
+
+    rehearse(conversation)
+    assert toy.store.resources() == []
+
+
+def test_engine_is_left_to_keep_secrets(rehearse):
+    async def conversation(engine):
+        answer = await engine.configure()
+        assert answer.supportsPreview
+        assert not answer.acceptSecrets
+
+    rehearse(conversation)
+
+
+def test_refusal_is_one_line(rehearse):
+    async def conversation(engine):
+        await engine.configure()
+        error = await refusal(engine.create(POOL, {"name": "p", "size": 10}))
+        assert error.details() == "TooLarge: 10 is more than 9"
+
+    rehearse(conversation)
+
+
+def test_failure_after_acceptance_keeps_the_id(rehearse):
+    async def conversation(engine):
+        await engine.configure()
+        error = await refusal(engine.create(POOL, {"name": "p", "network": "closed"}))
+        packed = dict(error.trailing_metadata())["grpc-status-details-bin"]
+        detail = pb.ErrorResourceInitFailed()
+        assert status_pb2.Status.FromString(packed).details[0].Unpack(detail)
+        assert detail.id == "p"
+        assert list(detail.reasons) == ["CREATE_FAILED: NeverJoined: p did not join"]
+        assert read_struct(detail.inputs) == {"name": "p", "network": "closed"}
+
+    rehearse(conversation)
+
+
+def test_problem_of_inputs_and_type_of_a_child(rehearse):
+    async def conversation(engine):
+        await engine.configure()
+        request = pb.CheckRequest(urn=urn(NETWORK, parent="my:own:Component$"), news=write_struct({"x": 1}))
+        checked = await engine.stub.Check(request)
+        assert [failure.reason for failure in checked.failures] == ["x=1: bad"]
+        unknown = await engine.stub.Check(pb.CheckRequest(urn=urn("toy:net/gate:Gate")))
+        assert "add a row to toy/types/net.yaml" in unknown.failures[0].reason
+
+    rehearse(conversation)
+
+
+def test_region_and_default_tags_of_the_configuration(rehearse):
+    async def conversation(engine):
+        await engine.configure(region="eu-west-1", defaultTags=json.dumps({"tags": {"project": "x"}}))
+        outputs = read_struct((await engine.create(NETWORK, {"tags": {"owner": "y"}})).properties)
+        assert outputs["region"] == "eu-west-1"
+        assert outputs["tagsAll"] == {"project": "x", "owner": "y"}
+
+    rehearse(conversation)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ('{"latency_scale": -1}', "rehearsal.json: latency_scale: "),
+        ('{"speed": 1}', "rehearsal.json: speed: Extra inputs"),
+        ("{", "rehearsal.json: the file: "),
+        ('{"faults": ["nonsense"]}', "fault 'nonsense': cannot be read"),
+    ],
+)
+def test_unusable_settings_are_one_line(rehearse, tmp_path, settings, words):
+    (tmp_path / "rehearsal.json").write_text(settings)
+
+    async def conversation(engine):
+        error = await refusal(engine.stub.CheckConfig(pb.CheckRequest(news=write_struct({"region": "us-east-1"}))))
+        assert words in error.details()
+        assert "\n" not in error.details()
+
+    rehearse(conversation)
+
+
+def test_missing_region_is_one_line(rehearse):
+    async def conversation(engine):
+        answer = await engine.stub.CheckConfig(pb.CheckRequest())
+        assert [f.reason for f in answer.failures] == [
+            "toy:region: not set; give the region, `pulumi config set toy:region us-east-1`"
+        ]
+
+    rehearse(conversation)
+
+
+def test_look_up_methods_and_components_are_refused(rehearse):
+    async def conversation(engine):
+        await engine.configure()
+        error = await refusal(engine.stub.Invoke(pb.InvokeRequest(tok="toy:index/getX:getX")))
+        assert error.details().startswith("toy:index/getX:getX: look-ups are not simulated by the rehearsal; ")
+        for call in (engine.stub.Call(pb.CallRequest(tok="t")), engine.stub.Construct(pb.ConstructRequest(type="t"))):
+            assert (await refusal(call)).details().startswith("t: ")
+
+    rehearse(conversation)
+
+
+def test_interrupt_ends_waiting_and_the_next_update_goes_on(rehearse, tmp_path):
+    (tmp_path / "rehearsal.json").write_text('{"latency_scale": 100}')
+
+    async def conversation(engine):
+        await engine.configure()
+        began = time.monotonic()
+        work = asyncio.ensure_future(engine.create(NETWORK, {}))
+        await asyncio.sleep(0.1)
+        await engine.stub.Cancel(Empty())
+        error = await refusal(work)
+        assert "interrupted while the cloud was at work on it; the next `pulumi up` goes on with it" in error.details()
+        assert "grpc-status-details-bin" in dict(error.trailing_metadata())
+        assert time.monotonic() - began < 5
+
+    rehearse(conversation)
+
+
+@pytest.mark.parametrize("cloud", ["azure-native", "kubernetes"])
+def test_placeholder_refuses_in_one_line(rehearse, cloud):
+    async def conversation(engine):
+        answer = await engine.stub.CheckConfig(pb.CheckRequest())
+        assert answer.failures[0].reason.startswith(f"the rehearsal of {cloud} is not built yet; ")
+        assert (await refusal(engine.configure())).details() == answer.failures[0].reason
+
+    rehearse(conversation, Refusing(cloud))
+
+
+def test_no_rehearsal_is_one_line(rehearse, tmp_path):
+    async def conversation(engine):
+        error = await refusal(engine.configure())
+        assert "run `gpufleet rehearse`" in error.details()
+
+    rehearse(conversation, Provider("toy", None))
+    rehearse(conversation, Provider("toy", tmp_path / "nowhere"))
+
+
+def test_wire_keeps_every_kind_of_value():
+    values = {"s": "x", "i": 3, "f": 0.5, "t": True, "l": [1, "a", {"k": []}], "o": {"p": None}}
+    assert read_struct(write_struct(values)) == {**values, "o": {}}
+
+
+def test_schema_for_import_names_every_type():
+    from gpufleet_rehearsal.package_schema import package_schema
+
+    schema = package_schema("aws", "7.51.1")
+    network = schema["resources"]["aws:ec2/vpc:Vpc"]
+    assert network["inputProperties"]["cidrBlock"] == {"type": "string"}
+    assert schema["version"] == "7.51.1"
+    assert set(schema["resources"]) == {token for token, row in load_table("aws").types.items() if not row.hidden}
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    """The command that starts a plugin of aws as the engine does."""
+    script = f"import sys; sys.path[:0] = {sys.path!r}; from gpufleet_rehearsal.plugin import main; main('aws')"
+    return [sys.executable, "-c", script], {**os.environ, "GPUFLEET_REHEARSAL": str(tmp_path)}
+
+
+def test_process_tells_its_port_and_answers_without_the_sdk(plugin):
+    command, environment = plugin
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        port = int(process.stdout.readline())
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            stub = ResourceProviderStub(channel)
+            stub.Configure(pb.ConfigureRequest(args=write_struct({"region": "us-east-1"})))
+            made = stub.Create(
+                pb.CreateRequest(urn=urn("aws:ec2/vpc:Vpc"), properties=write_struct({"cidrBlock": "10.0.0.0/16"}))
+            )
+        process.kill()
+    assert made.id.startswith("vpc-")
+
+
+def test_process_ends_with_its_engine(plugin):
+    command, environment = plugin
+    engine = """
+        import subprocess, sys
+        plugin = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
+        print(plugin.stdout.readline())
+    """
+    # The plugin holds the other end of stderr, so this only returns when the plugin has ended as well.
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(engine), *command],
+        env=environment, capture_output=True, text=True, check=True, timeout=30,
+    )  # fmt: skip
+    assert int(done.stdout) > 0
+    assert done.stderr == ""
