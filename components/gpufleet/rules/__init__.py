@@ -6,6 +6,7 @@ The doors take a component's arguments, judge what is plain in them, and return 
 
 from gpufleet.rules.arguments import judge_arguments
 from gpufleet.rules.cluster import judge_cluster
+from gpufleet.rules.listing import rules_table_markdown
 from gpufleet.rules.network import judge_network
 from gpufleet.rules.pool import judge_pool
 from gpufleet.rules.registry import judge_registry
@@ -26,4 +27,5 @@ __all__ = [
     "judge_registry",
     "judge_shared_files",
     "judge_tags",
+    "rules_table_markdown",
 ]

@@ -40,7 +40,8 @@ def argument_kind(*, name: str, value: object, kind: type | None) -> Outcome:
     """
     if kind is None or _KINDS[kind][1](value):
         return passed()
-    return failed(name, value, f"is not {_KINDS[kind][0]}", f"give {_KINDS[kind][0]}, known before deployment")
+    seen = f'"{value}"' if isinstance(value, str) else value  # "2" is not 2
+    return failed(name, seen, f"is not {_KINDS[kind][0]}", f"give {_KINDS[kind][0]}, known before deployment")
 
 
 def judge_arguments(args: Mapping[str, object], declared: type) -> list[Finding]:

@@ -47,7 +47,7 @@ def disk_holds_image(*, image: str, disk_gib: int) -> Outcome:
     """
     least = _AL2023_GIB if image == "al2023" else 1
     if disk_gib < least:
-        return failed("disk_gib", disk_gib, f"is smaller than the image, {least} GiB", f"use {least} or more")
+        return failed("disk_gib", disk_gib, f"is below the {least} GiB that the image needs", f"use {least} or more")
     if image.startswith("ami-") and disk_gib < _AL2023_GIB:
         return unverified("disk_gib", disk_gib, f"the size of {image} is not known", f"use {_AL2023_GIB} or more")
     return passed()

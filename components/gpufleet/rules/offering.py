@@ -14,7 +14,7 @@ def type_known(*, type_name: str, known: Sequence[str]) -> Outcome:
     """
     if type_name in known:
         return passed()
-    near = nearest(type_name, known)
+    near = nearest(type_name, known, closeness=0.75)  # all names look alike: 24xlarge, 48xlarge
     fix = f"did you mean {near}?" if near else "use a GPU type such as g5.8xlarge, p4d.24xlarge or p5.48xlarge"
     return failed("types", type_name, "is no GPU type in the catalog", fix)
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cache, update_wrapper
 from typing import Generic, ParamSpec
 
-from gpufleet.rules.wording import shown
+from gpufleet.rules.wording import one_line, shown
 
 P = ParamSpec("P")
 
@@ -81,7 +81,8 @@ class Finding:
         if self.status is Status.PASS:
             return f"{resource}: ok [{self.rule}]"
         doubt = "not verified: " if self.status is Status.UNVERIFIED else ""
-        return f"{resource}: {self.argument}={shown(self.value)}: {doubt}{self.problem}; {self.fix} [{self.rule}]"
+        text = f"{self.argument}={shown(self.value)}: {doubt}{self.problem}; {self.fix}"
+        return f"{resource}: {one_line(text)} [{self.rule}]"
 
 
 class Rule(Generic[P]):
@@ -107,6 +108,11 @@ class Rule(Generic[P]):
 
     def __repr__(self) -> str:
         return f"Rule({self.name!r})"
+
+    @property
+    def anchor(self) -> str:
+        """Its heading in the documentation of the rules."""
+        return f"docs/rules.md#{self.name}"
 
     @property
     def sentence(self) -> str:

@@ -25,7 +25,7 @@ def one_zone(*, zone: str, node_zones: Sequence[str]) -> Outcome:
     target, in the zone that they lie in.
     """
     others = [each for each in node_zones if each != zone]
-    if not zone or (zone in node_zones and not others):
+    if not zone or not node_zones or (zone in node_zones and not others):
         return passed()
     if zone not in node_zones:
         return failed("one_zone", zone, f"has no nodes; they are in {listed(node_zones, 'and')}", "use a zone of nodes")

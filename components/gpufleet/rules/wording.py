@@ -12,6 +12,11 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
 
 
+def one_line(text: str) -> str:
+    """Text with line breaks and other unprintable characters escaped."""
+    return text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
 def _plain(value: object) -> str:
     if value is None:
         return "null"
@@ -37,9 +42,9 @@ def listed(words: Iterable[str], last: str = "or") -> str:
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-def nearest(word: str, legal: Iterable[str]) -> str | None:
-    """The legal word that `word` was most likely meant to be, or None when none is near."""
-    matches = difflib.get_close_matches(word.lower(), list(legal), n=1, cutoff=0.6)
+def nearest(word: str, legal: Iterable[str], closeness: float = 0.6) -> str | None:
+    """The legal word that `word` was most likely meant to be, or None when none is near; `closeness` from 0 to 1."""
+    matches = difflib.get_close_matches(word.lower(), list(legal), n=1, cutoff=closeness)
     return matches[0] if matches else None
 
 

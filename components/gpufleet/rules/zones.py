@@ -45,8 +45,7 @@ def zone_known(*, argument: str, zone: str, region: str, regions: Mapping[str, C
     if home:
         return failed(argument, zone, f"is a zone of {home}, not of {region}", legal)
     if ids:
-        near = nearest(zone, ids)
-        return failed(argument, zone, f"is no zone of {region}", f"did you mean {near}? ({legal})" if near else legal)
+        return failed(argument, zone, f"is no zone of {region}", legal)
     return unverified(argument, zone, f"the catalog has no zones of {region}", legal)
 
 

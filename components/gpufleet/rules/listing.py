@@ -1,0 +1,12 @@
+"""The rules as documentation."""
+
+from gpufleet.rules.rule import all_rules
+
+
+def rules_table_markdown() -> str:
+    """A Markdown table of all rules, by name: name (the target of `Rule.anchor`), severity, sentence and source."""
+    rows = ["| rule | severity | what it demands | source |", "|---|---|---|---|"]
+    for rule in all_rules():
+        cells = (f'<a id="{rule.name}"></a>`{rule.name}`', rule.severity.value, rule.sentence, rule.source)
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(rows) + "\n"
