@@ -8,9 +8,9 @@ import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -20,6 +20,9 @@ from gpufleet.aws.registry import RegistryArgs
 from gpufleet.aws.shared_files import SharedFilesArgs
 from gpufleet.pool import Pool
 from typed_dict import model_of
+
+# The engine reads a day that YAML knows as a date and hands it on as a moment.
+Day = Annotated[date, BeforeValidator(lambda day: str(day).removesuffix(" 00:00:00 +0000 UTC"))]
 
 PROVIDERS = ("aws", "pulumi")
 """Namespaces of keys that are not ours and go to a provider or to the engine as they are."""
@@ -70,8 +73,8 @@ class AwsSettings(_Settings):
     """Who answers for the environment; a tag on everything."""
     project: str = Field(min_length=1)
     """What it is for; a tag on everything."""
-    expires_at: date | None = None
-    """Day (YYYY-MM-DD) after which nobody needs the environment any more; a tag on everything."""
+    expires_at: Day | None = None
+    """Day (2027-01-31) after which nobody needs the environment any more; a tag on everything."""
     tags: dict[str, str] = {}
     """More tags for everything."""
     zone_names: dict[str, str] = {}

@@ -1,12 +1,19 @@
 """The command line: `gpufleet ...`. One verb, one function; every error is one line and an exit code of 1."""
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import ParamSpec
+from typing import TYPE_CHECKING, ParamSpec
 
 import click
+
+from gpufleet.errors import UserError
+
+if TYPE_CHECKING:
+    from gpufleet.adopt import Inventory
+    from gpufleet.engine import Engine
 
 P = ParamSpec("P")
 
@@ -17,21 +24,18 @@ def main() -> None:
     """Multi-node GPU training environments with Pulumi: rehearse them, repair them, know them."""
 
 
-def _needs_rehearsal(command: Callable[P, int]) -> Callable[P, None]:
-    """Run a command of the extra `rehearsal`, and turn what it raises for the user into one line."""
+def _for_the_user(command: Callable[P, int]) -> Callable[P, None]:
+    """Turn what a command raises for the user into one line, and a missing extra into the words to install it."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            from gpufleet_rehearsal.errors import FOR_THE_USER
-        except ImportError as error:
-            raise click.ClickException(
-                f"{error.name} is not installed: pip install 'gpufleet[aws,rehearsal]'"
-            ) from error
-        try:
             sys.exit(command(*args, **kwargs))
-        except FOR_THE_USER as error:
+        except UserError as error:
             raise click.ClickException(str(error)) from error
+        except ModuleNotFoundError as error:
+            install = "pip install 'gpufleet[aws,jobs,rehearsal]'"
+            raise click.ClickException(f"{error.name} is not installed: {install}") from error
 
     return run
 
@@ -44,13 +48,13 @@ def _needs_rehearsal(command: Callable[P, int]) -> Callable[P, None]:
 @click.option("--latency-scale", default=0.01, type=click.FloatRange(min=0), show_default=True,
               help="Real seconds for one second of the cloud; 0: no waiting.")  # fmt: skip
 @click.option("--fault", "faults", multiple=True, metavar="SPEC",
-              help="Make something fail, for instance create:#7 or die:@aws-dev-files-files; see docs/rehearsal.md.")  # fmt: skip
+              help="Make something fail: create:#7, die:@aws-dev-files-files ...; see docs/rehearsal.md.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, help="Seed of random faults.")
 @click.option("--destroy", is_flag=True, help="End the environment; data stays unless the configuration says erase.")
 @click.option("--keep", is_flag=True, help="With --destroy: keep the engine's empty stack, too.")
 @click.option("--shell", is_flag=True, help="Open a shell in which plain `pulumi` talks to the rehearsal.")
 @click.option("--refusals", is_flag=True, help="List everything that the simulated cloud refuses, with its source.")
-@_needs_rehearsal
+@_for_the_user
 def rehearse(
     environment: str | None,
     command: tuple[str, ...],
@@ -90,3 +94,51 @@ def rehearse(
         prepare(place, plan)
         return run_inside(place, command)
     return rehearse(place, plan, console)
+
+
+@main.command()
+@click.argument("environment")
+@click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
+@click.option("--unlock", is_flag=True, help="Remove the lock of an engine that died. Never while one is at work.")
+@click.option("--delete", is_flag=True, help="Delete what the state does not hold, instead of taking it over.")
+@click.option("--list", "only_list", is_flag=True, help="Only say what there is.")
+@_for_the_user
+def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list: bool) -> int:
+    """Find what the cloud holds of ENVIRONMENT and the state does not, by its tags, and take it over.
+
+    After a crash of the engine in the middle of an `up`. In a rehearsal:
+    gpufleet rehearse aws-dev -- gpufleet adopt aws-dev --unlock
+    """
+    from gpufleet import adopt as adoption
+
+    engine, inventory = _engine_and_inventory(program)
+    if unlock:
+        adoption.unlock(engine, environment)
+    orphans = adoption.find_orphans(engine, environment, inventory)
+    for found, _ in orphans.wanted:
+        click.echo(f"in the cloud, not in the state: {found}")
+    for found in orphans.unknown:
+        click.echo(f"in the cloud, not in the state, not in the program: {found}; look at it and delete it by hand")
+    if only_list:
+        return 0
+    (adoption.delete if delete else adoption.take_over)(engine, environment, orphans)
+    done = "deleted" if delete else "taken over"
+    click.echo(f"{environment}: {len(orphans.wanted)} {done}, {len(orphans.unknown)} left; go on with `pulumi up`")
+    return 0
+
+
+def _engine_and_inventory(program: Path) -> tuple["Engine", "Inventory"]:
+    """The engine on the user's project and a look at the real cloud, or a rehearsal's when we are inside one."""
+    rehearsal = os.environ.get("GPUFLEET_REHEARSAL")
+    if rehearsal is None:
+        from gpufleet.aws.inventory import AwsInventory
+        from gpufleet.engine import Engine
+
+        return Engine(program.resolve()), AwsInventory()
+    from gpufleet_rehearsal.home import Home
+    from gpufleet_rehearsal.inventory import SimulatedInventory
+    from gpufleet_rehearsal.opening import open_cloud
+
+    home = Home.of(program, Path(rehearsal))
+    home.prepare()
+    return home.engine(), SimulatedInventory(open_cloud("aws", home.root))

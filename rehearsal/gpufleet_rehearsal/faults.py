@@ -25,6 +25,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from gpufleet.errors import UserError
+
 from .store import Store
 
 CODE = "InternalFailure"
@@ -41,7 +43,7 @@ _SLOW = re.compile(r"slow:(?P<type>\*|[\w-]+:[\w/-]+:\w+):(?P<factor>\d+(?:\.\d+
 _CAPACITY = re.compile(r"capacity:(?P<type>[a-z0-9-]+\.[a-z0-9-]+):(?P<zone>[a-z0-9-]+)(?::(?P<n>\*))?")
 
 
-class FaultError(ValueError):
+class FaultError(UserError):
     """A fault that cannot be read; the text is one line."""
 
 

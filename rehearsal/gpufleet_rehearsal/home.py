@@ -12,8 +12,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import yaml
+
+from gpufleet.engine import Engine
+from gpufleet.errors import UserError
 
 # The real provider versions whose place the stand-ins take: those of the SDKs that gpufleet is locked to.
 STAND_INS: Mapping[str, str] = {"aws": "7.51.1", "azure-native": "3.29.0", "kubernetes": "4.24.0"}
@@ -32,7 +36,7 @@ main({project!r}, {root!r})
 """
 
 
-class HomeError(Exception):
+class HomeError(UserError):
     """The rehearsal's directory or the program cannot be used; the text is the one line for the user."""
 
 
@@ -111,6 +115,10 @@ class Home:
             k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "ARM_", "AZURE_", "PULUMI_ACCESS"))
         }
         return inherited | own | passphrase
+
+    def engine(self, output: IO[str] | None = None) -> Engine:
+        """The real engine on this rehearsal. output: where its output goes, the terminal when None."""
+        return Engine(self.mirror, self.environment(), output)
 
     def _outer_path(self) -> list[str]:
         """The caller's PATH without our own launcher: in a rehearsal's shell it would find itself as the engine."""

@@ -4,7 +4,7 @@ import os
 import sys
 from pathlib import Path
 
-from gpufleet_rehearsal.engine import Engine, EngineError
+from gpufleet.engine import EngineError
 from gpufleet_rehearsal.home import Home, HomeError
 
 
@@ -16,7 +16,7 @@ def main(project: str, root: str) -> None:
         sys.exit("pulumi config: a rehearsal reads your stack configuration and never writes it; edit the file")
     try:
         home.prepare()
-        program = Engine(home).program()
+        program = home.engine().program()
     except (HomeError, EngineError) as error:
         sys.exit(str(error))
     os.chdir(home.mirror)

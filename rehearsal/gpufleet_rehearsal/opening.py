@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from gpufleet.errors import UserError
+
 from .clock import Clock
 from .cloud import Cloud
 from .diff import has_unknown
@@ -19,7 +21,7 @@ DIRECTORY = "GPUFLEET_REHEARSAL"
 """The environment variable that names a rehearsal's directory."""
 
 
-class NoRehearsal(Exception):
+class NoRehearsal(UserError):
     """The plugin runs where no rehearsal is; the text is one line."""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from gpufleet.errors import UserError
+
 from .conditions import same
 from .paths import Json, Scope, parse_path, plain
 from .rows import HeldBy, Operation, Refusal, TypeRow
@@ -16,7 +18,7 @@ HANDLES = ("id", "arn", "name")
 """What the store finds a resource by; any other property is looked for in each."""
 
 
-class CloudError(Exception):
+class CloudError(UserError):
     """The cloud refuses at once, and nothing has changed. As text: "<code>: <words>"."""
 
     def __init__(self, code: str, text: str) -> None:

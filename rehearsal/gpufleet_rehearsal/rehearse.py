@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
 
+from gpufleet.engine import Engine
 from gpufleet_rehearsal.cloud import Cloud
 from gpufleet_rehearsal.critical_path import minutes, names, time_to_up
-from gpufleet_rehearsal.engine import Engine
 from gpufleet_rehearsal.home import Home, HomeError, write_settings
 from gpufleet_rehearsal.opening import open_cloud
 from gpufleet_rehearsal.store import Resource
@@ -48,7 +48,7 @@ def prepare(home: Home, plan: Plan) -> Engine:
         raise HomeError(f"{plan.environment}: no such environment; the project has: {', '.join(known) or 'none'}")
     home.prepare()
     write_settings(home, {"latency_scale": plan.latency_scale, "seed": plan.seed, "faults": list(plan.faults)})
-    engine = Engine(home)
+    engine = home.engine()
     engine.ensure_stack(plan.environment)
     return engine
 
@@ -60,7 +60,8 @@ def rehearse(home: Home, plan: Plan, console: Console) -> int:
         f"[bold]Rehearsal of {plan.environment} on a SIMULATED cloud[/]: engine and program are real, the account "
         "000000000000 is not. Nothing is made anywhere else, nothing costs money."
     )
-    code = _destroy(engine, plan, console) if plan.destroy else _up(engine, plan, console)
+    run = _destroy if plan.destroy else _up
+    code = run(home, engine, plan, console)
     if code != 0:
         console.print(
             f"{plan.environment}: the engine ended with {code}; the rehearsal is in {home.root}", soft_wrap=True
@@ -80,12 +81,12 @@ def run_inside(home: Home, command: Sequence[str]) -> int:
         raise HomeError(f"{command[0]}: {error.strerror}") from error
 
 
-def _up(engine: Engine, plan: Plan, console: Console) -> int:
+def _up(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
     code = engine.up(plan.environment)
     if code != 0:
         return code
-    state = engine.export(plan.environment)["deployment"]["resources"]
-    cloud = open_cloud("aws", engine.home.root)
+    state = engine.state(plan.environment)
+    cloud = open_cloud("aws", home.root)
     console.print(tree(plan.environment, state))
     for name, value in engine.outputs(plan.environment).items():
         console.print(f"  [bold]{escape(name)}[/]: {escape(str(value))}", soft_wrap=True)
@@ -133,12 +134,12 @@ def tree(environment: str, state: Sequence[Mapping[str, Any]]) -> Tree:
     return top
 
 
-def _destroy(engine: Engine, plan: Plan, console: Console) -> int:
+def _destroy(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
     code = engine.destroy(plan.environment, "--exclude-protected")
     if code != 0:
         return code
-    state = engine.export(plan.environment)["deployment"].get("resources", [])
-    cloud = open_cloud("aws", engine.home.root)
+    state = engine.state(plan.environment)
+    cloud = open_cloud("aws", home.root)
     kept, left = remains(cloud, plan.environment, state)
     for resource in kept:
         files = cloud.store.files(resource)

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gpufleet.errors import UserError
 
-class SettingsError(Exception):
+
+class SettingsError(UserError):
     """The settings cannot be used; the text is one line."""
 
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from gpufleet.errors import UserError
+
 from .paths import Json
 
 SCHEMA = """
@@ -44,7 +46,7 @@ _COLUMNS = (
 )
 
 
-class StoreError(Exception):
+class StoreError(UserError):
     """The file of the simulated cloud cannot be read or written; the text is one line."""
 
 

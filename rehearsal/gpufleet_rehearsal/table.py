@@ -19,12 +19,14 @@ from typing import TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from gpufleet.errors import UserError
+
 from .cloud_conditions import Exists
 from .paths import Json
 from .rows import HeldBy, Leaves, Makes, Need, Operation, Refusal, Row, TypeRow, WorldResource
 
 
-class TableError(Exception):
+class TableError(UserError):
     """The table cannot be used; the text is one line that names file and row."""
 
 

@@ -1,0 +1,124 @@
+"""What the cloud holds and the state does not: after a crash it is listed by name, taken over or deleted.
+
+Every taggable resource carries its logical name (tag `Name`) and its environment (tag `environment`), so an inventory
+by tags finds it. A preview says which resources the program would make; one that is there already under that type and
+name is imported instead. Things that take no tags (routes, mount targets) are known by what they connect.
+"""
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from gpufleet.engine import Engine
+from gpufleet.errors import UserError
+
+
+@dataclass(frozen=True)
+class Found:
+    """A resource that the cloud holds. type: its Pulumi type. import_id: what `pulumi import` takes.
+
+    name: its logical name, None for what takes no tags; then `inputs` (wire names) tell it from others of its type.
+    id: as the state would have it, None where only the provider could say.
+    """
+
+    type: str
+    import_id: str
+    name: str | None
+    id: str | None = None
+    inputs: Mapping[str, object] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.name or 'unnamed'} ({self.type} {self.import_id})"
+
+
+class Inventory(Protocol):
+    """A look at everything that a cloud holds of one environment."""
+
+    def holds(self, environment: str) -> Sequence[Found]: ...
+
+
+class AdoptError(UserError):
+    """Orphans could not be taken over; the text is the one line for the user."""
+
+
+@dataclass(frozen=True)
+class Orphans:
+    """What the state does not hold. wanted: orphan -> URN and parent of the resource that the program would make.
+
+    unknown: orphans that the program has no use for.
+    """
+
+    wanted: tuple[tuple[Found, Mapping[str, Any]], ...]
+    unknown: tuple[Found, ...]
+
+
+def find_orphans(engine: Engine, stack: str, inventory: Inventory) -> Orphans:
+    """Compare cloud, state and program. Changes nothing."""
+    state = engine.state(stack)
+    lost = [found for found in inventory.holds(stack) if not any(_is(found, resource) for resource in state)]
+    if not lost:
+        return Orphans((), ())
+    steps = [step["newState"] for step in engine.preview(stack) if step["op"] == "create"]
+    pairs = [(found, next((step for step in steps if _is(found, step)), None)) for found in lost]
+    return Orphans(
+        tuple((found, step) for found, step in pairs if step is not None),
+        tuple(found for found, step in pairs if step is None),
+    )
+
+
+def _is(found: Found, resource: Mapping[str, Any]) -> bool:
+    """Whether a resource of the state, or one that a preview would make, is the one found."""
+    if resource["type"] != found.type:
+        return False
+    if found.id is not None and resource.get("id") == found.id:
+        return True
+    if found.name is not None:
+        # A resource with an id is known by it alone: two of one name are two.
+        return "id" not in resource and str(resource["urn"]).split("::")[-1] == found.name
+    given = resource.get("inputs", {})
+    return all(given.get(name) == value for name, value in found.inputs.items())
+
+
+def take_over(engine: Engine, stack: str, orphans: Orphans) -> None:
+    """Import what the program wants into the state, and clear the operations that the crash cut off.
+
+    Errors: AdoptError when the engine refuses.
+    """
+    if orphans.wanted:
+        parents: dict[str, str] = {}
+        resources: list[dict[str, str]] = []
+        for found, step in orphans.wanted:
+            parent = parents.setdefault(str(step["parent"]), f"parent{len(parents)}")
+            name = str(step["urn"]).split("::")[-1]
+            resources.append({"type": found.type, "name": name, "id": found.import_id, "parent": parent})
+        table = {key: urn for urn, key in parents.items()}
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "import.json"
+            file.write_text(json.dumps({"nameTable": table, "resources": resources}))
+            options = ("--file", str(file), "--generate-code=false", "--protect=false")
+            if engine.operate("import", stack, *options) != 0:
+                raise AdoptError(f"{stack}: the engine could not import what was found; its words are above")
+    if engine.operate("refresh", stack, "--clear-pending-creates") != 0:
+        raise AdoptError(f"{stack}: the engine could not clear interrupted operations; its words are above")
+
+
+def delete(engine: Engine, stack: str, orphans: Orphans) -> None:
+    """Delete what was found: import it, so that the provider knows how, and destroy just that.
+
+    Errors: AdoptError when the engine refuses.
+    """
+    take_over(engine, stack, orphans)
+    found = {(orphan.type, str(step["urn"]).split("::")[-1]) for orphan, step in orphans.wanted}
+    state = engine.state(stack)
+    targets = [r["urn"] for r in state if (r["type"], str(r["urn"]).split("::")[-1]) in found]
+    options = [f"--target={urn}" for urn in targets]
+    if targets and engine.operate("destroy", stack, "--target-dependents", *options) != 0:
+        raise AdoptError(f"{stack}: the engine could not delete what was found; its words are above")
+
+
+def unlock(engine: Engine, stack: str) -> None:
+    """Remove the lock of an engine that has died. Errors: gpufleet.engine.EngineError."""
+    engine.answer("cancel", "--yes", "--stack", stack)
