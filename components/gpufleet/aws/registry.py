@@ -39,7 +39,8 @@ class RegistryArgs(TypedDict):
     """Prefix to the ARN of a Secrets Manager secret (its name begins with ecr-pullthroughcache/), for upstreams that
     want one: Docker Hub, GHCR, GitLab, Azure and Chainguard."""
     erase: NotRequired[bool]
-    """True: destroy deletes the repositories with their images. Default false: they are protected."""
+    """True: destroy deletes the repositories with their images, once an up has recorded it. Default false: they are
+    protected."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 

@@ -62,7 +62,8 @@ class SharedFilesArgs(TypedDict):
     """This account's zone id to zone name. Needed with one_zone only: EFS takes a name (us-east-1a), and names mean
     different zones in different accounts."""
     erase: NotRequired[bool]
-    """True: destroy deletes the files too. Default false: file system and access point are protected."""
+    """True: destroy deletes the files too, once an up has recorded it. Default false: what holds or governs the files
+    is protected."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 
