@@ -3,7 +3,7 @@
 import json
 import types
 import typing
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,11 +29,12 @@ def read_records(path: Path, kind: type[R]) -> dict[tuple[str, ...], R]:
         raise CatalogError(f"{place}: cannot be read as JSON: {error}") from error
     if not isinstance(content, list):
         raise CatalogError(f"{place}: must hold a list of records")
+    fields = _fields(kind)
     records: dict[tuple[str, ...], R] = {}
     faults: list[str] = []
     last: tuple[str, ...] = ()
     for number, item in enumerate(content, start=1):
-        record, problems = _parse(item, kind)
+        record, problems = _parse(item, kind, fields)
         key = tuple(getattr(record, field) for field in kind.KEY) if record else ()
         name = f"{place}: record {number}" + (f" ({', '.join(key)})" if key else "")
         if record and key in records:
@@ -49,11 +50,12 @@ def read_records(path: Path, kind: type[R]) -> dict[tuple[str, ...], R]:
     return records
 
 
-def _parse(item: object, kind: type[R]) -> tuple[R | None, list[tuple[str, str]]]:
+def _parse(
+    item: object, kind: type[R], fields: Mapping[str, tuple[frozenset[type], str]]
+) -> tuple[R | None, list[tuple[str, str]]]:
     """One record, or None and what is wrong with it."""
     if not isinstance(item, dict):
         return None, [("record", "must be an object")]
-    fields = _fields(kind)
     problems = [(str(name), "is not a field of this file") for name in item if name not in fields]
     problems += [(name, "is missing") for name in fields if name not in item]
     for name in fields.keys() & item.keys():
@@ -69,7 +71,6 @@ def _parse(item: object, kind: type[R]) -> tuple[R | None, list[tuple[str, str]]
     return record, [(name, f"{reason}, not {json.dumps(getattr(record, name))}") for name, reason in record.problems()]
 
 
-@cache
 def _fields(kind: type[Record]) -> dict[str, tuple[frozenset[type], str]]:
     """For each field the Python types of its JSON values, and how to say that."""
     hints = {name: hint for name, hint in typing.get_type_hints(kind).items() if name.islower()}

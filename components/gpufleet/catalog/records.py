@@ -1,5 +1,6 @@
 """The kinds of records in the catalog. Units are in the field names; None means unknown, never zero or free."""
 
+import math
 import re
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,7 +21,7 @@ class Record:
         found = [
             (name, "must be above 0" + (" or null" if name in self.MAY_BE_UNKNOWN else ""))
             for name in self.ABOVE_ZERO
-            if values[name] is not None and not values[name] > 0
+            if values[name] is not None and not 0 < values[name] < math.inf
         ]
         if not values["source"].strip():
             found.append(("source", "must say where the record comes from"))

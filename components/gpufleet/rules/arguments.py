@@ -51,7 +51,7 @@ def judge_arguments(args: Mapping[str, object], declared: type) -> list[Finding]
     """
     # Not typing.get_type_hints: it evaluates what pulumi.Input hides behind forward references, and fails.
     fields = {name: _kind(hint) for name, hint in inspect.get_annotations(declared).items()}
-    required = getattr(declared, "__required_keys__", frozenset())
+    required: frozenset[str] = getattr(declared, "__required_keys__", frozenset())
     findings = [argument_known(name=str(name), value=value, known=tuple(fields)) for name, value in args.items()]
     for name, kind in fields.items():
         given = args.get(name) is not None

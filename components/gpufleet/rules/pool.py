@@ -41,7 +41,7 @@ def judge_pool(pool: Mapping[str, object], region: str, declared: type = Pool) -
     """
     types = read.texts(pool, "types")
     intent = _Intent(
-        region=region if isinstance(region, str) else "",
+        region=read.text({"region": region}, "region"),
         types=types,
         zones=read.texts(pool, "zones"),
         records=tuple(aws().types[name] for name in types if name in aws().types),

@@ -5,19 +5,21 @@ rest. What is not plain (an output of another resource) reads as the default too
 """
 
 from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 
-def is_whole(value: object) -> bool:
+def is_whole(value: object) -> TypeGuard[int | float]:
     """Whether a value is a whole number; numbers from other Pulumi languages arrive as floats."""
     if isinstance(value, float):
         return value.is_integer()
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def is_texts(value: object) -> bool:
+def is_texts(value: object) -> TypeGuard[Sequence[str]]:
     """Whether a value is a list of strings."""
-    listlike = isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray)
-    return listlike and all(isinstance(item, str) for item in value)  # type: ignore[union-attr]
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray):
+        return False
+    return all(isinstance(item, str) for item in value)
 
 
 def text(args: Mapping[str, object], name: str, default: str = "") -> str:
@@ -37,7 +39,7 @@ def texts(args: Mapping[str, object], name: str) -> tuple[str, ...]:
 def whole(args: Mapping[str, object], name: str, default: int) -> int:
     """The whole number at `name`."""
     value = args.get(name)
-    return int(value) if is_whole(value) else default  # type: ignore[call-overload, no-any-return]
+    return int(value) if is_whole(value) else default
 
 
 def flag(args: Mapping[str, object], name: str, default: bool) -> bool:

@@ -1,0 +1,169 @@
+"""What must hold for the catalog that ships, whoever refreshes it."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gpufleet.catalog
+from gpufleet.catalog import aws, gpu_type
+from gpufleet.catalog.records import GpuType, Price, Quota, Zone, ZoneOffer
+
+FOLDER = Path(gpufleet.catalog.__file__).parent / "aws"
+FILES = {
+    "instance_types.json": GpuType,
+    "zone_offers.json": ZoneOffer,
+    "zones.json": Zone,
+    "prices.json": Price,
+    "quotas.json": Quota,
+}
+SIZES = ("xlarge", "2xlarge", "4xlarge", "8xlarge", "12xlarge", "16xlarge")
+
+
+def test_all_files_load_and_join():
+    aws().check()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_record_says_source_and_date(name):
+    for record in json.loads((FOLDER / name).read_text()):
+        assert record["source"]
+        assert re.fullmatch(r"20\d\d-\d\d(-\d\d)?", record["as_of"])
+
+
+@pytest.mark.parametrize(("name", "kind"), FILES.items())
+def test_files_are_sorted_with_one_record_per_line(name, kind):
+    lines = (FOLDER / name).read_text().splitlines()
+    records = [json.loads(line.rstrip(",")) for line in lines[1:-1]]
+    keys = [[record[field] for field in kind.KEY] for record in records]
+    assert keys == sorted(keys)
+    assert (lines[0], lines[-1]) == ("[", "]")
+
+
+def test_no_price_is_zero_or_below():
+    assert all(price.usd_per_hour is None or price.usd_per_hour > 0 for price in aws().prices.values())
+
+
+def test_every_type_has_a_price_record_if_only_to_say_that_none_is_known():
+    assert {name for name, _, _ in aws().prices} == set(aws().types)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("p2.xlarge", "p3.2xlarge", "p3.8xlarge", "p3.16xlarge", "p3dn.24xlarge", "p4d.24xlarge", "p4de.24xlarge"),
+        *("p5.4xlarge", "p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge", "p6-b300.48xlarge"),
+        *(f"g4dn.{size}" for size in (*SIZES, "metal")),
+        *(f"{family}.{size}" for family in ("g5", "g6", "g6e") for size in (*SIZES, "24xlarge", "48xlarge")),
+    ],
+)
+def test_type_is_known(name):
+    assert gpu_type(name).gpus >= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "gpus", "model", "vcpus", "memory", "gbps", "cards", "efa", "usd"),
+    [
+        ("p4d.24xlarge", 8, "A100", 96, 1152, 400, 4, 4, 21.957642),
+        ("p5.48xlarge", 8, "H100", 192, 2048, 3200, 32, 32, 55.04),
+        ("p5.4xlarge", 1, "H100", 16, 256, 100, 1, 1, 6.88),
+        ("p5en.48xlarge", 8, "H200", 192, 2048, 3200, 16, 16, 63.296),
+        ("p6-b200.48xlarge", 8, "B200", 192, 2048, 3200, 8, 8, 113.9328),
+        ("p3.8xlarge", 4, "V100", 32, 244, 10, 1, 0, 12.24),
+        ("g5.8xlarge", 1, "A10G", 32, 128, 25, 1, 1, 2.448),
+        ("g5.4xlarge", 1, "A10G", 16, 64, 25, 1, 0, 1.624),
+        ("g6e.48xlarge", 8, "L40S", 192, 1536, 400, 4, 4, 30.13118),
+        ("g4dn.metal", 8, "T4", 96, 384, 100, 1, 1, 7.824),
+    ],
+)
+def test_hand_checked_figures(name, gpus, model, vcpus, memory, gbps, cards, efa, usd):
+    record = gpu_type(name)
+    assert (record.gpus, record.gpu_model, record.vcpus, record.memory_gib) == (gpus, model, vcpus, memory)
+    assert (record.network_gbps, record.network_cards, record.efa_interfaces) == (gbps, cards, efa)
+    assert aws().price(name, "us-east-1") == usd
+
+
+def test_p6_b300_has_one_more_card_than_efa_and_says_so():
+    record = gpu_type("p6-b300.48xlarge")
+    assert (record.network_cards, record.efa_interfaces, record.first_card_has_efa) == (17, 16, False)
+    assert "card 0" in record.note
+
+
+def test_interfaces_fit_on_cards():
+    for record in aws().types.values():
+        usable = record.network_cards - (record.first_card_has_efa is False)
+        assert record.efa_interfaces in (0, usable), record.type
+        assert (record.first_card_has_efa is None) == (record.efa_interfaces == 0)
+
+
+def test_retired_types_are_offered_nowhere_and_have_a_current_successor():
+    retired = [record for record in aws().types.values() if record.retired]
+    assert {record.type.split(".")[0] for record in retired} == {"p2", "p3"}
+    for record in retired:
+        assert aws().regions_with(record.type) == ()
+        assert gpu_type(record.successor).retired is None
+
+
+def test_current_types_are_offered_somewhere():
+    assert [name for name, each in aws().types.items() if not each.retired and not aws().regions_with(name)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "zones"),
+    [
+        ("p4d.24xlarge", "1 2 4 6"),
+        ("p4de.24xlarge", "4 6"),
+        ("p5.48xlarge", "1 2 3 4 5 6"),
+        ("p5en.48xlarge", "2 6"),
+        ("p6-b200.48xlarge", "6"),
+        ("g5.xlarge", "1 2 4 5 6"),
+        ("g6e.xlarge", "1 2 4 6"),
+        ("p5e.48xlarge", ""),
+    ],
+)
+def test_zones_of_us_east_1(name, zones):
+    assert aws().zones_with(name, "us-east-1") == tuple(f"use1-az{number}" for number in zones.split())
+
+
+def test_zones_that_eks_refuses():
+    refused = [zone for zones in aws().regions.values() for zone, each in zones.items() if not each.eks_control_plane]
+    assert refused == ["cac1-az3", "use1-az3", "usw1-az2"]
+
+
+def test_unknown_is_none_and_never_a_guess():
+    catalog = aws()
+    assert catalog.zones_with("p9.large", "us-east-1") is None
+    assert catalog.zones_with("p5.48xlarge", "mx-central-1") is None
+    assert catalog.offered("p5.48xlarge", "use1-az1") is True
+    assert catalog.offered("p5e.48xlarge", "use1-az1") is False
+    assert catalog.offered("p5.48xlarge", "use1-bos1-az1") is None
+    assert catalog.offered("m7i.large", "use1-az1") is None
+    assert catalog.price("p5e.48xlarge", "us-east-1") is None
+    assert catalog.price("p5.48xlarge", "eu-west-1") is None
+
+
+@pytest.mark.parametrize(
+    ("family", "market", "code"),
+    [
+        ("P", "on-demand", "L-417A185B"),
+        ("P", "spot", "L-7212CCBC"),
+        ("G and VT", "on-demand", "L-DB2E81BA"),
+        ("G and VT", "spot", "L-3819A6DF"),
+    ],
+)
+def test_quota_codes(family, market, code):
+    assert aws().quotas[family, market].code == code
+
+
+def test_nothing_is_read_before_it_is_asked_for():
+    """Import must stay cheap: no file is opened by it, and none by making the catalog."""
+    script = (
+        "import sys; opened = []; sys.addaudithook(lambda event, args: opened.append(str(args[0]))"
+        " if event == 'open' else None); import gpufleet.catalog; gpufleet.catalog.aws();"
+        " sys.exit(any(name.endswith('.json') for name in opened) or 'pulumi' in sys.modules)"
+    )
+    path = str(Path(gpufleet.catalog.__file__).parents[2])
+    assert subprocess.run([sys.executable, "-c", script], env={"PYTHONPATH": path}, check=False).returncode == 0
