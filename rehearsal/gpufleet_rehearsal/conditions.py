@@ -85,6 +85,8 @@ def values_at(path: str, scope: Scope) -> list[Json]:
 
 def same(left: Json, right: Json) -> bool:
     """Equality of values as the wire has them: true is "true", 2 is "2"."""
+    if isinstance(left, str) and isinstance(right, str):
+        return left == right
     if isinstance(left, (Mapping, list, tuple)) or isinstance(right, (Mapping, list, tuple)):
         return left == right
     return left is not None and right is not None and plain(left) == plain(right)

@@ -24,7 +24,7 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, TypeAlias
 
@@ -115,11 +115,11 @@ class Scope:
 
     def at(self, thing: Thing) -> Scope:
         """The same request, looked at from another resource."""
-        return replace(self, here=thing, request=self.request or self.here)
+        return Scope(thing, self.around, self.request or self.here, self.old, self.it)
 
     def looking_at(self, value: Json) -> Scope:
         """The same place, with `$it` bound to `value`."""
-        return replace(self, it=value)
+        return Scope(self.here, self.around, self.request, self.old, value)
 
 
 @dataclass(frozen=True)
@@ -187,8 +187,12 @@ def _hop(part: str, whole: str) -> Hop:
 
 
 def _walk(hop: Hop, scope: Scope) -> list[Json]:
-    found: list[Json] = [_root(hop.root, scope)]
+    found: list[Json] = [_root(hop.root, scope) if hop.root else scope.here.view]
     for step in hop.steps:
+        if isinstance(step, str) and step != STAR:
+            # The usual case, and many paths are read of many resources.
+            found = [item[step] for item in found if isinstance(item, (dict, Mapping)) and step in item]
+            continue
         found = [value for item in found for value in _take(item, step)]
     return [value for value in found if value is not None]
 

@@ -64,7 +64,7 @@ def missing_reference(around: CloudView, row: TypeRow, scope: Scope) -> No | Non
 
 
 def _all(around: CloudView, types: Sequence[str]) -> list[Resource]:
-    return [thing for type_ in types for thing in around.things(type_) if isinstance(thing, Resource)]
+    return [thing for type_ in types for thing in around.things(type_)]
 
 
 def _called(around: CloudView, thing: Resource, by: str, handle: str) -> bool:
@@ -77,16 +77,14 @@ def already_taken(around: CloudView, row: TypeRow, scope: Scope, own: Resource |
     """Something that can only be there once, and is."""
     here = scope.here
     for taken in row.taken:
+        mine = [(parse_path(path), parse_path(path).values(scope)) for path in taken.by]
         for other in around.things(here.type):
             if own is not None and other.serial == own.serial:
                 continue
-            if not taken.by:
-                equal = other.id == here.id
-            else:
-                there = scope.at(other)
-                sides = [(parse_path(p).values(scope), parse_path(p).values(there)) for p in taken.by]
-                equal = all(any(same(a, b) for a in mine for b in theirs) for mine, theirs in sides)
-            if equal:
+            there = scope.at(other)
+            # Without paths it is the id that can only be there once.
+            equal = all(any(same(a, b) for b in path.values(there) for a in values) for path, values in mine)
+            if equal if mine else other.id == here.id:
                 return No(taken.code, words(taken.text, scope))
     if own is None and around.store.get(here.type, here.id) is not None:
         return No("ResourceAlreadyExists", f"a {here.type} of id {here.id!r} is already there")

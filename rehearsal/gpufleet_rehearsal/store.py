@@ -122,7 +122,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._seen: dict[tuple[int, int], Resource] = {}
+        self._seen: dict[int, Resource] = {}
         self._depth = 0
         with self._explained():
             self._db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -170,21 +170,24 @@ class Store:
                 self._db.execute("COMMIT")
 
     def _rows(self, where: str, values: Sequence[object]) -> list[Resource]:
+        """Resources that meet a condition, oldest first; what has not changed since it was last read is not read."""
         with self._explained():
-            rows = self._db.execute(
-                f"SELECT {_COLUMNS} FROM resources WHERE {where} ORDER BY serial", values
+            keys = self._db.execute(
+                f"SELECT serial, revision FROM resources WHERE {where} ORDER BY serial", values
             ).fetchall()
-        return [self._resource(row) for row in rows]
+            for serial, revision in keys:
+                known = self._seen.get(serial)
+                if known is None or known.revision != revision:
+                    self._seen[serial] = self._read(serial)
+        return [self._seen[serial] for serial, _ in keys]
 
-    def _resource(self, row: tuple[object, ...]) -> Resource:
-        key = (int(str(row[0])), int(str(row[1])))
-        if key not in self._seen:
-            cells = dict(zip(_COLUMNS.split(", "), row, strict=True))
-            for column in ("inputs", "outputs", "reasons"):
-                cells[column] = json.loads(str(cells[column]))
-            cells["hidden"] = bool(cells["hidden"])
-            self._seen[key] = Resource(**cells)  # type: ignore[arg-type]  # the columns are the fields
-        return self._seen[key]
+    def _read(self, serial: int) -> Resource:
+        row = self._db.execute(f"SELECT {_COLUMNS} FROM resources WHERE serial = ?", (serial,)).fetchone()
+        cells = dict(zip(_COLUMNS.split(", "), row, strict=True))
+        for column in ("inputs", "outputs", "reasons"):
+            cells[column] = json.loads(cells[column])
+        cells["hidden"] = bool(cells["hidden"])
+        return Resource(**cells)
 
     def resources(self, type_: str | None = None, *, gone: bool = False) -> list[Resource]:
         """Everything the cloud holds, oldest first; with `gone` also what was deleted."""
