@@ -54,6 +54,8 @@ class Book(BaseModel):
     """service.Shape -> why values beyond the model's list are legal"""
     corrections: dict[str, dict[Literal["pattern", "min", "max", "why"], Any]] = Field(default_factory=dict)
     """service.Shape -> what the model says otherwise than the service does"""
+    words: dict[str, str] = Field(default_factory=dict)
+    """service.Shape -> its pattern in words"""
 
 
 @dataclass
@@ -79,6 +81,7 @@ def book() -> Book:
         whole.everywhere.update(part.everywhere)
         whole.open_enums.update(part.open_enums)
         whole.corrections.update(part.corrections)
+        whole.words.update(part.words)
     return whole
 
 
@@ -179,6 +182,7 @@ def _constrain(shape: Shape, one: Call, member: Member) -> None:
         facts.pop("enum", None)
     if facts.get("pattern"):
         facts["pattern"] = python_pattern(facts["pattern"])
+        facts["says"] = book().words.get(key)
     if shape["type"] == "string" and member.type_name in ("boolean", *NUMBERS, "timestamp"):
         facts["form"] = NUMBERS.get(member.type_name, member.type_name)
     facts = {fact: value for fact, value in facts.items() if value is not None}
@@ -188,17 +192,16 @@ def _constrain(shape: Shape, one: Call, member: Member) -> None:
 
 
 def python_pattern(pattern: str) -> str:
-    """Java's regular expression as Python's: letters, separators and digits of Unicode, code points above FFFF."""
+    """Java's regular expression as Python's with re.ASCII: classes of Unicode, and code points above FFFF."""
     for java, python in (
         (r"\uD800\uDC00-\uDBFF\uDFFF", r"\U00010000-\U0010ffff"),
-        (r"\p{L}", r"\w"),
-        (r"\p{N}", r"\d"),
-        (r"\p{M}", r"\u0300-\u036f"),
-        (r"\p{Z}", r" \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"),
+        (r"\p{L}", r"a-zA-Z\u00c0-\U0010ffff"),
+        (r"\p{N}", r"0-9"),
+        (r"\p{Z}", r" \u00a0\u2000-\u200a"),
     ):
         pattern = pattern.replace(java, python)
     try:
-        re.compile(pattern)
+        re.compile(pattern, re.ASCII)
     except re.error as error:
         raise ValueError(f"no Python pattern: {pattern}: {error}") from error
     return pattern

@@ -188,13 +188,13 @@ def _size(pairs: Mapping[str, list[float | None]], scope: object, place: str) ->
 
 def _pattern(pairs: Mapping[str, str], scope: object, place: str) -> Broken:
     for path, value, pattern in _each(pairs, scope, place):
-        if not re.fullmatch(pattern, as_text(value)):
+        if not re.fullmatch(pattern, as_text(value), re.ASCII):
             yield Fault(path, shown(value), f"does not match {pattern}")
 
 
 def _unlike(pairs: Mapping[str, str], scope: object, place: str) -> Broken:
     for path, value, pattern in _each(pairs, scope, place):
-        if re.fullmatch(pattern, as_text(value)):
+        if re.fullmatch(pattern, as_text(value), re.ASCII):
             yield Fault(path, shown(value), f"may not match {pattern}")
 
 

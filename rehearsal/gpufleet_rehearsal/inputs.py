@@ -121,7 +121,8 @@ class _Judge:
         else:
             yield from self.bounds(shape, len(text), value, path, "characters")
             if "pattern" in shape and not _compiled(shape["pattern"]).fullmatch(text):
-                yield Problem(path, f"{line}: does not match {shape['pattern']}{call}")
+                legal = shape.get("says", f"does not match {shape['pattern']}")
+                yield Problem(path, f"{line}: {legal}{call}")
 
     def bounds(self, shape: Shape, size: float, value: object, path: str, unit: str) -> Iterator[Problem]:
         low, high = shape.get("min"), shape.get("max")
@@ -189,4 +190,4 @@ def _all(shapes: Mapping[str, object]) -> str:
 
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+    return re.compile(pattern, re.ASCII)

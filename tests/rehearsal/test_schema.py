@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -145,6 +146,30 @@ def test_every_pattern_compiles_and_every_form_exists() -> None:
     for pattern in patterns:
         re.compile(pattern)
     assert {shape["form"] for _, _, shape in EVERY_SHAPE if "form" in shape} <= input_forms.FORMS.keys()
+
+
+def test_words_stand_for_a_pattern() -> None:
+    said = {shape["says"] for _, _, shape in EVERY_SHAPE if "says" in shape}
+    assert said == set(aws_calls.book().words.values())
+
+
+def test_java_s_patterns_as_python_s() -> None:
+    unicode = re.compile(aws_calls.python_pattern(r"[\p{L}\p{Z}\p{N}_.:/=+\-@]+"), re.ASCII)
+    assert unicode.fullmatch("Größe 1_a")
+    assert not unicode.fullmatch("a|b")
+    surrogates = aws_calls.python_pattern(r"[\u0020-\uD7FF\uE000-\uFFFD\uD800\uDC00-\uDBFF\uDFFF]*")
+    assert re.fullmatch(surrogates, "a\U0001f600")
+    with pytest.raises(ValueError, match="no Python pattern"):
+        aws_calls.python_pattern("[z-a]")
+
+
+def test_no_pattern_takes_for_ever() -> None:
+    for _, _, shape in EVERY_SHAPE:
+        if "pattern" in shape:
+            for text in ("a" * 200 + "!", "a-" * 100 + "!", "/a" * 100 + "\n", "_" * 200 + "!"):
+                began = time.perf_counter()
+                re.fullmatch(shape["pattern"], text, re.ASCII)
+                assert time.perf_counter() - began < 1, shape["pattern"]
 
 
 def test_a_constraint_names_its_call() -> None:
