@@ -1,62 +1,19 @@
-"""Served to other languages, a component registers the same resources as in a Python program.
+"""Served to other languages, every component registers the same resources as in a Python program.
 
 Over the wire names are camelCase and every number is a float.
 """
 
+import inspect
 import re
-from collections.abc import Mapping
 
 import pulumi
 import pytest
+from pulumi.provider.experimental.analyzer import Analyzer
 from pulumi.provider.experimental.component import ComponentProvider
 from recorder import Recording, Registered, construct
+from samples import COMPONENTS, PACKAGE, SAMPLES, TAGS, build
 
-from gpufleet.aws.gpu_node_group import GpuNodeGroup
-from gpufleet.aws.registry import Registry
-from gpufleet.aws.shared_files import SharedFiles
-
-PACKAGE = "gpufleet-aws"
-SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}
-CASES: dict[type[pulumi.ComponentResource], Mapping[str, object]] = {
-    GpuNodeGroup: {
-        "region": "us-east-1",
-        "types": ["p4d.24xlarge"],
-        "min": 1,
-        "desired": 2,
-        "max": 4,
-        "zones": ["use1-az1"],
-        "placement": "create",
-        "network": "efa",
-        "disk_gib": 500,
-        "labels": {"team": "vision"},
-        "taints": [{"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}],
-        "cluster_name": "fleet",
-        "vpc_id": "vpc-1",
-        "subnet_ids": SUBNETS,
-        "cluster_security_group_id": "sg-cluster",
-        "security_group_ids": ["sg-extra"],
-        "tags": {"owner": "ml"},
-    },
-    SharedFiles: {
-        "region": "us-east-1",
-        "zones": ["use1-az1", "use1-az2"],
-        "vpc_id": "vpc-1",
-        "subnet_ids": SUBNETS,
-        "client_security_group_ids": {"nodes": "sg-cluster"},
-        "uid": 1001,
-        "throughput": "provisioned",
-        "provisioned_mibps": 256,
-        "infrequent_access_days": 7,
-        "tags": {"owner": "ml"},
-    },
-    Registry: {
-        "region": "us-east-1",
-        "repositories": ["training/llm"],
-        "untagged_days": 3,
-        "pull_through": {"quay": "quay.io"},
-        "tags": {"owner": "ml"},
-    },
-}
+every_component = pytest.mark.parametrize("kind", sorted(SAMPLES))
 
 
 def over_the_wire(value: object) -> object:
@@ -74,27 +31,46 @@ def by_name(recording: Recording[object]) -> dict[str, Registered]:
     return {each.name: each for each in recording.resources}
 
 
-@pytest.mark.parametrize("component", CASES, ids=lambda each: each.__name__)
-def test_served_component_registers_the_same(component: type[pulumi.ComponentResource], preview: bool) -> None:
-    args = CASES[component]
-    provider = ComponentProvider([component], PACKAGE)
-    wire = {camel(key): over_the_wire(value) for key, value in args.items()}
-    token = f"{PACKAGE}:index:{component.__name__}"
-    served = construct(lambda: provider.construct("it", token, wire), preview)
-    direct = construct(lambda: component("it", args), preview)
+def test_host_takes_all_components_as_one_package():
+    provider = ComponentProvider(list(COMPONENTS.values()), PACKAGE)
+    assert sorted(provider._component_defs) == sorted(SAMPLES)
+
+
+@every_component
+def test_component_has_the_shape_that_the_host_calls(kind):
+    name, args, opts = list(inspect.signature(COMPONENTS[kind].__init__).parameters.values())[1:]
+    assert (name.name, name.annotation) == ("name", str)
+    assert (args.name, args.annotation.__name__) == ("args", f"{kind}Args")
+    assert (opts.name, opts.default, opts.annotation) == ("opts", None, pulumi.ResourceOptions | None)
+
+
+@every_component
+def test_served_component_registers_the_same(kind, preview):
+    wire = {camel(key): over_the_wire(value) for key, value in {**SAMPLES[kind], "tags": TAGS}.items()}
+    provider = ComponentProvider([COMPONENTS[kind]], PACKAGE)
+    served = construct(lambda: provider.construct("mine", f"{PACKAGE}:index:{kind}", wire), preview)
+    direct = build(kind, preview)
     assert by_name(served) == by_name(direct)
-    assert len(direct.resources) > 3
+    assert served.outputs["mine"] == direct.outputs["mine"]
 
 
-@pytest.mark.parametrize("component", CASES, ids=lambda each: each.__name__)
-def test_served_component_publishes_what_it_declares(component: type[pulumi.ComponentResource]) -> None:
-    provider = ComponentProvider([component], PACKAGE)
-    declared = set(provider._component_defs[component.__name__].outputs_mapping.values())
-    computed = {
-        "aws:eks/nodeGroup:NodeGroup": {
-            "nodeGroupName": "{name}-1234567",
-            "resources": [{"autoscalingGroups": [{"name": "{name}-asg"}]}],
-        }
-    }
-    recording = construct(lambda: component("it", CASES[component]), False, computed)
-    assert recording.outputs["it"].keys() == declared
+@every_component
+def test_served_component_publishes_what_it_declares(kind):
+    provider = ComponentProvider([COMPONENTS[kind]], PACKAGE)
+    declared = set(provider._component_defs[kind].outputs_mapping.values())
+    assert build(kind, preview=False).outputs["mine"].keys() == declared
+
+
+@every_component
+def test_component_describes_each_argument_of_its_own(kind):
+    declared = inspect.signature(COMPONENTS[kind].__init__).parameters["args"].annotation
+    analysis = Analyzer(PACKAGE).analyze([COMPONENTS[kind]])["component_definitions"][kind]
+    described = {analysis.inputs_mapping[key] for key, value in analysis.inputs.items() if value.description}
+    assert fields_written_in(declared) - described == set()
+
+
+def fields_written_in(declared: type) -> set[str]:
+    """The fields in the class body itself, without those that it inherits."""
+    lines = inspect.getsource(declared).splitlines()[1:]
+    written = {line.split(":")[0].strip() for line in lines if line.startswith("    ") and ": " in line}
+    return written & vars(declared)["__annotations__"].keys()

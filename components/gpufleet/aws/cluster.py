@@ -34,7 +34,8 @@ class ClusterArgs(TypedDict):
     subnet_ids: Mapping[str, pulumi.Input[str]]
     """Zone id to private subnet, for the control plane; in at least two zones."""
     node_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
-    """Zone id to private subnet of the system nodes; they need a way out. Default: ``subnet_ids``."""
+    """Zone id to private subnet of the system nodes; they need a way out. Default: ``subnet_ids``. Another zone
+    replaces the system nodes: new ones come first, then the old ones are drained."""
     cluster_name: NotRequired[str]
     """Name in AWS, 1 to 100 letters, digits, - and _. Default: the component's name and the stack's. A change
     replaces the cluster."""

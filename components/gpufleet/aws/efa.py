@@ -1,5 +1,8 @@
 """EFA, AWS's network for multi-node training: which interfaces a node has, and the security group they need."""
 
+# Signatures stay text: evaluated, they would load a whole service of the SDK.
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
 

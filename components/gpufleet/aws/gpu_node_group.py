@@ -102,7 +102,7 @@ class GpuNodeGroup(pulumi.ComponentResource):
             }
         )
 
-    def _template(self, name: str, args: GpuNodeGroupArgs, plan: PoolPlan) -> ec2.LaunchTemplate:
+    def _template(self, name: str, args: GpuNodeGroupArgs, plan: PoolPlan) -> "ec2.LaunchTemplate":
         """Placement group and EFA security group where the intent has them, and the template that names them."""
         groups: list[pulumi.Input[str]] = [args["cluster_security_group_id"]]
         self.efa_security_group_id = pulumi.Output.from_input(None)
@@ -122,8 +122,8 @@ class GpuNodeGroup(pulumi.ComponentResource):
         return launch_template(f"{name}-template", plan, links, self._tags, self)
 
     def _node_group(
-        self, name: str, args: GpuNodeGroupArgs, plan: PoolPlan, template: ec2.LaunchTemplate
-    ) -> eks.NodeGroup:
+        self, name: str, args: GpuNodeGroupArgs, plan: PoolPlan, template: "ec2.LaunchTemplate"
+    ) -> "eks.NodeGroup":
         child = f"{name}-nodes"
         given = args.get("node_role_arn")
         if given is None:

@@ -4,6 +4,9 @@ EKS refuses templates that name a subnet, an instance profile or a shutdown beha
 template and node group; so none of these is set, but for the type of a capacity block.
 """
 
+# Signatures stay text: evaluated, they would load a whole service of the SDK.
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

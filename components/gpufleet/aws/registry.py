@@ -133,7 +133,7 @@ class Registry(pulumi.ComponentResource):
             }
         )
 
-    def _repository(self, name: str, repository: str, args: RegistryArgs) -> ecr.Repository:
+    def _repository(self, name: str, repository: str, args: RegistryArgs) -> "ecr.Repository":
         """One repository with its lifecycle. Its name is the one asked for: people type it into docker push."""
         child = f"{name}-{repository}"
         erase = bool(args.get("erase", False))

@@ -181,7 +181,7 @@ class SharedFiles(pulumi.ComponentResource):
             }
         )
 
-    def _file_system(self, name: str, args: SharedFilesArgs, plan: FilesPlan) -> efs.FileSystem:
+    def _file_system(self, name: str, args: SharedFilesArgs, plan: FilesPlan) -> "efs.FileSystem":
         """The file system and what governs its data. All of it stays when the fleet is destroyed: backups go on."""
         throughput = args.get("provisioned_mibps")
         file_system = efs.FileSystem(
