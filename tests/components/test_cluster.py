@@ -17,7 +17,6 @@ NODES = "aws:eks/nodeGroup:NodeGroup"
 ADDON = "aws:eks/addon:Addon"
 ROLE = "aws:iam/role:Role"
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
-TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 LOGS = "aws:cloudwatch/logGroup:LogGroup"
 KEY = "aws:kms/key:Key"
 
@@ -123,108 +122,6 @@ def test_roles_and_their_policies(preview):
         name: {"role": known(role, preview), "policyArn": f"{POLICY}{policy}"}
         for name, (role, policy) in attached.items()
     }
-
-
-def test_addons(preview):
-    def addon(name: str, account: str | None = None, **more: object) -> dict[str, object]:
-        identity = {"roleArn": known(f"{ARN}eks-{name.removeprefix('aws-').removesuffix('-driver')}-role", preview)}
-        return {
-            "addonName": name,
-            "clusterName": "eks-stack",
-            "resolveConflictsOnCreate": "OVERWRITE",
-            "resolveConflictsOnUpdate": "OVERWRITE",
-            "tags": named(f"eks-{name}"),
-            **({"podIdentityAssociations": [{"serviceAccount": account, **identity}]} if account else {}),
-            **more,
-        }
-
-    settings = '{"env": {"MINIMUM_IP_TARGET": "20", "WARM_IP_TARGET": "5"}}'
-    assert build(preview).inputs(ADDON) == {
-        "eks-aws-efs-csi-driver": addon("aws-efs-csi-driver", "efs-csi-controller-sa"),
-        "eks-coredns": addon("coredns"),
-        "eks-eks-pod-identity-agent": addon("eks-pod-identity-agent"),
-        "eks-kube-proxy": addon("kube-proxy"),
-        "eks-vpc-cni": addon("vpc-cni", "aws-node", configurationValues=settings),
-    }
-
-
-def test_addon_versions(preview):
-    recording = build(preview, addon_versions={"vpc-cni": "v1.20.4-eksbuild.1"})
-    versions = {name: inputs.get("addonVersion") for name, inputs in recording.inputs(ADDON).items()}
-    assert versions == {
-        "eks-aws-efs-csi-driver": None,
-        "eks-coredns": None,
-        "eks-eks-pod-identity-agent": None,
-        "eks-kube-proxy": None,
-        "eks-vpc-cni": "v1.20.4-eksbuild.1",
-    }
-
-
-def test_system_nodes(preview):
-    recording = build(preview)
-    assert recording.inputs(NODES) == {
-        "eks-system": {
-            "clusterName": "eks-stack",
-            "nodeRoleArn": known(f"{ARN}eks-node-role", preview),
-            "subnetIds": ["subnet-1", "subnet-2"],
-            "amiType": "AL2023_x86_64_STANDARD",
-            "capacityType": "ON_DEMAND",
-            "instanceTypes": ["m7i.large"],
-            "scalingConfig": {"minSize": 2, "desiredSize": 2, "maxSize": 3},
-            "launchTemplate": {
-                "id": known("eks-system-template-id", preview),
-                "version": known("1", preview),
-            },
-            "updateConfig": {"maxUnavailable": 1},
-            "nodeRepairConfig": {"enabled": True},
-            "tags": named("eks-system"),
-        }
-    }
-    assert recording.one(NODES).ignore_changes == ("scalingConfig.desiredSize",)
-
-
-def test_launch_template_of_system_nodes(preview):
-    assert build(preview, system_disk_gib=80.0).inputs(TEMPLATE) == {
-        "eks-system-template": {
-            "updateDefaultVersion": True,
-            "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 2},
-            "blockDeviceMappings": [
-                {
-                    "deviceName": "/dev/xvda",
-                    "ebs": {
-                        "volumeType": "gp3",
-                        "volumeSize": 80,
-                        "encrypted": "true",
-                        "deleteOnTermination": "true",
-                    },
-                }
-            ],
-            "tagSpecifications": [
-                {"resourceType": kind, "tags": named("eks-system")}
-                for kind in ("instance", "volume", "network-interface")
-            ],
-            "tags": named("eks-system-template"),
-        }
-    }
-
-
-def test_system_nodes_as_wished(preview):
-    inputs = (
-        build(
-            preview,
-            node_subnet_ids={"use1-az2": "subnet-8"},
-            system_types=["m7i.xlarge", "m6i.xlarge"],
-            system_min=1.0,
-            system_max=5.0,
-            version="1.34",
-        )
-        .one(NODES)
-        .inputs
-    )
-    assert inputs["subnetIds"] == ["subnet-8"]
-    assert inputs["instanceTypes"] == ["m7i.xlarge", "m6i.xlarge"]
-    assert inputs["scalingConfig"] == {"minSize": 1, "desiredSize": 1, "maxSize": 5}
-    assert inputs["version"] == "1.34"
 
 
 def test_admins(preview):
@@ -349,8 +246,3 @@ def test_outputs_in_update():
 def test_names_are_known_in_preview():
     outputs = build(preview=True).outputs["eks"]
     assert (outputs["cluster_name"], outputs["ready"], outputs["kubeconfig"]) == ("eks-stack", "eks-stack", UNKNOWN)
-
-
-def test_one_number_is_enough_for_more_system_nodes(preview):
-    scaling = build(preview, system_min=5).one(NODES).inputs["scalingConfig"]
-    assert scaling == {"minSize": 5, "desiredSize": 5, "maxSize": 5}

@@ -8,7 +8,6 @@ from gpufleet.aws.vpc_endpoints import PRIVATE_CLUSTER_SERVICES
 
 ZONES = ["use1-az1", "use1-az2"]
 TAGS = {"owner": "ml", "project": "speech"}
-ARN = "arn:aws:mock::000000000000:"
 
 VPC = "aws:ec2/vpc:Vpc"
 SUBNET = "aws:ec2/subnet:Subnet"
@@ -146,97 +145,6 @@ def test_an_appended_zone_changes_nothing_that_exists(preview):
         new = after.one(old.type, old.name)
         if old.type != ENDPOINT:  # the S3 endpoint takes one more route table, in place
             assert new.inputs == old.inputs
-
-
-def test_s3_endpoint_serves_every_private_subnet(preview):
-    assert build(preview).inputs(ENDPOINT) == {
-        "net-s3": {
-            "vpcId": id_of("net-vpc", preview),
-            "serviceName": "com.amazonaws.us-east-1.s3",
-            "vpcEndpointType": "Gateway",
-            "routeTableIds": [id_of(f"net-private-{zone}-routes", preview) for zone in ZONES],
-            "tags": named("net-s3"),
-        }
-    }
-
-
-def test_no_nat_means_endpoints_and_nothing_public(preview):
-    recording = build(preview, nat="none")
-    absent = (NAT, ROUTE, "aws:ec2/eip:Eip", "aws:ec2/internetGateway:InternetGateway")
-    assert [recording.names(kind) for kind in absent] == [[]] * 4
-    assert recording.names(SUBNET) == ["net-private-use1-az1", "net-private-use1-az2"]
-    endpoints = recording.inputs(ENDPOINT)
-    assert {each["serviceName"] for each in endpoints.values()} == {
-        f"com.amazonaws.us-east-1.{service}" for service in (*PRIVATE_CLUSTER_SERVICES, "s3")
-    }
-    assert endpoints["net-endpoint-ecr-api"] == {
-        "vpcId": id_of("net-vpc", preview),
-        "serviceName": "com.amazonaws.us-east-1.ecr.api",
-        "vpcEndpointType": "Interface",
-        "privateDnsEnabled": True,
-        "subnetIds": [id_of(f"net-private-{zone}", preview) for zone in ZONES],
-        "securityGroupIds": [id_of("net-endpoints", preview)],
-        "tags": named("net-endpoint-ecr-api"),
-    }
-    assert recording.inputs("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule") == {
-        "net-endpoints-https": {
-            "securityGroupId": id_of("net-endpoints", preview),
-            "cidrIpv4": "10.0.0.0/16",
-            "ipProtocol": "tcp",
-            "fromPort": 443,
-            "toPort": 443,
-            "description": "HTTPS from the VPC",
-            "tags": named("net-endpoints-https"),
-        }
-    }
-    assert recording.inputs("aws:ec2/securityGroup:SecurityGroup") == {
-        "net-endpoints": {
-            "vpcId": id_of("net-vpc", preview),
-            "description": "AWS services inside the VPC",
-            "tags": named("net-endpoints"),
-        }
-    }
-
-
-def test_chosen_endpoints_beside_nat(preview):
-    recording = build(preview, interface_endpoints=["ecr.dkr"])
-    assert recording.names(ENDPOINT) == ["net-endpoint-ecr-dkr", "net-s3"]
-
-
-def test_flow_logs_are_off_by_default(preview):
-    assert build(preview).names("aws:ec2/flowLog:FlowLog") == []
-
-
-def test_flow_logs(preview):
-    recording = build(preview, flow_logs=True, flow_log_retention_days=7.0)
-    assert recording.inputs("aws:ec2/flowLog:FlowLog") == {
-        "net-flow-logs-all": {
-            "vpcId": id_of("net-vpc", preview),
-            "trafficType": "ALL",
-            "iamRoleArn": UNKNOWN if preview else f"{ARN}net-flow-logs-role",
-            "logDestination": UNKNOWN if preview else f"{ARN}net-flow-logs",
-            "tags": named("net-flow-logs-all"),
-        }
-    }
-    assert recording.inputs("aws:cloudwatch/logGroup:LogGroup") == {
-        "net-flow-logs": {"retentionInDays": 7, "tags": named("net-flow-logs")}
-    }
-    assert recording.inputs("aws:iam/role:Role") == {
-        "net-flow-logs-role": {
-            "assumeRolePolicy": '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": '
-            '{"Service": "vpc-flow-logs.amazonaws.com"}, "Action": ["sts:AssumeRole"]}]}',
-            "tags": named("net-flow-logs-role"),
-        }
-    }
-    assert recording.inputs("aws:iam/rolePolicy:RolePolicy") == {
-        "net-flow-logs-write": {
-            "role": UNKNOWN if preview else "net-flow-logs-role",
-            "policy": UNKNOWN
-            if preview
-            else '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["logs:CreateLogStream", '
-            f'"logs:DescribeLogStreams", "logs:PutLogEvents"], "Resource": "{ARN}net-flow-logs:*"}}]}}',
-        }
-    }
 
 
 def test_outputs(preview):

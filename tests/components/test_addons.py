@@ -1,0 +1,60 @@
+"""Add-ons of a cluster: exact inputs, identities and versions."""
+
+from recorder import UNKNOWN, Recording, construct
+
+from gpufleet.aws.cluster import Cluster, ClusterArgs
+
+TAGS = {"owner": "ml", "project": "speech"}
+SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}
+ARN = "arn:aws:mock::000000000000:"
+
+ADDON = "aws:eks/addon:Addon"
+
+
+def build(preview: bool, **more: object) -> Recording[Cluster]:
+    args: ClusterArgs = {"region": "us-east-1", "subnet_ids": SUBNETS, "tags": TAGS}
+    args.update(more)  # type: ignore[typeddict-item]
+    return construct(lambda: Cluster("eks", args), preview)
+
+
+def known(value: str, preview: bool) -> str:
+    return UNKNOWN if preview else value
+
+
+def named(name: str) -> dict[str, str]:
+    return {**TAGS, "Name": name}
+
+
+def test_addons(preview):
+    def addon(name: str, account: str | None = None, **more: object) -> dict[str, object]:
+        identity = {"roleArn": known(f"{ARN}eks-{name.removeprefix('aws-').removesuffix('-driver')}-role", preview)}
+        return {
+            "addonName": name,
+            "clusterName": "eks-stack",
+            "resolveConflictsOnCreate": "OVERWRITE",
+            "resolveConflictsOnUpdate": "OVERWRITE",
+            "tags": named(f"eks-{name}"),
+            **({"podIdentityAssociations": [{"serviceAccount": account, **identity}]} if account else {}),
+            **more,
+        }
+
+    settings = '{"env": {"MINIMUM_IP_TARGET": "20", "WARM_IP_TARGET": "5"}}'
+    assert build(preview).inputs(ADDON) == {
+        "eks-aws-efs-csi-driver": addon("aws-efs-csi-driver", "efs-csi-controller-sa"),
+        "eks-coredns": addon("coredns"),
+        "eks-eks-pod-identity-agent": addon("eks-pod-identity-agent"),
+        "eks-kube-proxy": addon("kube-proxy"),
+        "eks-vpc-cni": addon("vpc-cni", "aws-node", configurationValues=settings),
+    }
+
+
+def test_addon_versions(preview):
+    recording = build(preview, addon_versions={"vpc-cni": "v1.20.4-eksbuild.1"})
+    versions = {name: inputs.get("addonVersion") for name, inputs in recording.inputs(ADDON).items()}
+    assert versions == {
+        "eks-aws-efs-csi-driver": None,
+        "eks-coredns": None,
+        "eks-eks-pod-identity-agent": None,
+        "eks-kube-proxy": None,
+        "eks-vpc-cni": "v1.20.4-eksbuild.1",
+    }
