@@ -52,6 +52,7 @@ def _for_the_user(command: Callable[P, int]) -> Callable[P, None]:
 @click.option("--seed", default=1, show_default=True, help="Seed of random faults.")
 @click.option("--destroy", is_flag=True, help="End the environment; data stays unless the configuration says erase.")
 @click.option("--keep", is_flag=True, help="With --destroy: keep the engine's empty stack, too.")
+@click.option("--put", type=click.Path(path_type=Path), help="First write a file into the shared file system.")
 @click.option("--shell", is_flag=True, help="Open a shell in which plain `pulumi` talks to the rehearsal.")
 @click.option("--refusals", is_flag=True, help="List everything that the simulated cloud refuses, with its source.")
 @_for_the_user
@@ -65,6 +66,7 @@ def rehearse(
     seed: int,
     destroy: bool,
     keep: bool,
+    put: Path | None,
     shell: bool,
     refusals: bool,
 ) -> int:
@@ -89,7 +91,7 @@ def rehearse(
     if environment is None:
         raise click.UsageError("which environment? For instance: gpufleet rehearse aws-dev")
     place = Home.of(program, home)
-    plan = Plan(environment, latency_scale, faults, seed, destroy, keep)
+    plan = Plan(environment, latency_scale, faults, seed, destroy, keep, put)
     if shell or command:
         prepare(place, plan)
         return run_inside(place, command)

@@ -129,6 +129,10 @@ class Home:
         """Names of the environments that the project has a configuration file for, sorted."""
         return sorted(path.name[len("Pulumi.") : -len(".yaml")] for path in self._configurations())
 
+    def account(self, environment: str) -> Path:
+        """The file that lists what the simulated account holds before an environment comes up (account.py)."""
+        return self._configuration_folder() / f"rehearsal.{environment}.yaml"
+
     def clear(self) -> None:
         """Forget this rehearsal: the simulated cloud and the engine's state."""
         shutil.rmtree(self.root)
@@ -151,8 +155,10 @@ class Home:
         return document
 
     def _configurations(self) -> Iterator[Path]:
-        folder = self.project / str(self._project_file().get("stackConfigDir", "."))
-        return folder.glob("Pulumi.*.yaml")
+        return self._configuration_folder().glob("Pulumi.*.yaml")
+
+    def _configuration_folder(self) -> Path:
+        return self.project / str(self._project_file().get("stackConfigDir", "."))
 
     def _mirror_project(self) -> None:
         for entry in self.mirror.iterdir():

@@ -5,6 +5,7 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -12,6 +13,7 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from gpufleet.engine import Engine
+from gpufleet_rehearsal.account import furnish
 from gpufleet_rehearsal.cloud import Cloud
 from gpufleet_rehearsal.critical_path import minutes, names, time_to_up
 from gpufleet_rehearsal.home import Home, HomeError, write_settings
@@ -19,6 +21,7 @@ from gpufleet_rehearsal.opening import open_cloud
 from gpufleet_rehearsal.store import Resource
 
 DEFAULT_LATENCY_SCALE = 0.01
+FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Plan:
 
     latency_scale: real seconds for one of the cloud's seconds (0: no waiting). faults: as in faults.py. seed: of
     random faults. destroy: end the environment instead of bringing it up. keep: with destroy, keep the rehearsal's
-    directory even when nothing is left in its cloud.
+    stack even when nothing is left in the cloud. put: a file to write into the shared file system first.
     """
 
     environment: str
@@ -36,6 +39,7 @@ class Plan:
     seed: int = 1
     destroy: bool = False
     keep: bool = False
+    put: Path | None = None
 
 
 def prepare(home: Home, plan: Plan) -> Engine:
@@ -48,9 +52,30 @@ def prepare(home: Home, plan: Plan) -> Engine:
         raise HomeError(f"{plan.environment}: no such environment; the project has: {', '.join(known) or 'none'}")
     home.prepare()
     write_settings(home, {"latency_scale": plan.latency_scale, "seed": plan.seed, "faults": list(plan.faults)})
+    cloud = open_cloud("aws", home.root)
+    furnish(cloud, home.account(plan.environment))
     engine = home.engine()
     engine.ensure_stack(plan.environment)
+    if plan.put is not None:
+        put(cloud, engine, plan.environment, plan.put)
     return engine
+
+
+def put(cloud: Cloud, engine: Engine, environment: str, file: Path) -> None:
+    """Write a file into the environment's simulated file system, as a job on a node would.
+
+    Errors: HomeError when the environment has no file system yet, or the file cannot be read.
+    """
+    file_system = next((r for r in engine.state(environment) if r["type"] == FILE_SYSTEM), None)
+    held = cloud.store.get(FILE_SYSTEM, file_system["id"]) if file_system else None
+    if held is None:
+        raise HomeError(
+            f"{environment}: no file system to write to yet; bring it up first: gpufleet rehearse {environment}"
+        )
+    try:
+        cloud.store.put_file(held, file.name, file.read_bytes(), cloud.clock.now())
+    except OSError as error:
+        raise HomeError(f"{file}: {error.strerror}") from error
 
 
 def rehearse(home: Home, plan: Plan, console: Console) -> int:
@@ -90,6 +115,9 @@ def _up(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
     console.print(tree(plan.environment, state))
     for name, value in engine.outputs(plan.environment).items():
         console.print(f"  [bold]{escape(name)}[/]: {escape(str(value))}", soft_wrap=True)
+    for resource in cloud.store.resources(FILE_SYSTEM):
+        for path, content in cloud.store.files(resource).items():
+            console.print(f"  [bold]file in {resource.id}[/]: {escape(path)}, {len(content)} bytes", soft_wrap=True)
     report_time(cloud, state, console)
     console.print(
         f"\nNext: [bold]gpufleet rehearse {plan.environment} --shell[/] for a shell with plain pulumi, "
