@@ -21,20 +21,15 @@ from pulumi.runtime.proto import plugin_pb2, status_pb2
 from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 
+from gpufleet.errors import UserError
+
 from .clock import Interrupted
 from .cloud import Cloud, InitFailed, logical_name
 from .diff import Kind
-from .faults import FaultError
 from .opening import NoRehearsal, open_cloud
 from .paths import Json
-from .refusing import CloudError
-from .settings import SettingsError
-from .store import StoreError
-from .table import TableError
 from .wire import read_struct, write_struct
 
-EXPLAINED = (CloudError, StoreError, SettingsError, TableError, FaultError, NoRehearsal)
-"""Errors whose text is meant for the user, as it is."""
 KINDS: Mapping[tuple[Kind, bool], pb.PropertyDiff.Kind.ValueType] = {
     ("add", False): pb.PropertyDiff.ADD,
     ("add", True): pb.PropertyDiff.ADD_REPLACE,
@@ -64,7 +59,7 @@ def explained(
     async def answer(self: Servicer, request: Request, context: Context) -> Response:
         try:
             return await call(self, request, context)
-        except EXPLAINED as error:
+        except UserError as error:
             await _refuse(context, str(error))
         except Interrupted:
             await _refuse(context, "interrupted while the cloud was at work; run the command again")
