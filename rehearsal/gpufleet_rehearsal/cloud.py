@@ -330,7 +330,7 @@ class Cloud:
             now = self.clock.now()
             scope = Scope(resource, self.around)
             for left in row.leaves:
-                if left.when.holds(scope):
+                if not resource.reasons and left.when.holds(scope):  # what had failed has nothing to leave
                     number = self.store.count(f"left by {urn}")
                     seed = Request(left.type, f"{id_}/left/{number}", name, resource.view)
                     left_id = str(fill(self.table.types[left.type].id, Scope(seed, self.around), "id"))

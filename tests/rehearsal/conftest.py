@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fast_clock import FastClock
 
 from gpufleet_rehearsal.clock import Clock
 from gpufleet_rehearsal.cloud import Cloud
@@ -149,22 +150,6 @@ class Toy:
 
     def again(self, settings: Settings | None = None) -> Toy:
         return Toy(self.directory, settings or self.cloud.settings, self.clock)
-
-
-class FastClock(Clock):
-    """Time that jumps: sleeping moves the clock and takes no time."""
-
-    def __init__(self) -> None:
-        self.at = 0.0
-        super().__init__(scale=1.0, wall0=0.0, wall=lambda: self.at)
-
-    async def until(self, moment: float) -> None:
-        self.at = max(self.at, moment)
-        await asyncio.sleep(0)
-
-    async def pause(self, seconds: float, least: float = 0.0) -> None:
-        self.at += seconds
-        await asyncio.sleep(0)
 
 
 @pytest.fixture
