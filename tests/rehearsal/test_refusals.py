@@ -131,10 +131,10 @@ def test_delete_waits_for_what_is_still_settling(tmp_path):
     aws.delete(aws.resource("point"))
     began = aws.clock.now()
     aws.delete(aws.resource("target"))
-    with pytest.raises(CloudError, match=r"^FileSystemInUse: "):
-        aws.delete(aws.resource("files"))
-    aws.clock.at = began + 60
+    gone = aws.clock.now()
     aws.delete(aws.resource("files"))
+    assert gone > began
+    assert gone + 10 <= aws.clock.now() <= gone + 30
 
 
 def test_placement_group_is_free_a_minute_after_its_nodes(tmp_path):
