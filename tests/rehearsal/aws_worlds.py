@@ -6,10 +6,11 @@ import asyncio
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from fast_clock import FastClock
 
@@ -22,6 +23,7 @@ from gpufleet_rehearsal.store import Resource, Store
 from gpufleet_rehearsal.table import load_table
 
 TABLE = load_table("aws")
+T = TypeVar("T")
 NAME = "asked-for"
 """Logical name of what a test asks for."""
 LONG_AFTER = 1e6
@@ -71,15 +73,18 @@ class Aws:
         assert not failures, f"{name}: {[failure.reason for failure in failures]}"
         return inputs
 
+    def run(self, work: Coroutine[object, object, T]) -> T:
+        return asyncio.run(work)
+
     def create(self, type_: str, name: str, given: Mapping[str, Json]) -> Resource:
-        return asyncio.run(self.cloud.create(type_, urn(type_, name), self.inputs(type_, name, given)))
+        return self.run(self.cloud.create(type_, urn(type_, name), self.inputs(type_, name, given)))
 
     def update(self, resource: Resource, given: Mapping[str, Json]) -> Resource:
         inputs = self.inputs(resource.type, resource.name, given)
-        return asyncio.run(self.cloud.update(resource.type, resource.id, resource.urn, inputs))
+        return self.run(self.cloud.update(resource.type, resource.id, resource.urn, inputs))
 
     def delete(self, resource: Resource) -> None:
-        asyncio.run(self.cloud.delete(resource.type, resource.id, resource.urn))
+        self.run(self.cloud.delete(resource.type, resource.id, resource.urn))
 
     def add(self, resource: WorldResource) -> Resource:
         made = self.create(resource.type, resource.name, resource.inputs)
