@@ -18,7 +18,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from . import input_forms, input_rules
 from .input_values import MISSING, Hidden, judged, plain, shown
@@ -28,6 +28,7 @@ SCHEMA = Path(__file__).parent / "aws" / "schema.json"
 Shape = Mapping[str, Any]
 
 _FEW = 9  # values that a line can list
+_ENGINE_OWN = ("version", "pluginDownloadURL", "pluginChecksums", "parameterization")
 _BRIDGE_OWN = ("__defaults", "__meta")
 
 
@@ -56,11 +57,24 @@ def problems(type_token: str, inputs: Mapping[str, object]) -> list[Problem]:
     return found
 
 
-@functools.cache
+def config_problems(config: Mapping[str, object]) -> list[Problem]:
+    """Misspelt keys of the provider's own configuration (`aws:...`); values are not judged."""
+    known = dict.fromkeys(_schema()["provider"])
+    return [
+        Problem(key, f"aws:{key}: no such key of the provider's configuration; {_nearest(key, known)}".rstrip("; "))
+        for key in config
+        if key not in known and key not in _ENGINE_OWN and not key.startswith("__")
+    ]
+
+
 def types() -> Mapping[str, Any]:
     """Type token -> {properties, outputs, rules, ...} as in `aws/schema.json`."""
-    loaded: dict[str, Any] = json.loads(SCHEMA.read_text())["types"]
-    return loaded
+    return cast("Mapping[str, Any]", _schema()["types"])
+
+
+@functools.cache
+def _schema() -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", json.loads(SCHEMA.read_text()))
 
 
 class _Judge:

@@ -106,7 +106,12 @@ def _text(types: Mapping[str, Any]) -> str:
     lines = (
         f"{json.dumps(token)}: {json.dumps(one, sort_keys=True, separators=(',', ':'))}" for token, one in types.items()
     )
-    return f'{{"made_from": {json.dumps(made, sort_keys=True)},\n"types": {{\n' + ",\n".join(lines) + "\n}}\n"
+    keys = json.dumps(sdk_shapes.provider_keys())
+    return (
+        f'{{"made_from": {json.dumps(made, sort_keys=True)},\n"provider": {keys},\n"types": {{\n'
+        + ",\n".join(lines)
+        + "\n}}\n"
+    )
 
 
 def _tag_maps(properties: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, str]]:

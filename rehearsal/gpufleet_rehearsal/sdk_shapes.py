@@ -64,6 +64,11 @@ def inputs_of(token: str) -> dict[str, Shape]:
     return _properties(getattr(importlib.import_module(cls.__module__), made[1]))
 
 
+def provider_keys() -> list[str]:
+    """Wire names of the provider's own configuration."""
+    return sorted(wire_name for _, wire_name in _names(importlib.import_module("pulumi_aws").ProviderArgs))
+
+
 def outputs_of(token: str) -> dict[str, object]:
     """Every output of a resource type: wire name -> kind, as a word, a nested mapping, or a list of one kind."""
     return {name: _kind(hint) for name, hint in sorted(resource_types(resource_class(token)).items())}

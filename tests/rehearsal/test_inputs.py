@@ -73,6 +73,21 @@ def test_a_type_without_a_schema_names_the_nearest() -> None:
     ]
 
 
+def test_keys_of_the_provider_s_configuration() -> None:
+    legal = {
+        "region": "us-east-1",
+        "skipMetadataApiCheck": "true",
+        "endpoints": "[]",
+        "version": "7.51.1",
+        "__internal": {},
+    }
+    assert inputs.config_problems(legal) == []
+    assert inputs.config_problems({**legal, "regoin": "us-east-1", "zzz": 1}) == [
+        ("regoin", "aws:regoin: no such key of the provider's configuration; did you mean region?"),
+        ("zzz", "aws:zzz: no such key of the provider's configuration"),
+    ]
+
+
 @pytest.mark.parametrize("type_token", sorted(GOOD))
 def test_what_is_not_known_yet_is_not_judged(type_token: str) -> None:
     everything = dict.fromkeys(inputs.types()[type_token]["properties"], UNKNOWN)

@@ -233,5 +233,5 @@ def test_a_fault_of_the_data_is_one_line_and_no_file(
 
 def test_the_file_is_one_line_per_type() -> None:
     text = inputs.SCHEMA.read_text()
-    assert len(text.splitlines()) == len(inputs.types()) + 3
+    assert len(text.splitlines()) == len(inputs.types()) + 4
     assert json.loads(text)["made_from"].keys() == {"botocore", "pulumi_aws"}
