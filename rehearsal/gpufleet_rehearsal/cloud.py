@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple, TypeVar
 
+from .admission import accept, leave_behind
 from .clock import Clock, Interrupted
 from .diff import UNKNOWN, Diff, diff, has_unknown
 from .faults import Faults, Struck
 from .making import Draft, draft, previewed, seconds, unknown_where_unknown
 from .paths import Json, Scope
-from .refusing import CloudError, No, held, refusals, refused, settled_at, view_of, words
+from .refusing import CloudError, No, held, refusals, refused, view_of, words
 from .rows import Operation, Refusal, TypeRow
 from .settings import Settings
-from .store import Resource, Store
+from .store import Resource, Store, StoreError
 from .surroundings import CloudView, NothingKnown, Offers, Request
 from .table import Table
 from .templates import fill, generated
@@ -182,7 +184,9 @@ class Cloud:
             raise
         finally:
             took = self.clock.now() - began
-            self.store.log(operation, type_, urn, id_, at=began, took=took, outcome=outcome)
+            # What the cloud has done it has done, even if a disk that is full now has no room for this line.
+            with suppress(StoreError):
+                self.store.log(operation, type_, urn, id_, at=began, took=took, outcome=outcome)
 
     def _tidy(self) -> None:
         self.store.finish_deletions(self.clock.now())
@@ -195,7 +199,7 @@ class Cloud:
         def attempt() -> Resource | No:
             made = draft(self.around, row, type_, urn, name, inputs)
             scope = Scope(made.request, self.around)
-            return refused(self.around, row, "create", scope) or self._accept(row, urn, made)
+            return refused(self.around, row, "create", scope) or accept(self.around, row, urn, made)
 
         resource = await self._until_granted(attempt)
         if deadly:
@@ -214,32 +218,6 @@ class Cloud:
                 raise answer.error
             await self.clock.pause(LOOK_EVERY, least=0.001)
         raise AssertionError("count() does not end")
-
-    def _accept(self, row: TypeRow, urn: str, made: Draft) -> Resource:
-        here, now = made.request, self.clock.now()
-        scope = Scope(here, self.around)
-        took = seconds(row.latency, "create", scope) * self.faults.slowness(here.type)
-        ready = settled_at(self.around, row, scope) + (took if self.clock.counts else 0.0)
-        self.store.count(f"made {urn}")
-        resource = self.store.add(
-            type_=here.type, id_=here.id, urn=urn, name=here.name, inputs=made.inputs, outputs=made.outputs,
-            at=now, ready_at=ready,
-        )  # fmt: skip
-        for child, child_id in made.along:
-            inputs = fill(dict(child.inputs), Scope(resource, self.around))
-            self._add_hidden(child.type, child_id, resource, inputs, ready, owner=resource.serial)
-        return resource
-
-    def _add_hidden(
-        self, type_: str, id_: str, of: Resource, inputs: Json, at: float, owner: int | None = None
-    ) -> Resource:
-        given = inputs if isinstance(inputs, Mapping) else {}
-        row = self.table.types[type_]
-        made = draft(self.around, row, type_, f"{of.urn}#{id_}", of.name, given, id_=id_)
-        return self.store.add(
-            type_=type_, id_=id_, urn=of.urn, name=of.name, inputs=given, outputs=made.outputs, at=at, ready_at=at,
-            owner=owner, hidden=True,
-        )  # fmt: skip
 
     async def _finish(self, resource: Resource, operation: Operation) -> Resource:
         """Wait until the resource is there, or has failed."""
@@ -327,12 +305,5 @@ class Cloud:
             return
         await self.clock.until(resource.ready_at)
         with self.store.transaction():
-            now = self.clock.now()
-            scope = Scope(resource, self.around)
-            for left in row.leaves:
-                if not resource.reasons and left.when.holds(scope):  # what had failed has nothing to leave
-                    number = self.store.count(f"left by {urn}")
-                    seed = Request(left.type, f"{id_}/left/{number}", name, resource.view)
-                    left_id = str(fill(self.table.types[left.type].id, Scope(seed, self.around), "id"))
-                    self._add_hidden(left.type, left_id, resource, fill(dict(left.inputs), scope), now)
-            self.store.remove(resource, now)
+            leave_behind(self.around, row, resource)
+            self.store.remove(resource, self.clock.now())

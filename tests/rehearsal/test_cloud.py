@@ -6,6 +6,7 @@ import pytest
 
 from gpufleet_rehearsal.cloud import InitFailed
 from gpufleet_rehearsal.refusing import CloudError
+from gpufleet_rehearsal.store import StoreError
 
 NETWORK = "toy:net/network:Network"
 SUBNET = "toy:net/subnet:Subnet"
@@ -300,3 +301,11 @@ def test_fixed_name_is_deleted_before_it_is_replaced(make_toy, toy_table, name, 
     found = make_toy().cloud.diff(ROLE, "r", {"name": name, "path": "/"}, {"name": name, "path": "/x"})
     assert found.replaces == ["path"]
     assert found.delete_first is delete_first
+
+
+def test_what_is_made_is_answered_even_if_it_cannot_be_logged(toy, monkeypatch):
+    def full(*_args, **_more):
+        raise StoreError("disk is full")
+
+    monkeypatch.setattr(toy.store, "log", full)
+    assert toy.create(NETWORK, "main").id == toy.store.resources(NETWORK)[0].id

@@ -1,0 +1,53 @@
+"""Puts resources into the cloud: what was asked for, what the cloud makes along with it, what a deletion leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .making import Draft, draft, seconds
+from .paths import Json, Scope
+from .refusing import settled_at
+from .rows import TypeRow
+from .store import Resource
+from .surroundings import CloudView, Request
+from .templates import fill
+
+
+def accept(around: CloudView, row: TypeRow, urn: str, made: Draft) -> Resource:
+    """Put a resource into the cloud, `creating` until what it names has settled and its own time is over."""
+    here, now = made.request, around.clock.now()
+    scope = Scope(here, around)
+    took = seconds(row.latency, "create", scope) * around.faults.slowness(here.type)
+    ready = settled_at(around, row, scope) + (took if around.clock.counts else 0.0)
+    around.store.count(f"made {urn}")
+    resource = around.store.add(
+        type_=here.type, id_=here.id, urn=urn, name=here.name, inputs=made.inputs, outputs=made.outputs,
+        at=now, ready_at=ready,
+    )  # fmt: skip
+    for child, child_id in made.along:
+        inputs = fill(dict(child.inputs), Scope(resource, around))
+        _add_hidden(around, child.type, child_id, resource, inputs, ready, owner=resource.serial)
+    return resource
+
+
+def leave_behind(around: CloudView, row: TypeRow, resource: Resource) -> None:
+    """Put into the cloud what the deletion of a resource leaves there and nobody owns."""
+    scope = Scope(resource, around)
+    for left in row.leaves:
+        if left.when.holds(scope):
+            number = around.store.count(f"left by {resource.urn}")
+            seed = Request(left.type, f"{resource.id}/left/{number}", resource.name, resource.view)
+            left_id = str(fill(around.table.types[left.type].id, Scope(seed, around), "id"))
+            inputs = fill(dict(left.inputs), scope)
+            _add_hidden(around, left.type, left_id, resource, inputs, around.clock.now(), owner=None)
+
+
+def _add_hidden(
+    around: CloudView, type_: str, id_: str, of: Resource, inputs: Json, at: float, owner: int | None
+) -> None:
+    given = inputs if isinstance(inputs, Mapping) else {}
+    made = draft(around, around.table.types[type_], type_, f"{of.urn}#{id_}", of.name, given, id_=id_)
+    around.store.add(
+        type_=type_, id_=id_, urn=of.urn, name=of.name, inputs=given, outputs=made.outputs, at=at, ready_at=at,
+        owner=owner, hidden=True,
+    )  # fmt: skip
