@@ -230,7 +230,14 @@ class Cloud:
         if failing is None:
             return resource
         reason = f"{failing.code}: {words(failing.text, Scope(resource, self.around))}"
-        resource = self.store.change(resource, status="failed", reasons=[f"{failing.status}: {reason}"])
+        # A type that tells its status tells this one, so that a refresh or a read does not take it for sound.
+        shown = {"status": failing.status} if "status" in resource.outputs else {}
+        resource = self.store.change(
+            resource,
+            status="failed",
+            reasons=[f"{failing.status}: {reason}"],
+            outputs={**resource.outputs, **shown},
+        )
         raise InitFailed(resource, list(resource.reasons))
 
     async def _failing(self, operation: Operation, scope: Scope, began: float) -> Refusal | None:

@@ -12,13 +12,12 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from gpufleet.errors import UserError
 
 from .paths import Json
+from .resource import Operation, Resource, merged
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS resources (
@@ -48,73 +47,6 @@ _COLUMNS = (
 
 class StoreError(UserError):
     """The file of the simulated cloud cannot be read or written; the text is one line."""
-
-
-def merged(below: Mapping[str, Json], above: Mapping[str, Json]) -> dict[str, Json]:
-    """Two objects as one, inner objects likewise; elsewhere `above` wins."""
-    out = dict(below)
-    for key, value in above.items():
-        under = out.get(key)
-        both = isinstance(under, Mapping) and isinstance(value, Mapping)
-        out[key] = merged(under, value) if both else value  # type: ignore[arg-type]  # narrowed through `both`
-    return out
-
-
-@dataclass(frozen=True)
-class Resource:
-    """A resource that the cloud holds.
-
-    `status` is available, failed or deleting, as it will be at `ready_at`; before that it is creating (see
-    `Cloud.status`). `owner` is the serial of the resource that the cloud made this one for, `hidden` says that no
-    program made it.
-    """
-
-    serial: int
-    revision: int
-    type: str
-    id: str
-    urn: str
-    name: str
-    inputs: Mapping[str, Json]
-    outputs: Mapping[str, Json]
-    status: str
-    reasons: Sequence[str]
-    version: int
-    owner: int | None
-    hidden: bool
-    created_at: float
-    ready_at: float
-    deleted_at: float | None
-
-    @cached_property
-    def view(self) -> Mapping[str, Json]:
-        """Inputs, overlaid by outputs: what paths read."""
-        return merged(self.inputs, self.outputs)
-
-    @property
-    def tags(self) -> Mapping[str, Json]:
-        """Its tags, the provider's default ones included."""
-        tags = self.view.get("tagsAll", self.view.get("tags"))
-        return tags if isinstance(tags, Mapping) else {}
-
-    @property
-    def handles(self) -> set[str]:
-        """What other resources may call it by: id, arn, name."""
-        return {self.id} | {v for key in ("arn", "name") if isinstance(v := self.view.get(key), str)}
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One call that the cloud got: when, for how long (both simulated seconds), its outcome ("ok" or the words)."""
-
-    number: int
-    at: float
-    took: float
-    operation: str
-    type: str
-    urn: str
-    id: str
-    outcome: str
 
 
 class Store:
@@ -327,3 +259,6 @@ class Store:
         """Remember a value."""
         with self.transaction():
             self._db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
+
+
+__all__ = ["Operation", "Resource", "Store", "StoreError", "merged"]

@@ -58,6 +58,7 @@ toy:iam/role:Role:
 toy:run/pool:Pool:
   id: "{name}"
   autoname: {property: name, max: 30}
+  outputs: {status: ACTIVE}
   immutable: [name]
   references:
     roleArn: {to: ["toy:iam/role:Role"], by: arn, code: NoRole, text: "{value}", unless: "^arn:toy:cloud:"}

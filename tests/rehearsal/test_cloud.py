@@ -115,11 +115,13 @@ def test_failure_in_the_status_leaves_a_failed_resource_that_an_update_makes_ane
         timed_toy.create(POOL, "p", name="p", network="closed")
     assert failed.value.reasons == ["CREATE_FAILED: NeverJoined: p did not join"]
     assert timed_toy.store.get(POOL, "p").status == "failed"
+    assert timed_toy.store.get(POOL, "p").view["status"] == "CREATE_FAILED"
     assert timed_toy.clock.now() >= 1200
     with pytest.raises(InitFailed):
         timed_toy.update(failed.value.resource, name="p", network="closed")
     timed_toy.update(failed.value.resource, name="p", network="open")
     assert timed_toy.store.get(POOL, "p").status == "available"
+    assert timed_toy.store.get(POOL, "p").view["status"] == "ACTIVE"
     assert timed_toy.store.get(POOL, "p").reasons == []
 
 

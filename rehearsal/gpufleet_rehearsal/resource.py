@@ -1,0 +1,76 @@
+"""What a store gives back: a resource that the cloud holds, and a call that it got."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from .paths import Json
+
+
+def merged(below: Mapping[str, Json], above: Mapping[str, Json]) -> dict[str, Json]:
+    """Two objects as one, inner objects likewise; elsewhere `above` wins."""
+    out = dict(below)
+    for key, value in above.items():
+        under = out.get(key)
+        both = isinstance(under, Mapping) and isinstance(value, Mapping)
+        out[key] = merged(under, value) if both else value  # type: ignore[arg-type]  # narrowed through `both`
+    return out
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource that the cloud holds.
+
+    `status` is available, failed or deleting, as it will be at `ready_at`; before that it is creating (see
+    `Cloud.status`). `owner` is the serial of the resource that the cloud made this one for, `hidden` says that no
+    program made it.
+    """
+
+    serial: int
+    revision: int
+    type: str
+    id: str
+    urn: str
+    name: str
+    inputs: Mapping[str, Json]
+    outputs: Mapping[str, Json]
+    status: str
+    reasons: Sequence[str]
+    version: int
+    owner: int | None
+    hidden: bool
+    created_at: float
+    ready_at: float
+    deleted_at: float | None
+
+    @cached_property
+    def view(self) -> Mapping[str, Json]:
+        """Inputs, overlaid by outputs: what paths read."""
+        return merged(self.inputs, self.outputs)
+
+    @property
+    def tags(self) -> Mapping[str, Json]:
+        """Its tags, the provider's default ones included."""
+        tags = self.view.get("tagsAll", self.view.get("tags"))
+        return tags if isinstance(tags, Mapping) else {}
+
+    @property
+    def handles(self) -> set[str]:
+        """What other resources may call it by: id, arn, name."""
+        return {self.id} | {v for key in ("arn", "name") if isinstance(v := self.view.get(key), str)}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One call that the cloud got: when, for how long (both simulated seconds), its outcome ("ok" or the words)."""
+
+    number: int
+    at: float
+    took: float
+    operation: str
+    type: str
+    urn: str
+    id: str
+    outcome: str
