@@ -1,5 +1,6 @@
 """An environment for multi-node GPU training on AWS: network, EKS, GPU pools, shared files and a registry."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import pulumi
@@ -47,7 +48,7 @@ def build(environment: str, settings: AwsSettings) -> dict[str, pulumi.Input[Any
             given(settings.files)
             | own
             | {
-                "zones": settings.network.zones,
+                "zones": mounted_zones(settings),
                 "zone_names": settings.zone_names,
                 "vpc_id": network.vpc_id,
                 "subnet_ids": network.private_subnet_ids,
@@ -97,6 +98,7 @@ def new_cluster(environment: str, settings: AwsSettings, network: Network) -> Cl
     joining = {
         "cluster_name": cluster.ready,
         "cluster_security_group_id": cluster.cluster_security_group_id,
+        "node_role_arn": cluster.node_role_arn,
         "cluster_endpoint": cluster.endpoint,
         "cluster_certificate_authority": cluster.certificate_authority,
     }
@@ -122,16 +124,18 @@ def existing_cluster(settings: AwsSettings) -> ClusterLinks:
 def refuse(environment: str, settings: AwsSettings) -> None:
     """Judge every part by its plain values, so that one preview shows all faults and nothing is half made."""
     region = {"region": settings.region}
-    zones = {"zones": settings.network.zones, "zone_names": settings.zone_names}
+    clients = {"client_security_group_ids": {"nodes": "the cluster's"}}
+    files = {"zones": mounted_zones(settings), "zone_names": settings.zone_names} | clients
     judged = {
         "network": judge_network(given(settings.network) | region),
-        "cluster": judge_cluster(given(settings.cluster) | region | zones) if not settings.existing_cluster else [],
         "files": judge_shared_files(
-            given(settings.files) | region | zones | {"client_security_group_ids": {"nodes": "cluster"}}
+            given(settings.files) | region | files | {"client_security_group_ids": {"nodes": ""}}
         ),
         "registry": judge_registry(registry_of(environment, settings) | region),
         **{pool: judge_pool(given(intent), settings.region) for pool, intent in settings.pools.items()},
     }
+    if settings.existing_cluster is None:
+        judged["cluster"] = judge_cluster(given(settings.cluster) | region | {"zones": settings.network.zones})
     refused = [
         Refused(f"{environment}-{part}", broken)
         for part, findings in judged.items()
@@ -139,6 +143,11 @@ def refuse(environment: str, settings: AwsSettings) -> None:
     ]
     if refused:
         raise pulumi.RunError("\n".join(map(str, refused)))
+
+
+def mounted_zones(settings: AwsSettings) -> Sequence[str]:
+    """Zones with a mount target: all that have nodes; One Zone files have a single one."""
+    return [settings.files.one_zone] if settings.files.one_zone else settings.network.zones
 
 
 def registry_of(environment: str, settings: AwsSettings) -> dict[str, Any]:

@@ -1,0 +1,87 @@
+"""The real engine, the real program and the simulated cloud, driven by the command line as a user would."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gpufleet_rehearsal.cloud import Cloud
+from gpufleet_rehearsal.home import Home
+from gpufleet_rehearsal.opening import open_cloud
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+GPUFLEET = Path(sys.executable).parent / "gpufleet"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A copy of our project that a test may change. Its rehearsal is in `.rehearsal` of the copy."""
+
+    folder: Path
+
+    @property
+    def home(self) -> Home:
+        return Home.of(self.folder)
+
+    @property
+    def cloud(self) -> Cloud:
+        return open_cloud("aws", self.home.root)
+
+    def run(self, *arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        """Run `gpufleet ...` in the project."""
+        return subprocess.run(
+            [GPUFLEET, *arguments],
+            cwd=self.folder,
+            env=os.environ | (env or {}),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    def rehearse(self, *arguments: str, environment: str = "aws-dev") -> subprocess.CompletedProcess[str]:
+        """`gpufleet rehearse aws-dev` without waiting for the simulated cloud."""
+        return self.run("rehearse", environment, "--latency-scale", "0", *arguments)
+
+    def state(self, environment: str = "aws-dev") -> list[dict[str, Any]]:
+        return self.home.engine().state(environment)
+
+    def configure(self, change: Callable[[dict[str, Any]], None], environment: str = "aws-dev") -> None:
+        """Change the environment's configuration; keys without their `gpufleet:`."""
+        file = self.folder / "stacks" / "config" / f"Pulumi.{environment}.yaml"
+        document = yaml.safe_load(file.read_text())
+        config = {key.removeprefix("gpufleet:"): value for key, value in document["config"].items()}
+        change(config)
+        document["config"] = {key if ":" in key else f"gpufleet:{key}": value for key, value in config.items()}
+        file.write_text(yaml.safe_dump(document))
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace a text that stands in a file of the program exactly once."""
+        path = self.folder / file
+        text = path.read_text()
+        assert text.count(old) == 1, (file, old)
+        path.write_text(text.replace(old, new))
+
+
+def held(cloud: Cloud) -> list[str]:
+    """Names and types of everything that the cloud holds and did not make by itself."""
+    return sorted(f"{r.name} {r.type}" for r in cloud.store.resources() if r.owner is None)
+
+
+def names_of(resources: list[dict[str, Any]]) -> set[str]:
+    return {str(resource["urn"]).split("::")[-1] for resource in resources}
+
+
+def copy_of_ours(folder: Path) -> Project:
+    """A project in an empty folder: our Pulumi.yaml and stacks, and the virtual environment that runs the tests."""
+    shutil.copy(REPOSITORY / "Pulumi.yaml", folder)
+    shutil.copytree(REPOSITORY / "stacks", folder / "stacks", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / ".venv").symlink_to(Path(sys.prefix))
+    return Project(folder)

@@ -1,0 +1,102 @@
+"""After a crash in the middle of an `up`: what the cloud holds and the state does not is named, and taken over."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+
+import pytest
+from rehearsed_project import GPUFLEET, Project, held
+
+from gpufleet_rehearsal.store import Resource
+
+CLUSTER = "aws:eks/cluster:Cluster"
+
+
+def wait_for(what: str, found: Callable[[], bool], seconds: float = 60) -> None:
+    """Look until it is there. Errors: AssertionError after so many seconds."""
+    end = time.monotonic() + seconds
+    while not found():
+        assert time.monotonic() < end, what
+        time.sleep(0.05)
+
+
+def engine_of(parent: int) -> int | None:
+    """The process id of the engine that a `gpufleet rehearse` started, by the operating system's own list."""
+    listed = subprocess.run(
+        ["ps", "-o", "pid=,args=", "--ppid", str(parent)], capture_output=True, text=True, check=False
+    )
+    lines = [line.split(None, 1) for line in listed.stdout.splitlines()]
+    return next((int(pid) for pid, command in lines if "pulumi up" in command), None)
+
+
+def kill_in_the_middle(project: Project) -> None:
+    """Bring aws-dev up, and end the engine by force while the cloud is at work on the cluster."""
+    process = subprocess.Popen(
+        [GPUFLEET, "rehearse", "aws-dev", "--latency-scale", "0.02"],
+        cwd=project.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+    def clusters() -> list[Resource]:
+        return project.cloud.store.resources(CLUSTER) if project.home.exists else []
+
+    wait_for("the cluster was never asked for", lambda: bool(clusters()))
+    engine = engine_of(process.pid)
+    assert engine is not None
+    os.kill(engine, signal.SIGKILL)
+    process.wait(timeout=60)
+
+
+def orphans(project: Project) -> set[str]:
+    known = {(resource["type"], resource.get("id")) for resource in project.state()}
+    return {r.name for r in project.cloud.store.resources() if r.owner is None and (r.type, r.id) not in known}
+
+
+@pytest.mark.parametrize("delete", [False, True], ids=["taken-over", "deleted"])
+def test_killed_engine(erasing: Project, delete: bool) -> None:
+    kill_in_the_middle(erasing)
+    lost = orphans(erasing)
+    assert "aws-dev-cluster-cluster" in lost
+
+    locked = erasing.rehearse()
+    assert locked.returncode != 0
+    assert "locked" in locked.stdout + locked.stderr
+
+    adopt = ["--", "gpufleet", "adopt", "aws-dev", "--unlock", *(["--delete"] if delete else [])]
+    listed = erasing.rehearse("--", "gpufleet", "adopt", "aws-dev", "--list")
+    for name in lost:
+        assert f"in the cloud, not in the state: {name} (" in listed.stdout
+    adopted = erasing.rehearse(*adopt)
+    assert adopted.returncode == 0, adopted.stdout + adopted.stderr
+    assert f"{len(lost)} {'deleted' if delete else 'taken over'}, 0 left" in adopted.stdout
+    assert orphans(erasing) == set()
+
+    before = {r.name: r.id for r in erasing.cloud.store.resources(CLUSTER)}
+    assert bool(before) is not delete
+    up = erasing.rehearse()
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert "pending operations" not in up.stdout
+    names = [line.split(" aws:")[0] for line in held(erasing.cloud)]
+    assert len(names) == len(set(names)), "something was made twice"
+    assert erasing.rehearse("--destroy").returncode == 0
+    assert held(erasing.cloud) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["aws-dev-network-vpc", "aws-dev-files-mount-use1-az2", "aws-dev-network-public-default"]
+)
+def test_provider_that_dies_after_the_cloud_has_acted(erasing: Project, name: str) -> None:
+    """No pending operation is left then: only tags, or what an untagged thing connects, lead to the orphan."""
+    assert erasing.rehearse("--fault", f"die:@{name}").returncode != 0
+    assert orphans(erasing) == {name}
+    adopted = erasing.rehearse("--", "gpufleet", "adopt", "aws-dev")
+    assert adopted.returncode == 0, adopted.stdout + adopted.stderr
+    assert f"in the cloud, not in the state: {name if name.endswith('vpc') else 'unnamed'} (" in adopted.stdout
+    up = erasing.rehearse()
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert erasing.rehearse("--destroy").returncode == 0
+    assert held(erasing.cloud) == []
