@@ -31,14 +31,17 @@ def accept(around: CloudView, row: TypeRow, urn: str, made: Draft) -> Resource:
 
 
 def leave_behind(around: CloudView, row: TypeRow, resource: Resource) -> None:
-    """Put into the cloud what the deletion of a resource leaves there and nobody owns."""
+    """Put into the cloud what the deletion of a resource leaves there and nobody owns; a failed one leaves nothing."""
+    if resource.reasons:
+        return
     scope = Scope(resource, around)
     for left in row.leaves:
         if left.when.holds(scope):
             number = around.store.count(f"left by {resource.urn}")
-            seed = Request(left.type, f"{resource.id}/left/{number}", resource.name, resource.view)
-            left_id = str(fill(around.table.types[left.type].id, Scope(seed, around), "id"))
             inputs = fill(dict(left.inputs), scope)
+            view = inputs if isinstance(inputs, Mapping) else {}
+            seed = Request(left.type, f"{resource.id}/left/{number}", resource.name, view)
+            left_id = str(fill(around.table.types[left.type].id, Scope(seed, around), "id"))
             _add_hidden(around, left.type, left_id, resource, inputs, around.clock.now(), owner=None)
 
 

@@ -127,3 +127,17 @@ def test_zone_names(region, prefix):
     assert zone_id(f"{region}c") == f"{prefix}-az3"
     assert zone_id(f"{prefix}-az3") == f"{prefix}-az3"
     assert zone_letter(f"{prefix}-az3") == "c"
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "found"),
+    [
+        ("x | parent", "/aws/eks/training/cluster", ["training"]),
+        ("x | parent", "plain", []),
+        ("x | keys", {"a.b/c": "1", "d": "2"}, ["a.b/c\nd"]),
+        ("x | keys", "plain", []),
+    ],
+)
+def test_filters_of_names_and_keys(scope, text, value, found):
+    here = Request("toy:run/pool:Pool", "p", "p", {"x": value})
+    assert parse_path(text).values(Scope(here, scope.around)) == found

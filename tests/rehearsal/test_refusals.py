@@ -174,6 +174,27 @@ def test_leaked_interface_holds_its_subnet(tmp_path):
         aws.delete(aws.resource("private-1"))
 
 
+LOG_GROUP = "aws:cloudwatch/logGroup:LogGroup"
+
+
+def test_cluster_that_logs_leaves_its_log_group_when_nobody_else_keeps_it(tmp_path):
+    aws = in_world("eks", tmp_path)
+    aws.delete(aws.resource("bare"))
+    (left,) = aws.cloud.store.resources(LOG_GROUP)
+    assert (left.id, left.hidden) == ("/aws/eks/bare/cluster", True)
+    with pytest.raises(CloudError, match=r"^ResourceAlreadyExistsException: The specified log group already exists$"):
+        aws.create(LOG_GROUP, NAME, {"name": "/aws/eks/bare/cluster"})
+
+
+def test_log_group_that_goes_after_its_cluster_leaves_nothing(tmp_path):
+    aws = in_world("everything", tmp_path)
+    for resource in reversed(TABLE.worlds["everything"]):
+        aws.delete(aws.resource(resource.name))
+        if resource.name == "cluster":
+            break
+    assert [group.id for group in aws.cloud.store.resources(LOG_GROUP)] == [aws.resource("cluster-logs").id]
+
+
 def test_rows_have_a_source():
     assert [row.name for row in TABLE.refusals if len(row.source) < 10] == []
 
