@@ -75,6 +75,18 @@ def input_problems(type_: str, inputs: Mapping[str, Json]) -> list[tuple[str, st
     return [(problem.path, problem.reason) for problem in problems(type_, inputs)]
 
 
+def config_problems(name: str, config: Mapping[str, Json], settings: Settings) -> list[str]:
+    """What is wrong with the provider's configuration, a line each: misspelt keys, and no region."""
+    found: list[str] = []
+    if name == "aws":
+        from .inputs import config_problems as misspelt
+
+        found += [problem.reason for problem in misspelt(config)]
+    if not config.get("region") and "region" not in settings.model_fields_set:
+        found.append(f"{name}:region: not set; give the region, `pulumi config set {name}:region us-east-1`")
+    return found
+
+
 def default_tags(config: Mapping[str, Json]) -> Mapping[str, Json]:
     """Tags that the provider's configuration puts on every resource (`aws:defaultTags`)."""
     given = config.get("defaultTags")

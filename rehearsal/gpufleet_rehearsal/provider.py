@@ -26,7 +26,7 @@ from gpufleet.errors import UserError
 from .clock import Interrupted
 from .cloud import Cloud, InitFailed, logical_name
 from .diff import Kind
-from .opening import NoRehearsal, open_cloud
+from .opening import NoRehearsal, config_problems, open_cloud
 from .paths import Json
 from .wire import read_struct, write_struct
 
@@ -112,10 +112,7 @@ class Provider(ResourceProviderServicer):
         config = read_struct(request.news)
         cloud = open_cloud(self._name, self._directory, config)
         cloud.store.close()
-        failures = []
-        if not config.get("region") and "region" not in cloud.settings.model_fields_set:
-            line = f"{self._name}:region: not set; give the region, `pulumi config set {self._name}:region us-east-1`"
-            failures.append(pb.CheckFailure(reason=line))
+        failures = [pb.CheckFailure(reason=reason) for reason in config_problems(self._name, config, cloud.settings)]
         return pb.CheckResponse(inputs=request.news, failures=failures)
 
     async def DiffConfig(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:

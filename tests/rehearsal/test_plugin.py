@@ -17,7 +17,7 @@ from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub, add_Res
 
 from gpufleet_rehearsal import opening
 from gpufleet_rehearsal.provider import Provider, Refusing
-from gpufleet_rehearsal.table import load_table
+from gpufleet_rehearsal.table import DATA, load_table
 from gpufleet_rehearsal.wire import read_struct, write_struct
 
 NETWORK = "toy:net/network:Network"
@@ -46,7 +46,7 @@ class Engine:
 @pytest.fixture
 def rehearse(tmp_path, toy_table, monkeypatch):
     """Runs a conversation with a provider of the toy cloud, whose directory is the test's."""
-    monkeypatch.setattr(opening, "load_table", lambda name: load_table(name, toy_table))
+    monkeypatch.setattr(opening, "load_table", lambda name: load_table(name, toy_table if name == "toy" else DATA))
     monkeypatch.setattr(opening, "input_problems", lambda _type, inputs: [("x", "x=1: bad")] if "x" in inputs else [])
 
     def run(conversation, servicer=None):
@@ -202,6 +202,18 @@ def test_missing_region_is_one_line(rehearse):
         ]
 
     rehearse(conversation)
+
+
+def test_misspelt_key_of_the_configuration_is_one_line(rehearse, tmp_path):
+    async def conversation(engine):
+        answer = await engine.stub.CheckConfig(
+            pb.CheckRequest(news=write_struct({"region": "us-east-1", "regoin": "x"}))
+        )
+        (failure,) = answer.failures
+        assert failure.reason.startswith("aws:regoin: no such key of the provider's configuration; ")
+        assert "region" in failure.reason
+
+    rehearse(conversation, Provider("aws", tmp_path))
 
 
 def test_look_up_methods_and_components_are_refused(rehearse):
