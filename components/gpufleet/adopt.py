@@ -21,7 +21,7 @@ class Found:
     """A resource that the cloud holds. type: its Pulumi type. import_id: what `pulumi import` takes.
 
     name: its logical name, None for what takes no tags; then `inputs` (wire names) tell it from others of its type.
-    id: as the state would have it, None where only the provider could say.
+    id: as the state would have it, None where only the provider could say. arn: its ARN, None where it has none.
     """
 
     type: str
@@ -29,6 +29,7 @@ class Found:
     name: str | None
     id: str | None = None
     inputs: Mapping[str, object] = field(default_factory=dict)
+    arn: str | None = None
 
     def __str__(self) -> str:
         return f"{self.name or 'unnamed'} ({self.type} {self.import_id})"
@@ -62,22 +63,36 @@ def find_orphans(engine: Engine, stack: str, inventory: Inventory) -> Orphans:
     if not lost:
         return Orphans((), ())
     steps = [step["newState"] for step in engine.preview(stack) if step["op"] == "create"]
-    pairs = [(found, next((step for step in steps if _is(found, step)), None)) for found in lost]
-    return Orphans(
-        tuple((found, step) for found, step in pairs if step is not None),
-        tuple(found for found, step in pairs if step is None),
-    )
+    wanted: list[tuple[Found, Mapping[str, Any]]] = []
+    unknown: list[Found] = []
+    for found in lost:
+        step = next((step for step in steps if _is(found, step)), None)
+        if step is None:
+            unknown.append(found)
+        else:
+            wanted.append((found, step))
+            # Two things of one name: the program has use for one.
+            steps.remove(step)
+    return Orphans(tuple(wanted), tuple(unknown))
+
+
+def named(resource: Mapping[str, Any]) -> str:
+    """The logical name of a resource of the state or of a preview."""
+    return str(resource["urn"]).split("::")[-1]
 
 
 def _is(found: Found, resource: Mapping[str, Any]) -> bool:
     """Whether a resource of the state, or one that a preview would make, is the one found."""
+    if found.arn is not None and resource.get("outputs", {}).get("arn") == found.arn:
+        # Whatever type the inventory takes it for.
+        return True
     if resource["type"] != found.type:
         return False
-    if found.id is not None and resource.get("id") == found.id:
-        return True
-    if found.name is not None:
+    if found.id is not None and "id" in resource:
         # A resource with an id is known by it alone: two of one name are two.
-        return "id" not in resource and str(resource["urn"]).split("::")[-1] == found.name
+        return bool(resource["id"] == found.id)
+    if found.name is not None:
+        return "id" not in resource and named(resource) == found.name
     given = resource.get("inputs", {})
     return all(given.get(name) == value for name, value in found.inputs.items())
 
@@ -92,8 +107,7 @@ def take_over(engine: Engine, stack: str, orphans: Orphans) -> None:
         resources: list[dict[str, str]] = []
         for found, step in orphans.wanted:
             parent = parents.setdefault(str(step["parent"]), f"parent{len(parents)}")
-            name = str(step["urn"]).split("::")[-1]
-            resources.append({"type": found.type, "name": name, "id": found.import_id, "parent": parent})
+            resources.append({"type": found.type, "name": named(step), "id": found.import_id, "parent": parent})
         table = {key: urn for urn, key in parents.items()}
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "import.json"
@@ -111,9 +125,9 @@ def delete(engine: Engine, stack: str, orphans: Orphans) -> None:
     Errors: AdoptError when the engine refuses.
     """
     take_over(engine, stack, orphans)
-    found = {(orphan.type, str(step["urn"]).split("::")[-1]) for orphan, step in orphans.wanted}
+    found = {(orphan.type, named(step)) for orphan, step in orphans.wanted}
     state = engine.state(stack)
-    targets = [r["urn"] for r in state if (r["type"], str(r["urn"]).split("::")[-1]) in found]
+    targets = [r["urn"] for r in state if (r["type"], named(r)) in found]
     options = [f"--target={urn}" for urn in targets]
     if targets and engine.operate("destroy", stack, "--target-dependents", *options) != 0:
         raise AdoptError(f"{stack}: the engine could not delete what was found; its words are above")
