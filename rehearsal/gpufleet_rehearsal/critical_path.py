@@ -8,7 +8,7 @@ Two graphs over the same resources with the same typical seconds (the table's la
 Both are longest paths, so they are exact and repeatable. Their ratio says what the program's own ordering costs.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any
@@ -97,7 +97,7 @@ def time_to_up(cloud: Cloud, state: Sequence[Mapping[str, Any]]) -> TimeToUp:
     state: the resources of the engine's exported deployment. Resources that the cloud does not hold are left out.
     """
     in_cloud = {resource.urn: resource for resource in cloud.store.resources() if not resource.hidden}
-    waits = {resource["urn"]: resource.get("dependencies", []) for resource in state if resource["urn"] in in_cloud}
+    waits = waiting(state, in_cloud.keys())
     engine: dict[str, Node] = {}
     table: dict[str, Node] = {}
     for urn, dependencies in waits.items():
@@ -110,6 +110,27 @@ def time_to_up(cloud: Cloud, state: Sequence[Mapping[str, Any]]) -> TimeToUp:
             resource.name, resource.type, seconds, {before: demanded.get(before, 0.0) for before in dependencies}
         )
     return TimeToUp(longest(engine), longest(table))
+
+
+def waiting(state: Sequence[Mapping[str, Any]], real: Collection[str]) -> dict[str, set[str]]:
+    """What the engine made each real resource wait for: URN -> real URNs, by the state's own records.
+
+    real: URNs of what takes time. Components and providers take none, but pass waiting on: whoever has one as parent
+    or as provider is registered after it, so a `depends_on` of a component delays every child, although the state
+    notes it at the component only.
+    """
+    named: dict[str, set[str]] = {}
+    for resource in state:
+        if not resource.get("delete"):  # the old one of a replacement
+            links = [*resource.get("dependencies", ()), resource.get("parent"), resource.get("deletedWith")]
+            links.append(resource.get("provider", "").rpartition("::")[0])  # URN::id
+            named[resource["urn"]] = set(filter(None, links))
+    found: dict[str, set[str]] = {}
+    for urn in TopologicalSorter(named).static_order():
+        found[urn] = set()
+        for before in named.get(urn, ()):
+            found[urn] |= {before} if before in real else found[before]
+    return {urn: found[urn] for urn in named if urn in real}
 
 
 def demands(cloud: Cloud, resource: Resource) -> dict[str, float]:
