@@ -112,13 +112,14 @@ def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list
     gpufleet rehearse aws-dev -- gpufleet adopt aws-dev --unlock
     """
     from gpufleet import adopt as adoption
+    from gpufleet.adopt import find_orphans, named
 
     engine, inventory = _engine_and_inventory(program)
     if unlock:
         adoption.unlock(engine, environment)
-    orphans = adoption.find_orphans(engine, environment, inventory)
-    for found, _ in orphans.wanted:
-        click.echo(f"in the cloud, not in the state: {found}")
+    orphans = find_orphans(engine, environment, inventory)
+    for found, step in orphans.wanted:
+        click.echo(f"in the cloud, not in the state: {named(step)} ({found.type} {found.import_id})")
     for found in orphans.unknown:
         click.echo(f"in the cloud, not in the state, not in the program: {found}; look at it and delete it by hand")
     if only_list:

@@ -1,4 +1,4 @@
-"""A fault at each single create of aws-dev: `up` fails in the cloud's words, the next converges, destroy leaves nothing.
+"""A fault at each single create of aws-dev: `up` fails in the cloud's words, the next converges, destroy leaves none.
 
 All of them in `make sweep`; in `make test` a sample with a fixed seed. The list of creates is a file, so that each is a
 test of its own; the first test tells when the file is not true any more.
