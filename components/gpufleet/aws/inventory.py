@@ -1,0 +1,242 @@
+"""What AWS holds of an environment, found by the tags that every resource carries.
+
+The Resource Groups Tagging API finds everything with tags but IAM roles, which are asked for one by one. What takes no
+tags is found by what it hangs on: routes and associations on tagged route tables, mount targets on tagged file systems
+(and on those of tagged access points, where a tagged security group guards them), inline policies on tagged roles.
+
+Not looked for, since AWS accepts the same request again, so that the next `up` simply repeats it: policies attached to
+roles (AttachRolePolicy), backup, lifecycle and access policies of file systems and registries (Put...), access policies
+of an EKS cluster (AssociateAccessPolicy), tags of scaling groups (CreateOrUpdateTags). A pull-through cache rule is the
+whole account's and says nothing of an environment; AWS refuses a second one of its prefix, and the first is then
+imported by that prefix (`pulumi import aws:ecr/pullThroughCacheRule:PullThroughCacheRule NAME PREFIX`).
+
+The Tagging API lists some things for hours after they are gone (aws/aws-sdk#676), and some are gone only by their
+status. So what it says of EC2 and KMS is checked with the service itself: `questions` in import_ids.json.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from gpufleet.adopt import Found
+from gpufleet.aws.account import Account
+
+ROLES_AT_ONCE = 8
+"""Roles whose tags are asked for at the same time. Our choice: an account may have thousands, and IAM throttles."""
+
+_DESTINATIONS = {
+    "destinationCidrBlock": "DestinationCidrBlock",
+    "destinationIpv6CidrBlock": "DestinationIpv6CidrBlock",
+    "destinationPrefixListId": "DestinationPrefixListId",
+}
+"""What a route leads to: Pulumi's property to EC2's."""
+
+
+class AwsInventory:
+    """A look at the account of the credentials in use: one region, and all of IAM.
+
+    region, profile: boto3's own defaults when None.
+    """
+
+    def __init__(self, region: str | None = None, profile: str | None = None) -> None:
+        self._account = Account(region, profile)
+
+    def holds(self, environment: str) -> Sequence[Found]:
+        """Everything tagged `environment` = environment, and what hangs on it; each thing once.
+
+        What no row reads has the type `aws:<service>`, and its ARN as import id. Errors:
+        gpufleet.aws.account.AccountError, also when only one permission is missing: what cannot be seen is never taken
+        for absent.
+        """
+        look = _Look(self._account, environment)
+        tagged = [found for arn, name in look.tagged() for found in look.read(arn, name)]
+        found = [*tagged, *look.routes(), *look.mount_targets(tagged), *look.inline_policies(tagged)]
+        return list({(each.type, each.import_id): each for each in found}.values())
+
+
+@dataclass(frozen=True)
+class Row:
+    """How Pulumi calls a tagged thing of one kind; import_ids.json explains the fields."""
+
+    arn: re.Pattern[str]
+    type: str
+    id: str
+    import_id: str
+    alive: str | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A call of AWS whose answer lists the ids of what really exists; arguments are templates."""
+
+    service: str
+    call: str
+    arguments: Mapping[str, Any]
+    answer: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """The content of import_ids.json. belongs: ARNs of what others make and end, and which carries our tags."""
+
+    rows: Sequence[Row]
+    belongs: Sequence[re.Pattern[str]]
+    questions: Mapping[str, Question]
+
+
+@cache
+def table() -> Table:
+    """The rows, read once."""
+    read = json.loads((files("gpufleet.aws") / "import_ids.json").read_text())
+    rows = [
+        Row(
+            re.compile(row["arn"]),
+            row["type"],
+            own := row.get("id", "{id}"),
+            row.get("import_id", own),
+            row.get("alive"),
+        )
+        for row in read["rows"]
+    ]
+    questions = {
+        key: Question(**{name: value for name, value in question.items() if name != "_"})
+        for key, question in read["questions"].items()
+    }
+    return Table(rows, [re.compile(row["arn"]) for row in read["belongs"]], questions)
+
+
+class _Look:
+    """One look at one environment; what has been asked is not asked again."""
+
+    def __init__(self, account: Account, environment: str) -> None:
+        self._ask, self._environment = account.ask, environment
+        self._answers: dict[str, frozenset[str]] = {}
+        self._principals: dict[str, dict[str, str]] = {}
+
+    def tagged(self) -> Iterator[tuple[str, str]]:
+        """ARN and logical name (empty without a tag `Name`) of everything with the environment's tag."""
+        mine = [{"Key": "environment", "Values": [self._environment]}]
+        resources = self._ask(
+            "resourcegroupstaggingapi",
+            "get_resources",
+            "ResourceTagMappingList[]",
+            TagFilters=mine,
+            ResourcesPerPage=100,
+        )
+        for resource in resources:
+            yield resource["ResourceARN"], _tags(resource["Tags"]).get("Name", "")
+        # A service's own roles carry nobody's tags.
+        answer = "Roles[?!starts_with(Path, '/aws-service-role/') && !starts_with(Path, '/aws-reserved/')]"
+        roles = self._ask("iam", "list_roles", answer)
+        with ThreadPoolExecutor(ROLES_AT_ONCE) as pool:
+            for role, tags in zip(roles, pool.map(self._role_tags, roles), strict=True):
+                if tags.get("environment") == self._environment:
+                    yield role["Arn"], tags.get("Name", "")
+
+    def _role_tags(self, role: Mapping[str, Any]) -> dict[str, str]:
+        return _tags(self._ask("iam", "list_role_tags", "Tags[]", RoleName=role["RoleName"]))
+
+    def read(self, arn: str, name: str) -> Iterator[Found]:
+        """What an ARN is for Pulumi; nothing when it is gone, or is part of something else."""
+        _, _, service, _, _, resource = arn.split(":", 5)
+        kind = f"{service}:{resource}"
+        if any(part.fullmatch(kind) for part in table().belongs):
+            return
+        rows = [(row, match) for row in table().rows if (match := row.arn.fullmatch(kind))]
+        if not rows:
+            yield Found(f"aws:{service}", arn, name, arn=arn)
+        for row, match in rows:
+            words = {**match.groupdict(), "environment": self._environment}
+            if row.type == "aws:eks/accessEntry:AccessEntry":
+                words["principal"] = self._principal(arn, words["cluster"])
+            if all(words.values()) and (row.alive is None or words["id"] in self._alive(row.alive, words)):
+                yield Found(row.type, row.import_id.format(**words), name, row.id.format(**words), arn=arn)
+
+    def _alive(self, question: str, words: Mapping[str, str]) -> frozenset[str]:
+        """Ids of what exists, by a question of the table."""
+        asked = table().questions[question]
+        arguments = _fill(asked.arguments, words)
+        key = json.dumps([question, arguments])
+        if key not in self._answers:
+            self._answers[key] = frozenset(self._ask(asked.service, asked.call, asked.answer, **arguments))
+        return self._answers[key]
+
+    def _principal(self, arn: str, cluster: str) -> str:
+        """Whom an access entry is for, empty when it is gone. Its ARN has the principal's name, but not its path."""
+        if cluster not in self._principals:
+            self._principals[cluster] = {
+                entry["accessEntryArn"]: entry["principalArn"]
+                for principal in self._ask("eks", "list_access_entries", "accessEntries[]", clusterName=cluster)
+                for entry in self._ask(
+                    "eks", "describe_access_entry", "[accessEntry]", clusterName=cluster, principalArn=principal
+                )
+            }
+        return self._principals[cluster].get(arn, "")
+
+    def routes(self) -> Iterator[Found]:
+        """Routes and associations of the environment's route tables, but for those that AWS makes by itself."""
+        mine = [{"Name": "tag:environment", "Values": [self._environment]}]
+        for tables in self._ask("ec2", "describe_route_tables", "RouteTables[]", Filters=mine):
+            own = {"routeTableId": tables["RouteTableId"]}
+            for route in tables["Routes"]:
+                # A gateway endpoint writes its routes itself.
+                if route.get("Origin") == "CreateRoute" and not str(route.get("GatewayId", "")).startswith("vpce-"):
+                    property_ = next(ours for ours, theirs in _DESTINATIONS.items() if route.get(theirs))
+                    to = route[_DESTINATIONS[property_]]
+                    import_id = f"{own['routeTableId']}_{to}"
+                    yield Found("aws:ec2/route:Route", import_id, None, inputs={**own, property_: to})
+            for tie in tables["Associations"]:
+                end = {"subnetId": tie["SubnetId"]} if "SubnetId" in tie else {"gatewayId": tie.get("GatewayId")}
+                if not tie.get("Main"):
+                    import_id = f"{next(iter(end.values()))}/{own['routeTableId']}"
+                    type_ = "aws:ec2/routeTableAssociation:RouteTableAssociation"
+                    yield Found(type_, import_id, None, tie["RouteTableAssociationId"], {**own, **end})
+
+    def mount_targets(self, tagged: Iterable[Found]) -> Iterator[Found]:
+        """Mount targets of the environment's file systems, and its own on file systems of others."""
+        ours = _ids(tagged, "aws:efs/fileSystem:FileSystem")
+        groups = _ids(tagged, "aws:ec2/securityGroup:SecurityGroup")
+        used = {
+            system
+            for point in _ids(tagged, "aws:efs/accessPoint:AccessPoint")
+            for system in self._ask("efs", "describe_access_points", "AccessPoints[].FileSystemId", AccessPointId=point)
+        }
+        for system in sorted(ours | used):
+            for target in self._ask("efs", "describe_mount_targets", "MountTargets[]", FileSystemId=system):
+                own = target["MountTargetId"]
+                if system in ours or groups & set(self._guards(own)):
+                    inputs = {"fileSystemId": system, "subnetId": target["SubnetId"]}
+                    yield Found("aws:efs/mountTarget:MountTarget", own, None, own, inputs)
+
+    def _guards(self, mount_target: str) -> list[str]:
+        call = "describe_mount_target_security_groups"
+        return self._ask("efs", call, "SecurityGroups[]", MountTargetId=mount_target)
+
+    def inline_policies(self, tagged: Iterable[Found]) -> Iterator[Found]:
+        """Policies inside the environment's roles. The provider names each at random, so a second `up` adds one."""
+        for role in sorted(_ids(tagged, "aws:iam/role:Role")):
+            for policy in self._ask("iam", "list_role_policies", "PolicyNames[]", RoleName=role):
+                own = f"{role}:{policy}"
+                yield Found("aws:iam/rolePolicy:RolePolicy", own, None, own, {"role": role})
+
+
+def _ids(found: Iterable[Found], type_: str) -> set[str]:
+    return {each.import_id for each in found if each.type == type_}
+
+
+def _tags(pairs: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    return {pair["Key"]: pair["Value"] for pair in pairs}
+
+
+def _fill(template: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  (JSON of any shape)
+    """The template with every text formatted by `words`."""
+    if isinstance(template, Mapping):
+        return {key: _fill(value, words) for key, value in template.items()}
+    if isinstance(template, list):
+        return [_fill(value, words) for value in template]
+    return template.format(**words) if isinstance(template, str) else template
