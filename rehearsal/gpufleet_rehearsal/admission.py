@@ -20,6 +20,11 @@ def accept(around: CloudView, row: TypeRow, urn: str, made: Draft) -> Resource:
     took = seconds(row.latency, "create", scope) * around.faults.slowness(here.type)
     ready = settled_at(around, row, scope) + (took if around.clock.counts else 0.0)
     around.store.count(f"made {urn}")
+    there = around.store.get(here.type, here.id) if row.idempotent else None
+    if there is not None:
+        return around.store.change(
+            there, inputs=made.inputs, outputs=made.outputs, urn=urn, name=here.name, ready_at=ready
+        )
     resource = around.store.add(
         type_=here.type, id_=here.id, urn=urn, name=here.name, inputs=made.inputs, outputs=made.outputs,
         at=now, ready_at=ready,

@@ -17,14 +17,14 @@ from typing import NamedTuple, TypeVar
 
 from .admission import accept, leave_behind
 from .clock import Clock, Interrupted
-from .diff import UNKNOWN, Diff, diff, has_unknown
+from .diff import UNKNOWN, Diff, diff
 from .faults import Faults, Struck
-from .making import Draft, draft, previewed, seconds, unknown_where_unknown
+from .making import Draft, draft, previewed, seconds
 from .paths import Json, Scope
 from .refusing import CloudError, No, held, refusals, refused, view_of, words
 from .rows import Operation, Refusal, TypeRow
 from .settings import Settings
-from .store import Resource, Store, StoreError
+from .store import Resource, Store, StoreError, merged
 from .surroundings import CloudView, NothingKnown, Offers, Request
 from .table import Table
 from .templates import fill, generated
@@ -126,14 +126,14 @@ class Cloud:
         return previewed(self.around, self.row(type_), type_, urn, logical_name(urn), inputs)
 
     def preview_update(self, type_: str, id_: str, urn: str, inputs: Mapping[str, Json]) -> dict[str, Json]:
-        """Outputs of an update that is only previewed: unknown where inputs are, or where each update counts up."""
+        """Outputs of an update that is only previewed: as they were, with the new inputs, and unknown where each
+        update counts up. (The genuine provider plans so: what is computed stays unless something says it changes.)
+        """
         row, resource = self.row(type_), self.store.get(type_, id_)
-        if resource is None or has_unknown(dict(inputs)):
+        if resource is None:
             return self.preview(type_, urn, inputs)
-        made = draft(self.around, row, type_, urn, resource.name, inputs, id_=id_, version=resource.version + 1)
         counted = {key: UNKNOWN for key, template in row.outputs.items() if "$version" in str(template)}
-        outputs = unknown_where_unknown({**made.request.view, **counted})
-        return dict(outputs) if isinstance(outputs, Mapping) else {}
+        return {**merged(inputs, resource.outputs), **counted}
 
     def read(self, type_: str, id_: str) -> Resource | None:
         """The resource of an id (or of what `pulumi import` takes for it), or None."""

@@ -103,17 +103,6 @@ def previewed(
     return merged(inputs, outputs)
 
 
-def unknown_where_unknown(value: Json) -> Json:
-    """A text that a template built around an unknown is unknown as a whole."""
-    if isinstance(value, str):
-        return UNKNOWN if UNKNOWN in value else value
-    if isinstance(value, Mapping):
-        return {key: unknown_where_unknown(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [unknown_where_unknown(inner) for inner in value]
-    return value
-
-
 def seconds(latency: Latency, operation: Operation, scope: Scope) -> float:
     """Simulated seconds that an operation takes by itself, by the first case that holds."""
     timing: Timing | None = getattr(latency, operation)

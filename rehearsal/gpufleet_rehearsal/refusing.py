@@ -86,7 +86,7 @@ def already_taken(around: CloudView, row: TypeRow, scope: Scope, own: Resource |
             equal = all(any(same(a, b) for b in path.values(there) for a in values) for path, values in mine)
             if equal if mine else other.id == here.id:
                 return No(taken.code, words(taken.text, scope))
-    if own is None and around.store.get(here.type, here.id) is not None:
+    if own is None and not row.idempotent and around.store.get(here.type, here.id) is not None:
         return No("ResourceAlreadyExists", f"a {here.type} of id {here.id!r} is already there")
     return None
 

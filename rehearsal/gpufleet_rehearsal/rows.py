@@ -186,6 +186,8 @@ class TypeRow(Row):
     delete_before_replace: bool = False
     """Always; else only if its name is fixed by the program."""
     taken: list[Taken] = []
+    idempotent: bool = False
+    """A put: creating what is there already sets it anew, and the cloud says nothing. Else the id can be there once."""
     needs: list[Need] = []
     leaves: list[Leaves] = []
     makes: list[Makes] = []

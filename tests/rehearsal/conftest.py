@@ -55,6 +55,11 @@ toy:iam/role:Role:
   outputs: {arn: "arn:toy::role/{name}"}
   settle: {seconds: 10, source: s}
   latency: *quick
+toy:iam/put:Put:
+  id: "{of}"
+  idempotent: true
+  taggable: false
+  latency: *quick
 toy:run/pool:Pool:
   id: "{name}"
   autoname: {property: name, max: 30}

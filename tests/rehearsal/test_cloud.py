@@ -12,6 +12,7 @@ NETWORK = "toy:net/network:Network"
 SUBNET = "toy:net/subnet:Subnet"
 GROUP = "toy:net/group:Group"
 ROLE = "toy:iam/role:Role"
+PUT = "toy:iam/put:Put"
 POOL = "toy:run/pool:Pool"
 
 
@@ -90,6 +91,13 @@ def test_id_that_is_there_already(toy):
     toy.create(ROLE, "r", name="r")
     with pytest.raises(CloudError, match="ResourceAlreadyExists: a toy:iam/role:Role of id 'r'"):
         toy.create(ROLE, "other", name="r")
+
+
+def test_put_that_is_there_already_is_set_anew(toy):
+    toy.create(PUT, "first", of="a", size=1)
+    toy.create(PUT, "second", of="a", size=2)
+    (only,) = toy.store.resources(PUT)
+    assert (only.name, only.inputs["size"]) == ("second", 2)
 
 
 @pytest.mark.parametrize(("size", "refused"), [(9, False), (10, True)])

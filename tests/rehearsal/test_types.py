@@ -20,8 +20,23 @@ REFERENCES = [(type_, path) for type_ in TYPES for path in TABLE.types[type_].re
 TAKEN = [(type_, n) for type_ in TYPES for n, _ in enumerate(TABLE.types[type_].taken)]
 IMMUTABLE = [(type_, path) for type_ in TYPES for path in TABLE.types[type_].immutable]
 ABSENT = {
-    "aws:ec2/eip:Eip": ["associationId", "carrierIp", "customerOwnedIp", "instance", "networkInterface", "privateDns", "privateIp", "ptrRecord"],
-    "aws:ec2/natGateway:NatGateway": ["autoProvisionZones", "autoScalingIps", "regionalNatGatewayAutoMode", "regionalNatGatewayAddresses", "routeTableId"],
+    "aws:ec2/eip:Eip": [
+        "associationId",
+        "carrierIp",
+        "customerOwnedIp",
+        "instance",
+        "networkInterface",
+        "privateDns",
+        "privateIp",
+        "ptrRecord",
+    ],
+    "aws:ec2/natGateway:NatGateway": [
+        "autoProvisionZones",
+        "autoScalingIps",
+        "regionalNatGatewayAutoMode",
+        "regionalNatGatewayAddresses",
+        "routeTableId",
+    ],
     "aws:ec2/networkInterface:NetworkInterface": ["outpostArn"],
     "aws:ec2/route:Route": ["instanceId", "instanceOwnerId"],
     "aws:ec2/subnet:Subnet": ["ipv6CidrBlockAssociationId"],
