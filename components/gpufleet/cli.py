@@ -1,6 +1,7 @@
 """The command line: `gpufleet ...`. One verb, one function; every error is one line and an exit code of 1."""
 
 import functools
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -114,7 +115,7 @@ def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list
     from gpufleet import adopt as adoption
     from gpufleet.adopt import find_orphans, named
 
-    engine, inventory = _engine_and_inventory(program)
+    engine, inventory = _engine_and_inventory(program, environment)
     if unlock:
         adoption.unlock(engine, environment)
     orphans = find_orphans(engine, environment, inventory)
@@ -130,14 +131,18 @@ def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list
     return 0
 
 
-def _engine_and_inventory(program: Path) -> tuple["Engine", "Inventory"]:
+def _engine_and_inventory(program: Path, environment: str) -> tuple["Engine", "Inventory"]:
     """The engine on the user's project and a look at the real cloud, or a rehearsal's when we are inside one."""
     rehearsal = os.environ.get("GPUFLEET_REHEARSAL")
     if rehearsal is None:
         from gpufleet.aws.inventory import AwsInventory
         from gpufleet.engine import Engine
 
-        return Engine(program.resolve()), AwsInventory()
+        engine = Engine(program.resolve())
+        config = json.loads(engine.answer("config", "--json", "--stack", environment))
+        # Looked at elsewhere, the account would seem to hold nothing.
+        region, profile = (config.get(f"aws:{key}", {}).get("value") for key in ("region", "profile"))
+        return engine, AwsInventory(region, profile)
     from gpufleet_rehearsal.home import Home
     from gpufleet_rehearsal.inventory import SimulatedInventory
     from gpufleet_rehearsal.opening import open_cloud

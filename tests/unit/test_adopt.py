@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from gpufleet.adopt import AdoptError, Found, delete, find_orphans, take_over, unlock
+from gpufleet.cli import main
 from gpufleet.engine import EngineError
 
 VPC = "aws:ec2/vpc:Vpc"
@@ -237,3 +239,65 @@ def test_unlocking_cancels_the_dead_engines_update():
 def test_unlocking_says_what_the_engine_says():
     with pytest.raises(EngineError, match=r"^no stack named 'dev' found$"):
         unlock(PlayedEngine(fails=["answer"]), "dev")
+
+
+@pytest.fixture
+def command(monkeypatch):
+    """Run `gpufleet adopt dev ...` on a real account: an engine with `config`, and a cloud that holds `found`."""
+    monkeypatch.delenv("GPUFLEET_REHEARSAL", raising=False)
+    looked = []
+
+    def run(engine, *options, config, found=()):
+        settings = {key: {"value": value, "secret": False} for key, value in config.items()}
+        refused = engine.answer
+
+        def answer(*arguments):
+            if arguments == ("config", "--json", "--stack", "dev"):
+                return json.dumps(settings)
+            return refused(*arguments)
+
+        engine.answer = answer
+        monkeypatch.setattr("gpufleet.engine.Engine", lambda project: engine)
+        monkeypatch.setattr(
+            "gpufleet.aws.inventory.AwsInventory",
+            lambda region, profile: looked.append((region, profile)) or Cloud(*found),
+        )
+        done = CliRunner().invoke(main, ["adopt", "dev", *options])
+        return done.exit_code, done.output, looked
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("config", "looked_at"),
+    [
+        ({"aws:region": "eu-west-1", "aws:profile": "team"}, ("eu-west-1", "team")),
+        ({"gpufleet:owner": "me"}, (None, None)),
+    ],
+)
+def test_the_account_and_region_of_the_stack_are_looked_at(command, config, looked_at):
+    code, output, looked = command(PlayedEngine(), config=config)
+    assert (code, looked) == (0, [looked_at])
+    assert output == "dev: 0 taken over, 0 left; go on with `pulumi up`\n"
+
+
+def test_the_command_lists_and_takes_over(command):
+    found = [Found(VPC, "vpc-1", "net-vpc", "vpc-1"), Found("aws:dynamodb", "arn:jobs", "jobs", arn="arn:jobs")]
+    lines = (
+        "in the cloud, not in the state: net-vpc (aws:ec2/vpc:Vpc vpc-1)\n"
+        "in the cloud, not in the state, not in the program: jobs (aws:dynamodb arn:jobs); look at it and delete it by "
+        "hand\n"
+    )
+    engine = PlayedEngine(steps=[made(VPC, "net-vpc")])
+    assert command(engine, "--list", config={}, found=found)[:2] == (0, lines)
+    assert engine.done == []
+    code, output, _ = command(engine, "--unlock", config={}, found=found)
+    assert (code, output) == (0, lines + "dev: 1 taken over, 1 left; go on with `pulumi up`\n")
+    assert engine.done == [("cancel", "--yes", "--stack", "dev"), IMPORT, CLEAR]
+
+
+def test_the_command_ends_with_one_line_when_the_engine_refuses(command):
+    engine = PlayedEngine(steps=[made(VPC, "net-vpc")], fails=["import"])
+    code, output, _ = command(engine, "--delete", config={}, found=[Found(VPC, "vpc-1", "net-vpc", "vpc-1")])
+    assert code == 1
+    assert output.splitlines()[1:] == ["Error: dev: the engine could not import what was found; its words are above"]
