@@ -29,8 +29,9 @@ lint: setup
 types: setup
 	@$(BIN)/mypy
 
-generate: setup ## Write the generated files anew (tables in docs/, README)
+generate: setup ## Write the generated files anew (tables in docs/, README, its picture)
 	@$(BIN)/python tools/generate.py
+	@$(BIN)/python tools/draw.py
 
 generated: setup
 	@$(BIN)/python tools/generate.py --check

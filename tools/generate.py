@@ -12,7 +12,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 # The file, relative to the repository -> "module:function" that returns its text.
-GENERATORS: dict[str, str] = {}
+GENERATORS: dict[str, str] = {
+    "README.md": "documents:readme",
+    "docs/rules.md": "documents:rules",
+    "docs/refusals.md": "documents:refusals",
+    "docs/latencies.md": "documents:latencies",
+}
 
 
 def main(check: bool) -> int:

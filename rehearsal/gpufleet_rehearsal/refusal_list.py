@@ -1,46 +1,44 @@
-"""Everything that the simulated cloud refuses, as a table for people: on the terminal, and in docs/refusals.md."""
+"""Everything that the simulated cloud refuses, as rows for people: on the terminal, and in docs/refusals.md."""
 
 from collections.abc import Iterator
 
 from rich.table import Table as Columns
 
-from gpufleet_rehearsal.rows import Refusal
 from gpufleet_rehearsal.table import Table, load_table
 
 HEADINGS = ("refusal", "type", "operation", "comes", "the cloud's code and words", "evidence", "source")
 
 
-def cells(row: Refusal) -> tuple[str, ...]:
-    """One refusal in the order of HEADINGS."""
-    kind = row.type.split(":", 1)[1].split("/")[0] + " " + row.type.split(":")[-1]
-    comes = "at once" if row.comes == "at-once" else f"in the status, after {row.after:g} s"
-    return (row.name, kind, row.operation, comes, f"{row.code}: {row.text}", f"{row.evidence} {row.date}", row.source)
-
-
-def holds(table: Table) -> Iterator[tuple[str, ...]]:
-    """Refusals of deletion by what still stands on a resource, in the order of HEADINGS."""
+def refusal_rows(table: Table) -> Iterator[tuple[str, ...]]:
+    """Every refusal in the order of HEADINGS: rows of their own, what holds a deletion, names taken, things missing."""
+    for row in table.refusals:
+        comes = "at once" if row.comes == "at-once" else f"in the status, after {row.after:g} s"
+        evidence = f"{row.evidence} {row.date}"
+        yield (row.name, _kind(row.type), row.operation, comes, f"{row.code}: {row.text}", evidence, row.source)
     for type_, row in sorted(table.types.items()):
         for hold in row.held_by:
-            kind = type_.split(":", 1)[1].split("/")[0] + " " + type_.split(":")[-1]
-            holder = hold.type.split(":")[-1]
+            words = f"{hold.code}: {hold.text}"
             yield (
-                f"held by {holder}", kind, "delete", "at once", f"{hold.code}: {hold.text}", hold.evidence, hold.source
+                f"held by {_kind(hold.type)}", _kind(type_), "delete", "at once", words, hold.evidence, hold.source
             )  # fmt: skip
+        for taken in row.taken:
+            what = ", ".join(taken.by) or "id"
+            words = f"{taken.code}: {taken.text}"
+            yield (f"{what} taken", _kind(type_), "create", "at once", words, taken.evidence, taken.source)
+        for path, reference in row.references.items():
+            words = f"{reference.code}: {reference.text}"
+            yield (f"{path} missing", _kind(type_), "create", "at once", words, reference.evidence, reference.source)
+
+
+def _kind(type_: str) -> str:
+    """aws:eks/nodeGroup:NodeGroup -> eks NodeGroup."""
+    return f"{type_.split(':')[1].split('/')[0]} {type_.split(':')[-1]}"
 
 
 def refusal_table(cloud: str = "aws") -> Columns:
     """The list for a terminal."""
-    table = load_table(cloud)
-    columns = Columns(*HEADINGS, title=f"What the simulated {cloud} refuses", show_lines=True)
-    for row in (*map(cells, table.refusals), *holds(table)):
+    rows = list(refusal_rows(load_table(cloud)))
+    columns = Columns(*HEADINGS, title=f"{len(rows)} things that the simulated {cloud} refuses", show_lines=True)
+    for row in rows:
         columns.add_row(*row)
     return columns
-
-
-def refusal_markdown(cloud: str = "aws") -> str:
-    """The same as a Markdown table, with the number of rows by evidence."""
-    table = load_table(cloud)
-    rows = [*map(cells, table.refusals), *holds(table)]
-    lines = [" | ".join(HEADINGS), " | ".join("---" for _ in HEADINGS)]
-    lines += [" | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) for row in rows]
-    return "\n".join(f"| {line} |" for line in lines) + "\n"

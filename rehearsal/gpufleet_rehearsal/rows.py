@@ -44,6 +44,10 @@ class Autoname(Row):
     max: int = 255
 
 
+ASSUMED = "assumed: that it is refused is sure, the words are as moto has them or from memory"
+"""Source of a text that nobody was found to have pasted."""
+
+
 class Reference(Row):
     """Another resource that must exist, be fully created and not be going when this one is created or updated.
 
@@ -57,6 +61,8 @@ class Reference(Row):
     text: TemplateText
     """May use {value}."""
     unless: Pattern | None = None
+    source: str = ASSUMED
+    evidence: Evidence = "assumed"
 
     def unless_matches(self, value: str) -> bool:
         return self.unless is not None and re.search(self.unless, value) is not None
@@ -160,6 +166,8 @@ class Taken(Row):
     """Empty: the id itself."""
     code: str
     text: TemplateText
+    source: str = ASSUMED
+    evidence: Evidence = "assumed"
 
 
 class TypeRow(Row):

@@ -1,6 +1,8 @@
 """The life of aws-dev: up, a file, destroy, up again, erase."""
 
-from rehearsed_project import Project, held, names_of
+from rehearsed_project import REPOSITORY, Project, held, names_of
+
+from gpufleet_rehearsal.picture import mermaid
 
 
 def outputs_of(text: str) -> dict[str, str]:
@@ -26,6 +28,8 @@ def test_the_whole_life_of_aws_dev(project: Project) -> None:
     assert "aws-dev-trainers GpuNodeGroup" in up.stdout
     assert "(ratio 1.0" in up.stdout
     assert untagged(project) == []
+    # The README shows what the engine's state says.
+    assert mermaid(project.state()) in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
     # From 2 to 512 nodes nothing changes but the number.
     before = {resource["urn"]: resource for resource in project.state()}

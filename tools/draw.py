@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""Draw the README's picture from the engine's own state of aws-dev; a test compares it with a state of its own."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from documents import ROOT, between
+from gpufleet_rehearsal.home import Home
+from gpufleet_rehearsal.picture import mermaid
+from gpufleet_rehearsal.rehearse import Plan, prepare
+
+
+def picture(state: list[dict[str, object]]) -> str:
+    """The text between the README's marks."""
+    return f"```mermaid\n{mermaid(state)}```\n"
+
+
+def main() -> int:
+    """Rehearse aws-dev in a directory of its own. Exit code: the engine's."""
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w") as log:
+        home = Home.of(ROOT, Path(folder) / "rehearsal")
+        prepare(home, Plan("aws-dev", latency_scale=0))
+        engine = home.engine(log)
+        if code := engine.up("aws-dev"):
+            print(f"aws-dev did not come up: {(Path(folder) / 'log').read_text()}", file=sys.stderr)
+            return code
+        drawn = picture(engine.state("aws-dev"))
+    readme = ROOT / "README.md"
+    readme.write_text(between(readme.read_text(encoding="utf-8"), "picture", drawn), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
