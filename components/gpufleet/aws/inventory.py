@@ -82,7 +82,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Table:
-    """The content of import_ids.json. belongs: ARNs of what others make and end, and which carries our tags."""
+    """The content of import_ids.json. belongs: ARNs of what carries our tags, but is made and ended by others."""
 
     rows: Sequence[Row]
     belongs: Sequence[re.Pattern[str]]

@@ -1,6 +1,8 @@
 """What the real cloud's inventory finds, reads and refuses to guess; AWS is played, or simulated by moto."""
 
 import json
+import re
+from importlib.resources import files
 
 import boto3
 import pytest
@@ -125,6 +127,36 @@ def test_a_row_reads_its_arn(aws, type_, its_arn, import_id, own):
 def test_every_row_has_an_example():
     roles = {"aws:iam/role:Role"}
     assert {row.type for row in table().rows} == {row[0] for row in ROWS} | roles
+
+
+UNTAGGED = {
+    "aws:ec2/route:Route",
+    "aws:ec2/routeTableAssociation:RouteTableAssociation",
+    "aws:efs/mountTarget:MountTarget",
+    "aws:iam/rolePolicy:RolePolicy",
+}
+"""Found by what they hang on."""
+ACCEPTED_TWICE = {
+    "aws:autoscaling/tag:Tag",
+    "aws:ecr/lifecyclePolicy:LifecyclePolicy",
+    "aws:efs/backupPolicy:BackupPolicy",
+    "aws:efs/fileSystemPolicy:FileSystemPolicy",
+    "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
+    "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+}
+OF_THE_ACCOUNT = {"aws:ecr/pullThroughCacheRule:PullThroughCacheRule"}
+
+
+def test_whatever_a_component_makes_can_be_found_or_needs_not_be():
+    made = set()
+    for file in (files("gpufleet.aws")).iterdir():
+        if file.name.endswith(".py"):
+            for module, name in re.findall(r"\b([a-z0-9]+)\.([A-Z]\w+)\(", file.read_text()):
+                if module in {"autoscaling", "cloudwatch", "ec2", "ecr", "efs", "eks", "iam", "kms", "s3", "vpc"}:
+                    made.add(f"aws:{module}/{name[0].lower()}{name[1:]}:{name}")
+    made = {type_ for type_ in made if not type_.endswith("Args")}
+    assert len(made) > 30
+    assert made - {row.type for row in table().rows} == UNTAGGED | ACCEPTED_TWICE | OF_THE_ACCOUNT
 
 
 def test_every_question_is_asked():
