@@ -4,6 +4,7 @@ import sys
 import types
 import typing
 from collections.abc import Iterable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import get_args, get_origin
 
@@ -36,8 +37,7 @@ def readme() -> str:
 def configuration() -> str:
     """Every key of an AWS environment: kind, whether it must be given, what it means."""
     sys.path.insert(0, str(ROOT / "stacks"))
-    from settings import walk
-
+    walk = import_module("settings").walk
     rows = [
         (_key(key), _kind(field.annotation), _default(field), (field.description or "").replace("``", "`"))
         for key, field in walk()

@@ -11,10 +11,10 @@ HEADINGS = ("refusal", "type", "operation", "comes", "the cloud's code and words
 
 def refusal_rows(table: Table) -> Iterator[tuple[str, ...]]:
     """Every refusal in the order of HEADINGS: rows of their own, what holds a deletion, names taken, things missing."""
-    for row in table.refusals:
-        comes = "at once" if row.comes == "at-once" else f"in the status, after {row.after:g} s"
-        evidence = f"{row.evidence} {row.date}"
-        yield (row.name, _kind(row.type), row.operation, comes, f"{row.code}: {row.text}", evidence, row.source)
+    for refusal in table.refusals:
+        comes = "at once" if refusal.comes == "at-once" else f"in the status, after {refusal.after:g} s"
+        words, evidence = f"{refusal.code}: {refusal.text}", f"{refusal.evidence} {refusal.date}"
+        yield (refusal.name, _kind(refusal.type), refusal.operation, comes, words, evidence, refusal.source)
     for type_, row in sorted(table.types.items()):
         for hold in row.held_by:
             words = f"{hold.code}: {hold.text}"
