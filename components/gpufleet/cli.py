@@ -118,16 +118,24 @@ def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list
     engine, inventory = _engine_and_inventory(program, environment)
     if unlock:
         adoption.unlock(engine, environment)
-    orphans = find_orphans(engine, environment, inventory)
-    for found, step in orphans.wanted:
-        click.echo(f"in the cloud, not in the state: {named(step)} ({found.type} {found.import_id})")
+    mend = adoption.delete if delete else adoption.take_over
+    done = 0
+    # A thing without tags is only recognised once what it hangs on is in the state: look again until nothing is new.
+    while True:
+        orphans = find_orphans(engine, environment, inventory)
+        for found, step in orphans.wanted:
+            click.echo(f"in the cloud, not in the state: {named(step)} ({found.type} {found.import_id})")
+        if only_list or (done and not orphans.wanted):
+            break
+        mend(engine, environment, orphans)
+        done += len(orphans.wanted)
+        if not orphans.wanted:
+            break
     for found in orphans.unknown:
-        click.echo(f"in the cloud, not in the state, not in the program: {found}; look at it and delete it by hand")
-    if only_list:
-        return 0
-    (adoption.delete if delete else adoption.take_over)(engine, environment, orphans)
-    done = "deleted" if delete else "taken over"
-    click.echo(f"{environment}: {len(orphans.wanted)} {done}, {len(orphans.unknown)} left; go on with `pulumi up`")
+        click.echo(f"in the cloud, not in the state, not in the program: {found}; its tags say whose it is")
+    if not only_list:
+        words = "deleted" if delete else "taken over"
+        click.echo(f"{environment}: {done} {words}, {len(orphans.unknown)} left; go on with `pulumi up`")
     return 0
 
 

@@ -25,6 +25,8 @@ def interfaces(cards: int, first_card_has_efa: bool = True) -> list[Interface]:
 
     Card 0 carries the node's address. The others carry the fabric only, so they take no address of the subnet;
     that needs VPC CNI 1.18.5 or newer. Where card 0 has no EFA, it is a plain interface and ``cards`` more follow.
+    Device 1 on the further cards is what was tried on p4d, p5 and trn1 (eksctl-io/eksctl#7643, aws/aws-k8s-tester#531);
+    AWS's guide now shows device 0 there, on its own, and keeps device 1 for a further ENA interface:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html
     """
     first = Interface(0, 0, "efa" if first_card_has_efa else "interface")
