@@ -119,23 +119,26 @@ def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list
     if unlock:
         adoption.unlock(engine, environment)
     mend = adoption.delete if delete else adoption.take_over
-    done = 0
+    seen: set[tuple[str, str]] = set()
     # A thing without tags is only recognised once what it hangs on is in the state: look again until nothing is new.
     while True:
         orphans = find_orphans(engine, environment, inventory)
-        for found, step in orphans.wanted:
+        new = [(found, step) for found, step in orphans.wanted if (found.type, found.import_id) not in seen]
+        if seen and not new:
+            break
+        for found, step in new:
             click.echo(f"in the cloud, not in the state: {named(step)} ({found.type} {found.import_id})")
-        if only_list or (done and not orphans.wanted):
+        if only_list:
             break
         mend(engine, environment, orphans)
-        done += len(orphans.wanted)
-        if not orphans.wanted:
+        seen |= {(found.type, found.import_id) for found, _ in new}
+        if not new:
             break
     for found in orphans.unknown:
         click.echo(f"in the cloud, not in the state, not in the program: {found}; its tags say whose it is")
     if not only_list:
         words = "deleted" if delete else "taken over"
-        click.echo(f"{environment}: {done} {words}, {len(orphans.unknown)} left; go on with `pulumi up`")
+        click.echo(f"{environment}: {len(seen)} {words}, {len(orphans.unknown)} left; go on with `pulumi up`")
     return 0
 
 

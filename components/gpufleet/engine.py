@@ -2,10 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -14,6 +17,28 @@ from gpufleet.errors import UserError
 
 class EngineError(UserError):
     """The engine could not be run, or ended badly; the text is the one line for the user."""
+
+
+def run_to_its_end(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    folder: Path | None = None,
+    *,
+    stdin: int | None = None,
+    output: IO[str] | None = None,
+) -> int:
+    """Run a command and return its exit code, 128 + n where signal n ended it.
+
+    The terminal's Ctrl-C reaches the command as well, and is its own business: an engine then still waits for what the
+    cloud has begun and writes its state. Killing it here would lose both.
+    """
+    with subprocess.Popen(command, cwd=folder, env=environment, stdin=stdin, stdout=output, stderr=output) as process:
+        while True:
+            try:
+                status = process.wait()
+            except KeyboardInterrupt:
+                continue
+            return status if status >= 0 else 128 - status
 
 
 @dataclass(frozen=True)
@@ -32,20 +57,14 @@ class Engine:
 
     def run(self, *arguments: str) -> int:
         """Run one command of the engine to its end and return its exit code."""
-        return subprocess.run(
-            [self.program(), *arguments],
-            cwd=self.project,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=self.output,
-            stderr=self.output,
-            check=False,
-        ).returncode
+        return run_to_its_end(
+            [self.program, *arguments], self.environment, self.project, stdin=subprocess.DEVNULL, output=self.output
+        )
 
     def answer(self, *arguments: str) -> str:
         """What a command of the engine prints. Errors: EngineError with the engine's own words when it fails."""
         done = subprocess.run(
-            [self.program(), *arguments],
+            [self.program, *arguments],
             cwd=self.project,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -54,15 +73,29 @@ class Engine:
             check=False,
         )
         if done.returncode != 0:
-            words = done.stderr or done.stdout
-            raise EngineError(" ".join(words.split()) or f"pulumi {arguments[0]} ended with {done.returncode}")
+            words = " ".join((done.stderr or done.stdout).split()).removeprefix("error: ")
+            raise EngineError(f"pulumi {arguments[0]}: {words or f'ended with {done.returncode}'}")
         return done.stdout
 
+    @cached_property
     def program(self) -> str:
-        """The engine's path, by PATH of its environment. Errors: EngineError when there is none."""
+        """The engine's path, by PATH of its environment.
+
+        Errors: EngineError when there is none, or one that is older than the SDK, which it then does not understand.
+        """
+        least = ".".join(version("pulumi").split(".")[:2])
         found = shutil.which("pulumi", path=self.environment.get("PATH"))
         if found is None:
-            raise EngineError("pulumi: not found on PATH; run `make setup`, or install Pulumi 3.253 or newer")
+            raise EngineError(f"pulumi: not found on PATH; run `make setup`, or install Pulumi {least} or newer")
+        try:
+            done = subprocess.run([found, "version"], env=self.environment, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise EngineError(f"{found}: cannot be run: {error.strerror}; install Pulumi {least} or newer") from error
+        numbers = re.fullmatch(r"v?(\d+)\.(\d+)\..*", done.stdout.strip())
+        if numbers is None:
+            raise EngineError(f"{found}: does not tell its version; install Pulumi {least} or newer")
+        if tuple(map(int, numbers.groups())) < tuple(map(int, least.split("."))):
+            raise EngineError(f"{found}: is Pulumi {done.stdout.strip()}; install {least} or newer")
         return found
 
     def ensure_stack(self, stack: str) -> None:

@@ -285,8 +285,7 @@ def test_the_command_lists_and_takes_over(command):
     found = [Found(VPC, "vpc-1", "net-vpc", "vpc-1"), Found("aws:dynamodb", "arn:jobs", "jobs", arn="arn:jobs")]
     lines = (
         "in the cloud, not in the state: net-vpc (aws:ec2/vpc:Vpc vpc-1)\n"
-        "in the cloud, not in the state, not in the program: jobs (aws:dynamodb arn:jobs); look at it and delete it by "
-        "hand\n"
+        "in the cloud, not in the state, not in the program: jobs (aws:dynamodb arn:jobs); its tags say whose it is\n"
     )
     engine = PlayedEngine(steps=[made(VPC, "net-vpc")])
     assert command(engine, "--list", config={}, found=found)[:2] == (0, lines)
