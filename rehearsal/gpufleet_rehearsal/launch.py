@@ -16,7 +16,7 @@ def main(project: str, root: str) -> None:
         sys.exit("pulumi config: a rehearsal reads your stack configuration and never writes it; edit the file")
     try:
         home.prepare()
-        program = home.engine().program()
+        program = home.engine().program
     except (HomeError, EngineError) as error:
         sys.exit(str(error))
     os.chdir(home.mirror)
