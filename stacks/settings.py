@@ -19,7 +19,7 @@ from gpufleet.aws.network import NetworkArgs
 from gpufleet.aws.registry import RegistryArgs
 from gpufleet.aws.shared_files import SharedFilesArgs
 from gpufleet.pool import Pool
-from typed_dict import model_of
+from typed_dict import model_of, texts_of
 
 # The engine reads a day that YAML knows as a date and hands it on as a moment.
 Day = Annotated[date, BeforeValidator(lambda day: str(day).removesuffix(" 00:00:00 +0000 UTC"))]
@@ -33,7 +33,7 @@ class SettingsError(Exception):
 
 
 class _Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 # Every word is defined once, where the component takes it; the configuration leaves out what the stack fills in.
@@ -181,8 +181,13 @@ def _model_in(annotation: object) -> type[BaseModel] | None:
 
 
 def walk(model: type[BaseModel] = AwsSettings, prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """Every key with its field, in reading order; `<name>` stands for a name of the user's choice, `[]` for a list."""
+    """Every key with its field, in reading order; `<name>` stands for a name of the user's choice, `[]` for a list.
+
+    Only here do the fields get their descriptions: a run of the program needs none, and reading them takes long.
+    """
+    texts = texts_of(model)
     for name, field in model.model_fields.items():
+        field.description = texts[name]
         key = f"{prefix}{name}"
         inner = _model_in(field.annotation)
         if inner is not field.annotation:

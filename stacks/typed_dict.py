@@ -8,30 +8,37 @@ from collections.abc import Collection
 from typing import Any, TypeVar
 
 import pulumi
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, create_model
 
 Model = TypeVar("Model", bound=BaseModel)
+
+_DEFINITIONS: dict[type[BaseModel], type] = {}
 
 # Pulumi's Input[T] names the third of its alternatives, Output[T], only as text.
 _OF_PULUMI = {"Output": pulumi.Output, "T": Any}
 
 
 def model_of(definition: type, base: type[Model], without: Collection[str] = ()) -> type[Model]:
-    """The model, derived from `base`, with the fields of a TypedDict, their order, and the text under each.
+    """The model, derived from `base`, with the fields of a TypedDict in their order.
 
     Fields that may be absent default to None; an Input becomes the plain value. TypedDicts inside become models too
     (pydantic takes none before Python 3.12). `without`: fields that the stack fills in itself.
-    Errors: KeyError for a field without a text.
     """
-    texts = _texts(definition)
     fields: dict[str, Any] = {}
     for name, hint in typing.get_type_hints(definition, localns=_OF_PULUMI).items():
         if name in without:
             continue
         kind = _with_models(hint, base)
         required = name in definition.__required_keys__
-        fields[name] = (kind if required else kind | None, Field(... if required else None, description=texts[name]))
-    return create_model(definition.__name__, __base__=base, **fields)
+        fields[name] = (kind if required else kind | None, ... if required else None)
+    model = create_model(definition.__name__, __base__=base, **fields)
+    _DEFINITIONS[model] = definition
+    return model
+
+
+def texts_of(model: type[BaseModel]) -> dict[str, str]:
+    """The string literal under each field of a model, or of the TypedDict that it was made from."""
+    return _texts(_DEFINITIONS.get(model, model))
 
 
 def _with_models(hint: object, base: type[Model]) -> object:
