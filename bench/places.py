@@ -1,0 +1,81 @@
+"""Where the programs that are measured run: each a rehearsal of its own, in a directory that is gone afterwards."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import flat
+
+from gpufleet.engine import Engine, EngineError
+from gpufleet_rehearsal.home import Home
+from gpufleet_rehearsal.rehearse import Plan, prepare
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+ENVIRONMENT = "aws-dev"
+REGION = "us-east-1"
+
+
+@dataclass(frozen=True)
+class Places:
+    """The directory of all measurements."""
+
+    root: Path
+
+    def ours(self) -> Engine:
+        """Our own program's aws-dev, as it stands in this checkout, on an empty simulated cloud."""
+        return prepare(Home(REPOSITORY, self.root / "ours"), Plan(ENVIRONMENT, 0))
+
+    def flat(self) -> Engine:
+        """A flat program of the same resources; that they are the same has been checked.
+
+        Errors: EngineError when a preview of it differs from one of ours.
+        """
+        maker = prepare(Home(REPOSITORY, self.root / "maker"), Plan(ENVIRONMENT, 0))
+        steps = maker.preview(ENVIRONMENT)
+        maker.answer("up", "--stack", ENVIRONMENT, "--yes", "--skip-preview", "--non-interactive")
+        exported = json.loads(maker.answer("stack", "export", "--show-secrets", "--stack", ENVIRONMENT))
+        folder = self._project("flat", flat.flat_program(exported["deployment"]["resources"], steps))
+        engine = self._stack(folder, ENVIRONMENT, {})
+        different = flat.difference(steps, engine.preview(ENVIRONMENT))
+        if different:
+            raise EngineError(f"the flat program does not make the same: {', '.join(different)}")
+        return engine
+
+    def growth(self, stack: str, config: Mapping[str, int]) -> Engine:
+        """The program of any size, see growth/__main__.py."""
+        program = (REPOSITORY / "bench" / "growth" / "__main__.py").read_text()
+        return self._stack(self._project(f"growth-{stack}", program), stack, config)
+
+    def _project(self, name: str, program: str) -> Path:
+        folder = self.root / name
+        folder.mkdir()
+        (folder / "__main__.py").write_text(program)
+        runtime = {"name": "python", "options": {"toolchain": "pip", "virtualenv": ".venv"}}
+        # JSON is YAML as well.
+        (folder / "Pulumi.yaml").write_text(json.dumps({"name": "bench", "runtime": runtime}))
+        (folder / ".venv").symlink_to(Path(sys.prefix))
+        return folder
+
+    def _stack(self, folder: Path, stack: str, config: Mapping[str, int]) -> Engine:
+        values = {"aws:region": REGION} | {f"bench:{key}": value for key, value in config.items()}
+        (folder / f"Pulumi.{stack}.yaml").write_text(json.dumps({"config": values}))
+        return prepare(Home(folder, folder / ".rehearsal"), Plan(stack, 0))
+
+
+def compile_into(root: Path) -> None:
+    """Keep the bytecode of everything that runs from here on in one place, made by the first run of each program.
+
+    Otherwise it depends on the machine's installer and settings which modules are compiled anew at each start, and
+    the figures would mostly tell that.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(root / "bytecode")
+
+
+def custom(steps: Sequence[Mapping[str, Any]]) -> int:
+    """Resources of a cloud among the steps of a preview."""
+    return sum(1 for step in steps if step["newState"]["type"].startswith("aws:"))

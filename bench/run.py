@@ -1,0 +1,230 @@
+"""`make bench`: what our components cost against a flat program, and how the engine grows. See bench/README.md."""
+
+import json
+import os
+import statistics
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from measure import Run, machine, run, run_watched
+from places import ENVIRONMENT, Places, compile_into, custom
+from rich.console import Console
+from rich.table import Table
+
+from gpufleet.engine import Engine
+from gpufleet.errors import UserError
+
+RATIO_LIMIT = 1.15
+"""Median wall clock of a preview of our program over that of the flat one."""
+GROWTH_LIMIT = 1.2
+"""Processor seconds per resource of the largest preview over those of the smallest."""
+PAIRS = 9
+POOLS = (250, 500, 1000)
+TEMPLATES = (100, 200, 400)
+# The engine then writes the state once, at the end.
+NO_CHECKPOINTS = {"PULUMI_EXPERIMENTAL": "1", "PULUMI_SKIP_CHECKPOINTS": "1"}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Previews of the same resources by our program and by a flat one, alternating. ratio: of the medians."""
+
+    resources: int
+    ours: Sequence[Run]
+    flat: Sequence[Run]
+
+    @property
+    def ratio(self) -> float:
+        return median(self.ours) / median(self.flat)
+
+
+@dataclass(frozen=True)
+class Size:
+    """One size of a growing program. start: a run of the same with no resources at all."""
+
+    count: int
+    resources: int
+    run: Run
+    start: Run
+
+    @property
+    def cpu_ms(self) -> float:
+        """Processor milliseconds per resource, without the start."""
+        return (self.run.cpu - self.start.cpu) / self.resources * 1000
+
+
+@dataclass(frozen=True)
+class Up:
+    """One size of `up`. whole: as everybody runs it; once: with the state written only at the end."""
+
+    resources: int
+    whole: Run
+    once: Run
+
+
+def median(runs: Sequence[Run]) -> float:
+    return statistics.median(each.seconds for each in runs)
+
+
+def preview(engine: Engine, stack: str) -> tuple[Engine, tuple[str, ...]]:
+    return engine, ("preview", "--stack", stack, "--parallel", str(engine.parallel))
+
+
+def compare(places: Places) -> Comparison:
+    """One run of each to begin with, which does not count; then alternately, and each first in every other pair."""
+    engines = {"flat": places.flat(), "ours": places.ours()}
+    resources = custom(engines["ours"].preview(ENVIRONMENT))
+    runs: dict[str, list[Run]] = {name: [] for name in engines}
+    for pair in range(PAIRS + 1):
+        for name in sorted(engines, reverse=pair % 2 == 0):
+            engine, command = preview(engines[name], ENVIRONMENT)
+            measured = run(engine, *command)
+            if pair > 0:
+                runs[name].append(measured)
+    return Comparison(resources, runs["ours"], runs["flat"])
+
+
+def grow(places: Places) -> list[Size]:
+    """Previews of ever more node groups."""
+    engine, command = preview(places.growth("empty", {}), "empty")
+    run(engine, *command)
+    start = run(engine, *command)
+    each = custom(places.growth("one", {"pools": 1}).preview("one"))
+    sizes = []
+    for pools in POOLS:
+        stack = f"pools-{pools}"
+        engine, command = preview(places.growth(stack, {"pools": pools}), stack)
+        sizes.append(Size(pools, pools * each, run_watched(engine, *command), start))
+    return sizes
+
+
+def bring_up(places: Places) -> list[Up]:
+    """`up` of ever more launch templates on the file backend, with and without the state written at each step."""
+    sizes = []
+    for templates in TEMPLATES:
+        runs = []
+        for name, more in (("whole", {}), ("once", NO_CHECKPOINTS)):
+            stack = f"{name}-{templates}"
+            engine = places.growth(stack, {"templates": templates})
+            engine = replace(engine, environment={**engine.environment, **more})
+            command = ("up", "--stack", stack, "--yes", "--skip-preview", "--parallel", str(engine.parallel))
+            runs.append(run_watched(engine, *command))
+        sizes.append(Up(templates, runs[0], runs[1]))
+    return sizes
+
+
+def dominates_from(sizes: Sequence[Up]) -> float:
+    """Number of resources from which on `up` spends more time on writing the state than on everything else.
+
+    Writing is quadratic (the whole state at each step), the rest is linear; both by the smallest and the largest size.
+    """
+    first, last = sizes[0], sizes[-1]
+    square = (last.whole.seconds - last.once.seconds) / last.resources**2
+    slope = (last.once.seconds - first.once.seconds) / (last.resources - first.resources)
+    start = first.once.seconds - slope * first.resources
+    return (slope + (slope**2 + 4 * square * start) ** 0.5) / (2 * square)
+
+
+def comparison_table(found: Comparison) -> Table:
+    table = Table(title=f"Preview of the same {found.resources} resources, {PAIRS} alternating pairs")
+    for column in ("program", "median s", "min s", "max s", "processor s (median)"):
+        table.add_column(column, justify="left" if column == "program" else "right")
+    for name, runs in (("components", found.ours), ("flat", found.flat)):
+        seconds = [each.seconds for each in runs]
+        cpu = statistics.median(each.cpu for each in runs)
+        table.add_row(name, f"{median(runs):.2f}", f"{min(seconds):.2f}", f"{max(seconds):.2f}", f"{cpu:.2f}")
+    return table
+
+
+def growth_table(sizes: Sequence[Size]) -> Table:
+    table = Table(title="Preview of GpuNodeGroup components (launch template, node group, scale-from-zero tags)")
+    columns = ("node groups", "resources", "wall s", "processor s", "processor ms per resource", *PEAKS)
+    for column in columns:
+        table.add_column(column, justify="right")
+    for size in sizes:
+        times = (f"{size.run.seconds:.1f}", f"{size.run.cpu:.1f}", f"{size.cpu_ms:.2f}")
+        table.add_row(str(size.count), str(size.resources), *times, *peaks(size.run))
+    return table
+
+
+def up_table(sizes: Sequence[Up]) -> Table:
+    table = Table(title="`up` of launch templates on the file backend")
+    for column in ("resources", "wall s", "wall s, state written once", "writing, share", *PEAKS):
+        table.add_column(column, justify="right")
+    for size in sizes:
+        whole, once = size.whole.seconds, size.once.seconds
+        table.add_row(str(size.resources), f"{whole:.1f}", f"{once:.1f}", f"{1 - once / whole:.0%}", *peaks(size.whole))
+    return table
+
+
+PEAKS = ("engine MiB", "program MiB", "plugin MiB")
+
+
+def peaks(measured: Run) -> list[str]:
+    """Peak memory in the order of PEAKS; a dash where the system does not tell."""
+    names = [column.split()[0] for column in PEAKS]
+    return [f"{measured.peak[name]:.0f}" if name in measured.peak else "-" for name in names]
+
+
+def verdicts(limits: Mapping[str, tuple[float, float]]) -> tuple[list[str], bool]:
+    """A line for each ratio and its limit, and whether all are kept."""
+    lines = [
+        f"{what}: {ratio:.3f}, at most {limit} [{'kept' if ratio <= limit else 'BROKEN'}]"
+        for what, (ratio, limit) in limits.items()
+    ]
+    return lines, all(ratio <= limit for ratio, limit in limits.values())
+
+
+@click.command()
+@click.option("--json", "file", type=click.Path(path_type=Path), help="Write every figure to this file as well.")
+def main(file: Path | None) -> None:
+    """Measure, print, and end with 1 when a limit is broken."""
+    console = Console(width=max(Console().width, 120), highlight=False)
+    when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {machine()}, load {os.getloadavg()[0]:.1f}"
+    console.print(f"gpufleet bench, {when}. About six minutes.", soft_wrap=True)
+    with tempfile.TemporaryDirectory(prefix="gpufleet-bench-") as folder:
+        places = Places(Path(folder))
+        compile_into(places.root)
+        try:
+            compared = compare(places)
+            console.print(comparison_table(compared))
+            grown = grow(places)
+            console.print(growth_table(grown))
+            up = bring_up(places)
+            console.print(up_table(up))
+        except UserError as error:
+            raise click.ClickException(str(error)) from error
+    largest, smallest = grown[-1].cpu_ms, grown[0].cpu_ms
+    lines, kept = verdicts(
+        {
+            "components over flat, wall clock": (compared.ratio, RATIO_LIMIT),
+            f"cost of a resource, {POOLS[-1]} node groups over {POOLS[0]}": (largest / smallest, GROWTH_LIMIT),
+        }
+    )
+    from_here = dominates_from(up)
+    console.print(*lines, sep="\n")
+    console.print(
+        f"`up` on the file backend is quadratic in the engine itself: from about {from_here:.0f} resources on, writing "
+        "the state takes longer than everything else; for larger stacks use Pulumi Cloud or another service backend.",
+        soft_wrap=True,
+    )
+    if file is not None:
+        figures = {
+            "when": when,
+            "compared": asdict(compared) | {"ratio": compared.ratio},
+            "growth": [asdict(size) | {"cpu_ms": size.cpu_ms} for size in grown],
+            "up": [asdict(size) for size in up],
+            "writing_dominates_from": from_here,
+            "kept": kept,
+        }
+        file.write_text(json.dumps(figures, indent=2) + "\n")
+    sys.exit(0 if kept else 1)
+
+
+if __name__ == "__main__":
+    main()
