@@ -2,19 +2,21 @@
 
 import json
 import os
+import sys
+import warnings
 
 import pulumi
 
 from settings import SettingsError, read
 
+EXPLAINED = 32
+"""Exit code by which Pulumi's language hosts know that the program has told the user what is wrong."""
+
 
 def run() -> None:
-    """Errors: pulumi.RunError with one line for each fault of the configuration, before anything is registered."""
+    """Errors: SettingsError, pulumi.RunError; one line for each fault of the configuration, nothing is registered."""
     environment = pulumi.get_stack()
-    try:
-        settings = read(json.loads(os.environ.get("PULUMI_CONFIG", "{}")), environment)
-    except SettingsError as error:
-        raise pulumi.RunError(str(error)) from None
+    settings = read(json.loads(os.environ.get("PULUMI_CONFIG", "{}")), environment)
     # Imported only now: a process never loads the SDKs of two clouds.
     from on_aws import build
 
@@ -22,4 +24,11 @@ def run() -> None:
         pulumi.export(name, value)
 
 
-run()
+try:
+    run()
+except (SettingsError, pulumi.RunError) as error:
+    # A RunError that goes on from here would be shown twice: its lines, and that the program has ended with code 1.
+    pulumi.log.error(str(error))
+    # The SDK was about to tell the engine the stack's outputs; Python remarks that it never will.
+    warnings.simplefilter("ignore", RuntimeWarning)
+    sys.exit(EXPLAINED)

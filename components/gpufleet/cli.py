@@ -95,7 +95,7 @@ def rehearse(
     plan = Plan(environment, latency_scale, faults, seed, destroy, keep, put)
     if shell or command:
         prepare(place, plan)
-        return run_inside(place, command)
+        return run_inside(place, environment, command)
     return rehearse(place, plan, console)
 
 
@@ -160,4 +160,4 @@ def _engine_and_inventory(program: Path, environment: str) -> tuple["Engine", "I
 
     home = Home.of(program, Path(rehearsal))
     home.prepare()
-    return home.engine(), SimulatedInventory(open_cloud("aws", home.root))
+    return home.engine(environment), SimulatedInventory(open_cloud("aws", home.root))

@@ -6,12 +6,13 @@ An environment says it in `rehearsal.<environment>.yaml` beside its stack config
 
 from pathlib import Path
 
-import yaml
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud import Cloud
 from gpufleet_rehearsal.making import draft
+from gpufleet_rehearsal.refusing import CloudError
+from gpufleet_rehearsal.yaml_file import read_yaml
 
 
 class AccountError(UserError):
@@ -32,24 +33,26 @@ class Existing(BaseModel):
 def furnish(cloud: Cloud, file: Path) -> None:
     """Put into the cloud what the file lists; a file that is not there means an empty account.
 
-    Errors: AccountError for a file that cannot be read, CloudError for a type that the table does not have.
+    Errors: UnreadableFile and AccountError, one line that names the file; nothing is made then.
     """
     if not file.exists():
         return
     try:
-        rows = TypeAdapter(list[Existing]).validate_python(yaml.safe_load(file.read_text()) or [])
-    except yaml.YAMLError as error:
-        raise AccountError(f"{file}: not valid YAML: {' '.join(str(error).split())}") from error
+        rows = TypeAdapter(list[Existing]).validate_python(read_yaml(file) or [])
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise AccountError(f"{file}: {place or 'the file'}: {first['msg']}") from error
     with cloud.store.transaction():
-        for row in rows:
+        for number, row in enumerate(rows):
             if cloud.store.get(row.type, row.id) is not None:
                 continue
             urn = f"urn:pulumi:account::account::{row.type}::{row.name}"
-            made = draft(cloud.around, cloud.row(row.type), row.type, urn, row.name, row.inputs, id_=row.id)
+            try:
+                kind = cloud.row(row.type)
+            except CloudError as error:
+                raise AccountError(f"{file}: {number}.type: {error.text}") from error
+            made = draft(cloud.around, kind, row.type, urn, row.name, row.inputs, id_=row.id)
             now = cloud.clock.now()
             cloud.store.add(
                 type_=row.type, id_=row.id, urn=urn, name=row.name, inputs=made.inputs, outputs=made.outputs,

@@ -16,12 +16,15 @@ from typing import IO
 
 import yaml
 
-from gpufleet.engine import Engine
+from gpufleet.engine import Engine, EngineError
 from gpufleet.errors import UserError
+from gpufleet_rehearsal.stack_config import StackConfig, stack_config
+from gpufleet_rehearsal.store import ensure_room
+from gpufleet_rehearsal.yaml_file import read_yaml
 
 # The real provider versions whose place the stand-ins take: those of the SDKs that gpufleet is locked to.
 STAND_INS: Mapping[str, str] = {"aws": "7.51.1", "azure-native": "3.29.0", "kubernetes": "4.24.0"}
-# Never the name of a real backend or passphrase: a rehearsal holds no secret of anybody's.
+# Not anybody's own: a rehearsal holds no secret, but for those that stand encrypted in the user's configuration.
 PASSPHRASE = "rehearsal"
 
 _PLUGIN = """#!{python}
@@ -86,41 +89,84 @@ class Home:
     def prepare(self) -> None:
         """Make or refresh the directory; what the simulated cloud and the engine's state hold stays.
 
-        Errors: HomeError when the disk is full or the directory is not writable.
+        Safe while an engine is at work in it.
+        Errors: StoreError when the disk is full, HomeError when the directory is not writable.
         """
         try:
-            for folder in (self.root, self.root / "backend", self.mirror, self.launcher):
+            for folder in (self.root, self.root / "backend", self.mirror, self.launcher, self._copies):
                 folder.mkdir(parents=True, exist_ok=True)
-            (self.root / ".gitignore").write_text("*\n")
+            ensure_room(self.root)
+            _write(self.root / ".gitignore", "*\n")
             self._install_stand_ins()
             text = _LAUNCHER.format(python=sys.executable, project=str(self.project), root=str(self.root))
-            _write_program(self.launcher / "pulumi", text)
+            _write(self.launcher / "pulumi", text, executable=True)
             self._mirror_project()
         except OSError as error:
             raise HomeError(f"{self.root}: {error.strerror or error}; give another place with --home DIR") from error
 
-    def environment(self) -> dict[str, str]:
-        """Environment variables in which plain `pulumi` talks to the rehearsal and to nothing else."""
+    def environment(self, stack: str | None = None) -> dict[str, str]:
+        """Environment variables in which plain `pulumi` talks to the rehearsal and to nothing else.
+
+        stack: of which one, so that its passphrase is known; without it the caller's passphrase, if there is one.
+        Errors: HomeError when the stack's secrets need a passphrase and there is none.
+        """
         own = {
             "GPUFLEET_REHEARSAL": str(self.root),
             "PULUMI_HOME": str(self.root / "pulumi-home"),
-            # Without metadata=skip the engine writes a second file beside the state, not atomically: killed at that
-            # moment it cannot read its own state any more ("failed to load checkpoint: EOF").
-            "PULUMI_BACKEND_URL": f"file://{self.root / 'backend'}?metadata=skip",
+            "PULUMI_BACKEND_URL": f"file://{self.root / 'backend'}",
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), *self._outer_path()]),
         }
-        passphrase = {} if _has_passphrase() else {"PULUMI_CONFIG_PASSPHRASE": PASSPHRASE}
         # Real credentials have no business in a rehearsal: a program that finds none cannot reach a real cloud.
         inherited = {
             k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "ARM_", "AZURE_", "PULUMI_ACCESS"))
         }
-        return inherited | own | passphrase
+        return inherited | own | self._passphrase(stack)
 
-    def engine(self, output: IO[str] | None = None) -> Engine:
+    def _passphrase(self, stack: str | None) -> dict[str, str]:
+        given = "PULUMI_CONFIG_PASSPHRASE" in os.environ or "PULUMI_CONFIG_PASSPHRASE_FILE" in os.environ
+        if stack is not None and stack in self.stacks() and self.stack_config(stack).own_passphrase and not given:
+            raise HomeError(
+                f"{self.configuration(stack)}: it holds secrets, and PULUMI_CONFIG_PASSPHRASE is not set; set it, or "
+                "PULUMI_CONFIG_PASSPHRASE_FILE, to the passphrase that they were made with"
+            )
+        if given and (stack is None or stack not in self.stacks() or self.stack_config(stack).own_passphrase):
+            return {}
+        return {"PULUMI_CONFIG_PASSPHRASE": PASSPHRASE}
+
+    def engine(self, stack: str | None = None, output: IO[str] | None = None) -> Engine:
         """The real engine on this rehearsal. output: where its output goes, the terminal when None."""
-        return Engine(self.mirror, self.environment(), output)
+        return Engine(self.mirror, self.environment(stack), output)
+
+    def open_stack(self, stack: str) -> Engine:
+        """The engine, with the stack made if it is not there, and sure to open with the passphrase that there is.
+
+        Errors: HomeError for a passphrase that does not fit, and for a state that a full disk has damaged.
+        """
+        config = self.stack_config(stack)
+        begin_anew = f"remove {self.root} to begin the rehearsal anew"
+        if config.remade:
+            raise HomeError(
+                f"{self.configuration(stack)}: its secrets were made with another passphrase than the rehearsal's "
+                f"state; {begin_anew}"
+            )
+        state = self._state(stack)
+        if state.exists() and not _is_json(state):
+            raise HomeError(f"{state}: the engine's state is damaged; {begin_anew}")
+        engine = self.engine(stack)
+        try:
+            engine.ensure_stack(stack)
+            if config.own_passphrase:
+                engine.answer("config", "--stack", stack, "--json", "--show-secrets")
+        except EngineError as error:
+            if "incorrect passphrase" not in str(error):
+                raise
+            raise HomeError(
+                f"{self.configuration(stack)}: PULUMI_CONFIG_PASSPHRASE is not the passphrase that its secrets were "
+                "made with"
+            ) from error
+        return engine
 
     def _outer_path(self) -> list[str]:
         """The caller's PATH without our own launcher: in a rehearsal's shell it would find itself as the engine."""
@@ -130,6 +176,15 @@ class Home:
     def stacks(self) -> list[str]:
         """Names of the environments that the project has a configuration file for, sorted."""
         return sorted(path.name[len("Pulumi.") : -len(".yaml")] for path in self._configurations())
+
+    def configuration(self, stack: str) -> Path:
+        """The user's own configuration file of a stack."""
+        return self._configuration_folder() / f"Pulumi.{stack}.yaml"
+
+    def stack_config(self, stack: str) -> StackConfig:
+        """The configuration of a stack that the engine gets to see. Errors: UserError for the user's file."""
+        name = f"Pulumi.{stack}.yaml"
+        return stack_config(self.configuration(stack), self._copies / name, self._state(stack))
 
     def account(self, environment: str) -> Path:
         """The file that lists what the simulated account holds before an environment comes up (account.py)."""
@@ -143,15 +198,19 @@ class Home:
         for cloud, version in STAND_INS.items():
             folder = self.root / "pulumi-home" / "plugins" / f"resource-{cloud}-v{version}"
             folder.mkdir(parents=True, exist_ok=True)
-            _write_program(folder / f"pulumi-resource-{cloud}", _PLUGIN.format(python=sys.executable, cloud=cloud))
+            text = _PLUGIN.format(python=sys.executable, cloud=cloud)
+            _write(folder / f"pulumi-resource-{cloud}", text, executable=True)
+
+    @property
+    def _copies(self) -> Path:
+        """Where the engine finds the stack configuration: beside the mirror, so that no name can meet the user's."""
+        return self.root / "stack-config"
+
+    def _state(self, stack: str) -> Path:
+        return self.root / "backend" / ".pulumi" / "stacks" / str(self._project_file()["name"]) / f"{stack}.json"
 
     def _project_file(self) -> dict[str, object]:
-        try:
-            document = yaml.safe_load((self.project / "Pulumi.yaml").read_text())
-        except yaml.YAMLError as error:
-            raise HomeError(
-                f"{self.project / 'Pulumi.yaml'}: not valid YAML: {' '.join(str(error).split())}"
-            ) from error
+        document = read_yaml(self.project / "Pulumi.yaml")
         if not isinstance(document, dict) or "name" not in document or "runtime" not in document:
             raise HomeError(f"{self.project / 'Pulumi.yaml'}: not a Pulumi project; it needs `name` and `runtime`")
         return document
@@ -163,55 +222,46 @@ class Home:
         return self.project / str(self._project_file().get("stackConfigDir", "."))
 
     def _mirror_project(self) -> None:
+        wanted = {entry.name: entry for entry in self.project.iterdir() if self._is_mirrored(entry)}
         for entry in self.mirror.iterdir():
-            if entry.is_symlink():
+            if entry.is_symlink() and (entry.name not in wanted or entry.readlink() != wanted[entry.name]):
                 entry.unlink()
-        for entry in self.project.iterdir():
-            copied = entry.name == "Pulumi.yaml" or (entry.name.startswith("Pulumi.") and entry.suffix == ".yaml")
-            if not copied and entry != self.root and entry.name not in (".git", "stack-config"):
-                (self.mirror / entry.name).symlink_to(entry)
-        project = self._project_file() | {"stackConfigDir": "stack-config"}
-        (self.mirror / "Pulumi.yaml").write_text(yaml.safe_dump(project, sort_keys=False))
-        copies = self.mirror / "stack-config"
-        copies.mkdir(exist_ok=True)
-        current = {path.name: path for path in self._configurations()}
-        for stale in copies.iterdir():
-            if stale.name not in current:
+        for name, entry in wanted.items():
+            if not (self.mirror / name).is_symlink():
+                (self.mirror / name).symlink_to(entry)
+        project = self._project_file() | {"stackConfigDir": os.path.relpath(self._copies, self.mirror)}
+        _write(self.mirror / "Pulumi.yaml", yaml.safe_dump(project, sort_keys=False))
+        current = self.stacks()
+        for stale in self._copies.iterdir():
+            if stale.name not in {f"Pulumi.{stack}.yaml" for stack in current}:
                 stale.unlink()
-        for name, path in current.items():
-            (copies / name).write_text(_with_salt(path, copies / name))
+        for stack in current:
+            _write(self._copies / f"Pulumi.{stack}.yaml", self.stack_config(stack).text)
+
+    def _is_mirrored(self, entry: Path) -> bool:
+        copied = entry.name == "Pulumi.yaml" or (entry.name.startswith("Pulumi.") and entry.suffix == ".yaml")
+        return not copied and entry != self.root and entry.name != ".git"
 
 
-def _with_salt(original: Path, copy: Path) -> str:
-    """The user's stack configuration, with the salt that the engine wrote into the rehearsal's earlier copy."""
+def _is_json(file: Path) -> bool:
     try:
-        document = yaml.safe_load(original.read_text()) or {}
-        earlier = yaml.safe_load(copy.read_text()) if copy.exists() else None
-    except yaml.YAMLError as error:
-        raise HomeError(f"{original}: not valid YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(document, dict):
-        raise HomeError(f"{original}: a stack configuration is a mapping with the key `config`")
-    if isinstance(earlier, dict) and "encryptionsalt" in earlier:
-        document.setdefault("encryptionsalt", earlier["encryptionsalt"])
-    return yaml.safe_dump(document, sort_keys=False)
+        json.loads(file.read_text())
+    except ValueError:
+        return False
+    return True
 
 
-def _write_program(path: Path, text: str) -> None:
-    """Write an executable in one step: a running engine may be starting it."""
+def _write(path: Path, text: str, *, executable: bool = False) -> None:
+    """Write a file in one step, if it is to change: an engine may be reading it."""
     if path.exists() and path.read_text() == text:
         return
-    fresh = path.with_suffix(".new")
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     fresh.write_text(text)
-    fresh.chmod(fresh.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+    if executable:
+        fresh.chmod(fresh.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     fresh.replace(path)
-
-
-def _has_passphrase() -> bool:
-    return "PULUMI_CONFIG_PASSPHRASE" in os.environ or "PULUMI_CONFIG_PASSPHRASE_FILE" in os.environ
 
 
 def write_settings(home: Home, settings: Mapping[str, object]) -> None:
     """Replace the rehearsal's settings (latency scale, seed, faults ...) in one step."""
-    fresh = home.settings.with_suffix(".new")
-    fresh.write_text(json.dumps(settings, indent=2, sort_keys=True))
-    fresh.replace(home.settings)
+    _write(home.settings, json.dumps(settings, indent=2, sort_keys=True))

@@ -37,6 +37,8 @@ def _load_protocol_alone() -> None:
 
 
 async def _serve(cloud: str) -> None:
+    # Its own words on a port that is not to be had help nobody.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     import grpc
     from pulumi.runtime.proto.provider_pb2_grpc import add_ResourceProviderServicer_to_server
 
@@ -48,7 +50,10 @@ async def _serve(cloud: str) -> None:
     given = os.environ.get(DIRECTORY)
     provider = Provider(cloud, Path(given) if given else None) if cloud in CLOUDS else Refusing(cloud)
     add_ResourceProviderServicer_to_server(provider, server)
-    port = server.add_insecure_port("127.0.0.1:0")
+    try:
+        port = server.add_insecure_port("127.0.0.1:0")
+    except RuntimeError:
+        sys.exit(f"the rehearsal's stand-in for the {cloud} provider: no port of 127.0.0.1 is free")
     await server.start()
     print(port, flush=True)
     parent = os.getppid()

@@ -110,7 +110,11 @@ class Provider(ResourceProviderServicer):
     async def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
         """Refuse a rehearsal that cannot be opened here, where nothing has begun."""
         config = read_struct(request.news)
-        cloud = open_cloud(self._name, self._directory, config)
+        try:
+            cloud = open_cloud(self._name, self._directory, config)
+        except UserError as error:
+            # As an error of the call the engine would show it behind words of its protocol.
+            return pb.CheckResponse(inputs=request.news, failures=[pb.CheckFailure(reason=str(error))])
         cloud.store.close()
         failures = [pb.CheckFailure(reason=reason) for reason in config_problems(self._name, config, cloud.settings)]
         return pb.CheckResponse(inputs=request.news, failures=failures)

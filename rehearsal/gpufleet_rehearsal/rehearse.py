@@ -1,7 +1,6 @@
 """`gpufleet rehearse ENV`: a whole life of an environment on the real engine and a simulated cloud."""
 
 import os
-import subprocess
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
 
-from gpufleet.engine import Engine
+from gpufleet.engine import Engine, run_to_its_end
 from gpufleet_rehearsal.account import furnish
 from gpufleet_rehearsal.cloud import Cloud
 from gpufleet_rehearsal.critical_path import minutes, names, time_to_up
@@ -54,8 +53,7 @@ def prepare(home: Home, plan: Plan) -> Engine:
     write_settings(home, {"latency_scale": plan.latency_scale, "seed": plan.seed, "faults": list(plan.faults)})
     cloud = open_cloud("aws", home.root)
     furnish(cloud, home.account(plan.environment))
-    engine = home.engine()
-    engine.ensure_stack(plan.environment)
+    engine = home.open_stack(plan.environment)
     if plan.put is not None:
         put(cloud, engine, plan.environment, plan.put)
     return engine
@@ -79,7 +77,7 @@ def put(cloud: Cloud, engine: Engine, environment: str, file: Path) -> None:
 
 
 def rehearse(home: Home, plan: Plan, console: Console) -> int:
-    """Carry out the plan. Exit code: the engine's own, or 1 when a destroy leaves behind what nobody asked to keep."""
+    """Carry out the plan. Exit code: 1 when the engine fails, or a destroy leaves behind what nobody asked to keep."""
     engine = prepare(home, plan)
     console.print(
         f"[bold]Rehearsal of {plan.environment} on a SIMULATED cloud[/]: engine and program are real, the account "
@@ -91,17 +89,19 @@ def rehearse(home: Home, plan: Plan, console: Console) -> int:
         console.print(
             f"{plan.environment}: the engine ended with {code}; the rehearsal is in {home.root}", soft_wrap=True
         )
-    return code
+    return min(code, 1)
 
 
-def run_inside(home: Home, command: Sequence[str]) -> int:
-    """Run a command (the user's shell when empty) in which plain `pulumi` talks to the rehearsal."""
-    home.prepare()
-    environment = home.environment()
-    environment["PATH"] = os.pathsep.join([str(home.launcher), environment["PATH"]])
-    shell = [os.environ.get("SHELL", "/bin/sh")]
+def run_inside(home: Home, environment: str, command: Sequence[str]) -> int:
+    """Run a command (the user's shell when empty) in which plain `pulumi` talks to the rehearsal.
+
+    environment: the stack that `pulumi` takes when none is named. Exit code: the command's own.
+    """
+    variables = home.environment() | {"PULUMI_STACK": environment}
+    variables["PATH"] = os.pathsep.join([str(home.launcher), variables["PATH"]])
+    command = command or [os.environ.get("SHELL", "/bin/sh")]
     try:
-        return subprocess.run(list(command) or shell, env=environment, check=False).returncode
+        return run_to_its_end(command, variables)
     except OSError as error:
         raise HomeError(f"{command[0]}: {error.strerror}") from error
 

@@ -9,6 +9,7 @@ Moments are simulated seconds since the rehearsal began (clock.py).
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,6 +40,9 @@ CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 BUSY_SECONDS = 20.0
 """How long a process waits for another one's transaction before it gives up."""
+RESERVE_BYTES = 32 * 2**20
+"""What stays free on the disk: room for the engine's largest state, twice. Its file backend writes the state in place
+when the disk is full, and so destroys it."""
 _COLUMNS = (
     "serial, revision, type, id, urn, name, inputs, outputs, status, reasons, version, owner, hidden, "
     "created_at, ready_at, deleted_at"
@@ -47,6 +51,17 @@ _COLUMNS = (
 
 class StoreError(UserError):
     """The file of the simulated cloud cannot be read or written; the text is one line."""
+
+
+def ensure_room(folder: Path) -> None:
+    """Stop before the disk is full, while there is room for what has begun to come to its end. Errors: StoreError."""
+    disk = shutil.disk_usage(folder)
+    # Some network file systems tell nothing: then all figures are 0.
+    if disk.total and disk.free < RESERVE_BYTES:
+        raise StoreError(
+            f"{folder}: {disk.free >> 20} MiB free on the disk, and a rehearsal needs {RESERVE_BYTES >> 20} MiB; free "
+            "some space, then run the command again; nothing was lost"
+        )
 
 
 class Store:
@@ -78,7 +93,7 @@ class Store:
             elif "locked" in text:
                 advice = f"another command has been at work on it for {BUSY_SECONDS:g} s; wait for it or end it"
             elif "not a database" in text or "malformed" in text:
-                advice = "the file is damaged; remove it to begin with an empty cloud"
+                advice = f"the file is damaged; remove {self.path.parent} to begin the rehearsal anew"
             else:
                 advice = "check that the directory exists and is writable"
             raise StoreError(f"{self.path}: {text}; {advice}") from error
@@ -88,6 +103,7 @@ class Store:
         """All or nothing, alone on the file; may be nested. StoreError when the file cannot be written."""
         with self._explained():
             if self._depth == 0:
+                ensure_room(self.path.parent)
                 self._db.execute("BEGIN IMMEDIATE")
             self._depth += 1
             try:

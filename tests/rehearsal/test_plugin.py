@@ -187,9 +187,10 @@ def test_unusable_settings_are_one_line(rehearse, tmp_path, settings, words):
     (tmp_path / "rehearsal.json").write_text(settings)
 
     async def conversation(engine):
-        error = await refusal(engine.stub.CheckConfig(pb.CheckRequest(news=write_struct({"region": "us-east-1"}))))
-        assert words in error.details()
-        assert "\n" not in error.details()
+        answer = await engine.stub.CheckConfig(pb.CheckRequest(news=write_struct({"region": "us-east-1"})))
+        (failure,) = answer.failures
+        assert words in failure.reason
+        assert "\n" not in failure.reason
 
     rehearse(conversation)
 

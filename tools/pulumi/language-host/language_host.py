@@ -274,7 +274,10 @@ def main() -> NoReturn:
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=64), options=limits)
     address = next((arg for arg in reversed(sys.argv[1:]) if not arg.startswith("-")), "")
     server.add_generic_rpc_handlers((handlers(LanguageHost(address, children)),))
-    port = server.add_insecure_port("127.0.0.1:0")
+    try:
+        port = server.add_insecure_port("127.0.0.1:0")
+    except RuntimeError:
+        sys.exit("pulumi-language-python: no port of 127.0.0.1 is free")
     server.start()
     print(port, flush=True)
     # A killed engine interrupts nobody: this process is then handed to another parent.
