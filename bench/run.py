@@ -174,7 +174,7 @@ def peaks(measured: Run) -> list[str]:
 def verdicts(limits: Mapping[str, tuple[float, float]]) -> tuple[list[str], bool]:
     """A line for each ratio and its limit, and whether all are kept."""
     lines = [
-        f"{what}: {ratio:.3f}, at most {limit} [{'kept' if ratio <= limit else 'BROKEN'}]"
+        f"{what}: {ratio:.3f}, at most {limit}: {'kept' if ratio <= limit else 'BROKEN'}"
         for what, (ratio, limit) in limits.items()
     ]
     return lines, all(ratio <= limit for ratio, limit in limits.values())
