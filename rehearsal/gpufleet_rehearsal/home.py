@@ -195,11 +195,13 @@ class Home:
         shutil.rmtree(self.root)
 
     def _install_stand_ins(self) -> None:
-        for cloud, version in STAND_INS.items():
-            folder = self.root / "pulumi-home" / "plugins" / f"resource-{cloud}-v{version}"
-            folder.mkdir(parents=True, exist_ok=True)
+        for cloud in STAND_INS:
+            self._stand_in(cloud).mkdir(parents=True, exist_ok=True)
             text = _PLUGIN.format(python=sys.executable, cloud=cloud)
-            _write(folder / f"pulumi-resource-{cloud}", text, executable=True)
+            _write(self._stand_in(cloud) / f"pulumi-resource-{cloud}", text, executable=True)
+
+    def _stand_in(self, cloud: str) -> Path:
+        return self.root / "pulumi-home" / "plugins" / f"resource-{cloud}-v{STAND_INS[cloud]}"
 
     @property
     def _copies(self) -> Path:
@@ -229,14 +231,28 @@ class Home:
         for name, entry in wanted.items():
             if not (self.mirror / name).is_symlink():
                 (self.mirror / name).symlink_to(entry)
-        project = self._project_file() | {"stackConfigDir": os.path.relpath(self._copies, self.mirror)}
-        _write(self.mirror / "Pulumi.yaml", yaml.safe_dump(project, sort_keys=False))
+        _write(self.mirror / "Pulumi.yaml", yaml.safe_dump(self._mirrored_project(), sort_keys=False))
         current = self.stacks()
         for stale in self._copies.iterdir():
             if stale.name not in {f"Pulumi.{stack}.yaml" for stack in current}:
                 stale.unlink()
         for stack in current:
             _write(self._copies / f"Pulumi.{stack}.yaml", self.stack_config(stack).text)
+
+    def _mirrored_project(self) -> dict[str, object]:
+        """The user's project file, led to the rehearsal's configuration and stand-ins.
+
+        A stand-in that is named here serves an SDK of every version; else it would be one that set-up never saw.
+        """
+        project = self._project_file()
+        plugins = project.get("plugins")
+        plugins = plugins if isinstance(plugins, dict) else {}
+        others = [entry for entry in plugins.get("providers") or [] if entry.get("name") not in STAND_INS]
+        ours = [{"name": cloud, "path": str(self._stand_in(cloud))} for cloud in STAND_INS]
+        return project | {
+            "stackConfigDir": os.path.relpath(self._copies, self.mirror),
+            "plugins": plugins | {"providers": [*others, *ours]},
+        }
 
     def _is_mirrored(self, entry: Path) -> bool:
         copied = entry.name == "Pulumi.yaml" or (entry.name.startswith("Pulumi.") and entry.suffix == ".yaml")
