@@ -82,12 +82,12 @@ def rehearse(
     from rich.console import Console
 
     from gpufleet_rehearsal.home import Home
-    from gpufleet_rehearsal.refusal_list import refusal_table
+    from gpufleet_rehearsal.refusal_list import refusal_text
     from gpufleet_rehearsal.rehearse import Plan, prepare, rehearse, run_inside
 
     console = Console(highlight=False)
     if refusals:
-        console.print(refusal_table())
+        click.echo(refusal_text())
         return 0
     if environment is None:
         raise click.UsageError("which environment? For instance: gpufleet rehearse aws-dev")

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from rich.table import Table as Columns
-
 from gpufleet_rehearsal.table import Table, load_table
 
 HEADINGS = ("refusal", "type", "operation", "comes", "the cloud's code and words", "evidence", "source")
@@ -35,10 +33,10 @@ def _kind(type_: str) -> str:
     return f"{type_.split(':')[1].split('/')[0]} {type_.split(':')[-1]}"
 
 
-def refusal_table(cloud: str = "aws") -> Columns:
-    """The list for a terminal."""
+def refusal_text(cloud: str = "aws") -> str:
+    """The list for a terminal of any width, and for grep."""
     rows = list(refusal_rows(load_table(cloud)))
-    columns = Columns(*HEADINGS, title=f"{len(rows)} things that the simulated {cloud} refuses", show_lines=True)
-    for row in rows:
-        columns.add_row(*row)
-    return columns
+    blocks = [f"{len(rows)} things that the simulated {cloud} refuses"]
+    for name, kind, operation, comes, words, evidence, source in rows:
+        blocks.append(f"{name} ({kind}, {operation}, {comes})\n    {' '.join(words.split())}\n    {evidence}: {source}")
+    return "\n\n".join(blocks)
