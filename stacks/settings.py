@@ -24,6 +24,21 @@ from typed_dict import model_of, texts_of
 # The engine reads a day that YAML knows as a date and hands it on as a moment.
 Day = Annotated[date, BeforeValidator(lambda day: str(day).removesuffix(" 00:00:00 +0000 UTC"))]
 
+_WORDS = {
+    "model_type": "is no mapping; write keys under it",
+    "dict_type": "is no mapping; write keys under it",
+    "sequence_str": "is a single value; write a list, [a, b]",
+    "list_type": "is no list; write [a, b]",
+    "string_type": "is no text; put it in quotes",
+    "string_too_short": "is empty; give it a value",
+    "int_parsing": "is no number; write a whole one",
+    "int_from_float": "is no whole number; write one",
+    "bool_parsing": "is neither; write true or false",
+    "date_from_datetime_parsing": "is no day; write one like 2027-01-31",
+    "date_from_datetime_inexact": "is a moment; write a day like 2027-01-31",
+}
+"""What is illegal, and what would be legal, by pydantic's kind of error; for other kinds its own words do."""
+
 PROVIDERS = ("aws", "pulumi")
 """Namespaces of keys that are not ours and go to a provider or to the engine as they are."""
 
@@ -126,8 +141,11 @@ def read(config: Mapping[str, str], environment: str) -> AwsSettings:
 
 
 def _parse(text: str) -> object:
-    """Objects and lists come from the engine as JSON, everything else as text."""
-    return json.loads(text) if text[:1] in ("{", "[") else text
+    """Objects and lists come from the engine as JSON, everything else as text, which may look like JSON and be none."""
+    try:
+        return json.loads(text) if text[:1] in ("{", "[") else text
+    except ValueError:
+        return text
 
 
 def _lines(error: ValidationError, environment: str) -> Iterator[str]:
@@ -153,7 +171,11 @@ def _line(fault: ErrorDetails, environment: str) -> str:
         return f"{where}: unknown key; {hint} [config-unknown-key]"
     if fault["type"] == "missing":
         return f"{where}: missing; set it with `pulumi config set --path '{key}' VALUE` [config-missing-key]"
-    return f"{where}={fault['input']!r}: {fault['msg'][0].lower()}{fault['msg'][1:]} [config-value]"
+    if fault["type"] == "literal_error":
+        words = f"is none of the legal words; use {fault['ctx']['expected']}"
+    else:
+        words = _WORDS.get(fault["type"]) or f"{fault['msg'][0].lower()}{fault['msg'][1:]}"
+    return f"{where}={fault['input']!r}: {words} [config-value]"
 
 
 def nearest(path: Sequence[int | str]) -> str | None:

@@ -1,0 +1,139 @@
+"""The environment's configuration: every fault at once, one exact line each."""
+
+import json
+
+import pytest
+
+from settings import AwsSettings, SettingsError, known_keys, nearest, read, walk
+
+NETWORK = {"zones": ["use1-az1"]}
+POOL = {"types": ["g5.8xlarge"], "max": 2, "zones": ["use1-az1"]}
+LEGAL = {
+    "aws:region": "us-east-1",
+    "gpufleet:cloud": "aws",
+    "gpufleet:owner": "team",
+    "gpufleet:project": "training",
+    "gpufleet:network": json.dumps(NETWORK),
+    "gpufleet:pools": json.dumps({"trainers": POOL}),
+}
+
+
+def lines(changes: dict[str, str | None]) -> list[str]:
+    """What is said of the legal configuration with these changes; None takes a key away."""
+    config = {key: value for key, value in (LEGAL | changes).items() if value is not None}
+    with pytest.raises(SettingsError) as error:
+        read(config, "dev")
+    return str(error.value).splitlines()
+
+
+def test_legal_configuration_is_typed():
+    settings = read(LEGAL | {"gpufleet:expires_at": "2027-12-31 00:00:00 +0000 UTC", "gpufleet:erase": "true"}, "dev")
+    assert settings.region == "us-east-1"
+    assert settings.erase is True
+    assert str(settings.expires_at) == "2027-12-31"
+    assert settings.pools["trainers"].max == 2
+
+
+def test_keys_of_provider_and_engine_pass():
+    assert read(LEGAL | {"aws:profile": "mine", "pulumi:tags": '{"a": "b"}'}, "dev").owner == "team"
+
+
+def test_text_that_looks_like_json_is_text():
+    assert read(LEGAL | {"gpufleet:owner": "{team"}, "dev").owner == "{team"
+
+
+KNOWN = ", ".join(sorted(AwsSettings.model_fields))
+FAULTS = [
+    (
+        {"gpufleet:ownr": "x", "gpufleet:owner": None},
+        "gpufleet:ownr: unknown key; did you mean owner? [config-unknown-key]",
+    ),
+    ({"gpufleet:zzz": "1"}, f"gpufleet:zzz: unknown key; known: {KNOWN} [config-unknown-key]"),
+    (
+        {"gpufleet:network": json.dumps(NETWORK | {"natt": "single"})},
+        "gpufleet:network.natt: unknown key; did you mean nat? [config-unknown-key]",
+    ),
+    (
+        {"gpufleet:pools": json.dumps({"a": POOL | {"placment": "create"}})},
+        "gpufleet:pools.a.placment: unknown key; did you mean placement? [config-unknown-key]",
+    ),
+    (
+        {"gpufleet:pools": json.dumps({"a": POOL | {"taints": [{"key": "k", "effect": "NoSchedule", "valu": "v"}]}})},
+        "gpufleet:pools.a.taints.0.valu: unknown key; did you mean value? [config-unknown-key]",
+    ),
+    ({"gpuflet:owner": "x"}, "gpuflet:owner: unknown namespace; did you mean gpufleet:owner? [config-unknown-key]"),
+    ({"other:x": "y"}, "other:x: unknown namespace; known: gpufleet, aws, pulumi [config-unknown-key]"),
+    (
+        {"gpufleet:region": "us-east-1"},
+        "gpufleet:region: the provider's own key says it; set aws:region [config-region]",
+    ),
+    (
+        {"aws:region": None},
+        "aws:region: missing; set it with `pulumi config set --path 'aws:region' VALUE` [config-missing-key]",
+    ),
+    (
+        {"gpufleet:network": "{}"},
+        "gpufleet:network.zones: missing; set it with `pulumi config set --path 'gpufleet:network.zones' VALUE` "
+        "[config-missing-key]",
+    ),
+    ({"gpufleet:cloud": "awz"}, "gpufleet:cloud='awz': is none of the legal words; use 'aws' [config-value]"),
+    ({"gpufleet:cluster": "x"}, "gpufleet:cluster='x': is no mapping; write keys under it [config-value]"),
+    ({"gpufleet:pools": "[1]"}, "gpufleet:pools=[1]: is no mapping; write keys under it [config-value]"),
+    ({"gpufleet:owner": ""}, "gpufleet:owner='': is empty; give it a value [config-value]"),
+    ({"gpufleet:owner": "[1]"}, "gpufleet:owner=[1]: is no text; put it in quotes [config-value]"),
+    ({"gpufleet:erase": "maybe"}, "gpufleet:erase='maybe': is neither; write true or false [config-value]"),
+    (
+        {"gpufleet:expires_at": "soon"},
+        "gpufleet:expires_at='soon': is no day; write one like 2027-01-31 [config-value]",
+    ),
+    (
+        {"gpufleet:network": '{"zones": "use1-az1"}'},
+        "gpufleet:network.zones='use1-az1': is a single value; write a list, [a, b] [config-value]",
+    ),
+    (
+        {"gpufleet:cluster": '{"version": 1.34}'},
+        "gpufleet:cluster.version=1.34: is no text; put it in quotes [config-value]",
+    ),
+    (
+        {"gpufleet:pools": json.dumps({"a": POOL | {"max": "two"}})},
+        "gpufleet:pools.a.max='two': is no number; write a whole one [config-value]",
+    ),
+    (
+        {"gpufleet:pools": json.dumps({"a": POOL | {"max": 1.5}})},
+        "gpufleet:pools.a.max=1.5: is no whole number; write one [config-value]",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "line"), FAULTS, ids=[line.split(": ")[0] for _, line in FAULTS])
+def test_each_fault_is_one_exact_line(changes, line):
+    assert lines(changes) == [f"Pulumi.dev.yaml: {line}"]
+
+
+def test_all_faults_are_told_at_once():
+    told = lines({"gpuflet:x": "y", "gpufleet:region": "r", "gpufleet:erase": "perhaps", "gpufleet:project": None})
+    assert [line.rsplit("[", 1)[1] for line in told] == [
+        "config-unknown-key]",
+        "config-region]",
+        "config-missing-key]",
+        "config-value]",
+    ]
+
+
+def test_a_misspelt_key_is_not_also_missing():
+    pool = {("typs" if key == "types" else key): value for key, value in POOL.items()}
+    told = lines({"gpufleet:pools": json.dumps({"a": pool})})
+    assert told == ["Pulumi.dev.yaml: gpufleet:pools.a.typs: unknown key; did you mean types? [config-unknown-key]"]
+
+
+def test_nearest_and_known_keys_follow_names_and_lists():
+    assert nearest(["pools", "any name", "taints", 0, "efect"]) == "effect"
+    assert nearest(["qqqq"]) is None
+    assert "types" in known_keys(["pools", "x"])
+    assert known_keys(["owner"]) == []
+
+
+def test_every_key_has_a_description():
+    keys = dict(walk())
+    assert {"network.zones", "pools.<name>.types", "pools.<name>.taints[].key", "erase"} <= set(keys)
+    assert [key for key, field in keys.items() if not field.description] == []
