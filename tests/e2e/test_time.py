@@ -65,8 +65,8 @@ def test_a_real_up_takes_as_long_as_estimated(project: Project) -> None:
     """At a scale at which the longest chain takes a real minute: the engine's own work counts little beside it.
 
     Measured from the first call that the cloud gets to the end of the last one, so without the start of engine and
-    program. The engine adds some 0.05 real seconds to each step of the chain: 1.004 with other work on both of two
-    processors. The limit leaves room for a machine that is ten times slower at that.
+    program. The engine adds some 0.05 real seconds to each step of the chain: 1.0025 and 1.0038 of the estimate, with
+    other work on both of two processors. The limit leaves room for five times as much.
     """
     scale = 0.075
     up = project.run("rehearse", "aws-dev", "--latency-scale", str(scale))
@@ -77,4 +77,4 @@ def test_a_real_up_takes_as_long_as_estimated(project: Project) -> None:
     assert {call.outcome for call in calls} == {"ok"}
     took = max(call.at + call.took for call in calls) - min(call.at for call in calls)
     assert estimate * scale >= 60, "too short: the engine's own work would count"
-    assert estimate <= took <= 1.04 * estimate
+    assert estimate <= took <= 1.02 * estimate
