@@ -21,7 +21,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w") as log:
         home = Home.of(ROOT, Path(folder) / "rehearsal")
         prepare(home, Plan("aws-dev", latency_scale=0))
-        engine = home.engine(log)
+        engine = home.engine("aws-dev", log)
         if code := engine.up("aws-dev"):
             print(f"aws-dev did not come up: {(Path(folder) / 'log').read_text()}", file=sys.stderr)
             return code

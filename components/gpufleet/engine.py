@@ -63,7 +63,14 @@ class Engine:
 
     def answer(self, *arguments: str) -> str:
         """What a command of the engine prints. Errors: EngineError with the engine's own words when it fails."""
-        done = subprocess.run(
+        done = self._asked(*arguments)
+        if done.returncode != 0:
+            words = " ".join((done.stderr or done.stdout).split()).removeprefix("error: ")
+            raise EngineError(f"pulumi {arguments[0]}: {words or f'ended with {done.returncode}'}")
+        return done.stdout
+
+    def _asked(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
             [self.program, *arguments],
             cwd=self.project,
             env=self.environment,
@@ -72,10 +79,6 @@ class Engine:
             text=True,
             check=False,
         )
-        if done.returncode != 0:
-            words = " ".join((done.stderr or done.stdout).split()).removeprefix("error: ")
-            raise EngineError(f"pulumi {arguments[0]}: {words or f'ended with {done.returncode}'}")
-        return done.stdout
 
     @cached_property
     def program(self) -> str:
@@ -121,8 +124,18 @@ class Engine:
         return cast("list[dict[str, Any]]", exported["deployment"].get("resources") or [])
 
     def preview(self, stack: str) -> list[dict[str, Any]]:
-        """The steps that an `up` would take: {"op", "urn", "newState": {"type", "inputs", "parent", ...}}."""
-        return cast("list[dict[str, Any]]", json.loads(self.answer("preview", "--json", "--stack", stack))["steps"])
+        """The steps that an `up` would take: {"op", "urn", "newState": {"type", "inputs", "parent", ...}}.
+
+        Errors: EngineError with what the program or the provider said, when the preview fails.
+        """
+        done = self._asked("preview", "--json", "--stack", stack)
+        if done.returncode == 0:
+            return cast("list[dict[str, Any]]", json.loads(done.stdout)["steps"])
+        try:
+            said = [d["message"] for d in json.loads(done.stdout)["diagnostics"] if d["severity"] == "error"]
+        except (ValueError, KeyError):
+            said = [done.stderr]
+        raise EngineError("pulumi preview: " + " ".join(" ".join(said).split()))
 
     def outputs(self, stack: str) -> dict[str, Any]:
         """The stack's outputs; secrets come as the text [secret]."""

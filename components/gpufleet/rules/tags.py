@@ -56,15 +56,21 @@ def tag_number(*, number: int) -> Outcome:
 
 @rule("any-tag-expiry", Severity.ERROR)
 def tag_expiry(*, value: str) -> Outcome:
-    """The tag expires-at is a day, so that a sweep can compare it.
+    """The tag expires-at is a day, so that a sweep can compare it, or the word never.
 
     Source: ISO 8601 calendar date; every stack of this project carries the tag.
     """
+    if value == "never" or (len(value) == 10 and _is_day(value)):
+        return passed()
+    return failed("tags.expires-at", value, "is no date", "write it as 2027-01-31, or never")
+
+
+def _is_day(value: str) -> bool:
     try:
         date.fromisoformat(value)
     except ValueError:
-        return failed("tags.expires-at", value, "is no date", "write it as 2027-01-31")
-    return passed() if len(value) == 10 else failed("tags.expires-at", value, "is no date", "write it as 2027-01-31")
+        return False
+    return True
 
 
 def judge_tags(tags: Mapping[str, object]) -> list[Finding]:
