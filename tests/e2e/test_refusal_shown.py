@@ -79,16 +79,3 @@ Network("net", {"region": "us-east-1", "zones": ["use1-az1"], "nat": "singel", "
     assert "net: nat=singel: is none of the legal words; did you mean single?" in up.stdout
     assert "net: cidr=10.0.0.0/99: " in up.stdout
     assert ids(program) == made(program) == {}
-
-
-def test_region_has_one_key(project: Project) -> None:
-    project.configure(lambda config: config.update({"gpufleet:region": config.pop("aws:region")}))
-    file = "Pulumi.aws-dev.yaml"
-    assert_refused(
-        project,
-        [
-            f"{file}: gpufleet:region: the provider's own key says it; set aws:region [config-region]",
-            f"{file}: aws:region: missing; set it with `pulumi config set --path 'aws:region' VALUE` "
-            "[config-missing-key]",
-        ],
-    )

@@ -1,0 +1,71 @@
+"""What the simulated account holds before anybody's `up`."""
+
+from pathlib import Path
+
+import pytest
+
+from gpufleet.errors import UserError
+from gpufleet_rehearsal.account import furnish
+from gpufleet_rehearsal.cloud import Cloud
+from gpufleet_rehearsal.opening import open_cloud
+
+VPC = "aws:ec2/vpc:Vpc"
+ROW = f"- {{type: '{VPC}', id: vpc-1, name: theirs, inputs: {{cidrBlock: 10.0.0.0/16}}}}\n"
+
+
+@pytest.fixture
+def cloud(tmp_path: Path) -> Cloud:
+    return open_cloud("aws", tmp_path)
+
+
+def furnished(cloud: Cloud, folder: Path, text: str | bytes) -> None:
+    file = folder / "rehearsal.dev.yaml"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    furnish(cloud, file)
+
+
+def test_rows_are_made_once_and_stay(cloud: Cloud, tmp_path: Path) -> None:
+    furnished(cloud, tmp_path, ROW)
+    made = cloud.store.get(VPC, "vpc-1")
+    assert made is not None
+    assert (made.name, made.inputs["cidrBlock"]) == ("theirs", "10.0.0.0/16")
+    assert made.outputs["arn"] == "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1"
+    furnished(cloud, tmp_path, ROW.replace("10.0.0.0", "10.9.0.0"))
+    assert cloud.store.get(VPC, "vpc-1") == made
+
+
+def test_no_file_and_an_empty_one_are_an_empty_account(cloud: Cloud, tmp_path: Path) -> None:
+    furnish(cloud, tmp_path / "nowhere.yaml")
+    furnished(cloud, tmp_path, "")
+    assert cloud.store.resources() == []
+
+
+FAULTS: list[tuple[str | bytes, str]] = [
+    ("- type: x\n", "0.id: Field required"),
+    (ROW + ROW.replace("vpc-1", "7"), "1.id: Input should be a valid string"),
+    (ROW.replace("inputs", "input"), "0.input: Extra inputs are not permitted"),
+    ("a: b\n", "the file: Input should be a valid list"),
+    (": [", "not valid YAML: line 1, column 1: expected <block end>, but found ':'"),
+    (b"\xff\xfe\0", "not a text file in UTF-8"),
+    (
+        ROW + ROW.replace(VPC, "aws:sqs/queue:Queue"),
+        "1.type: aws:sqs/queue:Queue is not in the rehearsal's table; add a row to aws/types/sqs.yaml: see "
+        "docs/rehearsal.md",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), FAULTS, ids=[line[:30] for _, line in FAULTS])
+def test_unusable_file_is_one_line_and_makes_nothing(
+    cloud: Cloud, tmp_path: Path, text: str | bytes, line: str
+) -> None:
+    with pytest.raises(UserError) as error:
+        furnished(cloud, tmp_path, text)
+    assert str(error.value) == f"{tmp_path / 'rehearsal.dev.yaml'}: {line}"
+    assert cloud.store.resources() == []
+
+
+def test_directory_in_its_place_is_one_line(cloud: Cloud, tmp_path: Path) -> None:
+    (tmp_path / "rehearsal.dev.yaml").mkdir()
+    with pytest.raises(UserError, match=r"rehearsal\.dev\.yaml: Is a directory$"):
+        furnish(cloud, tmp_path / "rehearsal.dev.yaml")

@@ -1,0 +1,125 @@
+"""The command line itself: exit codes, help, and the list of refusals on any terminal."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import gpufleet.cli
+from gpufleet.cli import main
+from gpufleet.engine import Engine, EngineError, run_to_its_end
+from gpufleet.errors import UserError
+
+OK, USER_ERROR, USAGE = 0, 1, 2
+"""Frozen: scripts outlive releases."""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "Pulumi.yaml").write_text("name: billing\nruntime: python\n")
+    (tmp_path / "Pulumi.dev.yaml").write_text("config: {}\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+EXITS = [
+    (["--help"], OK),
+    (["rehearse", "--help"], OK),
+    (["adopt", "--help"], OK),
+    (["--version"], OK),
+    (["rehearse", "--refusals"], OK),
+    (["rehearse", "prod"], USER_ERROR),
+    (["rehearse", "dev", "--program", "/no/such"], USER_ERROR),
+    ([], USAGE),
+    (["rehearse"], USAGE),
+    (["adopt"], USAGE),
+    (["reherse"], USAGE),
+    (["rehearse", "dev", "--no-such"], USAGE),
+    (["rehearse", "dev", "--latency-scale", "-1"], USAGE),
+    (["rehearse", "dev", "--seed", "one"], USAGE),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code"), EXITS, ids=[" ".join(a) or "nothing" for a, _ in EXITS])
+def test_exit_codes(project: Path, arguments: list[str], code: int) -> None:
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == code, done.output
+    assert "Traceback" not in done.output
+    assert isinstance(done.exception, SystemExit | None)
+
+
+def test_users_error_is_one_line(project: Path) -> None:
+    done = CliRunner().invoke(main, ["rehearse", "prod"])
+    assert done.stderr == "Error: prod: no such environment; the project has: dev\n"
+    assert done.stdout == ""
+
+
+def command_that_raises(error: Exception) -> click.Command:
+    def command() -> int:
+        raise error
+
+    return click.command()(gpufleet.cli._for_the_user(command))
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (UserError("disk: full"), "Error: disk: full\n"),
+        (
+            ModuleNotFoundError("No module named 'moto'", name="moto"),
+            "Error: moto is not installed: pip install 'gpufleet[aws,jobs,rehearsal]'\n",
+        ),
+    ],
+)
+def test_what_is_raised_for_the_user_is_shown_without_a_traceback(error: Exception, line: str) -> None:
+    done = CliRunner().invoke(command_that_raises(error), [])
+    assert (done.exit_code, done.stderr) == (USER_ERROR, line)
+
+
+@pytest.mark.parametrize("columns", ["20", "80", "500"])
+def test_refusals_are_whole_on_any_terminal(columns: str) -> None:
+    done = CliRunner().invoke(main, ["rehearse", "--refusals"], env={"COLUMNS": columns})
+    assert "…" not in done.output
+    heading, *blocks = done.output.rstrip().split("\n\n")
+    assert heading == f"{len(blocks)} things that the simulated aws refuses"
+    assert len(blocks) > 100
+    assert all(block.count("\n") == 2 for block in blocks)
+
+
+def test_help_imports_neither_pulumi_nor_the_rehearsal() -> None:
+    script = (
+        "import sys; from gpufleet.cli import main; main(['--help'], standalone_mode=False);"
+        "sys.exit(any(name.partition('.')[0] in ('pulumi', 'gpufleet_rehearsal') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False, capture_output=True).returncode == 0
+
+
+def test_status_of_a_command_is_its_exit_code() -> None:
+    assert run_to_its_end(["sh", "-c", "exit 7"], {"PATH": "/usr/bin:/bin"}) == 7
+    assert run_to_its_end(["sh", "-c", "kill -TERM $$"], {"PATH": "/usr/bin:/bin"}) == 128 + 15
+
+
+def engine(folder: Path, script: str) -> Engine:
+    (folder / "pulumi").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "pulumi").chmod(0o755)
+    return Engine(folder, {"PATH": f"{folder}:/usr/bin:/bin"})
+
+
+@pytest.mark.parametrize("version", ["v3.253.0", "3.253.1", "v3.300.0", "v4.0.0", "v3.253.0-alpha.1+dirty"])
+def test_engine_as_new_as_the_sdk_is_taken(tmp_path: Path, version: str) -> None:
+    assert engine(tmp_path, f"echo {version}").program == str(tmp_path / "pulumi")
+
+
+@pytest.mark.parametrize("version", ["v3.252.9", "v2.999.0", "", "no version"])
+def test_engine_that_is_older_or_unknown_is_refused(tmp_path: Path, version: str) -> None:
+    with pytest.raises(EngineError, match=r"install (Pulumi )?3\.253 or newer$"):
+        engine(tmp_path, f"echo {version}").program.title()
+
+
+def test_engines_own_words_are_one_line(tmp_path: Path) -> None:
+    script = 'if [ "$1" = version ]; then echo v3.253.0; else printf "error: no\\nsuch stack\\n" >&2; exit 6; fi'
+    with pytest.raises(EngineError, match=r"^pulumi stack: no such stack$"):
+        engine(tmp_path, script).answer("stack", "ls")
