@@ -113,7 +113,9 @@ class Home:
         own = {
             "GPUFLEET_REHEARSAL": str(self.root),
             "PULUMI_HOME": str(self.root / "pulumi-home"),
-            "PULUMI_BACKEND_URL": f"file://{self.root / 'backend'}",
+            # Without metadata=skip the engine writes a second file beside the state, not atomically: killed at that
+            # moment it cannot read its own state any more ("failed to load checkpoint: EOF").
+            "PULUMI_BACKEND_URL": f"file://{self.root / 'backend'}?metadata=skip",
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), *self._outer_path()]),
