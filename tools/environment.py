@@ -63,6 +63,13 @@ def install_project(say: Say) -> None:
     stamp.write_text(wanted, encoding="utf-8")
 
 
+def compile_sources() -> None:
+    """Compile our own modules where Python itself is told not to: each command would else do it anew."""
+    if os.environ.get("PYTHONDONTWRITEBYTECODE"):
+        folders = [str(ROOT / folder) for folder in ("components", "rehearsal", "stacks")]
+        _run([str(PYTHON), "-m", "compileall", "-q", *folders], "compiling our modules", os.environ)
+
+
 def _install_with_uv(say: Say, env: Mapping[str, str]) -> bool:
     say("packages: installing the lock with uv")
     command = [str(UV), "pip", "install", "--quiet", "--python", str(PYTHON), "--compile-bytecode"]

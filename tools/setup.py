@@ -23,7 +23,16 @@ def newer_python() -> "str | None":
 def main() -> int:
     """Exit code 0 when the checkout is ready, 1 with one line on standard error when it cannot be."""
     sys.path.append(str(Path(__file__).resolve().parent / "pulumi"))
-    from environment import PYTHON, ROOT, VENV, SetupFailed, install_lock, install_project, make_environment
+    from environment import (
+        PYTHON,
+        ROOT,
+        VENV,
+        SetupFailed,
+        compile_sources,
+        install_lock,
+        install_project,
+        make_environment,
+    )
     from links import link_engine
     from obtain import EngineMissing, obtain
     from progress import teller
@@ -35,6 +44,7 @@ def main() -> int:
             make_environment(say)
             install_lock(say)
             install_project(say)
+            compile_sources()
             engine = obtain(os.environ.get("GPUFLEET_PULUMI", "auto"), VENV / "bin", say)
             link_engine(engine, VENV / "bin", PYTHON, say)
     except (SetupFailed, EngineMissing) as failure:

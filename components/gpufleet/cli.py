@@ -154,9 +154,9 @@ def _engine_and_inventory(program: Path, environment: str) -> tuple["Engine", "I
         # Looked at elsewhere, the account would seem to hold nothing.
         region, profile = (config.get(f"aws:{key}", {}).get("value") for key in ("region", "profile"))
         return engine, AwsInventory(region, profile)
+    from gpufleet_rehearsal.cloud.opening import open_cloud
     from gpufleet_rehearsal.home import Home
     from gpufleet_rehearsal.inventory import SimulatedInventory
-    from gpufleet_rehearsal.opening import open_cloud
 
     home = Home.of(program, Path(rehearsal))
     home.prepare()

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any
 
-from gpufleet_rehearsal.cloud import Cloud
-from gpufleet_rehearsal.conditions import same
-from gpufleet_rehearsal.paths import Scope, parse_path, plain
-from gpufleet_rehearsal.rows import Need
-from gpufleet_rehearsal.store import Resource
+from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.table.conditions import same
+from gpufleet_rehearsal.table.paths import Scope, parse_path, plain
+from gpufleet_rehearsal.table.rows import Need
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ import yaml
 
 from gpufleet.engine import Engine, EngineError
 from gpufleet.errors import UserError
+from gpufleet_rehearsal.cloud.store import ensure_room
 from gpufleet_rehearsal.stack_config import StackConfig, stack_config
-from gpufleet_rehearsal.store import ensure_room
 from gpufleet_rehearsal.yaml_file import read_yaml
 
 # The real provider versions whose place the stand-ins take: those of the SDKs that gpufleet is locked to.
@@ -28,7 +28,7 @@ STAND_INS: Mapping[str, str] = {"aws": "7.51.1", "azure-native": "3.29.0", "kube
 PASSPHRASE = "rehearsal"
 
 _PLUGIN = """#!{python}
-from gpufleet_rehearsal.plugin import main
+from gpufleet_rehearsal.provider.plugin import main
 
 main("{cloud}")
 """

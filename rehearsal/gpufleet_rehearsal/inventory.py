@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from gpufleet.adopt import Found
-from gpufleet_rehearsal.cloud import Cloud
-from gpufleet_rehearsal.paths import Scope, parse_path, plain
-from gpufleet_rehearsal.store import Resource
-from gpufleet_rehearsal.templates import fill
+from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.table.paths import Scope, parse_path, plain
+from gpufleet_rehearsal.table.templates import fill
 
 
 class SimulatedInventory:

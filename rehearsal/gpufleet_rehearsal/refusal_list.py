@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpufleet_rehearsal.table import Table, load_table
+from gpufleet_rehearsal.table.loading import Table, load_table
 
 HEADINGS = ("refusal", "type", "operation", "comes", "the cloud's code and words", "evidence", "source")
 

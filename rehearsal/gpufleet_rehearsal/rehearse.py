@@ -12,12 +12,12 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from gpufleet.engine import Engine, run_to_its_end
-from gpufleet_rehearsal.account import furnish
-from gpufleet_rehearsal.cloud import Cloud
+from gpufleet_rehearsal.cloud.account import furnish
+from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.opening import open_cloud
+from gpufleet_rehearsal.cloud.store import Resource
 from gpufleet_rehearsal.critical_path import minutes, names, time_to_up
 from gpufleet_rehearsal.home import Home, HomeError, write_settings
-from gpufleet_rehearsal.opening import open_cloud
-from gpufleet_rehearsal.store import Resource
 
 DEFAULT_LATENCY_SCALE = 0.01
 FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"

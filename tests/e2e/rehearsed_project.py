@@ -11,9 +11,9 @@ from typing import Any
 
 import yaml
 
-from gpufleet_rehearsal.cloud import Cloud
+from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.opening import open_cloud
 from gpufleet_rehearsal.home import Home
-from gpufleet_rehearsal.opening import open_cloud
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 GPUFLEET = Path(sys.executable).parent / "gpufleet"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from rehearsed_project import GPUFLEET, Project, held
 
-from gpufleet_rehearsal.store import Resource
+from gpufleet_rehearsal.cloud.store import Resource
 
 CLUSTER = "aws:eks/cluster:Cluster"
 

@@ -14,13 +14,13 @@ from typing import TypeVar
 
 from fast_clock import FastClock
 
-from gpufleet_rehearsal.cloud import Cloud
-from gpufleet_rehearsal.opening import CatalogOffers, input_problems
-from gpufleet_rehearsal.paths import Json, Scope, parse_path
-from gpufleet_rehearsal.rows import Trigger, WorldResource
-from gpufleet_rehearsal.settings import Settings
-from gpufleet_rehearsal.store import Resource, Store
-from gpufleet_rehearsal.table import load_table
+from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.opening import CatalogOffers, input_problems
+from gpufleet_rehearsal.cloud.settings import Settings
+from gpufleet_rehearsal.cloud.store import Resource, Store
+from gpufleet_rehearsal.table.loading import load_table
+from gpufleet_rehearsal.table.paths import Json, Scope, parse_path
+from gpufleet_rehearsal.table.rows import Trigger, WorldResource
 
 TABLE = load_table("aws")
 T = TypeVar("T")

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from fast_clock import FastClock
 
-from gpufleet_rehearsal.clock import Clock
-from gpufleet_rehearsal.cloud import Cloud
-from gpufleet_rehearsal.settings import Settings
-from gpufleet_rehearsal.store import Store
-from gpufleet_rehearsal.table import load_table
+from gpufleet_rehearsal.cloud.clock import Clock
+from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.settings import Settings
+from gpufleet_rehearsal.cloud.store import Store
+from gpufleet_rehearsal.table.loading import load_table
 
 TYPES = """
 toy:net/network:Network:

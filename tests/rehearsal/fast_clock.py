@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from gpufleet_rehearsal.clock import Clock
+from gpufleet_rehearsal.cloud.clock import Clock
 
 
 class FastClock(Clock):

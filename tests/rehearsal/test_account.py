@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.account import furnish
-from gpufleet_rehearsal.cloud import Cloud
-from gpufleet_rehearsal.opening import open_cloud
+from gpufleet_rehearsal.cloud.account import furnish
+from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.opening import open_cloud
 
 VPC = "aws:ec2/vpc:Vpc"
 ROW = f"- {{type: '{VPC}', id: vpc-1, name: theirs, inputs: {{cidrBlock: 10.0.0.0/16}}}}\n"

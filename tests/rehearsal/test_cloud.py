@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from gpufleet_rehearsal.cloud import InitFailed
-from gpufleet_rehearsal.refusing import CloudError
-from gpufleet_rehearsal.store import StoreError
+from gpufleet_rehearsal.cloud.interpreter import InitFailed
+from gpufleet_rehearsal.cloud.refusing import CloudError
+from gpufleet_rehearsal.cloud.store import StoreError
 
 NETWORK = "toy:net/network:Network"
 SUBNET = "toy:net/subnet:Subnet"
@@ -71,7 +71,7 @@ def test_reference_of_the_clouds_own_is_not_looked_up(toy):
 
 
 def test_reference_to_something_still_being_made_is_refused(make_toy):
-    from gpufleet_rehearsal.clock import Clock
+    from gpufleet_rehearsal.cloud.clock import Clock
 
     toy = make_toy(Clock(1.0, wall=lambda: 0.0, wall0=0.0))
     toy.store.add(type_=NETWORK, id_="net-1", urn="u", name="n", inputs={}, outputs={}, at=0, ready_at=5)
@@ -224,7 +224,7 @@ def test_duration_by_case_and_settling(timed_toy):
 
 
 def test_accepted_resource_outlives_its_plugin(make_toy):
-    from gpufleet_rehearsal.clock import Clock
+    from gpufleet_rehearsal.cloud.clock import Clock
 
     now = [0.0]
     toy = make_toy(Clock(1.0, wall0=0.0, wall=lambda: now[0]))

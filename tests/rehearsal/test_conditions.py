@@ -3,10 +3,10 @@
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from gpufleet_rehearsal import cloud_conditions
-from gpufleet_rehearsal.conditions import OPERATORS, When
-from gpufleet_rehearsal.paths import Scope
-from gpufleet_rehearsal.surroundings import Request
+from gpufleet_rehearsal.cloud.surroundings import Request
+from gpufleet_rehearsal.table import cloud_conditions
+from gpufleet_rehearsal.table.conditions import OPERATORS, When
+from gpufleet_rehearsal.table.paths import Scope
 
 assert cloud_conditions  # registers its operators
 

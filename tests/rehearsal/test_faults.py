@@ -2,9 +2,9 @@
 
 import pytest
 
-from gpufleet_rehearsal.cloud import InitFailed
-from gpufleet_rehearsal.faults import FaultError, Faults, parse_fault
-from gpufleet_rehearsal.refusing import CloudError
+from gpufleet_rehearsal.cloud.faults import FaultError, Faults, parse_fault
+from gpufleet_rehearsal.cloud.interpreter import InitFailed
+from gpufleet_rehearsal.cloud.refusing import CloudError
 
 NETWORK = "toy:net/network:Network"
 SUBNET = "toy:net/subnet:Subnet"

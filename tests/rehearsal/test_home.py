@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from gpufleet.errors import UserError
+from gpufleet_rehearsal.cloud.store import RESERVE_BYTES, Store, StoreError
 from gpufleet_rehearsal.home import PASSPHRASE, STAND_INS, Home, write_settings
 from gpufleet_rehearsal.launch import stack_of, writes_configuration
 from gpufleet_rehearsal.stack_config import stack_config
-from gpufleet_rehearsal.store import RESERVE_BYTES, Store, StoreError
 
 Disk = namedtuple("Disk", "total used free")
 SECRET = "config:\n  billing:token: {secure: v1:abc}\nencryptionsalt: v1:theirs\n"
@@ -110,7 +110,7 @@ def test_environment_has_no_credentials_and_no_other_backend(home: Home, monkeyp
     monkeypatch.setenv("PATH", f"{home.launcher}{os.pathsep}/usr/bin")
     environment = home.environment()
     assert "real" not in environment.values()
-    assert environment["PULUMI_BACKEND_URL"] == f"file://{home.root}/backend"
+    assert environment["PULUMI_BACKEND_URL"] == f"file://{home.root}/backend?metadata=skip"
     # The launcher must not find itself as the engine.
     assert environment["PATH"].split(os.pathsep) == [str(Path(sys.executable).parent), "/usr/bin"]
 

@@ -12,8 +12,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpufleet_rehearsal import inputs
-from gpufleet_rehearsal.input_values import UNKNOWN, Hidden, is_unknown, judged, plain, shown
+from gpufleet_rehearsal.inputs import problems as inputs
+from gpufleet_rehearsal.inputs.values import UNKNOWN, Hidden, is_unknown, judged, plain, shown
 
 HERE = Path(__file__).parent
 GOOD: dict[str, dict[str, Any]] = yaml.safe_load((HERE / "inputs_good.yaml").read_text())
@@ -69,7 +69,7 @@ def test_a_path_begins_its_line() -> None:
 def test_a_type_without_a_schema_names_the_nearest() -> None:
     assert lines("aws:eks/nodegroup:Nodegroup", {}) == [
         "aws:eks/nodegroup:Nodegroup: no input schema; did you mean aws:eks/nodeGroup:NodeGroup? "
-        "run python -m gpufleet_rehearsal.sdk_schema"
+        "run python -m gpufleet_rehearsal.inputs.sdk_schema"
     ]
 
 
@@ -181,8 +181,9 @@ def test_it_never_raises_and_never_names_a_lost_path(data: st.DataObject) -> Non
 
 def test_start_up_needs_no_sdk(capsys: pytest.CaptureFixture[str]) -> None:
     program = (
-        "import time, sys; a = time.perf_counter(); from gpufleet_rehearsal import inputs; b = time.perf_counter();"
-        "inputs.types(); c = time.perf_counter();"
+        "import time, sys; a = time.perf_counter();"
+        "from gpufleet_rehearsal.inputs import problems; b = time.perf_counter();"
+        "problems.types(); c = time.perf_counter();"
         "print(f'import {1000 * (b - a):.0f} ms, load {1000 * (c - b):.0f} ms');"
         "sys.exit(bool({'pulumi', 'pulumi_aws', 'botocore', 'pydantic', 'yaml'} & sys.modules.keys()))"
     )

@@ -15,10 +15,10 @@ from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto import status_pb2
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub, add_ResourceProviderServicer_to_server
 
-from gpufleet_rehearsal import opening
-from gpufleet_rehearsal.provider import Provider, Refusing
-from gpufleet_rehearsal.table import DATA, load_table
-from gpufleet_rehearsal.wire import read_struct, write_struct
+from gpufleet_rehearsal.cloud import opening
+from gpufleet_rehearsal.provider.servicer import Provider, Refusing
+from gpufleet_rehearsal.provider.wire import read_struct, write_struct
+from gpufleet_rehearsal.table.loading import DATA, load_table
 
 NETWORK = "toy:net/network:Network"
 POOL = "toy:run/pool:Pool"
@@ -270,7 +270,7 @@ def test_wire_keeps_every_kind_of_value():
 
 
 def test_schema_for_import_names_every_type():
-    from gpufleet_rehearsal.package_schema import package_schema
+    from gpufleet_rehearsal.provider.package_schema import package_schema
 
     schema = package_schema("aws", "7.51.1")
     network = schema["resources"]["aws:ec2/vpc:Vpc"]
@@ -282,7 +282,9 @@ def test_schema_for_import_names_every_type():
 @pytest.fixture
 def plugin(tmp_path):
     """The command that starts a plugin of aws as the engine does."""
-    script = f"import sys; sys.path[:0] = {sys.path!r}; from gpufleet_rehearsal.plugin import main; main('aws')"
+    script = (
+        f"import sys; sys.path[:0] = {sys.path!r}; from gpufleet_rehearsal.provider.plugin import main; main('aws')"
+    )
     return [sys.executable, "-c", script], {**os.environ, "GPUFLEET_REHEARSAL": str(tmp_path)}
 
 

@@ -3,12 +3,12 @@
 import pytest
 from aws_worlds import NAME, TABLE, Aws, build, in_world, urn
 
-from gpufleet_rehearsal.cloud import InitFailed
-from gpufleet_rehearsal.conditions import OPERATORS, Condition
-from gpufleet_rehearsal.making import draft
-from gpufleet_rehearsal.paths import Scope, parse_path
-from gpufleet_rehearsal.refusing import CloudError, words
-from gpufleet_rehearsal.rows import Refusal, Trigger, WorldResource
+from gpufleet_rehearsal.cloud.interpreter import InitFailed
+from gpufleet_rehearsal.cloud.making import draft
+from gpufleet_rehearsal.cloud.refusing import CloudError, words
+from gpufleet_rehearsal.table.conditions import OPERATORS, Condition
+from gpufleet_rehearsal.table.paths import Scope, parse_path
+from gpufleet_rehearsal.table.rows import Refusal, Trigger, WorldResource
 
 ROWS = {row.name: row for row in TABLE.refusals}
 CREATE_AT_ONCE = [n for n, row in ROWS.items() if row.operation == "create" and row.comes == "at-once"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gpufleet_rehearsal import aws_calls, input_forms, input_rules, inputs, sdk_schema, sdk_shapes
-from gpufleet_rehearsal.aws_calls import Row
+from gpufleet_rehearsal.inputs import aws_calls, forms, problems, rules, sdk_schema, sdk_shapes
+from gpufleet_rehearsal.inputs.aws_calls import Row
 
 
 def shapes(properties: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -24,13 +24,13 @@ def shapes(properties: Mapping[str, Any], above: str = "") -> Iterator[tuple[str
 
 
 EVERY_SHAPE = [
-    (token, path, shape) for token, one in inputs.types().items() for path, shape in shapes(one["properties"])
+    (token, path, shape) for token, one in problems.types().items() for path, shape in shapes(one["properties"])
 ]
-EVERY_RULE = [(token, rule) for token, one in inputs.types().items() for rule in one.get("rules", [])]
+EVERY_RULE = [(token, rule) for token, one in problems.types().items() for rule in one.get("rules", [])]
 
 
 def test_the_committed_file_is_what_the_generator_gives() -> None:
-    assert sdk_schema.generate() == inputs.SCHEMA.read_text(), "run python -m gpufleet_rehearsal.sdk_schema"
+    assert sdk_schema.generate() == problems.SCHEMA.read_text(), "run python -m gpufleet_rehearsal.inputs.sdk_schema"
 
 
 def test_check_says_so(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,7 +107,7 @@ def test_a_type_that_the_sdk_does_not_have(token: str, words: str) -> None:
 
 
 def test_what_the_shapes_know() -> None:
-    group = inputs.types()["aws:eks/nodeGroup:NodeGroup"]["properties"]
+    group = problems.types()["aws:eks/nodeGroup:NodeGroup"]["properties"]
     assert group["scalingConfig"]["properties"]["minSize"] == {
         "call": "EKS CreateNodegroup",
         "min": 0,
@@ -119,12 +119,12 @@ def test_what_the_shapes_know() -> None:
         "NO_EXECUTE",
         "PREFER_NO_SCHEDULE",
     ]
-    template = inputs.types()["aws:ec2/launchTemplate:LaunchTemplate"]["properties"]
+    template = problems.types()["aws:ec2/launchTemplate:LaunchTemplate"]["properties"]
     assert template["ebsOptimized"] == {"call": "EC2 CreateLaunchTemplate", "form": "boolean", "type": "string"}
-    assert inputs.types()["aws:iam/role:Role"]["properties"]["assumeRolePolicy"]["type"] == "document"
-    assert inputs.types()["aws:eks/cluster:Cluster"]["outputs"]["identities"] == [{"oidcs": [{"issuer": "string"}]}]
+    assert problems.types()["aws:iam/role:Role"]["properties"]["assumeRolePolicy"]["type"] == "document"
+    assert problems.types()["aws:eks/cluster:Cluster"]["outputs"]["identities"] == [{"oidcs": [{"issuer": "string"}]}]
     # A nested type has the name that the resource's own arguments would have.
-    assert "versioningConfiguration" in inputs.types()["aws:s3/bucketVersioning:BucketVersioning"]["properties"]
+    assert "versioningConfiguration" in problems.types()["aws:s3/bucketVersioning:BucketVersioning"]["properties"]
 
 
 def test_an_open_enum_refuses_nothing_new() -> None:
@@ -134,7 +134,7 @@ def test_an_open_enum_refuses_nothing_new() -> None:
         "instancePlatform": "Linux/UNIX",
         "instanceType": "p99.48xlarge",
     }
-    assert inputs.problems("aws:ec2/capacityReservation:CapacityReservation", request) == []
+    assert problems.problems("aws:ec2/capacityReservation:CapacityReservation", request) == []
     assert all("p5.48xlarge" not in shape.get("enum", ()) for _, _, shape in EVERY_SHAPE)
     assert all(len(why) > 10 for why in aws_calls.book().open_enums.values())
     assert all(len(fix["why"]) > 10 for fix in aws_calls.book().corrections.values())
@@ -145,7 +145,7 @@ def test_every_pattern_compiles_and_every_form_exists() -> None:
     assert len(patterns) > 40
     for pattern in patterns:
         re.compile(pattern)
-    assert {shape["form"] for _, _, shape in EVERY_SHAPE if "form" in shape} <= input_forms.FORMS.keys()
+    assert {shape["form"] for _, _, shape in EVERY_SHAPE if "form" in shape} <= forms.FORMS.keys()
 
 
 def test_words_stand_for_a_pattern() -> None:
@@ -179,11 +179,11 @@ def test_a_constraint_names_its_call() -> None:
 
 
 def test_every_demand_and_form_is_used() -> None:
-    used = {word for _, rule in EVERY_RULE for word in rule if word in input_rules.DEMANDS}
-    assert used == input_rules.DEMANDS.keys()
-    forms = {form for _, rule in EVERY_RULE for form in rule.get("form", {}).values()}
-    forms |= {shape["form"] for _, _, shape in EVERY_SHAPE if "form" in shape} | set(aws_calls.NUMBERS.values())
-    assert forms == input_forms.FORMS.keys()
+    used = {word for _, rule in EVERY_RULE for word in rule if word in rules.DEMANDS}
+    assert used == rules.DEMANDS.keys()
+    known = {form for _, rule in EVERY_RULE for form in rule.get("form", {}).values()}
+    known |= {shape["form"] for _, _, shape in EVERY_SHAPE if "form" in shape} | set(aws_calls.NUMBERS.values())
+    assert known == forms.FORMS.keys()
 
 
 def test_every_rule_has_a_source() -> None:
@@ -223,15 +223,15 @@ def test_a_fault_of_the_data_is_one_line_and_no_file(
     lacking = aws_calls.Book(types={"aws:eks/addon:Addon": Row(calls=["eks:CreateAddon"])})
     monkeypatch.setattr(aws_calls, "book", lambda: lacking)
     monkeypatch.setattr(sdk_schema, "table_types", lambda: {"aws:eks/addon:Addon", "aws:eks/cluster:Cluster"})
-    before = inputs.SCHEMA.read_text()
+    before = problems.SCHEMA.read_text()
     assert sdk_schema.main([]) == 1
     said = capsys.readouterr().err
     assert "aws:eks/cluster:Cluster: in the table, but without a row in aws/calls" in said
     assert "aws:eks/addon:Addon: preserve: neither a member of eks:CreateAddon nor listed in local" in said
-    assert inputs.SCHEMA.read_text() == before
+    assert problems.SCHEMA.read_text() == before
 
 
 def test_the_file_is_one_line_per_type() -> None:
-    text = inputs.SCHEMA.read_text()
-    assert len(text.splitlines()) == len(inputs.types()) + 4
+    text = problems.SCHEMA.read_text()
+    assert len(text.splitlines()) == len(problems.types()) + 4
     assert json.loads(text)["made_from"].keys() == {"botocore", "pulumi_aws"}

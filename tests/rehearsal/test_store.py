@@ -9,8 +9,8 @@ import textwrap
 
 import pytest
 
-from gpufleet_rehearsal import store as store_module
-from gpufleet_rehearsal.store import Store, StoreError, merged
+from gpufleet_rehearsal.cloud import store as store_module
+from gpufleet_rehearsal.cloud.store import Store, StoreError, merged
 
 
 def add(store, id_="net-1", **more):
@@ -96,7 +96,7 @@ def test_kill_in_the_middle_of_a_transaction_damages_nothing(store):
     script = """
         import os, signal, sys
         from pathlib import Path
-        from gpufleet_rehearsal.store import Store
+        from gpufleet_rehearsal.cloud.store import Store
         store = Store(Path(sys.argv[1]))
         with store.transaction():
             for n in range(200):

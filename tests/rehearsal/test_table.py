@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpufleet_rehearsal.table import TableError, load_table
+from gpufleet_rehearsal.table.loading import TableError, load_table
 
 ROW = """
 toy:a/b:C:

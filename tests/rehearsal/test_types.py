@@ -9,9 +9,9 @@ import textwrap
 import pytest
 from aws_worlds import NAME, TABLE, build, in_world, open_aws, urn
 
-from gpufleet_rehearsal.making import draft
-from gpufleet_rehearsal.paths import Scope, parse_path
-from gpufleet_rehearsal.refusing import CloudError, words
+from gpufleet_rehearsal.cloud.making import draft
+from gpufleet_rehearsal.cloud.refusing import CloudError, words
+from gpufleet_rehearsal.table.paths import Scope, parse_path
 
 TYPES = sorted(TABLE.types)
 EXAMPLES = {type_: next(r for r in TABLE.worlds["everything"] if r.type == type_) for type_ in TYPES}

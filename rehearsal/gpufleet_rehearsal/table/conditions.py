@@ -15,8 +15,8 @@ from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SerializeAsAny
 
-from .paths import Json, Scope, parse_path, plain
-from .templates import parse_template
+from gpufleet_rehearsal.table.paths import Json, Scope, parse_path, plain
+from gpufleet_rehearsal.table.templates import parse_template
 
 
 def _readable_path(text: str) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from .paths import STAR, Json, Path, Scope, parse_path, plain
+from gpufleet_rehearsal.table.paths import STAR, Json, Path, Scope, parse_path, plain
 
 _GENERATOR = re.compile(r"(?P<kind>hex|digits|letters):(?P<length>\d+)")
 _ALPHABETS = {"hex": "0123456789abcdef", "digits": "0123456789", "letters": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"}

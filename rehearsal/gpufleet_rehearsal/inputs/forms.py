@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from .input_values import Hidden, judged, plain
+from gpufleet_rehearsal.inputs.values import Hidden, judged, plain
 
 _TRUTHS = {"1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"}  # Go's strconv.ParseBool
 _TAGS = 50

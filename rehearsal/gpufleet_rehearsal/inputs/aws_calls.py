@@ -18,7 +18,7 @@ from botocore.model import ServiceModel
 from botocore.model import Shape as Member
 from pydantic import BaseModel, ConfigDict, Field
 
-CALLS = Path(__file__).parent / "aws" / "calls"
+CALLS = Path(__file__).parent.parent / "aws" / "calls"
 
 Shape = dict[str, Any]
 
@@ -39,7 +39,7 @@ class Row(BaseModel):
     local: dict[str, str] = Field(default_factory=dict)
     """property path -> why no member takes it; holds for what is below the path as well."""
     rules: list[dict[str, Any]] = Field(default_factory=list)
-    """What the provider or AWS demands beyond the model: see input_rules."""
+    """What the provider or AWS demands beyond the model: see rules.py."""
 
 
 class Book(BaseModel):

@@ -26,8 +26,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpufleet.errors import UserError
-
-from .store import Store
+from gpufleet_rehearsal.cloud.store import Store
 
 CODE = "InternalFailure"
 TEXT = "The request processing has failed because of an unknown error, exception or failure (rehearsed fault {spec})"

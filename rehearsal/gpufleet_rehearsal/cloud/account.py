@@ -9,9 +9,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.cloud import Cloud
-from gpufleet_rehearsal.making import draft
-from gpufleet_rehearsal.refusing import CloudError
+from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.making import draft
+from gpufleet_rehearsal.cloud.refusing import CloudError
 from gpufleet_rehearsal.yaml_file import read_yaml
 
 

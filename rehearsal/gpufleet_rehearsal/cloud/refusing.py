@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpufleet.errors import UserError
-
-from .conditions import same
-from .paths import Json, Scope, parse_path, plain
-from .rows import HeldBy, Operation, Refusal, TypeRow
-from .store import Resource
-from .surroundings import CloudView, Request
-from .templates import fill
+from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.cloud.surroundings import CloudView, Request
+from gpufleet_rehearsal.table.conditions import same
+from gpufleet_rehearsal.table.paths import Json, Scope, parse_path, plain
+from gpufleet_rehearsal.table.rows import HeldBy, Operation, Refusal, TypeRow
+from gpufleet_rehearsal.table.templates import fill
 
 HANDLES = ("id", "arn", "name")
 """What the store finds a resource by; any other property is looked for in each."""

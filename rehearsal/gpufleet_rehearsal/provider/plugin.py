@@ -42,8 +42,8 @@ async def _serve(cloud: str) -> None:
     import grpc
     from pulumi.runtime.proto.provider_pb2_grpc import add_ResourceProviderServicer_to_server
 
-    from .opening import DIRECTORY
-    from .provider import Provider, Refusing
+    from gpufleet_rehearsal.cloud.opening import DIRECTORY
+    from gpufleet_rehearsal.provider.servicer import Provider, Refusing
 
     # Values of the engine can be large (user data, policies); the default limit is 4 MiB.
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)])

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .diff import UNKNOWN
-from .paths import Json, Scope
-from .rows import Latency, Makes, Operation, Timing, TypeRow
-from .store import merged
-from .surroundings import CloudView, Request
-from .templates import fill
+from gpufleet_rehearsal.cloud.diff import UNKNOWN
+from gpufleet_rehearsal.cloud.store import merged
+from gpufleet_rehearsal.cloud.surroundings import CloudView, Request
+from gpufleet_rehearsal.table.paths import Json, Scope
+from gpufleet_rehearsal.table.rows import Latency, Makes, Operation, Timing, TypeRow
+from gpufleet_rehearsal.table.templates import fill
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from .conditions import Condition, PathText, When, values_at
-from .paths import Scope, plain
-from .zone_names import zone_id
+from gpufleet_rehearsal.table.conditions import Condition, PathText, When, values_at
+from gpufleet_rehearsal.table.paths import Scope, plain
+from gpufleet_rehearsal.table.zone_names import zone_id
 
 
 class Exists(Condition, operator="exists"):

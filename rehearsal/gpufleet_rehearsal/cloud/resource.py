@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from .paths import Json
+from gpufleet_rehearsal.table.paths import Json
 
 
 def merged(below: Mapping[str, Json], above: Mapping[str, Json]) -> dict[str, Json]:

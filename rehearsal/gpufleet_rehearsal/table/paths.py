@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, TypeAlias
 
-from .zone_names import zone_id, zone_letter
+from gpufleet_rehearsal.table.zone_names import zone_id, zone_letter
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """A property's value as it goes over the wire."""

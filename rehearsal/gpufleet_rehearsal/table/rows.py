@@ -11,9 +11,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
-from . import cloud_conditions  # noqa: F401 - registers its operators
-from .conditions import PathText, Pattern, TemplateText, When
-from .templates import parse_template
+from gpufleet_rehearsal.table import cloud_conditions  # noqa: F401 - registers its operators
+from gpufleet_rehearsal.table.conditions import PathText, Pattern, TemplateText, When
+from gpufleet_rehearsal.table.templates import parse_template
 
 Evidence: TypeAlias = Literal["observed", "documented", "assumed"]
 """observed: users pasted it, or it was measured · documented: the cloud's docs say so · assumed: nobody was found."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .conditions import same
-from .paths import Json
-from .rows import TypeRow
+from gpufleet_rehearsal.table.conditions import same
+from gpufleet_rehearsal.table.paths import Json
+from gpufleet_rehearsal.table.rows import TypeRow
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """What stands on the wire for a value that is only known after another resource was made."""

@@ -1,7 +1,7 @@
 """Generate `aws/schema.json`: what inputs.py judges by. Needs pulumi_aws and botocore; judging needs neither.
 
-    python -m gpufleet_rehearsal.sdk_schema           write it
-    python -m gpufleet_rehearsal.sdk_schema --check   exit 1 if the committed file differs
+    python -m gpufleet_rehearsal.inputs.sdk_schema           write it
+    python -m gpufleet_rehearsal.inputs.sdk_schema --check   exit 1 if the committed file differs
 
 Per type: the SDK's input shapes (sdk_shapes), merged with what botocore's model of the call demands (aws_calls), the
 rows of `rules`, and the names of the outputs. One type per line, keys sorted, so that a diff shows what changed.
@@ -17,8 +17,8 @@ from typing import Any
 
 import yaml
 
-from . import aws_calls, input_forms, input_rules, sdk_shapes
-from .inputs import SCHEMA
+from gpufleet_rehearsal.inputs import aws_calls, forms, rules, sdk_shapes
+from gpufleet_rehearsal.inputs.problems import SCHEMA
 
 TABLE = SCHEMA.parent / "types"
 """The simulated cloud's table; each type of it needs a row in aws/calls."""
@@ -33,7 +33,7 @@ class Unfit(Exception):
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m gpufleet_rehearsal.sdk_schema", description="Generate aws/schema.json."
+        prog="python -m gpufleet_rehearsal.inputs.sdk_schema", description="Generate aws/schema.json."
     )
     parser.add_argument("--check", action="store_true", help="exit 1 if the committed file differs")
     check = parser.parse_args(arguments).check
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     if check and (not SCHEMA.is_file() or SCHEMA.read_text() != text):
         sys.stderr.write(
-            f"{SCHEMA.name}: not what the SDK and aws/calls give; run python -m gpufleet_rehearsal.sdk_schema\n"
+            f"{SCHEMA.name}: not what the SDK and aws/calls give; run python -m gpufleet_rehearsal.inputs.sdk_schema\n"
         )
         return 1
     if not check:
@@ -127,9 +127,9 @@ def _tag_maps(properties: Mapping[str, Any], place: str = "") -> Iterator[tuple[
 
 def rule_faults(rule: Mapping[str, Any], properties: Mapping[str, Any]) -> Iterator[str]:
     """What is wrong with a row of rules: its words, its evidence, paths that name no property, unknown forms."""
-    demands = rule.keys() & input_rules.DEMANDS.keys()
+    demands = rule.keys() & rules.DEMANDS.keys()
     if len(demands) != 1 or rule.keys() - demands - _ROW_WORDS:
-        yield f"rule {dict(rule)}: one demand of {', '.join(input_rules.DEMANDS)} and {', '.join(sorted(_ROW_WORDS))}"
+        yield f"rule {dict(rule)}: one demand of {', '.join(rules.DEMANDS)} and {', '.join(sorted(_ROW_WORDS))}"
         return
     if not rule.get("source") or rule.get("evidence") not in _EVIDENCE:
         yield f"rule {dict(rule)}: needs a source, and evidence of {', '.join(sorted(_EVIDENCE))}"
@@ -144,7 +144,7 @@ def rule_faults(rule: Mapping[str, Any], properties: Mapping[str, Any]) -> Itera
         if not _exists(full, properties):
             yield f"rule: {full}: no such property"
     words = demand.values() if "form" in rule else ()
-    yield from (f"rule: {word}: no such form" for word in words if word not in input_forms.FORMS)
+    yield from (f"rule: {word}: no such form" for word in words if word not in forms.FORMS)
     for key in ("pattern", "unlike"):
         for pattern in rule.get(key, {}).values():
             re.compile(pattern)

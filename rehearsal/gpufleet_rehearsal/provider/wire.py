@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from google.protobuf.struct_pb2 import NULL_VALUE, ListValue, Struct, Value
 
-from .paths import Json
+from gpufleet_rehearsal.table.paths import Json
 
 
 def read_struct(struct: Struct) -> dict[str, Json]:

@@ -16,9 +16,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gpufleet.errors import UserError
-
-from .paths import Json
-from .resource import Operation, Resource, merged
+from gpufleet_rehearsal.cloud.resource import Operation, Resource, merged
+from gpufleet_rehearsal.table.paths import Json
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS resources (

@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gpufleet.errors import UserError
-
-from .clock import Clock
-from .cloud import Cloud
-from .diff import has_unknown
-from .paths import Json
-from .settings import Settings, load_settings
-from .store import Store
-from .table import load_table
+from gpufleet_rehearsal.cloud.clock import Clock
+from gpufleet_rehearsal.cloud.diff import has_unknown
+from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.settings import Settings, load_settings
+from gpufleet_rehearsal.cloud.store import Store
+from gpufleet_rehearsal.table.loading import load_table
+from gpufleet_rehearsal.table.paths import Json
 
 DIRECTORY = "GPUFLEET_REHEARSAL"
 """The environment variable that names a rehearsal's directory."""
@@ -70,7 +69,7 @@ def open_cloud(name: str, directory: Path | None, config: Mapping[str, Json] | N
 
 def input_problems(type_: str, inputs: Mapping[str, Json]) -> list[tuple[str, str]]:
     """The input checks of `inputs.py`, which are only loaded when something is checked."""
-    from .inputs import problems
+    from gpufleet_rehearsal.inputs.problems import problems
 
     return [(problem.path, problem.reason) for problem in problems(type_, inputs)]
 
@@ -79,7 +78,7 @@ def config_problems(name: str, config: Mapping[str, Json], settings: Settings) -
     """What is wrong with the provider's configuration, a line each: misspelt keys, and no region."""
     found: list[str] = []
     if name == "aws":
-        from .inputs import config_problems as misspelt
+        from gpufleet_rehearsal.inputs.problems import config_problems as misspelt
 
         found += [problem.reason for problem in misspelt(config)]
     if not config.get("region") and "region" not in settings.model_fields_set:

@@ -15,19 +15,19 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple, TypeVar
 
-from .admission import accept, leave_behind
-from .clock import Clock, Interrupted
-from .diff import UNKNOWN, Diff, diff
-from .faults import Faults, Struck
-from .making import Draft, draft, previewed, seconds
-from .paths import Json, Scope
-from .refusing import CloudError, No, held, refusals, refused, view_of, words
-from .rows import Operation, Refusal, TypeRow
-from .settings import Settings
-from .store import Resource, Store, StoreError, merged
-from .surroundings import CloudView, NothingKnown, Offers, Request
-from .table import Table
-from .templates import fill, generated
+from gpufleet_rehearsal.cloud.admission import accept, leave_behind
+from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
+from gpufleet_rehearsal.cloud.diff import UNKNOWN, Diff, diff
+from gpufleet_rehearsal.cloud.faults import Faults, Struck
+from gpufleet_rehearsal.cloud.making import Draft, draft, previewed, seconds
+from gpufleet_rehearsal.cloud.refusing import CloudError, No, held, refusals, refused, view_of, words
+from gpufleet_rehearsal.cloud.settings import Settings
+from gpufleet_rehearsal.cloud.store import Resource, Store, StoreError, merged
+from gpufleet_rehearsal.cloud.surroundings import CloudView, NothingKnown, Offers, Request
+from gpufleet_rehearsal.table.loading import Table
+from gpufleet_rehearsal.table.paths import Json, Scope
+from gpufleet_rehearsal.table.rows import Operation, Refusal, TypeRow
+from gpufleet_rehearsal.table.templates import fill, generated
 
 T = TypeVar("T")
 

@@ -20,10 +20,9 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from gpufleet.errors import UserError
-
-from .cloud_conditions import Exists
-from .paths import Json
-from .rows import HeldBy, Leaves, Makes, Need, Operation, Refusal, Row, TypeRow, WorldResource
+from gpufleet_rehearsal.table.cloud_conditions import Exists
+from gpufleet_rehearsal.table.paths import Json
+from gpufleet_rehearsal.table.rows import HeldBy, Leaves, Makes, Need, Operation, Refusal, Row, TypeRow, WorldResource
 
 
 class TableError(UserError):
@@ -44,7 +43,7 @@ class Table:
         return (row for row in self.refusals if row.type == type_ and row.operation == operation)
 
 
-DATA = Path(__file__).parent
+DATA = Path(__file__).parent.parent
 
 
 @lru_cache(maxsize=4)

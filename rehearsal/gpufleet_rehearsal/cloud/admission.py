@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .making import Draft, draft, seconds
-from .paths import Json, Scope
-from .refusing import settled_at
-from .rows import TypeRow
-from .store import Resource
-from .surroundings import CloudView, Request
-from .templates import fill
+from gpufleet_rehearsal.cloud.making import Draft, draft, seconds
+from gpufleet_rehearsal.cloud.refusing import settled_at
+from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.cloud.surroundings import CloudView, Request
+from gpufleet_rehearsal.table.paths import Json, Scope
+from gpufleet_rehearsal.table.rows import TypeRow
+from gpufleet_rehearsal.table.templates import fill
 
 
 def accept(around: CloudView, row: TypeRow, urn: str, made: Draft) -> Resource:

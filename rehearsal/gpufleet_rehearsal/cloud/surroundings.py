@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from .clock import Clock
-from .faults import Faults
-from .paths import Json
-from .store import Resource, Store
-from .table import Table
+from gpufleet_rehearsal.cloud.clock import Clock
+from gpufleet_rehearsal.cloud.faults import Faults
+from gpufleet_rehearsal.cloud.store import Resource, Store
+from gpufleet_rehearsal.table.loading import Table
+from gpufleet_rehearsal.table.paths import Json
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,12 @@ from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 
 from gpufleet.errors import UserError
-
-from .clock import Interrupted
-from .cloud import Cloud, InitFailed, logical_name
-from .diff import Kind
-from .opening import NoRehearsal, config_problems, open_cloud
-from .paths import Json
-from .wire import read_struct, write_struct
+from gpufleet_rehearsal.cloud.clock import Interrupted
+from gpufleet_rehearsal.cloud.diff import Kind
+from gpufleet_rehearsal.cloud.interpreter import Cloud, InitFailed, logical_name
+from gpufleet_rehearsal.cloud.opening import NoRehearsal, config_problems, open_cloud
+from gpufleet_rehearsal.provider.wire import read_struct, write_struct
+from gpufleet_rehearsal.table.paths import Json
 
 KINDS: Mapping[tuple[Kind, bool], pb.PropertyDiff.Kind.ValueType] = {
     ("add", False): pb.PropertyDiff.ADD,
@@ -102,7 +101,7 @@ class Provider(ResourceProviderServicer):
     @explained
     async def GetSchema(self, request: pb.GetSchemaRequest, context: Context) -> pb.GetSchemaResponse:
         """Enough of a schema for `pulumi import`."""
-        from .package_schema import package_schema
+        from gpufleet_rehearsal.provider.package_schema import package_schema
 
         return pb.GetSchemaResponse(schema=json.dumps(package_schema(self._name, plugin_version())))
 

@@ -27,8 +27,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .input_forms import WHOLE, as_text, is_number, misformed
-from .input_values import is_unknown, judged, plain, shown
+from gpufleet_rehearsal.inputs.forms import WHOLE, as_text, is_number, misformed
+from gpufleet_rehearsal.inputs.values import is_unknown, judged, plain, shown
 
 Row = Mapping[str, Any]
 Found = tuple[str, object]  # full path, value; None where nothing is there
@@ -85,7 +85,7 @@ def _places(inputs: object, path: str) -> Iterator[Found]:
 
 
 def _get(scope: object, path: str) -> object:
-    """The value at a plain path; None if absent, an unknown value (see input_values) if that is known no further."""
+    """The value at a plain path; None if absent, an unknown value (see values.py) if that is known no further."""
     for name in path.split("."):
         if is_unknown(scope):
             return scope

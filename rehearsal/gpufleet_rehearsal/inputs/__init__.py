@@ -1,0 +1,1 @@
+"""What the SDK's and the services' own models say of one resource's inputs."""
