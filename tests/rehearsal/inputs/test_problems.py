@@ -1,4 +1,4 @@
-"""What `inputs.problems` lets pass and what it refuses, with whole messages."""
+"""What `problems.problems` lets pass and what it refuses, with whole messages."""
 
 import copy
 import re
@@ -12,12 +12,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpufleet_rehearsal.inputs import problems as inputs
+from gpufleet_rehearsal.inputs import problems
 from gpufleet_rehearsal.inputs.values import UNKNOWN, Hidden, is_unknown, judged, plain, shown
 
 HERE = Path(__file__).parent
-GOOD: dict[str, dict[str, Any]] = yaml.safe_load((HERE / "inputs_good.yaml").read_text())
-BAD: list[dict[str, Any]] = yaml.safe_load((HERE / "inputs_bad.yaml").read_text())
+GOOD: dict[str, dict[str, Any]] = yaml.safe_load((HERE / "good.yaml").read_text())
+BAD: list[dict[str, Any]] = yaml.safe_load((HERE / "bad.yaml").read_text())
 
 SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
 OUTPUT = {"4dabf18193072939515e22adb298388d": "d0e6a833031e9bbcd3f4e8bde6ca49a4"}
@@ -25,7 +25,7 @@ ASSET = {"4dabf18193072939515e22adb298388d": "c44067f5952c0a294b673a41bacd8c17",
 
 
 def lines(type_token: str, request: object) -> list[str]:
-    return [problem.reason for problem in inputs.problems(type_token, request)]  # type: ignore[arg-type]
+    return [problem.reason for problem in problems.problems(type_token, request)]  # type: ignore[arg-type]
 
 
 def changed(type_token: str, sets: dict[str, Any], drops: list[str]) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def changed(type_token: str, sets: dict[str, Any], drops: list[str]) -> dict[str
 
 
 def test_every_type_has_a_good_request() -> None:
-    assert GOOD.keys() == inputs.types().keys()
+    assert GOOD.keys() == problems.types().keys()
 
 
 @pytest.mark.parametrize("type_token", sorted(GOOD))
@@ -62,7 +62,9 @@ def test_a_bad_request_is_refused_in_these_words(case: dict[str, Any]) -> None:
 
 def test_a_path_begins_its_line() -> None:
     for case in BAD:
-        for problem in inputs.problems(case["type"], changed(case["type"], case.get("set", {}), case.get("drop", []))):
+        for problem in problems.problems(
+            case["type"], changed(case["type"], case.get("set", {}), case.get("drop", []))
+        ):
             assert problem.reason.startswith(problem.path)
 
 
@@ -81,8 +83,8 @@ def test_keys_of_the_provider_s_configuration() -> None:
         "version": "7.51.1",
         "__internal": {},
     }
-    assert inputs.config_problems(legal) == []
-    assert inputs.config_problems({**legal, "regoin": "us-east-1", "zzz": 1}) == [
+    assert problems.config_problems(legal) == []
+    assert problems.config_problems({**legal, "regoin": "us-east-1", "zzz": 1}) == [
         ("regoin", "aws:regoin: no such key of the provider's configuration; did you mean region?"),
         ("zzz", "aws:zzz: no such key of the provider's configuration"),
     ]
@@ -90,7 +92,7 @@ def test_keys_of_the_provider_s_configuration() -> None:
 
 @pytest.mark.parametrize("type_token", sorted(GOOD))
 def test_what_is_not_known_yet_is_not_judged(type_token: str) -> None:
-    everything = dict.fromkeys(inputs.types()[type_token]["properties"], UNKNOWN)
+    everything = dict.fromkeys(problems.types()[type_token]["properties"], UNKNOWN)
     assert lines(type_token, everything) == []
     assert lines(type_token, {**GOOD[type_token], **dict.fromkeys(GOOD[type_token], OUTPUT)}) == []
 
@@ -171,10 +173,10 @@ VALUES = st.recursive(
 def test_it_never_raises_and_never_names_a_lost_path(data: st.DataObject) -> None:
     type_token = data.draw(st.sampled_from(sorted(GOOD)))
     request = {**GOOD[type_token]}
-    names = st.sampled_from(sorted(inputs.types()[type_token]["properties"])) | st.text(max_size=8)
+    names = st.sampled_from(sorted(problems.types()[type_token]["properties"])) | st.text(max_size=8)
     for name in data.draw(st.lists(names, max_size=4)):
         request[name] = data.draw(VALUES)
-    for problem in inputs.problems(type_token, request):
+    for problem in problems.problems(type_token, request):
         assert problem.reason
         assert "\n" not in problem.reason.replace(problem.path, "")
 
@@ -188,7 +190,7 @@ def test_start_up_needs_no_sdk(capsys: pytest.CaptureFixture[str]) -> None:
         "sys.exit(bool({'pulumi', 'pulumi_aws', 'botocore', 'pydantic', 'yaml'} & sys.modules.keys()))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=HERE.parents[1] / "rehearsal"
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=HERE.parents[2] / "rehearsal"
     )
     with capsys.disabled():
         print(f"\ninputs: {done.stdout.strip()}")
