@@ -24,9 +24,9 @@ def build(environment: str, settings: AwsSettings) -> dict[str, pulumi.Input[Any
     """
     refuse(environment, settings)
     own = {"region": settings.region, "tags": tags(environment, settings)}
-    network = Network(
-        f"{environment}-network", cast(NetworkArgs, given(settings.network) | own | {"cluster_name": environment})
-    )
+    # Karpenter's tag goes on subnets that are made here; those of an existing VPC are their owner's.
+    found_by = {} if settings.network.vpc_id else {"cluster_name": environment}
+    network = Network(f"{environment}-network", cast(NetworkArgs, given(settings.network) | own | found_by))
     cluster = existing_cluster(settings) if settings.existing_cluster else new_cluster(environment, settings, network)
     pools = {
         pool: GpuNodeGroup(
@@ -101,6 +101,7 @@ def new_cluster(environment: str, settings: AwsSettings, network: Network) -> Cl
         "node_role_arn": cluster.node_role_arn,
         "cluster_endpoint": cluster.endpoint,
         "cluster_certificate_authority": cluster.certificate_authority,
+        "service_cidr": cluster.service_cidr,
     }
     return ClusterLinks(cluster.cluster_name, cluster.kubeconfig, joining)
 
@@ -115,8 +116,8 @@ def existing_cluster(settings: AwsSettings) -> ClusterLinks:
         "cluster_endpoint": cluster.endpoint,
         "cluster_certificate_authority": cluster.certificate_authority,
     }
-    if cluster.node_role_arn is not None:
-        joining["node_role_arn"] = cluster.node_role_arn
+    joining |= {"service_cidr": cluster.service_cidr} if cluster.service_cidr else {}
+    joining |= {"node_role_arn": cluster.node_role_arn} if cluster.node_role_arn else {}
     config = kubeconfig(cluster.name, cluster.endpoint, cluster.certificate_authority, settings.region)
     return ClusterLinks(cluster.name, pulumi.Output.secret(config), joining)
 

@@ -73,6 +73,8 @@ class ExistingCluster(_Settings):
     """URL of its Kubernetes API."""
     certificate_authority: str
     """Its certificate, base64 of PEM."""
+    service_cidr: str | None = None
+    """IPv4 range of its Kubernetes services. Needed for nodes with an image of your own only."""
     node_role_arn: str | None = None
     """Role of the GPU nodes. Default: each pool makes one of its own."""
 

@@ -38,6 +38,7 @@ COMPUTED: dict[str, dict[str, object]] = {
     "aws:eks/cluster:Cluster": {
         "endpoint": "https://{name}.eks.invalid",
         "certificateAuthority": {"data": "Y2VydA=="},
+        "kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"},
         "version": "1.34",
         "identities": [{"oidcs": [{"issuer": "https://oidc.invalid/{name}"}]}],
         "vpcConfig": {"clusterSecurityGroupId": "{name}-cluster-sg", "vpcId": "{name}-vpc"},

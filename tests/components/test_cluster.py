@@ -224,6 +224,7 @@ def test_outputs_in_update():
         "ready": "eks-stack",
         "endpoint": "https://eks-cluster.eks.invalid",
         "certificate_authority": "Y2VydA==",
+        "service_cidr": "172.20.0.0/16",
         "cluster_security_group_id": "eks-cluster-cluster-sg",
         "node_role_arn": f"{ARN}eks-node-role",
         "node_role_name": "eks-node-role",

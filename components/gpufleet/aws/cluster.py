@@ -123,6 +123,8 @@ class Cluster(pulumi.ComponentResource):
     """URL of the API server."""
     certificate_authority: pulumi.Output[str]
     """Certificate of the API server, base64."""
+    service_cidr: pulumi.Output[str]
+    """IPv4 range of Kubernetes services; nodes with an image of their own need it to join."""
     cluster_security_group_id: pulumi.Output[str]
     """The group that EKS makes, between control plane and nodes."""
     node_role_arn: pulumi.Output[str]
@@ -146,6 +148,7 @@ class Cluster(pulumi.ComponentResource):
         self.cluster_security_group_id = cluster.vpc_config.apply(
             lambda config: cast(str, config.cluster_security_group_id)
         )
+        self.service_cidr = cluster.kubernetes_network_config.apply(lambda config: cast(str, config.service_ipv4_cidr))
         self.version = cluster.version
         self.kubeconfig = pulumi.Output.secret(
             pulumi.Output.all(cluster.name, self.endpoint, self.certificate_authority).apply(
@@ -160,6 +163,7 @@ class Cluster(pulumi.ComponentResource):
                 "ready": self.ready,
                 "endpoint": self.endpoint,
                 "certificate_authority": self.certificate_authority,
+                "service_cidr": self.service_cidr,
                 "cluster_security_group_id": self.cluster_security_group_id,
                 "node_role_arn": self.node_role_arn,
                 "node_role_name": self.node_role_name,
