@@ -171,7 +171,7 @@ def _destroy(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
     kept, left = remains(cloud, plan.environment, state)
     for resource in kept:
         files = cloud.store.files(resource)
-        lies = f", with {len(files)} files: {', '.join(sorted(files))}" if files else ""
+        lies = f", with {', '.join(sorted(files))}" if files else ""
         console.print(f"  kept, as the configuration says: {resource.name} ({resource.id}){lies}", soft_wrap=True)
     for resource in left:
         console.print(f"  [bold red]left behind[/]: {resource.name} ({resource.type} {resource.id})", soft_wrap=True)
