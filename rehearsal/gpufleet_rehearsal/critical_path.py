@@ -14,6 +14,7 @@ from graphlib import TopologicalSorter
 from typing import Any
 
 from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.refusing import referenced
 from gpufleet_rehearsal.cloud.store import Resource
 from gpufleet_rehearsal.table.conditions import same
 from gpufleet_rehearsal.table.paths import Scope, parse_path, plain
@@ -140,7 +141,7 @@ def demands(cloud: Cloud, resource: Resource) -> dict[str, float]:
     found: list[Resource] = []
     for path, reference in row.references.items():
         for value in parse_path(path).values(scope):
-            found += cloud.store.find(plain(value), reference.to)
+            found += referenced(cloud.around, reference, plain(value))
     found += [thing for need in row.needs for thing in needed(cloud, need, scope)]
     demanded: dict[str, float] = {}
     for thing in found:

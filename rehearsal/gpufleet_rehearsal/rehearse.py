@@ -13,7 +13,7 @@ from rich.tree import Tree
 
 from gpufleet.engine import Engine, run_to_its_end
 from gpufleet_rehearsal.cloud.account import furnish
-from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.interpreter import Cloud, logical_name
 from gpufleet_rehearsal.cloud.opening import open_cloud
 from gpufleet_rehearsal.cloud.store import Resource
 from gpufleet_rehearsal.critical_path import minutes, names, time_to_up
@@ -149,7 +149,7 @@ def tree(environment: str, state: Sequence[Mapping[str, Any]]) -> Tree:
     def grow(branch: Tree, parent: str) -> None:
         plain: dict[str, list[str]] = defaultdict(list)
         for resource in sorted(children[parent], key=lambda child: str(child["urn"])):
-            name = str(resource["urn"]).split("::")[-1]
+            name = logical_name(resource["urn"])
             kind = str(resource["type"]).split(":")[-1]
             if children[resource["urn"]] or not resource.get("custom"):
                 grow(branch.add(f"[bold]{escape(name)}[/] {kind}"), resource["urn"])

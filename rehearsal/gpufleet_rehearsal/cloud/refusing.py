@@ -10,7 +10,7 @@ from gpufleet_rehearsal.cloud.store import Resource
 from gpufleet_rehearsal.cloud.surroundings import CloudView, Request
 from gpufleet_rehearsal.table.conditions import same
 from gpufleet_rehearsal.table.paths import Json, Scope, parse_path, plain
-from gpufleet_rehearsal.table.rows import HeldBy, Operation, Refusal, TypeRow
+from gpufleet_rehearsal.table.rows import HeldBy, Operation, Reference, Refusal, TypeRow
 from gpufleet_rehearsal.table.templates import fill
 
 HANDLES = ("id", "arn", "name")
@@ -54,12 +54,17 @@ def missing_reference(around: CloudView, row: TypeRow, scope: Scope) -> No | Non
             handle = plain(value)
             if handle == "" or reference.unless_matches(handle):
                 continue
-            named = around.find(handle, reference.to) if reference.by in HANDLES else _all(around, reference.to)
-            found = [t for t in named if _called(around, t, reference.by, handle)]
+            found = referenced(around, reference, handle)
             if not any(around.status(thing) == "available" for thing in found):
                 text = words(reference.text.replace("{value}", "{$it}"), scope.looking_at(handle))
                 return No(reference.code, text)
     return None
+
+
+def referenced(around: CloudView, reference: Reference, handle: str) -> list[Resource]:
+    """The resources that a value of a reference means."""
+    named = around.find(handle, reference.to) if reference.by in HANDLES else _all(around, reference.to)
+    return [thing for thing in named if _called(around, thing, reference.by, handle)]
 
 
 def _all(around: CloudView, types: Sequence[str]) -> list[Resource]:
