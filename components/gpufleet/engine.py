@@ -128,14 +128,22 @@ class Engine:
 
         Errors: EngineError with what the program or the provider said, when the preview fails.
         """
-        done = self._asked("preview", "--json", "--stack", stack)
+        return cast("list[dict[str, Any]]", self.previewed(stack)["steps"])
+
+    def previewed(self, stack: str, *arguments: str) -> dict[str, Any]:
+        """What `pulumi preview --json` says: {"config", "steps", ...}.
+
+        Errors: EngineError with what the program or the provider said, line by line, when the preview fails.
+        """
+        done = self._asked("preview", "--json", "--stack", stack, *arguments)
         if done.returncode == 0:
-            return cast("list[dict[str, Any]]", json.loads(done.stdout)["steps"])
+            return cast("dict[str, Any]", json.loads(done.stdout))
         try:
             said = [d["message"] for d in json.loads(done.stdout)["diagnostics"] if d["severity"] == "error"]
         except (ValueError, KeyError):
             said = [done.stderr]
-        raise EngineError("pulumi preview: " + " ".join(" ".join(said).split()))
+        lines = [" ".join(line.split()) for message in said for line in message.splitlines()]
+        raise EngineError("pulumi preview: " + "\n".join(line for line in lines if line))
 
     def outputs(self, stack: str) -> dict[str, Any]:
         """The stack's outputs; secrets come as the text [secret]."""

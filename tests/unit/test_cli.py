@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-import gpufleet.cli
+import gpufleet.cli.exits
 from gpufleet.cli import main
 from gpufleet.engine import Engine, EngineError, run_to_its_end
 from gpufleet.errors import UserError
@@ -61,7 +61,7 @@ def command_that_raises(error: Exception) -> click.Command:
     def command() -> int:
         raise error
 
-    return click.command()(gpufleet.cli._for_the_user(command))
+    return click.command()(gpufleet.cli.exits.for_the_user(command))
 
 
 @pytest.mark.parametrize(

@@ -2,21 +2,28 @@
 
 from functools import cached_property
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from gpufleet.catalog.reading import CatalogError, read_records
-from gpufleet.catalog.records import GpuType, Price, Quota, Zone, ZoneOffer
+from gpufleet.catalog.records import GpuType, Price, Quota, ServicePrice, Zone, ZoneOffer
+
+T = TypeVar("T", bound=GpuType)
 
 
-class Catalog:
-    """The records of one folder. Every look-up may raise CatalogError, if the folder's files are broken."""
+class Catalog(Generic[T]):
+    """The records of one cloud's folder. Every look-up may raise CatalogError, if the folder's files are broken.
 
-    def __init__(self, folder: Path) -> None:
+    kind: what the cloud's GPU types are.
+    """
+
+    def __init__(self, folder: Path, kind: type[T]) -> None:
         self._folder = folder
+        self._kind = kind
 
     @cached_property
-    def types(self) -> dict[str, GpuType]:
+    def types(self) -> dict[str, T]:
         """Every GPU type, retired ones too, by name."""
-        records = read_records(self._folder / "instance_types.json", GpuType)
+        records = read_records(self._folder / "instance_types.json", self._kind)
         return {key[0]: record for key, record in records.items()}
 
     @cached_property
@@ -44,6 +51,12 @@ class Catalog:
         """vCPU quotas by family and market."""
         quotas = read_records(self._folder / "quotas.json", Quota)
         return {(key[0], key[1]): record for key, record in quotas.items()}
+
+    @cached_property
+    def service_prices(self) -> dict[tuple[str, str, str], ServicePrice]:
+        """Prices of what surrounds a pool, by service, item and region."""
+        prices = read_records(self._folder / "service_prices.json", ServicePrice)
+        return {(key[0], key[1], key[2]): record for key, record in prices.items()}
 
     def zones_with(self, type_name: str, region: str) -> tuple[str, ...] | None:
         """Zone ids of a region that offer a type, empty if none does; None if the type or the region is not known."""
@@ -75,6 +88,11 @@ class Catalog:
         Raises CatalogError for a broken file, or for a record that names a type, zone or family that no other has.
         """
         faults = [f"prices.json: {key[0]}: no such type" for key in self.prices if key[0] not in self.types]
+        faults += [
+            f"service_prices.json: {key[2]}: no such region"
+            for key in self.service_prices
+            if key[2] not in self.regions
+        ]
         for (name, region), offer in self.offers.items():
             if name not in self.types:
                 faults.append(f"zone_offers.json: {name}: no such type")

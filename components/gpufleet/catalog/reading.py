@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from gpufleet.catalog.records import Record
+from gpufleet.errors import UserError
 
 R = TypeVar("R", bound=Record)
 
 
-class CatalogError(ValueError):
+class CatalogError(UserError):
     """A catalog file that cannot be used; its text has one line for each broken record."""
 
 

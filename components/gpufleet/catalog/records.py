@@ -35,13 +35,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class GpuType(Record):
-    """Hardware of one instance type."""
+    """Hardware of one instance type (AWS) or VM size (Azure)."""
 
     KEY = ("type",)
-    ABOVE_ZERO = ("gpus", "gpu_memory_mib", "vcpus", "memory_gib", "network_gbps", "network_cards")
+    ABOVE_ZERO: ClassVar[tuple[str, ...]] = ("gpus", "gpu_memory_mib", "vcpus", "memory_gib", "network_gbps")
     MAY_BE_UNKNOWN = ("gpu_memory_mib", "network_gbps")
 
     type: str
+    """The cloud's exact name for it, for instance p5.48xlarge or Standard_ND96isr_H100_v5."""
     gpu_model: str
     gpus: int
     gpu_memory_mib: int | None
@@ -51,7 +52,24 @@ class GpuType(Record):
     architecture: str
     """x86_64 or arm64."""
     network_gbps: float | None
-    """Highest network bandwidth of one instance."""
+    """Highest network bandwidth of one instance, InfiniBand not counted."""
+    quota_family: str
+    """Family whose vCPU quota it counts against."""
+    retired: str | None
+    """When the cloud took it away, as a year, month or day; None = current."""
+    successor: str | None
+    """A current type with about as many GPUs, for a retired one. Our choice."""
+    note: str | None
+    source: str
+    as_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class AwsGpuType(GpuType):
+    """Hardware of one EC2 instance type. Its quota family is P, or G and VT."""
+
+    ABOVE_ZERO: ClassVar[tuple[str, ...]] = (*GpuType.ABOVE_ZERO, "network_cards")
+
     network_burst: bool
     """Whether that bandwidth is reached in bursts only ("up to")."""
     network_cards: int
@@ -61,15 +79,14 @@ class GpuType(Record):
     """Whether network card 0 takes an EFA interface; None without EFA."""
     capacity_block: bool
     """Whether Capacity Blocks are sold for it."""
-    quota_family: str
-    """Family whose vCPU quota it counts against: P, or G and VT."""
-    retired: str | None
-    """When it left EC2's offerings, as a year or month; None = current."""
-    successor: str | None
-    """A current type with about as many GPUs, for a retired one. Our choice."""
-    note: str | None
-    source: str
-    as_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class AzureGpuSize(GpuType):
+    """Hardware of one Azure VM size. Its quota family is the one that usages of Microsoft.Compute name."""
+
+    infiniband: str | None
+    """Kind of InfiniBand between nodes, for instance HDR or NDR; None = the size has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,5 +142,25 @@ class Quota(Record):
     family: str
     market: str
     code: str
+    source: str
+    as_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServicePrice(Record):
+    """Price of something around the GPU nodes, before tax: a control plane, a NAT gateway, storage, transfer."""
+
+    KEY = ("service", "item", "region")
+    ABOVE_ZERO = ("usd",)
+    MAY_BE_UNKNOWN = ("usd",)
+
+    service: str
+    """The cloud's service, for instance eks, ec2, efs."""
+    item: str
+    """What is counted, for instance cluster, nat-gateway, standard-storage, m7i.large."""
+    region: str
+    unit: str
+    """hour, GB (moved) or GB-month (kept)."""
+    usd: float | None
     source: str
     as_of: str

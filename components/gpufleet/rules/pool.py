@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpufleet.catalog import GpuType, aws
+from gpufleet.catalog import AwsGpuType, aws
 from gpufleet.pool import Pool
 from gpufleet.rules import capacity as capacities
 from gpufleet.rules import efa, image, offering, placement, read
@@ -24,7 +24,7 @@ class _Intent:
     region: str
     types: tuple[str, ...]
     zones: tuple[str, ...]
-    records: tuple[GpuType, ...]
+    records: tuple[AwsGpuType, ...]
     placement: str
     group: str
     capacity: str
@@ -166,12 +166,12 @@ def _network(intent: _Intent) -> list[Finding]:
     return findings
 
 
-def _layout(record: GpuType) -> str:
+def _layout(record: AwsGpuType) -> str:
     cards = f"{record.efa_interfaces or 'no'} EFA interface{'' if record.efa_interfaces == 1 else 's'}"
     return cards if record.first_card_has_efa is not False else f"{cards} after a plain one"
 
 
-def _with_efa(record: GpuType) -> tuple[str, ...]:
+def _with_efa(record: AwsGpuType) -> tuple[str, ...]:
     """Types of the same family with EFA, smallest first."""
     family = record.type.split(".")[0] + "."
     found = [each for name, each in aws().types.items() if name.startswith(family) and each.efa_interfaces]

@@ -10,11 +10,11 @@ import pytest
 
 import gpufleet.catalog
 from gpufleet.catalog import aws, gpu_type
-from gpufleet.catalog.records import GpuType, Price, Quota, Zone, ZoneOffer
+from gpufleet.catalog.records import AwsGpuType, Price, Quota, Zone, ZoneOffer
 
 FOLDER = Path(gpufleet.catalog.__file__).parent / "aws"
 FILES = {
-    "instance_types.json": GpuType,
+    "instance_types.json": AwsGpuType,
     "zone_offers.json": ZoneOffer,
     "zones.json": Zone,
     "prices.json": Price,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gpufleet.catalog import Catalog, CatalogError, Price
+from gpufleet.catalog import AwsGpuType, Catalog, CatalogError, Price
 from gpufleet.catalog.reading import read_records
 
 GOOD = {
@@ -108,13 +108,14 @@ def test_records_that_do_not_join(tmp_path):
         "instance_types": [],
         "zones": [],
         "quotas": [],
+        "service_prices": [],
         "prices": [GOOD],
         "zone_offers": [{"type": "g5.xlarge", "region": "us-east-1", "zone_ids": ["use1-az1"], **dated}],
     }
     for name, content in contents.items():
         (folder / f"{name}.json").write_text(json.dumps(content))
     with pytest.raises(CatalogError) as error:
-        Catalog(folder).check()
+        Catalog(folder, AwsGpuType).check()
     assert str(error.value).splitlines() == [
         "aws/prices.json: g5.xlarge: no such type",
         "aws/zone_offers.json: g5.xlarge: no such type",

@@ -1,0 +1,19 @@
+"""The command line: `gpufleet ...`. One verb, one file; every error is one line and an exit code that is not 0.
+
+What a command needs beyond click is imported when it runs.
+"""
+
+import click
+
+from gpufleet.cli.adopt import adopt
+from gpufleet.cli.rehearse import rehearse
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="gpufleet")
+def main() -> None:
+    """Multi-node GPU training environments with Pulumi: rehearse them, repair them, know them."""
+
+
+for command in (adopt, rehearse):
+    main.add_command(command)

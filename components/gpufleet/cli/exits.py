@@ -1,0 +1,28 @@
+"""How a command ends: what it raises for the user becomes one line, and exit code 1."""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import ParamSpec
+
+import click
+
+from gpufleet.errors import UserError
+
+P = ParamSpec("P")
+
+
+def for_the_user(command: Callable[P, int]) -> Callable[P, None]:
+    """Turn what a command raises for the user into one line, and a missing extra into the words to install it."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            sys.exit(command(*args, **kwargs))
+        except UserError as error:
+            raise click.ClickException(str(error)) from error
+        except ModuleNotFoundError as error:
+            install = "pip install 'gpufleet[aws,jobs,rehearsal]'"
+            raise click.ClickException(f"{error.name} is not installed: {install}") from error
+
+    return run

@@ -1,0 +1,22 @@
+"""What an environment is about to be, seen without a cloud: a preview of the whole of it on stand-in providers."""
+
+import tempfile
+from pathlib import Path
+
+from gpufleet.plan.preview import plan_of
+from gpufleet.plan.resource import Plan
+from gpufleet_rehearsal.home import Home
+from gpufleet_rehearsal.rehearse import Plan as Rehearsal
+from gpufleet_rehearsal.rehearse import prepare
+
+
+def planned(program: Path, environment: str) -> Plan:
+    """Every resource of an environment, as its program would make it from nothing.
+
+    Needs no credentials and no backend, and leaves nothing behind: the state is empty and thrown away.
+    Errors: HomeError for an unknown environment, EngineError with what the program or the stand-in refuses.
+    """
+    with tempfile.TemporaryDirectory(prefix="gpufleet-plan-") as folder:
+        home = Home.of(program, Path(folder))
+        engine = prepare(home, Rehearsal(environment, latency_scale=0))
+        return plan_of(engine.previewed(environment), environment)
