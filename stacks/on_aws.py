@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, cast
 import pulumi
 from pydantic import BaseModel
 
+from aws_settings import AwsSettings
 from gpufleet.aws.cluster import Cluster, ClusterArgs
 from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
 from gpufleet.aws.kubeconfig import kubeconfig
@@ -14,7 +15,6 @@ from gpufleet.aws.registry import Registry, RegistryArgs
 from gpufleet.aws.shared_files import SharedFiles, SharedFilesArgs
 from gpufleet.refusal import Refused
 from gpufleet.rules import judge_cluster, judge_network, judge_pool, judge_registry, judge_shared_files
-from settings import AwsSettings
 
 
 def build(environment: str, settings: AwsSettings) -> dict[str, pulumi.Input[Any]]:

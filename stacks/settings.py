@@ -1,25 +1,24 @@
 """The configuration of an environment: every key, typed, described and validated as a whole.
 
 Pulumi itself lets unknown keys pass and stops at the first missing one; here all faults are reported at once,
-each with its key, what is legal, and the nearest known key for a misspelt one.
+each with its key, what is legal, and the nearest known key for a misspelt one. A cloud's own keys stand in a module of
+its own, which alone imports that cloud's components.
 """
 
 import difflib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from typing import Annotated, Any, Literal, get_args, get_origin
+from importlib import import_module
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from gpufleet.aws.cluster import ClusterArgs
-from gpufleet.aws.network import NetworkArgs
-from gpufleet.aws.registry import RegistryArgs
-from gpufleet.aws.shared_files import SharedFilesArgs
 from gpufleet.pool import Pool
-from typed_dict import model_of, texts_of
+from gpufleet.rules.suppression import Suppression, SuppressionArgs, SuppressionError, read_suppressions
+from setting_keys import known_keys, nearest
+from typed_dict import model_of
 
 # The engine reads a day that YAML knows as a date and hands it on as a moment.
 Day = Annotated[date, BeforeValidator(lambda day: str(day).removesuffix(" 00:00:00 +0000 UTC"))]
@@ -33,59 +32,41 @@ _WORDS = {
     "string_too_short": "is empty; give it a value",
     "int_parsing": "is no number; write a whole one",
     "int_from_float": "is no whole number; write one",
+    "float_parsing": "is no number; write one",
     "bool_parsing": "is neither; write true or false",
     "date_from_datetime_parsing": "is no day; write one like 2027-01-31",
     "date_from_datetime_inexact": "is a moment; write a day like 2027-01-31",
 }
 """What is illegal, and what would be legal, by pydantic's kind of error; for other kinds its own words do."""
 
-PROVIDERS = ("aws", "pulumi")
-"""Namespaces of keys that are not ours and go to a provider or to the engine as they are."""
+CLOUDS = {"aws": "aws_settings:AwsSettings"}
+"""The settings of each cloud's stack, as module:class."""
 
 
 class SettingsError(Exception):
     """The environment's configuration is not legal; the text holds one line for each fault."""
 
 
-class _Settings(BaseModel):
+class Section(BaseModel):
+    """A mapping of keys that are all known."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-# Every word is defined once, where the component takes it; the configuration leaves out what the stack fills in.
-_FILLED = {"region", "tags", "erase"}
-PoolSettings = model_of(Pool, _Settings)
-NetworkSettings = model_of(NetworkArgs, _Settings, without={*_FILLED, "cluster_name"})
-ClusterSettings = model_of(ClusterArgs, _Settings, without={*_FILLED, "subnet_ids", "node_subnet_ids", "cluster_name"})
-FilesSettings = model_of(
-    SharedFilesArgs,
-    _Settings,
-    without={*_FILLED, "zones", "vpc_id", "subnet_ids", "client_security_group_ids", "zone_names"},
-)
-RegistrySettings = model_of(RegistryArgs, _Settings, without=_FILLED)
+PoolSettings = model_of(Pool, Section)
+SuppressionSettings = model_of(SuppressionArgs, Section)
 
 
-class ExistingCluster(_Settings):
-    name: str
-    """Name of the EKS cluster."""
-    security_group_id: str
-    """The security group that EKS made for it."""
-    endpoint: str
-    """URL of its Kubernetes API."""
-    certificate_authority: str
-    """Its certificate, base64 of PEM."""
-    service_cidr: str | None = None
-    """IPv4 range of its Kubernetes services. Needed for nodes with an image of your own only."""
-    node_role_arn: str | None = None
-    """Role of the GPU nodes. Default: each pool makes one of its own."""
+class SharedSettings(Section):
+    """The keys that mean the same on every cloud."""
 
-
-class AwsSettings(_Settings):
-    """All keys of an AWS environment, under `gpufleet:` in its Pulumi.<environment>.yaml."""
+    PROVIDER: ClassVar[str]
+    """Namespace of the keys that the cloud's provider reads."""
+    OF_PROVIDER: ClassVar[frozenset[str]]
+    """Settings that come from a key of that namespace instead of one of ours."""
 
     cloud: Literal["aws"]
     """Which stack this environment is: aws."""
-    region: str
-    """Region code, for instance us-east-1."""
     owner: str = Field(min_length=1)
     """Who answers for the environment; a tag on everything."""
     project: str = Field(min_length=1)
@@ -94,52 +75,60 @@ class AwsSettings(_Settings):
     """Day (2027-01-31) after which nobody needs the environment any more; a tag on everything."""
     tags: dict[str, str] = {}
     """More tags for everything."""
-    zone_names: dict[str, str] = {}
-    """Your account's name of each zone id (use1-az1: us-east-1a). Needed for One Zone files only."""
-    network: NetworkSettings
-    """The VPC."""
-    cluster: ClusterSettings = ClusterSettings()
-    """The EKS cluster."""
-    existing_cluster: ExistingCluster | None = None
-    """An EKS cluster to use instead of making one; give its VPC under network too."""
     pools: dict[str, PoolSettings] = {}
     """GPU node groups by name."""
-    files: FilesSettings = FilesSettings()
-    """The shared file system (EFS), mounted in every zone that has GPU nodes."""
-    registry: RegistrySettings = RegistrySettings()
-    """The container registry (ECR). Repositories get the environment's name in front: aws-dev/<name>."""
+    suppress: list[SuppressionSettings] = []
+    """Rules that this environment lives with for a while. Every report lists them."""
     erase: bool = False
     """Let `pulumi destroy` delete the data too: file system, access point, repositories. Takes effect by an `up`."""
 
+    @property
+    def suppressions(self) -> tuple[Suppression, ...]:
+        """The suppressions in force; `read` has made sure that they can be used."""
+        return read_suppressions([entry.model_dump(exclude_none=True) for entry in self.suppress], "", date.min)
 
-def read(config: Mapping[str, str], environment: str) -> AwsSettings:
+
+def read(config: Mapping[str, str], environment: str) -> SharedSettings:
     """The settings of an environment from the engine's configuration (PULUMI_CONFIG: key -> text or JSON).
 
-    Errors: SettingsError with one line for each fault.
+    They are of the class that `gpufleet:cloud` names. Errors: SettingsError with one line for each fault.
     """
+    model = model_for(config.get("gpufleet:cloud", ""))
+    file = f"Pulumi.{environment}.yaml"
     values: dict[str, Any] = {}
     lines: list[str] = []
+    namespaces = (model.PROVIDER, "pulumi")
     for key, text in config.items():
         namespace, _, name = key.partition(":")
-        if key == "gpufleet:region":
-            lines.append(
-                f"Pulumi.{environment}.yaml: {key}: the provider's own key says it; set aws:region [config-region]"
-            )
+        if namespace == "gpufleet" and name in model.OF_PROVIDER:
+            own = f"{model.PROVIDER}:{name}"
+            lines.append(f"{file}: {key}: the provider's own key says it; set {own} [config-{name}]")
         elif namespace == "gpufleet":
             values[name] = _parse(text)
-        elif namespace not in PROVIDERS:
-            near = difflib.get_close_matches(namespace, ["gpufleet", *PROVIDERS], n=1)
-            hint = f"did you mean {near[0]}:{name}?" if near else f"known: gpufleet, {', '.join(PROVIDERS)}"
-            lines.append(f"Pulumi.{environment}.yaml: {key}: unknown namespace; {hint} [config-unknown-key]")
-    if "aws:region" in config:
-        values["region"] = config["aws:region"]
+        elif namespace not in namespaces:
+            near = difflib.get_close_matches(namespace, ["gpufleet", *namespaces], n=1)
+            hint = f"did you mean {near[0]}:{name}?" if near else f"known: gpufleet, {', '.join(namespaces)}"
+            lines.append(f"{file}: {key}: unknown namespace; {hint} [config-unknown-key]")
+    for name in model.OF_PROVIDER:
+        if f"{model.PROVIDER}:{name}" in config:
+            values[name] = config[f"{model.PROVIDER}:{name}"]
+    judged = _suppression_faults(values.get("suppress"), file)
     try:
-        settings = AwsSettings.model_validate(values)
+        settings = model.model_validate(values)
     except ValidationError as error:
-        lines += _lines(error, environment)
+        # Suppressions are judged by the function that the packs use too; what it has said is not said again.
+        lines += _lines(model, [each for each in error.errors() if not judged or each["loc"][0] != "suppress"], file)
+    lines += judged
     if lines:
         raise SettingsError("\n".join(lines))
     return settings
+
+
+def model_for(cloud: str) -> type[SharedSettings]:
+    """The settings of a cloud's stack; for a word that is none of the clouds, those of the first, which will say so."""
+    module, _, name = CLOUDS.get(cloud, CLOUDS["aws"]).partition(":")
+    model: type[SharedSettings] = getattr(import_module(module), name)
+    return model
 
 
 def _parse(text: str) -> object:
@@ -150,26 +139,34 @@ def _parse(text: str) -> object:
         return text
 
 
-def _lines(error: ValidationError, environment: str) -> Iterator[str]:
-    faults = error.errors()
+def _suppression_faults(entries: object, file: str) -> list[str]:
+    try:
+        read_suppressions(entries, f"{file}: gpufleet:suppress", date.today())
+    except SuppressionError as error:
+        return str(error).splitlines()
+    return []
+
+
+def _lines(model: type[SharedSettings], faults: Sequence[ErrorDetails], file: str) -> Iterator[str]:
     meant = {
         (*fault["loc"][:-1], near)
         for fault in faults
-        if fault["type"] == "extra_forbidden" and (near := nearest(fault["loc"])) is not None
+        if fault["type"] == "extra_forbidden" and (near := nearest(model, fault["loc"])) is not None
     }
     for fault in faults:
         # A misspelt key is one fault, not two: the key that it meant is not also missing.
         if fault["type"] != "missing" or fault["loc"] not in meant:
-            yield _line(fault, environment)
+            yield _line(model, fault, file)
 
 
-def _line(fault: ErrorDetails, environment: str) -> str:
+def _line(model: type[SharedSettings], fault: ErrorDetails, file: str) -> str:
     path = fault["loc"]
-    key = "aws:region" if path == ("region",) else f"gpufleet:{'.'.join(map(str, path))}"
-    where = f"Pulumi.{environment}.yaml: {key}"
+    namespace = model.PROVIDER if path[0] in model.OF_PROVIDER else "gpufleet"
+    key = f"{namespace}:{'.'.join(map(str, path))}"
+    where = f"{file}: {key}"
     if fault["type"] == "extra_forbidden":
-        near = nearest(path)
-        hint = f"did you mean {near}?" if near else f"known: {', '.join(known_keys(path[:-1]))}"
+        near = nearest(model, path)
+        hint = f"did you mean {near}?" if near else f"known: {', '.join(known_keys(model, path[:-1]))}"
         return f"{where}: unknown key; {hint} [config-unknown-key]"
     if fault["type"] == "missing":
         return f"{where}: missing; set it with `pulumi config set --path '{key}' VALUE` [config-missing-key]"
@@ -178,55 +175,3 @@ def _line(fault: ErrorDetails, environment: str) -> str:
     else:
         words = _WORDS.get(fault["type"]) or f"{fault['msg'][0].lower()}{fault['msg'][1:]}"
     return f"{where}={fault['input']!r}: {words} [config-value]"
-
-
-def nearest(path: Sequence[int | str]) -> str | None:
-    """The known key that an unknown one at the end of `path` most likely means."""
-    near = difflib.get_close_matches(str(path[-1]), known_keys(path[:-1]), n=1)
-    return near[0] if near else None
-
-
-def known_keys(path: Sequence[int | str]) -> list[str]:
-    """Keys that are legal under a path of keys, sorted."""
-    model: type[BaseModel] | None = AwsSettings
-    inner: object = AwsSettings
-    for part in path:
-        # A name of the user's choice or a list's index leads to the model inside; a key to the model of its field.
-        inner = model.model_fields[str(part)].annotation if model and part in model.model_fields else inner
-        model = _model_in(inner)
-    return sorted(model.model_fields) if model else []
-
-
-def _model_in(annotation: object) -> type[BaseModel] | None:
-    """The settings model that a field holds: itself, or in a list, a mapping or an optional."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next(filter(None, map(_model_in, get_args(annotation))), None)
-
-
-def walk(model: type[BaseModel] = AwsSettings, prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """Every key with its field, in reading order; `<name>` stands for a name of the user's choice, `[]` for a list.
-
-    Only here do the fields get their descriptions: a run of the program needs none, and reading them takes long.
-    """
-    texts = texts_of(model)
-    for name, field in model.model_fields.items():
-        field.description = texts[name]
-        key = f"{prefix}{name}"
-        inner = _model_in(field.annotation)
-        if inner is not field.annotation:
-            yield key, field
-        if inner is not None:
-            yield from walk(inner, f"{key}{_step(field.annotation)}")
-
-
-def _step(annotation: object) -> str:
-    """How a key goes on inside a field: `.key`, `.<name>.key` in a mapping, `[].key` in a list."""
-    if isinstance(annotation, type):
-        return "."
-    kind = get_origin(annotation)
-    if isinstance(kind, type) and issubclass(kind, Mapping):
-        return ".<name>."
-    if isinstance(kind, type) and issubclass(kind, Sequence):
-        return "[]."
-    return next(_step(argument) for argument in get_args(annotation) if _model_in(argument))

@@ -57,8 +57,9 @@ def _texts(definition: type) -> dict[str, str]:
     tree = ast.parse(textwrap.dedent(inspect.getsource(definition))).body[0]
     assert isinstance(tree, ast.ClassDef)
     texts: dict[str, str] = {}
-    for parent in getattr(definition, "__orig_bases__", ()):
-        if typing.is_typeddict(parent):
+    for parent in getattr(definition, "__orig_bases__", definition.__bases__):
+        declares = isinstance(parent, type) and issubclass(parent, BaseModel) and parent is not BaseModel
+        if declares or typing.is_typeddict(parent):
             texts |= _texts(parent)
     for field, text in zip(tree.body, tree.body[1:], strict=False):
         match field, text:

@@ -37,10 +37,10 @@ def readme() -> str:
 def configuration() -> str:
     """Every key of an AWS environment: kind, whether it must be given, what it means."""
     sys.path.insert(0, str(ROOT / "stacks"))
-    walk = import_module("settings").walk
+    walk, settings = import_module("setting_keys").walk, import_module("aws_settings").AwsSettings
     rows = [
         (_key(key), _kind(field.annotation), _default(field), (field.description or "").replace("``", "`"))
-        for key, field in walk()
+        for key, field in walk(settings)
     ]
     return markdown(("key", "kind", "default", "what it is"), rows)
 

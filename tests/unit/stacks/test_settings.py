@@ -1,10 +1,14 @@
 """The environment's configuration: every fault at once, one exact line each."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
-from settings import AwsSettings, SettingsError, known_keys, nearest, read, walk
+from aws_settings import AwsSettings
+from setting_keys import known_keys, nearest, walk
+from settings import SettingsError, read
 
 NETWORK = {"zones": ["use1-az1"]}
 POOL = {"types": ["g5.8xlarge"], "max": 2, "zones": ["use1-az1"]}
@@ -104,6 +108,34 @@ FAULTS = [
     ),
 ]
 
+SUPPRESSION = {"rule": "any-capacity-spot-choice", "reason": "one zone has them", "expires": "2999-01-31"}
+
+
+def suppress(*entries: object) -> dict[str, str]:
+    return {"gpufleet:suppress": json.dumps(entries)}
+
+
+FAULTS += [
+    (
+        {"gpufleet:suppress": "x"},
+        "gpufleet:suppress: is no list; write [{rule: ..., reason: ..., expires: 2027-01-31}]",
+    ),
+    (
+        suppress(SUPPRESSION, SUPPRESSION | {"rule": "any-capacity-spot-choise"}),
+        "gpufleet:suppress[1].rule=any-capacity-spot-choise: there is no such rule; did you mean "
+        "any-capacity-spot-choice? [config-suppression]",
+    ),
+    (
+        suppress(SUPPRESSION | {"expires": "2026-01-31"}),
+        "gpufleet:suppress[0].expires=2026-01-31: has passed; mend what the rule says, or decide anew and give a later "
+        "day [config-suppression]",
+    ),
+    (
+        suppress(SUPPRESSION | {"expires": 29990131}),
+        "gpufleet:suppress.0.expires=29990131: is no text; put it in quotes [config-value]",
+    ),
+]
+
 
 @pytest.mark.parametrize(("changes", "line"), FAULTS, ids=[line.split(": ")[0] for _, line in FAULTS])
 def test_each_fault_is_one_exact_line(changes, line):
@@ -120,6 +152,30 @@ def test_all_faults_are_told_at_once():
     ]
 
 
+def test_a_broken_suppression_is_told_beside_the_other_faults():
+    told = lines(suppress(SUPPRESSION | {"reason": "", "rle": "x"}) | {"gpufleet:project": None})
+    assert [line.rsplit("[", 1)[1] for line in told] == [
+        "config-missing-key]",
+        "config-suppression]",
+        "config-suppression]",
+    ]
+
+
+def test_suppressions_are_read_with_their_days():
+    day = {"expires": "2999-01-31 00:00:00 +0000 UTC", "resource": "dev-*"}
+    (read_one,) = read(LEGAL | suppress(SUPPRESSION | day), "dev").suppressions
+    assert (read_one.rule, str(read_one.expires), read_one.resource) == (SUPPRESSION["rule"], "2999-01-31", "dev-*")
+
+
+def test_reading_the_shared_settings_loads_no_cloud():
+    script = (
+        "import sys, settings\nprint([name for name in sys.modules if name.startswith(('pulumi_', 'gpufleet.aws'))])"
+    )
+    environment = {"PYTHONPATH": ":".join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_misspelt_key_is_not_also_missing():
     pool = {("typs" if key == "types" else key): value for key, value in POOL.items()}
     told = lines({"gpufleet:pools": json.dumps({"a": pool})})
@@ -127,13 +183,13 @@ def test_a_misspelt_key_is_not_also_missing():
 
 
 def test_nearest_and_known_keys_follow_names_and_lists():
-    assert nearest(["pools", "any name", "taints", 0, "efect"]) == "effect"
-    assert nearest(["qqqq"]) is None
-    assert "types" in known_keys(["pools", "x"])
-    assert known_keys(["owner"]) == []
+    assert nearest(AwsSettings, ["pools", "any name", "taints", 0, "efect"]) == "effect"
+    assert nearest(AwsSettings, ["qqqq"]) is None
+    assert "types" in known_keys(AwsSettings, ["pools", "x"])
+    assert known_keys(AwsSettings, ["owner"]) == []
 
 
 def test_every_key_has_a_description():
-    keys = dict(walk())
+    keys = dict(walk(AwsSettings))
     assert {"network.zones", "pools.<name>.types", "pools.<name>.taints[].key", "erase"} <= set(keys)
     assert [key for key, field in keys.items() if not field.description] == []
