@@ -1,4 +1,4 @@
-"""`make bench`: what our components cost against a flat program, and how the engine grows. See bench/README.md."""
+"""`make bench`: what components, engine, policy packs and catalog cost. See bench/README.md."""
 
 import json
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 from measure import Run, machine, run, run_watched
+from packs import PackCost, RuleCost, catalog_ms, pack_costs, rule_cost
 from places import ENVIRONMENT, Places, compile_into, custom
 from rich.console import Console
 from rich.table import Table
@@ -23,6 +24,12 @@ RATIO_LIMIT = 1.15
 """Median wall clock of a preview of our program over that of the flat one."""
 GROWTH_LIMIT = 1.2
 """Processor seconds per resource of the largest preview over those of the smallest."""
+PACK_LIMIT = 1.5
+"""Processor milliseconds of a policy pack for each resource, beyond its start."""
+RULE_LIMIT = 0.02
+"""Processor milliseconds of one rule more, for each resource."""
+CATALOG_LIMIT = 30.0
+"""Milliseconds to read the whole catalog."""
 PAIRS = 9
 POOLS = (250, 500, 1000)
 TEMPLATES = (100, 200, 400)
@@ -162,6 +169,22 @@ def up_table(sizes: Sequence[Up]) -> Table:
     return table
 
 
+def packs_table(costs: Sequence[PackCost]) -> Table:
+    table = Table(title="Policy packs in a preview through the engine, their own process")
+    for column in ("pack", "resources", "processor s", "start s", "processor ms per resource"):
+        table.add_column(column, justify="left" if column == "pack" else "right")
+    for cost in costs:
+        table.add_row(cost.pack, str(cost.resources), f"{cost.seconds:.2f}", f"{cost.start:.2f}", f"{cost.ms:.2f}")
+    return table
+
+
+def rule_line(cost: RuleCost) -> str:
+    return (
+        f"One rule more, for each of 1,000 resources: {cost.together:.4f} ms in a concern of ours, {cost.apart:.4f} ms "
+        f"as a policy of its own ({cost.apart / cost.together:.0f} times as much)."
+    )
+
+
 PEAKS = ("engine MiB", "program MiB", "plugin MiB")
 
 
@@ -197,6 +220,9 @@ def main(file: Path | None) -> None:
             console.print(growth_table(grown))
             up = bring_up(places)
             console.print(up_table(up))
+            packs, rule, catalog = pack_costs(places, grown[0].resources // grown[0].count), rule_cost(), catalog_ms()
+            console.print(packs_table(packs))
+            console.print(rule_line(rule), f"The whole catalog is read in {catalog:.1f} ms.", sep="\n", soft_wrap=True)
         except UserError as error:
             raise click.ClickException(str(error)) from error
     largest, smallest = grown[-1].cpu_ms, grown[0].cpu_ms
@@ -204,6 +230,9 @@ def main(file: Path | None) -> None:
         {
             "components over flat, wall clock": (compared.ratio, RATIO_LIMIT),
             f"cost of a resource, {POOLS[-1]} node groups over {POOLS[0]}": (largest / smallest, GROWTH_LIMIT),
+            "the dearer policy pack, ms per resource": (max(cost.ms for cost in packs), PACK_LIMIT),
+            "one rule more, ms per resource": (rule.together, RULE_LIMIT),
+            "the whole catalog, ms": (catalog, CATALOG_LIMIT),
         }
     )
     from_here = dominates_from(up)
@@ -220,6 +249,9 @@ def main(file: Path | None) -> None:
             "growth": [asdict(size) | {"cpu_ms": size.cpu_ms} for size in grown],
             "up": [asdict(size) for size in up],
             "writing_dominates_from": from_here,
+            "packs": [asdict(cost) | {"ms": cost.ms} for cost in packs],
+            "rule": asdict(rule),
+            "catalog_ms": catalog,
             "kept": kept,
         }
         file.write_text(json.dumps(figures, indent=2) + "\n")
