@@ -148,7 +148,19 @@ class Quota(Record):
 
 @dataclass(frozen=True, slots=True)
 class ServicePrice(Record):
-    """Price of something around the GPU nodes, before tax: a control plane, a NAT gateway, storage, transfer."""
+    """Price of something around the GPU nodes, before tax: a control plane, a NAT gateway, storage, transfer.
+
+    Items of AWS, by service (for each the unit that one price is for):
+    eks: cluster (hour, standard support), cluster-extended-support (hour, instead of cluster)
+    vpc: nat-gateway (hour), nat-gateway-data (GB), public-ipv4 (hour of one address in use), interface-endpoint (hour
+         in one zone), interface-endpoint-data (GB), cross-zone-transfer (GB; billed on both sides: twice for a GB)
+    efs: standard-storage, standard-ia-storage, one-zone-storage (GB-month), elastic-read, elastic-write (GB),
+         provisioned-throughput (MBps-month)
+    ebs: gp3-storage (GB-month), gp3-iops (IOPS-month, above 3,000), gp3-throughput (MBps-month, above 125 MB/s)
+    ecr: storage (GB-month); s3: standard-storage (GB-month); backup: efs-warm-storage (GB-month)
+    kms: key (key-month); cloudwatch: logs-ingestion (GB), logs-storage (GB-month)
+    ec2: an instance type without GPU, for instance m7i.large (hour, on-demand Linux)
+    """
 
     KEY = ("service", "item", "region")
     ABOVE_ZERO = ("usd",)
@@ -160,7 +172,7 @@ class ServicePrice(Record):
     """What is counted, for instance cluster, nat-gateway, standard-storage, m7i.large."""
     region: str
     unit: str
-    """hour, GB (moved) or GB-month (kept)."""
+    """What one price is for: hour, GB (moved), GB-month (kept), key-month, IOPS-month or MBps-month."""
     usd: float | None
     source: str
     as_of: str
