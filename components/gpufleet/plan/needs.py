@@ -1,0 +1,146 @@
+"""What the pools of a plan need of an account's quotas, summed by account, family and market."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gpufleet.catalog import GpuType, aws, azure
+from gpufleet.plan.limits import ALL
+from gpufleet.plan.pools import PlannedPool
+from gpufleet.plan.resource import Plan
+
+RESERVED = ("reservation", "capacity-block")
+"""Capacity that asks for no quota when nodes launch. A capacity reservation has counted against the on-demand quota
+since it was made, used or not; instances in a Capacity Block do not count at all.
+Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html (quotas and limitations),
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (considerations)."""
+
+BATCH_ACCOUNT = "azure-native:batch:BatchAccount"
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one pool needs at its peak. most: nodes; vcpus: of one node; None = not known before deployment."""
+
+    pool: str
+    most: int | None
+    vcpus: int | None
+
+
+@dataclass(frozen=True)
+class Need:
+    """All that counts against one quota. account: a Batch account's name, "" for the subscription or AWS account;
+    family: None where the types of the pools are not known; market: on-demand or spot, None where not known."""
+
+    cloud: str
+    region: str | None
+    account: str
+    family: str | None
+    market: str | None
+    shares: tuple[Share, ...]
+
+    @property
+    def peak(self) -> int | None:
+        """vCPUs at the peak; None if a share is not known."""
+        sizes = [each.most * each.vcpus for each in self.shares if each.most is not None and each.vcpus is not None]
+        return sum(sizes) if len(sizes) == len(self.shares) else None
+
+
+@dataclass(frozen=True)
+class Growing:
+    """A pool by the words that its need follows from. account: whose quota it is, "" for the subscription's."""
+
+    name: str
+    cloud: str
+    region: str | None
+    words: Mapping[str, object]
+    unknown: frozenset[str] = field(default=frozenset())
+    account: str = ""
+
+
+def needs(pools: Iterable[PlannedPool], plan: Plan | None = None) -> list[Need]:
+    """What the GPU pools of a plan need, one entry for each quota. `plan` tells whose quota an Azure Batch pool is."""
+    return needs_of(
+        Growing(
+            name=name_of(pool, plan),
+            cloud=pool.cloud,
+            region=pool.region,
+            words=pool.intent,
+            unknown=frozenset(pool.unknown),
+            account=_account(pool, plan),
+        )
+        for pool in pools
+        if pool.gpu is not False
+    )
+
+
+def needs_of(pools: Iterable[Growing]) -> list[Need]:
+    """What pools need, one entry for each quota, in the order in which the pools name them."""
+    found: dict[tuple[str, str | None, str, str | None, str | None], list[Share]] = {}
+    for pool in pools:
+        capacity = None if "capacity" in pool.unknown else pool.words.get("capacity", "on-demand")
+        if capacity in RESERVED:
+            continue
+        market = capacity if capacity in ("on-demand", "spot") else None
+        most = pool.words.get("max")
+        most = int(most) if isinstance(most, int | float) and not isinstance(most, bool) else None
+        for family, vcpus in _families(pool, market).items():
+            key = (pool.cloud, pool.region, pool.account, family, market)
+            found.setdefault(key, []).append(Share(pool.name, most, vcpus))
+    return [Need(*key, tuple(shares)) for key, shares in found.items()]
+
+
+def name_of(pool: PlannedPool, plan: Plan | None) -> str:
+    """What users call a pool: the name of the component of ours that it is in, or its own."""
+    parent = plan.by_urn.get(pool.resource.parent) if plan else None
+    return parent.name if parent is not None and parent.type.startswith("gpufleet") else pool.resource.name
+
+
+def _families(pool: Growing, market: str | None) -> dict[str | None, int | None]:
+    """vCPUs of one node by the family that it counts against; of several types that may be launched the largest."""
+    types = pool.words.get("types")
+    records = _records(pool.cloud)
+    names = [str(name) for name in types] if isinstance(types, list | tuple) else []
+    known = [records[name] for name in names if name in records]
+    if "types" in pool.unknown or not known:
+        return {None: None}
+    found: dict[str | None, int | None] = {}
+    for record in known:
+        for family in _counted(record, pool, market):
+            found[family] = max(found.get(family) or 0, record.vcpus)
+    return found
+
+
+def _records(cloud: str) -> Mapping[str, GpuType]:
+    return aws().types if cloud == "aws" else azure().types
+
+
+def _counted(record: GpuType, pool: Growing, market: str | None) -> tuple[str, ...]:
+    """The quotas that a node of this type counts against."""
+    if pool.cloud == "aws":
+        return (family_of(record.type, record.quota_family, market),)
+    # Azure counts Spot cores of all families together, and all others twice: by family, and together.
+    return (ALL,) if market == "spot" else (record.quota_family, ALL)
+
+
+def family_of(type_name: str, family: str, market: str | None) -> str:
+    """The EC2 quota that a type counts against in a market.
+
+    On demand all P types share one. On Spot that name is of P2 to P4 only, and P5 has a quota of its own; for later
+    ones none is published, so that their family has no code in the catalog and is never taken for another one.
+    Source: https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html, Spot Instance quotas.
+    """
+    if market != "spot" or family != "P" or type_name[:2] in ("p2", "p3", "p4"):
+        return family
+    return type_name[:2].upper()
+
+
+def _account(pool: PlannedPool, plan: Plan | None) -> str:
+    """The Batch account whose own quota a pool counts against. One in UserSubscription mode has none."""
+    if pool.kind != "batch-pool":
+        return ""
+    made = plan.behind(pool.resource, "accountName", BATCH_ACCOUNT) if plan else []
+    if made and made[0].inputs.get("poolAllocationMode") == "UserSubscription":
+        return ""
+    name = pool.resource.inputs.get("accountName")
+    named = made[0].inputs.get("accountName") if made else None
+    return next((each for each in (name, named) if isinstance(each, str)), made[0].name if made else pool.resource.name)
