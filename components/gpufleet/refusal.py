@@ -1,11 +1,18 @@
-"""From findings to what Pulumi shows: one error with every line, or warnings."""
+"""From findings to what Pulumi shows: one error with every line, or warnings; and what the stack has suppressed."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
+from datetime import date
 
 import pulumi
 from pulumi.errors import InputPropertiesError, InputPropertyErrorDetails, RunError
 
+from gpufleet.rules.judged import Judged
 from gpufleet.rules.rule import Finding, Severity, Status
+from gpufleet.rules.suppression import Suppression, SuppressionError, read_suppressions, suppression_of
+
+SUPPRESS = "gpufleet:suppress"
+"""Key of the stack's configuration: a list of `SuppressionArgs`."""
 
 
 class Refused(RunError, InputPropertiesError):
@@ -30,15 +37,75 @@ def refuse_or_warn(resource: str, findings: Iterable[Finding], opts_resource: pu
     """Raise `Refused` with all broken ERROR rules, or log the rest.
 
     `resource` is the logical name that messages begin with; `opts_resource` is what the engine attaches the log lines
-    to. Broken WARNING rules and everything unverified are logged as warnings, broken INFO rules as information.
+    to. Broken WARNING rules and everything unverified are logged as warnings, broken INFO rules and what the stack's
+    configuration suppresses as information. Errors: RunError with a line for each fault of the suppressions.
     """
-    findings = [finding for finding in findings if finding.status is not Status.PASS]
-    refusing = [finding for finding in findings if finding.refuses]
-    for finding in findings:
-        if finding.refuses:
-            continue
-        advice = finding.severity is Severity.INFO and finding.status is Status.FAIL
-        log = pulumi.log.info if advice else pulumi.log.warn
-        log(finding.line(resource), opts_resource)
+    judged = suppressed([Judged(resource, finding) for finding in findings])
+    _log(judged, opts_resource)
+    refusing = [each.finding for each in judged if each.refuses]
     if refusing:
         raise Refused(resource, refusing)
+
+
+def refuse_stack(parts: Mapping[str, Iterable[Finding]], whole: Iterable[Judged] = ()) -> None:
+    """Judge a whole stack before its first resource: raise one RunError with the lines of all its parts.
+
+    parts: findings by the logical name of the component to be; what does not refuse is left to that component, which
+    judges again and logs it. whole: findings on the stack as such, which nobody else logs. Errors: RunError, also for
+    faults of the suppressions.
+    """
+    of_parts = suppressed([Judged(name, finding) for name, findings in parts.items() for finding in findings])
+    of_stack = suppressed(whole)
+    _log(of_stack, None)
+    refused = [each.line for each in (*of_parts, *of_stack) if each.refuses]
+    if refused:
+        raise RunError("\n".join(refused))
+
+
+def suppressed(judged: Iterable[Judged]) -> list[Judged]:
+    """What has not passed, each with the suppression of the stack's configuration that covers it."""
+    judged = [each for each in judged if each.finding.status is not Status.PASS]
+    suppressions = _configured()
+    return [each if _is_built_on(each.finding) else _covered(each, suppressions) for each in judged]
+
+
+def _covered(judged: Judged, suppressions: tuple[Suppression, ...]) -> Judged:
+    covering = suppression_of(judged.resource, judged.finding, suppressions)
+    return Judged(judged.resource, judged.finding, judged.urn, covering)
+
+
+def _is_built_on(finding: Finding) -> bool:
+    """Whether a component cannot be made at all from such arguments, so that no suppression helps here.
+
+    An argument that is missing or of the wrong kind, and a name that the catalog does not hold. A policy pack, which
+    only looks at what others make, suppresses these as well.
+    """
+    return finding.refuses and (finding.rule.startswith("any-argument-") or finding.rule.endswith("-known"))
+
+
+def _log(judged: Iterable[Judged], resource: pulumi.Resource | None) -> None:
+    for each in judged:
+        if each.refuses:
+            continue
+        advice = each.finding.severity is Severity.INFO and each.finding.status is Status.FAIL
+        log = pulumi.log.info if advice or each.suppression is not None else pulumi.log.warn
+        log(each.line, resource)
+
+
+def _configured() -> tuple[Suppression, ...]:
+    """The suppressions of the stack's configuration. Errors: RunError with a line for each fault."""
+    text = pulumi.Config("gpufleet").get("suppress")
+    if text is None:
+        return ()
+    try:
+        return read_suppressions(_parsed(text), SUPPRESS, date.today())
+    except SuppressionError as error:
+        raise RunError(str(error)) from error
+
+
+def _parsed(text: str) -> object:
+    """Lists come from the engine as JSON; what is none is handed on as it is, for its fault to be named."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

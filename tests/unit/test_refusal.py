@@ -1,11 +1,15 @@
 """From findings to Pulumi's errors and log lines."""
 
+import json
+from datetime import date
+
 import pulumi
 import pytest
 from pulumi.errors import InputPropertiesError, RunError
 
-from gpufleet.refusal import Refused, refuse_or_warn
+from gpufleet.refusal import Refused, refuse_or_warn, refuse_stack
 from gpufleet.rules import Finding, Severity, Status
+from gpufleet.rules.judged import Judged
 
 
 def finding(severity, status, argument="zones"):
@@ -66,3 +70,99 @@ def test_warnings_are_logged_beside_errors(logged):
 def test_passes_say_nothing(logged):
     refuse_or_warn("trainers", [finding(Severity.ERROR, Status.PASS)])
     assert logged == []
+
+
+IN_A_YEAR = date.today().replace(month=1, day=1, year=date.today().year + 1).isoformat()
+
+
+@pytest.fixture
+def suppress(monkeypatch):
+    """Puts a value under gpufleet:suppress of the stack's configuration."""
+
+    def put(value):
+        monkeypatch.setenv("PULUMI_CONFIG", json.dumps({"gpufleet:suppress": value}))
+
+    return put
+
+
+def entry(rule="aws-type-in-zone", **more):
+    return {"rule": rule, "reason": "new there", "expires": IN_A_YEAR} | more
+
+
+def broken(rule="aws-type-in-zone", severity=Severity.ERROR, status=Status.FAIL):
+    return Finding(rule, severity, status, "zones", ["a"], "is wrong", "use b")
+
+
+@pytest.mark.parametrize("status", [Status.FAIL, Status.UNVERIFIED])
+@pytest.mark.parametrize("severity", Severity)
+def test_a_suppressed_finding_is_information_with_reason_and_date(logged, suppress, severity, status):
+    suppress(json.dumps([entry()]))
+    each = broken(severity=severity, status=status)
+    refuse_or_warn("trainers", [each])
+    line = f"{each.line('trainers')} (suppressed until {IN_A_YEAR}: new there)"
+    assert logged == [("info", line, None)]
+
+
+def test_only_what_is_covered_is_suppressed(logged, suppress):
+    suppress(json.dumps([entry(resource="aws-dev-*")]))
+    with pytest.raises(Refused) as refusal:
+        refuse_or_warn("trainers", [broken()])
+    assert str(refusal.value) == "trainers: zones=[a]: is wrong; use b [aws-type-in-zone]"
+    with pytest.raises(Refused) as refusal:
+        refuse_or_warn("aws-dev-trainers", [broken(), broken("aws-type-in-region")])
+    assert str(refusal.value) == "aws-dev-trainers: zones=[a]: is wrong; use b [aws-type-in-region]"
+    assert [level for level, _, _ in logged] == ["info"]
+
+
+@pytest.mark.parametrize("rule", ["any-argument-given", "any-argument-kind", "aws-type-known", "aws-zone-known"])
+def test_what_a_component_is_built_on_cannot_be_suppressed(logged, suppress, rule):
+    suppress(json.dumps([entry(rule)]))
+    with pytest.raises(Refused):
+        refuse_or_warn("trainers", [broken(rule)])
+
+
+def test_bad_suppressions_are_one_error_with_all_lines(logged, suppress):
+    suppress(json.dumps([entry("aws-type-in-zones"), entry(expires="2020-01-01", reason="")]))
+    with pytest.raises(RunError) as error:
+        refuse_or_warn("trainers", [broken()])
+    assert str(error.value).splitlines() == [
+        "gpufleet:suppress[0].rule=aws-type-in-zones: there is no such rule; did you mean aws-type-in-zone? "
+        "[config-suppression]",
+        "gpufleet:suppress[1].reason='': says nothing; say why the rule does not matter here [config-suppression]",
+        "gpufleet:suppress[1].expires=2020-01-01: has passed; mend what the rule says, or decide anew and give a "
+        "later day [config-suppression]",
+    ]
+
+
+@pytest.mark.parametrize("value", ["aws-type-in-zone", "7", "{}", "[", '"x"'])
+def test_suppressions_that_are_no_list_are_one_line(logged, suppress, value):
+    suppress(value)
+    with pytest.raises(RunError) as error:
+        refuse_or_warn("trainers", [])
+    assert str(error.value) == (
+        "gpufleet:suppress: is no list; write [{rule: ..., reason: ..., expires: 2027-01-31}] [config-suppression]"
+    )
+
+
+def test_a_stack_is_refused_with_the_lines_of_all_its_parts(logged, suppress):
+    suppress(json.dumps([entry("any-pool-same-gpu")]))
+    warning = broken(severity=Severity.WARNING)
+    parts = {"dev-a": [broken(), warning], "dev-b": [broken("aws-type-in-region"), broken("any-pool-same-gpu")]}
+    short = broken("any-quota-enough", status=Status.UNVERIFIED)
+    with pytest.raises(RunError) as error:
+        refuse_stack(parts, [Judged("dev", broken("any-quota-enough")), Judged("dev", short)])
+    assert str(error.value).splitlines() == [
+        "dev-a: zones=[a]: is wrong; use b [aws-type-in-zone]",
+        "dev-b: zones=[a]: is wrong; use b [aws-type-in-region]",
+        "dev: zones=[a]: is wrong; use b [any-quota-enough]",
+    ]
+    # Warnings of the parts are the components' to log, which judge again.
+    assert logged == [("warn", short.line("dev"), None)]
+
+
+def test_a_stack_without_faults_goes_on(logged, suppress):
+    suppress(json.dumps([entry()]))
+    refuse_stack({"dev-a": [broken()]}, [Judged("dev", broken())])
+    assert logged == [
+        ("info", f"dev: zones=[a]: is wrong; use b [aws-type-in-zone] (suppressed until {IN_A_YEAR}: new there)", None)
+    ]

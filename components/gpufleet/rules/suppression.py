@@ -8,7 +8,7 @@ from typing import NotRequired, TypedDict
 
 from gpufleet.errors import UserError
 from gpufleet.rules.rule import Finding, all_rules
-from gpufleet.rules.wording import nearest
+from gpufleet.rules.wording import nearest, shown
 
 
 class SuppressionArgs(TypedDict):
@@ -43,6 +43,14 @@ class Suppression:
         return f"suppressed until {self.expires.isoformat()}: {self.reason}"
 
 
+_MISSING = {
+    "rule": "name the rule as it stands in brackets behind its message",
+    "reason": "say why the rule does not matter here",
+    "expires": "write a day like 2027-01-31",
+}
+"""How to mend a missing key."""
+
+
 class SuppressionError(UserError):
     """Suppressions that cannot be used; the text has one line for each fault."""
 
@@ -56,15 +64,19 @@ def read_suppressions(entries: object, where: str, today: date) -> tuple[Suppres
     if entries is None:
         return ()
     if not isinstance(entries, Sequence) or isinstance(entries, str):
-        raise SuppressionError(f"{where}: is no list; write [{{rule: ..., reason: ..., expires: 2027-01-31}}]")
+        raise SuppressionError(
+            f"{where}: is no list; write [{{rule: ..., reason: ..., expires: 2027-01-31}}] [config-suppression]"
+        )
     lines: list[str] = []
     found: list[Suppression] = []
     for number, entry in enumerate(entries):
         faults = _faults(entry, today)
-        lines += [f"{where}[{number}].{fault}" for fault in faults]
+        lines += [f"{where}[{number}]{fault}" for fault in faults]
         if not faults:
             day = date.fromisoformat(_day(entry["expires"]))
-            found.append(Suppression(entry["rule"], entry["reason"], day, entry.get("resource", "*")))
+            # One line, whatever is in it: reports quote it.
+            reason = " ".join(entry["reason"].split())
+            found.append(Suppression(entry["rule"], reason, day, entry.get("resource", "*")))
     if lines:
         raise SuppressionError("\n".join(lines))
     return tuple(found)
@@ -78,31 +90,34 @@ def suppression_of(resource: str, finding: Finding, suppressions: Sequence[Suppr
 def _faults(entry: object, today: date) -> list[str]:
     """What is wrong with one entry, each as `key=value: problem; fix [config-suppression]`."""
     if not isinstance(entry, Mapping):
-        return ["rule: is no mapping; write {rule: ..., reason: ..., expires: 2027-01-31} [config-suppression]"]
+        return [": is no mapping; write {rule: ..., reason: ..., expires: 2027-01-31} [config-suppression]"]
     faults: list[tuple[str, str]] = []
     for key in entry:
         if key not in SuppressionArgs.__annotations__:
             near = nearest(str(key), SuppressionArgs.__annotations__) or "rule, reason, expires or resource"
             faults.append((f"{key}", f"is no key of a suppression; did you mean {near}?"))
+    missing = [key for key in ("rule", "reason", "expires") if entry.get(key) is None]
+    faults += [(key, f"is missing; {_MISSING[key]}") for key in missing]
     known = [rule.name for rule in all_rules()]
     name = entry.get("rule")
-    if name not in known:
+    if "rule" not in missing and name not in known:
         meant = nearest(str(name), known)
         fix = f"did you mean {meant}?" if meant else "docs/rules.md lists them"
-        faults.append((f"rule={name}", f"there is no such rule; {fix}"))
-    if not isinstance(entry.get("reason"), str) or not entry["reason"].strip():
-        faults.append((f"reason={entry.get('reason', '')}", "says nothing; say why the rule does not matter here"))
+        faults.append((f"rule={shown(name)}", f"there is no such rule; {fix}"))
+    reason = entry.get("reason")
+    if "reason" not in missing and (not isinstance(reason, str) or not reason.strip()):
+        faults.append((f"reason={shown(reason)}", f"says nothing; {_MISSING['reason']}"))
     if not isinstance(entry.get("resource", "*"), str):
-        faults.append((f"resource={entry['resource']}", "is no text; give a logical name, * for any"))
-    faults += _date_faults(entry.get("expires"), today)
-    return [f"{where}: {text} [config-suppression]" for where, text in faults]
+        faults.append((f"resource={shown(entry['resource'])}", "is no text; give a logical name, * for any"))
+    faults += [] if "expires" in missing else _date_faults(entry["expires"], today)
+    return [f".{where}: {text} [config-suppression]" for where, text in faults]
 
 
 def _date_faults(value: object, today: date) -> list[tuple[str, str]]:
     try:
         day = date.fromisoformat(_day(value))
     except ValueError:
-        return [(f"expires={value}", "is no day; write one like 2027-01-31")]
+        return [(f"expires={shown(value)}", f"is no day; {_MISSING['expires']}")]
     if day < today:
         return [(f"expires={day}", "has passed; mend what the rule says, or decide anew and give a later day")]
     return []
