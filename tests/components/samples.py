@@ -63,6 +63,12 @@ SAMPLES: dict[str, dict[str, object]] = {
         "provisioned_mibps": 256,
         "infrequent_access_days": 7,
     },
+    "Budget": {
+        "environment": "dev",
+        "usd_per_month": 2500.5,
+        "emails": ["ml@example.com"],
+        "actual_percents": [50, 100],
+    },
     "Registry": {
         "region": "us-east-1",
         "repositories": ["training/llm", "tools"],

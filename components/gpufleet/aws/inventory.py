@@ -143,7 +143,7 @@ class _Look:
 
     def read(self, arn: str, name: str) -> Iterator[Found]:
         """What an ARN is for Pulumi; nothing when it is gone, or is part of something else."""
-        _, _, service, _, _, resource = arn.split(":", 5)
+        _, _, service, _, account, resource = arn.split(":", 5)
         kind = f"{service}:{resource}"
         if any(part.fullmatch(kind) for part in table().belongs):
             return
@@ -155,6 +155,7 @@ class _Look:
             if row.type == "aws:eks/accessEntry:AccessEntry":
                 words["principal"] = self._principal(arn, words["cluster"])
             if all(words.values()) and (row.alive is None or words["id"] in self._alive(row.alive, words)):
+                words["account"] = account
                 yield Found(row.type, row.import_id.format(**words), name, row.id.format(**words), arn=arn)
 
     def _alive(self, question: str, words: Mapping[str, str]) -> frozenset[str]:

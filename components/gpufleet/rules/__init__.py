@@ -5,6 +5,7 @@ The doors take a component's arguments, judge what is plain in them, and return 
 """
 
 from gpufleet.rules.arguments import judge_arguments
+from gpufleet.rules.budget import judge_budget
 from gpufleet.rules.cluster import judge_cluster
 from gpufleet.rules.listing import rules_table_markdown
 from gpufleet.rules.network import judge_network
@@ -21,6 +22,7 @@ __all__ = [
     "Status",
     "all_rules",
     "judge_arguments",
+    "judge_budget",
     "judge_cluster",
     "judge_network",
     "judge_pool",

@@ -15,6 +15,11 @@ def is_whole(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a number, whole or not."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def is_texts(value: object) -> TypeGuard[Sequence[str]]:
     """Whether a value is a list of strings."""
     if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray):

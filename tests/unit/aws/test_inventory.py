@@ -31,6 +31,12 @@ SSO = "arn:aws:iam::123456789012:role/aws-reserved/sso.amazonaws.com/us-east-1/A
 ENTRY = arn("eks", "access-entry/dev/role/123456789012/AWSReservedSSO_Admin_0a1b/98c8a7f4-1111-2222-3333-444455556666")
 
 ROWS = [
+    (
+        "aws:budgets/budget:Budget",
+        "arn:aws:budgets::123456789012:budget/dev-budget-budget-1a2b3c4",
+        "123456789012:dev-budget-budget-1a2b3c4",
+        "123456789012:dev-budget-budget-1a2b3c4",
+    ),
     ("aws:ec2/vpc:Vpc", arn("ec2", "vpc/vpc-0a1b"), "vpc-0a1b", "vpc-0a1b"),
     ("aws:ec2/subnet:Subnet", arn("ec2", "subnet/subnet-0a1b"), "subnet-0a1b", "subnet-0a1b"),
     ("aws:ec2/internetGateway:InternetGateway", arn("ec2", "internet-gateway/igw-0a1b"), "igw-0a1b", "igw-0a1b"),

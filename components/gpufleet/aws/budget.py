@@ -1,0 +1,85 @@
+"""Budget: what an environment may cost in a month, and who hears before and when it does."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+import pulumi
+from pulumi_aws import budgets
+
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import Finding, judge_arguments
+from gpufleet.rules.budget import ACTUAL_PERCENTS, FORECAST_PERCENTS, judge_budget
+
+
+class BudgetArgs(TypedDict):
+    """How much, and who hears of it."""
+
+    environment: str
+    """The environment that is watched: the value of the tag ``environment`` on all that it pays for."""
+    usd_per_month: float
+    """What it may cost in a month, in USD, above 0."""
+    emails: Sequence[str]
+    """Who hears of it, 1 to 10 e-mail addresses."""
+    actual_percents: NotRequired[Sequence[float]]
+    """Percentages of the budget at which they hear that it has been spent. Default 80 and 100. With
+    ``forecast_percents`` at most 10."""
+    forecast_percents: NotRequired[Sequence[float]]
+    """Percentages at which they hear that it will be by the end of the month. Default 100."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of every resource."""
+
+
+def judge(args: BudgetArgs) -> list[Finding]:
+    """Every finding on the arguments; values of the wrong kind are reported once."""
+    return [*judge_arguments(args, BudgetArgs), *judge_budget(args)]
+
+
+def amount(usd: float) -> str:
+    """Dollars as the API takes them: digits, without an exponent."""
+    return f"{usd:.2f}".removesuffix(".00")
+
+
+class Budget(pulumi.ComponentResource):
+    """A monthly cost budget of AWS for one environment, found by its tag.
+
+    AWS knows the costs by tag only once the tag ``environment`` is active as a cost allocation tag, which somebody
+    switches on in the account that pays, once. Costs show up to a day later; a budget warns, it stops nothing.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    budget_name: pulumi.Output[str]
+    """Name in AWS, unique in the account."""
+
+    def __init__(self, name: str, args: BudgetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, judge(args))
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-aws:index:Budget", name, {}, opts)
+        child = f"{name}-budget"
+        spoken = [("ACTUAL", percent) for percent in args.get("actual_percents", ACTUAL_PERCENTS)]
+        spoken += [("FORECASTED", percent) for percent in args.get("forecast_percents", FORECAST_PERCENTS)]
+        budget = budgets.Budget(
+            child,
+            budget_type="COST",
+            time_unit="MONTHLY",
+            limit_amount=amount(args["usd_per_month"]),
+            limit_unit="USD",
+            cost_filters=[
+                # Without "user:" it matches nothing, and nobody says so (hashicorp/terraform-provider-aws#40987).
+                budgets.BudgetCostFilterArgs(name="TagKeyValue", values=[f"user:environment${args['environment']}"])
+            ],
+            notifications=[
+                budgets.BudgetNotificationArgs(
+                    notification_type=kind,
+                    comparison_operator="GREATER_THAN",
+                    threshold=percent,
+                    threshold_type="PERCENTAGE",
+                    subscriber_email_addresses=list(args["emails"]),
+                )
+                for kind, percent in spoken
+            ],
+            tags={**args.get("tags", {}), "Name": child},
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.budget_name = budget.name
+        self.register_outputs({"budget_name": self.budget_name})
