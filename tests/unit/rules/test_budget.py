@@ -86,7 +86,7 @@ CASES = {
             "fail",
             (
                 "trainers: "
-                f"trainers: emails={'a' * 157}...: "
+                f"emails={'a' * 157}...: "
                 "is no e-mail address; give one such as team@example.com, each as an item [any-budget-email]"
             ),
         ),
