@@ -1,34 +1,17 @@
-"""The pools of nodes in a plan, in the words of `gpufleet.pool`, whoever wrote the program.
+"""The pools of nodes in a plan, in the words of `gpufleet.pool`, whoever wrote the program."""
 
-A managed node group, a compute environment, an agent pool, a Batch pool or a single machine: each is a number of
-nodes of some types, somewhere, bought in some way. Rules, prices and quotas are about that.
-"""
+from collections.abc import Mapping
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from gpufleet.plan.aws_pools import aws_pools
+from gpufleet.plan.planned_pool import PlannedPool
+from gpufleet.plan.resource import Plan
 
-from gpufleet.plan.resource import Plan, Resource
-
-
-@dataclass(frozen=True)
-class PlannedPool:
-    """One pool of a plan.
-
-    kind: node-group, batch, autoscaling-group or machine on AWS; agent-pool, batch-pool or scale-set on Azure.
-    intent: the words of `gpufleet.pool.Pool` that are known (types, min, desired, max, zones, placement ...).
-    unknown: words whose values are not known at preview; they are not in `intent`.
-    gpu: whether any of its types has a GPU by the catalog; None where the types are not known.
-    """
-
-    resource: Resource
-    cloud: str
-    kind: str
-    region: str | None
-    intent: Mapping[str, object]
-    unknown: Sequence[str] = field(default=())
-    gpu: bool | None = None
+__all__ = ["PlannedPool", "planned_pools"]
 
 
 def planned_pools(plan: Plan, zone_names: Mapping[str, str] | None = None) -> list[PlannedPool]:
-    """Every pool of a plan. `zone_names`: zone id -> this account's name for it, for programs that give names."""
-    return []
+    """Every pool of a plan, those without GPUs too.
+
+    zone_names: zone id -> this account's name for it, for programs on AWS that give names.
+    """
+    return aws_pools(plan, zone_names or {})
