@@ -12,6 +12,9 @@ __all__ = ["PlannedPool", "planned_pools"]
 def planned_pools(plan: Plan, zone_names: Mapping[str, str] | None = None) -> list[PlannedPool]:
     """Every pool of a plan, those without GPUs too.
 
-    zone_names: zone id -> this account's name for it, for programs on AWS that give names.
+    zone_names: zone id -> this account's or subscription's name for it, for programs that give names.
     """
-    return aws_pools(plan, zone_names or {})
+    # Azure's reader builds PlannedPool as well, so that it can only be imported once this module is there.
+    from gpufleet.plan.azure_pools import azure_pools
+
+    return [*aws_pools(plan, zone_names or {}), *azure_pools(plan, zone_names)]
