@@ -1,15 +1,26 @@
 """Facts as data: GPU types, the zones that offer them, prices, quotas. Every record has a source and a date.
 
 `aws()` and `azure()` give the catalog of a cloud; nothing is read before the first look-up. `gpu_type` looks one AWS
-type up.
+type up. What `gpufleet catalog refresh` has written to the user's folder is preferred while it is newer.
 """
 
+import os
 from functools import cache
 from pathlib import Path
 
 from gpufleet.catalog.catalog import Catalog
 from gpufleet.catalog.reading import CatalogError
-from gpufleet.catalog.records import AwsGpuType, AzureGpuSize, GpuType, Price, Quota, ServicePrice, Zone, ZoneOffer
+from gpufleet.catalog.records import (
+    AwsGpuType,
+    AzureGpuSize,
+    GpuType,
+    Price,
+    Quota,
+    ServicePrice,
+    SpotPrice,
+    Zone,
+    ZoneOffer,
+)
 
 __all__ = [
     "AwsGpuType",
@@ -20,24 +31,38 @@ __all__ = [
     "Price",
     "Quota",
     "ServicePrice",
+    "SpotPrice",
     "Zone",
     "ZoneOffer",
     "aws",
     "azure",
     "gpu_type",
+    "user_folder",
 ]
 
 
 @cache
 def aws() -> Catalog[AwsGpuType]:
-    """The catalog of AWS that ships with this package."""
-    return Catalog(Path(__file__).parent / "aws", AwsGpuType)
+    """The catalog of AWS."""
+    return Catalog(Path(__file__).parent / "aws", AwsGpuType, user_folder("aws"))
 
 
 @cache
 def azure() -> Catalog[AzureGpuSize]:
-    """The catalog of Azure that ships with this package."""
-    return Catalog(Path(__file__).parent / "azure", AzureGpuSize)
+    """The catalog of Azure."""
+    return Catalog(Path(__file__).parent / "azure", AzureGpuSize, user_folder("azure"))
+
+
+def user_folder(cloud: str) -> Path | None:
+    """Where `gpufleet catalog refresh` keeps a cloud's files for this user; None if GPUFLEET_CATALOG is set to nothing.
+
+    $GPUFLEET_CATALOG/<cloud>, else $XDG_DATA_HOME/gpufleet/catalog/<cloud>, else the same in ~/.local/share.
+    """
+    chosen = os.environ.get("GPUFLEET_CATALOG")
+    if chosen == "":
+        return None
+    data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")  # noqa: PTH111 - never raises
+    return Path(chosen, cloud) if chosen else Path(data, "gpufleet", "catalog", cloud)
 
 
 def gpu_type(name: str) -> AwsGpuType:

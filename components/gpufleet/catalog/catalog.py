@@ -4,59 +4,100 @@ from functools import cached_property
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from gpufleet.catalog.reading import CatalogError, read_records
-from gpufleet.catalog.records import GpuType, Price, Quota, ServicePrice, Zone, ZoneOffer
+from gpufleet.catalog.reading import CatalogError, read_edition, read_records
+from gpufleet.catalog.records import GpuType, Price, Quota, Record, ServicePrice, SpotPrice, Zone, ZoneOffer
 
 T = TypeVar("T", bound=GpuType)
+R = TypeVar("R", bound=Record)
+
+NEXT = ".next"
+"""Folder inside a catalog's folder in which a refresh leaves its files while it replaces the old ones."""
+COMPLETE = "complete"
+"""File inside NEXT: all new files are there, so they hold from now on, also when the refresh dies before it is done."""
 
 
 class Catalog(Generic[T]):
     """The records of one cloud's folder. Every look-up may raise CatalogError, if the folder's files are broken.
 
-    kind: what the cloud's GPU types are.
+    folder: the files that ship with the package. kind: what the cloud's GPU types are.
+    refreshed: the user's folder, which `gpufleet catalog refresh` writes; each file in it is read instead of the
+    shipped one if the folder is newer (by edition.json).
     """
 
-    def __init__(self, folder: Path, kind: type[T]) -> None:
-        self._folder = folder
-        self._kind = kind
+    def __init__(self, folder: Path, kind: type[T], refreshed: Path | None = None) -> None:
+        self.folder = folder
+        self.kind = kind
+        self._refreshed = refreshed
+
+    @cached_property
+    def refreshed(self) -> Path | None:
+        """The user's folder, if it is there and newer than the shipped one."""
+        if self._refreshed is None or not self._refreshed.is_dir():
+            return None
+        return self._refreshed if read_edition(self._refreshed) > read_edition(self.folder) else None
+
+    @cached_property
+    def edition(self) -> str:
+        """The day on which this data was brought together, "" if nobody knows."""
+        return read_edition(self.refreshed or self.folder)
 
     @cached_property
     def types(self) -> dict[str, T]:
         """Every GPU type, retired ones too, by name."""
-        records = read_records(self._folder / "instance_types.json", self._kind)
-        return {key[0]: record for key, record in records.items()}
+        return {key[0]: record for key, record in self.records("instance_types.json", self.kind).items()}
 
     @cached_property
     def offers(self) -> dict[tuple[str, str], ZoneOffer]:
         """Which zones offer a type, by type and region."""
-        offers = read_records(self._folder / "zone_offers.json", ZoneOffer)
+        offers = self.records("zone_offers.json", ZoneOffer)
         return {(key[0], key[1]): record for key, record in offers.items()}
 
     @cached_property
     def regions(self) -> dict[str, dict[str, Zone]]:
         """Zones by id, by region."""
         regions: dict[str, dict[str, Zone]] = {}
-        for zone in read_records(self._folder / "zones.json", Zone).values():
+        for zone in self.records("zones.json", Zone).values():
             regions.setdefault(zone.region, {})[zone.zone_id] = zone
         return regions
 
     @cached_property
     def prices(self) -> dict[tuple[str, str, str], Price]:
         """Prices by type, region and market."""
-        prices = read_records(self._folder / "prices.json", Price)
-        return {(key[0], key[1], key[2]): record for key, record in prices.items()}
+        return {(key[0], key[1], key[2]): record for key, record in self.records("prices.json", Price).items()}
+
+    @cached_property
+    def spot_prices(self) -> dict[tuple[str, str], SpotPrice]:
+        """Ranges of Spot prices by type and region."""
+        return {(key[0], key[1]): record for key, record in self.records("spot_prices.json", SpotPrice).items()}
 
     @cached_property
     def quotas(self) -> dict[tuple[str, str], Quota]:
         """vCPU quotas by family and market."""
-        quotas = read_records(self._folder / "quotas.json", Quota)
-        return {(key[0], key[1]): record for key, record in quotas.items()}
+        return {(key[0], key[1]): record for key, record in self.records("quotas.json", Quota).items()}
 
     @cached_property
     def service_prices(self) -> dict[tuple[str, str, str], ServicePrice]:
         """Prices of what surrounds a pool, by service, item and region."""
-        prices = read_records(self._folder / "service_prices.json", ServicePrice)
+        prices = self.records("service_prices.json", ServicePrice)
         return {(key[0], key[1], key[2]): record for key, record in prices.items()}
+
+    def path(self, name: str) -> Path:
+        """Where a file is read: in the user's folder if that one counts and has it, else in the shipped one."""
+        refreshed = _file(self.refreshed, name) if self.refreshed else None
+        return refreshed or _file(self.folder, name) or self.folder / name
+
+    def records(self, name: str, kind: type[R]) -> dict[tuple[str, ...], R]:
+        """The records of one file, by key."""
+        path = self.path(name)
+        try:
+            return read_records(path, kind)
+        except CatalogError as error:
+            if self.folder in path.parents:
+                raise
+            first, *more = str(error).splitlines()
+            fault = first.partition(": ")[2] + (f" (and {len(more)} more)" if more else "")
+            remedy = f"`gpufleet catalog refresh {self.folder.name}` writes it anew, or delete it"
+            raise CatalogError(f"{path}: {fault}; {remedy}") from error
 
     def zones_with(self, type_name: str, region: str) -> tuple[str, ...] | None:
         """Zone ids of a region that offer a type, empty if none does; None if the type or the region is not known."""
@@ -82,12 +123,18 @@ class Catalog(Generic[T]):
         record = self.prices.get((type_name, region, market))
         return record.usd_per_hour if record else None
 
+    def spot_range(self, type_name: str, region: str) -> tuple[float, float] | None:
+        """Lowest and highest USD for one hour of one Spot instance; None if not known. Never a budget's number."""
+        record = self.spot_prices.get((type_name, region))
+        return (record.usd_low, record.usd_high) if record else None
+
     def check(self) -> None:
         """Read all files and join them.
 
         Raises CatalogError for a broken file, or for a record that names a type, zone or family that no other has.
         """
         faults = [f"prices.json: {key[0]}: no such type" for key in self.prices if key[0] not in self.types]
+        faults += [f"spot_prices.json: {key[0]}: no such type" for key in self.spot_prices if key[0] not in self.types]
         faults += [
             f"service_prices.json: {key[2]}: no such region"
             for key in self.service_prices
@@ -104,4 +151,11 @@ class Catalog(Generic[T]):
             if record.successor and record.successor not in self.types:
                 faults.append(f"instance_types.json: {record.type}: no such successor: {record.successor}")
         if faults:
-            raise CatalogError("\n".join(f"{self._folder.name}/{fault}" for fault in faults))
+            raise CatalogError("\n".join(f"{self.folder.name}/{fault}" for fault in faults))
+
+
+def _file(folder: Path, name: str) -> Path | None:
+    """Where a file of this folder is: new, while a refresh replaces it or died in doing so; None if nowhere."""
+    new = folder / NEXT
+    places = ([new / name] if (new / COMPLETE).exists() else []) + [folder / name]
+    return next((place for place in places if place.exists()), None)

@@ -17,6 +17,25 @@ class CatalogError(UserError):
     """A catalog file that cannot be used; its text has one line for each broken record."""
 
 
+EDITION = "edition.json"
+"""Says of a folder when its records were last brought together: {"as_of": "2026-11-21"}."""
+
+
+def read_edition(folder: Path) -> str:
+    """The day of a folder's data; "" for a folder without EDITION. Raises CatalogError if that file is broken."""
+    path = folder / EDITION
+    try:
+        content: object = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        raise CatalogError(f"{path}: cannot be read as JSON: {error}") from error
+    day = content.get("as_of") if isinstance(content, dict) else None
+    if not isinstance(day, str):
+        raise CatalogError(f'{path}: must be like {{"as_of": "2026-10-31"}}')
+    return day
+
+
 def read_records(path: Path, kind: type[R]) -> dict[tuple[str, ...], R]:
     """All records of a file, by key. The file holds a JSON list of objects, sorted by key.
 

@@ -3,7 +3,11 @@
 import math
 import re
 from dataclasses import dataclass
+from datetime import date
 from typing import ClassVar
+
+OLD_AFTER_DAYS = 180
+"""A price is old after half a year: AWS and Azure have changed GPU prices that often. Our choice."""
 
 _AS_OF = re.compile(r"\d{4}-(0[1-9]|1[0-2])(-([0-2]\d|3[01]))?")
 
@@ -14,6 +18,16 @@ class Record:
 
     KEY: ClassVar[tuple[str, ...]] = ()
     """Fields that name a record: unique in its file, and the order of the file."""
+
+    def age_days(self, today: date) -> int:
+        """Days since it was true at its source, the most that its date allows: a month counts from its first day."""
+        as_of: str = self.__getattribute__("as_of")
+        year, month, *day = (int(part) for part in as_of.split("-"))
+        return (today - date(year, month, *(day or [1]))).days
+
+    def is_old(self, today: date) -> bool:
+        """Whether it is older than OLD_AFTER_DAYS."""
+        return self.age_days(today) > OLD_AFTER_DAYS
 
     def problems(self) -> list[tuple[str, str]]:
         """Fields whose values are impossible, with the reason."""
@@ -118,7 +132,7 @@ class Zone(Record):
 
 @dataclass(frozen=True, slots=True)
 class Price(Record):
-    """Price of one instance for one hour: Linux, shared tenancy, before tax."""
+    """Price of one instance for one hour: Linux, shared tenancy, before tax. Spot is not here: see SpotPrice."""
 
     KEY = ("type", "region", "market")
     ABOVE_ZERO = ("usd_per_hour",)
@@ -127,10 +141,39 @@ class Price(Record):
     type: str
     region: str
     market: str
-    """on-demand or spot."""
+    """on-demand."""
     usd_per_hour: float | None
     source: str
     as_of: str
+
+    def problems(self) -> list[tuple[str, str]]:
+        """As of every record, and a market that has no single price."""
+        found = Record.problems(self)
+        if self.market != "on-demand":
+            found.append(("market", "must be on-demand (Spot has a range, in spot_prices.json)"))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class SpotPrice(Record):
+    """What one Spot instance cost for one hour, lowest to highest of a region's zones, before tax. Never a budget."""
+
+    KEY = ("type", "region")
+    ABOVE_ZERO = ("usd_low", "usd_high")
+
+    type: str
+    region: str
+    usd_low: float
+    usd_high: float
+    source: str
+    as_of: str
+
+    def problems(self) -> list[tuple[str, str]]:
+        """As of every record, and a range that ends before it begins."""
+        found = Record.problems(self)
+        if self.usd_high < self.usd_low:
+            found.append(("usd_high", f"must be at least usd_low ({self.usd_low})"))
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,7 @@ def test_records_that_do_not_join(tmp_path):
         "zones": [],
         "quotas": [],
         "service_prices": [],
+        "spot_prices": [],
         "prices": [GOOD],
         "zone_offers": [{"type": "g5.xlarge", "region": "us-east-1", "zone_ids": ["use1-az1"], **dated}],
     }

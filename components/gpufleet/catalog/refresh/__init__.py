@@ -1,0 +1,12 @@
+"""`gpufleet catalog refresh`: from public price lists and offerings to the user's catalog, whole or not at all.
+
+`aws.fetch` and `azure.fetch` have one shape, `Fetch`: they read a cloud and give whole files; `refresh` writes them.
+Neither cloud's SDK is imported before its `fetch` runs.
+"""
+
+from gpufleet.catalog.refresh.downloads import DownloadError, Downloads
+from gpufleet.catalog.refresh.fetched import Fetch, Fetched, merged, spot_ranges
+from gpufleet.catalog.refresh.refresh import refresh
+from gpufleet.catalog.refresh.writing import write_files
+
+__all__ = ["DownloadError", "Downloads", "Fetch", "Fetched", "merged", "refresh", "spot_ranges", "write_files"]
