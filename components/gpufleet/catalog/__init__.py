@@ -12,6 +12,7 @@ from gpufleet.catalog.catalog import Catalog
 from gpufleet.catalog.reading import CatalogError
 from gpufleet.catalog.records import (
     AwsGpuType,
+    AwsZone,
     AzureGpuSize,
     GpuType,
     Price,
@@ -20,10 +21,12 @@ from gpufleet.catalog.records import (
     SpotPrice,
     Zone,
     ZoneOffer,
+    same_family,
 )
 
 __all__ = [
     "AwsGpuType",
+    "AwsZone",
     "AzureGpuSize",
     "Catalog",
     "CatalogError",
@@ -36,7 +39,9 @@ __all__ = [
     "ZoneOffer",
     "aws",
     "azure",
+    "eks_zones",
     "gpu_type",
+    "same_family",
     "user_folder",
 ]
 
@@ -68,3 +73,9 @@ def user_folder(cloud: str) -> Path | None:
 def gpu_type(name: str) -> AwsGpuType:
     """The record of an AWS GPU type that the rules have let pass. Raises KeyError for an unknown one."""
     return aws().types[name]
+
+
+def eks_zones(region: str) -> dict[str, bool]:
+    """Whether EKS takes subnets of a zone for a control plane, by zone id; empty for an unknown region."""
+    zones = aws().regions.get(region, {}).values()
+    return {zone.zone_id: zone.eks_control_plane for zone in zones if isinstance(zone, AwsZone)}

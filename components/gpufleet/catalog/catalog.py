@@ -56,7 +56,7 @@ class Catalog(Generic[T]):
     def regions(self) -> dict[str, dict[str, Zone]]:
         """Zones by id, by region."""
         regions: dict[str, dict[str, Zone]] = {}
-        for zone in self.records("zones.json", Zone).values():
+        for zone in self.records("zones.json", self.kind.ZONE).values():
             regions.setdefault(zone.region, {})[zone.zone_id] = zone
         return regions
 
@@ -100,15 +100,23 @@ class Catalog(Generic[T]):
             raise CatalogError(f"{path}: {fault}; {remedy}") from error
 
     def zones_with(self, type_name: str, region: str) -> tuple[str, ...] | None:
-        """Zone ids of a region that offer a type, empty if none does; None if the type or the region is not known."""
+        """Zone ids of a region that offer a type, empty if none does.
+
+        None if that is not known: an unknown type or region, and on Azure (where the shipped files hold no offers) a
+        region without a record of this type.
+        """
         if type_name not in self.types or region not in self.regions:
             return None
-        offer = self.offers.get((type_name, region))
-        return offer.zone_ids if offer else ()
+        if offer := self.offers.get((type_name, region)):
+            return offer.zone_ids
+        return () if self.kind.OFFERS_COMPLETE else None
 
     def regions_with(self, type_name: str) -> tuple[str, ...]:
-        """Regions that offer a type, in some zone."""
-        return tuple(region for name, region in self.offers if name == type_name)
+        """Regions that offer a type in some zone, and where offers are not complete also those with a price for it."""
+        offering = {region for name, region in self.offers if name == type_name}
+        if not self.kind.OFFERS_COMPLETE:
+            offering |= {key[1] for key, price in self.prices.items() if key[0] == type_name and price.usd_per_hour}
+        return tuple(sorted(offering))
 
     def offered(self, type_name: str, zone_id: str) -> bool | None:
         """Whether a zone offers a type; None if the type or the zone is not known."""

@@ -48,12 +48,41 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Zone(Record):
+    """One availability zone of a region. Local zones are not listed.
+
+    On Azure a zone is logical: the number by which one subscription knows it, as eastus-1. Another subscription's
+    eastus-1 may be another building, so that what is true of a zone here is true for the subscription it was read with.
+    """
+
+    KEY = ("region", "zone_id")
+
+    region: str
+    zone_id: str
+    """On AWS the id that is the same in every account, on Azure <region>-<number>."""
+    source: str
+    as_of: str
+
+
+@dataclass(frozen=True, slots=True)
+class AwsZone(Zone):
+    """One availability zone of AWS."""
+
+    eks_control_plane: bool
+    """Whether EKS takes subnets of this zone for a control plane."""
+
+
+@dataclass(frozen=True, slots=True)
 class GpuType(Record):
     """Hardware of one instance type (AWS) or VM size (Azure)."""
 
     KEY = ("type",)
     ABOVE_ZERO: ClassVar[tuple[str, ...]] = ("gpus", "gpu_memory_mib", "vcpus", "memory_gib", "network_gbps")
     MAY_BE_UNKNOWN = ("gpu_memory_mib", "network_gbps")
+    ZONE: ClassVar[type[Zone]] = Zone
+    """What this cloud's zones are."""
+    OFFERS_COMPLETE: ClassVar[bool]
+    """Whether a region without a ZoneOffer for a known type does not offer it; else nobody knows."""
 
     type: str
     """The cloud's exact name for it, for instance p5.48xlarge or Standard_ND96isr_H100_v5."""
@@ -83,6 +112,8 @@ class AwsGpuType(GpuType):
     """Hardware of one EC2 instance type. Its quota family is P, or G and VT."""
 
     ABOVE_ZERO: ClassVar[tuple[str, ...]] = (*GpuType.ABOVE_ZERO, "network_cards")
+    ZONE = AwsZone
+    OFFERS_COMPLETE = True
 
     network_burst: bool
     """Whether that bandwidth is reached in bursts only ("up to")."""
@@ -97,10 +128,17 @@ class AwsGpuType(GpuType):
 
 @dataclass(frozen=True, slots=True)
 class AzureGpuSize(GpuType):
-    """Hardware of one Azure VM size. Its quota family is the one that usages of Microsoft.Compute name."""
+    """Hardware of one Azure VM size, with whole GPUs: sizes with a part of one are not listed.
+
+    Its quota family is the one that usages of Microsoft.Compute and ResourceSkus name. Azure writes these names now
+    with spaces, now without, and in changing case: compare with `same_family`. The public price list has no zones, so
+    that offers are known only after a refresh with credentials, for that subscription.
+    """
+
+    OFFERS_COMPLETE = False
 
     infiniband: str | None
-    """Kind of InfiniBand between nodes, for instance HDR or NDR; None = the size has none."""
+    """Kind of InfiniBand between nodes: EDR, HDR, NDR, unnamed where no source names the kind; None = it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,20 +150,6 @@ class ZoneOffer(Record):
     type: str
     region: str
     zone_ids: tuple[str, ...]
-    source: str
-    as_of: str
-
-
-@dataclass(frozen=True, slots=True)
-class Zone(Record):
-    """One availability zone, by the id that is the same in every account. Local zones are not listed."""
-
-    KEY = ("region", "zone_id")
-
-    region: str
-    zone_id: str
-    eks_control_plane: bool
-    """Whether EKS takes subnets of this zone for a control plane."""
     source: str
     as_of: str
 
@@ -178,7 +202,10 @@ class SpotPrice(Record):
 
 @dataclass(frozen=True, slots=True)
 class Quota(Record):
-    """The service quota that limits the vCPUs of a family in one market."""
+    """The service quota that limits the vCPUs of a family in one market.
+
+    On Azure its code is the family itself for on-demand, and for Spot lowPriorityCores, which all families share.
+    """
 
     KEY = ("family", "market")
 
@@ -219,3 +246,8 @@ class ServicePrice(Record):
     usd: float | None
     source: str
     as_of: str
+
+
+def same_family(one: str, other: str) -> bool:
+    """Whether two names of a quota family mean the same one: `Standard NCASv3_T4 Family`, `StandardNCASv3_T4Family`."""
+    return one.replace(" ", "").lower() == other.replace(" ", "").lower()

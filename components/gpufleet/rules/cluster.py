@@ -4,7 +4,7 @@ import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.catalog import aws
+from gpufleet.catalog import eks_zones
 from gpufleet.rules import read
 from gpufleet.rules.logs import retention
 from gpufleet.rules.plain import legal_word
@@ -111,8 +111,8 @@ def judge_cluster(args: Mapping[str, object]) -> list[Finding]:
     region = read.text(args, "region")
     cidrs = read.texts(args, "public_access_cidrs")
     public = read.flag(args, "public_endpoint", bool(cidrs))
-    known = aws().regions.get(region, {})
-    accepting = tuple(zone for zone, record in known.items() if record.eks_control_plane)
+    known = eks_zones(region)
+    accepting = tuple(zone for zone, accepted in known.items() if accepted)
     findings = [
         *judge_zones(region, zones, "subnet_ids"),
         two_zones(zones=zones),
@@ -124,9 +124,8 @@ def judge_cluster(args: Mapping[str, object]) -> list[Finding]:
         *judge_tags(read.mapping(args, "tags")),
     ]
     for zone in zones:
-        accepted = known[zone].eks_control_plane if zone in known else None
         if zone in known or not known:
-            findings.append(zone_accepted(zone=zone, accepted=accepted, others=accepting))
+            findings.append(zone_accepted(zone=zone, accepted=known.get(zone), others=accepting))
     if isinstance(version := args.get("version"), str):
         findings.append(version_legal(version=version))
     return findings

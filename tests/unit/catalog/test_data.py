@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 import gpufleet.catalog
-from gpufleet.catalog import aws, gpu_type
-from gpufleet.catalog.records import AwsGpuType, Price, Quota, Zone, ZoneOffer
+from gpufleet.catalog import aws, eks_zones, gpu_type
+from gpufleet.catalog.records import AwsGpuType, AwsZone, Price, Quota, ZoneOffer
 
 FOLDER = Path(gpufleet.catalog.__file__).parent / "aws"
 FILES = {
     "instance_types.json": AwsGpuType,
     "zone_offers.json": ZoneOffer,
-    "zones.json": Zone,
+    "zones.json": AwsZone,
     "prices.json": Price,
     "quotas.json": Quota,
 }
@@ -129,7 +129,7 @@ def test_zones_of_us_east_1(name, zones):
 
 
 def test_zones_that_eks_refuses():
-    refused = [zone for zones in aws().regions.values() for zone, each in zones.items() if not each.eks_control_plane]
+    refused = [zone for region in aws().regions for zone, accepted in eks_zones(region).items() if not accepted]
     assert refused == ["cac1-az3", "use1-az3", "usw1-az2"]
 
 
