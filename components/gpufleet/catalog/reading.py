@@ -4,6 +4,7 @@ import json
 import types
 import typing
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,6 +12,9 @@ from gpufleet.catalog.records import Record
 from gpufleet.errors import UserError
 
 R = TypeVar("R", bound=Record)
+
+SHOWN = 20
+"""Most faults of a file that are listed."""
 
 
 class CatalogError(UserError):
@@ -50,21 +54,24 @@ def read_records(path: Path, kind: type[R]) -> dict[tuple[str, ...], R]:
     if not isinstance(content, list):
         raise CatalogError(f"{place}: must hold a list of records")
     fields = _fields(kind)
+    key_of = attrgetter(*kind.KEY) if len(kind.KEY) > 1 else lambda record: (getattr(record, kind.KEY[0]),)
     records: dict[tuple[str, ...], R] = {}
     faults: list[str] = []
     last: tuple[str, ...] = ()
     for number, item in enumerate(content, start=1):
         record, problems = _parse(item, kind, fields)
-        key = tuple(getattr(record, field) for field in kind.KEY) if record else ()
-        name = f"{place}: record {number}" + (f" ({', '.join(key)})" if key else "")
-        if record and key in records:
-            problems.append(("/".join(kind.KEY), "is there twice"))
-        elif record and key < last:
-            problems.append(("/".join(kind.KEY), f"must come before {', '.join(last)}: the file is sorted"))
-        faults += [f"{name}: {field}: {reason}" for field, reason in problems]
+        key: tuple[str, ...] = key_of(record) if record else ()
+        if record and key <= last:
+            reason = "is there twice" if key in records else f"must come before {', '.join(last)}: the file is sorted"
+            problems.append(("/".join(kind.KEY), reason))
+        if problems:
+            name = f"{place}: record {number}" + (f" ({', '.join(key)})" if key else "")
+            faults += [f"{name}: {field}: {reason}" for field, reason in problems]
         if record:
             records[key] = record
             last = key
+    if len(faults) > SHOWN:
+        faults[SHOWN:] = [f"{place}: and {len(faults) - SHOWN} more"]
     if faults:
         raise CatalogError("\n".join(faults))
     return records
@@ -76,16 +83,18 @@ def _parse(
     """One record, or None and what is wrong with it."""
     if not isinstance(item, dict):
         return None, [("record", "must be an object")]
-    problems = [(str(name), "is not a field of this file") for name in item if name not in fields]
-    problems += [(name, "is missing") for name in fields if name not in item]
-    for name in fields.keys() & item.keys():
-        kinds, wanted = fields[name]
-        value = item[name]
-        if isinstance(value, list) and tuple in kinds and all(isinstance(each, str) for each in value):
-            item[name] = tuple(value)
+    problems = []
+    for name, value in item.items():
+        kinds, wanted = fields.get(name, (None, ""))
+        if kinds is None:
+            problems.append((str(name), "is not a field of this file"))
         elif type(value) not in kinds:
-            problems.append((name, f"must be {wanted}, not {json.dumps(value)}"))
-    if problems:
+            if isinstance(value, list) and tuple in kinds and all(isinstance(each, str) for each in value):
+                item[name] = tuple(value)
+            else:
+                problems.append((name, f"must be {wanted}, not {json.dumps(value)}"))
+    if len(item) != len(fields) or problems:
+        problems += [(name, "is missing") for name in fields if name not in item]
         return None, sorted(problems)
     record = kind(**item)
     return record, [(name, f"{reason}, not {json.dumps(getattr(record, name))}") for name, reason in record.problems()]

@@ -4,12 +4,27 @@ import math
 import re
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
+from operator import attrgetter
 from typing import ClassVar
 
 OLD_AFTER_DAYS = 180
 """A price is old after half a year: AWS and Azure have changed GPU prices that often. Our choice."""
 
 _AS_OF = re.compile(r"\d{4}-(0[1-9]|1[0-2])(-([0-2]\d|3[01]))?")
+_ORIGIN = attrgetter("source", "as_of")
+
+
+@cache
+def _is_date(text: str) -> bool:
+    """Whether a date exists. Kept, because thousands of records share a few dates."""
+    if not _AS_OF.fullmatch(text):
+        return False
+    try:
+        date(*(int(part) for part in (text if len(text) > 7 else f"{text}-01").split("-")))
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +36,7 @@ class Record:
 
     def age_days(self, today: date) -> int:
         """Days since it was true at its source, the most that its date allows: a month counts from its first day."""
-        as_of: str = self.__getattribute__("as_of")
-        year, month, *day = (int(part) for part in as_of.split("-"))
+        year, month, *day = (int(part) for part in _ORIGIN(self)[1].split("-"))
         return (today - date(year, month, *(day or [1]))).days
 
     def is_old(self, today: date) -> bool:
@@ -31,15 +45,15 @@ class Record:
 
     def problems(self) -> list[tuple[str, str]]:
         """Fields whose values are impossible, with the reason."""
-        values = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        found = [
-            (name, "must be above 0" + (" or null" if name in self.MAY_BE_UNKNOWN else ""))
-            for name in self.ABOVE_ZERO
-            if values[name] is not None and not 0 < values[name] < math.inf
-        ]
-        if not values["source"].strip():
+        found = []
+        for name in self.ABOVE_ZERO:
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                found.append((name, "must be above 0" + (" or null" if name in self.MAY_BE_UNKNOWN else "")))
+        source, as_of = _ORIGIN(self)
+        if not source or source.isspace():
             found.append(("source", "must say where the record comes from"))
-        if not _AS_OF.fullmatch(values["as_of"]):
+        if not _is_date(as_of):
             found.append(("as_of", "must be a date like 2026-10 or 2026-10-31"))
         return found
 
