@@ -1,0 +1,55 @@
+"""What decides a charge and stands in no single property: it follows from several, or from another resource."""
+
+from datetime import date
+
+from gpufleet.cost.table import standard_support
+from gpufleet.plan.azure_type import AzureGraph
+from gpufleet.plan.resource import UNKNOWN, Resource
+from gpufleet.plan.values import at, given
+
+_ACCOUNT = "storage:StorageAccount"
+_FILES_ONLY = "FileStorage"
+
+
+def file_tier(graph: AzureGraph, share: Resource) -> object:
+    """Tier by which an Azure file share is billed: Premium in an account for files only, else TransactionOptimized
+    where the program does not choose one."""
+    if (tier := given(share, "accessTier")) is not None:
+        return tier
+    account = graph.named(share, "accountName", _ACCOUNT, "accountName")
+    kind = given(account, "kind") if account else None
+    return UNKNOWN if kind is UNKNOWN else "Premium" if kind == _FILES_ONLY else "TransactionOptimized"
+
+
+def account_holds(graph: AzureGraph, account: Resource) -> object:
+    """objects, or files: an account in which the program makes file shares and no container keeps no objects."""
+    if (kind := given(account, "kind")) in (UNKNOWN, _FILES_ONLY):
+        return UNKNOWN if kind is UNKNOWN else "files"
+
+    def has(inner: str) -> bool:
+        return any(graph.named(each, "accountName", _ACCOUNT, "accountName") is account for each in graph.of(inner))
+
+    return "files" if has("storage:FileShare") and not has("storage:BlobContainer") else "objects"
+
+
+def eks_support(resource: Resource, today: date) -> object:
+    """standard or extended: which support of its Kubernetes version an EKS cluster pays for.
+
+    With upgrade policy STANDARD the cluster is upgraded instead when standard support ends.
+    """
+    policy = at(given(resource, "upgradePolicy"), "supportType")
+    version = given(resource, "version")
+    if policy == "STANDARD" or version is None:
+        return "standard"
+    if UNKNOWN in (policy, version):
+        return UNKNOWN
+    ends = standard_support()
+    if (day := ends.get(str(version))) is not None:
+        return "extended" if date.fromisoformat(day) < today else "standard"
+    return "extended" if _minor(str(version)) < min(map(_minor, ends)) else "standard"
+
+
+def _minor(version: str) -> int:
+    """34 for 1.34; versions that are none count as the newest."""
+    minor = version.partition(".")[2]
+    return int(minor) if minor.isdigit() else 10**6

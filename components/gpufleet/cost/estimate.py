@@ -1,0 +1,91 @@
+"""The cost of a plan: floor, steady and ceiling, for each pool and for what surrounds them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+
+from gpufleet.cost.around import Surroundings
+from gpufleet.cost.line import FIGURES, Line, Total, merged, total
+from gpufleet.cost.pools import PoolCost, pool_cost
+from gpufleet.cost.usage import AMOUNTS, Usage
+from gpufleet.plan.pools import planned_pools
+from gpufleet.plan.resource import Plan
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a plan costs by the catalog. Nothing in it is a bill: list prices before tax, and stated assumptions.
+
+    around: lines of what surrounds the pools, each thing once. free: types that cost nothing by themselves, with the
+    number of resources; not_priced: types that the table does not know, which are in no figure.
+    """
+
+    stack: str
+    pools: tuple[PoolCost, ...]
+    around: tuple[Line, ...]
+    usage: Usage
+    today: date
+    free: Mapping[str, int]
+    not_priced: Mapping[str, int]
+
+    @property
+    def lines(self) -> Iterator[tuple[str, Line]]:
+        """Every line, with its pool's name, or empty for the surroundings."""
+        for pool in self.pools:
+            yield from ((pool.name, line) for line in pool.lines)
+        yield from (("", line) for line in self.around)
+
+    @cached_property
+    def totals(self) -> Mapping[str, Total]:
+        """The whole stack, by figure."""
+        return {figure: total((line for _, line in self.lines), figure) for figure in FIGURES}
+
+    @cached_property
+    def gated(self) -> Total:
+        """The ceiling without what was bought elsewhere: reserved nodes are paid for with or without this stack."""
+        lines = [line for pool, line in self.lines if not (pool and line.committed)]
+        return total(lines, "ceiling")
+
+    @property
+    def unknowns(self) -> list[str]:
+        """What is not in the totals, and why."""
+        return [
+            f"{pool or ', '.join(line.resources) or self.stack}: {line.what}: {line.reason}"
+            for pool, line in self.lines
+            if line.unknown
+        ]
+
+    @property
+    def old(self) -> list[str]:
+        """Prices of more than 180 days ago that take part, each once."""
+        tags = {line.price for _, line in self.lines if line.price.usd is not None and line.price.is_old(self.today)}
+        return sorted(f"{tag.of}: of {tag.as_of}" for tag in tags)
+
+    @property
+    def assumptions(self) -> list[str]:
+        """Every assumption, in words."""
+        said = [f"assumed: {getattr(self.usage, key):g} {unit} {what}" for key, (unit, what) in AMOUNTS.items()]
+        return said + [f"assumed: {nodes} nodes of {pool} in busy hours" for pool, nodes in self.usage.busy_nodes]
+
+
+def estimate(plan: Plan, usage: Usage | None = None, today: date | None = None) -> Estimate:
+    """The cost of a plan, whoever wrote the program.
+
+    usage: assumptions, the defaults when None. today: for prices that are old and support that has ended.
+    """
+    usage = usage or Usage()
+    today = today or date.today()
+    pools = planned_pools(plan)
+    priced = [pool_cost(pool, plan, usage) for pool in pools]
+    around = Surroundings(plan, frozenset(pool.resource.urn for pool in pools), usage, today)
+    return Estimate(
+        stack=plan.stack,
+        # The engine registers in no fixed order: sorted, the same program gives the same table.
+        pools=tuple(sorted(priced, key=lambda pool: (pool.planned.gpu is False, pool.name))),
+        around=tuple(merged(sorted(around.lines, key=lambda line: (line.what, line.resources)))),
+        usage=usage,
+        today=today,
+        free=around.free,
+        not_priced=around.not_priced,
+    )

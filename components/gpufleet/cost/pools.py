@@ -1,0 +1,152 @@
+"""What a pool of nodes costs: its instances, their disks and their public addresses."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from gpufleet.cost.disks import disk_parts
+from gpufleet.cost.line import Amounts, Line, PriceTag
+from gpufleet.cost.prices import SpotRange, catalog_of, dearest, node_price, service_price, spot_range
+from gpufleet.cost.usage import HOURS, Usage
+from gpufleet.plan.needs import RESERVED, name_of
+from gpufleet.plan.pools import PlannedPool
+from gpufleet.plan.resource import Plan
+from gpufleet.rules.read import is_whole, texts
+
+RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
+
+
+@dataclass(frozen=True)
+class PoolCost:
+    """One pool with its prices.
+
+    name: what users call it. gpus: of one node of its largest type, None where a type is not in the catalog. nodes:
+    on average over a month, by figure. lines: instances first, then disks and addresses of the nodes that run.
+    """
+
+    planned: PlannedPool
+    name: str
+    types: tuple[str, ...]
+    capacity: str | None
+    gpus: int | None
+    least: int | None
+    most: int | None
+    nodes: Amounts
+    lines: tuple[Line, ...]
+    spot: SpotRange | None
+
+    @property
+    def most_gpus(self) -> int | None:
+        """GPUs at its ceiling; None where a type or max is not known."""
+        return None if self.most is None or self.gpus is None else self.most * self.gpus
+
+    @property
+    def committed(self) -> bool:
+        """Whether its nodes are paid whether used or not, by a purchase that was made elsewhere."""
+        return any(line.committed for line in self.lines)
+
+
+def pool_cost(planned: PlannedPool, plan: Plan, usage: Usage) -> PoolCost:
+    """Prices of one pool."""
+    name = name_of(planned, plan)
+    capacity = None if "capacity" in planned.unknown else str(planned.intent.get("capacity", "on-demand"))
+    types = texts(planned.intent, "types")
+    least, desired, most = _counts(planned)
+    busy = usage.nodes_of(planned.resource.name, usage.nodes_of(name, desired))
+    running = _running(least, busy, most, usage.busy_hours)
+    instances = _instances(planned, plan, types, capacity, running, most)
+    return PoolCost(
+        planned=planned,
+        name=name,
+        types=types,
+        capacity=capacity,
+        gpus=_gpus(planned.cloud, types),
+        least=least,
+        most=most,
+        nodes=running.times(1 / HOURS),
+        lines=(instances, *_beside(planned, plan, usage, running)),
+        spot=spot_range(planned.cloud, types, planned.region) if capacity == "spot" else None,
+    )
+
+
+def _counts(planned: PlannedPool) -> tuple[int | None, int | None, int | None]:
+    """min, desired and max; None where a number is not known."""
+
+    def count(word: str, default: int | None) -> int | None:
+        value = planned.intent.get(word, default)
+        return int(value) if word not in planned.unknown and is_whole(value) else None
+
+    least = count("min", 0)
+    return least, count("desired", least), count("max", None)
+
+
+def _running(least: int | None, busy: int | None, most: int | None, busy_hours: float) -> Amounts:
+    """Hours of nodes in a month. Steady: `busy` nodes in busy hours, never less than min, and min in all others."""
+    floor = None if least is None else least * HOURS
+    ceiling = None if most is None else most * HOURS
+    if busy is None or least is None:
+        return Amounts(floor, None, ceiling)
+    nodes = max(busy, least) if most is None else min(max(busy, least), most)
+    return Amounts(floor, nodes * busy_hours + least * (HOURS - busy_hours), ceiling)
+
+
+def _instances(
+    planned: PlannedPool, plan: Plan, types: Sequence[str], capacity: str | None, running: Amounts, most: int | None
+) -> Line:
+    price, factors = _hour(planned, types, capacity)
+    what = f"nodes: {' or '.join(types) or 'of types that are not known'}"
+    names = (planned.resource.name,)
+    if capacity in RESERVED:
+        if here := _reserved_here(planned, plan, types):
+            note = f"counted with the reservation {here}"
+            return Line(what, names, price, Amounts.always(0.0), note=note)
+        return Line(what, names, price, Amounts.always(None if most is None else most * HOURS), committed=True)
+    if capacity is None:
+        note = "how it is bought is not known before deployment; counted as on demand"
+        return Line(what, names, price, running, note=note)
+    if factors and running.ceiling is not None:
+        # vCPUs are limited, not nodes: the dearest type may not be the one of which there can be the most.
+        running = Amounts(running.floor, running.steady, factors * HOURS)
+    note = "at the on-demand price, the most that Spot costs" if capacity == "spot" else ""
+    return Line(what, names, price, running, note=note)
+
+
+def _hour(planned: PlannedPool, types: Sequence[str], capacity: str | None) -> tuple[PriceTag, float]:
+    """Price of one node of the dearest type, and the nodes of it that cost as much as the dearest full pool.
+
+    The second is 0 where nodes are limited and not vCPUs.
+    """
+    market = "capacity-block" if capacity == "capacity-block" else "on-demand"
+    tags = {name: node_price(planned.cloud, name, planned.region, market) for name in types}
+    if not tags:
+        return PriceTag("nodes of types that are not known", "hour", None), 0.0
+    price = dearest(list(tags.values()))
+    if price.usd is None or not planned.most_by_type:
+        return price, 0.0
+    full = max(most * (tags[name].usd or 0.0) for name, most in planned.most_by_type.items() if name in tags)
+    return price, full / price.usd
+
+
+def _reserved_here(planned: PlannedPool, plan: Plan, types: Sequence[str]) -> str | None:
+    """The reservation that this very plan makes for the pool, which then has a line of its own."""
+    if "reservation_id" not in planned.unknown:
+        return None
+    made = plan.of_type(RESERVATION)
+    return next((each.name for each in made if each.inputs.get("instanceType") in types), None)
+
+
+def _beside(planned: PlannedPool, plan: Plan, usage: Usage, running: Amounts) -> Iterator[Line]:
+    names = (planned.resource.name,)
+    for part in disk_parts(planned, plan, usage):
+        whole_month = running.times(1 / HOURS)
+        amounts = Amounts.always(None) if part.amount is None else whole_month.times(part.amount)
+        yield Line(part.what, names, part.price, amounts, note=part.note)
+    if planned.cloud == "aws" and planned.intent.get("public_addresses") is True:
+        price = service_price("aws", "vpc", "public-ipv4", planned.region, "hour")
+        yield Line("public IPv4 address of each node", names, price, running)
+
+
+def _gpus(cloud: str, types: Sequence[str]) -> int | None:
+    records: Mapping[str, object] = catalog_of(cloud).types
+    if not types or any(name not in records for name in types):
+        return None
+    return max(catalog_of(cloud).types[name].gpus for name in types)
