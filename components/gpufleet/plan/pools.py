@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from gpufleet.plan.aws_pools import aws_pools
+from gpufleet.plan.azure_pools import azure_pools
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.resource import Plan
 
@@ -14,7 +15,4 @@ def planned_pools(plan: Plan, zone_names: Mapping[str, str] | None = None) -> li
 
     zone_names: zone id -> this account's or subscription's name for it, for programs that give names.
     """
-    # Azure's reader builds PlannedPool as well, so that it can only be imported once this module is there.
-    from gpufleet.plan.azure_pools import azure_pools
-
-    return [*aws_pools(plan, zone_names or {}), *azure_pools(plan, zone_names)]
+    return [*aws_pools(plan, zone_names or {}), *azure_pools(plan)]
