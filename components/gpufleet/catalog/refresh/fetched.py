@@ -46,13 +46,14 @@ def spot_ranges(
 ) -> list[SpotPrice]:
     """Ranges by type and region, from single Spot prices: (type, region, USD for one hour).
 
-    Public lists hold placeholders, which are dropped: a price of zero, and one equal to the on-demand price.
+    Public lists hold placeholders, which are dropped: a price equal to the on-demand price, and one below a twentieth
+    of it, which no cloud offers ("up to 90 %" off).
     """
     seen: dict[tuple[str, str], list[float]] = {}
     for type_name, region, usd in found:
         full = on_demand.get((type_name, region))
         # Equal to four places: the lists round Spot and on-demand prices differently.
-        if usd > 0 and (full is None or round(usd, 4) != round(full, 4)):
+        if usd > 0 and (full is None or (usd >= full / 20 and round(usd, 4) != round(full, 4))):
             seen.setdefault((type_name, region), []).append(usd)
     return [SpotPrice(*key, min(usd), max(usd), source, as_of) for key, usd in sorted(seen.items())]
 
