@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from gpufleet.aws.budget import BudgetArgs
 from gpufleet.aws.cluster import ClusterArgs
 from gpufleet.aws.network import NetworkArgs
 from gpufleet.aws.registry import RegistryArgs
@@ -12,13 +13,21 @@ from typed_dict import model_of
 # Every word is defined once, where the component takes it; the configuration leaves out what the stack fills in.
 _FILLED = {"region", "tags", "erase"}
 NetworkSettings = model_of(NetworkArgs, Section, without={*_FILLED, "cluster_name"})
-ClusterSettings = model_of(ClusterArgs, Section, without={*_FILLED, "subnet_ids", "node_subnet_ids", "cluster_name"})
+BudgetSettings = model_of(BudgetArgs, Section, without={*_FILLED, "environment"})
 FilesSettings = model_of(
     SharedFilesArgs,
     Section,
     without={*_FILLED, "zones", "vpc_id", "subnet_ids", "client_security_group_ids", "zone_names"},
 )
 RegistrySettings = model_of(RegistryArgs, Section, without=_FILLED)
+
+
+class ClusterSettings(
+    model_of(ClusterArgs, Section, without={*_FILLED, "subnet_ids", "node_subnet_ids", "cluster_name"})
+):
+    zones: list[str] | None = None
+    """Zones of the control plane and of the system nodes, at least two. Default: those of the network in which EKS puts
+    control planes. GPU nodes may lie in others, for instance in use1-az3. A change replaces the system nodes."""
 
 
 class ExistingCluster(Section):
@@ -54,5 +63,7 @@ class AwsSettings(SharedSettings):
     """An EKS cluster to use instead of making one; give its VPC under network too."""
     files: FilesSettings = FilesSettings()
     """The shared file system (EFS), mounted in every zone that has GPU nodes."""
+    budget: BudgetSettings | None = None
+    """What the environment may cost in a month, and who hears of it. Default: no budget, and nobody hears."""
     registry: RegistrySettings = RegistrySettings()
     """The container registry (ECR). Repositories get the environment's name in front: aws-dev/<name>."""

@@ -7,16 +7,20 @@ its own, which alone imports that cloud's components.
 
 import difflib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from importlib import import_module
+from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
+from gpufleet.cost.usage import UsageArgs, read_usage
+from gpufleet.errors import UserError
+from gpufleet.plan.limits import QuotaArgs, read_quotas
 from gpufleet.pool import Pool
-from gpufleet.rules.suppression import Suppression, SuppressionArgs, SuppressionError, read_suppressions
+from gpufleet.rules.suppression import SuppressionArgs, read_suppressions
 from setting_keys import known_keys, nearest
 from typed_dict import model_of
 
@@ -55,6 +59,8 @@ class Section(BaseModel):
 
 PoolSettings = model_of(Pool, Section)
 SuppressionSettings = model_of(SuppressionArgs, Section)
+QuotaSettings = model_of(QuotaArgs, Section)
+UsageSettings = model_of(UsageArgs, Section)
 
 
 class SharedSettings(Section):
@@ -77,15 +83,22 @@ class SharedSettings(Section):
     """More tags for everything."""
     pools: dict[str, PoolSettings] = {}
     """GPU node groups by name."""
+    quotas: list[QuotaSettings] = []
+    """Limits of the account on vCPUs, for judging pools without credentials. `gpufleet preflight` asks the account."""
+    usage: UsageSettings = UsageSettings()
+    """What `gpufleet cost` and the cost pack assume about a month; the stack itself makes nothing of it."""
     suppress: list[SuppressionSettings] = []
     """Rules that this environment lives with for a while. Every report lists them."""
     erase: bool = False
     """Let `pulumi destroy` delete the data too: file system, access point, repositories. Takes effect by an `up`."""
 
-    @property
-    def suppressions(self) -> tuple[Suppression, ...]:
-        """The suppressions in force; `read` has made sure that they can be used."""
-        return read_suppressions([entry.model_dump(exclude_none=True) for entry in self.suppress], "", date.min)
+
+READERS: Mapping[str, Callable[[object, str], object]] = {
+    "suppress": lambda entries, where: read_suppressions(entries, where, date.today()),
+    "quotas": read_quotas,
+    "usage": read_usage,
+}
+"""Keys that packs and commands read too, each by one function, which raises a UserError with a line for each fault."""
 
 
 def read(config: Mapping[str, str], environment: str) -> SharedSettings:
@@ -112,13 +125,13 @@ def read(config: Mapping[str, str], environment: str) -> SharedSettings:
     for name in model.OF_PROVIDER:
         if f"{model.PROVIDER}:{name}" in config:
             values[name] = config[f"{model.PROVIDER}:{name}"]
-    judged = _suppression_faults(values.get("suppress"), file)
+    judged = {key: faults for key in READERS if (faults := _faults(key, values.get(key), file))}
     try:
         settings = model.model_validate(values)
     except ValidationError as error:
-        # Suppressions are judged by the function that the packs use too; what it has said is not said again.
-        lines += _lines(model, [each for each in error.errors() if not judged or each["loc"][0] != "suppress"], file)
-    lines += judged
+        # What a key's own reader has said is not said again.
+        lines += _lines(model, [fault for fault in error.errors() if fault["loc"][0] not in judged], file)
+    lines += chain.from_iterable(judged.values())
     if lines:
         raise SettingsError("\n".join(lines))
     return settings
@@ -139,10 +152,11 @@ def _parse(text: str) -> object:
         return text
 
 
-def _suppression_faults(entries: object, file: str) -> list[str]:
+def _faults(key: str, value: object, file: str) -> list[str]:
+    """What the reader of a key says."""
     try:
-        read_suppressions(entries, f"{file}: gpufleet:suppress", date.today())
-    except SuppressionError as error:
+        READERS[key](value, f"{file}: gpufleet:{key}")
+    except UserError as error:
         return str(error).splitlines()
     return []
 

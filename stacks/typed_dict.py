@@ -12,7 +12,7 @@ from pydantic import BaseModel, create_model
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_DEFINITIONS: dict[type[BaseModel], type] = {}
+_DEFINITIONS: dict[type, type] = {}
 
 # Pulumi's Input[T] names the third of its alternatives, Output[T], only as text.
 _OF_PULUMI = {"Output": pulumi.Output, "T": Any}
@@ -36,7 +36,7 @@ def model_of(definition: type, base: type[Model], without: Collection[str] = ())
     return model
 
 
-def texts_of(model: type[BaseModel]) -> dict[str, str]:
+def texts_of(model: type) -> dict[str, str]:
     """The string literal under each field of a model, or of the TypedDict that it was made from."""
     return _texts(_DEFINITIONS.get(model, model))
 
@@ -60,7 +60,7 @@ def _texts(definition: type) -> dict[str, str]:
     for parent in getattr(definition, "__orig_bases__", definition.__bases__):
         declares = isinstance(parent, type) and issubclass(parent, BaseModel) and parent is not BaseModel
         if declares or typing.is_typeddict(parent):
-            texts |= _texts(parent)
+            texts |= texts_of(parent)
     for field, text in zip(tree.body, tree.body[1:], strict=False):
         match field, text:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):

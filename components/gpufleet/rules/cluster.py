@@ -18,20 +18,22 @@ _VERSION = re.compile(r"1\.\d{2}")
 
 
 @rule("aws-cluster-two-zones", Severity.ERROR)
-def two_zones(*, zones: Sequence[str]) -> Outcome:
-    """The control plane has subnets in at least two zones.
+def two_zones(*, zones: Sequence[str], argument: str = "subnet_ids", left_out: Sequence[str] = ()) -> Outcome:
+    """The control plane has subnets in at least two zones; `left_out` are those of the network that EKS does not take.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html: Subnets specified must be in at least
     two different AZs (InvalidParameterException).
     """
     if len(set(zones)) >= 2:
         return passed()
-    fix = "add a subnet in a second zone; nodes may still lie in one"
-    return failed("subnet_ids", list(zones), "EKS wants its control plane in two zones", fix)
+    what = "subnet in a second zone" if argument == "subnet_ids" else "second zone to the network"
+    why = f" and puts none in {listed(left_out)}" if left_out else ""
+    problem = f"EKS wants its control plane in two zones{why}"
+    return failed(argument, list(zones), problem, f"add a {what}; nodes may still lie in one")
 
 
 @rule("aws-cluster-zone-accepted", Severity.ERROR)
-def zone_accepted(*, zone: str, accepted: bool | None, others: Sequence[str]) -> Outcome:
+def zone_accepted(*, zone: str, accepted: bool | None, others: Sequence[str], argument: str = "subnet_ids") -> Outcome:
     """EKS accepts subnets of the zone for a control plane; `accepted` is None for a zone that the catalog lacks.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html: not in use1-az3, usw1-az2, cac1-az3;
@@ -41,8 +43,8 @@ def zone_accepted(*, zone: str, accepted: bool | None, others: Sequence[str]) ->
         return passed()
     legal = f"use {listed(others)}" if others else "ask aws ec2 describe-availability-zones"
     if accepted is None:
-        return unverified("subnet_ids", zone, "the catalog does not know whether EKS takes this zone", legal)
-    return failed("subnet_ids", zone, "EKS puts no control plane in this zone", f"{legal}; nodes may lie in it")
+        return unverified(argument, zone, "the catalog does not know whether EKS takes this zone", legal)
+    return failed(argument, zone, "EKS puts no control plane in this zone", f"{legal}; nodes may lie in it")
 
 
 @rule("aws-cluster-version", Severity.ERROR)
@@ -100,8 +102,26 @@ def cidr_public(*, cidr: str) -> Outcome:
     return passed()
 
 
-def judge_cluster(args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on an EKS cluster.
+@rule("aws-cluster-zone-of-network", Severity.ERROR)
+def zone_of_network(*, zone: str, network: Sequence[str]) -> Outcome:
+    """The control plane lies in zones of the environment's network.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html: a control plane is placed by subnets.
+    """
+    if zone in network:
+        return passed()
+    return failed("zones", zone, "is no zone of the network", f"add it to network.zones, or use {listed(network)}")
+
+
+def judge_control_zones(zones: Sequence[str], network: Sequence[str]) -> list[Finding]:
+    """Every finding on the zones of a control plane that a configuration chooses among those of its network."""
+    return [zone_of_network(zone=zone, network=network) for zone in zones]
+
+
+def judge_cluster(
+    args: Mapping[str, object], argument: str = "subnet_ids", left_out: Sequence[str] = ()
+) -> list[Finding]:
+    """Every finding on an EKS cluster. argument: what gives its zones. left_out: zones of its network without it.
 
     Reads region, zones (zone ids of the control plane's subnets), version (1.34), private_endpoint (default true),
     public_endpoint (default: whether there are public_access_cidrs), public_access_cidrs, log_types,
@@ -114,8 +134,8 @@ def judge_cluster(args: Mapping[str, object]) -> list[Finding]:
     known = eks_zones(region)
     accepting = tuple(zone for zone, accepted in known.items() if accepted)
     findings = [
-        *judge_zones(region, zones, "subnet_ids"),
-        two_zones(zones=zones),
+        *judge_zones(region, zones, argument),
+        two_zones(zones=zones, argument=argument, left_out=left_out),
         some_endpoint(private=read.flag(args, "private_endpoint", True), public=public),
         public_limited(public=public, cidrs=cidrs),
         *(cidr_public(cidr=cidr) for cidr in cidrs if not cidr.strip().endswith("/0")),
@@ -125,7 +145,7 @@ def judge_cluster(args: Mapping[str, object]) -> list[Finding]:
     ]
     for zone in zones:
         if zone in known or not known:
-            findings.append(zone_accepted(zone=zone, accepted=known.get(zone), others=accepting))
+            findings.append(zone_accepted(zone=zone, accepted=known.get(zone), others=accepting, argument=argument))
     if isinstance(version := args.get("version"), str):
         findings.append(version_legal(version=version))
     return findings

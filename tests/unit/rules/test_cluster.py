@@ -1,6 +1,15 @@
 """Cases of gpufleet.rules.cluster."""
 
-from gpufleet.rules.cluster import cidr_public, public_limited, some_endpoint, two_zones, version_legal, zone_accepted
+from gpufleet.rules.cluster import (
+    cidr_public,
+    judge_control_zones,
+    public_limited,
+    some_endpoint,
+    two_zones,
+    version_legal,
+    zone_accepted,
+    zone_of_network,
+)
 
 CASES = {
     two_zones: [
@@ -21,6 +30,27 @@ CASES = {
             (
                 "trainers: subnet_ids=[use1-az1, use1-az1]: EKS wants its control plane in two zones; add a subnet "
                 "in a second zone; nodes may still lie in one [aws-cluster-two-zones]"
+            ),
+        ),
+        (
+            "one-and-one-that-eks-refuses",
+            {"zones": ("use1-az1",), "argument": "zones", "left_out": ("use1-az3",)},
+            "fail",
+            (
+                "trainers: zones=[use1-az1]: EKS wants its control plane in two zones and puts none in use1-az3; add "
+                "a second zone to the network; nodes may still lie in one [aws-cluster-two-zones]"
+            ),
+        ),
+    ],
+    zone_of_network: [
+        ("inside", {"zone": "use1-az2", "network": ("use1-az1", "use1-az2")}, "pass", ""),
+        (
+            "outside",
+            {"zone": "use1-az4", "network": ("use1-az1", "use1-az2")},
+            "fail",
+            (
+                "trainers: zones=use1-az4: is no zone of the network; add it to network.zones, or use use1-az1 or "
+                "use1-az2 [aws-cluster-zone-of-network]"
             ),
         ),
     ],
@@ -147,3 +177,8 @@ CASES = {
 
 def test_case(case):
     case.check()
+
+
+def test_control_zones_are_judged_one_by_one():
+    findings = judge_control_zones(["use1-az1", "use1-az9"], ["use1-az1"])
+    assert [finding.status for finding in findings] == ["pass", "fail"]

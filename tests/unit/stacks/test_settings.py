@@ -118,7 +118,7 @@ def suppress(*entries: object) -> dict[str, str]:
 FAULTS += [
     (
         {"gpufleet:suppress": "x"},
-        "gpufleet:suppress: is no list; write [{rule: ..., reason: ..., expires: 2027-01-31}]",
+        "gpufleet:suppress: is no list; write [{rule: ..., reason: ..., expires: 2027-01-31}] [config-suppression]",
     ),
     (
         suppress(SUPPRESSION, SUPPRESSION | {"rule": "any-capacity-spot-choise"}),
@@ -133,6 +133,27 @@ FAULTS += [
     (
         suppress(SUPPRESSION | {"expires": 29990131}),
         "gpufleet:suppress.0.expires=29990131: is no text; put it in quotes [config-value]",
+    ),
+    (
+        {"gpufleet:quotas": json.dumps([{"family": "P", "market": "spots", "limit": 192}])},
+        "gpufleet:quotas[0].market=spots: is no market; did you mean spot? (use on-demand or spot) [config-quota]",
+    ),
+    (
+        {"gpufleet:usage": json.dumps({"nat_gbs": 5})},
+        "gpufleet:usage.nat_gbs: unknown key; did you mean nat_gb? [cost-usage]",
+    ),
+    (
+        {"gpufleet:budget": json.dumps({"usd_per_month": "much", "emails": ["ml@example.com"]})},
+        "gpufleet:budget.usd_per_month='much': is no number; write one [config-value]",
+    ),
+    (
+        {"gpufleet:budget": json.dumps({"usd_per_month": 100})},
+        "gpufleet:budget.emails: missing; set it with `pulumi config set --path 'gpufleet:budget.emails' VALUE` "
+        "[config-missing-key]",
+    ),
+    (
+        {"gpufleet:cluster": json.dumps({"zones": "use1-az1"})},
+        "gpufleet:cluster.zones='use1-az1': is no list; write [a, b] [config-value]",
     ),
 ]
 
@@ -161,10 +182,14 @@ def test_a_broken_suppression_is_told_beside_the_other_faults():
     ]
 
 
-def test_suppressions_are_read_with_their_days():
+def test_what_packs_and_commands_read_is_typed():
     day = {"expires": "2999-01-31 00:00:00 +0000 UTC", "resource": "dev-*"}
-    (read_one,) = read(LEGAL | suppress(SUPPRESSION | day), "dev").suppressions
-    assert (read_one.rule, str(read_one.expires), read_one.resource) == (SUPPRESSION["rule"], "2999-01-31", "dev-*")
+    quotas = json.dumps([{"family": "P", "market": "spot", "limit": 192}])
+    usage = json.dumps({"nat_gb": 20, "busy_nodes": {"dev-trainers": 1}})
+    settings = read(LEGAL | suppress(SUPPRESSION | day) | {"gpufleet:quotas": quotas, "gpufleet:usage": usage}, "dev")
+    assert settings.suppress[0].resource == "dev-*"
+    assert (settings.quotas[0].limit, settings.quotas[0].in_use) == (192, None)
+    assert (settings.usage.nat_gb, settings.usage.busy_nodes) == (20, {"dev-trainers": 1})
 
 
 def test_reading_the_shared_settings_loads_no_cloud():
@@ -191,5 +216,13 @@ def test_nearest_and_known_keys_follow_names_and_lists():
 
 def test_every_key_has_a_description():
     keys = dict(walk(AwsSettings))
-    assert {"network.zones", "pools.<name>.types", "pools.<name>.taints[].key", "erase"} <= set(keys)
+    assert {
+        "network.zones",
+        "cluster.zones",
+        "budget.emails",
+        "quotas[].family",
+        "pools.<name>.types",
+        "pools.<name>.taints[].key",
+        "erase",
+    } <= set(keys)
     assert [key for key, field in keys.items() if not field.description] == []

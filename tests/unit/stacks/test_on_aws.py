@@ -1,0 +1,136 @@
+"""The stack of an AWS environment: what it registers from its settings, and what it refuses before that."""
+
+import asyncio
+import json
+
+import pytest
+from recorder import construct, refusal
+
+from on_aws import build
+from settings import read
+
+POOL = {"types": ["p5.48xlarge"], "max": 4, "zones": ["use1-az3"], "network": "efa", "placement": "create"}
+CONFIG = {
+    "aws:region": "us-east-1",
+    "gpufleet:cloud": "aws",
+    "gpufleet:owner": "team",
+    "gpufleet:project": "training",
+    "gpufleet:network": {"zones": ["use1-az1", "use1-az2", "use1-az3"]},
+    "gpufleet:pools": {"trainers": POOL},
+    "gpufleet:registry": {"repositories": ["training"]},
+}
+SUBNET = "dev-network-private-{zone}-id".format
+
+
+@pytest.fixture(autouse=True)
+def event_loop_of_its_own():
+    """Pulumi's runtime asks for the thread's event loop, which a test elsewhere may have closed and taken away."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
+
+
+def program(**changes):
+    """The stack `dev` as a program, with these keys of the configuration changed."""
+    config = CONFIG | {f"gpufleet:{key}": value for key, value in changes.items()}
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
+    return lambda: build("dev", read(texts, "dev"))
+
+
+def recording(**changes):
+    return construct(program(**changes), preview=False)
+
+
+def subnets_of_cluster(made):
+    return made.one("aws:eks/cluster:Cluster").inputs["vpcConfig"]["subnetIds"]
+
+
+def test_gpus_may_lie_where_eks_puts_no_control_plane():
+    made = recording()
+    assert subnets_of_cluster(made) == [SUBNET(zone="use1-az1"), SUBNET(zone="use1-az2")]
+    groups = made.inputs("aws:eks/nodeGroup:NodeGroup")
+    assert groups["dev-trainers-nodes"]["subnetIds"] == [SUBNET(zone="use1-az3")]
+    # EC2 has no m7i.large in use1-az3.
+    assert groups["dev-cluster-system"]["subnetIds"] == [SUBNET(zone="use1-az1"), SUBNET(zone="use1-az2")]
+    mounts = made.inputs("aws:efs/mountTarget:MountTarget")
+    assert sorted(each["subnetId"] for each in mounts.values()) == [
+        SUBNET(zone=f"use1-az{number}") for number in (1, 2, 3)
+    ]
+
+
+def test_zones_of_the_control_plane_can_be_chosen():
+    network = {"zones": ["use1-az1", "use1-az2", "use1-az3", "use1-az4"], "max_zones": 4}
+    made = recording(network=network, cluster={"zones": ["use1-az4", "use1-az1"]})
+    assert subnets_of_cluster(made) == [SUBNET(zone="use1-az4"), SUBNET(zone="use1-az1")]
+
+
+REFUSED = {
+    "one zone is left": (
+        {"network": {"zones": ["use1-az1", "use1-az3"]}},
+        "dev-cluster: zones=[use1-az1]: EKS wants its control plane in two zones and puts none in use1-az3; add a "
+        "second zone to the network; nodes may still lie in one [aws-cluster-two-zones]",
+    ),
+    "one zone is chosen": (
+        {"cluster": {"zones": ["use1-az1"]}},
+        "dev-cluster: zones=[use1-az1]: EKS wants its control plane in two zones and puts none in use1-az3; add a "
+        "second zone to the network; nodes may still lie in one [aws-cluster-two-zones]",
+    ),
+    "a zone that EKS refuses is chosen": (
+        {"cluster": {"zones": ["use1-az1", "use1-az2", "use1-az3"]}},
+        "dev-cluster: zones=use1-az3: EKS puts no control plane in this zone; use use1-az1, use1-az2, use1-az4, "
+        "use1-az5 or use1-az6; nodes may lie in it [aws-cluster-zone-accepted]",
+    ),
+    "a zone without a subnet is chosen": (
+        {"cluster": {"zones": ["use1-az1", "use1-az4"]}},
+        "dev-cluster: zones=use1-az4: is no zone of the network; add it to network.zones, or use use1-az1, use1-az2 or "
+        "use1-az3 [aws-cluster-zone-of-network]",
+    ),
+    "what a component alone would see": (
+        {"registry": {}, "network": {"zones": ["use1-az1", "use1-az2", "use1-az3"], "max_zones": 2}},
+        "dev-network: max_zones=2: the address plan keeps no room for 3 zones; use 3 to 7 [aws-network-max-zones]\n"
+        "dev-registry: account_id=null: is not given, and no repository is made that would tell it; give the account "
+        "of the registry, or a name in repositories [aws-registry-account]",
+    ),
+    "a budget of nothing": (
+        {"budget": {"usd_per_month": 0, "emails": ["ml@example.com"]}},
+        "dev-budget: usd_per_month=0.0: is no amount of money to spend; give what the environment may cost in a month; "
+        "gpufleet cost says what its pools can [any-budget-limit]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refuses_before_anything_is_registered(case):
+    changes, line = REFUSED[case]
+    assert refusal(program(**changes), preview=True) == line.splitlines()
+
+
+def test_a_quota_that_the_pools_exceed_is_refused():
+    # Four p5.48xlarge of 192 vCPUs each.
+    (line,) = refusal(program(quotas=[{"family": "P", "market": "on-demand", "limit": 767, "in_use": 0}]), preview=True)
+    assert line.startswith(
+        "dev: pools={dev-trainers: 4 x 192}: 768 on-demand vCPUs of family P in us-east-1 at the peak"
+    )
+    assert line.endswith("[any-quota-enough]")
+    assert recording(quotas=[{"family": "P", "market": "on-demand", "limit": 768, "in_use": 0}]).resources
+
+
+def test_an_environment_with_a_budget_watches_its_own_tag():
+    made = recording(budget={"usd_per_month": 5000, "emails": ["ml@example.com"]}).one("aws:budgets/budget:Budget")
+    assert made.name == "dev-budget-budget"
+    assert made.inputs["costFilters"] == [{"name": "TagKeyValue", "values": ["user:environment$dev"]}]
+    assert made.inputs["tags"]["environment"] == "dev"
+    assert recording().of("aws:budgets/budget:Budget") == []
+
+
+def test_all_parts_are_judged_at_once():
+    told = refusal(
+        program(
+            network={"zones": ["use1-az1", "use1-az3"], "nat": "two"},
+            pools={"trainers": POOL | {"max": 0}},
+            budget={"usd_per_month": -1, "emails": ["x"]},
+        ),
+        preview=True,
+    )
+    assert [line.split(":")[0] for line in told] == ["dev-network", "dev-trainers", *["dev-budget"] * 2, "dev-cluster"]
