@@ -1,0 +1,202 @@
+"""What a stack costs, judged as a whole: ceilings, approval, idle nodes, a budget, prices that nobody knows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from fnmatch import fnmatchcase
+from typing import Any
+
+from gpufleet.cost import Estimate, Line, estimate, read_usage
+from gpufleet.cost.line import OLD, Total, total
+from gpufleet.cost.pools import PoolCost
+from gpufleet.cost.usage import HOURS, UsageArgs
+from gpufleet.plan.azure_type import AzureGraph
+from gpufleet.plan.resource import Plan, Resource
+from gpufleet.plan.values import given
+from gpufleet.policies.configuration import Settings
+from gpufleet.policies.ownership import PROPERTIES as OWNERSHIP
+from gpufleet.policies.ownership import judge_ownership
+from gpufleet.rules import spending
+from gpufleet.rules.judged import Judged
+
+STACK_USD_MONTH = 50_000.0
+POOL_USD_MONTH = 25_000.0
+UNAPPROVED_GPUS = 16
+DEV = "*dev*"
+
+PROPERTIES: Mapping[str, dict[str, Any]] = {
+    "stack_usd_month": {"type": "number", "description": f"Most USD a month for a stack. Default {STACK_USD_MONTH:g}."},
+    "stack_usd_hour": {"type": "number", "description": "The same for an hour, instead of the month."},
+    "pool_usd_month": {"type": "number", "description": f"Most USD a month for one pool. Default {POOL_USD_MONTH:g}."},
+    "pool_usd_hour": {"type": "number", "description": "The same for an hour, instead of the month."},
+    "unapproved_gpus": {
+        "type": "integer",
+        "description": f"On-demand GPUs that a pool may have without approval. Default {UNAPPROVED_GPUS}.",
+    },
+    "approved": {
+        "type": "object",
+        "description": "Pool -> on-demand GPUs that somebody has approved. Names as in messages, * is a wildcard.",
+        "additionalProperties": {"type": "integer"},
+    },
+    "dev": {"type": "string", "description": f"Stacks for development, * is a wildcard. Default {DEV}."},
+    "budget": {
+        "type": "string",
+        "enum": ["required", "elsewhere"],
+        "description": "Where the budget is: in the stack (required, the default) or made elsewhere.",
+    },
+    "usage": {
+        "type": "object",
+        "description": f"Assumptions of the estimate: {', '.join(UsageArgs.__annotations__)}. See docs/cost.md.",
+    },
+}
+"""JSON schema of each key that `judge_cost` reads."""
+
+_BUDGETS = ("aws:budgets/budget:Budget",)
+_AZURE_BUDGETS = ("consumption:Budget", "costmanagement:Budget")
+_NAT = "aws:ec2/natGateway:NatGateway"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The configuration of the policy with its defaults."""
+
+    stack: float
+    pool: float
+    unapproved: int
+    approved: Mapping[str, int]
+    dev: bool
+    budget_elsewhere: bool
+
+
+def judge(plan: Plan, config: Mapping[str, object], today: date | None = None) -> list[Judged]:
+    """Every finding on cost and on ownership. Errors: UserError for a configuration that makes no sense."""
+    foreign = set(OWNERSHIP) - set(PROPERTIES)
+    spent = judge_cost(plan, {key: value for key, value in config.items() if key not in foreign}, today)
+    foreign = set(PROPERTIES) - set(OWNERSHIP)
+    return [*spent, *judge_ownership(plan, {k: v for k, v in config.items() if k not in foreign}, today)]
+
+
+def judge_cost(plan: Plan, config: Mapping[str, object], today: date | None = None) -> list[Judged]:
+    """Every finding on what a plan costs. Errors: UserError for a configuration that makes no sense."""
+    limits = read_limits(plan.stack, config)
+    return judge_estimate(plan, estimate(plan, read_usage(config.get("usage"), "cost.usage"), today), limits)
+
+
+def read_limits(stack: str, config: Mapping[str, object]) -> Limits:
+    """The limits for a stack by a policy's configuration. Errors: UserError with one line for each fault."""
+    settings = Settings(config, "cost", PROPERTIES)
+    limits = Limits(
+        stack=_month(settings, "stack", STACK_USD_MONTH),
+        pool=_month(settings, "pool", POOL_USD_MONTH),
+        unapproved=settings.whole("unapproved_gpus", UNAPPROVED_GPUS),
+        approved=settings.wholes("approved"),
+        dev=fnmatchcase(stack, settings.text("dev", DEV)),
+        budget_elsewhere=settings.word("budget", ("required", "elsewhere")) == "elsewhere",
+    )
+    settings.raise_faults()
+    return limits
+
+
+def judge_estimate(plan: Plan, cost: Estimate, limits: Limits) -> list[Judged]:
+    """Every finding on an estimate of a plan."""
+    return [
+        _stack_ceiling(cost, limits),
+        *(judged for pool in cost.pools for judged in _pool(pool, cost, limits)),
+        *_prices(plan, cost),
+        Judged(cost.stack, spending.budget(**_budget(plan), elsewhere=limits.budget_elsewhere)),
+        *([_nat(plan, cost)] if limits.dev and plan.of_type(_NAT) else []),
+    ]
+
+
+def _stack_ceiling(cost: Estimate, limits: Limits) -> Judged:
+    dearest = max(cost.pools, key=lambda pool: _gated(pool).month, default=None)
+    fits = 0
+    if dearest is not None and dearest.most:
+        # What one node of the dearest pool may take of the limit when everything else stays as it is.
+        rest = cost.gated.month - _gated(dearest).month
+        fits = _fitting(_gated(dearest).month / dearest.most, limits.stack - rest)
+    finding = spending.ceiling_stack(
+        usd=cost.gated.month,
+        complete=cost.gated.complete and not cost.not_priced,
+        limit=limits.stack,
+        pool=dearest.name if dearest else "",
+        fits=fits,
+    )
+    return Judged(cost.stack, finding)
+
+
+def _pool(pool: PoolCost, cost: Estimate, limits: Limits) -> Iterator[Judged]:
+    urn = pool.planned.resource.urn
+    ceiling = _gated(pool)
+    if pool.most is not None:
+        each = ceiling.month / pool.most if pool.most else 0.0
+        finding = spending.ceiling_pool(
+            most=pool.most,
+            usd=ceiling.month,
+            complete=ceiling.complete,
+            limit=limits.pool,
+            fits=_fitting(each, limits.pool),
+        )
+        yield Judged(pool.name, finding, urn)
+    if pool.planned.gpu is False:
+        return
+    if pool.capacity in ("on-demand", None):
+        approved = next((n for name, n in limits.approved.items() if fnmatchcase(pool.name, name)), None)
+        finding = spending.approved(most=pool.most, gpus=pool.most_gpus, limit=limits.unapproved, approved=approved)
+        yield Judged(pool.name, finding, urn)
+    if limits.dev and not pool.committed and pool.least is not None:
+        floor = total(pool.lines, "floor")
+        day = floor.hour * 24 if floor.complete else None
+        yield Judged(pool.name, spending.idle(least=pool.least, usd_day=day, environment=cost.stack), urn)
+
+
+def _prices(plan: Plan, cost: Estimate) -> Iterator[Judged]:
+    urns = {resource.name: resource.urn for resource in plan.resources}
+    for pool, line in cost.lines:
+        name = pool or next(iter(line.resources), cost.stack)
+        urn = urns.get(next(iter(line.resources), ""), "")
+        yield Judged(name, spending.price_known(what=line.what, reason=line.reason, known=_known(line)), urn)
+    for kind, number in cost.not_priced.items():
+        reason = f"what {number} of this type cost is not known to gpufleet"
+        yield Judged(cost.stack, spending.price_known(what=kind, reason=reason, known=None))
+    old = {line.price.of: line.price.as_of for _, line in cost.lines if line.price.is_old(cost.today)}
+    yield Judged(cost.stack, spending.price_age(old=old, days=OLD.days))
+
+
+def _known(line: Line) -> bool | None:
+    """Whether a line's price is known; None where its price may be, but not its amount."""
+    if not line.unknown:
+        return True
+    return False if line.price.usd is None else None
+
+
+def _budget(plan: Plan) -> dict[str, Any]:
+    azure = AzureGraph(plan)
+    present = bool(plan.of_type(*_BUDGETS) or azure.of(*_AZURE_BUDGETS))
+    kinds = "azure-native consumption.Budget" if azure.types else "aws.budgets.Budget, or gpufleet's Budget"
+    return {"present": present, "kinds": kinds}
+
+
+def _nat(plan: Plan, cost: Estimate) -> Judged:
+    gateways: Sequence[Resource] = [each for each in plan.of_type(_NAT) if given(each, "connectivityType") != "private"]
+    line = next((line for line in cost.around if line.what == "NAT gateway"), None)
+    month = line.month("ceiling") if line else None
+    return Judged(cost.stack, spending.nat_gateways(number=len(gateways), usd_month=month))
+
+
+def _gated(pool: PoolCost) -> Total:
+    """A pool's ceiling without nodes that were bought elsewhere: they are paid for with or without this stack."""
+    return total((line for line in pool.lines if not line.committed), "ceiling")
+
+
+def _fitting(each: float, limit: float) -> int:
+    """The largest number of nodes at a price that stay within a limit."""
+    return max(0, int(limit // each)) if each > 0 else 0
+
+
+def _month(settings: Settings, subject: str, default: float) -> float:
+    """A limit for a month; given for an hour it holds for 730 of them."""
+    month, hour = f"{subject}_usd_month", f"{subject}_usd_hour"
+    if settings.gives(month) and settings.gives(hour):
+        settings.fault(f"{hour}: stands beside {month}; keep one of them")
+    return settings.amount(hour, 0.0) * HOURS if settings.gives(hour) else settings.amount(month, default)

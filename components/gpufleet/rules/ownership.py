@@ -1,0 +1,54 @@
+"""Rules on who answers for what costs money, and until when."""
+
+from collections.abc import Collection, Sequence
+from datetime import date
+
+from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
+from gpufleet.rules.wording import listed
+
+
+@rule("any-owner-tags", Severity.ERROR)
+def owner_tags(*, tags: Collection[str] | None, required: Sequence[str]) -> Outcome:
+    """What costs money carries the tags by which its owner, its purpose and its end are found.
+
+    tags: keys, those that the provider adds too; None where they are not known.
+
+    Source: https://docs.aws.amazon.com/whitepapers/latest/tagging-best-practices/tagging-best-practices.html; the bill
+    and `gpufleet adopt` find things by their tags.
+    """
+    if tags is None:
+        return unverified("tags", "unknown", "which tags it has is not known", "give the keys as plain text")
+    missing = [key for key in required if key not in tags]
+    if not missing:
+        return passed()
+    problem = f"{listed(missing, 'and')} {'is' if len(missing) == 1 else 'are'} missing"
+    fix = "add " + ("it" if len(missing) == 1 else "them") + ", here or to the provider's default tags"
+    return failed("tags", sorted(tags), problem, fix)
+
+
+@rule("any-owner-expiry", Severity.ERROR)
+def not_expired(*, key: str, value: str, today: date) -> Outcome:
+    """The day that a stack names as its end has not passed; a text that is no day is another rule's business.
+
+    Source: the tag says that nobody needs it any more; a forgotten cluster's bill (skypilot-org/skypilot#3953).
+    """
+    try:
+        day = date.fromisoformat(value)
+    except ValueError:
+        return passed()
+    if day >= today:
+        return passed()
+    return failed(f"tags.{key}", value, "this day has passed", "destroy what nobody needs, or give a later day")
+
+
+@rule("any-owner-temporary", Severity.WARNING)
+def temporary(*, key: str, value: str, environment: str) -> Outcome:
+    """An environment for development has an end.
+
+    Source: our choice; a forgotten cluster's bill (skypilot-org/skypilot#3953).
+    """
+    if value != "never":
+        return passed()
+    return failed(
+        f"tags.{key}", value, f"{environment} is for development and never ends", "give a day like 2027-01-31"
+    )

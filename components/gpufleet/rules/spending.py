@@ -1,0 +1,156 @@
+"""Rules on what a stack may cost: ceilings, approval, idle nodes, a budget, and prices that nobody knows."""
+
+from collections.abc import Mapping
+
+from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
+
+
+@rule("any-cost-ceiling-stack", Severity.ERROR)
+def ceiling_stack(*, usd: float, complete: bool, limit: float, pool: str, fits: int) -> Outcome:
+    """The most that a stack may cost in a month is within the limit; reserved capacity that it only uses is not in it.
+
+    usd: its ceiling, the least that it can be unless `complete`. pool: the dearest one; fits: the largest max of it
+    within the limit, 0 for none.
+
+    Source: a forgotten cluster's bill (skypilot-org/skypilot#3953); a budget alarm comes hours after the money is gone:
+    https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-managing-costs.html
+    """
+    raised = "or raise stack_usd_month in the policy's configuration"
+    if usd > limit:
+        smaller = f"set max={fits} or less in {pool}" if pool and fits else "make its pools smaller"
+        problem = f"the stack may cost more than its limit of {_usd(limit)} a month"
+        return failed("ceiling", _said(usd, complete), problem, f"{smaller}, {raised}")
+    if complete:
+        return passed()
+    problem = f"what is not known may lift it above the limit of {_usd(limit)} a month"
+    return unverified("ceiling", _said(usd, complete), problem, "see `gpufleet cost` for what is not known")
+
+
+@rule("any-cost-ceiling-pool", Severity.ERROR)
+def ceiling_pool(*, most: int, usd: float, complete: bool, limit: float, fits: int) -> Outcome:
+    """The most that a pool may cost in a month, all of its max nodes of its dearest type, is within the limit.
+
+    usd: for instances, disks and addresses, the least that it can be unless `complete`. fits: the largest max within
+    the limit.
+
+    Source: a forgotten cluster's bill (skypilot-org/skypilot#3953); autoscaling goes up to max whoever asks.
+    """
+    cost = f"costs up to {_said(usd, complete)}"
+    if usd > limit:
+        smaller = f"set max={fits} or less" if fits else "choose a smaller type"
+        problem = f"{cost}, above the limit of {_usd(limit)} for one pool"
+        return failed("max", most, problem, f"{smaller}, or raise pool_usd_month in the policy's configuration")
+    if complete:
+        return passed()
+    problem = f"{cost}, and what is not known may lift it above the limit of {_usd(limit)} for one pool"
+    return unverified("max", most, problem, "see `gpufleet cost` for what is not known")
+
+
+@rule("any-cost-price-known", Severity.ERROR)
+def price_known(*, what: str, reason: str, known: bool | None) -> Outcome:
+    """Everything that a stack is billed for has a price in the catalog, since nothing else makes a ceiling certain.
+
+    known: None where the price may be known, but not how much of it there will be. reason: what is not known.
+
+    Source: infracost takes a missing price for zero (internal/schema/cost_component.go of infracost/infracost).
+    """
+    if known:
+        return passed()
+    if known is None:
+        return unverified("cost", what, reason, "give plain values, or look at the preview of a stack that is up")
+    fix = "run `gpufleet catalog refresh`, or suppress this for the resource and say what it costs in the reason"
+    return failed("cost", what, f"{reason}, so that no figure holds it", fix)
+
+
+@rule("any-cost-approval", Severity.ERROR)
+def approved(*, most: int | None, gpus: int | None, limit: int, approved: int | None) -> Outcome:
+    """On-demand GPUs of one pool above a number are approved by name, since a typing error in max is expensive.
+
+    gpus: at max; None where a type or max is not known. limit: GPUs without approval; approved: those of this pool.
+
+    Source: our choice of number; nobody looks at a number that the cloud takes: a launch within quota is never asked
+    about.
+    """
+    allowed = limit if approved is None else max(limit, approved)
+    if gpus is None:
+        problem = f"how many GPUs it may have is not known, and more than {allowed} need approval"
+        return unverified("max", "unknown" if most is None else most, problem, "give plain types and max")
+    if gpus <= allowed:
+        return passed()
+    problem = f"{gpus} GPUs on demand are more than the {allowed} that " + (
+        "need no approval" if approved is None else "are approved"
+    )
+    fix = f"have them approved (approved: {{<pool>: {gpus}}} in the policy's configuration), or set a smaller max"
+    return failed("max", most, problem, fix)
+
+
+@rule("any-cost-idle", Severity.ERROR)
+def idle(*, least: int, usd_day: float | None, environment: str) -> Outcome:
+    """GPU nodes of an environment for development do not run all the time.
+
+    usd_day: what they cost on a day without work, None if that is not known.
+
+    Source: forgotten clusters' bills (skypilot-org/skypilot#67 and #3953).
+    """
+    if least <= 0:
+        return passed()
+    cost = "an amount that is not known" if usd_day is None else f"{_usd(usd_day)} a day"
+    nodes = "1 node runs" if least == 1 else f"{least} nodes run"
+    problem = f"{nodes} and cost {cost}, also when nobody works in {environment}"
+    return failed("min", least, problem, "set min=0: nodes then come with jobs")
+
+
+@rule("any-cost-budget", Severity.ERROR)
+def budget(*, present: bool, elsewhere: bool, kinds: str) -> Outcome:
+    """A budget watches what a stack costs: one of its own, or one of which the configuration says that it exists.
+
+    Source: https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-managing-costs.html,
+    https://learn.microsoft.com/azure/cost-management-billing/costs/tutorial-acm-create-budgets
+    """
+    if present or elsewhere:
+        return passed()
+    problem = "no budget tells anybody when it costs more than planned"
+    return failed("budget", None, problem, f"add one ({kinds}), or say budget: elsewhere in the policy's configuration")
+
+
+@rule("any-cost-price-age", Severity.WARNING)
+def price_age(*, old: Mapping[str, str], days: int) -> Outcome:
+    """The prices that a stack is judged by are of the last 180 days.
+
+    old: prices that are older, and of when they are.
+
+    Source: list prices change; AWS cut those of P4 and P5 by up to 45 percent in June 2025:
+    https://www.usage.ai/blogs/aws/ai-ml-cost/llm-cost-optimization-aws/
+    """
+    if not old:
+        return passed()
+    oldest = min(old, key=lambda name: (old[name], name))
+    number = "1 price is" if len(old) == 1 else f"{len(old)} prices are"
+    problem = f"{number} older than {days} days, among them that of {oldest}"
+    return failed("as_of", old[oldest], problem, "run `gpufleet catalog refresh`")
+
+
+@rule("aws-cost-nat-gateways", Severity.INFO)
+def nat_gateways(*, number: int, usd_month: float | None) -> Outcome:
+    """An environment for development does with one NAT gateway; one in each zone only helps when a zone fails.
+
+    usd_month: what all of them cost, None if that is not known.
+
+    Source: https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-basics.html: a gateway in each zone is for
+    resilience; each is billed by the hour: https://aws.amazon.com/vpc/pricing/
+    """
+    if number < 2:
+        return passed()
+    cost = "" if usd_month is None else f" for {_usd(usd_month)} a month"
+    return failed(
+        "nat", number, f"{number} NAT gateways stand{cost}", "use one (nat: single) where nobody waits for it"
+    )
+
+
+def _usd(amount: float) -> str:
+    """An amount as people read it: whole from 1,000 on, with cents below."""
+    return f"{amount:,.0f} USD" if amount >= 1000 else f"{amount:,.2f} USD"
+
+
+def _said(usd: float, complete: bool) -> str:
+    return f"{'' if complete else 'at least '}{_usd(usd)} a month"
