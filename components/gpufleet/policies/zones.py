@@ -1,0 +1,64 @@
+"""The concern of the policy pack `gpufleet-zones`: whether what a plan makes is to be had, and can work, where it is.
+
+Judges the resources themselves, whoever wrote the program, with the rules that our components follow.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.plan import Plan
+from gpufleet.plan.aws_security import SecurityGroups
+from gpufleet.plan.aws_zones import ZoneNames
+from gpufleet.plan.pools import planned_pools
+from gpufleet.policies.aws_batch import judge_batch
+from gpufleet.policies.aws_clusters import judge_clusters
+from gpufleet.policies.aws_fabric import judge_fabric
+from gpufleet.policies.aws_files import judge_files
+from gpufleet.policies.aws_node_groups import judge_node_groups
+from gpufleet.policies.aws_pools import judge_pools
+from gpufleet.policies.aws_routes import judge_routes
+from gpufleet.rules.judged import Judged
+
+NAME = "gpufleet-zones"
+DESCRIPTION = "GPU pools, their network, files and jobs fit where they are put."
+PROPERTIES: Mapping[str, dict[str, Any]] = {
+    "zone_names": {
+        "type": "object",
+        "description": "Zone id to this account's name for it, such as use1-az1: us-east-1a. Without it, zones that a "
+        "program calls by name are told apart, but not looked up in the catalog.",
+        "additionalProperties": {"type": "string"},
+    },
+}
+"""JSON schema of the configuration."""
+
+
+def judge_zones_of(plan: Plan, config: Mapping[str, object]) -> Sequence[Judged]:
+    """Every finding on a plan, passes included. Reads zone_names. Errors: UserError for a configuration without sense.
+
+    Never raises for a plan, whatever its values.
+    """
+    zone_names = _zone_names(config.get("zone_names"))
+    pools = planned_pools(plan, zone_names)
+    groups = SecurityGroups(plan)
+    return [
+        *judge_pools(pools),
+        *judge_node_groups(plan),
+        *judge_fabric(plan, pools, groups),
+        *judge_routes(plan, pools),
+        *judge_files(plan, pools, zone_names, groups),
+        *judge_clusters(plan, zone_names),
+        *judge_batch(plan, pools),
+    ]
+
+
+def _zone_names(value: object) -> ZoneNames:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(text, str) for pair in value.items() for text in pair):
+        raise UserError(f"zone_names={value}: is no map of zone ids to names; write {{use1-az1: us-east-1a}}")
+    names = list(value.values())
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UserError(f"zone_names: {', '.join(twice)} stands for two zones; in one account a name is one zone")
+    return dict(value)

@@ -1,0 +1,65 @@
+"""Rules on job definitions of AWS Batch."""
+
+import re
+from collections.abc import Sequence
+
+from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
+from gpufleet.rules.wording import listed
+
+_WHOLE = re.compile(r"[1-9]\d*")
+
+
+@rule("aws-batch-multinode-on-demand", Severity.ERROR)
+def multinode_place(*, refusing: Sequence[str], fitting: bool | None) -> Outcome:
+    """A multi-node job has a queue of managed EC2 environments to run on; `refusing` says the others, with their type.
+
+    `fitting`: whether there is such a queue, None where the program does not tell.
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html: not on Spot, nor UNMANAGED; the job stays
+    RUNNABLE for ever (aws/aws-parallelcluster#2098).
+    """
+    if fitting:
+        return passed()
+    fix = "add a queue with managed environments of type EC2 only"
+    if fitting is None:
+        problem = "on which compute environments the job runs cannot be told from the program"
+        return unverified("node_properties", None, problem, fix)
+    problem = f"a multi-node job stays RUNNABLE for ever on {listed(refusing, 'and')}"
+    return failed("node_properties", list(refusing), problem, fix)
+
+
+@rule("aws-batch-multinode-one-zone", Severity.WARNING)
+def multinode_zone(*, environment: str, zones: Sequence[str]) -> Outcome:
+    """Nodes of a multi-node job are in one zone.
+
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html: a cluster placement group in a single
+    Availability Zone; traffic between zones is slower and costs money.
+    """
+    if len(zones) < 2:
+        return passed()
+    problem = f"{environment} has several zones, and nodes of one job may land in any"
+    return failed("zones", list(zones), problem, "give the environment subnets of one zone")
+
+
+@rule("aws-batch-node-types", Severity.ERROR)
+def same_node_type(*, types: Sequence[str]) -> Outcome:
+    """All nodes of a multi-node job are of one instance type; `types` are those of its node ranges.
+
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/multi-node-parallel-jobs.html: all node groups must use
+    the same instance type.
+    """
+    if len(set(types)) < 2:
+        return passed()
+    return failed("node_properties", sorted(set(types)), "Batch wants one instance type", "use one for all nodes")
+
+
+@rule("aws-batch-requirement", Severity.ERROR)
+def requirement_whole(*, kind: str, value: str, fargate: bool) -> Outcome:
+    """GPUs, vCPUs and MiB that a job asks for are whole numbers, as texts; Fargate takes parts of a vCPU.
+
+    Source: kestra-io/plugin-aws#504 (Value 1.0 for type VCPU in resourceRequirement is not valid. Please provide a
+    numeric value); ResourceRequirement of botocore's model of batch.
+    """
+    if _WHOLE.fullmatch(value) or (fargate and kind == "VCPU" and re.fullmatch(r"0\.(25|5)", value)):
+        return passed()
+    fix = 'write a whole number as a text, such as "8"'
+    return failed(f"resource_requirements.{kind}", value, "is no whole number above 0", fix)

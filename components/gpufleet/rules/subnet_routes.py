@@ -1,0 +1,28 @@
+"""Rules on the routes of a subnet with nodes, as a program's resources make them."""
+
+from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
+
+NAT = "nat"
+ENDPOINTS = "endpoints"
+INTERNET = "internet"
+NOWHERE = "nowhere"
+
+
+@rule("aws-subnet-way-out", Severity.ERROR)
+def subnet_way_out(*, subnet: str, way: str | None, public_addresses: bool | None) -> Outcome:
+    """A subnet with nodes has a way to EKS, ECR and EC2: NAT, interface endpoints, or addresses of the internet.
+
+    `way`: nat (any default route but to an internet gateway), endpoints, internet or nowhere; None where it cannot be
+    told. `public_addresses`: of the nodes, None where it cannot be told.
+    Source: terraform-aws-modules/terraform-aws-eks#2474 and #1910: NodeCreationFailure: Instances failed to join the
+    kubernetes cluster, after 20 minutes and more.
+    """
+    fix = "route 0.0.0.0/0 to a NAT gateway, or add interface endpoints for ec2, ecr.api, ecr.dkr, eks and sts"
+    if way in (NAT, ENDPOINTS) or (way == INTERNET and public_addresses):
+        return passed()
+    if way is None or (way == INTERNET and public_addresses is None):
+        return unverified("subnet_ids", subnet, "whether nodes get out of it cannot be told from the program", fix)
+    if way == INTERNET:
+        problem = "its default route is an internet gateway, which nodes without public addresses cannot use"
+        return failed("subnet_ids", subnet, problem, fix)
+    return failed("subnet_ids", subnet, "has no default route, so that nodes never join", fix)

@@ -1,0 +1,11 @@
+"""The policy pack gpufleet-zones: `pulumi preview --policy-pack policies/zones`.
+
+Needs a Python that has gpufleet installed with the extra `policies`; configure it with --policy-pack-config.
+"""
+
+from pulumi_policy import PolicyPack
+
+from gpufleet.policies.pack import Concern
+from gpufleet.policies.zones import DESCRIPTION, NAME, PROPERTIES, judge_zones_of
+
+PolicyPack(NAME, Concern("zones", DESCRIPTION, judge_zones_of, PROPERTIES).policies())
