@@ -1,0 +1,126 @@
+"""Azure's part of a refresh: prices from the public list; zones and hardware from a subscription, if any."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import TYPE_CHECKING
+
+from gpufleet.catalog.catalog import Catalog
+from gpufleet.catalog.records import AzureGpuSize, Price, Record, ServicePrice
+from gpufleet.catalog.refresh.azure_management import ADDRESS as MANAGEMENT
+from gpufleet.catalog.refresh.azure_management import Management, NotAllowedError, open_management
+from gpufleet.catalog.refresh.azure_prices import ADDRESS as RETAIL_PRICES
+from gpufleet.catalog.refresh.azure_prices import Rates, rates_of, read_rows
+from gpufleet.catalog.refresh.azure_skus import Skus, read_skus
+from gpufleet.catalog.refresh.downloads import Downloads
+from gpufleet.catalog.refresh.fetched import Fetched, merged, spot_ranges
+
+if TYPE_CHECKING:
+    from azure.core.credentials import TokenCredential
+
+MACHINES = "virtual-machines"
+"""Service under which service_prices.json keeps machines without GPU."""
+
+
+def fetch(
+    current: Catalog[AzureGpuSize],
+    regions: Sequence[str],
+    downloads: Downloads,
+    today: date,
+    *,
+    prices: str = RETAIL_PRICES,
+    management: str = MANAGEMENT,
+    credential: "TokenCredential | None" = None,
+) -> Fetched:
+    """See gpufleet.catalog.refresh.Fetch. Zones are those that the subscription may use, by its own numbers.
+
+    prices, management: addresses of the two services. credential: default: what DefaultAzureCredential finds.
+    Raises DownloadError if the price list cannot be read or has no machines for a region.
+    """
+    machines = {item for service, item, _ in current.service_prices if service == MACHINES}
+    wanted = {*current.types, *machines}
+    rates = [rates_of(read_rows(downloads, region, prices), region, wanted, today) for region in regions]
+    files, notes = _priced(current, rates, machines, today)
+    try:
+        reader = open_management(credential, management)
+        skus = [read_skus(reader, region, current.types) for region in regions]
+    except NotAllowedError as error:
+        return Fetched(files, [*notes, f"prices only; zones, offers and hardware stay as they were: {error}"])
+    located, more = _located(current, skus, reader, today)
+    return Fetched({**files, **located}, [*notes, *more])
+
+
+def _priced(
+    current: Catalog[AzureGpuSize], rates: Sequence[Rates], machines: set[str], today: date
+) -> tuple[dict[str, Sequence[Record]], list[str]]:
+    """The files with prices, and a line for each price that the list contradicts.
+
+    A price that the list no longer has stays for a retired size, and so does a record that says that none is known.
+    """
+    day, regions = today.isoformat(), {each.region for each in rates}
+    on_demand = {(name, each.region): usd for each in rates for name, usd in each.on_demand.items()}
+    spot = [(name, each.region, usd) for each in rates for name, usd in each.spot if name in current.types]
+    new = [
+        Price(name, region, "on-demand", usd, RETAIL_PRICES, day)
+        for (name, region), usd in on_demand.items()
+        if name in current.types
+    ]
+    # A region without zones is none of the catalog's regions, and has no prices of what surrounds a pool.
+    others = [
+        ServicePrice(MACHINES, name, region, "hour", usd, RETAIL_PRICES, day)
+        for (name, region), usd in on_demand.items()
+        if name in machines and region in current.regions
+    ]
+    kept = {name for name, size in current.types.items() if size.retired}
+    prices = merged(
+        current.prices.values(),
+        new,
+        lambda old: old.region in regions and old.usd_per_hour is not None and old.type not in kept,
+    )
+    ranges = merged(
+        current.spot_prices.values(),
+        spot_ranges(spot, on_demand, RETAIL_PRICES, day),
+        lambda old: old.region in regions,
+    )
+    services = merged(
+        current.service_prices.values(), others, lambda old: old.service == MACHINES and old.region in regions
+    )
+    notes = [
+        f"{each.region}: {name} is on the list with several prices ({', '.join(f'{usd:g}' for usd in several)} USD), "
+        "so that none is taken"
+        for each in rates
+        for name, several in each.doubtful.items()
+    ]
+    return {"prices.json": prices, "spot_prices.json": ranges, "service_prices.json": services}, notes
+
+
+def _located(
+    current: Catalog[AzureGpuSize], skus: Sequence[Skus], reader: Management, today: date
+) -> tuple[dict[str, Sequence[Record]], list[str]]:
+    """The files with zones, offers and hardware, and a line for each thing that a person must look at."""
+    source = f"ResourceSkus of Microsoft.Compute, as subscription {reader.subscription} sees it"
+    day, regions = today.isoformat(), {each.region for each in skus}
+    offers = merged(
+        current.offers.values(),
+        [offer for each in skus for offer in each.offers(source, day)],
+        lambda old: old.region in regions,
+    )
+    zones = merged(
+        [zone for known in current.regions.values() for zone in known.values()],
+        [zone for each in skus for zone in each.zones(source, day)],
+        lambda _: False,
+    )
+    sizes = merged(
+        current.types.values(),
+        [size for each in skus for size in each.sizes(current.types, source, day)],
+        lambda _: False,
+    )
+    quotas = merged(
+        current.quotas.values(), [quota for each in skus for quota in each.quotas(source, day)], lambda _: False
+    )
+    files: dict[str, Sequence[Record]] = {
+        "zone_offers.json": offers,
+        "zones.json": zones,
+        "instance_types.json": sizes,
+        "quotas.json": quotas,
+    }
+    return files, [note for each in skus for note in each.notes(current.types, today)]
