@@ -108,21 +108,23 @@ def _types(size: object) -> object:
 def _agent_pool_words(graph: AzureGraph, resource: Resource, props: Mapping[str, object]) -> dict[str, object]:
     count = _whole(props.get("count"), 1)  # AKS makes one node when nobody says how many
     scaling = props.get("enableAutoScaling")
+    least: object = UNKNOWN
+    most: object = UNKNOWN
     if isinstance(scaling, Unknown):
-        least = most = UNKNOWN
+        pass
     elif scaling is True:
         least, most = _whole(props.get("minCount"), None), _whole(props.get("maxCount"), None)
         count = _whole(props.get("count"), least)
     else:
         least = most = count
-    reserved = props.get("capacityReservationGroupId")
+    reserved = props.get("capacityReservationGroupID")
     return {
         "types": _types(props.get("vmSize")),
         "min": least,
         "desired": count,
         "max": most,
         "zones": _texts(props.get("availabilityZones")),
-        **_placement(graph, resource, "proximityPlacementGroupId", props.get("proximityPlacementGroupId")),
+        **_placement(graph, resource, "proximityPlacementGroupID", props.get("proximityPlacementGroupID")),
         "capacity": _capacity(props.get("scaleSetPriority"), reserved),
     }
 

@@ -1,0 +1,172 @@
+"""Rules on agent pools of AKS."""
+
+from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
+
+MOST_NODES = 1000
+# The feature flag must be absent for these: their InfiniBand is set up by other means.
+_WITHOUT_FEATURE = ("GB200", "GB300")
+
+
+@rule("azure-agent-pool-autoscaling", Severity.ERROR)
+def autoscaling(*, enabled: bool, least: int | None, most: int | None) -> Outcome:
+    """An agent pool has a least and a greatest number of nodes if it scales by itself, and only then.
+
+    Source: https://learn.microsoft.com/azure/aks/cluster-autoscaler: min-count and max-count are given together with
+    enable-cluster-autoscaler; InvalidParameter otherwise.
+    """
+    given = [name for name, value in (("min_count", least), ("max_count", most)) if value is not None]
+    if enabled and len(given) < 2:
+        return failed("enable_auto_scaling", True, "has no bounds", "give min_count and max_count")
+    if not enabled and given:
+        problem = f"is off, and {' and '.join(given)} mean{'s' if len(given) == 1 else ''} nothing"
+        return failed("enable_auto_scaling", False, problem, "set it to true, or give count alone")
+    return passed()
+
+
+@rule("azure-agent-pool-most", Severity.ERROR)
+def most_nodes(*, most: int) -> Outcome:
+    """An agent pool has at most 1000 nodes.
+
+    Source: count of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01.
+    """
+    if most <= MOST_NODES:
+        return passed()
+    return failed("max", most, f"is above the {MOST_NODES} that AKS takes", f"use {MOST_NODES} or fewer")
+
+
+@rule("azure-agent-pool-system-least", Severity.ERROR)
+def system_least(*, mode: str, least: int) -> Outcome:
+    """A system pool keeps at least one node.
+
+    Source: count of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01: 1 to 1000 for system pools.
+    """
+    if mode != "System" or least >= 1:
+        return passed()
+    return failed("min", least, "a system pool keeps at least one node", "use 1 or more, or set mode=User")
+
+
+@rule("azure-agent-pool-system-spot", Severity.ERROR)
+def system_spot(*, mode: str, capacity: str) -> Outcome:
+    """A system pool, so the default pool of a cluster too, is not Spot.
+
+    Source: https://learn.microsoft.com/azure/aks/spot-node-pool: a Spot pool can't be a default node pool; system
+    pods need nodes that stay.
+    """
+    if mode != "System" or capacity != "spot":
+        return passed()
+    return failed("scale_set_priority", "Spot", "a system pool cannot be Spot", "use Regular, or set mode=User")
+
+
+@rule("azure-agent-pool-system-gpu", Severity.WARNING)
+def system_gpu(*, mode: str, type_name: str) -> Outcome:
+    """Nodes with GPUs are no system pool: that never scales to zero, and system pods take room on them.
+
+    Source: https://learn.microsoft.com/azure/aks/use-system-pools
+    """
+    if mode != "System":
+        return passed()
+    problem = f"keeps a node of {type_name} running for the cluster's own pods"
+    return failed("mode", mode, problem, "set mode=User and make a system pool of a small size")
+
+
+@rule("azure-agent-pool-spot-options", Severity.ERROR)
+def spot_options(*, argument: str, value: object, capacity: str) -> Outcome:
+    """An eviction policy or a highest Spot price is given for Spot nodes only; `argument` is the one that is given.
+
+    Source: scaleSetEvictionPolicy of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01: cannot be
+    specified unless the scaleSetPriority is Spot.
+    """
+    if capacity == "spot":
+        return passed()
+    return failed(argument, value, "is for Spot nodes only", "set scale_set_priority=Spot, or leave it out")
+
+
+@rule("azure-agent-pool-scale-set", Severity.ERROR)
+def scale_set(*, kind: str, zones: bool, placement: str) -> Outcome:
+    """An agent pool with zones or a proximity placement group is a virtual machine scale set.
+
+    Source: https://learn.microsoft.com/azure/aks/reduce-latency-ppg; availabilityZones of agentPools 2025-09-01: only
+    with type VirtualMachineScaleSets.
+    """
+    if kind == "VirtualMachineScaleSets" or not (zones or placement in ("create", "existing")):
+        return passed()
+    what = "zones" if zones else "a proximity placement group"
+    return failed("type", kind, f"takes no {what.removeprefix('a ')}", "use type=VirtualMachineScaleSets")
+
+
+@rule("azure-agent-pool-taint", Severity.INFO)
+def taint(*, taints: int) -> Outcome:
+    """Nodes with GPUs have a taint, so that pods without need of a GPU stay away.
+
+    Source: https://learn.microsoft.com/azure/aks/use-nvidia-gpu: sku=gpu:NoSchedule.
+    """
+    if taints:
+        return passed()
+    problem = "pods that need no GPU may fill these nodes and keep them from scaling down"
+    return failed("node_taints", [], problem, "give one such as sku=gpu:NoSchedule")
+
+
+@rule("azure-agent-pool-driver", Severity.INFO)
+def driver(*, choice: str) -> Outcome:
+    """Nodes with GPUs get their driver from AKS, or from something that installs it afterwards.
+
+    Source: https://learn.microsoft.com/azure/aks/use-nvidia-gpu#skip-gpu-driver-installation: the choice is made when
+    the pool is created.
+    """
+    if choice != "None":
+        return passed()
+    problem = "AKS installs no GPU driver, and the pool cannot be changed later"
+    return failed("gpu_profile.driver", choice, problem, "install the NVIDIA GPU operator, or use Install")
+
+
+@rule("azure-agent-pool-reservation-identity", Severity.ERROR)
+def reservation_identity(*, capacity: str, identity: str | None) -> Outcome:
+    """A cluster whose pools use a capacity reservation group has a user-assigned identity; None: not known.
+
+    Source: https://learn.microsoft.com/azure/aks/use-capacity-reservation-groups: system-assigned identities do not
+    work, and the identity is Contributor on the group's resource group.
+    """
+    if capacity != "reservation" or identity == "UserAssigned":
+        return passed()
+    fix = "give the cluster identity.type=UserAssigned, with Contributor on the group's resource group"
+    if identity is None:
+        return unverified("capacity_reservation_group_id", "(a group)", "the cluster's identity is not known", fix)
+    problem = f"the cluster's identity is {identity}"
+    return failed("capacity_reservation_group_id", "(a group)", problem, fix)
+
+
+@rule("azure-agent-pool-infiniband", Severity.WARNING)
+def infiniband_feature(*, type_name: str, infiniband: str | None, registered: bool | None) -> Outcome:
+    """The feature AKSInfinibandSupport fits the pool's size; `registered`: in the subscription, None where not known.
+
+    Source: https://azure.github.io/aks-rdma-infiniband/getting-started/prerequisites: registered, so that nodes land on
+    one InfiniBand network, and unregistered for GB200 and GB300.
+    """
+    if not infiniband:
+        return passed()
+    wanted = not any(name in type_name for name in _WITHOUT_FEATURE)
+    if registered is wanted:
+        return passed()
+    do = "register" if wanted else "unregister"
+    fix = f"az feature {do} --namespace Microsoft.ContainerService --name AKSInfinibandSupport"
+    if registered is None:
+        problem = f"its InfiniBand needs the feature AKSInfinibandSupport {do}ed in the subscription"
+        return unverified("types", type_name, problem, f"run {fix}, or set aks_infiniband in the pack")
+    problem = f"has no InfiniBand unless AKSInfinibandSupport is {do}ed"
+    return failed("types", type_name, problem, f"run {fix}")
+
+
+@rule("azure-cluster-kubelet-role", Severity.ERROR)
+def kubelet_role(*, own_kubelet: bool, assigned: bool | None) -> Outcome:
+    """A cluster with a kubelet identity of its own may assign it: its own identity is Managed Identity Operator there.
+
+    `assigned`: whether the plan assigns that role; None where the identity or the role is not of this plan.
+    Source: https://learn.microsoft.com/azure/aks/use-managed-identity: CustomKubeletIdentityMissingPermissionError.
+    """
+    if not own_kubelet or assigned:
+        return passed()
+    fix = "assign Managed Identity Operator on the kubelet identity, and make the cluster depend on that"
+    if assigned is None:
+        problem = "whether the cluster may assign this identity is not known"
+        return unverified("identity_profile", "kubeletidentity", problem, fix)
+    return failed("identity_profile", "kubeletidentity", "the cluster may not assign this identity", fix)
