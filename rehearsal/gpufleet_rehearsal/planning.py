@@ -2,6 +2,7 @@
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from gpufleet.plan.preview import plan_of
 from gpufleet.plan.resource import Plan
@@ -16,7 +17,12 @@ def planned(program: Path, environment: str) -> Plan:
     Needs no credentials and no backend, and leaves nothing behind: the state is empty and thrown away.
     Errors: HomeError for an unknown environment, EngineError with what the program or the stand-in refuses.
     """
+    return plan_of(previewed(program, environment), environment)
+
+
+def previewed(program: Path, environment: str) -> dict[str, Any]:
+    """The same as `pulumi preview --json` says it: {"config", "steps", ...}. Errors: as `planned`."""
     with tempfile.TemporaryDirectory(prefix="gpufleet-plan-") as folder:
         home = Home.of(program, Path(folder))
         engine = prepare(home, Rehearsal(environment, latency_scale=0))
-        return plan_of(engine.previewed(environment), environment)
+        return engine.previewed(environment)

@@ -6,7 +6,7 @@ from datetime import date
 from functools import cached_property
 
 from gpufleet.cost.around import Surroundings
-from gpufleet.cost.line import FIGURES, Line, Total, merged, total
+from gpufleet.cost.line import FIGURES, Line, PriceTag, Total, merged, total
 from gpufleet.cost.pools import PoolCost, pool_cost
 from gpufleet.cost.usage import AMOUNTS, Usage
 from gpufleet.plan.pools import planned_pools
@@ -18,7 +18,7 @@ class Estimate:
     """What a plan costs by the catalog. Nothing in it is a bill: list prices before tax, and stated assumptions.
 
     around: lines of what surrounds the pools, each thing once. free: types that cost nothing by themselves, with the
-    number of resources; not_priced: types that the table does not know, which are in no figure.
+    number of resources; not_priced: types that the table does not know, which are in no figure. types: all there are.
     """
 
     stack: str
@@ -28,6 +28,13 @@ class Estimate:
     today: date
     free: Mapping[str, int]
     not_priced: Mapping[str, int]
+    types: frozenset[str]
+
+    @property
+    def clouds(self) -> tuple[str, ...]:
+        """The clouds whose catalogs it is by."""
+        packages = {resource.split(":")[0].split("_")[0] for resource in self.types}
+        return tuple(cloud for cloud, package in (("aws", "aws"), ("azure", "azure-native")) if package in packages)
 
     @property
     def lines(self) -> Iterator[tuple[str, Line]]:
@@ -57,10 +64,15 @@ class Estimate:
         ]
 
     @property
+    def tags(self) -> list[PriceTag]:
+        """The prices that take part, each once, by what they are of."""
+        found = {line.price for _, line in self.lines if line.price.usd is not None}
+        return sorted(found, key=lambda tag: (tag.of, tag.as_of))
+
+    @property
     def old(self) -> list[str]:
         """Prices of more than 180 days ago that take part, each once."""
-        tags = {line.price for _, line in self.lines if line.price.usd is not None and line.price.is_old(self.today)}
-        return sorted(f"{tag.of}: of {tag.as_of}" for tag in tags)
+        return [f"{tag.of}: of {tag.as_of}" for tag in self.tags if tag.is_old(self.today)]
 
     @property
     def assumptions(self) -> list[str]:
@@ -88,4 +100,5 @@ def estimate(plan: Plan, usage: Usage | None = None, today: date | None = None) 
         today=today,
         free=around.free,
         not_priced=around.not_priced,
+        types=frozenset(resource.type for resource in plan.resources),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,7 @@ def charges() -> Mapping[str, Sequence[Charge]]:
 @cache
 def standard_support() -> Mapping[str, str]:
     """EKS version -> day on which its standard support ends."""
-    found: dict[str, str] = _read("eks_support.json")["standard_support_until"]
-    return found
+    return cast("dict[str, str]", _read("eks_support.json")["standard_support_until"])
 
 
 @cache
@@ -63,6 +62,6 @@ def _free() -> Sequence[tuple[str, str]]:
     return tuple(_read("free_types.json").items())
 
 
-@cache
-def _read(name: str) -> Any:
-    return json.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+def _read(name: str) -> dict[str, Any]:
+    content = json.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+    return cast("dict[str, Any]", content)
