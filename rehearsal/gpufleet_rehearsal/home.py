@@ -171,9 +171,14 @@ class Home:
         return engine
 
     def _outer_path(self) -> list[str]:
-        """The caller's PATH without our own launcher: in a rehearsal's shell it would find itself as the engine."""
+        """The caller's PATH without launchers: in a rehearsal's shell one would find itself as the engine.
+
+        Also not that of the rehearsal that we are inside of, which may be another one: it leads the engine there.
+        """
         entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
-        return [entry for entry in entries if entry != str(self.launcher)]
+        around = os.environ.get("GPUFLEET_REHEARSAL")
+        launchers = {str(self.launcher), *([str(Path(around) / self.launcher.name)] if around else [])}
+        return [entry for entry in entries if entry not in launchers]
 
     def stacks(self) -> list[str]:
         """Names of the environments that the project has a configuration file for, sorted."""

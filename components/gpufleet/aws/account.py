@@ -9,7 +9,7 @@ from typing import Any
 
 from gpufleet.errors import UserError
 
-_IAM_PREFIX = {"efs": "elasticfilesystem", "resourcegroupstaggingapi": "tag"}
+_IAM_PREFIX = {"efs": "elasticfilesystem", "resourcegroupstaggingapi": "tag", "service-quotas": "servicequotas"}
 """How IAM calls a service, where that differs from boto3's name."""
 
 _DENIED = {"AccessDenied", "AccessDeniedException", "UnauthorizedException", "UnauthorizedOperation"}
@@ -32,11 +32,21 @@ class AccountError(UserError):
 class Account:
     """The account that the credentials in use belong to, seen in one region.
 
-    region, profile: boto3's own defaults (AWS_REGION, AWS_PROFILE, ~/.aws/config) when None.
+    region, profile: boto3's own defaults (AWS_REGION, AWS_PROFILE, ~/.aws/config) when None. seconds: how long one
+    answer may take, boto3's own minute when None. attempts: how often a throttled or failed call is made; a listing of
+    a large account is throttled sooner or later.
     """
 
-    def __init__(self, region: str | None = None, profile: str | None = None) -> None:
+    def __init__(
+        self,
+        region: str | None = None,
+        profile: str | None = None,
+        *,
+        seconds: float | None = None,
+        attempts: int = 10,
+    ) -> None:
         self._region, self._profile = region, profile
+        self._seconds, self._attempts = seconds, attempts
         self._clients: dict[str, Any] = {}
 
     def ask(self, service: str, call: str, answer: str, **arguments: object) -> list[Any]:
@@ -61,8 +71,9 @@ class Account:
         from botocore.config import Config
 
         if service not in self._clients:
-            # A listing of a large account is throttled sooner or later.
-            patient = Config(retries={"mode": "standard", "total_max_attempts": 10})
+            patient = Config(retries={"mode": "standard", "total_max_attempts": self._attempts})
+            if self._seconds is not None:
+                patient = patient.merge(Config(connect_timeout=self._seconds, read_timeout=self._seconds))
             session = boto3.session.Session(profile_name=self._profile, region_name=self._region)
             self._clients[service] = session.client(service, config=patient)
         return self._clients[service]
@@ -105,4 +116,4 @@ class Account:
 
 def _is_gone(code: str) -> bool:
     """Whether AWS says by an error's code that what was asked about is not there (any more)."""
-    return code == "NoSuchEntity" or code.endswith(("NotFound", "NotFoundException"))
+    return code in ("NoSuchEntity", "NoSuchResourceException") or code.endswith(("NotFound", "NotFoundException"))

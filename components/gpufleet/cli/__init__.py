@@ -6,6 +6,9 @@ What a command needs beyond click is imported when it runs.
 import click
 
 from gpufleet.cli.adopt import adopt
+from gpufleet.cli.catalog import catalog
+from gpufleet.cli.cost import cost
+from gpufleet.cli.preflight import preflight
 from gpufleet.cli.rehearse import rehearse
 
 
@@ -15,5 +18,5 @@ def main() -> None:
     """Multi-node GPU training environments with Pulumi: rehearse them, repair them, know them."""
 
 
-for command in (adopt, rehearse):
+for command in (adopt, catalog, cost, preflight, rehearse):
     main.add_command(command)

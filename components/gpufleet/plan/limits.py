@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict
 
 from gpufleet.catalog import aws, azure
 from gpufleet.errors import UserError
-from gpufleet.rules.wording import use_one_of
+from gpufleet.rules.wording import listed, nearest, shown, use_one_of
 
 MARKETS = ("on-demand", "spot")
 ALL = "all"
@@ -62,7 +62,8 @@ def read_quotas(entries: object, where: str) -> tuple[Limit, ...]:
     for number, entry in enumerate(entries):
         if not isinstance(entry, Mapping):
             continue
-        key = (str(entry.get("account", "")), str(entry.get("family")), str(entry.get("market")))
+        family = plain_family(str(entry.get("family")))
+        key = (str(entry.get("account", "")), _spelled().get(family, family), str(entry.get("market")))
         if key in found:
             of = f" of {key[0]}" if key[0] else ""
             said = f"{key[1]}, {key[2]}{of}: is there already, as {where}[{found[key]}]"
@@ -92,31 +93,37 @@ def _faults(entry: object) -> list[str]:
         if key not in entry:
             faults.append(f".{key}: is missing; write {{family: P, market: on-demand, limit: 192}}")
     if "market" in entry and entry["market"] not in MARKETS:
-        faults.append(f".market={entry['market']}: is no market; {use_one_of(str(entry['market']), MARKETS)}")
+        faults.append(f".market={shown(entry['market'])}: is no market; {use_one_of(str(entry['market']), MARKETS)}")
     for key in ("limit", "in_use"):
         number = _whole(entry.get(key, 0))
         if number is None or number < 0:
-            faults.append(f".{key}={entry[key]}: is no number of vCPUs; give a whole number, 0 or more")
+            faults.append(f".{key}={shown(entry[key])}: is no number of vCPUs; give a whole number, 0 or more")
     if not isinstance(entry.get("account", ""), str):
-        faults.append(f".account={entry['account']}: is no text; give the name of an Azure Batch account")
+        faults.append(f".account={shown(entry['account'])}: is no text; give the name of an Azure Batch account")
     if "family" in entry:
         faults += _family_faults(entry["family"])
     return faults
 
 
 def _family_faults(family: object) -> list[str]:
-    if family == ALL or any(family == known for known, _ in aws().quotas):
+    if isinstance(family, str) and plain_family(family) in _spelled():
         return []
-    known = families()
-    if family in known:
-        return []
-    # Azure itself writes one family in several ways: compare without case, and show the way to write it.
-    same = next((each for each in known if each.lower() == str(family).lower()), None)
-    meant = f"did you mean {same}?" if same else use_one_of(str(family), known)
-    return [f".family={family}: there is no such quota family; {meant}"]
+    near = nearest(plain_family(str(family)), _spelled())
+    meant = f"did you mean {_spelled()[near]}?" if near else f"use one of {listed(families())}"
+    return [f".family={shown(family)}: there is no such quota family; {meant}"]
+
+
+def plain_family(name: str) -> str:
+    """A quota family without capitals and blanks: Azure writes the same one in several ways."""
+    return name.lower().replace(" ", "")
 
 
 def families() -> tuple[str, ...]:
     """Every family of the catalog, AWS first."""
     of_aws = sorted({family for family, _ in aws().quotas})
     return (*of_aws, *sorted({size.quota_family for size in azure().types.values()}), ALL)
+
+
+def _spelled() -> dict[str, str]:
+    """How the catalog spells a family, by `plain_family`."""
+    return {plain_family(family): family for family in families()}

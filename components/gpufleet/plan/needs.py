@@ -7,6 +7,8 @@ from gpufleet.catalog import GpuType, aws, azure
 from gpufleet.plan.limits import ALL
 from gpufleet.plan.pools import PlannedPool
 from gpufleet.plan.resource import Plan
+from gpufleet.rules import read
+from gpufleet.rules.read import is_whole
 
 RESERVED = ("reservation", "capacity-block")
 """Capacity that asks for no quota when nodes launch. A capacity reservation has counted against the on-demand quota
@@ -55,6 +57,8 @@ class Growing:
     words: Mapping[str, object]
     unknown: frozenset[str] = field(default=frozenset())
     account: str = ""
+    most_by_type: Mapping[str, int] = field(default_factory=dict)
+    """Most nodes if all were of that type, where it is vCPUs that are limited (AWS Batch); empty: `max`."""
 
 
 def needs(pools: Iterable[PlannedPool], plan: Plan | None = None) -> list[Need]:
@@ -67,6 +71,7 @@ def needs(pools: Iterable[PlannedPool], plan: Plan | None = None) -> list[Need]:
             words=pool.intent,
             unknown=frozenset(pool.unknown),
             account=_account(pool, plan),
+            most_by_type=pool.most_by_type,
         )
         for pool in pools
         if pool.gpu is not False
@@ -81,9 +86,7 @@ def needs_of(pools: Iterable[Growing]) -> list[Need]:
         if capacity in RESERVED:
             continue
         market = capacity if capacity in ("on-demand", "spot") else None
-        most = pool.words.get("max")
-        most = int(most) if isinstance(most, int | float) and not isinstance(most, bool) else None
-        for family, vcpus in _families(pool, market).items():
+        for family, (most, vcpus) in _families(pool, market).items():
             key = (pool.cloud, pool.region, pool.account, family, market)
             found.setdefault(key, []).append(Share(pool.name, most, vcpus))
     return [Need(*key, tuple(shares)) for key, shares in found.items()]
@@ -95,18 +98,18 @@ def name_of(pool: PlannedPool, plan: Plan | None) -> str:
     return parent.name if parent is not None and parent.type.startswith("gpufleet") else pool.resource.name
 
 
-def _families(pool: Growing, market: str | None) -> dict[str | None, int | None]:
-    """vCPUs of one node by the family that it counts against; of several types that may be launched the largest."""
-    types = pool.words.get("types")
+def _families(pool: Growing, market: str | None) -> dict[str | None, tuple[int | None, int | None]]:
+    """Most nodes and vCPUs of one, by the family that they count against: of several types the one that needs most."""
+    most = pool.words.get("max")
+    most = int(most) if is_whole(most) else None
     records = _records(pool.cloud)
-    names = [str(name) for name in types] if isinstance(types, list | tuple) else []
-    known = [records[name] for name in names if name in records]
-    if "types" in pool.unknown or not known:
-        return {None: None}
-    found: dict[str | None, int | None] = {}
-    for record in known:
+    known = [records[name] for name in read.texts(pool.words, "types") if name in records]
+    if not known:
+        return {None: (most, None)}
+    found: dict[str | None, tuple[int | None, int | None]] = {}
+    for record in sorted(known, key=lambda each: pool.most_by_type.get(each.type, 1) * each.vcpus):
         for family in _counted(record, pool, market):
-            found[family] = max(found.get(family) or 0, record.vcpus)
+            found[family] = (pool.most_by_type.get(record.type, most), record.vcpus)
     return found
 
 

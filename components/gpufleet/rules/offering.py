@@ -47,14 +47,20 @@ def type_in_region(*, type_name: str, region: str, zones: Sequence[str] | None, 
 
 
 @rule("aws-type-in-zone", Severity.ERROR)
-def type_in_zone(*, type_name: str, zone: str, zones: Sequence[str]) -> Outcome:
+def type_in_zone(*, type_name: str, zone: str, zones: Sequence[str] | None) -> Outcome:
     """Each zone of a pool offers each of its instance types; `zones` are those of the region that offer it.
+
+    By the catalog, or by what the account itself says (`gpufleet preflight`); None where that could not be asked.
 
     Source: eksctl-io/eksctl#6461: Your requested instance type is not supported in your requested Availability Zone.
     """
+    if zones is None:
+        problem = f"whether the account gets {type_name} there is not known"
+        return unverified("zones", zone, problem, "ask aws ec2 describe-instance-type-offerings")
     if zone in zones:
         return passed()
-    return failed("zones", zone, f"does not offer {type_name}", f"use {listed(zones)}, which do")
+    fix = f"use {listed(zones)}, which do" if zones else "no zone of the region does: use another type or region"
+    return failed("zones", zone, f"does not offer {type_name}", fix)
 
 
 @rule("any-pool-same-gpu", Severity.WARNING)

@@ -2,8 +2,11 @@
 
 An environment says it in `rehearsal.<environment>.yaml` beside its stack configuration: a list of
 {type, id, name, inputs}, inputs as the provider would send them. It is made once; what is there already stays as it is.
+Where the account has quotas as well, the list stands under `holds`, and under `quotas` a list of
+`gpufleet.plan.limits.QuotaArgs`; a quota that it does not name is without limit.
 """
 
+import json
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
@@ -30,21 +33,41 @@ class Existing(BaseModel):
     inputs: dict[str, JsonValue] = {}
 
 
+class Contents(BaseModel):
+    """All that the file says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    holds: list[Existing] = []
+    quotas: list[dict[str, JsonValue]] = []
+
+
+QUOTAS = "quotas"
+"""Key under which the store remembers the quotas, as JSON."""
+
+
 def furnish(cloud: Cloud, file: Path) -> None:
     """Put into the cloud what the file lists; a file that is not there means an empty account.
 
-    Errors: UnreadableFile and AccountError, one line that names the file; nothing is made then.
+    Errors: UnreadableFile, AccountError and QuotaError, lines that name the file; nothing is made then.
     """
     if not file.exists():
         return
+    document = read_yaml(file) or []
     try:
-        rows = TypeAdapter(list[Existing]).validate_python(read_yaml(file) or [])
+        if isinstance(document, dict):
+            contents = Contents.model_validate(document)
+        else:
+            contents = Contents(holds=TypeAdapter(list[Existing]).validate_python(document))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise AccountError(f"{file}: {place or 'the file'}: {first['msg']}") from error
+    quotas = _quotas(contents.quotas, file)
     with cloud.store.transaction():
-        for number, row in enumerate(rows):
+        # Unlike resources, quotas are what the file says now: raising one is how a rehearsal goes on.
+        cloud.store.remember(QUOTAS, json.dumps(quotas))
+        for number, row in enumerate(contents.holds):
             if cloud.store.get(row.type, row.id) is not None:
                 continue
             urn = f"urn:pulumi:account::account::{row.type}::{row.name}"
@@ -58,3 +81,12 @@ def furnish(cloud: Cloud, file: Path) -> None:
                 type_=row.type, id_=row.id, urn=urn, name=row.name, inputs=made.inputs, outputs=made.outputs,
                 at=now, ready_at=now,
             )  # fmt: skip
+
+
+def _quotas(entries: list[dict[str, JsonValue]], file: Path) -> list[dict[str, JsonValue]]:
+    """The quotas, which are legal. Errors: QuotaError."""
+    if entries:
+        from gpufleet.plan.limits import read_quotas
+
+        read_quotas(entries, f"{file}: quotas")
+    return entries

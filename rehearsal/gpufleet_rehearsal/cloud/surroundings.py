@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -95,7 +96,14 @@ class CloudView:
         return self.faults.no_capacity(instance_type, zone)
 
     def quota(self, family: str) -> int | None:
-        return self.quotas.get(family)
+        """On-demand vCPUs that are left to simulated resources: by the settings, or by the account's file."""
+        if family in self.quotas:
+            return self.quotas[family]
+        named = {"G": "G and VT"}.get(family, family)
+        for each in json.loads(self.store.fact("quotas") or "[]"):
+            if (each["family"], each["market"]) == (named, "on-demand"):
+                return int(each["limit"]) - int(each.get("in_use") or 0)
+        return None
 
     def file_count(self, thing: object) -> int:
         return len(self.store.files(thing)) if isinstance(thing, Resource) else 0

@@ -44,7 +44,13 @@ FAULTS: list[tuple[str | bytes, str]] = [
     ("- type: x\n", "0.id: Field required"),
     (ROW + ROW.replace("vpc-1", "7"), "1.id: Input should be a valid string"),
     (ROW.replace("inputs", "input"), "0.input: Extra inputs are not permitted"),
-    ("a: b\n", "the file: Input should be a valid list"),
+    ("7\n", "the file: Input should be a valid list"),
+    ("a: b\n", "a: Extra inputs are not permitted"),
+    ("holds: 7\n", "holds: Input should be a valid list"),
+    (
+        "quotas: [{family: PP, market: spot, limit: 1}]\n",
+        "quotas[0].family=PP: there is no such quota family; did you mean P? [config-quota]",
+    ),
     (": [", "not valid YAML: line 1, column 1: expected <block end>, but found ':'"),
     (b"\xff\xfe\0", "not a text file in UTF-8"),
     (
@@ -69,3 +75,25 @@ def test_directory_in_its_place_is_one_line(cloud: Cloud, tmp_path: Path) -> Non
     (tmp_path / "rehearsal.dev.yaml").mkdir()
     with pytest.raises(UserError, match=r"rehearsal\.dev\.yaml: Is a directory$"):
         furnish(cloud, tmp_path / "rehearsal.dev.yaml")
+
+
+def test_quotas_are_those_of_the_file_as_it_is_now(cloud: Cloud, tmp_path: Path) -> None:
+    text = "quotas:\n- {family: G and VT, market: on-demand, limit: 64, in_use: 16}\n"
+    furnished(cloud, tmp_path, text + "- {family: P, market: spot, limit: 7}\n")
+    assert [cloud.around.quota(family) for family in ("G", "P", "standard")] == [48, None, None]
+    furnished(cloud, tmp_path, text.replace("64", "96"))
+    assert cloud.around.quota("G") == 80
+    furnished(cloud, tmp_path, "")
+    assert cloud.around.quota("G") is None
+
+
+def test_settings_go_before_the_file(tmp_path: Path) -> None:
+    (tmp_path / "rehearsal.json").write_text('{"quotas": {"G": 8}}')
+    cloud = open_cloud("aws", tmp_path)
+    furnished(cloud, tmp_path, "quotas: [{family: G and VT, market: on-demand, limit: 64}]\n")
+    assert cloud.around.quota("G") == 8
+
+
+def test_resources_may_stand_beside_quotas(cloud: Cloud, tmp_path: Path) -> None:
+    furnished(cloud, tmp_path, f"holds:\n{ROW}")
+    assert cloud.store.get(VPC, "vpc-1") is not None

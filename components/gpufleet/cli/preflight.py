@@ -1,0 +1,93 @@
+"""`gpufleet preflight ENV`."""
+
+import json
+import os
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gpufleet.cli.exits import for_the_user
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpufleet.plan import Plan
+    from gpufleet.preflight.azure_facts import AzureFacts
+    from gpufleet.preflight.configuration import Configuration
+    from gpufleet.preflight.looking import Accounts
+
+
+@click.command()
+@click.argument("environment")
+@click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
+@click.option("--preview", type=click.Path(path_type=Path),
+              help="Output of `pulumi preview --json --show-sames`. Default: a preview on stand-ins.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="Exit with 1 also if something could not be verified.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@for_the_user
+def preflight(environment: str, program: Path, preview: Path | None, strict: bool, as_json: bool) -> int:
+    """Ask the account whether ENVIRONMENT's GPU pools can be had, before anything is made.
+
+    Zones that offer the types, vCPU quotas against what is in use and may be, reservations, placement groups. Only
+    reads. What cannot be asked (no credentials, no permission) is a warning. In a rehearsal:
+    gpufleet rehearse aws-dev -- gpufleet preflight aws-dev
+    """
+    from gpufleet.preflight.configuration import read_configuration
+    from gpufleet.preflight.looking import look
+
+    plan, values, where = _plan_and_values(environment, program, preview)
+    configuration = read_configuration(values, where, date.today())
+    report = look(environment, plan, configuration, _accounts(plan, configuration))
+    if as_json:
+        click.echo(json.dumps(report.as_json(strict), indent=2, default=str))
+    else:
+        for line in report.lines():
+            click.echo(line)
+    return report.code(strict)
+
+
+def _plan_and_values(environment: str, program: Path, preview: Path | None) -> "tuple[Plan, Mapping[str, object], str]":
+    """The plan, the stack's configuration, and the file that has it."""
+    if preview is not None:
+        from gpufleet.plan.preview import read_preview
+        from gpufleet.preflight.configuration import values_in_preview
+
+        return read_preview(preview), values_in_preview(preview), str(preview)
+    from gpufleet.preflight.configuration import values_in_file
+    from gpufleet_rehearsal.home import Home
+    from gpufleet_rehearsal.planning import planned
+
+    plan = planned(program, environment)
+    file = Home.of(program).configuration(environment)
+    return plan, values_in_file(file), file.name
+
+
+def _accounts(plan: "Plan", configuration: "Configuration") -> "Accounts":
+    """The real accounts, or a rehearsal's when we are inside one."""
+    from gpufleet.preflight.looking import Accounts
+
+    rehearsal = os.environ.get("GPUFLEET_REHEARSAL")
+    if rehearsal is not None:
+        from gpufleet_rehearsal.account_facts import SimulatedAws, no_azure
+
+        return Accounts(lambda region: SimulatedAws(Path(rehearsal), region, plan.stack), no_azure, "simulated account")
+    from gpufleet.preflight.aws_account import AwsAccount
+
+    profile = configuration.values.get("aws:profile")
+    known: dict[str, AwsAccount] = {}
+
+    def aws(region: str) -> AwsAccount:
+        if region not in known:
+            known[region] = AwsAccount(region, plan.stack, profile if isinstance(profile, str) else None)
+        return known[region]
+
+    def azure(region: str) -> "AzureFacts":
+        from gpufleet.preflight.arm import Arm, subscription_of
+        from gpufleet.preflight.azure_account import AzureAccount
+
+        own = [resource.name for resource in plan.of_type("azure-native:batch:Pool")]
+        return AzureAccount(region, Arm(subscription_of(configuration.values)), own)
+
+    return Accounts(aws, azure, "live account")

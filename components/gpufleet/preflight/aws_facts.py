@@ -1,0 +1,53 @@
+"""What is asked of an AWS account, real or simulated."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A capacity reservation or capacity block. free, total: instances; those of the stack itself count as free."""
+
+    type: str
+    zone: str
+    """Id of its zone."""
+    state: str
+    free: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """A placement group."""
+
+    strategy: str
+    state: str
+
+
+class AwsFacts(Protocol):
+    """One account, seen in one region. Every question may raise UserError: the one line that says why it is open."""
+
+    def zone_names(self) -> Mapping[str, str]:
+        """The account's name of each zone id."""
+        ...
+
+    def zones_with(self, types: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Ids of the zones that offer each type, sorted; () for a type that none does."""
+        ...
+
+    def limit(self, family: str, market: str) -> int | None:
+        """The quota on vCPUs; None when the account says nothing of it."""
+        ...
+
+    def in_use(self, market: str) -> Mapping[str, int]:
+        """vCPUs by family that count against the quotas of a market, without those of the stack itself."""
+        ...
+
+    def reservation(self, reservation_id: str) -> Reservation | None:
+        """A reservation that the account holds or that is shared with it; None if there is none of that id."""
+        ...
+
+    def placement_group(self, name: str) -> Group | None:
+        """A placement group; None if there is none of that name."""
+        ...

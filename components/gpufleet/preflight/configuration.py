@@ -1,0 +1,75 @@
+"""What a stack's configuration says that a preflight needs: keys to texts, lists or mappings."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import cast
+
+import yaml
+
+from gpufleet.errors import UserError
+from gpufleet.plan.limits import Limit, read_quotas
+from gpufleet.rules.suppression import Suppression, read_suppressions
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """values: every key with its namespace. zone_names: zone id -> the account's name, as the stack has it."""
+
+    values: Mapping[str, object]
+    zone_names: Mapping[str, str]
+    limits: tuple[Limit, ...]
+    suppressions: tuple[Suppression, ...]
+
+
+def read_configuration(values: Mapping[str, object], where: str, today: date) -> Configuration:
+    """The configuration in these values, which the engine gives as text or JSON.
+
+    where: what the lines of errors begin with. Errors: UserError with one line for each fault of quotas and
+    suppressions; what else is wrong is the program's to say.
+    """
+    plain = {key: _parsed(value) for key, value in values.items()}
+    names = plain.get("gpufleet:zone_names")
+    lines: list[str] = []
+    limits: tuple[Limit, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
+    try:
+        limits = read_quotas(plain.get("gpufleet:quotas"), f"{where}: gpufleet:quotas")
+    except UserError as error:
+        lines.append(str(error))
+    try:
+        suppressions = read_suppressions(plain.get("gpufleet:suppress"), f"{where}: gpufleet:suppress", today)
+    except UserError as error:
+        lines.append(str(error))
+    if lines:
+        raise UserError("\n".join(lines))
+    zone_names = {str(key): str(value) for key, value in names.items()} if isinstance(names, Mapping) else {}
+    return Configuration(plain, zone_names, limits, suppressions)
+
+
+def values_in_file(file: Path) -> Mapping[str, object]:
+    """The values of a `Pulumi.<stack>.yaml`. Errors: UserError."""
+    try:
+        document = yaml.safe_load(file.read_text())
+    except (OSError, yaml.YAMLError) as error:
+        raise UserError(f"{file}: {' '.join(str(error).split())}") from error
+    config = document.get("config") if isinstance(document, Mapping) else None
+    return cast("Mapping[str, object]", config) if isinstance(config, Mapping) else {}
+
+
+def values_in_preview(file: Path) -> Mapping[str, object]:
+    """The values that the output of `pulumi preview --json` holds, which `read_preview` has found to be one."""
+    config = json.loads(file.read_text()).get("config")
+    return cast("Mapping[str, object]", config) if isinstance(config, Mapping) else {}
+
+
+def _parsed(value: object) -> object:
+    """Objects and lists come from the engine as JSON, everything else as text, which may look like JSON and be none."""
+    if not isinstance(value, str) or value[:1] not in ("{", "["):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value

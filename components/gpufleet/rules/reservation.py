@@ -1,0 +1,58 @@
+"""The rule on a capacity reservation that a pool aims at, as the account holds it."""
+
+from collections.abc import Mapping, Sequence
+
+from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
+
+USABLE = "active"
+COMING = ("scheduled", "pending", "assessing", "delayed", "payment-pending")
+"""States of a reservation that has not begun; https://docs.aws.amazon.com/AWSEC2/latest/APIReference/
+API_CapacityReservation.html lists all."""
+_LOOK = "look with `aws ec2 describe-capacity-reservations`"
+
+
+@rule("aws-reservation-usable", Severity.ERROR)
+def reservation_usable(
+    *,
+    reservation_id: str,
+    types: Sequence[str],
+    zones: Sequence[str],
+    most: int | None,
+    found: Mapping[str, object] | None,
+) -> Outcome:
+    """The reservation of a pool is there, active, of the pool's type and zone, and has room for all its nodes.
+
+    `found` is what the account says of it: type, zone (id), state, free (instances left, those that this stack runs in
+    it counted as free) and total; {} if it holds none of that id, None where nobody knows.
+
+    Source: terraform ReservationCapacityExceeded (scylladb/scylla-cluster-tests#8839), and
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-using.html
+    """
+    if found is None:
+        problem = "what the account holds of this reservation is not known"
+        return unverified("reservation_id", reservation_id, problem, _LOOK)
+    if not found:
+        problem = "the account holds no such reservation in this region, nor is one shared with it"
+        return failed("reservation_id", reservation_id, problem, f"{_LOOK}, and give the id of one")
+    state, kind, zone, free = found["state"], str(found["type"]), str(found["zone"]), found["free"]
+    if state != USABLE and state not in COMING:
+        return failed("reservation_id", reservation_id, f"is {state}", "make a reservation that is active, or renew it")
+    if any(name != kind for name in types):
+        return failed("types", list(types), f"{reservation_id} is of {kind}", f"use {kind}, or another reservation")
+    if any(name != zone for name in zones):
+        return failed("zones", list(zones), f"{reservation_id} is in {zone}", f"use {zone}, or another reservation")
+    if state in COMING:
+        problem = f"is {state}, and nodes cannot start before it is active"
+        return unverified("reservation_id", reservation_id, problem, f"keep min and desired at 0 until then; {_LOOK}")
+    if most is None:
+        return unverified("max", None, f"{reservation_id} has room for {free}, and max is not known", "give max")
+    if not isinstance(free, int) or free < most:
+        fix = f"set max to {free}, or enlarge the reservation to {_enlarged(found, most)}"
+        return failed("max", most, f"{reservation_id} has room for {free} of its {found['total']}", fix)
+    return passed()
+
+
+def _enlarged(found: Mapping[str, object], most: int) -> object:
+    """The total that would have room for all nodes beside what others run in it."""
+    total, free = found["total"], found["free"]
+    return total + most - free if isinstance(total, int) and isinstance(free, int) else most

@@ -1,0 +1,103 @@
+"""What a rehearsal's account answers to `gpufleet preflight`: from its store, its file and the catalog."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from gpufleet.catalog import aws
+from gpufleet.errors import UserError
+from gpufleet.plan.needs import family_of
+from gpufleet.preflight.aws_facts import Group, Reservation
+from gpufleet.preflight.azure_facts import AzureFacts
+from gpufleet.rules import read
+from gpufleet_rehearsal.cloud.account import QUOTAS
+from gpufleet_rehearsal.cloud.opening import open_cloud
+from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.table.zone_names import zone_id, zone_letter
+
+RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
+PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
+NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
+_MARKETS = {"ON_DEMAND": "on-demand", "SPOT": "spot"}
+
+
+class NotSimulated(UserError):
+    """A rehearsal has nothing to answer with; the text is the one line for the user."""
+
+
+def no_azure(region: str) -> AzureFacts:
+    """Errors: NotSimulated, always."""
+    raise NotSimulated(f"{region}: the rehearsal has no Azure subscription to ask; run it outside of the rehearsal")
+
+
+class SimulatedAws:
+    """The account of the rehearsal in `directory`; see `gpufleet.preflight.aws_facts.AwsFacts`.
+
+    stack: node groups of this one are the plan's own. Where the catalog has figures, they are the account's.
+    """
+
+    def __init__(self, directory: Path, region: str, stack: str) -> None:
+        self._cloud = open_cloud("aws", directory, {"region": region})
+        self._region, self._stack = region, stack
+
+    def zone_names(self) -> Mapping[str, str]:
+        zones = aws().regions.get(self._region, {})
+        return {zone: f"{self._region}{zone_letter(zone)}" for zone in zones}
+
+    def zones_with(self, types: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        return {name: aws().zones_with(name, self._region) or () for name in types}
+
+    def limit(self, family: str, market: str) -> int | None:
+        found = self._quota(family, market)
+        return None if found is None else int(found["limit"])
+
+    def in_use(self, market: str) -> Mapping[str, int]:
+        used: dict[str, int] = {}
+        for type_name, count in self._instances(market):
+            record = aws().types.get(type_name)
+            if record is not None:
+                family = family_of(type_name, record.quota_family, market)
+                used[family] = used.get(family, 0) + count * record.vcpus
+        for each in self._quotas():
+            if each["market"] == market:
+                family = str(each["family"])
+                used[family] = used.get(family, 0) + int(each.get("in_use") or 0)
+        return used
+
+    def reservation(self, reservation_id: str) -> Reservation | None:
+        held = self._cloud.store.get(RESERVATION, reservation_id)
+        if held is None:
+            return None
+        count = read.whole(held.inputs, "instanceCount", 0)
+        # Whose nodes run in it is not simulated: all of it is free.
+        zone = zone_id(str(held.inputs["availabilityZone"]))
+        return Reservation(str(held.inputs["instanceType"]), zone, "active", count, count)
+
+    def placement_group(self, name: str) -> Group | None:
+        found = self._cloud.store.find(name, (PLACEMENT_GROUP,))
+        return Group(str(found[0].inputs.get("strategy")), "available") if found else None
+
+    def _instances(self, market: str) -> Iterator[tuple[str, int]]:
+        """Type and number of what counts: nodes of other stacks, and on demand every reservation, used or not."""
+        for group in self._cloud.store.resources(NODE_GROUP):
+            wanted = _MARKETS.get(read.text(group.inputs, "capacityType", "ON_DEMAND"))
+            types = read.texts(group.inputs, "instanceTypes")
+            if types and wanted == market and f":{self._stack}::" not in group.urn and not self._reserved(group):
+                yield types[0], read.whole(read.mapping(group.inputs, "scalingConfig"), "desiredSize", 0)
+        if market == "on-demand":
+            for held in self._cloud.store.resources(RESERVATION):
+                yield read.text(held.inputs, "instanceType"), read.whole(held.inputs, "instanceCount", 0)
+
+    def _reserved(self, group: Resource) -> bool:
+        """Whether the nodes of a group run in a reservation, which has been counted."""
+        template = read.text(read.mapping(group.inputs, "launchTemplate"), "id")
+        found = self._cloud.store.find(template, ()) if template else []
+        return any(each.inputs.get("capacityReservationSpecification") for each in found)
+
+    def _quota(self, family: str, market: str) -> Mapping[str, str | int] | None:
+        said = (each for each in self._quotas() if (each["family"], each["market"]) == (family, market))
+        return next(said, None)
+
+    def _quotas(self) -> list[dict[str, str | int]]:
+        found: list[dict[str, str | int]] = json.loads(self._cloud.store.fact(QUOTAS) or "[]")
+        return found
