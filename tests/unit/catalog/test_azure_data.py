@@ -163,14 +163,17 @@ def test_every_size_has_a_price_record_if_only_to_say_that_none_is_known():
     ("service", "item", "unit", "usd"),
     [
         ("aks", "cluster-standard", "hour", 0.1),
-        ("aks", "cluster-premium", "hour", None),
+        ("aks", "cluster-premium", "hour", 0.6),
         ("network", "nat-gateway", "hour", 0.045),
         ("network", "nat-gateway-data", "GB", 0.045),
         ("network", "public-ipv4", "hour", 0.005),
         ("storage", "blob-hot-lrs", "GB-month", 0.0208),
         ("storage", "files-premium-lrs", "GB-month", 0.16),
         ("disk", "premium-ssd-p10", "disk-month", 19.71),
+        ("disk", "premium-ssd-p30", "disk-month", 135.17),
+        ("storage", "blob-hot-zrs", "GB-month", None),
         ("virtual-machines", "Standard_D4s_v5", "hour", 0.192),
+        ("virtual-machines", "Standard_D8as_v5", "hour", 0.344),
         ("virtual-machines", "Standard_D2as_v5", "hour", 0.086),
     ],
 )
