@@ -31,10 +31,11 @@ class Catalog(Generic[T]):
 
     @cached_property
     def refreshed(self) -> Path | None:
-        """The user's folder, if it is there and newer than the shipped one."""
+        """The user's folder, if it is there and not older than the shipped one."""
         if self._refreshed is None or not self._refreshed.is_dir():
             return None
-        return self._refreshed if read_edition(self._refreshed) > read_edition(self.folder) else None
+        # Of one day, the user's: it was read later than the shipped one was released.
+        return self._refreshed if read_edition(self._refreshed) >= read_edition(self.folder) else None
 
     @cached_property
     def edition(self) -> str:

@@ -3,10 +3,9 @@
 import json
 import types
 import typing
-from collections.abc import Mapping
 from operator import attrgetter
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from gpufleet.catalog.records import Record
 from gpufleet.errors import UserError
@@ -53,13 +52,13 @@ def read_records(path: Path, kind: type[R]) -> dict[tuple[str, ...], R]:
         raise CatalogError(f"{place}: cannot be read as JSON: {error}") from error
     if not isinstance(content, list):
         raise CatalogError(f"{place}: must hold a list of records")
-    fields = _fields(kind)
+    parser = _Parser(kind)
     key_of = attrgetter(*kind.KEY) if len(kind.KEY) > 1 else lambda record: (getattr(record, kind.KEY[0]),)
     records: dict[tuple[str, ...], R] = {}
     faults: list[str] = []
     last: tuple[str, ...] = ()
     for number, item in enumerate(content, start=1):
-        record, problems = _parse(item, kind, fields)
+        record, problems = parser.record(item)
         key: tuple[str, ...] = key_of(record) if record else ()
         if record and key <= last:
             reason = "is there twice" if key in records else f"must come before {', '.join(last)}: the file is sorted"
@@ -77,27 +76,46 @@ def read_records(path: Path, kind: type[R]) -> dict[tuple[str, ...], R]:
     return records
 
 
-def _parse(
-    item: object, kind: type[R], fields: Mapping[str, tuple[frozenset[type], str]]
-) -> tuple[R | None, list[tuple[str, str]]]:
-    """One record, or None and what is wrong with it."""
-    if not isinstance(item, dict):
-        return None, [("record", "must be an object")]
-    problems = []
-    for name, value in item.items():
-        kinds, wanted = fields.get(name, (None, ""))
-        if kinds is None:
-            problems.append((str(name), "is not a field of this file"))
-        elif type(value) not in kinds:
-            if isinstance(value, list) and tuple in kinds and all(isinstance(each, str) for each in value):
-                item[name] = tuple(value)
-            else:
-                problems.append((name, f"must be {wanted}, not {json.dumps(value)}"))
-    if len(item) != len(fields) or problems:
-        problems += [(name, "is missing") for name in fields if name not in item]
-        return None, sorted(problems)
-    record = kind(**item)
-    return record, [(name, f"{reason}, not {json.dumps(getattr(record, name))}") for name, reason in record.problems()]
+class _Parser(Generic[R]):
+    """Records of one kind. Most items of a file have the same fields with values of the same kinds: these it knows."""
+
+    def __init__(self, kind: type[R]) -> None:
+        self._kind = kind
+        self._fields = _fields(kind)
+        self._good: dict[tuple[object, ...], list[str]] = {}
+        """Names and kinds that have been looked at and are right, with the names of the lists among them."""
+
+    def record(self, item: object) -> tuple[R | None, list[tuple[str, str]]]:
+        """One record, or None and what is wrong with it."""
+        if not isinstance(item, dict):
+            return None, [("record", "must be an object")]
+        names_and_kinds = (*item, *map(type, item.values()))
+        lists = self._good.get(names_and_kinds)
+        if lists is None:
+            if problems := self._problems(item):
+                return None, problems
+            lists = self._good[names_and_kinds] = [name for name, value in item.items() if isinstance(value, list)]
+        for name in lists:
+            if not all(isinstance(each, str) for each in item[name]):
+                return None, [(name, self._wrong(name, item[name]))]
+            item[name] = tuple(item[name])
+        record = self._kind(**item)
+        return record, [
+            (name, f"{reason}, not {json.dumps(getattr(record, name))}") for name, reason in record.problems()
+        ]
+
+    def _problems(self, item: dict[str, object]) -> list[tuple[str, str]]:
+        """Fields that are missing, unknown or of another kind."""
+        found = [(name, "is missing") for name in self._fields if name not in item]
+        for name, value in item.items():
+            if name not in self._fields:
+                found.append((str(name), "is not a field of this file"))
+            elif (tuple if isinstance(value, list) else type(value)) not in self._fields[name][0]:
+                found.append((name, self._wrong(name, value)))
+        return sorted(found)
+
+    def _wrong(self, name: str, value: object) -> str:
+        return f"must be {self._fields[name][1]}, not {json.dumps(value)}"
 
 
 def _fields(kind: type[Record]) -> dict[str, tuple[frozenset[type], str]]:

@@ -6,7 +6,17 @@ Neither cloud's SDK is imported before its `fetch` runs.
 
 from gpufleet.catalog.refresh.downloads import DownloadError, Downloads
 from gpufleet.catalog.refresh.fetched import Fetch, Fetched, merged, spot_ranges
-from gpufleet.catalog.refresh.refresh import refresh
+from gpufleet.catalog.refresh.refresh import Outcome, refresh
 from gpufleet.catalog.refresh.writing import write_files
 
-__all__ = ["DownloadError", "Downloads", "Fetch", "Fetched", "merged", "refresh", "spot_ranges", "write_files"]
+__all__ = [
+    "DownloadError",
+    "Downloads",
+    "Fetch",
+    "Fetched",
+    "Outcome",
+    "merged",
+    "refresh",
+    "spot_ranges",
+    "write_files",
+]

@@ -52,8 +52,8 @@ def spot_ranges(
     seen: dict[tuple[str, str], list[float]] = {}
     for type_name, region, usd in found:
         full = on_demand.get((type_name, region))
-        # Equal to four places: the lists round Spot and on-demand prices differently.
-        if usd > 0 and (full is None or (usd >= full / 20 and round(usd, 4) != round(full, 4))):
+        # Lists round Spot prices to four places, on-demand prices to five or six.
+        if usd > 0 and (full is None or (usd >= full / 20 and abs(usd - full) > 0.0001)):
             seen.setdefault((type_name, region), []).append(usd)
     return [SpotPrice(*key, min(usd), max(usd), source, as_of) for key, usd in sorted(seen.items())]
 

@@ -1,13 +1,14 @@
 """The whole of a refresh: read a cloud, write its files, say what changed."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
 from gpufleet.catalog.catalog import Catalog
 from gpufleet.catalog.records import GpuType
-from gpufleet.catalog.refresh.changes import Held, changes
+from gpufleet.catalog.refresh.changes import Changes, Held, changes
 from gpufleet.catalog.refresh.downloads import Downloads
 from gpufleet.catalog.refresh.fetched import Fetch
 from gpufleet.catalog.refresh.writing import write_files
@@ -15,15 +16,24 @@ from gpufleet.catalog.refresh.writing import write_files
 T = TypeVar("T", bound=GpuType)
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a refresh changed, and notes on what stayed as it was and why."""
+
+    notes: Sequence[str]
+    changes: Sequence[Changes]
+
+    def lines(self) -> list[str]:
+        """For a person."""
+        return [*self.notes, *(line for each in self.changes for line in each.lines())]
+
+
 def refresh(
     current: Catalog[T], fetch: Fetch[T], regions: Sequence[str], to: Path, downloads: Downloads, today: date
-) -> list[str]:
-    """Read a cloud anew, write to the folder `to`, and say in lines what changed and what stayed as it was, and why.
-
-    Raises UserError, with all old files as they were.
-    """
+) -> Outcome:
+    """Read a cloud anew and write to the folder `to`. Raises UserError, with all old files as they were."""
     before = Held.of(current)
     fetched = fetch(current, regions, downloads, today)
     write_files(to, fetched.files, current, today.isoformat())
     after = Held.of(Catalog(current.folder, current.kind, to))
-    return [*fetched.notes, *(line for each in changes(before, after) for line in each.lines())]
+    return Outcome(fetched.notes, changes(before, after))

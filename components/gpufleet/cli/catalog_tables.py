@@ -1,0 +1,156 @@
+"""The catalog's records as tables on a terminal."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from gpufleet.catalog import AwsGpuType, AzureGpuSize, Catalog, GpuType
+from gpufleet.catalog.records import Record
+from gpufleet.catalog.search import Match
+
+if TYPE_CHECKING:
+    from gpufleet.catalog.refresh import Downloads
+
+UNKNOWN = "unknown"
+WIDTH = 140
+"""Characters that the widest row needs."""
+
+
+def show_type(cloud: str, known: Catalog[AwsGpuType] | Catalog[AzureGpuSize], name: str, today: date) -> None:
+    """Hardware, then a line for each region that offers the type or has a price for it."""
+    record = known.types[name]
+    console = _console()
+    console.print(f"{name} ({cloud}): {record.gpus} x {record.gpu_model}, {_gib(record.gpu_memory_mib)} each")
+    if record.retired:
+        console.print(f"retired {record.retired}: use {record.successor or 'a current type'} instead")
+    facts = Table(box=None, show_header=False, pad_edge=False)
+    for what, value in _facts(record, known):
+        facts.add_row(what, value)
+    console.print(facts)
+    regions = sorted({*known.regions_with(name), *(region for each, region, _ in known.prices if each == name)})
+    places = _table("region", "zones", "USD/h", "a GPU", "Spot USD/h", "as of")
+    sources: list[str] = []
+    for region in regions:
+        zones = known.zones_with(name, region)
+        price = known.prices.get((name, region, "on-demand"))
+        usd = price.usd_per_hour if price else None
+        if price and price.source not in sources:
+            sources.append(price.source)
+        places.add_row(
+            region,
+            _zones(zones) or "none",
+            _usd(usd),
+            _usd(None if usd is None else usd / record.gpus),
+            _range(known.spot_range(name, region)),
+            f"{_age(price, today)} [{sources.index(price.source) + 1}]" if price else "",
+        )
+    console.print(places)
+    for number, source in enumerate(sources, start=1):
+        console.print(f"[{number}] {source}", soft_wrap=True)
+
+
+def show_matches(matches: Sequence[tuple[Match, int]], today: date) -> None:
+    """One line for each match. With each comes in how many regions there are more."""
+    console = _console()
+    table = _table("type", "GPUs", "GiB", "region", "USD/h", "a GPU", "Spot USD/h", "zones", "as of")
+    for match, more in matches:
+        record = match.record
+        table.add_row(
+            record.type,
+            f"{record.gpus} x {record.gpu_model}",
+            _gib(record.gpu_memory_mib).removesuffix(" GiB"),
+            match.region + (f" (+{more})" if more else ""),
+            _usd(match.usd),
+            _usd(match.usd_per_gpu),
+            _range(match.spot),
+            _zones(match.zone_ids),
+            _age(match.price, today) if match.price else "",
+        )
+    console.print(table)
+    if any(more for _, more in matches):
+        console.print("(+n): in n more regions, not for less; see `gpufleet catalog show TYPE`")
+
+
+@contextmanager
+def downloading(cloud: str) -> Iterator["Downloads"]:
+    """Downloads that show on stderr how far they are, while that is a terminal."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    from gpufleet.catalog.refresh import Downloads
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(cloud, total=None)
+
+        def step(url: str, done: int, total: int | None) -> None:
+            progress.update(task, description=f"{cloud}: {url.split('?')[0][-60:]}", completed=done, total=total)
+
+        yield Downloads(step)
+
+
+def _table(*columns: str) -> Table:
+    """A table with one line for each row, however narrow the terminal: it wraps lines by itself."""
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        table.add_column(column, no_wrap=True)
+    return table
+
+
+def _console() -> Console:
+    """Wide enough that no figure is cut; also for `| grep`."""
+    width = Console().width
+    return Console(highlight=False, markup=False, width=max(width, WIDTH), soft_wrap=True)
+
+
+def _zones(ids: Sequence[str] | None) -> str:
+    """use1-az1,2,6 for zones whose ids differ in their last digits only; "" for no zone."""
+    if not ids:
+        return UNKNOWN if ids is None else ""
+    stem = ids[0].rstrip("0123456789")
+    if len(ids) == 1 or not all(zone.startswith(stem) for zone in ids):
+        return " ".join(ids)
+    return stem + ",".join(zone.removeprefix(stem) for zone in ids)
+
+
+def _facts(record: GpuType, known: Catalog[AwsGpuType] | Catalog[AzureGpuSize]) -> Iterator[tuple[str, str]]:
+    yield "vCPU, memory", f"{record.vcpus} vCPU ({record.architecture}), {record.memory_gib} GiB"
+    if isinstance(record, AwsGpuType):
+        speed = _speed(record.network_gbps, "up to " if record.network_burst else "")
+        cards = f"{record.network_cards} card{'s' if record.network_cards > 1 else ''}"
+        yield "network", f"{speed}, {cards}, {record.efa_interfaces or 'no'} EFA"
+        yield "Capacity Blocks", "sold" if record.capacity_block else "not sold"
+    elif isinstance(record, AzureGpuSize):
+        yield "network", f"{_speed(record.network_gbps)}, InfiniBand: {record.infiniband or 'none'}"
+    codes = [f"{quota.market} {quota.code}" for quota in known.quotas.values() if quota.family == record.quota_family]
+    yield "quota", f"{record.quota_family}: {record.vcpus} vCPU a node" + (f" ({', '.join(codes)})" if codes else "")
+    if record.note:
+        yield "note", record.note
+    yield "source", f"{record.source}, {record.as_of}"
+
+
+def _speed(gbps: float | None, before: str = "") -> str:
+    return UNKNOWN if gbps is None else f"{before}{gbps:g} Gbps"
+
+
+def _gib(mib: int | None) -> str:
+    return UNKNOWN if mib is None else f"{mib / 1024:.4g} GiB"
+
+
+def _usd(usd: float | None) -> str:
+    return UNKNOWN if usd is None else f"{usd:.4f}"
+
+
+def _range(spot: tuple[float, float] | None) -> str:
+    if spot is None:
+        return UNKNOWN
+    low, high = spot
+    return f"{low:.2f}" if low == high else f"{low:.2f}..{high:.2f}"
+
+
+def _age(record: Record, today: date) -> str:
+    as_of: str = getattr(record, "as_of", "")
+    return f"{as_of}, old" if record.is_old(today) else as_of
