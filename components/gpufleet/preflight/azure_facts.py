@@ -29,8 +29,8 @@ class Batch:
     """The core quota of a Batch account itself, and what its pools run.
 
     own_quota: whether it has one; an account in UserSubscription mode allocates in the subscription. dedicated,
-    low_priority: cores of all families together. by_family: limit on dedicated cores by `gpufleet.plan.limits.plain_family`; None if
-    families are not limited apart. used: cores by (`plain_family`, market), without those of the stack's own pools.
+    low_priority: cores of all families together. by_family: limit on dedicated cores by family as `plain_family` has
+    it; None if families are not limited apart. used: cores by (family, market), without the stack's own pools.
     """
 
     own_quota: bool

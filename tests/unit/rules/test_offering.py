@@ -93,6 +93,24 @@ CASES = {
                 "[aws-type-in-zone]"
             ),
         ),
+        (
+            "no-zone-of-the-region",
+            {"type_name": "p4de.24xlarge", "zone": "use1-az5", "zones": ()},
+            "fail",
+            (
+                "trainers: zones=use1-az5: does not offer p4de.24xlarge; no zone of the region does: use another type "
+                "or region [aws-type-in-zone]"
+            ),
+        ),
+        (
+            "unknown",
+            {"type_name": "p4de.24xlarge", "zone": "use1-az5", "zones": None},
+            "unverified",
+            (
+                "trainers: zones=use1-az5: not verified: whether the account gets p4de.24xlarge there is not known; "
+                "ask aws ec2 describe-instance-type-offerings [aws-type-in-zone]"
+            ),
+        ),
     ],
     same_gpu: [
         ("same", {"types": ("g6e.12xlarge", "g6e.24xlarge"), "gpus": ("4 x L40S", "4 x L40S")}, "pass", ""),
