@@ -41,8 +41,12 @@ def _environment(resource: Resource, pool: PlannedPool | None) -> Iterable[Findi
         yield batch.instance_role(role=role if isinstance(role, str) else None)
     for configuration in blocks(at(block, "ec2Configurations")):
         image_type = at(configuration, "imageType")
-        if isinstance(image_type, str):
-            yield batch.image_current(image_type=image_type)
+        own = at(configuration, "imageIdOverride") is not None or at(block, "imageId") is not None
+        if isinstance(image_type, str) and not own:
+            yield batch.image_fits(image_type=image_type, gpus=bool(pool.gpu))
+    name = given(resource, "name")
+    yield batch.name_replaceable(name=name if isinstance(name, str) else "", logical=resource.name)
+    yield batch.service_role(given=given(resource, "serviceRole") is not None)
     types = [each for each in items(at(block, "instanceTypes")) if isinstance(each, str)]
     yield batch.gpu_types(
         with_gpus=[each for each in types if has_gpus([each])],

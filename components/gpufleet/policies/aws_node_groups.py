@@ -12,6 +12,7 @@ from gpufleet.plan.values import at, blocks, given, items, number
 from gpufleet.policies.on import on
 from gpufleet.rules import launch_template as templates
 from gpufleet.rules import node_group as groups
+from gpufleet.rules.fabric import one_on_each_card
 from gpufleet.rules.judged import Judged
 from gpufleet.rules.rule import Finding
 
@@ -55,6 +56,9 @@ def _types_and_image(resource: Resource, template: Template) -> Iterable[Finding
     listed = given(resource, "instanceTypes")
     types = [each for each in items(listed) if isinstance(each, str)]
     template_type = template.given("instanceType")
+    release, version = given(resource, "releaseVersion"), given(resource, "version")
+    if isinstance(release, str) and isinstance(version, str):
+        yield groups.release_of_version(release=release, version=version)
     ami_type = given(resource, "amiType")
     image = template.given("imageId")
     if UNKNOWN not in (listed, template_type):
@@ -124,6 +128,9 @@ def _template(template: Resource) -> Iterable[Finding]:
     yield templates.groups_once(
         interfaces=len(interfaces), instance_groups=len(items(own)) or int(own is UNKNOWN and bool(at_interfaces))
     )
+    efa = [each for each in blocks(interfaces) if at(each, "interfaceType") in ("efa", "efa-only")]
+    # The card that nothing is said about is the first.
+    yield one_on_each_card(cards=[number(at(each, "networkCardIndex")) or 0 for each in efa])
     placement = given(template, "placement")
     named = at(placement, "groupName") is not None or at(placement, "groupId") is not None
     yield templates.partition_of_group(partition=number(at(placement, "partitionNumber")) or None, group=named)

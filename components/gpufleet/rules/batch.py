@@ -1,5 +1,6 @@
 """Rules on AWS Batch: compute environments and queues."""
 
+import re
 from collections.abc import Sequence
 
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
@@ -64,16 +65,46 @@ def instance_role(*, role: str | None) -> Outcome:
 
 
 @rule("aws-batch-image", Severity.ERROR)
-def image_current(*, image_type: str) -> Outcome:
-    """Instances of Batch start from an image that new compute environments may still use.
+def image_fits(*, image_type: str, gpus: bool) -> Outcome:
+    """Instances of Batch start from an image that new environments may still use, with a driver if they have GPUs.
 
-    Source: https://docs.aws.amazon.com/batch/latest/userguide/ecs-al2-deprecation.html: no new compute environments
-    with Batch's Amazon Linux 2 images after 30 June 2026.
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/ecs-migration-2023.html: no new compute environments
+    with Batch's Amazon Linux 2 images after 30 June 2026; outerbounds/terraform-aws-metaflow#29: GPU jobs stay
+    RUNNABLE on the image without NVIDIA's driver.
     """
-    if image_type not in ("ECS_AL2", "ECS_AL2_NVIDIA"):
+    fix = "use ECS_AL2023_NVIDIA" if gpus else "use ECS_AL2023"
+    if image_type in ("ECS_AL2", "ECS_AL2_NVIDIA"):
+        return failed("image_type", image_type, "is refused for new compute environments since 2026-06-30", fix)
+    if gpus and image_type == "ECS_AL2023":
+        return failed("image_type", image_type, "has no driver for GPUs, so that their jobs stay RUNNABLE", fix)
+    return passed()
+
+
+@rule("aws-batch-name", Severity.WARNING)
+def name_replaceable(*, name: str, logical: str) -> Outcome:
+    """A compute environment has no fixed name; `name` is what it is to be called, `logical` its name in the program.
+
+    Source: pulumi/pulumi-aws#6233: many changes replace the environment, which with a fixed name has to go first and
+    cannot while a queue names it (found existing JobQueue relationship). Pulumi's own names end in seven digits.
+    """
+    if not name or re.fullmatch(re.escape(logical) + r"-[0-9a-f]{7}", name):
         return passed()
-    fix = "use ECS_AL2023_NVIDIA" if image_type.endswith("NVIDIA") else "use ECS_AL2023"
-    return failed("image_type", image_type, "is refused for new compute environments since 2026-06-30", fix)
+    return failed("name", name, "stands in the way of its own replacement", "leave it out, or give name_prefix")
+
+
+@rule("aws-batch-service-role", Severity.WARNING)
+def service_role(*, given: bool) -> Outcome:
+    """A compute environment uses the service-linked role.
+
+    Source: hashicorp/terraform-provider-aws#38050: with a role of your own the environment is INVALID until the
+    role's policies are there; https://docs.aws.amazon.com/batch/latest/userguide/updating-compute-environments.html:
+    and nearly every change replaces it.
+    """
+    if not given:
+        return passed()
+    problem = "makes the environment INVALID until its policies are attached, and nearly every change a replacement"
+    fix = "leave it out, so that Batch uses its service-linked role, or make the environment depend on the attachments"
+    return failed("service_role", "given", problem, fix)
 
 
 @rule("aws-batch-queue-environments", Severity.ERROR)

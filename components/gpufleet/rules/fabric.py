@@ -1,5 +1,7 @@
 """Rules on security groups of EFA interfaces, as a program's resources make them."""
 
+from collections.abc import Sequence
+
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 
@@ -21,3 +23,17 @@ def group_to_self(*, ingress: bool | None, egress: bool | None) -> Outcome:
     problem = f"there is no {missing} of all protocols between members, so that EFA hangs at its first message"
     fix = f"add {missing} of protocol -1 with the group itself as the other side; 0.0.0.0/0 does not match EFA"
     return failed("security_groups", missing, problem, fix)
+
+
+@rule("aws-fabric-cards", Severity.ERROR)
+def one_on_each_card(*, cards: Sequence[int]) -> Outcome:
+    """Each network card carries one EFA interface at most; `cards` are the indexes that those interfaces name.
+
+    Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html: up to one EFA interface per
+    network card; aws/aws-ofi-nccl#53: a second one without an index of its own was refused.
+    """
+    twice = sorted({card for card in cards if cards.count(card) > 1})
+    if not twice:
+        return passed()
+    fix = "give each EFA interface a network_card_index of its own"
+    return failed("network_card_index", twice[0], f"is named by {cards.count(twice[0])} EFA interfaces", fix)

@@ -101,6 +101,19 @@ def image_current(*, ami_type: str) -> Outcome:
     return failed("ami_type", ami_type, "gets no images, and so no fixes, since 2025-11-26", fix)
 
 
+@rule("aws-node-group-release", Severity.ERROR)
+def release_of_version(*, release: str, version: str) -> Outcome:
+    """The release of the image is of the node group's minor version of Kubernetes; "" for what is not said.
+
+    Source: hashicorp/terraform-provider-aws#14492 (InvalidParameterException: Requested Nodegroup release version is
+    invalid).
+    """
+    if not release or not version or release == version or release.startswith(f"{version}."):
+        return passed()
+    fix = f"use a release of {version}, or leave release_version out for the newest"
+    return failed("release_version", release, f"is no release of Kubernetes {version}", fix)
+
+
 @rule("aws-node-group-template-name", Severity.ERROR)
 def template_named_once(*, has_id: bool, has_name: bool) -> Outcome:
     """A node group names its launch template by id or by name, by one of them.
