@@ -44,6 +44,9 @@ class Pool(TypedDict):
     """plain, or efa for one EFA interface per network card. Default plain."""
     image: NotRequired[str]
     """al2023, bottlerocket, or the id of an image of your own (ami-...). Default al2023."""
+    cuda: NotRequired[str]
+    """CUDA version that the jobs' image is built for, for instance "12.8": judged against the driver in ``image`` and
+    against the GPUs; nothing is made of it. Default: not judged."""
     key_pair: NotRequired[str]
     """Name of an EC2 key pair for SSH. Default: none."""
     disk_gib: NotRequired[int]

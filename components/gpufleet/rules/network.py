@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from gpufleet.rules import read
 from gpufleet.rules.logs import retention
 from gpufleet.rules.plain import legal_word, not_empty
-from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule
+from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule, unverified
 from gpufleet.rules.tags import judge_tags
 from gpufleet.rules.wording import listed
 from gpufleet.rules.zones import judge_zones
 
 NAT = ("none", "single", "per-zone")
 NODE_SERVICES = ("ec2", "ecr.api", "ecr.dkr", "eks", "sts")
+SERVICES = ("10.100.0.0/16", "172.20.0.0/16")
+"""Ranges of which EKS takes one for Kubernetes services when nobody chooses."""
 _PRIVATE = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
 
 
@@ -60,10 +62,36 @@ def way_out(*, nat: str, endpoints: Sequence[str]) -> Outcome:
     return failed("interface_endpoints", list(endpoints), problem, fix)
 
 
+@rule("aws-network-service-range", Severity.WARNING)
+def services_apart(*, cidr: str, services: str) -> Outcome:
+    """The range of the VPC does not overlap that of the cluster's Kubernetes services; empty: EKS chooses that.
+
+    Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html: the block
+    doesn't overlap with any CIDR block assigned to the VPC; without one it is 10.100.0.0/16 or 172.20.0.0/16.
+    """
+    network = ipaddress.IPv4Network(cidr)
+    if not services:
+        overlapping = [each for each in SERVICES if network.overlaps(ipaddress.IPv4Network(each))]
+        if not overlapping:
+            return passed()
+        problem = f"overlaps {listed(overlapping, 'and')}, which EKS may choose for Kubernetes services"
+        return unverified("cidr", cidr, problem, "use another range, such as 10.0.0.0/16")
+    try:
+        overlaps = network.overlaps(ipaddress.IPv4Network(services))
+    except ValueError:
+        problem = f"whether it overlaps the services is not known: service_cidr={services} is no IPv4 range"
+        return unverified("cidr", cidr, problem, "give the cluster's as EKS shows it, such as 172.20.0.0/16")
+    if not overlaps:
+        return passed()
+    problem = f"overlaps {services}, the range of the cluster's services, so that some addresses are both"
+    return failed("cidr", cidr, problem, "use another range for one of them")
+
+
 def judge_network(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a network.
 
-    Reads region, zones, cidr, nat (none, single, per-zone), interface_endpoints, flow_log_retention_days, vpc_id, tags.
+    Reads region, zones, cidr, nat (none, single, per-zone), interface_endpoints, flow_log_retention_days, vpc_id,
+    service_cidr (of the cluster in it, if one was chosen), tags.
     With vpc_id, what would be created is not judged.
     """
     zones = read.texts(args, "zones")
@@ -81,4 +109,6 @@ def judge_network(args: Mapping[str, object]) -> list[Finding]:
         findings.append(way_out(nat=nat, endpoints=read.texts(args, "interface_endpoints")))
     cidr = read.text(args, "cidr", "10.0.0.0/16")
     findings.append(cidr_legal(cidr=cidr))
-    return findings if findings[-1].status is Status.FAIL else [*findings, cidr_private(cidr=cidr)]
+    if findings[-1].status is Status.FAIL:
+        return findings
+    return [*findings, cidr_private(cidr=cidr), services_apart(cidr=cidr, services=read.text(args, "service_cidr"))]

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from gpufleet.catalog import AwsGpuType, aws
 from gpufleet.rules import capacity as capacities
 from gpufleet.rules import efa, image, offering, placement, read
-from gpufleet.rules.counts import idle_nodes, judge_counts
+from gpufleet.rules.counts import idle_nodes, judge_counts, judge_fewer_nodes
+from gpufleet.rules.cuda import judge_cuda
+from gpufleet.rules.labels import judge_labels
 from gpufleet.rules.plain import distinct, legal_word, not_empty
 from gpufleet.rules.rule import Finding
 from gpufleet.rules.tags import judge_tags
@@ -53,6 +55,10 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "any-count-min-max": ("min", "max"),
     "any-count-desired": ("min", "desired", "max"),
     "aws-image-disk": ("image", "disk_gib"),
+    "any-image-cuda": ("image", "cuda"),
+    "any-image-cuda-dropped": ("cuda", "types"),
+    "any-image-cuda-new-gpu": ("cuda", "types"),
+    "any-pool-fewer-nodes": ("types", "max", "zones"),
 }
 """Rules on several words, or on a word with a default: where one of these is not known, the rule is not judged.
 
@@ -90,6 +96,9 @@ def judge_intent(
         *_capacity(intent),
         *_network(intent),
         *_image(pool, intent),
+        *judge_labels(pool),
+        *judge_cuda(pool, intent.records),
+        *judge_fewer_nodes(intent.records, read.whole(pool, "max", 0), intent.zones, intent.region),
         *judge_tags(read.mapping(pool, "tags")),
     ]
     return [finding for finding in findings if not set(_NEEDS.get(finding.rule, ())) & set(unknown)]

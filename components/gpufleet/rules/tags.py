@@ -65,6 +65,21 @@ def tag_expiry(*, value: str) -> Outcome:
     return failed("tags.expires-at", value, "is no date", "write it as 2027-01-31, or never")
 
 
+@rule("any-tag-expired", Severity.WARNING)
+def not_expired(*, value: str, today: str) -> Outcome:
+    """The day of the tag expires-at has not passed; both days as 2027-01-31.
+
+    A warning where resources are made, because what has expired must still be brought down.
+
+    Source: every stack of this project carries the tag; forgotten GPU nodes cost a team 969 USD in 400 hours
+    (Open-Athena/marin-dna#564).
+    """
+    if not _is_day(value) or value >= today:
+        return passed()
+    fix = "bring the environment down, or give a later day to whoever still needs it"
+    return failed("tags.expires-at", value, "has passed", fix)
+
+
 def _is_day(value: str) -> bool:
     try:
         date.fromisoformat(value)
@@ -73,9 +88,12 @@ def _is_day(value: str) -> bool:
     return True
 
 
-def judge_tags(tags: Mapping[str, object]) -> list[Finding]:
-    """Every finding on a set of tags. Values that are not plain are not judged."""
+def judge_tags(tags: Mapping[str, object], today: date | None = None) -> list[Finding]:
+    """Every finding on a set of tags. Values that are not plain are not judged. today: by default the clock's."""
     findings = [tag_number(number=len(tags)), *(tag_key(key=key) for key in tags)]
     findings += [tag_value(key=key, value=value) for key, value in tags.items() if isinstance(value, str)]
     expiry = tags.get("expires-at")
-    return [*findings, tag_expiry(value=expiry)] if isinstance(expiry, str) else findings
+    if not isinstance(expiry, str):
+        return findings
+    day = (today or date.today()).isoformat()
+    return [*findings, tag_expiry(value=expiry), not_expired(value=expiry, today=day)]

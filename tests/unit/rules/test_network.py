@@ -1,6 +1,6 @@
 """Cases of gpufleet.rules.network."""
 
-from gpufleet.rules.network import cidr_legal, cidr_private, way_out
+from gpufleet.rules.network import cidr_legal, cidr_private, services_apart, way_out
 
 CASES = {
     cidr_legal: [
@@ -84,6 +84,48 @@ CASES = {
                 "trainers: interface_endpoints=[]: without NAT nodes cannot reach ec2, ecr.api, ecr.dkr, eks and "
                 "sts, and never join; set nat=single, or give these endpoints too (leave the argument out to get "
                 "all that EKS needs) [aws-network-way-out]"
+            ),
+        ),
+    ],
+    services_apart: [
+        ("apart", {"cidr": "10.0.0.0/16", "services": ""}, "pass", ""),
+        ("next-to-the-default", {"cidr": "10.101.0.0/16", "services": ""}, "pass", ""),
+        (
+            "in-the-default",
+            {"cidr": "10.100.64.0/18", "services": ""},
+            "unverified",
+            (
+                "trainers: cidr=10.100.64.0/18: not verified: overlaps 10.100.0.0/16, which EKS may choose for "
+                "Kubernetes services; use another range, such as 10.0.0.0/16 [aws-network-service-range]"
+            ),
+        ),
+        (
+            "in-the-other",
+            {"cidr": "172.20.0.0/20", "services": ""},
+            "unverified",
+            (
+                "trainers: cidr=172.20.0.0/20: not verified: overlaps 172.20.0.0/16, which EKS may choose for "
+                "Kubernetes services; use another range, such as 10.0.0.0/16 [aws-network-service-range]"
+            ),
+        ),
+        ("given-apart", {"cidr": "10.100.0.0/16", "services": "172.20.0.0/16"}, "pass", ""),
+        (
+            "given-overlaps",
+            {"cidr": "10.0.0.0/16", "services": "10.0.128.0/20"},
+            "fail",
+            (
+                "trainers: cidr=10.0.0.0/16: overlaps 10.0.128.0/20, the range of the cluster's services, so "
+                "that some addresses are both; use another range for one of them [aws-network-service-range]"
+            ),
+        ),
+        (
+            "given-is-none",
+            {"cidr": "10.0.0.0/16", "services": "172.20.0.1/16"},
+            "unverified",
+            (
+                "trainers: cidr=10.0.0.0/16: not verified: whether it overlaps the services is not known: "
+                "service_cidr=172.20.0.1/16 is no IPv4 range; give the cluster's as EKS shows it, such as "
+                "172.20.0.0/16 [aws-network-service-range]"
             ),
         ),
     ],

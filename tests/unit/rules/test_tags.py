@@ -1,6 +1,8 @@
 """Cases of gpufleet.rules.tags."""
 
-from gpufleet.rules.tags import tag_expiry, tag_key, tag_number, tag_value
+from datetime import date
+
+from gpufleet.rules.tags import judge_tags, not_expired, tag_expiry, tag_key, tag_number, tag_value
 
 CASES = {
     tag_key: [
@@ -101,8 +103,30 @@ CASES = {
             "trainers: tags.expires-at=tomorrow: is no date; write it as 2027-01-31, or never [any-tag-expiry]",
         ),
     ],
+    not_expired: [
+        ("today", {"value": "2026-11-21", "today": "2026-11-21"}, "pass", ""),
+        (
+            "yesterday",
+            {"value": "2026-11-20", "today": "2026-11-21"},
+            "fail",
+            (
+                "trainers: tags.expires-at=2026-11-20: has passed; bring the environment down, or give a later "
+                "day to whoever still needs it [any-tag-expired]"
+            ),
+        ),
+        ("never", {"value": "never", "today": "2026-11-21"}, "pass", ""),
+        ("no-day", {"value": "soon", "today": "2026-11-21"}, "pass", ""),
+    ],
 }
 
 
 def test_case(case):
     case.check()
+
+
+def test_the_day_of_today_is_the_clocks():
+    findings = judge_tags({"expires-at": "2026-01-31"}, date(2026, 2, 1))
+    assert [each.rule for each in findings if each.status == "fail"] == ["any-tag-expired"]
+    assert [each.rule for each in judge_tags({"expires-at": "1999-01-31"}) if each.status == "fail"] == [
+        "any-tag-expired"
+    ]

@@ -1,0 +1,108 @@
+"""Rules on the CUDA version that the jobs' image is built for: the node's driver runs it, and its GPUs know it."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from gpufleet.catalog import AwsGpuType
+from gpufleet.catalog.cuda import cuda_releases, gpu_cuda, node_images
+from gpufleet.rules import read
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
+from gpufleet.rules.wording import listed
+
+_VERSION = re.compile(r"(\d{1,2})\.(\d{1,2})")
+
+
+@rule("any-image-cuda", Severity.ERROR)
+def driver_runs(
+    *, cuda: str, image: str, driver: int | None, least_driver: int | None, older: Sequence[str]
+) -> Outcome:
+    """The driver in the node's image runs the CUDA version of the jobs' image; both are branches, None where not known.
+
+    `older` are major versions that the driver runs. Empty `cuda`: nobody said.
+
+    Source: https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html; a driver too old is
+    found by the job only: CUDA driver version is insufficient (bottlerocket-os/bottlerocket-kernel-kit#254,
+    awslabs/amazon-eks-ami#2437).
+    """
+    if not cuda:
+        return passed()
+    if not _VERSION.fullmatch(cuda):
+        return failed("cuda", cuda, "is no version of CUDA", 'write major.minor in quotes, such as "12.8"')
+    if least_driver is None:
+        problem = "the catalog does not know which driver this version needs"
+        return unverified("cuda", cuda, problem, "look it up in NVIDIA's release notes of CUDA")
+    if driver is None:
+        problem = f"it needs NVIDIA's driver {least_driver} or newer, and what {image} has is not known"
+        return unverified("cuda", cuda, problem, "look at a node with nvidia-smi")
+    if driver >= least_driver:
+        return passed()
+    problem = f"needs NVIDIA's driver {least_driver} or newer, and image={image} has {driver}"
+    way_out = f"build the jobs' image with CUDA {listed(older)}, or " if older else ""
+    return failed("cuda", cuda, problem, f"{way_out}use a node image with a newer driver (image=ami-...)")
+
+
+@rule("any-image-cuda-dropped", Severity.ERROR)
+def gpu_not_dropped(*, cuda: str, type_name: str, gpu: str, known: bool, last: str | None) -> Outcome:
+    """CUDA still makes code for the node's GPUs; `last` is the last version that does, None for no end.
+
+    `known`: whether the catalog knows the GPU.
+
+    Source: https://docs.nvidia.com/cuda/archive/13.0.0/cuda-toolkit-release-notes/index.html: CUDA 13 left Maxwell,
+    Pascal and Volta out; no kernel image is available for execution on the device (pytorch/pytorch#157517).
+    """
+    if _order(cuda) and not known:
+        problem = f"the catalog does not know which versions make code for the {gpu} of {type_name}"
+        return unverified("cuda", cuda, problem, "look it up in NVIDIA's release notes of CUDA")
+    if last is None or _order(cuda) <= _order(last):
+        return passed()
+    problem = f"makes no code for the {gpu} of {type_name} any more"
+    return failed("cuda", cuda, problem, f"build the jobs' image with CUDA {last} or older, or use a newer GPU")
+
+
+@rule("any-image-cuda-new-gpu", Severity.WARNING)
+def gpu_known(*, cuda: str, type_name: str, gpu: str, first: str | None) -> Outcome:
+    """The CUDA version is not older than the node's GPUs; `first` is the first that makes code for them.
+
+    Source: https://docs.nvidia.com/cuda/blackwell-compatibility-guide and
+    https://docs.nvidia.com/cuda/hopper-compatibility-guide: older programs run only if all their kernels come as PTX,
+    which libraries and wheels leave out.
+    """
+    if _order(cuda) and first is None:
+        problem = f"the catalog does not know the first version for the {gpu} of {type_name}"
+        return unverified("cuda", cuda, problem, "look it up in NVIDIA's release notes of CUDA")
+    if first is None or not _order(cuda) or _order(cuda) >= _order(first):
+        return passed()
+    problem = f"is older than the {gpu} of {type_name}, which its libraries do not know"
+    return failed("cuda", cuda, problem, f"build the jobs' image with CUDA {first} or newer")
+
+
+def judge_cuda(pool: Mapping[str, object], records: Sequence[AwsGpuType]) -> list[Finding]:
+    """Every finding on the CUDA version of a pool. Reads cuda and image; `records` are its known types."""
+    cuda, image = read.text(pool, "cuda"), read.text(pool, "image", "al2023")
+    major = cuda.partition(".")[0]
+    release, node = cuda_releases().get(major), node_images("aws").get(image)
+    driver = node.driver if node else None
+    older = [each.major for each in cuda_releases().values() if driver is not None and each.least_driver <= driver]
+    findings: list[Finding] = [
+        driver_runs(
+            cuda=cuda,
+            image=image,
+            driver=driver,
+            least_driver=release.least_driver if release else None,
+            older=older,
+        )
+    ]
+    for record in records:
+        known = gpu_cuda().get(record.gpu_model)
+        gpu, first, last = record.gpu_model, known.first_cuda if known else None, known.last_cuda if known else None
+        findings += [
+            gpu_not_dropped(cuda=cuda, type_name=record.type, gpu=gpu, known=known is not None, last=last),
+            gpu_known(cuda=cuda, type_name=record.type, gpu=gpu, first=first),
+        ]
+    return findings
+
+
+def _order(version: str) -> tuple[int, ...]:
+    """A version for comparison; what is none comes before all."""
+    match = _VERSION.fullmatch(version)
+    return tuple(map(int, match.groups())) if match else ()

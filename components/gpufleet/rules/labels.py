@@ -1,0 +1,52 @@
+"""Rules on the Kubernetes labels and taints of a pool's nodes."""
+
+import re
+from collections.abc import Mapping
+
+from gpufleet.rules import read
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
+_DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
+
+
+@rule("any-label-form", Severity.ERROR)
+def key_form(*, argument: str, key: str) -> Outcome:
+    """The key of a label or a taint is one that Kubernetes takes: a name, after a domain and a slash if wanted.
+
+    Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set; a node
+    with another never registers.
+    """
+    prefix, slash, name = key.rpartition("/")
+    legal_prefix = not slash or (len(prefix) <= 253 and _DOMAIN.fullmatch(prefix))
+    if legal_prefix and len(name) <= 63 and _NAME.fullmatch(name):
+        return passed()
+    fix = "use at most 63 letters, digits and - _ . between them, after a domain and / if you like: example.com/team"
+    return failed(argument, key, "is no key that Kubernetes takes", fix)
+
+
+@rule("any-label-value", Severity.ERROR)
+def value_form(*, argument: str, value: str) -> Outcome:
+    """The value of a label or a taint is one that Kubernetes takes: empty, or up to 63 characters like a name.
+
+    Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
+    """
+    if not value or (len(value) <= 63 and _NAME.fullmatch(value)):
+        return passed()
+    fix = "use at most 63 letters, digits and - _ . between them"
+    return failed(argument, value, "is no value that Kubernetes takes", fix)
+
+
+def judge_labels(pool: Mapping[str, object]) -> list[Finding]:
+    """Every finding on the labels and taints of a pool. Reads labels and taints (key, value)."""
+    findings: list[Finding] = []
+    for key, value in read.mapping(pool, "labels").items():
+        findings.append(key_form(argument="labels", key=key))
+        if isinstance(value, str):
+            findings.append(value_form(argument=f"labels.{key}", value=value))
+    taints = pool.get("taints")
+    for taint in taints if isinstance(taints, list | tuple) else ():
+        if isinstance(taint, Mapping):
+            findings.append(key_form(argument="taints.key", key=read.text(taint, "key")))
+            findings.append(value_form(argument="taints.value", value=read.text(taint, "value")))
+    return findings
