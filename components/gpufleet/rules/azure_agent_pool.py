@@ -12,7 +12,7 @@ def autoscaling(*, enabled: bool, least: int | None, most: int | None) -> Outcom
     """An agent pool has a least and a greatest number of nodes if it scales by itself, and only then.
 
     Source: https://learn.microsoft.com/azure/aks/cluster-autoscaler: min-count and max-count are given together with
-    enable-cluster-autoscaler; InvalidParameter otherwise.
+    enable-cluster-autoscaler; terraform azurerm_kubernetes_cluster_node_pool wants them null without it.
     """
     given = [name for name, value in (("min_count", least), ("max_count", most)) if value is not None]
     if enabled and len(given) < 2:

@@ -19,7 +19,7 @@ def scale_one_way(*, fixed: bool, automatic: bool) -> Outcome:
     if not (fixed and automatic):
         return passed()
     problem = "has both fixed targets and a formula"
-    return failed("scale_settings", "fixed_scale, auto_scale", problem, "keep fixed_scale or auto_scale")
+    return failed("scale_settings", ["fixed_scale", "auto_scale"], problem, "keep fixed_scale or auto_scale")
 
 
 @rule("azure-batch-formula-length", Severity.ERROR)

@@ -56,7 +56,9 @@ def mount_files_key(*, argument: str, has_key: bool) -> Outcome:
     if has_key:
         return passed()
     problem = "Batch mounts file shares by account key only"
-    return failed(argument, None, problem, "give the account key as a secret, or mount a blob container by identity")
+    return failed(
+        argument, "file share", problem, "give the account key as a secret, or mount a blob container by identity"
+    )
 
 
 @rule("azure-mount-identity", Severity.ERROR)

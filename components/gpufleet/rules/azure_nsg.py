@@ -59,7 +59,7 @@ def _concerns(entry: Mapping[str, object], direction: str, port: int) -> bool | 
 
 def _values(entry: Mapping[str, object], name: str) -> tuple[str, ...] | None:
     """What is said in the singular and in the plural; None where a part of it is not plain."""
-    one, many = entry.get(name), entry.get(f"{name[:-2]}xes" if name.endswith("ix") else f"{name}s")
+    one, many = entry.get(name), entry.get(f"{name}es" if name.endswith("x") else f"{name}s")
     if (one is not None and not isinstance(one, str)) or (many is not None and not read.is_texts(many)):
         return None
     return tuple(each for each in (one or "", *(many or ())) if each)

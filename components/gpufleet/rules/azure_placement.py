@@ -71,7 +71,7 @@ def region_same(*, argument: str, what: str, region: str, other: str | None) -> 
     """
     if other is None:
         problem = f"the region of its {what} is not known before deployment"
-        return unverified(argument, region, problem, f"make sure that it is {region}")
+        return unverified(argument, "(not known)", problem, f"make sure that it is {region}")
     if region == other:
         return passed()
     return failed(argument, other, f"its {what} lies in {other}, the pool in {region}", f"use a {what} in {region}")

@@ -32,8 +32,9 @@ def size_known(*, type_name: str, known: Sequence[str]) -> Outcome:
     if new or _PART_OF_A_GPU.fullmatch(type_name):
         problem = "the catalog knows nothing about this size"
         return unverified("types", type_name, problem, "compare with az vm list-sizes")
-    lower = {name.lower(): name for name in known}
-    near = nearest(type_name, list(lower), closeness=0.75) or nearest(f"Standard_{type_name}", list(lower), 0.75)
+    # Every name begins with Standard_, which says nothing about likeness.
+    lower = {name.lower().removeprefix("standard_"): name for name in known}
+    near = nearest(type_name.lower().removeprefix("standard_"), list(lower), closeness=0.75)
     fix = f"did you mean {lower[near]}?" if near else "use a GPU size that gpufleet catalog find shows"
     return failed("types", type_name, "is no GPU size in the catalog", fix)
 
