@@ -14,6 +14,7 @@ from gpufleet.policies.azure_subnets import judge_subnet
 from gpufleet.rules import (
     azure_batch,
     azure_batch_image,
+    azure_batch_mpi,
     azure_batch_scale,
     azure_capacity,
     azure_name,
@@ -74,19 +75,19 @@ def _inter_node(reading: Reading, pools: Sequence[AzurePool], talks: bool, alloc
     known = pools and pools[0].planned.gpu is False
     infiniband = bool(record.infiniband) if record else (None if not known else _cpu_infiniband(pools[0]))
     if policy is not None:
-        zonal = azure_batch.zonal_infiniband(policy=policy, inter_node=talks, infiniband=infiniband)
+        zonal = azure_batch_mpi.zonal_infiniband(policy=policy, inter_node=talks, infiniband=infiniband)
         reading.add(zonal)
-        reading.add(azure_batch.zonal_inter_node(policy=policy, inter_node=talks and infiniband is False))
+        reading.add(azure_batch_mpi.zonal_inter_node(policy=policy, inter_node=talks and infiniband is False))
     if slots is not None:
-        reading.add(azure_batch.slots_inter_node(slots=slots, inter_node=talks))
+        reading.add(azure_batch_mpi.slots_inter_node(slots=slots, inter_node=talks))
         reading.add(azure_batch.slots_most(slots=slots, vcpus=record.vcpus if record else None))
     mosts = [pool.planned.intent.get("max") for pool in pools]
     if all(read.is_whole(most) for most in mosts):
         most = sum(int(each) for each in mosts if read.is_whole(each))
-        reading.add(azure_batch.inter_node_size(most=most, inter_node=talks, allocation=allocation))
+        reading.add(azure_batch_mpi.inter_node_size(most=most, inter_node=talks, allocation=allocation))
         if record:
             reading.add(
-                azure_batch.inter_node_ethernet(
+                azure_batch_mpi.inter_node_ethernet(
                     type_name=record.type, inter_node=talks, infiniband=record.infiniband, most=most
                 )
             )

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from functools import cache
 
 from gpufleet.catalog import AzureGpuSize, azure
-from gpufleet.rules import azure_placement, azure_size, placement, read
+from gpufleet.rules import azure_infiniband, azure_placement, azure_size, placement, read
 from gpufleet.rules.counts import desired_within, idle_nodes, min_within_max
 from gpufleet.rules.offering import same_gpu
 from gpufleet.rules.plain import at_least, legal_word
@@ -46,7 +46,7 @@ def _words(pool: Mapping[str, object]) -> list[Finding]:
     return [
         legal_word(argument="placement", word=read.text(pool, "placement", "none"), legal=placement.PLACEMENTS),
         legal_word(argument="capacity", word=read.text(pool, "capacity", "on-demand"), legal=CAPACITIES),
-        legal_word(argument="network", word=read.text(pool, "network", "plain"), legal=azure_size.NETWORKS),
+        legal_word(argument="network", word=read.text(pool, "network", "plain"), legal=azure_infiniband.NETWORKS),
     ]
 
 
@@ -66,7 +66,7 @@ def _placement(pool: Mapping[str, object]) -> list[Finding]:
     return [
         placement.one_zone(placement=word, zones=zones),
         azure_placement.no_auto_zones(placement=word, zones=zones),
-        azure_size.infiniband_one_zone(network=read.text(pool, "network", "plain"), zones=zones),
+        azure_infiniband.infiniband_one_zone(network=read.text(pool, "network", "plain"), zones=zones),
     ]
 
 
@@ -79,12 +79,14 @@ def _sizes(pool: Mapping[str, object], region: str | None) -> list[Finding]:
         name = record.type
         findings.append(azure_size.size_current(type_name=name, retired=record.retired, successor=record.successor))
         findings.append(
-            azure_size.infiniband_supported(
+            azure_infiniband.infiniband_supported(
                 network=network, type_name=name, infiniband=record.infiniband, others=_with_infiniband()
             )
         )
         findings.append(
-            azure_size.infiniband_size_one_zone(type_name=name, infiniband=record.infiniband, zones=zones, most=most)
+            azure_infiniband.infiniband_size_one_zone(
+                type_name=name, infiniband=record.infiniband, zones=zones, most=most
+            )
         )
         if not record.retired:
             findings += _offers(record, region, zones)

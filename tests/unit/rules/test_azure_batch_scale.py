@@ -98,9 +98,7 @@ CASES = {
         ),
         (
             "percent",
-            {
-                "formula": "$p = $PendingTasks.GetSamplePercent(9); $TargetDedicatedNodes = $p < 70 ? 0 : $PendingTasks.GetSample(1);"
-            },
+            {"formula": "$p = $PendingTasks.GetSamplePercent(9); $TargetDedicatedNodes = $PendingTasks.GetSample(1);"},
             "pass",
             "",
         ),
