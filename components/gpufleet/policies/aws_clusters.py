@@ -18,7 +18,7 @@ def judge_clusters(plan: Plan, zone_names: ZoneNames) -> list[Judged]:
     """Every finding on the control planes of a plan."""
     judged: list[Judged] = []
     for each in plan.of_type(CLUSTER):
-        judged += on(each, [*_zones(plan, each, zone_names), *_endpoint(each)])
+        judged += on(each, [*_zones(plan, each, zone_names), *_endpoint(each), *_version(each)])
     return judged
 
 
@@ -50,4 +50,14 @@ def _endpoint(resource: Resource) -> Iterable[Finding]:
         if public:
             yield plan_known(words=["public_access_cidrs"])
         return
-    yield cluster.public_limited(public=public, cidrs=[each for each in items(ranges) if isinstance(each, str)])
+    cidrs = [each for each in items(ranges) if isinstance(each, str)]
+    yield cluster.public_limited(public=public, cidrs=cidrs)
+    for cidr in cidrs:
+        if not cidr.strip().endswith("/0"):
+            yield cluster.cidr_public(cidr=cidr)
+
+
+def _version(resource: Resource) -> Iterable[Finding]:
+    version = given(resource, "version")
+    if isinstance(version, str):
+        yield cluster.version_legal(version=version)

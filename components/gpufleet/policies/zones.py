@@ -6,11 +6,13 @@ Judges the resources themselves, whoever wrote the program, with the rules that 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpufleet.errors import UserError
 from gpufleet.plan import Plan
 from gpufleet.plan.aws_security import SecurityGroups
 from gpufleet.plan.aws_zones import ZoneNames
+from gpufleet.plan.limits import read_quotas
+from gpufleet.plan.needs import needs
 from gpufleet.plan.pools import planned_pools
+from gpufleet.plan.quotas import judge_needs
 from gpufleet.policies.aws_batch import judge_batch
 from gpufleet.policies.aws_clusters import judge_clusters
 from gpufleet.policies.aws_fabric import judge_fabric
@@ -18,7 +20,10 @@ from gpufleet.policies.aws_files import judge_files
 from gpufleet.policies.aws_node_groups import judge_node_groups
 from gpufleet.policies.aws_pools import judge_pools
 from gpufleet.policies.aws_routes import judge_routes
+from gpufleet.policies.azure_zones import azure_findings
+from gpufleet.policies.configuration import Settings
 from gpufleet.rules.judged import Judged
+from gpufleet.rules.wording import shown
 
 NAME = "gpufleet-zones"
 DESCRIPTION = "GPU pools, their network, files and jobs fit where they are put."
@@ -29,16 +34,33 @@ PROPERTIES: Mapping[str, dict[str, Any]] = {
         "program calls by name are told apart, but not looked up in the catalog.",
         "additionalProperties": {"type": "string"},
     },
+    "quotas": {
+        "type": "array",
+        "description": "vCPU limits of the account, such as {family: P, market: on-demand, limit: 192, in_use: 0}; "
+        "without any, quotas are not judged.",
+        "items": {"type": "object"},
+    },
+    "aks_infiniband": {
+        "type": "boolean",
+        "description": "Whether the feature AKSInfinibandSupport is registered in the Azure subscription. Default: not "
+        "known.",
+    },
 }
 """JSON schema of the configuration."""
 
 
 def judge_zones_of(plan: Plan, config: Mapping[str, object]) -> Sequence[Judged]:
-    """Every finding on a plan, passes included. Reads zone_names. Errors: UserError for a configuration without sense.
+    """Every finding on a plan, passes included. Never raises for a plan, whatever its values.
 
-    Never raises for a plan, whatever its values.
+    config: the keys of `PROPERTIES`. Errors: UserError, with a line for each fault of the configuration.
     """
-    zone_names = _zone_names(config.get("zone_names"))
+    settings = Settings(config, "zones", PROPERTIES)
+    zone_names = _zone_names(settings)
+    infiniband = config.get("aks_infiniband")
+    if infiniband is not None and not isinstance(infiniband, bool):
+        settings.fault(f"aks_infiniband={shown(infiniband)}: is neither true nor false; leave it out if unknown")
+    settings.raise_faults()
+    limits = read_quotas(config.get("quotas"), "zones.quotas")
     pools = planned_pools(plan, zone_names)
     groups = SecurityGroups(plan)
     return [
@@ -49,16 +71,20 @@ def judge_zones_of(plan: Plan, config: Mapping[str, object]) -> Sequence[Judged]
         *judge_files(plan, pools, zone_names, groups),
         *judge_clusters(plan, zone_names),
         *judge_batch(plan, pools),
+        *azure_findings(plan, config),
+        *(judge_needs(plan.stack, needs(pools, plan), limits) if limits else ()),
     ]
 
 
-def _zone_names(value: object) -> ZoneNames:
+def _zone_names(settings: Settings) -> ZoneNames:
+    value = settings.config.get("zone_names")
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(isinstance(text, str) for pair in value.items() for text in pair):
-        raise UserError(f"zone_names={value}: is no map of zone ids to names; write {{use1-az1: us-east-1a}}")
+        settings.fault(f"zone_names={shown(value)}: is no map of zone ids to names; write {{use1-az1: us-east-1a}}")
+        return {}
     names = list(value.values())
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise UserError(f"zone_names: {', '.join(twice)} stands for two zones; in one account a name is one zone")
+        settings.fault(f"zone_names: {', '.join(twice)} stands for two zones; in one account a name is one zone")
     return dict(value)
