@@ -11,12 +11,16 @@ from pulumi_aws import eks
 
 from gpufleet.aws.roles import RoleWithPolicies, role_with_policies, trust_pods
 
-CNI_SETTINGS = json.dumps({"env": {"MINIMUM_IP_TARGET": "20", "WARM_IP_TARGET": "5"}}, sort_keys=True)
+_POD_ADDRESSES = 20
+CNI_SETTINGS = json.dumps({"env": {"MINIMUM_IP_TARGET": f"{_POD_ADDRESSES}", "WARM_IP_TARGET": "5"}}, sort_keys=True)
 """Addresses that the CNI holds on each node. By default it holds a whole spare interface: about 100 addresses on a
 p5.48xlarge, which empties a /19 at 80 nodes. A GPU node runs some ten pods with addresses of their own.
 
 Source: github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md
 """
+
+ADDRESSES_PER_NODE = _POD_ADDRESSES + 1
+"""Addresses that a node takes of its subnet at the least: its own and the CNI's."""
 
 NODE_ADDONS = ("eks-pod-identity-agent", "kube-proxy", "vpc-cni")
 POD_ADDONS = ("aws-efs-csi-driver", "coredns")

@@ -90,8 +90,7 @@ def services_apart(*, cidr: str, services: str) -> Outcome:
 def judge_network(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a network.
 
-    Reads region, zones, cidr, nat (none, single, per-zone), interface_endpoints, flow_log_retention_days, vpc_id,
-    service_cidr (of the cluster in it, if one was chosen), tags.
+    Reads region, zones, cidr, nat (none, single, per-zone), interface_endpoints, flow_log_retention_days, vpc_id, tags.
     With vpc_id, what would be created is not judged.
     """
     zones = read.texts(args, "zones")
@@ -111,4 +110,4 @@ def judge_network(args: Mapping[str, object]) -> list[Finding]:
     findings.append(cidr_legal(cidr=cidr))
     if findings[-1].status is Status.FAIL:
         return findings
-    return [*findings, cidr_private(cidr=cidr), services_apart(cidr=cidr, services=read.text(args, "service_cidr"))]
+    return [*findings, cidr_private(cidr=cidr), services_apart(cidr=cidr, services="")]

@@ -9,7 +9,7 @@ from recorder import construct, refusal
 from on_aws import build
 from settings import read
 
-POOL = {"types": ["p5.48xlarge"], "max": 4, "zones": ["use1-az3"], "network": "efa", "placement": "create"}
+POOL = {"types": ["p5.48xlarge"], "max": 12, "zones": ["use1-az3"], "network": "efa", "placement": "create"}
 CONFIG = {
     "aws:region": "us-east-1",
     "gpufleet:cloud": "aws",
@@ -92,6 +92,14 @@ REFUSED = {
         "dev-registry: account_id=null: is not given, and no repository is made that would tell it; give the account "
         "of the registry, or a name in repositories [aws-registry-account]",
     ),
+    "subnets without an address for each node": (
+        {
+            "network": {"zones": ["use1-az1", "use1-az2", "use1-az3"], "cidr": "10.0.0.0/24"},
+            "pools": {"trainers": POOL | {"max": 60}},
+        },
+        "dev-trainers: max=60: 10.0.0.192/26 has 59 addresses, room for 59 nodes with 1 each; use 59 or fewer, or "
+        "larger subnets [aws-subnet-nodes]",
+    ),
     "a budget of nothing": (
         {"budget": {"usd_per_month": 0, "emails": ["ml@example.com"]}},
         "dev-budget: usd_per_month=0.0: is no amount of money to spend; give what the environment may cost in a month; "
@@ -106,14 +114,31 @@ def test_refuses_before_anything_is_registered(case):
     assert refusal(program(**changes), preview=True) == line.splitlines()
 
 
+def warnings_of(caplog, **changes):
+    caplog.set_level("INFO")
+    recording(**changes)
+    return [each.message for each in caplog.records if "[aws-" in each.message]
+
+
+def test_pods_without_addresses_are_a_warning(caplog):
+    # Private subnets of /26 have 59 addresses: twelve nodes start, and two of them get pods.
+    network = {"zones": ["use1-az1", "use1-az2", "use1-az3"], "cidr": "10.0.0.0/24"}
+    assert warnings_of(caplog, network=network) == [
+        "dev-trainers: max=12: 10.0.0.192/26 has 59 addresses, room for 2 nodes with 21 each; use 2 or fewer, or "
+        "larger subnets [aws-subnet-addresses]"
+    ]
+
+
 def test_a_quota_that_the_pools_exceed_is_refused():
-    # Four p5.48xlarge of 192 vCPUs each.
-    (line,) = refusal(program(quotas=[{"family": "P", "market": "on-demand", "limit": 767, "in_use": 0}]), preview=True)
+    # Twelve p5.48xlarge of 192 vCPUs each.
+    (line,) = refusal(
+        program(quotas=[{"family": "P", "market": "on-demand", "limit": 2303, "in_use": 0}]), preview=True
+    )
     assert line.startswith(
-        "dev: pools={dev-trainers: 4 x 192}: 768 on-demand vCPUs of family P in us-east-1 at the peak"
+        "dev: pools={dev-trainers: 12 x 192}: 2304 on-demand vCPUs of family P in us-east-1 at the peak"
     )
     assert line.endswith("[any-quota-enough]")
-    assert recording(quotas=[{"family": "P", "market": "on-demand", "limit": 768, "in_use": 0}]).resources
+    assert recording(quotas=[{"family": "P", "market": "on-demand", "limit": 2304, "in_use": 0}]).resources
 
 
 def test_an_environment_with_a_budget_watches_its_own_tag():

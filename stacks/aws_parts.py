@@ -1,0 +1,51 @@
+"""What the parts of an AWS environment get from its settings: plain values, for judging and for making them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from aws_settings import AwsSettings
+from gpufleet.catalog import aws
+
+
+def given(settings: BaseModel) -> dict[str, Any]:
+    """The arguments that the configuration really gives; the components know the defaults."""
+    return settings.model_dump(exclude_none=True)
+
+
+def tags(environment: str, settings: AwsSettings) -> dict[str, str]:
+    """Tags of every resource: by them `gpufleet adopt` and the bill find an environment's things."""
+    expires = settings.expires_at.isoformat() if settings.expires_at else "never"
+    own = {"owner": settings.owner, "project": settings.project, "environment": environment, "expires-at": expires}
+    return settings.tags | own
+
+
+def control_zones(settings: AwsSettings) -> list[str]:
+    """Zones of the control plane: as configured, else those of the network that EKS does not refuse."""
+    if settings.cluster.zones is not None:
+        return list(settings.cluster.zones)
+    refused = refused_zones(settings)
+    return [zone for zone in settings.network.zones if zone not in refused]
+
+
+def refused_zones(settings: AwsSettings) -> list[str]:
+    """Zones of the network in which EKS puts no control planes, as far as the catalog knows them."""
+    known = aws().regions.get(settings.region, {})
+    return [zone for zone in settings.network.zones if zone in known and not known[zone].eks_control_plane]
+
+
+def cluster_of(settings: AwsSettings) -> dict[str, Any]:
+    """The cluster's arguments but those that the stack fills in."""
+    return {key: value for key, value in given(settings.cluster).items() if key != "zones"}
+
+
+def mounted_zones(settings: AwsSettings) -> Sequence[str]:
+    """Zones with a mount target: all that have nodes; One Zone files have a single one."""
+    return [settings.files.one_zone] if settings.files.one_zone else settings.network.zones
+
+
+def registry_of(environment: str, settings: AwsSettings) -> dict[str, Any]:
+    """The registry's arguments. Repository names are shared by the whole account: the environment's goes in front."""
+    registry = given(settings.registry)
+    return registry | {"repositories": [f"{environment}/{name}" for name in registry.get("repositories", [])]}
