@@ -6,6 +6,7 @@ from typing import NotRequired, TypedDict
 
 from gpufleet.catalog import aws, azure
 from gpufleet.errors import UserError
+from gpufleet.rules.read import is_whole
 from gpufleet.rules.wording import listed, nearest, shown, use_one_of
 
 MARKETS = ("on-demand", "spot")
@@ -78,9 +79,7 @@ def read_quotas(entries: object, where: str) -> tuple[Limit, ...]:
 
 def _whole(number: object) -> int | None:
     """A whole number of a configuration; policy packs get theirs as floats."""
-    if isinstance(number, bool) or not isinstance(number, int | float) or number != int(number):
-        return None
-    return int(number)
+    return int(number) if is_whole(number) else None
 
 
 def _faults(entry: object) -> list[str]:
