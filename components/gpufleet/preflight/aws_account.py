@@ -39,7 +39,9 @@ class AwsAccount:
             return self._account.ask(service, call, answer, **arguments)
         except AccountError as error:
             # What AWS refuses has an answer, and concerns this call alone.
-            if not hasattr(error.__cause__, "response"):
+            from botocore.exceptions import ClientError
+
+            if not isinstance(error.__cause__, ClientError):
                 self._silent[service] = error
             raise
 
