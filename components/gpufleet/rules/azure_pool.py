@@ -76,17 +76,15 @@ def _sizes(pool: Mapping[str, object], region: str | None) -> list[Finding]:
     findings = [azure_size.size_known(type_name=name, known=tuple(azure().types)) for name in names]
     records = [azure().types[name] for name in names if name in azure().types]
     for record in records:
-        name = record.type
+        name, infiniband = record.type, record.infiniband
         findings.append(azure_size.size_current(type_name=name, retired=record.retired, successor=record.successor))
         findings.append(
             azure_infiniband.infiniband_supported(
-                network=network, type_name=name, infiniband=record.infiniband, others=_with_infiniband()
+                network=network, type_name=name, infiniband=infiniband, others=_with_infiniband()
             )
         )
         findings.append(
-            azure_infiniband.infiniband_size_one_zone(
-                type_name=name, infiniband=record.infiniband, zones=zones, most=most
-            )
+            azure_infiniband.infiniband_size_one_zone(type_name=name, infiniband=infiniband, zones=zones, most=most)
         )
         if not record.retired:
             findings += _offers(record, region, zones)
