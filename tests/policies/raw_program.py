@@ -1,7 +1,8 @@
 """Raw resources, as a program without any component of ours would register them, for tests of plans and packs.
 
-`resources` maps a logical name to {"type": token, "inputs": {...}, "parent": name}. A text `${name.property}` is an
-output of another resource: not known at preview, and the engine knows that the value depends on it.
+`resources` maps a logical name to {"type": token, "inputs": {...}, "parent": name, "dependsOn": [names]}. A text
+`${name.property}` is an output of another resource: not known at preview, and the engine knows that the value depends
+on it.
 """
 
 import re
@@ -43,6 +44,7 @@ def policy_args(
         depends = _depends(each.get("inputs", {}))
         made[name].property_dependencies = {key: [made[other] for other in found] for key, found in depends.items()}
         made[name].parent = made.get(each.get("parent", ""))
+        made[name].dependencies = [made[other] for other in _waits_for(each)]
     return StackValidationArgs(list(made.values()), config)
 
 
@@ -57,11 +59,20 @@ def _resource(name: str, resources: Mapping[str, Mapping[str, Any]], region: str
         depends=depends,
         parent=urn_of(parent, resources, stack) if parent else "",
         provider_region=region,
+        waits_for=frozenset(urn_of(other, resources, stack) for other in _waits_for(resources[name])),
+    )
+
+
+def _waits_for(resource: Mapping[str, Any]) -> list[str]:
+    depends = _depends(resource.get("inputs", {}))
+    return list(
+        dict.fromkeys([*(name for found in depends.values() for name in found), *resource.get("dependsOn", [])])
     )
 
 
 def _depends(inputs: Mapping[str, Any]) -> dict[str, list[str]]:
-    return {key: found for key, value in inputs.items() if (found := _references(value))}
+    # Each resource once, as the engine tells them.
+    return {key: list(dict.fromkeys(found)) for key, value in inputs.items() if (found := _references(value))}
 
 
 def _references(value: object) -> list[str]:

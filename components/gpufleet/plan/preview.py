@@ -59,6 +59,7 @@ def plan_of(preview: object, where: str = "preview") -> Plan:
             parent=state.get("parent", ""),
             provider_region=_provider_region(state, states, config),
             operation=next(step["op"] for step in steps if step["newState"]["urn"] == urn),
+            waits_for=frozenset(state.get("dependencies") or ()),
         )
         for urn, state in states.items()
     ]

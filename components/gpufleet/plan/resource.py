@@ -37,6 +37,8 @@ class Resource:
     provider_region: str | None = None
     operation: str = "create"
     """What is to happen to it: create, update, replace, same, import ...; a plan holds nothing that is deleted."""
+    waits_for: frozenset[str] = frozenset()
+    """URNs of all resources that must be there before it, those of `depends` and those of the option dependsOn."""
 
     @property
     def name(self) -> str:

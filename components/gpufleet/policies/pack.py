@@ -125,6 +125,7 @@ def _resource(resource: PolicyResource) -> Resource:
         depends={key: [each.urn for each in found] for key, found in resource.property_dependencies.items()},
         parent=resource.parent.urn if resource.parent else "",
         provider_region=said if isinstance(said, str) else None,
+        waits_for=frozenset(each.urn for each in resource.dependencies),
     )
 
 
