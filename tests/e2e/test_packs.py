@@ -1,5 +1,6 @@
 """Both policy packs through the real engine: what passes, what is blocked, and by which rule."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -55,3 +56,42 @@ def merge(config: dict[str, Any], change: Mapping[str, Any]) -> None:
 
 def test_ten_variants_or_more() -> None:
     assert len({variant["rule"] for variant in BROKEN.values()}) >= 10
+
+
+FIVE_MISTAKES = {
+    "aws-subnet-way-out": "route 0.0.0.0/0 to a NAT gateway",
+    "aws-efa-group-to-self": "add egress of protocol -1 with the group itself as the other side",
+    "any-placement-one-zone": "keep one zone, or set placement=none",
+    "any-cost-approval": "512 GPUs on demand are more than the 16 that need no approval; have them approved",
+    "aws-files-nfs-open": "add an ingress rule of TCP 2049 from the security group of the nodes",
+}
+
+
+def test_five_mistakes_of_a_program_without_our_components(tmp_path: Path) -> None:
+    source = (Path(__file__).parent / "theirs" / "five_mistakes.py").read_text()
+    assert "gpufleet." not in source
+    project = tiny(tmp_path / "billing", source)
+    code, said = preview(project, "dev")
+    assert code != 0
+    for rule, fix in FIVE_MISTAKES.items():
+        assert f"[{rule}]" in said
+        assert fix in said
+    assert ids(project) == {}
+
+
+def test_a_configuration_that_makes_no_sense_is_one_line(tmp_path: Path) -> None:
+    project = tiny(tmp_path / "billing")
+    day = {"rule": "any-cost-budgt", "reason": "trial", "expires": "2026-01-31"}
+    files = {}
+    for name, config in {
+        "zones": {"zones": {"suppress": [day]}},
+        "cost": {"cost": {"stack_usd_month": -1}},
+    }.items():
+        files[name] = tmp_path / f"{name}.json"
+        files[name].write_text(json.dumps(config))
+    configs = [word for name in ("zones", "cost") for word in ("--policy-pack-config", str(files[name]))]
+    code, said = preview(project, "dev", *configs)
+    assert code != 0
+    assert "zones.suppress[0].rule=any-cost-budgt: there is no such rule; did you mean any-cost-budget?" in said
+    assert "zones.suppress[0].expires=2026-01-31: has passed" in said
+    assert "stack_usd_month=-1" in said
