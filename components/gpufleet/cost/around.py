@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 
-from gpufleet.cost.derived import account_holds, eks_support, file_tier
+from gpufleet.cost.derived import ACCOUNT, account_holds, eks_support, file_tier
 from gpufleet.cost.line import Amounts, Line, PriceTag
 from gpufleet.cost.prices import node_price, service_price
 from gpufleet.cost.table import Charge, charges, why_free
@@ -146,7 +146,9 @@ class Surroundings:
 
     def _where(self, resource: Resource) -> tuple[str, str | None]:
         if azure_type(resource.type):
-            return "azure", self._azure.location(resource)
+            # A share has no location of its own: it lies where its account does.
+            account = self._azure.named(resource, "accountName", ACCOUNT, "accountName")
+            return "azure", self._azure.location(account or resource)
         said = given(resource, "region")
         return "aws", said if isinstance(said, str) else resource.provider_region
 

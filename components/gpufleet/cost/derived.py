@@ -7,7 +7,7 @@ from gpufleet.plan.azure_type import AzureGraph
 from gpufleet.plan.resource import UNKNOWN, Resource
 from gpufleet.plan.values import at, given
 
-_ACCOUNT = "storage:StorageAccount"
+ACCOUNT = "storage:StorageAccount"
 _FILES_ONLY = "FileStorage"
 
 
@@ -16,7 +16,7 @@ def file_tier(graph: AzureGraph, share: Resource) -> object:
     where the program does not choose one."""
     if (tier := given(share, "accessTier")) is not None:
         return tier
-    account = graph.named(share, "accountName", _ACCOUNT, "accountName")
+    account = graph.named(share, "accountName", ACCOUNT, "accountName")
     kind = given(account, "kind") if account else None
     return UNKNOWN if kind is UNKNOWN else "Premium" if kind == _FILES_ONLY else "TransactionOptimized"
 
@@ -27,7 +27,7 @@ def account_holds(graph: AzureGraph, account: Resource) -> object:
         return UNKNOWN if kind is UNKNOWN else "files"
 
     def has(inner: str) -> bool:
-        return any(graph.named(each, "accountName", _ACCOUNT, "accountName") is account for each in graph.of(inner))
+        return any(graph.named(each, "accountName", ACCOUNT, "accountName") is account for each in graph.of(inner))
 
     return "files" if has("storage:FileShare") and not has("storage:BlobContainer") else "objects"
 

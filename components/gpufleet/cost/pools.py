@@ -106,7 +106,7 @@ def _instances(
     if factors and running.ceiling is not None:
         # vCPUs are limited, not nodes: the dearest type may not be the one of which there can be the most.
         running = Amounts(running.floor, running.steady, factors * HOURS)
-    note = "at the on-demand price, the most that Spot costs" if capacity == "spot" else ""
+    note = "at the on-demand price" if capacity == "spot" else ""
     return Line(what, names, price, running, note=note)
 
 

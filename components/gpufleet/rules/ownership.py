@@ -22,8 +22,7 @@ def owner_tags(*, tags: Collection[str] | None, required: Sequence[str]) -> Outc
     if not missing:
         return passed()
     problem = f"{listed(missing, 'and')} {'is' if len(missing) == 1 else 'are'} missing"
-    fix = "add " + ("it" if len(missing) == 1 else "them") + ", here or to the provider's default tags"
-    return failed("tags", sorted(tags), problem, fix)
+    return failed("tags", sorted(tags), problem, f"add {'it' if len(missing) == 1 else 'them'}")
 
 
 @rule("any-owner-expiry", Severity.ERROR)
