@@ -46,6 +46,10 @@ class SecurityGroups:
         self._plan = plan
         self._openings: dict[str, list[Opening]] = {}
         self._hidden: set[tuple[str, str]] = set()
+        for cluster in plan.of_type(CLUSTER):
+            self._openings[cluster.urn] = [_everything(INGRESS), _everything(EGRESS)]
+            # Anybody may have added to what EKS makes.
+            self._hidden |= {(cluster.urn, INGRESS), (cluster.urn, EGRESS)}
         for group in plan.of_type(SECURITY_GROUP):
             self._openings.setdefault(group.urn, [])
             for direction in (INGRESS, EGRESS):
@@ -64,10 +68,7 @@ class SecurityGroups:
 
     def to_self(self, urn: str, direction: str) -> bool | None:
         """Whether members let everything through to each other; None if it cannot be told."""
-        if urn not in self._openings:
-            # The group that EKS makes may be changed by anybody, and its first rules are EKS's.
-            return None
-        rules = [each for each in self._openings[urn] if each.direction == direction]
+        rules = [each for each in self._openings.get(urn, ()) if each.direction == direction]
         if any(each.itself and each.protocol in _ALL for each in rules):
             return True
         doubtful = any(each.protocol is None and (each.itself or each.outside) for each in rules)
@@ -82,9 +83,9 @@ class SecurityGroups:
         return None if None in answers or not answers else False
 
     def _nfs(self, urn: str, clients: Collection[str]) -> bool | None:
-        if urn not in self._openings:
-            return None
-        rules = [each for each in self._openings[urn] if each.direction == INGRESS and _lets_nfs(each) is not False]
+        rules = [
+            each for each in self._openings.get(urn, ()) if each.direction == INGRESS and _lets_nfs(each) is not False
+        ]
         fitting = [
             each
             for each in rules
@@ -136,7 +137,15 @@ class SecurityGroups:
             )
 
     def _owners(self, rule: Resource) -> Iterator[str]:
-        yield from (each.urn for each in self._plan.behind(rule, "securityGroupId", SECURITY_GROUP))
+        yield from sorted(self.of(rule, "securityGroupId"))
+
+
+def _everything(direction: str) -> Opening:
+    """EKS's first rules of a cluster's group: all traffic between its members, both ways, EFA's too.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html
+    """
+    return Opening(direction, "-1", None, None, frozenset(), itself=True, addresses=False, outside=False)
 
 
 def _protocol(value: object) -> str | None:

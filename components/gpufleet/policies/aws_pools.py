@@ -32,9 +32,10 @@ def _findings(pool: PlannedPool) -> list[Finding]:
         unknown.add("types")
     if pool.region is None:
         unknown.add("region")
-    # Batch counts vCPUs, which rules of its own judge.
-    uncounted = unknown | set(_SIZES if pool.kind == "batch" else ())
-    findings = judge_intent(intent, pool.region or "", uncounted, pool.interfaces)
+    if pool.kind == "batch":
+        # Batch counts vCPUs, which rules of its own judge.
+        intent = {word: value for word, value in intent.items() if word not in _SIZES}
+    findings = judge_intent(intent, pool.region or "", unknown, pool.interfaces)
     if pool.region is None:
         findings = [each for each in findings if each.rule not in ("aws-region-known", "aws-type-in-region")]
     return [plan_known(words=sorted(unknown)), *findings, *_several_zones(pool)]

@@ -1,0 +1,126 @@
+"""The zones pack on what several resources say together, its configuration, and a program with five mistakes."""
+
+from collections.abc import Mapping
+
+import pytest
+from changed_program import (
+    TWO_SUBNETS,
+    add,
+    both,
+    encoded,
+    inputs,
+    judged,
+    old_rule,
+    refused,
+    resources,
+    set_in,
+    without,
+)
+from legal_program import legal_program
+from raw_program import policy_args
+
+from gpufleet.errors import UserError
+from gpufleet.plan import Plan
+from gpufleet.policies.pack import Concern
+from gpufleet.policies.zones import PROPERTIES, judge_zones_of
+
+
+def test_zone_names_of_the_account_make_names_into_zones() -> None:
+    program = legal_program()
+    for zone, name in (("use1-az1", "us-east-1a"), ("use1-az2", "us-east-1b")):
+        inputs(program, f"subnet-{zone}").update(availabilityZoneId=None, availabilityZone=name)
+    inputs(program, "files")["availabilityZoneName"] = "us-east-1b"
+    names = {"use1-az1": "us-east-1a", "use1-az2": "us-east-1b"}
+    assert refused(program, {"zone_names": names}) == {("target", "aws-files-target-in-zone")}
+    # p4d is not in use1-az3, whatever this account calls that.
+    names = {"use1-az3": "us-east-1a", "use1-az2": "us-east-1b"}
+    assert ("nodes", "aws-type-in-zone") in refused(program, {"zone_names": names})
+    # Without names two zones are still two.
+    inputs(program, "nodes")["subnetIds"] = TWO_SUBNETS
+    assert ("nodes", "any-placement-one-zone") in refused(program)
+
+
+def test_nodes_in_public_subnets_use_an_internet_gateway() -> None:
+    program = legal_program()
+    both(
+        add("gateway", "ec2/internetGateway:InternetGateway", vpcId="${vpc.id}"),
+        set_in("route-use1-az1", natGatewayId=None, gatewayId="${gateway.id}"),
+        set_in("subnet-use1-az1", mapPublicIpOnLaunch=True),
+        resources(securityGroupIds=["${fabric.id}"]),
+    )(program)
+    assert "aws-subnet-way-out" not in {rule for _, rule in refused(program)}
+
+
+@pytest.mark.parametrize("missing", ["none", "ecr.dkr"])
+def test_interface_endpoints_are_a_way_out(missing: str) -> None:
+    program = legal_program()
+    without("route-use1-az1")(program)
+    for service in ("ec2", "ecr.api", "ecr.dkr", "eks", "sts"):
+        if service != missing:
+            name = f"com.amazonaws.us-east-1.{service}"
+            add(service, "ec2/vpcEndpoint:VpcEndpoint", vpcId="${vpc.id}", serviceName=name)(program)
+    assert bool(refused(program)) is (missing != "none")
+
+
+def test_old_and_inline_rules_count_as_well() -> None:
+    program = legal_program()
+    without("fabric-in", "fabric-out", "nfs-in")(program)
+    inputs(program, "fabric")["egress"] = [{"protocol": "-1", "fromPort": 0, "toPort": 0, "self": True}]
+    group = "${fabric.id}"
+    old_rule(type="ingress", securityGroupId=group, self=True, protocol="-1", fromPort=0, toPort=0)(program)
+    inputs(program, "nfs")["ingress"] = [
+        {"protocol": "tcp", "fromPort": 2049, "toPort": 2049, "securityGroups": [group]}
+    ]
+    assert judged(program) == []
+
+
+@pytest.mark.parametrize(
+    ("config", "line"),
+    [
+        (
+            {"zone_names": ["us-east-1a"]},
+            "zones.zone_names=[us-east-1a]: is no map of zone ids to names; write {use1-az1: us-east-1a} "
+            "[config-policy]",
+        ),
+        (
+            {"zone_names": {"use1-az1": "us-east-1a", "use1-az2": "us-east-1a"}},
+            "zones.zone_names: us-east-1a stands for two zones; in one account a name is one zone [config-policy]",
+        ),
+        ({"zone_name": {}}, "zones.zone_name: unknown key; did you mean zone_names? [config-policy]"),
+        (
+            {"aks_infiniband": "yes"},
+            "zones.aks_infiniband=yes: is neither true nor false; leave it out if unknown [config-policy]",
+        ),
+    ],
+)
+def test_bad_configuration_is_one_line(config: Mapping[str, object], line: str) -> None:
+    with pytest.raises(UserError) as caught:
+        judge_zones_of(Plan("dev", []), config)
+    assert str(caught.value) == line
+
+
+def test_the_pack_blocks_all_five_mistakes_of_a_raw_program() -> None:
+    program = legal_program()
+    both(
+        set_in("nodes", subnetIds=TWO_SUBNETS, diskSize=100),
+        set_in("template", userData=encoded(b"#!/bin/bash\n")),
+        without("nfs-in"),
+        resources(type="SPOT"),
+    )(program)
+    mandatory, advisory = Concern("zones", "Zones.", judge_zones_of, PROPERTIES).policies()
+    refusals: list[str] = []
+    advice: list[str] = []
+    mandatory.validate(policy_args(program), lambda text, urn=None: refusals.append(text))
+    advisory.validate(policy_args(program), lambda text, urn=None: advice.append(text))
+    rules = {text.rpartition("[")[2].rstrip("]") for text in refusals}
+    assert rules >= {
+        "any-placement-one-zone",
+        "aws-node-group-template-only",
+        "aws-node-group-user-data",
+        "aws-files-nfs-open",
+        "aws-batch-multinode-on-demand",
+    }
+    assert any(
+        text.startswith("nodes: zones=[use1-az1, use1-az2]: a cluster placement group lies in") for text in refusals
+    )
+    assert not set(refusals) & set(advice)

@@ -1,0 +1,140 @@
+"""The zones pack where a program does not tell all: unverified, never a pass in silence, never a crash."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+from changed_program import (
+    Program,
+    both,
+    inputs,
+    interfaces,
+    judged,
+    set_in,
+    without,
+)
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from legal_program import legal_program
+from raw_program import plan_from
+
+from gpufleet.plan import UNKNOWN, Plan, Resource
+from gpufleet.policies.zones import judge_zones_of
+from gpufleet.rules import Status
+
+LITERALS = {
+    "subnet-outside": (
+        set_in("nodes", subnetIds=["subnet-1"]),
+        {("nodes", "any-plan-known")},
+    ),
+    "placement-group-outside": (set_in("template", placement={"groupName": "ring"}), {("nodes", "any-plan-known")}),
+    "template-outside": (
+        set_in("nodes", launchTemplate={"id": "lt-1", "version": "1"}),
+        {("nodes", "any-plan-known")},
+    ),
+    "groups-outside": (
+        interfaces(securityGroups=["sg-1"]),
+        {("nodes", "aws-efa-group-to-self"), ("nodes", "aws-node-group-cluster-group")},
+    ),
+    "route-table-outside": (
+        set_in("association-use1-az1", routeTableId="rtb-1"),
+        {("nodes", "aws-subnet-way-out"), ("environment", "aws-subnet-way-out")},
+    ),
+    "vpc-outside": (
+        both(set_in("subnet-use1-az1", vpcId="vpc-1"), without("association-use1-az1")),
+        {("nodes", "aws-subnet-way-out"), ("environment", "aws-subnet-way-out")},
+    ),
+    "nfs-from-a-group-outside": (
+        set_in("nfs-in", referencedSecurityGroupId="sg-1"),
+        {("target", "aws-files-nfs-open")},
+    ),
+    "files-outside": (
+        set_in("access", fileSystemId="fs-1", rootDirectory={"path": "/data"}),
+        {("access", "aws-files-directory-made")},
+    ),
+    "environments-outside": (
+        both(
+            without("environment"),
+            set_in("queue", computeEnvironmentOrders=[{"order": 1, "computeEnvironment": "arn:aws:batch:mine"}]),
+        ),
+        {("job", "aws-batch-multinode-on-demand")},
+    ),
+    "control-plane-outside": (
+        lambda program: inputs(program, "cluster")["vpcConfig"].update(subnetIds=["subnet-1", "subnet-2"]),
+        {("cluster", "any-plan-known")},
+    ),
+    "one-zone-file-system-without-names": (
+        set_in("files", availabilityZoneName="us-east-1a"),
+        {("target", "aws-files-target-in-zone")},
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "rules"), LITERALS.values(), ids=LITERALS)
+def test_what_the_program_does_not_tell_is_unverified(
+    change: Callable[[Program], None], rules: set[tuple[str, str]]
+) -> None:
+    program = legal_program()
+    change(program)
+    found = judged(program)
+    assert {each.finding.status for each in found} == {Status.UNVERIFIED}
+    assert {(each.resource, each.finding.rule) for each in found} == rules
+
+
+def test_what_the_provider_fills_in_is_not_what_the_program_says() -> None:
+    """A policy pack sees outputs: at preview those that a program leaves out are unknown."""
+    program = legal_program()
+    plan = plan_from(program)
+    filled = [
+        Resource(
+            each.urn,
+            each.type,
+            {"diskSize": UNKNOWN, "ingress": UNKNOWN, "egress": UNKNOWN, "remoteAccess": UNKNOWN, **each.inputs},
+            each.depends,
+            each.parent,
+            each.provider_region,
+        )
+        for each in plan.resources
+    ]
+    judgement = judge_zones_of(Plan(plan.stack, filled), {})
+    assert {each.finding.status for each in judgement} == {Status.PASS}
+
+
+VALUE = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=4)
+    | st.sampled_from([UNKNOWN, "${vpc.id}", "0.0.0.0/0", "efa", "g5.xlarge", "-1", "{", "[]", "AL2_", "us-east-1a"]),
+    lambda of: st.lists(of, max_size=2) | st.dictionaries(st.text(max_size=3), of, max_size=2),
+    max_leaves=4,
+)
+PLAIN = plan_from(legal_program())
+
+
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_no_value_whatever_makes_the_judgement_raise(data: st.DataObject) -> None:
+    """Every property of two resources is changed, inside as well, or taken away."""
+    changed = dict.fromkeys(data.draw(st.lists(st.sampled_from(range(len(PLAIN.resources))), min_size=1, max_size=3)))
+    found = list(PLAIN.resources)
+    for place in changed:
+        each = found[place]
+        replaced = {name: data.draw(VALUE | inside(value)) for name, value in each.inputs.items()}
+        depends = each.depends if data.draw(st.booleans()) else {}
+        found[place] = Resource(
+            each.urn, each.type, replaced, depends, "", data.draw(st.sampled_from(["us-east-1", None]))
+        )
+    for finding in judge_zones_of(Plan("dev", found), {"zone_names": {"use1-az1": "us-east-1a"}}):
+        assert finding.line.isprintable()
+
+
+def inside(value: object) -> st.SearchStrategy[object]:
+    """The value with one thing in it changed."""
+    if isinstance(value, Mapping) and value:
+        return st.sampled_from(sorted(value)).flatmap(
+            lambda key: (VALUE | inside(value[key])).map(lambda new: {**value, key: new})
+        )
+    if isinstance(value, list) and value:
+        return (VALUE | inside(value[0])).map(lambda new: [new, *value[1:]])
+    return st.just(value)
