@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from aws_parts import cluster_of, control_zones, given, mounted_zones, refused_zones, registry_of
+from aws_parts import cluster_of, control_zones, given, mounted_zones, refused_zones, registry_of, tags
 from aws_settings import AwsSettings
 from gpufleet.address_plan import plan_subnets
 from gpufleet.aws.addons import ADDONS, ADDRESSES_PER_NODE
@@ -37,7 +37,8 @@ def refuse(environment: str, settings: AwsSettings) -> None:
     clients = {"client_security_group_ids": {"nodes": "the cluster's"}}
     files = {"zones": mounted_zones(settings), "zone_names": settings.zone_names} | clients
     pools = {pool: given(intent) for pool, intent in settings.pools.items()}
-    network = given(settings.network) | region
+    # All parts have the same tags: what is wrong with them is said once.
+    network = given(settings.network) | region | {"tags": tags(environment, settings)}
     registry = registry_of(environment, settings) | region
     judged = {
         "network": [*judge_network(network), *judge_existing_network(network)],

@@ -100,6 +100,11 @@ REFUSED = {
         "dev-trainers: max=60: 10.0.0.192/26 has 59 addresses, room for 59 nodes with 1 each; use 59 or fewer, or "
         "larger subnets [aws-subnet-nodes]",
     ),
+    "a tag that AWS refuses": (
+        {"tags": {"team": "a;b"}},
+        "dev-network: tags.team=a;b: has characters that AWS refuses; use letters, digits, spaces and _ . : / = + - @ "
+        "[aws-tag-value]",
+    ),
     "a budget of nothing": (
         {"budget": {"usd_per_month": 0, "emails": ["ml@example.com"]}},
         "dev-budget: usd_per_month=0.0: is no amount of money to spend; give what the environment may cost in a month; "
@@ -147,6 +152,15 @@ def test_an_environment_with_a_budget_watches_its_own_tag():
     assert made.inputs["costFilters"] == [{"name": "TagKeyValue", "values": ["user:environment$dev"]}]
     assert made.inputs["tags"]["environment"] == "dev"
     assert recording().of("aws:budgets/budget:Budget") == []
+
+
+def test_an_expired_environment_comes_up_with_a_warning(caplog):
+    caplog.set_level("INFO")
+    assert recording(expires_at="2020-01-31").resources
+    assert (
+        "dev-network: tags.expires-at=2020-01-31: has passed; bring the environment down, or give a later day to "
+        in (caplog.text)
+    )
 
 
 def test_all_parts_are_judged_at_once():
