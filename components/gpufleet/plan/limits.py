@@ -33,11 +33,11 @@ class QuotaArgs(TypedDict):
 
 @dataclass(frozen=True)
 class Limit:
-    """What is known about one quota; None = not known. account: "" for the subscription or AWS account."""
+    """What is known about one quota; in_use None = not known. account: "" for the subscription or AWS account."""
 
     family: str
     market: str
-    limit: int | None
+    limit: int
     in_use: int | None = None
     account: str = ""
 

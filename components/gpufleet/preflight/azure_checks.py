@@ -1,6 +1,7 @@
 """The pools of a plan on Azure against what the subscription says."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from gpufleet.plan.limits import ALL, Limit, plain_family
 from gpufleet.plan.needs import Need, name_of, needs
@@ -35,7 +36,10 @@ def judge_azure(
         facts = doubts.ask(account, region).value
         found += [_size(plan, pool, region, size, facts, doubts) for pool in here for size in _sizes(pool)]
         if facts is not None:
-            asked += _limits(needs(here, plan), facts, doubts)
+            standing = {name_of(pool, plan) for pool in here if pool.resource.operation not in ("create", "import")}
+            asked += [
+                _beside(need, limit, standing, doubts) for need, limit in _limits(needs(here, plan), facts, doubts)
+            ]
     return [*found, *judge_needs(plan.stack, needs(pools, plan), asked)]
 
 
@@ -50,7 +54,8 @@ def _size(plan: Plan, pool: PlannedPool, region: str, size: str, facts: AzureFac
     finding = size_unrestricted(
         size=size,
         region=region,
-        zones=[zone for zone in read.texts(pool.intent, "zones") if zone.isdigit()],
+        # eastus-1 is the subscription's zone 1; auto is no zone.
+        zones=[zone for each in read.texts(pool.intent, "zones") if (zone := each.rpartition("-")[2]).isdigit()],
         offered=None if not known else sku.zones if sku else (),
         restrictions=None
         if not known
@@ -61,9 +66,22 @@ def _size(plan: Plan, pool: PlannedPool, region: str, size: str, facts: AzureFac
     return Judged(name_of(pool, plan), finding, pool.resource.urn)
 
 
-def _limits(wanted: Iterable[Need], facts: AzureFacts, doubts: Doubts) -> list[Limit]:
+def _beside(need: Need, limit: Limit, standing: set[str], doubts: Doubts) -> Limit:
+    """The limit, with what is in use beside the stack's own nodes.
+
+    Usages of a subscription do not say whose they are. Where pools of the stack stand already, and the sum would be too
+    much, what others use is not known.
+    """
+    own = [share.pool for share in need.shares if share.pool in standing]
+    if need.account or not own or limit.in_use is None or (need.peak or 0) + limit.in_use <= limit.limit:
+        return limit
+    doubts.add(f"{', '.join(own)}: running already, and Azure's usages do not tell its cores from others'")
+    return replace(limit, in_use=None)
+
+
+def _limits(wanted: Iterable[Need], facts: AzureFacts, doubts: Doubts) -> list[tuple[Need, Limit]]:
     """What Azure says of each quota that is needed. What it does not tell is left to the configuration's."""
-    found: list[Limit] = []
+    found: list[tuple[Need, Limit]] = []
     for need in wanted:
         if need.family is None or need.market is None:
             continue
@@ -73,7 +91,7 @@ def _limits(wanted: Iterable[Need], facts: AzureFacts, doubts: Doubts) -> list[L
             else _of_subscription("", need.family, need.market, facts, doubts)
         )
         if limit is not None:
-            found.append(limit)
+            found.append((need, limit))
     return found
 
 

@@ -65,3 +65,8 @@ class FakeAws:
 @pytest.fixture
 def fake_aws():
     return FakeAws()
+
+
+@pytest.fixture
+def denied():
+    return Denied("ec2: denied")
