@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gpufleet.catalog import GpuType, aws, azure
+from gpufleet.plan.azure_type import AzureGraph
 from gpufleet.plan.limits import ALL
 from gpufleet.plan.pools import PlannedPool
 from gpufleet.plan.resource import Plan
@@ -16,7 +17,8 @@ since it was made, used or not; instances in a Capacity Block do not count at al
 Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html (quotas and limitations),
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (considerations)."""
 
-BATCH_ACCOUNT = "azure-native:batch:BatchAccount"
+BATCH_ACCOUNT = "batch:BatchAccount"
+"""Of any API version."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def _account(pool: PlannedPool, plan: Plan | None) -> str:
     """The Batch account whose own quota a pool counts against. One in UserSubscription mode has none."""
     if pool.kind != "batch-pool":
         return ""
-    made = plan.behind(pool.resource, "accountName", BATCH_ACCOUNT) if plan else []
+    made = AzureGraph(plan).behind(pool.resource, "accountName", BATCH_ACCOUNT) if plan else []
     if made and made[0].inputs.get("poolAllocationMode") == "UserSubscription":
         return ""
     name = pool.resource.inputs.get("accountName")
