@@ -31,7 +31,7 @@ def judge_agent_pool(reading: Reading, pool: AzurePool, registered: bool | None)
     kind = reading.text("type", default="VirtualMachineScaleSets")
     if kind is not None and "placement" not in pool.planned.unknown:
         placement = read.text(words, "placement", "none")
-        zones = reading.has("availabilityZones")
+        zones = bool(reading.has("availabilityZones"))
         reading.add(azure_agent_pool.scale_set(kind=kind, zones=zones, placement=placement))
     if reading.has("enableNodePublicIP"):
         public = reading.flag("enableNodePublicIP")

@@ -114,12 +114,14 @@ def _settings(reading: Reading, pools: Sequence[AzurePool], allocation: str | No
     reading.add(azure_batch.resource_tags(count=count, allocation=allocation))
     network = ("networkConfiguration", "publicIPAddressConfiguration", "provision")
     if (provision := reading.text(*network, default="BatchManaged")) is not None:
-        has_subnet = reading.has("networkConfiguration", "subnetId")
+        has_subnet = bool(reading.has("networkConfiguration", "subnetId"))
         reading.add(azure_batch.private_subnet(provision=provision, has_subnet=has_subnet))
 
 
 def _scale(reading: Reading) -> None:
     fixed, automatic = reading.has("scaleSettings", "fixedScale"), reading.has("scaleSettings", "autoScale")
+    if fixed is None or automatic is None:
+        return
     reading.add(azure_batch_scale.scale_one_way(fixed=fixed, automatic=automatic))
     if automatic:
         formula = reading.text("scaleSettings", "autoScale", "formula")

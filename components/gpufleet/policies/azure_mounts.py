@@ -21,10 +21,9 @@ _STORAGE = "storage:StorageAccount"
 def judge_mounts(reading: Reading, region: str | None) -> None:
     """Every rule on what a Batch pool in a region mounts, and on the identities that it does that with."""
     value = at(reading.props, "mountConfiguration")
-    if value is UNKNOWN:
+    if value is UNKNOWN or UNKNOWN in items(value):
         reading.vain.add("mount_configuration")
-        return
-    mounts = blocks(value)
+    mounts = [each for each in items(value) if isinstance(each, Mapping)]
     reading.add(azure_mount.mount_count(count=len(mounts)))
     shares: list[str] = []
     others = 0
@@ -34,6 +33,8 @@ def judge_mounts(reading: Reading, region: str | None) -> None:
         reading.add(azure_mount.mount_one_kind(argument=argument, kinds=kinds))
         for name, kind in _KINDS.items():
             inner = mount.get(name)
+            if inner is UNKNOWN:
+                reading.vain.add("mount_configuration")
             if isinstance(inner, Mapping):
                 _judge_mount(reading, argument, kind, inner, region)
         path = at(mount, "azureFileShareConfiguration", "relativeMountPath")

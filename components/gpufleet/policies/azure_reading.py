@@ -51,8 +51,10 @@ class Reading:
         value = self._value(*path)
         return None if value is UNKNOWN else blocks(value)
 
-    def has(self, *path: str) -> bool:
-        """Whether anything is given at a path, known or not."""
+    def has(self, *path: str) -> bool | None:
+        """Whether anything is given at a path, be its value known or not; None if what it lies in is not known."""
+        if len(path) > 1 and self._value(*path[:-1]) is UNKNOWN:
+            return None
         return at(self.props, *path) is not None
 
     def add(self, *findings: Finding) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from gpufleet.plan import UNKNOWN, Resource
 from gpufleet.plan.azure_type import AzureGraph
-from gpufleet.plan.values import at, blocks
+from gpufleet.plan.values import at, blocks, items
 from gpufleet.policies.azure_reading import Reading
 from gpufleet.rules import azure_nsg
 
@@ -38,7 +38,7 @@ def _mounted(reading: Reading) -> list[str]:
 def _entries(graph: AzureGraph, group: Resource) -> list[Mapping[str, object]] | None:
     """A group's rules, those that are resources of their own included; None where some are not known."""
     inline = at(graph.props(group), "securityRules")
-    if inline is UNKNOWN:
+    if inline is UNKNOWN or UNKNOWN in items(inline):
         return None
     apart = [
         graph.props(each)

@@ -1,7 +1,7 @@
 """What is wrong with the Azure resources of a plan: where they lie, what they reach, what Azure refuses of them."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from gpufleet.plan import UNKNOWN, Plan
 from gpufleet.plan.azure_pools import AzurePool, azure_pools_with_properties
@@ -130,7 +130,7 @@ def _budget(reading: Reading) -> None:
         reading.add(azure_budget.start(day=day))
     notifications = at(reading.props, "notifications")
     if notifications is not UNKNOWN:
-        count = len(notifications) if isinstance(notifications, Mapping | Sequence) else 0
+        count = len(notifications) if isinstance(notifications, Mapping) else 0
         reading.add(azure_budget.notifications(count=count))
 
 

@@ -22,17 +22,22 @@ def port_open(rules: Sequence[Mapping[str, object]] | None, direction: str, port
     """
     if rules is None:
         return None
-    ours = [each for each in rules if str(each.get("direction", "")).lower() == direction.lower()]
+    ours = [each for each in rules if _same_word(each.get("direction"), direction) is not False]
     if any(not read.is_whole(each.get("priority")) for each in ours):
         return None
     for each in sorted(ours, key=lambda each: read.whole(each, "priority", 0)):
-        through = _concerns(each, direction, port)
+        through = _concerns(each, direction, port) if _same_word(each.get("direction"), direction) else None
         if through is None:
             return None
         if through:
             access = str(each.get("access", "")).lower()
             return {"allow": True, "deny": False}.get(access)
     return True
+
+
+def _same_word(value: object, word: str) -> bool | None:
+    """Whether a value is a word; None where it is no text, so not known."""
+    return value.lower() == word.lower() if isinstance(value, str) else None
 
 
 def _concerns(entry: Mapping[str, object], direction: str, port: int) -> bool | None:

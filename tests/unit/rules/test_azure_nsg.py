@@ -104,6 +104,8 @@ def entry(priority, access, direction="Inbound", **changes):
             False,
         ),
         ([entry(100, UNKNOWN)], "Inbound", JOB_PORT, None),
+        ([entry(100, "Deny", UNKNOWN)], "Inbound", JOB_PORT, None),
+        ([entry(100, "Allow"), entry(200, "Deny", UNKNOWN)], "Inbound", JOB_PORT, True),
         ([entry(UNKNOWN, "Deny")], "Inbound", JOB_PORT, None),
         ([entry(100, "Deny", protocol=UNKNOWN)], "Inbound", JOB_PORT, None),
         ([entry(100, "Deny", destinationPortRange=UNKNOWN)], "Inbound", JOB_PORT, None),

@@ -1,0 +1,100 @@
+"""Changes of the legal Azure program, and what the judge says of it, behind the policy SDK's own proxies."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from legal_azure_program import legal_azure_program, resource
+from raw_program import plan_from, policy_args
+
+from gpufleet.policies.azure_zones import azure_findings
+from gpufleet.policies.pack import plan_of
+from gpufleet.rules import Severity, Status
+
+Program = dict[str, dict[str, Any]]
+Change = Callable[[Program], None]
+CONFIG = {"aks_infiniband": True}
+
+
+def judged(program: Mapping[str, Any], config: Mapping[str, object] = CONFIG, region: str = "eastus"):
+    """What does not pass, through the SDK's proxies."""
+    found = azure_findings(plan_of(policy_args(program, region=region).resources), config)
+    # The same without the proxies, as cost and preflight read a plan.
+    assert azure_findings(plan_from(program, region), config) == found
+    return [each for each in found if each.finding.status is not Status.PASS]
+
+
+def refused(program: Program) -> set[tuple[str, str]]:
+    return {(each.resource, each.finding.rule) for each in judged(program) if each.refuses}
+
+
+def told(program: Program, status: Status, *severities: Severity) -> set[tuple[str, str]]:
+    return {
+        (each.resource, each.finding.rule)
+        for each in judged(program)
+        if each.finding.status is status
+        and each.finding.severity in (severities or tuple(Severity))
+        and not each.refuses
+    }
+
+
+def with_change(change: Change) -> Program:
+    program = legal_azure_program()
+    change(program)
+    return program
+
+
+def put(name: str, /, *path: str, **values: Any) -> Change:
+    """Set values in a resource's inputs, at a path of objects."""
+
+    def change(program: Program) -> None:
+        place = program[name]["inputs"]
+        for step in path:
+            place = place.setdefault(step, {})
+        place.update(values)
+
+    return change
+
+
+def add(name: str, kind: str, /, **inputs: Any) -> Change:
+    return lambda program: program.update({name: resource(kind, **inputs)})
+
+
+def both(*changes: Change) -> Change:
+    return lambda program: [change(program) for change in changes] and None
+
+
+VM = ("deploymentConfiguration", "virtualMachineConfiguration")
+FIXED = {"fixedScale": {"targetDedicatedNodes": 2}}
+SHARE = {
+    "azureFileShareConfiguration": {
+        "accountName": "${store.name}",
+        "accountKey": "a2V5",
+        "azureFileUrl": "https://traindata01.file.core.windows.net/logs",
+        "relativeMountPath": "logs",
+    }
+}
+BLOB = {"accountName": "${store.name}", "containerName": "data", "relativeMountPath": "data"}
+
+
+def blob(**credentials: Any) -> Change:
+    return put("ring", mountConfiguration=[{"azureBlobFileSystemConfiguration": {**BLOB, **credentials}}])
+
+
+def profile(**values: Any) -> Change:
+    legal = {"name": "system", "mode": "System", "count": 2, "vmSize": "Standard_D4s_v5"}
+    return put("cluster", agentPoolProfiles=[{**legal, **values}])
+
+
+def deny(direction: str, port: str) -> Change:
+    return add(
+        "closed",
+        "network:SecurityRule",
+        networkSecurityGroupName="${nsg.name}",
+        priority=50,
+        direction=direction,
+        access="Deny",
+        protocol="Tcp",
+        sourceAddressPrefix="*",
+        destinationAddressPrefix="*",
+        destinationPortRange=port,
+    )

@@ -1,0 +1,266 @@
+"""The policy pack gpufleet-zones on raw Azure resources: what it refuses."""
+
+import pytest
+from azure_changes import (
+    CONFIG,
+    FIXED,
+    SHARE,
+    VM,
+    Change,
+    add,
+    blob,
+    both,
+    deny,
+    judged,
+    profile,
+    put,
+    refused,
+    with_change,
+)
+from legal_azure_program import legal_azure_program
+from raw_program import plan_from, policy_args
+
+from gpufleet.policies.azure_zones import azure_findings
+from gpufleet.policies.pack import plan_of
+from gpufleet.policies.zones import judge_zones_of
+from gpufleet.rules import all_rules
+
+
+def test_legal_program_passes_every_rule() -> None:
+    assert judged(legal_azure_program()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        # AKS
+        (both(put("near", intent=None), put("trainers", vmSize="Standard_NC6")), {("trainers", "azure-size-current")}),
+        (
+            both(put("near", intent=None), put("trainers", vmSize="Standard_ND96isr_H100v5")),
+            {("trainers", "azure-size-known")},
+        ),
+        (put("trainers", agentPoolName="gpu-trainers"), {("trainers", "azure-agent-pool-name")}),
+        (put("trainers", count=5), {("trainers", "any-count-desired")}),
+        (put("trainers", count=0, minCount=5), {("trainers", "any-count-min-max")}),
+        (put("trainers", maxCount=None), {("trainers", "azure-agent-pool-autoscaling")}),
+        (put("trainers", enableAutoScaling=False), {("trainers", "azure-agent-pool-autoscaling")}),
+        (put("trainers", maxCount=1001), {("trainers", "azure-agent-pool-most")}),
+        (put("trainers", availabilityZones=["1", "2"]), {("trainers", "any-placement-one-zone")}),
+        (put("trainers", availabilityZones=["auto"]), {("trainers", "azure-placement-no-auto-zones")}),
+        (put("trainers", type="AvailabilitySet"), {("trainers", "azure-agent-pool-scale-set")}),
+        (put("trainers", scaleSetEvictionPolicy="Delete"), {("trainers", "azure-agent-pool-spot-options")}),
+        (put("near", zones=["1", "2"]), {("near", "azure-placement-group-one-zone")}),
+        (
+            both(put("near", zones=["2"]), put("trainers", availabilityZones=["1"])),
+            {("trainers", "azure-placement-group-zone")},
+        ),
+        (put("near", "intent", vmSizes=["Standard_ND96asr_v4"]), {("trainers", "azure-placement-group-sizes")}),
+        (put("near", location="westus2"), {("trainers", "azure-region-same")}),
+        (put("net", location="westus2"), {("trainers", "azure-region-same"), ("ring", "azure-region-same")}),
+        (
+            both(profile(scaleSetPriority="Spot"), put("cluster", location="eastus")),
+            {("cluster", "azure-agent-pool-system-spot")},
+        ),
+        (profile(count=0), {("cluster", "azure-agent-pool-system-least")}),
+        (profile(name="System"), {("cluster", "azure-agent-pool-name")}),
+        (profile(name="sysadm1", osType="Windows"), {("cluster", "azure-agent-pool-name")}),
+        (
+            both(
+                put("trainers", capacityReservationGroupID="${reserved.id}"),
+                put("cluster", identity={"type": "SystemAssigned"}),
+            ),
+            {("trainers", "azure-agent-pool-reservation-identity")},
+        ),
+        (
+            both(
+                put("trainers", capacityReservationGroupID="${reserved.id}"),
+                add(
+                    "block",
+                    "compute:CapacityReservation",
+                    capacityReservationGroupName="${reserved.name}",
+                    sku={"name": "Standard_ND96asr_v4"},
+                ),
+            ),
+            {("trainers", "azure-reservation-fits")},
+        ),
+        (
+            add("block", "compute:CapacityReservation", location="eastus", sku={"name": "Standard_A0"}),
+            {("block", "azure-reservation-size")},
+        ),
+        (lambda program: program.pop("operator") and None, {("cluster", "azure-cluster-kubelet-role")}),
+        (put("operator", scope="${control.id}"), {("cluster", "azure-cluster-kubelet-role")}),
+        (put("operator", roleDefinitionId="/x/acdd72a7"), {("cluster", "azure-cluster-kubelet-role")}),
+        # Batch
+        (put("ring", *VM, nodePlacementConfiguration={"policy": "Zonal"}), {("ring", "azure-batch-zonal-infiniband")}),
+        (
+            put("ring", scaleSettings={"fixedScale": {"targetDedicatedNodes": 101}}),
+            {("ring", "azure-batch-inter-node-size")},
+        ),
+        (
+            both(
+                put("account", poolAllocationMode="UserSubscription"),
+                put("ring", scaleSettings={"fixedScale": {"targetDedicatedNodes": 81}}),
+            ),
+            {("ring", "azure-batch-inter-node-size")},
+        ),
+        (
+            put("ring", scaleSettings={"fixedScale": {"targetDedicatedNodes": 60, "targetLowPriorityNodes": 41}}),
+            {("ring", "azure-batch-inter-node-size")},
+        ),
+        (put("ring", taskSlotsPerNode=2), {("ring", "azure-batch-slots-inter-node")}),
+        (
+            put("ring", taskSlotsPerNode=257, interNodeCommunication="Disabled"),
+            {("ring", "azure-batch-slots-most")},
+        ),
+        (put("ring", targetNodeCommunicationMode="Classic"), {("ring", "azure-batch-communication")}),
+        (put("ring", certificates=[{"id": "x"}]), {("ring", "azure-batch-certificates")}),
+        (put("ring", resourceTags={"team": "ml"}), {("ring", "azure-batch-resource-tags")}),
+        (put("ring", "scaleSettings", **FIXED), {("ring", "azure-batch-scale-one-way")}),
+        (put("ring", *VM, nodeAgentSkuId="batch.node.ubuntu 20.04"), {("ring", "azure-batch-image-ended")}),
+        (put("ring", "scaleSettings", "autoScale", formula="$a = 1;"), {("ring", "azure-batch-formula-target")}),
+        (
+            put("ring", "scaleSettings", "autoScale", evaluationInterval="PT1M"),
+            {("ring", "azure-batch-formula-interval")},
+        ),
+        (
+            put("ring", "scaleSettings", "autoScale", formula="$TargetDedicatedNodes = 0;".ljust(8193)),
+            {("ring", "azure-batch-formula-length")},
+        ),
+        (put("ring", "networkConfiguration", subnetId=None), {("ring", "azure-batch-private-subnet")}),
+        (put("account", identity=None), {("account", "azure-batch-auto-storage-identity")}),
+        (put("account", accountName="train-batch"), {("account", "azure-account-name")}),
+        # Mounts
+        (put("ring", mountConfiguration=[SHARE]), {("ring", "azure-storage-shared-key")}),
+        (blob(accountKey="a2V5"), {("ring", "azure-storage-shared-key")}),
+        (blob(sasKey="sv=1"), {("ring", "azure-storage-shared-key")}),
+        (put("account", "autoStorage", authenticationMode="StorageKeys"), {("account", "azure-storage-shared-key")}),
+        (blob(), {("ring", "azure-mount-credential")}),
+        (
+            both(blob(sasKey="sv=1", identityReference={"resourceId": "/x"}), put("store", allowSharedKeyAccess=True)),
+            {("ring", "azure-mount-credential")},
+        ),
+        (
+            put("ring", identity=None, deploymentConfiguration={}),
+            {("ring", "azure-mount-identity")},
+        ),
+        (
+            both(put("ring", identity=None), put("ring", mountConfiguration=[])),
+            {("ring", "azure-mount-identity")},
+        ),
+        (
+            put("ring", mountConfiguration=[{"nfsMountConfiguration": {"source": "x"}}] * 11),
+            {("ring", "azure-mount-count")},
+        ),
+        (put("ring", mountConfiguration=[{}]), {("ring", "azure-mount-one-kind")}),
+        (
+            both(
+                put(
+                    "ring",
+                    mountConfiguration=[{"azureFileShareConfiguration": {"accountName": "${store.name}"}}],
+                ),
+                put("store", allowSharedKeyAccess=True),
+            ),
+            {("ring", "azure-mount-files-key")},
+        ),
+        # Issue 7: storage in eastus with the pool in westus2.
+        (
+            both(put("account", location="westus2"), put("net", location="westus2"), put("images", location="westus2")),
+            {
+                ("trainers", "azure-region-same"),
+                ("ring", "azure-storage-near-pool"),
+                ("account", "azure-storage-near-pool"),
+            },
+        ),
+        # Networks
+        (deny("Inbound", "*"), {("ring", "azure-nsg-inter-node")}),
+        (deny("Outbound", "2049"), {("ring", "azure-nsg-mount-port")}),
+        # Storage and registry
+        (put("store", accountName="train-data"), {("store", "azure-account-name")}),
+        (
+            put("store", enableNfsV3=True),
+            {("store", "azure-storage-nfs-namespace"), ("store", "azure-storage-nfs-network")},
+        ),
+        (
+            put(
+                "store",
+                enableNfsV3=True,
+                isHnsEnabled=True,
+                kind="FileStorage",
+                networkRuleSet={"defaultAction": "Deny"},
+            ),
+            {("store", "azure-storage-nfs-kind")},
+        ),
+        (put("share", enabledProtocols="NFS"), {("share", "azure-files-nfs-kind")}),
+        (put("images", sku={"name": "Basic"}, publicNetworkAccess="Disabled"), {("images", "azure-registry-public")}),
+        (put("images", registryName="train-images"), {("images", "azure-registry-name")}),
+        (put("hub", sourceRepository="nvcr.io/nvidia/pytorch"), {("hub", "azure-registry-upstream")}),
+        # Budget
+        (put("budget", timePeriod={"startDate": "2026-12-02"}), {("budget", "azure-budget-start")}),
+        (
+            put("budget", notifications={str(number): {} for number in range(6)}),
+            {("budget", "azure-budget-notifications")},
+        ),
+    ],
+)
+def test_mistake_is_refused_by_its_rule_alone(change: Change, found: set[tuple[str, str]]) -> None:
+    assert refused(with_change(change)) == found
+
+
+def test_the_feature_of_infiniband_on_aks() -> None:
+    def lines(config):
+        return [each.line for each in judged(legal_azure_program(), config)]
+
+    assert lines({"aks_infiniband": True}) == []
+    (unknown,) = lines({})
+    assert "not verified" in unknown
+    (missing,) = lines({"aks_infiniband": False})
+    assert "not verified" not in missing
+    assert all(line.endswith("[azure-agent-pool-infiniband]") for line in (unknown, missing))
+
+
+def test_the_whole_line_names_resource_value_and_fix() -> None:
+    program = with_change(put("account", location="westus2"))
+    lines = [each.line for each in judged(program) if each.resource == "account"]
+    assert lines == [
+        "account: auto_storage=store: this storage account lies in eastus, the pool in westus2; use a storage account "
+        "in westus2 [azure-storage-near-pool]"
+    ]
+
+
+def test_a_pool_within_a_cluster_is_named_in_the_argument() -> None:
+    (found,) = judged(with_change(profile(name="gpu-nodes")))
+    assert found.resource == "cluster"
+    assert found.line.startswith("cluster: agent_pool_profiles.gpu-nodes.agent_pool_name=gpu-nodes: is no name")
+
+
+def test_a_pool_of_two_markets_says_nothing_twice() -> None:
+    scale = {"fixedScale": {"targetDedicatedNodes": 60, "targetLowPriorityNodes": 60}}
+    lines = [each.line for each in judged(with_change(put("ring", scaleSettings=scale)))]
+    assert len(lines) == len(set(lines))
+
+
+def test_the_pack_gives_these_findings() -> None:
+    program = with_change(put("trainers", vmSize="Standard_NC6"))
+    plan = plan_of(policy_args(program, region="eastus").resources)
+    ours = azure_findings(plan, CONFIG)
+    assert ours
+    assert [each for each in judge_zones_of(plan, CONFIG) if each in ours] == ours
+
+
+def test_a_plan_without_azure_has_no_findings() -> None:
+    bucket = {"bucket": {"type": "aws:s3/bucket:Bucket", "inputs": {}}}
+    assert azure_findings(plan_from(bucket), {}) == []
+
+
+def test_every_rule_on_azure_is_called() -> None:
+    program = legal_azure_program()
+    deny("Outbound", "445")(program)
+    put("trainers", capacityReservationGroupID="${reserved.id}", availabilityZones=["1"], spotMaxPrice=1)(program)
+    put("store", enableNfsV3=True)(program)
+    add("block", "compute:CapacityReservation", sku={"name": "Standard_A0"})(program)
+    program["ring"]["inputs"]["mountConfiguration"].append(SHARE)
+    put("ring", "scaleSettings", **FIXED)(program)
+    called = {each.finding.rule for each in azure_findings(plan_from(program, "eastus"), {})}
+    # Those of the account itself, which gpufleet preflight sees.
+    wanted = {rule.name for rule in all_rules() if rule.judge.__module__.startswith("gpufleet.rules.azure_")}
+    assert wanted - called == set()
