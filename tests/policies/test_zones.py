@@ -155,6 +155,10 @@ REFUSED = {
         ),
         {("nodes", "aws-subnet-way-out"), ("environment", "aws-subnet-way-out")},
     ),
+    "more-nodes-than-addresses": (
+        set_in("subnet-use1-az1", cidrBlock="10.0.0.0/29"),
+        {("nodes", "aws-subnet-nodes"), ("environment", "aws-subnet-nodes")},
+    ),
     "no-egress-to-self": (
         both(
             set_in("fabric-out", referencedSecurityGroupId=None, cidrIpv4="0.0.0.0/0"),

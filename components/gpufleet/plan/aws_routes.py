@@ -45,10 +45,9 @@ class Routes:
     def _or_endpoints(self, subnet: Resource, way: str | None) -> str | None:
         if way != NOWHERE:
             return way
-        vpcs = {each.urn for each in self._plan.behind(subnet, "vpcId", VPC)}
         services = set()
-        for endpoint in self._plan.of_type(ENDPOINT):
-            if vpcs & {each.urn for each in self._plan.behind(endpoint, "vpcId", VPC)}:
+        for vpc in self._plan.behind(subnet, "vpcId", VPC):
+            for endpoint in self._endpoints.get(vpc.urn, ()):
                 name = given(endpoint, "serviceName")
                 if not isinstance(name, str):
                     return None
@@ -77,6 +76,10 @@ class Routes:
         return any(
             each.urn not in known and given(each, "gatewayId") is None for each in self._plan.of_type(ASSOCIATION)
         )
+
+    @cached_property
+    def _endpoints(self) -> dict[str, list[Resource]]:
+        return self._by_target(ENDPOINT, "vpcId", VPC)
 
     @cached_property
     def _routes(self) -> dict[str, list[Resource]]:

@@ -29,6 +29,11 @@ class Files:
         self.zones = {each.urn: self._zone(each, zone_names) for each in self.targets}
         self.systems = {each.urn: self._system(each) for each in self.targets}
         self.zone_names = zone_names
+        self.together: dict[tuple[str, str], list[str]] = {}
+        for each in self.targets:
+            zone, system = self.zones[each.urn], self.systems[each.urn]
+            if zone and system:
+                self.together.setdefault((zone, system), []).append(each.name)
 
     def _zone(self, target: Resource, zone_names: ZoneNames) -> str | None:
         subnets = self.plan.behind(target, "subnetId", SUBNET)
@@ -75,12 +80,8 @@ def _targets(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[Judged]:
     for target in files.targets:
         zone, system = files.zones[target.urn], files.systems[target.urn]
         if zone and system:
-            twins = [
-                each.name
-                for each in files.targets
-                if each is not target and files.systems[each.urn] == system and files.zones[each.urn] == zone
-            ]
-            yield from on(target, [rules.target_once(zone=zone, others=sorted(twins))])
+            twins = sorted(name for name in files.together[zone, system] if name != target.name)
+            yield from on(target, [rules.target_once(zone=zone, others=twins)])
         yield from on(target, _of_one_zone(files, target, zone))
         listed = files.groups.of(target, "securityGroups")
         opened = files.groups.nfs_from(listed, clients)

@@ -19,7 +19,7 @@ from gpufleet.policies.aws_fabric import judge_fabric
 from gpufleet.policies.aws_files import judge_files
 from gpufleet.policies.aws_node_groups import judge_node_groups
 from gpufleet.policies.aws_pools import judge_pools
-from gpufleet.policies.aws_routes import judge_routes
+from gpufleet.policies.aws_subnets import judge_subnets
 from gpufleet.policies.azure_zones import azure_findings
 from gpufleet.policies.configuration import Settings
 from gpufleet.rules.judged import Judged
@@ -67,7 +67,7 @@ def judge_zones_of(plan: Plan, config: Mapping[str, object]) -> Sequence[Judged]
         *judge_pools(pools),
         *judge_node_groups(plan),
         *judge_fabric(plan, pools, groups),
-        *judge_routes(plan, pools),
+        *judge_subnets(plan, pools),
         *judge_files(plan, pools, zone_names, groups),
         *judge_clusters(plan, zone_names),
         *judge_batch(plan, pools),
