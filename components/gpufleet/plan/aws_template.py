@@ -54,7 +54,7 @@ def template_of(plan: Plan, resource: Resource, name: str, *path: str) -> Templa
 def say_placement(words: Words, plan: Plan, resource: Resource | None, name: str, *path: str) -> None:
     """Say whether nodes share a cluster placement group; the reference to it is at `path` in the property `name`.
 
-    A group that the program does not make may be of any strategy, so that it stays unknown.
+    A group that the program does not make may be of any strategy, so that it stays unknown; its name is said.
     """
     if resource is None:
         words.say("placement", UNKNOWN)
@@ -68,6 +68,8 @@ def say_placement(words: Words, plan: Plan, resource: Resource | None, name: str
     strategy = given(groups[0], "strategy") if len(groups) == 1 else UNKNOWN
     if strategy is UNKNOWN:
         words.say("placement", UNKNOWN)
+        if not groups and isinstance(reference, str) and not (name, *path)[-1].endswith("Id"):
+            words.say("placement_group", reference)
     elif strategy == "cluster":
         words.say("placement", "create")
 
