@@ -75,6 +75,10 @@ class Report:
         kinds: Mapping[str, int] = {
             "passed": sum(each.finding.status is Status.PASS for each in self.findings),
             "refused": sum(each.refuses for each in self.findings),
+            "advised": sum(
+                each.finding.status is Status.FAIL and not each.refuses and each.suppression is None
+                for each in self.findings
+            ),
             "not verified": sum(
                 each.finding.status is Status.UNVERIFIED and each.suppression is None for each in self.findings
             ),
