@@ -4,7 +4,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from gpufleet.catalog.reading import CatalogError, read_edition, read_records
+from gpufleet.catalog.reading import EDITION, CatalogError, read_edition, read_records
 from gpufleet.catalog.records import GpuType, Price, Quota, Record, ServicePrice, SpotPrice, Zone, ZoneOffer
 
 T = TypeVar("T", bound=GpuType)
@@ -35,12 +35,12 @@ class Catalog(Generic[T]):
         if self._refreshed is None or not self._refreshed.is_dir():
             return None
         # Of one day, the user's: it was read later than the shipped one was released.
-        return self._refreshed if read_edition(self._refreshed) >= read_edition(self.folder) else None
+        return self._refreshed if _edition(self._refreshed) >= _edition(self.folder) else None
 
     @cached_property
     def edition(self) -> str:
         """The day on which this data was brought together, "" if nobody knows."""
-        return read_edition(self.refreshed or self.folder)
+        return _edition(self.refreshed or self.folder)
 
     @cached_property
     def types(self) -> dict[str, T]:
@@ -168,3 +168,7 @@ def _file(folder: Path, name: str) -> Path | None:
     new = folder / NEXT
     places = ([new / name] if (new / COMPLETE).exists() else []) + [folder / name]
     return next((place for place in places if place.exists()), None)
+
+
+def _edition(folder: Path) -> str:
+    return read_edition(_file(folder, EDITION) or folder / EDITION)

@@ -24,9 +24,8 @@ EDITION = "edition.json"
 """Says of a folder when its records were last brought together: {"as_of": "2026-11-21"}."""
 
 
-def read_edition(folder: Path) -> str:
-    """The day of a folder's data; "" for a folder without EDITION. Raises CatalogError if that file is broken."""
-    path = folder / EDITION
+def read_edition(path: Path) -> str:
+    """The day of a folder's data; "" if there is no such file. Raises CatalogError if it is broken."""
     try:
         content: object = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

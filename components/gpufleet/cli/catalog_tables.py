@@ -23,34 +23,33 @@ WIDTH = 140
 def show_type(cloud: str, known: Catalog[AwsGpuType] | Catalog[AzureGpuSize], name: str, today: date) -> None:
     """Hardware, then a line for each region that offers the type or has a price for it."""
     record = known.types[name]
-    console = _console()
-    console.print(f"{name} ({cloud}): {record.gpus} x {record.gpu_model}, {_gib(record.gpu_memory_mib)} each")
-    if record.retired:
-        console.print(f"retired {record.retired}: use {record.successor or 'a current type'} instead")
     facts = Table(box=None, show_header=False, pad_edge=False)
     for what, value in _facts(record, known):
         facts.add_row(what, value)
-    console.print(facts)
-    regions = sorted({*known.regions_with(name), *(region for each, region, _ in known.prices if each == name)})
     places = _table("region", "zones", "USD/h", "a GPU", "Spot USD/h", "as of")
     sources: list[str] = []
-    for region in regions:
-        zones = known.zones_with(name, region)
+    for region in sorted({*known.regions_with(name), *(region for each, region, _ in known.prices if each == name)}):
         price = known.prices.get((name, region, "on-demand"))
         usd = price.usd_per_hour if price else None
         if price and price.source not in sources:
             sources.append(price.source)
         places.add_row(
             region,
-            _zones(zones) or "none",
+            _zones(known.zones_with(name, region)) or "none",
             _usd(usd),
             _usd(None if usd is None else usd / record.gpus),
             _range(known.spot_range(name, region)),
             f"{_age(price, today)} [{sources.index(price.source) + 1}]" if price else "",
         )
+    # Only now, when every file could be read: an error comes alone.
+    console = _console()
+    console.print(f"{name} ({cloud}): {record.gpus} x {record.gpu_model}, {_gib(record.gpu_memory_mib)} each")
+    if record.retired:
+        console.print(f"retired {record.retired}: use {record.successor or 'a current type'} instead")
+    console.print(facts)
     console.print(places)
     for number, source in enumerate(sources, start=1):
-        console.print(f"[{number}] {source}", soft_wrap=True)
+        console.print(f"[{number}] {source}")
 
 
 def show_matches(matches: Sequence[tuple[Match, int]], today: date) -> None:
@@ -83,7 +82,8 @@ def downloading(cloud: str) -> Iterator["Downloads"]:
     from gpufleet.catalog.refresh import Downloads
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(cloud, total=None)
 
         def step(url: str, done: int, total: int | None) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import gpufleet.catalog
 from gpufleet.catalog import aws, eks_zones, gpu_type
-from gpufleet.catalog.records import AwsGpuType, AwsZone, Price, Quota, ZoneOffer
+from gpufleet.catalog.records import AwsGpuType, AwsZone, Price, Quota, ServicePrice, SpotPrice, ZoneOffer
 
 FOLDER = Path(gpufleet.catalog.__file__).parent / "aws"
 FILES = {
@@ -19,6 +19,8 @@ FILES = {
     "zones.json": AwsZone,
     "prices.json": Price,
     "quotas.json": Quota,
+    "service_prices.json": ServicePrice,
+    "spot_prices.json": SpotPrice,
 }
 SIZES = ("xlarge", "2xlarge", "4xlarge", "8xlarge", "12xlarge", "16xlarge")
 
@@ -84,6 +86,92 @@ def test_hand_checked_figures(name, gpus, model, vcpus, memory, gbps, cards, efa
     assert (record.gpus, record.gpu_model, record.vcpus, record.memory_gib) == (gpus, model, vcpus, memory)
     assert (record.network_gbps, record.network_cards, record.efa_interfaces) == (gbps, cards, efa)
     assert aws().price(name, "us-east-1") == usd
+
+
+@pytest.mark.parametrize(
+    ("name", "region", "usd"),
+    [
+        ("p3dn.24xlarge", "eu-west-1", 33.711),
+        ("p4d.24xlarge", "us-west-2", 21.95764),
+        ("p4de.24xlarge", "ap-northeast-1", 37.6223),
+        ("p5.48xlarge", "us-east-2", 55.04),
+        ("p5.4xlarge", "us-west-2", 6.88),
+        ("p5en.48xlarge", "eu-north-1", 67.72672),
+        ("p6-b300.48xlarge", "us-west-2", 142.416),
+        ("g4dn.xlarge", "eu-west-1", 0.587),
+        ("g5.8xlarge", "eu-central-1", 3.06122),
+        ("g6.xlarge", "us-east-2", 0.8048),
+        ("g6e.48xlarge", "ap-northeast-1", 43.69912),
+    ],
+)
+def test_prices_of_other_regions(name, region, usd):
+    assert aws().price(name, region) == usd
+
+
+def test_a_region_costs_the_same_multiple_for_every_size_of_a_family():
+    """As AWS prices them: a figure copied wrongly stands out."""
+    ratios: dict[tuple[str, str], set[float]] = {}
+    for (name, region, _), price in aws().prices.items():
+        if price.usd_per_hour and (home := aws().price(name, "us-east-1")):
+            ratios.setdefault((name.split(".")[0], region), set()).add(price.usd_per_hour / home)
+    assert {key for key, found in ratios.items() if max(found) - min(found) > 0.003} == set()
+    assert len(ratios) > 40
+
+
+def test_spot_is_below_on_demand_and_no_placeholder():
+    """Public lists give the on-demand price, or nothing, for Spot where there was no Spot price."""
+    for (name, region), spot in aws().spot_prices.items():
+        on_demand = aws().price(name, region)
+        assert on_demand is not None, (name, region)
+        assert on_demand / 20 < spot.usd_low <= spot.usd_high < on_demand - 0.0001, (name, region)
+    assert aws().spot_range("p5.48xlarge", "us-east-1") == (17.6289, 25.7522)
+    assert aws().spot_range("g6e.xlarge", "us-east-1") == (0.9154, 1.1975)
+    assert aws().spot_range("p5.4xlarge", "us-east-1") is None
+    assert aws().spot_range("p5.4xlarge", "ap-northeast-1") is None
+    assert aws().spot_range("g5.24xlarge", "ap-northeast-1") is None
+
+
+@pytest.mark.parametrize(
+    ("service", "item", "unit", "usd"),
+    [
+        ("eks", "cluster", "hour", 0.10),
+        ("eks", "cluster-extended-support", "hour", 0.60),
+        ("vpc", "nat-gateway", "hour", 0.045),
+        ("vpc", "nat-gateway-data", "GB", 0.045),
+        ("vpc", "public-ipv4", "hour", 0.005),
+        ("vpc", "interface-endpoint", "hour", 0.01),
+        ("vpc", "interface-endpoint-data", "GB", 0.01),
+        ("vpc", "cross-zone-transfer", "GB", 0.01),
+        ("efs", "standard-storage", "GB-month", 0.30),
+        ("efs", "one-zone-storage", "GB-month", 0.16),
+        ("efs", "standard-ia-storage", "GB-month", None),
+        ("efs", "elastic-read", "GB", 0.03),
+        ("efs", "elastic-write", "GB", 0.06),
+        ("efs", "provisioned-throughput", "MBps-month", 6),
+        ("ebs", "gp3-storage", "GB-month", 0.08),
+        ("ebs", "gp3-iops", "IOPS-month", 0.005),
+        ("ebs", "gp3-throughput", "MBps-month", 0.04),
+        ("ecr", "storage", "GB-month", 0.10),
+        ("kms", "key", "key-month", 1),
+        ("cloudwatch", "logs-ingestion", "GB", 0.50),
+        ("cloudwatch", "logs-storage", "GB-month", 0.03),
+        ("s3", "standard-storage", "GB-month", 0.023),
+        ("backup", "efs-warm-storage", "GB-month", 0.05),
+        ("ec2", "m7i.large", "hour", 0.1008),
+        ("ec2", "m5.xlarge", "hour", 0.192),
+        ("ec2", "t3.medium", "hour", 0.0416),
+    ],
+)
+def test_prices_around_a_pool(service, item, unit, usd):
+    record = aws().service_prices[service, item, "us-east-1"]
+    assert (record.unit, record.usd) == (unit, usd)
+
+
+def test_items_are_those_that_the_docstring_names():
+    """Cost and users look items up by the names in ServicePrice's docstring."""
+    named = set(re.findall(r"[a-z0-9-]+", ServicePrice.__doc__))
+    held = {word for service, item, _ in aws().service_prices if service != "ec2" for word in (service, item)}
+    assert held <= named
 
 
 def test_p6_b300_has_one_more_card_than_efa_and_says_so():

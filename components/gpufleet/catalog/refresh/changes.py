@@ -27,9 +27,9 @@ class Changes:
         """One line that counts, then one for each change."""
         counts = f"{self.what}: {len(self.added)} added, {len(self.removed)} removed, {len(self.changed)} changed"
         lines = [
-            *(f"  + {line}" for line in self.added),
-            *(f"  - {line}" for line in self.removed),
             *(f"  {line}" for line in self.changed),
+            *(f"  - {line}" for line in self.removed),
+            *(f"  + {line}" for line in self.added),
         ]
         more = [f"  and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else []
         return [counts, *lines[:SHOWN], *more]
