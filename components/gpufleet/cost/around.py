@@ -7,14 +7,13 @@ from datetime import date
 from functools import cached_property
 
 from gpufleet.cost.derived import ACCOUNT, account_holds, eks_support, file_tier
-from gpufleet.cost.line import Amounts, Line, PriceTag
+from gpufleet.cost.line import Amounts, Line, PriceTag, amount_of
 from gpufleet.cost.prices import node_price, service_price
 from gpufleet.cost.table import Charge, charges, why_free
 from gpufleet.cost.usage import HOURS, Usage
 from gpufleet.plan.azure_type import AzureGraph, azure_type
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
 from gpufleet.plan.values import at, given
-from gpufleet.rules.read import is_whole
 
 _PLACE = re.compile(r"\{([\w.]+)\}")
 _CLOUDS = ("aws", "aws-native", "azure", "azure-native", "azuread", "gcp", "google-native")
@@ -170,7 +169,7 @@ class Surroundings:
         value = self._value(resource, charge, path)
         if isinstance(value, Sequence) and not isinstance(value, str):
             return float(len(value))
-        return float(value) if is_whole(value) or isinstance(value, float) else None
+        return amount_of(value)
 
     def _between_zones(self) -> Iterator[Line]:
         """Traffic between zones, where the stack has subnets in several. Both sides pay, so each GB counts twice."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gpufleet.cost.line import PriceTag
+from gpufleet.cost.line import PriceTag, amount_of
 from gpufleet.cost.prices import service_price
 from gpufleet.cost.usage import Usage
 from gpufleet.plan.aws_template import TEMPLATE
@@ -115,6 +115,4 @@ def _os_disk(holder: Mapping[str, object]) -> Mapping[str, object]:
 def _size(holder: Mapping[str, object], name: str, default: float) -> float | None:
     """A number of a disk: the default where the program does not say, None where it is not known."""
     value = holder.get(name)
-    if value is None:
-        return default
-    return float(value) if isinstance(value, int | float) else None
+    return default if value is None else amount_of(value)

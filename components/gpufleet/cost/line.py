@@ -1,5 +1,6 @@
 """What one thing costs: an amount for each figure, times a price, which may be unknown."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -131,6 +132,13 @@ def merged(lines: Iterable[Line]) -> list[Line]:
         names = before.resources + tuple(name for name in line.resources if name not in before.resources)
         found[key] = Line(line.what, names, line.price, before.amounts.plus(line.amounts), line.committed, line.note)
     return list(found.values())
+
+
+def amount_of(value: object) -> float | None:
+    """A value as an amount; None for what is none, so that no mistake makes a total smaller."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value < math.inf else None
 
 
 def _plus(one: float | None, other: float | None) -> float | None:

@@ -73,7 +73,7 @@ def _counts(planned: PlannedPool) -> tuple[int | None, int | None, int | None]:
 
     def count(word: str, default: int | None) -> int | None:
         value = planned.intent.get(word, default)
-        return int(value) if word not in planned.unknown and is_whole(value) else None
+        return int(value) if word not in planned.unknown and is_whole(value) and value >= 0 else None
 
     least = count("min", 0)
     return least, count("desired", least), count("max", None)

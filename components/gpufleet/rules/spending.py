@@ -95,8 +95,8 @@ def idle(*, least: int, usd_day: float | None, environment: str) -> Outcome:
     if least <= 0:
         return passed()
     cost = "an amount that is not known" if usd_day is None else f"{_usd(usd_day)} a day"
-    nodes = "1 node runs" if least == 1 else f"{least} nodes run"
-    problem = f"{nodes} and cost {cost}, also when nobody works in {environment}"
+    nodes = "1 node runs and costs" if least == 1 else f"{least} nodes run and cost"
+    problem = f"{nodes} {cost}, also when nobody works in {environment}"
     return failed("min", least, problem, "set min=0: nodes then come with jobs")
 
 

@@ -241,6 +241,19 @@ def test_what_is_only_read_is_not_counted() -> None:
     assert estimate(read, today=TODAY).around == ()
 
 
+@pytest.mark.parametrize("size", [-1, float("nan"), float("inf"), "many", True])
+def test_amount_that_is_none_makes_no_total_smaller(size: object) -> None:
+    found = of({"v": {"type": "aws:ebs/volume:Volume", "inputs": {"type": "gp3", "size": size}}})
+    assert months(line(found, "EBS volume (gp3)")) == [None, None, None]
+    assert not found.totals["ceiling"].complete
+
+
+def test_negative_counts_are_not_known() -> None:
+    found = of({"a": group("g5.xlarge", (0, 0, -2))})
+    assert found.totals["ceiling"].month >= 0
+    assert not found.totals["ceiling"].complete
+
+
 def test_empty_plan_costs_nothing() -> None:
     found = of({})
     assert (found.totals["ceiling"].month, found.totals["ceiling"].complete, found.clouds) == (0.0, True, ())
