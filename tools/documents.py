@@ -10,6 +10,8 @@ from typing import get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from gpufleet.policies import cost, ownership, zones
+from gpufleet.policies.pack import SUPPRESS
 from gpufleet.rules import rules_table_markdown
 from gpufleet_rehearsal.refusal_list import HEADINGS, refusal_rows
 from gpufleet_rehearsal.table.loading import load_table
@@ -32,6 +34,21 @@ def between(text: str, name: str, inner: str) -> str:
 def readme() -> str:
     """The README, with the configuration's table as the settings declare it."""
     return between((ROOT / "README.md").read_text(encoding="utf-8"), "configuration", configuration())
+
+
+def policies() -> str:
+    """docs/policies.md, with the configuration's table as the policies declare it."""
+    rows = [
+        (f"`{policy}`", f"`{key}`", str(schema["type"]), str(schema["description"]))
+        for policy, properties in (
+            ("zones", zones.PROPERTIES),
+            ("cost", cost.PROPERTIES),
+            ("ownership", ownership.PROPERTIES),
+        )
+        for key, schema in {**properties, "suppress": SUPPRESS}.items()
+    ]
+    table = markdown(("policy", "key", "kind", "what it is"), rows)
+    return between((ROOT / "docs" / "policies.md").read_text(encoding="utf-8"), "configuration", table)
 
 
 def configuration() -> str:

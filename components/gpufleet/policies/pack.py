@@ -30,9 +30,9 @@ from gpufleet.rules.suppression import read_suppressions, suppression_of
 Judge = Callable[[Plan, Mapping[str, object]], Sequence[Judged]]
 """From a plan and the policy's configuration to findings. Errors: UserError for a configuration that makes no sense."""
 
-_SUPPRESS: dict[str, Any] = {
+SUPPRESS: dict[str, Any] = {
     "type": "array",
-    "description": "Rules to live with for a while.",
+    "description": "Rules to live with for a while: [{rule, reason, expires, resource}].",
     "items": {
         "type": "object",
         "required": ["rule", "reason", "expires"],
@@ -56,7 +56,7 @@ class Concern:
 
     def policies(self) -> list[Policy]:
         """The mandatory policy and its advisory companion, in the order in which they must run."""
-        schema = PolicyConfigSchema(properties={**self.properties, "suppress": _SUPPRESS})
+        schema = PolicyConfigSchema(properties={**self.properties, "suppress": SUPPRESS})
         refusing = StackValidationPolicy(
             self.name,
             self.description,
