@@ -26,12 +26,13 @@ from gpufleet.rules import (
 )
 from gpufleet.rules.address_plan import judge_address_plan
 from gpufleet.rules.budget import judge_budget
+from gpufleet.rules.cluster import judge_control_zones
 from gpufleet.rules.cluster_access import judge_cluster_access
 from gpufleet.rules.existing_network import judge_existing_network
 from gpufleet.rules.node_image import judge_node_image
 from gpufleet.rules.registry_host import judge_registry_host
 from gpufleet.rules.rule import failed, passed, unverified
-from gpufleet.rules.subnet import judge_subnets
+from gpufleet.rules.subnet import judge_addresses, judge_subnets
 from gpufleet.rules.system_nodes import judge_system_nodes
 
 RULES = {rule.name: rule for rule in all_rules()}
@@ -98,45 +99,58 @@ def test_every_rule_takes_few_plain_keyword_arguments(name):
     assert "pulumi" not in str(inspect.signature(RULES[name].judge))
 
 
+REGION, ZONES = "us-east-1", ["use1-az1"]
+TAGS = {"expires-at": "2027-01-31"}
+NETWORK = {"region": REGION, "zones": ZONES, "nat": "none", "interface_endpoints": []}
+CLUSTER = {
+    "region": REGION,
+    "zones": ZONES,
+    "version": "1.34",
+    "public_access_cidrs": ["203.0.113.0/24"],
+    "log_types": ["api"],
+    "cluster_name": "train",
+    "admins": {"ops": "arn:aws:iam::123456789012:role/ops"},
+    "addon_versions": {"coredns": "v1"},
+    "support": "STANDARD",
+}
+REGISTRY = {
+    "region": REGION,
+    "repositories": ["llm"],
+    "pull_through": {"gh": "ghcr.io"},
+    "credentials": {"gh": "arn:..."},
+}
+POOL = {"types": ["g5.8xlarge"], "max": 1, "zones": ZONES, "labels": {"team": "vision"}}
+CONSTRUCTED = [
+    (judge_pool, POOL, REGION),
+    (judge_network, NETWORK),
+    (judge_address_plan, NETWORK, "10.0.0.0/16", 3),
+    (judge_addresses, ["10.0.0.0/24"], 1, 21),
+    (judge_existing_network, NETWORK),
+    (judge_cluster, CLUSTER),
+    (judge_control_zones, ZONES, ZONES),
+    (judge_cluster_access, CLUSTER, ["coredns"]),
+    (judge_system_nodes, CLUSTER, (["m7i.large"], 2, 3, 50)),
+    (judge_shared_files, {"region": REGION, "zones": ZONES, "tags": TAGS}),
+    (judge_subnets, {"zones": ZONES, "subnet_ids": {"use1-az1": "subnet-1"}}),
+    (judge_node_image, {}),
+    (judge_registry, REGISTRY),
+    (judge_registry_host, REGISTRY),
+    (judge_budget, {"usd_per_month": 1000, "emails": ["ml@example.com"]}),
+]
+"""The doors of components and stacks, with arguments that bring each of their rules into play."""
+
+
 @cache
 def called_by_constructors() -> frozenset[str]:
-    """The rules that the doors of the constructors call, on arguments that bring each of them into play."""
-    region, zones = "us-east-1", ["use1-az1"]
-    cluster = {
-        "region": region,
-        "zones": zones,
-        "version": "1.34",
-        "public_access_cidrs": ["203.0.113.0/24"],
-        "log_types": ["api"],
-        "cluster_name": "train",
-        "admins": {"ops": "arn:aws:iam::123456789012:role/ops"},
-        "addon_versions": {"coredns": "v1"},
-        "support": "STANDARD",
-    }
-    files = {"region": region, "zones": zones, "tags": {"expires-at": "2027-01-31"}}
-    registry = {
-        "region": region,
-        "repositories": ["llm"],
-        "pull_through": {"gh": "ghcr.io"},
-        "credentials": {"gh": "arn:..."},
-    }
-    network = {"region": region, "zones": zones, "nat": "none", "interface_endpoints": []}
-    findings = [
-        *judge_pool({"types": ["g5.8xlarge"], "max": 1, "zones": zones}, region),
-        *judge_network(network),
-        *judge_address_plan(network, "10.0.0.0/16", 3),
-        *judge_existing_network(network),
-        *judge_cluster(cluster),
-        *judge_cluster_access(cluster, ["coredns"]),
-        *judge_system_nodes(cluster, (["m7i.large"], 2, 3, 50)),
-        *judge_shared_files(files),
-        *judge_subnets({"zones": zones, "subnet_ids": {"use1-az1": "subnet-1"}}),
-        *judge_node_image({}),
-        *judge_registry(registry),
-        *judge_registry_host(registry),
-        *judge_budget({"usd_per_month": 1000, "emails": ["ml@example.com"]}),
-    ]
-    return frozenset(finding.rule for finding in findings)
+    return frozenset(finding.rule for judge, *args in CONSTRUCTED for finding in judge(*args))
+
+
+@pytest.mark.parametrize("judge", [judge for judge, *_ in CONSTRUCTED], ids=lambda judge: judge.__name__)
+def test_every_door_of_constructors_is_one(judge):
+    """A component or a stack calls it, not only this test."""
+    root = Path(__file__).parents[3]
+    sources = [*(root / "components/gpufleet/aws").glob("*.py"), *(root / "stacks").glob("*.py")]
+    assert any(f"{judge.__name__}(" in source.read_text() for source in sources)
 
 
 @cache
