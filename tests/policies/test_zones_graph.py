@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 from changed_program import (
     TWO_SUBNETS,
+    Program,
     add,
     both,
     encoded,
@@ -72,6 +73,38 @@ def test_old_and_inline_rules_count_as_well() -> None:
         {"protocol": "tcp", "fromPort": 2049, "toPort": 2049, "securityGroups": [group]}
     ]
     assert judged(program) == []
+
+
+def reserved(**changes: object) -> Program:
+    """The program with its nodes in a reservation of its own, made in their placement group."""
+    program = legal_program()
+    target = {"capacityReservationTarget": {"capacityReservationId": "${reservation.id}"}}
+    set_in("template", capacityReservationSpecification=target)(program)
+    inside: dict[str, object] = {
+        "instanceType": "p4d.24xlarge",
+        "availabilityZone": "us-east-1a",
+        "instanceCount": 4,
+        "placementGroupArn": "${group.arn}",
+    }
+    add("reservation", "ec2/capacityReservation:CapacityReservation", **(inside | changes))(program)
+    return program
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        ({}, set()),
+        ({"placementGroupArn": None}, {("nodes", "aws-placement-no-block")}),
+        ({"instanceCount": 3}, {("nodes", "aws-reservation-usable")}),
+        ({"instanceType": "p5.48xlarge"}, {("nodes", "aws-reservation-usable")}),
+        ({"availabilityZone": "us-east-1b"}, {("nodes", "aws-reservation-usable")}),
+        ({"availabilityZone": "us-east-1f"}, set()),
+        ({"instanceCount": "${vpc.id}"}, set()),
+    ],
+)
+def test_reservation_of_the_same_program(changes: Mapping[str, object], rules: set[tuple[str, str]]) -> None:
+    names = {"use1-az1": "us-east-1a", "use1-az2": "us-east-1b"}
+    assert refused(reserved(**changes), {"zone_names": names}) == rules
 
 
 @pytest.mark.parametrize(

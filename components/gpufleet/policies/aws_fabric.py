@@ -4,21 +4,15 @@ from collections.abc import Iterable
 
 from gpufleet.plan import Plan, Resource
 from gpufleet.plan.aws_batch import COMPUTE_ENVIRONMENT
-from gpufleet.plan.aws_machines import AUTOSCALING_GROUP
 from gpufleet.plan.aws_node_group import NODE_GROUP
+from gpufleet.plan.aws_pools import template_of_pool
 from gpufleet.plan.aws_security import CLUSTER, EGRESS, INGRESS, SecurityGroups
-from gpufleet.plan.aws_template import Template, template_of
+from gpufleet.plan.aws_template import Template
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.values import at, blocks, given, items
 from gpufleet.policies.on import on
 from gpufleet.rules.fabric import group_to_self
 from gpufleet.rules.judged import Judged
-
-_TEMPLATE_AT = {
-    NODE_GROUP: ("launchTemplate",),
-    COMPUTE_ENVIRONMENT: ("computeResources", "launchTemplate"),
-    AUTOSCALING_GROUP: ("launchTemplate",),
-}
 
 
 def judge_fabric(plan: Plan, pools: Iterable[PlannedPool], groups: SecurityGroups) -> list[Judged]:
@@ -50,22 +44,12 @@ def node_groups_of(plan: Plan, resource: Resource, groups: SecurityGroups) -> tu
         if named:
             found = groups.of(resource, "computeResources")
             return found, len(found) < len(named)
-    template = _template(plan, resource)
+    template = template_of_pool(plan, resource)
     found, outside = _named_by(template, groups)
     if not found and not outside and resource.type == NODE_GROUP:
         clusters = plan.behind(resource, "clusterName", CLUSTER)
         return {each.urn for each in clusters}, not clusters
     return found, outside
-
-
-def _template(plan: Plan, resource: Resource) -> Template:
-    path = _TEMPLATE_AT.get(resource.type)
-    if path is None:
-        return Template(resource, used=True)
-    template = template_of(plan, resource, *path)
-    if not template.used and resource.type == AUTOSCALING_GROUP:
-        return template_of(plan, resource, "mixedInstancesPolicy", "launchTemplate", "launchTemplateSpecification")
-    return template
 
 
 def _named_by(template: Template, groups: SecurityGroups) -> tuple[set[str], bool]:

@@ -2,7 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
+from gpufleet.plan import Plan
+from gpufleet.plan.aws_pools import template_of_pool
+from gpufleet.plan.aws_zones import ZoneNames
 from gpufleet.plan.planned_pool import PlannedPool
+from gpufleet.policies.aws_reservations import judge_reservation, reservation_of, shares_group
 from gpufleet.policies.on import on
 from gpufleet.rules import capacity, efa, placement, read
 from gpufleet.rules.judged import Judged
@@ -13,13 +17,28 @@ from gpufleet.rules.rule import Finding
 _SIZES = ("min", "desired", "max")
 
 
-def judge_pools(pools: Iterable[PlannedPool]) -> list[Judged]:
+def judge_pools(plan: Plan, pools: Iterable[PlannedPool], zone_names: ZoneNames) -> list[Judged]:
     """Every finding on the intents of the pools on AWS; of a pool without GPUs only its placement matters."""
     judged: list[Judged] = []
     for pool in pools:
         if pool.cloud == "aws":
-            judged += on(pool.resource, _without_gpus(pool) if pool.gpu is False else _findings(pool))
+            findings = _without_gpus(pool) if pool.gpu is False else _findings(pool)
+            judged += on(pool.resource, [*findings, *_several_zones(pool)])
+            judged = _with_reservation(plan, pool, zone_names, judged)
     return judged
+
+
+def _with_reservation(plan: Plan, pool: PlannedPool, zone_names: ZoneNames, judged: list[Judged]) -> list[Judged]:
+    """The findings with those on a reservation that the program makes itself."""
+    template = template_of_pool(plan, pool.resource)
+    reservation = reservation_of(plan, template)
+    if reservation is None:
+        return judged
+    if shares_group(plan, template, reservation):
+        # Made in the group that it is used in: then it comes whole.
+        kept = (pool.resource.urn, "aws-placement-no-block")
+        judged = [each for each in judged if (each.urn, each.finding.rule) != kept]
+    return judged + on(pool.resource, judge_reservation(pool, reservation, zone_names))
 
 
 def _findings(pool: PlannedPool) -> list[Finding]:
@@ -38,14 +57,14 @@ def _findings(pool: PlannedPool) -> list[Finding]:
     findings = judge_intent(intent, pool.region or "", unknown, pool.interfaces)
     if pool.region is None:
         findings = [each for each in findings if each.rule not in ("aws-region-known", "aws-type-in-region")]
-    return [plan_known(words=sorted(unknown)), *findings, *_several_zones(pool)]
+    return [plan_known(words=sorted(unknown)), *findings]
 
 
 def _without_gpus(pool: PlannedPool) -> list[Finding]:
-    zones = read.texts(pool.intent, "zones") or tuple(pool.places)
-    if "placement" in pool.unknown:
+    if {"placement", "zones"} & set(pool.unknown):
         return []
-    return [placement.one_zone(placement=read.text(pool.intent, "placement", "none"), zones=zones)]
+    word = read.text(pool.intent, "placement", "none")
+    return [placement.one_zone(placement=word, zones=read.texts(pool.intent, "zones"))]
 
 
 def _several_zones(pool: PlannedPool) -> Sequence[Finding]:

@@ -64,7 +64,7 @@ def judge_zones_of(plan: Plan, config: Mapping[str, object]) -> Sequence[Judged]
     pools = planned_pools(plan, zone_names)
     groups = SecurityGroups(plan)
     return [
-        *judge_pools(pools),
+        *judge_pools(plan, pools, zone_names),
         *judge_node_groups(plan),
         *judge_fabric(plan, pools, groups),
         *judge_subnets(plan, pools),
