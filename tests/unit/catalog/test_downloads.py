@@ -65,7 +65,8 @@ def test_server_that_is_always_busy(site):
 
 def test_nobody_there(site):
     site.close()
-    assert "Connection refused" in failure(site)
+    reason = "Failed to establish a new connection: [Errno 111] Connection refused"
+    assert failure(site) == f"SITE/list.csv: cannot be read in 3 attempts: {reason}"
 
 
 def test_missing_page_is_not_asked_for_again(site):

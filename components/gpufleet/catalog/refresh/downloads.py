@@ -2,6 +2,7 @@
 
 import codecs
 import json
+import re
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -110,6 +111,6 @@ class Downloads:
 
 
 def _last(error: Exception) -> str:
-    """The reason below urllib3's layers, on one line."""
+    """The reason below urllib3's layers, on one line; the address is said already."""
     reason = getattr(error, "reason", None) or error
-    return " ".join(str(reason).split())
+    return re.sub(r"^\w+\(.*?\): ", "", " ".join(str(reason).split()))
