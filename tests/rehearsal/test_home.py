@@ -113,6 +113,10 @@ def test_environment_has_no_credentials_and_no_other_backend(home: Home, monkeyp
     assert environment["PULUMI_BACKEND_URL"] == f"file://{home.root}/backend?metadata=skip"
     # The launcher must not find itself as the engine.
     assert environment["PATH"].split(os.pathsep) == [str(Path(sys.executable).parent), "/usr/bin"]
+    # Nor that of another rehearsal that we are inside of, as `gpufleet preflight` in a rehearsal's shell is.
+    monkeypatch.setenv("GPUFLEET_REHEARSAL", "/theirs")
+    monkeypatch.setenv("PATH", f"/theirs/bin{os.pathsep}/usr/bin")
+    assert home.environment()["PATH"].split(os.pathsep) == [str(Path(sys.executable).parent), "/usr/bin"]
 
 
 def test_passphrase_is_the_rehearsals_own_where_no_secret_stands(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,10 @@ from gpufleet.rules.read import is_whole
 
 RESERVED = ("reservation", "capacity-block")
 """Capacity that asks for no quota when nodes launch. A capacity reservation has counted against the on-demand quota
-since it was made, used or not; instances in a Capacity Block do not count at all.
+since it was made, used or not, on both clouds; instances in an EC2 Capacity Block do not count at all.
 Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html (quotas and limitations),
-https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (considerations)."""
+https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (considerations),
+https://learn.microsoft.com/azure/virtual-machines/capacity-reservation-create."""
 
 BATCH_ACCOUNT = "batch:BatchAccount"
 """Of any API version."""

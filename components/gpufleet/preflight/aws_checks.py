@@ -9,6 +9,7 @@ from gpufleet.plan.quotas import judge_needs
 from gpufleet.plan.resource import Plan
 from gpufleet.preflight.answers import Answer, Doubts
 from gpufleet.preflight.aws_facts import AwsFacts, Group, Reservation
+from gpufleet.preflight.standing import beside, stands
 from gpufleet.rules import read
 from gpufleet.rules.account_zones import zone_names_agree
 from gpufleet.rules.judged import Judged
@@ -46,7 +47,10 @@ def judge_aws(
         for pool in here:
             found += _reserved(plan, pool, facts, doubts)
             found += _grouped(plan, pool, facts, doubts)
-        asked += _limits(needs(here, plan), facts, doubts)
+        # Nodes of our components are told apart by their tags.
+        standing = {name_of(pool, plan) for pool in here if name_of(pool, plan) == pool.resource.name and stands(pool)}
+        for need, limit in _limits(needs(here, plan), facts, doubts):
+            asked.append(beside(need, limit, standing, doubts))
     return [*found, *judge_needs(plan.stack, needs(pools, plan), asked)]
 
 
@@ -99,9 +103,9 @@ def _grouped(plan: Plan, pool: PlannedPool, facts: AwsFacts, doubts: Doubts) -> 
     return [_judged(plan, pool, finding)]
 
 
-def _limits(wanted: Iterable[Need], facts: AwsFacts, doubts: Doubts) -> list[Limit]:
+def _limits(wanted: Iterable[Need], facts: AwsFacts, doubts: Doubts) -> list[tuple[Need, Limit]]:
     """What the account says of each quota that is needed. What it does not tell is left to the configuration's."""
-    found: list[Limit] = []
+    found: list[tuple[Need, Limit]] = []
     use: dict[str, Mapping[str, int] | None] = {}
     for need in wanted:
         if need.family is None or need.market is None:
@@ -113,7 +117,7 @@ def _limits(wanted: Iterable[Need], facts: AwsFacts, doubts: Doubts) -> list[Lim
             use[need.market] = doubts.ask(facts.in_use, need.market).value
         by_family = use[need.market]
         in_use = None if by_family is None else by_family.get(need.family, 0)
-        found.append(Limit(need.family, need.market, limit, in_use))
+        found.append((need, Limit(need.family, need.market, limit, in_use)))
     return found
 
 

@@ -1,7 +1,6 @@
 """The pools of a plan on Azure against what the subscription says."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 
 from gpufleet.plan.limits import ALL, Limit, plain_family
 from gpufleet.plan.needs import Need, name_of, needs
@@ -10,6 +9,7 @@ from gpufleet.plan.quotas import judge_needs
 from gpufleet.plan.resource import Plan
 from gpufleet.preflight.answers import Doubts
 from gpufleet.preflight.azure_facts import AzureFacts, Batch
+from gpufleet.preflight.standing import beside, stands
 from gpufleet.rules import read
 from gpufleet.rules.judged import Judged
 from gpufleet.rules.subscription import size_unrestricted
@@ -36,10 +36,10 @@ def judge_azure(
         facts = doubts.ask(account, region).value
         found += [_size(plan, pool, region, size, facts, doubts) for pool in here for size in _sizes(pool)]
         if facts is not None:
-            standing = {name_of(pool, plan) for pool in here if pool.resource.operation not in ("create", "import")}
-            asked += [
-                _beside(need, limit, standing, doubts) for need, limit in _limits(needs(here, plan), facts, doubts)
-            ]
+            # A Batch account's pools are told apart by their names.
+            standing = {name_of(pool, plan) for pool in here if pool.kind != "batch-pool" and stands(pool)}
+            for need, limit in _limits(needs(here, plan), facts, doubts):
+                asked.append(beside(need, limit, standing, doubts))
     return [*found, *judge_needs(plan.stack, needs(pools, plan), asked)]
 
 
@@ -64,19 +64,6 @@ def _size(plan: Plan, pool: PlannedPool, region: str, size: str, facts: AzureFac
         else (("Location", "the list has no such size", ()),),
     )
     return Judged(name_of(pool, plan), finding, pool.resource.urn)
-
-
-def _beside(need: Need, limit: Limit, standing: set[str], doubts: Doubts) -> Limit:
-    """The limit, with what is in use beside the stack's own nodes.
-
-    Usages of a subscription do not say whose they are. Where pools of the stack stand already, and the sum would be too
-    much, what others use is not known.
-    """
-    own = [share.pool for share in need.shares if share.pool in standing]
-    if need.account or not own or limit.in_use is None or (need.peak or 0) + limit.in_use <= limit.limit:
-        return limit
-    doubts.add(f"{', '.join(own)}: running already, and Azure's usages do not tell its cores from others'")
-    return replace(limit, in_use=None)
 
 
 def _limits(wanted: Iterable[Need], facts: AzureFacts, doubts: Doubts) -> list[tuple[Need, Limit]]:

@@ -1,12 +1,17 @@
 """AWS as the tests of gpufleet.aws play it, and accounts that answer from a table."""
 
 import importlib.util
+import json
+import threading
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from gpufleet.errors import UserError
+from gpufleet.preflight.arm import Arm
 
 _SPEC = importlib.util.spec_from_file_location("played_aws", Path(__file__).parents[1] / "aws" / "conftest.py")
 _PLAYED = importlib.util.module_from_spec(_SPEC)
@@ -70,3 +75,54 @@ def fake_aws():
 @pytest.fixture
 def denied():
     return Denied("ec2: denied")
+
+
+class Azure:
+    """answers: path -> list of (status, headers, body), given one after the other, the last one for ever."""
+
+    def __init__(self):
+        self.answers = {}
+        self.asked = []
+        azure = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                url = urlsplit(self.path)
+                azure.asked.append((url.path, parse_qs(url.query), self.headers["Authorization"]))
+                queue = azure.answers.get(url.path, [(404, {}, {"error": {"code": "NotFound", "message": "no"}})])
+                status, headers, body = queue.pop(0) if len(queue) > 1 else queue[0]
+                data = body if isinstance(body, bytes) else json.dumps(body).encode()
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.base = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+
+    def says(self, path, *pages):
+        self.answers[path] = [page if isinstance(page, tuple) else (200, {}, page) for page in pages]
+
+
+@pytest.fixture
+def azure():
+    served = Azure()
+    yield served
+    served.server.shutdown()
+    served.server.server_close()
+
+
+@pytest.fixture
+def waits():
+    return []
+
+
+@pytest.fixture
+def arm(azure, waits):
+    return Arm("00000000-0000-0000-0000-000000000001", lambda: "secret", azure.base, waits.append)

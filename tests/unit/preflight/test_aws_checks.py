@@ -1,10 +1,13 @@
 """From a plan on AWS and an account's answers to findings: what is asked, and what becomes of what is not answered."""
 
+from dataclasses import replace
+
 import pytest
 from raw_program import plan_from
 
 from gpufleet.plan.limits import Limit
 from gpufleet.plan.planned_pool import PlannedPool
+from gpufleet.plan.resource import Plan
 from gpufleet.preflight.answers import Doubts
 from gpufleet.preflight.aws_checks import judge_aws
 from gpufleet.preflight.aws_facts import Group, Reservation
@@ -123,3 +126,21 @@ def test_what_is_not_known_at_preview_is_never_a_pass(fake_aws, word):
     fake_aws.limits = {("G and VT", "on-demand"): 999}
     found, _ = judge(fake_aws, pool(unknown=(word,)))
     assert found[-1] == ("dev", "any-quota-enough", Status.UNVERIFIED.value)
+
+
+@pytest.mark.parametrize(
+    ("operation", "status"), [("create", "fail"), ("same", "unverified"), ("update", "unverified")]
+)
+def test_nodes_that_nobody_can_tell_from_others_are_not_held_against_their_stack(fake_aws, operation, status):
+    ours = {
+        "trainers": {"type": "gpufleet-aws:index:GpuNodeGroup"},
+        "nodes": {"type": "aws:eks/nodeGroup:NodeGroup", "parent": "trainers"},
+    }
+    for resources, expected in (({"nodes": ours["nodes"] | {"parent": ""}}, status), (ours, "fail")):
+        plan = plan_from(resources)
+        plan = Plan("dev", [replace(each, operation=operation) for each in plan.resources])
+        group = replace(pool(zones=[]), resource=plan.resources[-1])
+        fake_aws.limits = {("G and VT", "on-demand"): 64}
+        fake_aws.used = {"on-demand": {"G and VT": 32}}
+        found = judge_aws(plan, [group], lambda region: fake_aws, Doubts(), {}, ())
+        assert found[-1].finding.status.value == expected
