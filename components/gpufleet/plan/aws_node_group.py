@@ -12,7 +12,7 @@ from gpufleet.plan.aws_types import has_gpus
 from gpufleet.plan.aws_zones import ZoneNames, region_of, subnet_gives_addresses, zones_of
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
-from gpufleet.plan.values import at, given, items, number
+from gpufleet.plan.values import at, blocks, given, items, number
 from gpufleet.plan.words import Words
 
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
@@ -42,6 +42,8 @@ def node_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> Planned
         size = given(resource, "diskSize")
         words.say("disk_gib", UNKNOWN if size is UNKNOWN else number(size) or DEFAULT_DISK_GIB)
     _say_image(words, given(resource, "amiType"), template.given("imageId"))
+    words.say("labels", given(resource, "labels"))
+    words.say("taints", _taints(given(resource, "taints")))
     types = words.known.get("types")
     return PlannedPool(
         resource=resource,
@@ -54,6 +56,13 @@ def node_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> Planned
         places=zones.places,
         interfaces=interfaces,
     )
+
+
+def _taints(value: object) -> object:
+    """Taints as the pool's word has them; `UNKNOWN` where a part of them is."""
+    taints = blocks(value)
+    parts = [part for taint in taints for part in taint.values()]
+    return UNKNOWN if value is UNKNOWN or UNKNOWN in parts or UNKNOWN in items(value) else taints or None
 
 
 def _say_image(words: Words, ami_type: object, image_id: object) -> None:

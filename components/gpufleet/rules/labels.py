@@ -9,6 +9,17 @@ from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
 _DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 
+_OF_NODES = ("kubelet.kubernetes.io", "node.kubernetes.io")
+_ALLOWED = frozenset(
+    {
+        *(f"beta.kubernetes.io/{name}" for name in ("arch", "instance-type", "os")),
+        *(f"failure-domain.beta.kubernetes.io/{name}" for name in ("region", "zone")),
+        *(f"kubernetes.io/{name}" for name in ("arch", "hostname", "os")),
+        *(f"topology.kubernetes.io/{name}" for name in ("region", "zone")),
+    }
+)
+"""Other labels that a kubelet may give itself. Source: --node-labels in the kubelet's reference."""
+
 
 @rule("any-label-form", Severity.ERROR)
 def key_form(*, argument: str, key: str) -> Outcome:
@@ -37,11 +48,28 @@ def value_form(*, argument: str, value: str) -> Outcome:
     return failed(argument, value, "is no value that Kubernetes takes", fix)
 
 
+@rule("aws-label-kubelet", Severity.ERROR)
+def kubelet_allows(*, key: str) -> Outcome:
+    """A label below kubernetes.io or k8s.io is one that a node may give itself, as EKS lets it.
+
+    Source: terraform-aws-modules/terraform-aws-eks#3346 and eksctl-io/eksctl#6856: EKS hands labels to the kubelet,
+    which does not start with node-role.kubernetes.io/worker, and after 20 minutes: NodeCreationFailure;
+    https://kubernetes.io/docs/reference/command-line-tools-reference/kubelet/ (--node-labels)
+    """
+    domain = key.rpartition("/")[0]
+    reserved = any(domain == root or domain.endswith(f".{root}") for root in ("kubernetes.io", "k8s.io"))
+    own = any(domain == root or domain.endswith(f".{root}") for root in _OF_NODES)
+    if not reserved or own or key in _ALLOWED:
+        return passed()
+    problem = "nodes with it never join: the kubelet may not give itself this label"
+    return failed("labels", key, problem, "use a domain of your own, such as example.com/role, or node.kubernetes.io")
+
+
 def judge_labels(pool: Mapping[str, object]) -> list[Finding]:
     """Every finding on the labels and taints of a pool. Reads labels and taints (key, value)."""
     findings: list[Finding] = []
     for key, value in read.mapping(pool, "labels").items():
-        findings.append(key_form(argument="labels", key=key))
+        findings += [key_form(argument="labels", key=key), kubelet_allows(key=key)]
         if isinstance(value, str):
             findings.append(value_form(argument=f"labels.{key}", value=value))
     taints = pool.get("taints")

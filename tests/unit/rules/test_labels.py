@@ -1,6 +1,6 @@
 """Cases of gpufleet.rules.labels."""
 
-from gpufleet.rules.labels import judge_labels, key_form, value_form
+from gpufleet.rules.labels import judge_labels, key_form, kubelet_allows, value_form
 
 CASES = {
     key_form: [
@@ -134,6 +134,35 @@ CASES = {
                 "trainers: labels.team=-a: is no value that Kubernetes takes; use at most 63 letters, digits "
                 "and - _ . between them [any-label-value]"
             ),
+        ),
+    ],
+    kubelet_allows: [
+        ("no-domain", {"key": "team"}, "pass", ""),
+        ("own-domain", {"key": "example.com/role"}, "pass", ""),
+        ("looks-like-it", {"key": "mykubernetes.io/role"}, "pass", ""),
+        ("of-nodes", {"key": "node.kubernetes.io/role"}, "pass", ""),
+        ("below-that-of-nodes", {"key": "train.node.kubernetes.io/role"}, "pass", ""),
+        ("well-known", {"key": "topology.kubernetes.io/zone"}, "pass", ""),
+        (
+            "role",
+            {"key": "node-role.kubernetes.io/worker"},
+            "fail",
+            "trainers: labels=node-role.kubernetes.io/worker: nodes with it never join: the kubelet may not give "
+            "itself this label; use a domain of your own, such as example.com/role, or node.kubernetes.io [aws-label-kubelet]",
+        ),
+        (
+            "bare-domain",
+            {"key": "k8s.io/team"},
+            "fail",
+            "trainers: labels=k8s.io/team: nodes with it never join: the kubelet may not give itself this label; use a "
+            "domain of your own, such as example.com/role, or node.kubernetes.io [aws-label-kubelet]",
+        ),
+        (
+            "not-quite-well-known",
+            {"key": "topology.kubernetes.io/rack"},
+            "fail",
+            "trainers: labels=topology.kubernetes.io/rack: nodes with it never join: the kubelet may not give itself "
+            "this label; use a domain of your own, such as example.com/role, or node.kubernetes.io [aws-label-kubelet]",
         ),
     ],
 }
