@@ -264,3 +264,16 @@ def test_every_rule_on_azure_is_called() -> None:
     # Those of the account itself, which gpufleet preflight sees.
     wanted = {rule.name for rule in all_rules() if rule.judge.__module__.startswith("gpufleet.rules.azure_")}
     assert wanted - called == set()
+
+
+def test_the_pool_of_2018() -> None:
+    """Two low-priority nodes of Standard_NC6, as Batch AI had them: the size is gone, the successor is named."""
+    change = put("ring", vmSize="STANDARD_NC6", scaleSettings={"fixedScale": {"targetLowPriorityNodes": 2}})
+    (line,) = [each.line for each in judged(with_change(change)) if each.refuses]
+    assert line == (
+        "ring: types=Standard_NC6: is retired since 2023-09-06; use Standard_NC4as_T4_v3 [azure-size-current]"
+    )
+
+
+def test_a_pool_resized_to_nothing_is_legal() -> None:
+    assert judged(with_change(put("ring", scaleSettings={"fixedScale": {"targetDedicatedNodes": 0}}))) == []

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from azure_changes import BLOB, SHARE, VM, Change, both, judged, put, refused, told, with_change
+from azure_changes import BLOB, SHARE, VM, Change, Program, both, judged, put, refused, told, with_change
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from legal_azure_program import legal_azure_program
@@ -196,3 +196,24 @@ def test_an_unknown_value_anywhere_refuses_nothing(name: str, place: tuple[Any, 
         holder = holder[key]
     holder[place[-1]] = "${budget.id}"
     assert refused(program) == set()
+
+
+def deployed(program: Program, name: str, **outputs: Any) -> Program:
+    """The program as a policy pack sees it once that resource exists: by what Azure says, which tells no secret."""
+    program[name]["inputs"] |= {"provisioningState": "Succeeded", **outputs}
+    return program
+
+
+def test_what_azure_does_not_tell_of_a_pool_that_exists_refuses_nothing() -> None:
+    blob_by_key = {"azureBlobFileSystemConfiguration": {**BLOB, "accountName": "traindata01"}}
+    share = {"azureFileShareConfiguration": {**SHARE["azureFileShareConfiguration"], "accountKey": None}}
+    program = deployed(legal_azure_program(), "ring", mountConfiguration=[blob_by_key, share])
+    assert refused(program) == set()
+    assert told(program, Status.UNVERIFIED) == {("ring", "any-plan-known")}
+
+
+def test_the_words_of_the_program_count_beside_those_of_azure() -> None:
+    program = legal_azure_program()
+    said = dict(program["trainers"]["inputs"], vmSize="Standard_NC6", proximityPlacementGroupID=None)
+    program = deployed(program, "trainers", type="Microsoft.ContainerService/x", __inputs=said)
+    assert refused(program) == {("trainers", "azure-size-current")}

@@ -47,6 +47,10 @@ class AzureGraph:
         return {token: found for token in tokens if (found := azure_type(token))}
 
     @cached_property
+    def _given(self) -> dict[str, Mapping[str, object]]:
+        return {}
+
+    @cached_property
     def _by_kind(self) -> Mapping[str, list[Resource]]:
         found: dict[str, list[Resource]] = {}
         for resource in self.plan.resources:
@@ -62,9 +66,24 @@ class AzureGraph:
         """The resources of these kinds."""
         return [resource for kind in kinds for resource in self._by_kind.get(kind, ())]
 
-    def props(self, resource: Resource) -> dict[str, object]:
-        """What a program has given a resource, `UNKNOWN` where another resource makes it."""
-        return {name: value for name in resource.inputs if (value := given(resource, name)) is not None}
+    def props(self, resource: Resource) -> Mapping[str, object]:
+        """What a program has given a resource, `UNKNOWN` where another resource makes it.
+
+        A policy pack sees what Azure says of a resource that exists, without its secrets; the provider keeps the
+        program's own words beside that, under __inputs.
+        """
+        if resource.urn not in self._given:
+            said = resource.inputs.get("__inputs")
+            if isinstance(said, Mapping) and said:
+                found = {str(name): value for name, value in said.items() if value is not None}
+            else:
+                found = {name: value for name in resource.inputs if (value := given(resource, name)) is not None}
+            self._given[resource.urn] = found
+        return self._given[resource.urn]
+
+    def told_by_azure(self, resource: Resource) -> bool:
+        """Whether all that is known of a resource is what Azure says of it, so that secrets are missing."""
+        return "__inputs" not in resource.inputs and isinstance(resource.inputs.get("provisioningState"), str)
 
     def behind(self, resource: Resource, name: str, kind: str) -> list[Resource]:
         """The resources of a kind that the value of the property `name` was made from."""
@@ -79,8 +98,8 @@ class AzureGraph:
         behind = self.behind(resource, name, kind)
         if len(behind) == 1:
             return behind[0]
-        said = resource.inputs.get(name)
-        same = [each for each in self.of(kind) if isinstance(said, str) and each.inputs.get(own_name) == said]
+        said = self.props(resource).get(name)
+        same = [each for each in self.of(kind) if isinstance(said, str) and self.props(each).get(own_name) == said]
         return same[0] if len(same) == 1 and not behind else None
 
     def location(self, resource: Resource) -> str | None:
@@ -88,10 +107,10 @@ class AzureGraph:
 
         That is the order in which azure-native fills a location in. None where it is not known.
         """
-        said = given(resource, "location")
+        said = self.props(resource).get("location")
         if said is None:
             group = self.named(resource, "resourceGroupName", "resources:ResourceGroup", "resourceGroupName")
-            said = resource.provider_region or (given(group, "location") if group else None)
+            said = resource.provider_region or (self.props(group).get("location") if group else None)
         return region_of(said)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from gpufleet.plan import UNKNOWN, Resource
 from gpufleet.plan.azure_pools import AzurePool
 from gpufleet.plan.azure_type import AzureGraph
-from gpufleet.plan.values import at, given, items
+from gpufleet.plan.values import at, items
 from gpufleet.policies.azure_pools import judge_pool_intent, record_of
 from gpufleet.policies.azure_reading import Reading
 from gpufleet.rules import azure_agent_pool, azure_capacity, azure_name, efa, read
@@ -124,11 +124,11 @@ def _operator_assigned(graph: AzureGraph, cluster: Resource) -> bool | None:
     doubt = False
     for each in graph.of("authorization:RoleAssignment"):
         scopes = graph.behind(each, "scope", kind)
-        wide = given(each, "scope")
+        wide = graph.props(each).get("scope")
         concerned = any(identity in scopes for identity in identities)
         # A role on a resource group or a subscription holds for the identities in it, too.
         around = not scopes and wide is not None
-        role = given(each, "roleDefinitionId")
+        role = graph.props(each).get("roleDefinitionId")
         if not isinstance(role, str):
             doubt = doubt or ((concerned or around) and role is UNKNOWN)
         elif OPERATOR in role.lower():

@@ -63,6 +63,9 @@ def judge_auto_storage(reading: Reading) -> None:
 
 def _judge_mount(reading: Reading, argument: str, kind: str, inner: Mapping[str, object], region: str | None) -> None:
     credentials = [said for name, said in _CREDENTIALS.items() if inner.get(name) is not None]
+    if not credentials and reading.graph.told_by_azure(reading.resource):
+        reading.vain.add("account_key")
+        return
     if kind == "file share":
         reading.add(azure_mount.mount_files_key(argument=argument, has_key="account_key" in credentials))
     if kind == "blob":

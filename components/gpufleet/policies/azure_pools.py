@@ -6,7 +6,7 @@ from gpufleet.catalog import AzureGpuSize, azure
 from gpufleet.plan import UNKNOWN, Resource
 from gpufleet.plan.azure_pools import AzurePool
 from gpufleet.plan.azure_type import AzureGraph
-from gpufleet.plan.values import at, given
+from gpufleet.plan.values import at
 from gpufleet.policies.azure_reading import Reading
 from gpufleet.rules import azure_capacity, azure_placement, read
 from gpufleet.rules.azure_pool import judge_azure_intent
@@ -108,5 +108,5 @@ def _same_region(reading: Reading, pool: AzurePool, what: str, found: Resource) 
 def _one_behind(graph: AzureGraph, resource: Resource, names: Mapping[str, str], kind: str) -> Resource | None:
     """The one resource of a kind that a pool points to, if the plan tells which."""
     name = names.get(graph.kind(resource))
-    found = graph.behind(resource, name, kind) if name and given(resource, name) is not None else []
+    found = graph.behind(resource, name, kind) if name and graph.props(resource).get(name) is not None else []
     return found[0] if len(found) == 1 else None

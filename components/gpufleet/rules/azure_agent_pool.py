@@ -83,12 +83,12 @@ def spot_options(*, argument: str, value: object, capacity: str) -> Outcome:
 
 @rule("azure-agent-pool-scale-set", Severity.ERROR)
 def scale_set(*, kind: str, zones: bool, placement: str) -> Outcome:
-    """An agent pool with zones or a proximity placement group is a virtual machine scale set.
+    """An agent pool with zones or a proximity placement group is a virtual machine scale set, no availability set.
 
     Source: https://learn.microsoft.com/azure/aks/reduce-latency-ppg; availabilityZones of agentPools 2025-09-01: only
     with type VirtualMachineScaleSets.
     """
-    if kind == "VirtualMachineScaleSets" or not (zones or placement in ("create", "existing")):
+    if kind != "AvailabilitySet" or not (zones or placement in ("create", "existing")):
         return passed()
     what = "zones" if zones else "a proximity placement group"
     return failed("type", kind, f"takes no {what.removeprefix('a ')}", "use type=VirtualMachineScaleSets")

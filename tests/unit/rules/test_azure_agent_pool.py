@@ -136,6 +136,7 @@ CASES = {
                 "type=VirtualMachineScaleSets [azure-agent-pool-scale-set]"
             ),
         ),
+        ("machines", {"kind": "VirtualMachines", "zones": True, "placement": "none"}, "pass", ""),
     ],
     taint: [
         ("one", {"taints": 1}, "pass", ""),
