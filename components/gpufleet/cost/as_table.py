@@ -18,15 +18,14 @@ def print_estimate(cost: Estimate, seen_on: str, findings: Sequence[Judged], con
     """Print an estimate. seen_on: where its plan is from. findings: of the rules on cost, passes included."""
     editions = " and ".join(f"{cloud} of {catalog_of(cloud).edition or 'unknown date'}" for cloud in cost.clouds)
     console.print(f"[bold]{escape(cost.stack)}[/], {escape(seen_on)}")
-    console.print(
-        f"List prices before tax by the catalog ({editions or 'no cloud in it'}), in USD a month of 730 hours.\n"
-    )
+    by = f"the catalog ({editions or 'no cloud in it'})"
+    console.print(f"List prices before tax by {by}, in USD a month of 730 hours.\n")
     console.print(_table(cost))
     for heading, lines in _notes(cost, findings):
         if lines:
             console.print(f"\n[bold]{heading}[/]")
             for line in lines:
-                console.print(f"  {escape(line)}", soft_wrap=True)
+                console.print(f"  {escape(line)}", soft_wrap=True, emoji=False)
 
 
 def _table(cost: Estimate) -> Table:
@@ -76,11 +75,9 @@ def _notes(cost: Estimate, findings: Sequence[Judged]) -> Iterator[tuple[str, Se
     yield "Spot, in USD for one node and hour, never counted", [_spot(p) for p in cost.pools if p.capacity == "spot"]
     yield "Assumptions (--usage FILE, or gpufleet:usage)", cost.assumptions
     yield "Not in the figures: no price or no amount known", cost.unknowns
-    yield (
-        "Not priced: types that gpufleet does not know",
-        [f"{n} x {kind}" for kind, n in sorted(cost.not_priced.items())],
-    )
-    yield "Prices of more than 180 days ago", cost.old
+    types = [f"not priced: {kind} ({number} of it)" for kind, number in sorted(cost.not_priced.items())]
+    yield "Not in the figures: types that gpufleet does not know", types
+    yield "Where the prices are from", [_source(tag, cost) for tag in cost.tags]
     told = [each.line for each in findings if each.finding.status is not Status.PASS and _weighs(each)]
     yield "Findings of the policy pack for cost", told
 

@@ -156,8 +156,8 @@ def _prices(plan: Plan, cost: Estimate) -> Iterator[Judged]:
         name = pool or next(iter(line.resources), cost.stack)
         urn = urns.get(next(iter(line.resources), ""), "")
         yield Judged(name, spending.price_known(what=line.what, reason=line.reason, known=_known(line)), urn)
-    for kind, number in cost.not_priced.items():
-        reason = f"what {number} of this type cost is not known to gpufleet"
+    for kind in cost.not_priced:
+        reason = "this type is not in the table of what costs money"
         yield Judged(cost.stack, spending.price_known(what=kind, reason=reason, known=None))
     old = {line.price.of: line.price.as_of for _, line in cost.lines if line.price.is_old(cost.today)}
     yield Judged(cost.stack, spending.price_age(old=old, days=OLD.days))

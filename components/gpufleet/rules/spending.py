@@ -57,7 +57,7 @@ def price_known(*, what: str, reason: str, known: bool | None) -> Outcome:
     if known:
         return passed()
     if known is None:
-        return unverified("cost", what, reason, "give plain values, or look at the preview of a stack that is up")
+        return unverified("cost", what, reason, "give plain values, and see docs/cost.md for what is priced")
     fix = "run `gpufleet catalog refresh`, or suppress this for the resource and say what it costs in the reason"
     return failed("cost", what, f"{reason}, so that no figure holds it", fix)
 

@@ -84,9 +84,8 @@ CASES = {
             "no-amount",
             {"what": "nodes: g5.xlarge", "reason": "the amount is not known before deployment", "known": None},
             "unverified",
-            "trainers: cost=nodes: g5.xlarge: not verified: the amount is not known before deployment; give "
-            "plain values, "
-            "or look at the preview of a stack that is up [any-cost-price-known]",
+            "trainers: cost=nodes: g5.xlarge: not verified: the amount is not known before deployment; give plain "
+            "values, and see docs/cost.md for what is priced [any-cost-price-known]",
         ),
     ],
     spending.approved: [
