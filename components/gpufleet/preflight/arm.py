@@ -1,6 +1,7 @@
 """Azure Resource Manager over HTTP: every page of an answer, and every failure as one line that says what to do."""
 
 import json
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -30,6 +31,8 @@ def default_token() -> str:
     from azure.core.exceptions import ClientAuthenticationError
     from azure.identity import DefaultAzureCredential
 
+    # It logs each place without credentials as a warning, which the error then says once more.
+    logging.getLogger("azure.identity").setLevel(logging.ERROR)
     try:
         with DefaultAzureCredential(process_timeout=int(SECONDS)) as credential:
             return credential.get_token(f"{MANAGEMENT}/.default").token
@@ -71,12 +74,23 @@ class Arm:
         self.subscription = subscription
         self._ask_token, self._base, self._sleep = token, base, sleep
         self._token: str | None = None
+        self._refused: dict[str, ArmError] = {}
 
     def listed(self, path: str, permission: str, **query: str) -> list[dict[str, Any]]:
         """`value` of every page of a list. path: below the subscription. permission: the action that it needs.
 
         Errors: ArmError.
         """
+        if permission in self._refused:
+            raise self._refused[permission]
+        try:
+            return self._listed(path, permission, query)
+        except ArmError as error:
+            # Asked again it would be refused again, after as many attempts.
+            self._refused[permission] = error
+            raise
+
+    def _listed(self, path: str, permission: str, query: Mapping[str, str]) -> list[dict[str, Any]]:
         address: str | None = f"{self._base}/subscriptions/{self.subscription}{path}?{urlencode(_named(query))}"
         found: list[dict[str, Any]] = []
         while address:
@@ -100,13 +114,24 @@ class Arm:
             self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
+    def _bearer(self) -> str:
+        """The token, or the error of the one attempt to get it: each looks for credentials in many places."""
+        if _SIGN_IN in self._refused:
+            raise self._refused[_SIGN_IN]
+        if self._token is None:
+            try:
+                self._token = self._ask_token()
+            except ArmError as error:
+                self._refused[_SIGN_IN] = error
+                raise
+        return self._token
+
     def _get(self, address: str, permission: str) -> tuple[int, Mapping[str, str], bytes]:
         from urllib.request import getproxies
 
         import urllib3
 
-        if self._token is None:
-            self._token = self._ask_token()
+        token = self._bearer()
         proxy = getproxies().get("https") if address.startswith("https:") else None
         pool = urllib3.ProxyManager(proxy) if proxy else urllib3.PoolManager()
         try:
@@ -114,7 +139,7 @@ class Arm:
                 answer = pool.request(
                     "GET",
                     address,
-                    headers={"Authorization": f"Bearer {self._token}", "Accept": "application/json"},
+                    headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
                     timeout=urllib3.Timeout(connect=SECONDS, read=SECONDS),
                     retries=False,
                     redirect=False,

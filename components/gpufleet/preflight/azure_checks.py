@@ -34,7 +34,11 @@ def judge_azure(
             doubts.add(f"{', '.join(name_of(pool, plan) for pool in here)}: the region is not known at preview")
             continue
         facts = doubts.ask(account, region).value
-        found += [_size(plan, pool, region, size, facts, doubts) for pool in here for size in _sizes(pool)]
+        for pool in here:
+            for size in _sizes(pool):
+                judged = _size(plan, pool, region, size, facts, doubts)
+                # A Batch pool with dedicated and low-priority nodes is two pools of one resource.
+                found += [] if judged in found else [judged]
         if facts is not None:
             # A Batch account's pools are told apart by their names.
             standing = {name_of(pool, plan) for pool in here if pool.kind != "batch-pool" and stands(pool)}

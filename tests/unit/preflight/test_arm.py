@@ -124,3 +124,27 @@ def test_the_subscription(monkeypatch):
     monkeypatch.setenv("ARM_SUBSCRIPTION_ID", "env")
     assert subscription_of({}) == "env"
     assert subscription_of({"azure-native:subscriptionId": "config"}) == "config"
+
+
+def test_what_is_refused_is_asked_once(azure, arm):
+    azure.says(USAGES, (403, {}, refused("AuthorizationFailed")))
+    for _ in range(2):
+        with pytest.raises(ArmError, match="denied by Azure"):
+            ask(arm)
+    assert len(azure.asked) == 1
+    azure.says("/subscriptions/00000000-0000-0000-0000-000000000001/skus", {"value": []})
+    assert arm.listed("/skus", "Microsoft.Compute/skus/read") == []
+
+
+def test_credentials_are_looked_for_once(azure):
+    looked = []
+
+    def nobody():
+        looked.append(1)
+        raise ArmError("Azure credentials: none")
+
+    arm = Arm("x", nobody, azure.base)
+    for permission in ("one", "other"):
+        with pytest.raises(ArmError, match=r"^Azure credentials: none$"):
+            arm.listed("/usages", permission)
+    assert (len(looked), azure.asked) == (1, [])

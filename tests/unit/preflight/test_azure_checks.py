@@ -160,3 +160,8 @@ def test_cores_of_the_stack_itself_are_not_held_against_it(operation, status):
     # The stack alone is too much, whatever others use.
     usages[(FAMILY, "on-demand")] = Usage(23, 12)
     assert judge(Subscription(OPEN, usages), pool(plan=plan), plan=plan)[0][-1] == ("dev", QUOTA, "fail")
+
+
+def test_dedicated_and_low_priority_nodes_of_one_pool_have_one_size():
+    found, _ = judge(Subscription(OPEN, accounts={"train": BATCH}), pool(1), pool(1, capacity="spot", max=2))
+    assert found == [("pool", SIZE, "pass"), ("dev", QUOTA, "pass"), ("dev", QUOTA, "pass")]
