@@ -122,7 +122,7 @@ def _patch(door: str, patch: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _in_full(each: Mapping[str, Any]) -> bool:
-    return "inputs" in each or ":" in str(each.get("type", ""))
+    return not {"inputs", "dependsOn"}.isdisjoint(each) or ":" in str(each.get("type", ""))
 
 
 def program(name: str) -> Mapping[str, Any]:

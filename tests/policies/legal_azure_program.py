@@ -163,3 +163,5 @@ _PROGRAM: dict[str, dict[str, Any]] = {
         notifications={"most": {"threshold": 80}},
     ),
 }
+# A cluster that is made before the assignment is refused.
+_PROGRAM["cluster"]["dependsOn"] = ["operator"]

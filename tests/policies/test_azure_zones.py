@@ -87,7 +87,11 @@ def test_legal_program_passes_every_rule() -> None:
             add("block", "compute:CapacityReservation", location="eastus", sku={"name": "Standard_A0"}),
             {("block", "azure-reservation-size")},
         ),
-        (lambda program: program.pop("operator") and None, {("cluster", "azure-cluster-kubelet-role")}),
+        (
+            lambda program: program.pop("operator") and program["cluster"].pop("dependsOn") and None,
+            {("cluster", "azure-cluster-kubelet-role")},
+        ),
+        (lambda program: program["cluster"].pop("dependsOn") and None, {("cluster", "azure-cluster-kubelet-role")}),
         (put("operator", scope="${control.id}"), {("cluster", "azure-cluster-kubelet-role")}),
         (put("operator", roleDefinitionId="/x/acdd72a7"), {("cluster", "azure-cluster-kubelet-role")}),
         # Batch

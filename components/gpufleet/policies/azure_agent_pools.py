@@ -116,7 +116,7 @@ def judge_cluster(reading: Reading) -> None:
 
 
 def _operator_assigned(graph: AzureGraph, cluster: Resource) -> bool | None:
-    """Whether the plan makes somebody Managed Identity Operator on the kubelet's identity."""
+    """Whether the plan makes somebody Managed Identity Operator on the kubelet's identity, and before the cluster."""
     kind = "managedidentity:UserAssignedIdentity"
     identities = graph.behind(cluster, "identityProfile", kind)
     if not identities:
@@ -132,7 +132,7 @@ def _operator_assigned(graph: AzureGraph, cluster: Resource) -> bool | None:
         if not isinstance(role, str):
             doubt = doubt or ((concerned or around) and role is UNKNOWN)
         elif OPERATOR in role.lower():
-            if concerned:
+            if concerned and each.urn in cluster.waits_for:
                 return True
             doubt = doubt or around
     return None if doubt else False

@@ -148,7 +148,8 @@ CASES = {
             {"key": "node-role.kubernetes.io/worker"},
             "fail",
             "trainers: labels=node-role.kubernetes.io/worker: nodes with it never join: the kubelet may not give "
-            "itself this label; use a domain of your own, such as example.com/role, or node.kubernetes.io [aws-label-kubelet]",
+            "itself this label; use a domain of your own, such as example.com/role, or node.kubernetes.io "
+            "[aws-label-kubelet]",
         ),
         (
             "bare-domain",
