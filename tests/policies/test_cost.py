@@ -190,6 +190,15 @@ def test_unknown_values_are_unverified_through_the_sdk(changes: Resources, findi
     assert [line for line in advised if f"[{finding[1]}]" in line and "not verified: " in line]
 
 
+def test_finding_on_a_price_is_on_the_resource_that_has_it() -> None:
+    lustre = {"type": "aws:fsx/lustreFileSystem:LustreFileSystem", "inputs": {"storageCapacity": 1200, "tags": TAGS}}
+    judged = judge_cost(plan_from(program(main=lustre, trainers=group("p5e.48xlarge"))), {}, TODAY)
+    urns = [
+        each.urn.split("::")[-2:] for each in judged if each.refuses and each.finding.rule == "any-cost-price-known"
+    ]
+    assert sorted(urns) == [["aws:eks/nodeGroup:NodeGroup", "trainers"], [lustre["type"], "main"]]
+
+
 def test_suppressed_price_is_told_and_does_not_refuse() -> None:
     resources = program(trainers=group("p5e.48xlarge"))
     entry = {"rule": "any-cost-price-known", "reason": "offer 4711", "expires": "2999-01-31", "resource": "trainers"}

@@ -1,5 +1,6 @@
 """What a stack costs, judged as a whole: ceilings, approval, idle nodes, a budget, prices that nobody knows."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -7,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from gpufleet.cost import Estimate, Line, estimate, read_usage
+from gpufleet.cost.around import costs_money
 from gpufleet.cost.line import OLD, Total, total
 from gpufleet.cost.pools import PoolCost
 from gpufleet.cost.usage import HOURS, UsageArgs
@@ -151,11 +153,15 @@ def _pool(pool: PoolCost, cost: Estimate, limits: Limits) -> Iterator[Judged]:
 
 
 def _prices(plan: Plan, cost: Estimate) -> Iterator[Judged]:
-    urns = {resource.name: resource.urn for resource in plan.resources}
+    pools = {pool.name: pool.planned.resource.urn for pool in cost.pools}
+    billed = [resource for resource in plan.resources if costs_money(resource.type)]
+    names = Counter(resource.name for resource in billed)
+    # Resources of different types may share a name: then the line alone says which it is.
+    urns = {resource.name: resource.urn for resource in billed if names[resource.name] == 1}
     for pool, line in cost.lines:
-        name = pool or next(iter(line.resources), cost.stack)
-        urn = urns.get(next(iter(line.resources), ""), "")
-        yield Judged(name, spending.price_known(what=line.what, reason=line.reason, known=_known(line)), urn)
+        first = next(iter(line.resources), "")
+        finding = spending.price_known(what=line.what, reason=line.reason, known=_known(line))
+        yield Judged(pool or first or cost.stack, finding, pools[pool] if pool else urns.get(first, ""))
     for kind in cost.not_priced:
         reason = "this type is not in the table of what costs money"
         yield Judged(cost.stack, spending.price_known(what=kind, reason=reason, known=None))
