@@ -7,8 +7,6 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from pulumi_policy import StackValidationArgs
 from raw_program import plan_from, policy_args
 
@@ -19,7 +17,7 @@ from gpufleet.policies.pack import Concern
 from gpufleet.rules import Status
 
 TODAY = date(2026, 11, 21)
-TAGS = {"owner": "ops", "project": "llm", "expires-at": "2027-12-31"}
+TAGS = {"owner": "ops", "project": "llm", "expires-at": "2999-12-31"}
 PAST = TAGS | {"expires-at": "2026-01-31"}
 Resources = dict[str, dict[str, Any]]
 
@@ -155,7 +153,7 @@ def test_budget_may_be_elsewhere() -> None:
 
 def test_provider_s_default_tags_count_where_they_show() -> None:
     provider = {"type": "pulumi:providers:aws", "inputs": {"defaultTags": '{"tags": {"owner": "a", "project": "b"}}'}}
-    bare = program(trainers=group(tags={"expires-at": "2027-12-31"}))
+    bare = program(trainers=group(tags={"expires-at": "2999-12-31"}))
     assert ("trainers", "any-owner-tags", "fail") in found(bare)
     assert found(bare | {"provider": provider}) == set()
     assert found(program(trainers=group(tags={}, tagsAll=TAGS))) == set()
@@ -243,69 +241,3 @@ def test_bad_tags_configuration_is_one_line() -> None:
     assert str(caught.value) == (
         "ownership.tags=owner: is no list of texts; write [owner, project, expires-at] [config-policy]"
     )
-
-
-KINDS = [
-    "aws:eks/nodeGroup:NodeGroup",
-    "aws:batch/computeEnvironment:ComputeEnvironment",
-    "aws:autoscaling/group:Group",
-    "aws:ec2/instance:Instance",
-    "aws:ec2/launchTemplate:LaunchTemplate",
-    "aws:ec2/capacityReservation:CapacityReservation",
-    "aws:ec2/vpcEndpoint:VpcEndpoint",
-    "aws:efs/fileSystem:FileSystem",
-    "aws:eks/cluster:Cluster",
-    "aws:ebs/volume:Volume",
-    "azure-native:containerservice:ManagedCluster",
-    "azure-native:compute:VirtualMachineScaleSet",
-    "azure-native:batch:Pool",
-    "azure-native:storage:FileShare",
-    "azure-native:storage:StorageAccount",
-    "pulumi:providers:aws",
-]
-NAMES = [
-    "instanceTypes", "instanceType", "scalingConfig", "minSize", "maxSize", "computeResources", "launchTemplate",
-    "blockDeviceMappings", "ebs", "volumeSize", "volumeType", "iops", "tags", "tagsAll", "defaultTags", "subnetIds",
-    "throughputMode", "version", "upgradePolicy", "size", "instanceCount", "vpcEndpointType", "rootBlockDevice", "sku",
-    "agentPoolProfiles", "vmSize", "count", "osDiskSizeGB", "scaleSettings", "storageProfile", "osDisk", "location",
-    "accessTier", "accountName", "shareQuota", "name", "capacity",
-]  # fmt: skip
-LEAVES = st.sampled_from(
-    [
-        "${r.result}",
-        "x${r.result}",
-        "g5.8xlarge",
-        "spot",
-        "",
-        0,
-        1,
-        -1,
-        2.5,
-        10**9,
-        float("nan"),
-        True,
-        None,
-        "gp3",
-        "{}",
-        "1.31",
-    ]
-)
-VALUES = st.recursive(
-    LEAVES,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4),
-    max_leaves=8,
-)
-RESOURCES = st.lists(
-    st.tuples(st.sampled_from(KINDS), st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6)), max_size=5
-)
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(RESOURCES)
-def test_anything_is_judged_and_nothing_crashes(listed: list[tuple[str, dict[str, Any]]]) -> None:
-    resources: Resources = {"r": RANDOM}
-    resources |= {f"it-{number}": {"type": kind, "inputs": inputs} for number, (kind, inputs) in enumerate(listed)}
-    for each in judge(plan_from(resources), {}, TODAY):
-        assert "\n" not in each.line
-    refused, advised = reported(policy_args(resources))
-    assert all(re.search(r"\[[a-z0-9-]+\]$", line) for line in refused + advised)

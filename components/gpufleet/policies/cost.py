@@ -20,6 +20,7 @@ from gpufleet.policies.ownership import PROPERTIES as OWNERSHIP
 from gpufleet.policies.ownership import judge_ownership
 from gpufleet.rules import spending
 from gpufleet.rules.judged import Judged
+from gpufleet.rules.rule import Finding
 
 STACK_USD_MONTH = 50_000.0
 POOL_USD_MONTH = 25_000.0
@@ -153,15 +154,15 @@ def _pool(pool: PoolCost, cost: Estimate, limits: Limits) -> Iterator[Judged]:
 
 
 def _prices(plan: Plan, cost: Estimate) -> Iterator[Judged]:
-    pools = {pool.name: pool.planned.resource.urn for pool in cost.pools}
+    for pool in cost.pools:
+        yield from (Judged(pool.name, _price(line), pool.planned.resource.urn) for line in pool.lines)
     billed = [resource for resource in plan.resources if costs_money(resource.type)]
     names = Counter(resource.name for resource in billed)
     # Resources of different types may share a name: then the line alone says which it is.
     urns = {resource.name: resource.urn for resource in billed if names[resource.name] == 1}
-    for pool, line in cost.lines:
+    for line in cost.around:
         first = next(iter(line.resources), "")
-        finding = spending.price_known(what=line.what, reason=line.reason, known=_known(line))
-        yield Judged(pool or first or cost.stack, finding, pools[pool] if pool else urns.get(first, ""))
+        yield Judged(first or cost.stack, _price(line), urns.get(first, ""))
     for kind in cost.not_priced:
         reason = "this type is not in the table of what costs money"
         yield Judged(cost.stack, spending.price_known(what=kind, reason=reason, known=None))
@@ -169,11 +170,10 @@ def _prices(plan: Plan, cost: Estimate) -> Iterator[Judged]:
     yield Judged(cost.stack, spending.price_age(old=old, days=OLD.days))
 
 
-def _known(line: Line) -> bool | None:
-    """Whether a line's price is known; None where its price may be, but not its amount."""
-    if not line.unknown:
-        return True
-    return False if line.price.usd is None else None
+def _price(line: Line) -> Finding:
+    # A line whose price is known may be unknown for its amount.
+    known = True if not line.unknown else False if line.price.usd is None else None
+    return spending.price_known(what=line.what, reason=line.reason, known=known)
 
 
 def _budget(plan: Plan) -> dict[str, Any]:
