@@ -197,7 +197,7 @@ def test_legal_program_passes_every_rule() -> None:
         (put("share", enabledProtocols="NFS"), {("share", "azure-files-nfs-kind")}),
         (put("images", sku={"name": "Basic"}, publicNetworkAccess="Disabled"), {("images", "azure-registry-public")}),
         (put("images", registryName="train-images"), {("images", "azure-registry-name")}),
-        (put("hub", sourceRepository="nvcr.io/nvidia/pytorch"), {("hub", "azure-registry-upstream")}),
+        (put("hub", sourceRepository="harbor.example.com/train"), {("hub", "azure-registry-upstream")}),
         # Budget
         (put("budget", timePeriod={"startDate": "2026-12-02"}), {("budget", "azure-budget-start")}),
         (

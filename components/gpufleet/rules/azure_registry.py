@@ -31,15 +31,16 @@ def public_access(*, sku: str, access: str) -> Outcome:
 def upstream(*, repository: str) -> Outcome:
     """ACR can cache the upstream registry of a cache rule.
 
-    Source: https://learn.microsoft.com/azure/container-registry/artifact-cache-overview, whose list lacks nvcr.io.
+    Source: https://learn.microsoft.com/azure/container-registry/artifact-cache-overview, whose list lacks nvcr.io;
+    goharbor/harbor#20174, where ACR's own refusal of another registry lists nvcr.io (UpstreamNotSupported, 2024).
     """
     host = repository.removeprefix("https://").partition("/")[0].lower()
     if host in UPSTREAMS or host.endswith(".azurecr.io"):
         return passed()
     if host == "nvcr.io":
-        problem = "ACR has no cache for NVIDIA's registry"
-        fix = "copy its images into this registry, for instance with az acr import"
-        return failed("source_repository", repository, problem, fix)
+        problem = "ACR's documentation does not list NVIDIA's registry, and its error text does"
+        fix = "try it, or copy the images into this registry with az acr import"
+        return unverified("source_repository", repository, problem, fix)
     fix = f"use one of {listed(UPSTREAMS)}, as in docker.io/library/ubuntu"
     return failed("source_repository", repository, "is of no registry that ACR can cache", fix)
 

@@ -31,10 +31,11 @@ CASES = {
         (
             "nvidia",
             {"repository": "nvcr.io/nvidia/pytorch"},
-            "fail",
+            "unverified",
             (
-                "trainers: source_repository=nvcr.io/nvidia/pytorch: ACR has no cache for NVIDIA's registry; copy "
-                "its images into this registry, for instance with az acr import [azure-registry-upstream]"
+                "trainers: source_repository=nvcr.io/nvidia/pytorch: not verified: ACR's documentation does not list "
+                "NVIDIA's registry, and its error text does; try it, or copy the images into this registry with "
+                "az acr import [azure-registry-upstream]"
             ),
         ),
         (
