@@ -34,14 +34,14 @@ PROPERTIES: Mapping[str, dict[str, Any]] = {
     "pool_usd_hour": {"type": "number", "description": "The same for an hour, instead of the month."},
     "unapproved_gpus": {
         "type": "integer",
-        "description": f"On-demand GPUs that a pool may have without approval. Default {UNAPPROVED_GPUS}.",
+        "description": f"On-demand GPUs that a stack may have without approval. Default {UNAPPROVED_GPUS}.",
     },
     "approved": {
         "type": "object",
         "description": "Pool -> on-demand GPUs that somebody has approved. Names as in messages, * is a wildcard.",
         "additionalProperties": {"type": "integer"},
     },
-    "dev": {"type": "string", "description": f"Stacks for development, * is a wildcard. Default {DEV}."},
+    "dev": {"type": "string", "description": f"Stacks for development, * is a wildcard. Default `{DEV}`."},
     "budget": {
         "type": "string",
         "enum": ["required", "elsewhere"],
@@ -144,13 +144,33 @@ def _pool(pool: PoolCost, cost: Estimate, limits: Limits) -> Iterator[Judged]:
     if pool.planned.gpu is False:
         return
     if pool.capacity in ("on-demand", None):
-        approved = next((n for name, n in limits.approved.items() if fnmatchcase(pool.name, name)), None)
-        finding = spending.approved(most=pool.most, gpus=pool.most_gpus, limit=limits.unapproved, approved=approved)
+        finding = spending.approved(
+            pool=pool.name,
+            most=pool.most,
+            gpus=pool.most_gpus,
+            others=sum(each.most_gpus or 0 for each in _unapproved(cost, limits) if each is not pool),
+            limit=limits.unapproved,
+            approved=_approved(pool, limits),
+        )
         yield Judged(pool.name, finding, urn)
     if limits.dev and not pool.committed and pool.least is not None:
         floor = total(pool.lines, "floor")
         day = floor.hour * 24 if floor.complete else None
         yield Judged(pool.name, spending.idle(least=pool.least, usd_day=day, environment=cost.stack), urn)
+
+
+def _unapproved(cost: Estimate, limits: Limits) -> list[PoolCost]:
+    """GPU pools on demand that nobody has approved."""
+    return [
+        pool
+        for pool in cost.pools
+        if pool.planned.gpu is not False and pool.capacity in ("on-demand", None) and _approved(pool, limits) is None
+    ]
+
+
+def _approved(pool: PoolCost, limits: Limits) -> int | None:
+    """The GPUs that are approved for a pool, None for one without approval."""
+    return next((gpus for name, gpus in limits.approved.items() if fnmatchcase(pool.name, name)), None)
 
 
 def _prices(plan: Plan, cost: Estimate) -> Iterator[Judged]:

@@ -25,7 +25,7 @@ PROPERTIES: Mapping[str, dict[str, Any]] = {
         "items": {"type": "string"},
         "description": f"Tags of everything that costs money. Default [{', '.join(TAGS)}].",
     },
-    "dev": {"type": "string", "description": f"Stacks for development, * is a wildcard. Default {DEV}."},
+    "dev": {"type": "string", "description": f"Stacks for development, * is a wildcard. Default `{DEV}`."},
 }
 """JSON schema of each key that `judge_ownership` reads."""
 

@@ -63,25 +63,28 @@ def price_known(*, what: str, reason: str, known: bool | None) -> Outcome:
 
 
 @rule("any-cost-approval", Severity.ERROR)
-def approved(*, most: int | None, gpus: int | None, limit: int, approved: int | None) -> Outcome:
-    """On-demand GPUs of one pool above a number are approved by name, since a typing error in max is expensive.
+def approved(
+    *, pool: str, most: int | None, gpus: int | None, others: int, limit: int, approved: int | None
+) -> Outcome:
+    """On-demand GPUs of a stack above a number are approved pool by pool, since a typing error in max is expensive.
 
-    gpus: at max; None where a type or max is not known. limit: GPUs without approval; approved: those of this pool.
+    gpus: of the pool at max; None where a type or max is not known. others: on-demand GPUs of pools without approval.
+    limit: GPUs of a stack without approval; approved: those of this pool, None for a pool that has no approval.
 
     Source: our choice of number; nobody looks at a number that the cloud takes: a launch within quota is never asked
     about.
     """
-    allowed = limit if approved is None else max(limit, approved)
     if gpus is None:
+        allowed = limit if approved is None else max(limit, approved)
         problem = f"how many GPUs it may have is not known, and more than {allowed} need approval"
         return unverified("max", "unknown" if most is None else most, problem, "give plain types and max")
-    if gpus <= allowed:
+    fix = f"have them approved (approved: {{{pool}: {gpus}}} in the policy's configuration), or set a smaller max"
+    if approved is not None and gpus > max(limit, approved):
+        return failed("max", most, f"{gpus} GPUs on demand are more than the {approved} that are approved", fix)
+    if approved is not None or gpus + others <= limit:
         return passed()
-    problem = f"{gpus} GPUs on demand are more than the {allowed} that " + (
-        "need no approval" if approved is None else "are approved"
-    )
-    fix = f"have them approved (approved: {{<pool>: {gpus}}} in the policy's configuration), or set a smaller max"
-    return failed("max", most, problem, fix)
+    with_others = f"{gpus} GPUs on demand" + (f", and {others} of other pools without approval," if others else "")
+    return failed("max", most, f"{with_others} are more than the {limit} that need no approval", fix)
 
 
 @rule("any-cost-idle", Severity.ERROR)

@@ -15,8 +15,8 @@ def pool(most, usd, complete=True, limit=25_000.0, fits=13):
     return {"most": most, "usd": usd, "complete": complete, "limit": limit, "fits": fits}
 
 
-def approval(most, gpus, limit=16, approved=None):
-    return {"most": most, "gpus": gpus, "limit": limit, "approved": approved}
+def approval(most, gpus, limit=16, approved=None, others=0):
+    return {"pool": "trainers", "most": most, "gpus": gpus, "others": others, "limit": limit, "approved": approved}
 
 
 CASES = {
@@ -91,20 +91,30 @@ CASES = {
     spending.approved: [
         ("at-the-limit", approval(2, 16), "pass", ""),
         ("approved", approval(5, 40, approved=40), "pass", ""),
+        ("approved-beside-others", approval(5, 40, approved=40, others=17), "pass", ""),
+        ("limit-reached-with-others", approval(1, 8, others=8), "pass", ""),
+        (
+            "above-with-others",
+            approval(1, 8, others=9),
+            "fail",
+            "trainers: max=1: 8 GPUs on demand, and 9 of other pools without approval, are more than the 16 that need "
+            "no approval; have them approved (approved: {trainers: 8} in the policy's configuration), or set a "
+            "smaller max [any-cost-approval]",
+        ),
         ("approval-below-the-limit-takes-nothing-away", approval(2, 16, approved=1), "pass", ""),
         (
             "one-more",
             approval(17, 17),
             "fail",
             "trainers: max=17: 17 GPUs on demand are more than the 16 that need no approval; have them approved "
-            "(approved: {<pool>: 17} in the policy's configuration), or set a smaller max [any-cost-approval]",
+            "(approved: {trainers: 17} in the policy's configuration), or set a smaller max [any-cost-approval]",
         ),
         (
             "more-than-approved",
             approval(6, 48, approved=40),
             "fail",
             "trainers: max=6: 48 GPUs on demand are more than the 40 that are approved; have them approved "
-            "(approved: {<pool>: 48} in the policy's configuration), or set a smaller max [any-cost-approval]",
+            "(approved: {trainers: 48} in the policy's configuration), or set a smaller max [any-cost-approval]",
         ),
         (
             "max-not-known",
