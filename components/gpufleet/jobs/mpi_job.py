@@ -1,0 +1,171 @@
+"""An MPI job as a manifest of kubeflow.org/v2beta1: plain data, so that a job needs no `pulumi up`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+from gpufleet.catalog import aws
+from gpufleet.jobs.mpi_network import network_environment
+from gpufleet.jobs.mpi_pods import launcher_pod, worker_pod
+from gpufleet.jobs.mpi_ssh import SSH_PATH, ssh_arguments
+from gpufleet.pool import Taint
+
+MASTER_PORT = 29500
+"""Port of rank 0 at which the ranks of PyTorch meet. Source: docs.pytorch.org/docs/stable/elastic/run.html."""
+
+_MPIRUN = ("mpirun", "mpiexec", "orterun", "prterun")
+
+
+class MpiJobArgs(TypedDict):
+    """One training job: how many workers, of which kind, and what they run. Plain values."""
+
+    namespace: str
+    """Namespace of the team."""
+    workers: int
+    """Worker pods, at least 1."""
+    gpus_per_worker: int
+    """GPUs of each worker, at least 1; as many ranks run on it."""
+    image: str
+    """Image with a tag or a digest. It holds OpenMPI, sshd, ssh and a user with the job's uid."""
+    command: Sequence[str]
+    """What each rank runs, for instance [python3, train.py]; mpirun is put in front. A command that begins with
+    mpirun or mpiexec is taken as it is."""
+    pool: NotRequired[str]
+    """Pool whose nodes the workers run on. Default: any with GPUs."""
+    instance_type: NotRequired[str]
+    """Instance type of these nodes, for instance p5.48xlarge. Default: any."""
+    zone: NotRequired[str]
+    """Zone id of all workers, for instance use1-az1. Default: any, but one zone for all of them."""
+    network: NotRequired[str]
+    """plain, or efa for nodes with EFA. Default plain."""
+    network_interface: NotRequired[str]
+    """Network interface of the pods. Default eth0."""
+    efa_per_worker: NotRequired[int]
+    """EFA interfaces of each worker, with network=efa. Default: the worker's share of the instance type's, else 1."""
+    volume_claim: NotRequired[str]
+    """PersistentVolumeClaim (ReadWriteMany) that every pod mounts. Default: none."""
+    volume_zone: NotRequired[str]
+    """Zone id of a volume that can be mounted in one zone only. Default: it can be in all."""
+    mount_path: NotRequired[str]
+    """Where the volume is mounted. Default /mnt."""
+    shared_memory_gib: NotRequired[int]
+    """Size limit of /dev/shm of each worker in GiB; what is in it counts as the worker's memory. Default 8."""
+    cpus: NotRequired[int]
+    """vCPUs that each worker reserves. Default: 1 for each GPU."""
+    memory_gib: NotRequired[int]
+    """Memory that each worker reserves in GiB. Default: 4 for each GPU."""
+    queue: NotRequired[str]
+    """LocalQueue of Kueue: the job waits, suspended, until all of its workers fit. Default: none."""
+    topology: NotRequired[str]
+    """Node label whose value all workers share, where the queue knows the topology, for instance
+    gpufleet.dev/zone-id. Default: none."""
+    retries: NotRequired[int]
+    """How often the launcher is started again after it failed. Default 0."""
+    time_limit_seconds: NotRequired[int]
+    """Seconds after its launcher's start after which the job is ended. Default: none."""
+    ttl_seconds: NotRequired[int]
+    """Seconds after its end after which the job and its logs are deleted. Default 86400, a day."""
+    uid: NotRequired[int]
+    """User of all processes, whose files the volume then holds. Default 1000."""
+    gid: NotRequired[int]
+    """Group of all processes. Default 1000."""
+    image_pull_secret: NotRequired[str]
+    """Secret with the registry's login. Default: the service account's."""
+    service_account: NotRequired[str]
+    """Service account of the pods, which gets no token. Default: the namespace's default."""
+    env: NotRequired[Mapping[str, str]]
+    """Environment variables of every rank; they win over those that this job sets."""
+    labels: NotRequired[Mapping[str, str]]
+    """Labels of the job and its pods, for instance owner and project."""
+    tolerations: NotRequired[Sequence[Taint]]
+    """Taints of the pool besides the one that keeps pods without GPUs away."""
+
+
+def mpi_job(name: str, args: MpiJobArgs) -> dict[str, Any]:
+    """The MPIJob ``name``. ``args`` has passed `gpufleet.rules.mpi_job.judge_mpi_job`.
+
+    The launcher starts when all workers are ready, so that it never burns its retries on images that are still being
+    pulled. With a queue the job is made suspended, and Kueue starts it when all of it fits: no half of a job holds
+    GPUs. Sources: kubeflow/mpi-operator v0.7.0 pkg/apis/kubeflow/v2beta1/types.go;
+    kueue.sigs.k8s.io/docs/tasks/run/kubeflow/mpijobs.
+    """
+    environment = rank_environment(name, args)
+    queue = args.get("queue")
+    labels = dict(args.get("labels", {})) | ({"kueue.x-k8s.io/queue-name": queue} if queue else {})
+    policy: dict[str, Any] = {
+        # The launcher stays, with its log, until the job is deleted; idle workers do not keep their GPUs.
+        "cleanPodPolicy": "Running",
+        "ttlSecondsAfterFinished": int(args.get("ttl_seconds", 86400)),
+        "backoffLimit": int(args.get("retries", 0)),
+    }
+    if "time_limit_seconds" in args:
+        policy["activeDeadlineSeconds"] = int(args["time_limit_seconds"])
+    if queue:
+        policy["suspend"] = True
+    return {
+        "apiVersion": "kubeflow.org/v2beta1",
+        "kind": "MPIJob",
+        "metadata": {"name": name, "namespace": args["namespace"], **({"labels": labels} if labels else {})},
+        "spec": {
+            "slotsPerWorker": int(args["gpus_per_worker"]),
+            "runPolicy": policy,
+            "sshAuthMountPath": SSH_PATH,
+            "launcherCreationPolicy": "WaitForWorkersReady",
+            "mpiImplementation": "OpenMPI",
+            "mpiReplicaSpecs": {
+                "Launcher": {
+                    "replicas": 1,
+                    # A pod for each try: its log and its exit code stay.
+                    "restartPolicy": "Never",
+                    "template": launcher_pod(args, launcher_command(args, environment), environment),
+                },
+                "Worker": {
+                    "replicas": int(args["workers"]),
+                    "restartPolicy": "OnFailure",
+                    "template": worker_pod(name, args, efa_interfaces(args), environment),
+                },
+            },
+        },
+    }
+
+
+def rank_environment(name: str, args: MpiJobArgs) -> dict[str, str]:
+    """The environment variables of every rank, sorted by name.
+
+    MASTER_ADDR is the first worker, on which rank 0 runs: OpenMPI fills the hosts in the hostfile's order.
+    """
+    master = {
+        "MASTER_ADDR": f"{name}-worker-0.{name}.{args['namespace']}.svc",
+        "MASTER_PORT": str(MASTER_PORT),
+    }
+    network = network_environment(args.get("network", "plain"), *_given(args, "network_interface"))
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if args.get("uid") == 0 else {}
+    return dict(sorted({**master, **network, **root, **args.get("env", {})}.items()))
+
+
+def launcher_command(args: MpiJobArgs, environment: Mapping[str, str]) -> list[str]:
+    """The launcher's command: mpirun with one rank for each GPU, and the environment for all of them.
+
+    OpenMPI passes on its own OMPI_ variables; any other has to be named. Ranks are not bound to cores: a worker's
+    cores are the container's, which OpenMPI does not know.
+    """
+    command = list(args["command"])
+    if command[0].rpartition("/")[2] in _MPIRUN:
+        return command
+    ranks = int(args["workers"]) * int(args["gpus_per_worker"])
+    passed_on = [word for name in environment if not name.startswith("OMPI_") for word in ("-x", name)]
+    options = ["-np", str(ranks), "--map-by", "slot", "--bind-to", "none", "--mca", "plm_rsh_args", ssh_arguments()]
+    return ["mpirun", *options, *passed_on, *command]
+
+
+def efa_interfaces(args: MpiJobArgs) -> int:
+    """EFA interfaces of each worker, 0 with a plain network."""
+    if args.get("network", "plain") != "efa":
+        return 0
+    if "efa_per_worker" in args:
+        return int(args["efa_per_worker"])
+    record = aws().types.get(args.get("instance_type", ""))
+    return max(1, record.efa_interfaces * int(args["gpus_per_worker"]) // record.gpus) if record else 1
+
+
+def _given(args: Mapping[str, Any], name: str) -> list[str]:
+    return [args[name]] if name in args else []

@@ -1,0 +1,43 @@
+"""What MPI, NCCL and libfabric have to be told about the network of the pods: environment variables."""
+
+from collections.abc import Mapping
+
+INTERFACE = "eth0"
+"""A pod's network interface, as every container runtime names it: prefix ``eth``, number 0.
+
+Source: github.com/containerd/go-cni (DefaultPrefix) and cri-o's pod set-up, both ``eth0``.
+"""
+
+_EVERYWHERE: Mapping[str, str] = {
+    # MPI itself only starts the ranks and passes small things; gradients go through NCCL. Its own pick among UCX, OFI
+    # and TCP differs from image to image, and on EFA the OFI one takes endpoints that NCCL needs.
+    "OMPI_MCA_btl": "tcp,self",
+    "OMPI_MCA_pml": "ob1",
+}
+
+
+def network_environment(network: str, interface: str = INTERFACE) -> dict[str, str]:
+    """Environment variables of every rank, by name; ``network`` is plain or efa.
+
+    Everywhere: NCCL, Gloo and both layers of OpenMPI that open sockets keep to the pod's ``interface``. Without it
+    each picks one, and where a container sees several (hostNetwork, Multus) ranks end on networks that do not meet.
+    Sources: docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html (NCCL_SOCKET_IFNAME: ``=`` for the exact
+    name), docs.pytorch.org/docs/stable/distributed.html (GLOO_SOCKET_IFNAME),
+    www.open-mpi.org/faq/?category=tcp#tcp-selection (btl_tcp_if_include, oob_tcp_if_include).
+
+    plain: NCCL is kept from looking for InfiniBand, of which an ENA or a virtual network has none.
+    efa: libfabric takes the EFA provider and no other, so that a job without EFA devices fails instead of training on
+    TCP ten times slower; RDMA and fork safety are on by default from libfabric 1.18 and EFA installer 1.30, said here
+    for older images. Sources: docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start-nccl.html,
+    github.com/ofiwg/libfabric/blob/main/man/fi_efa.7.md, docs.aws.amazon.com/eks/latest/userguide/node-efa.html.
+    """
+    environment = {
+        **_EVERYWHERE,
+        "GLOO_SOCKET_IFNAME": interface,
+        "NCCL_SOCKET_IFNAME": f"={interface}",
+        "OMPI_MCA_btl_tcp_if_include": interface,
+        "OMPI_MCA_oob_tcp_if_include": interface,
+    }
+    if network == "efa":
+        return environment | {"FI_EFA_FORK_SAFE": "1", "FI_EFA_USE_DEVICE_RDMA": "1", "FI_PROVIDER": "efa"}
+    return environment | {"NCCL_IB_DISABLE": "1"}

@@ -1,0 +1,126 @@
+"""The pods of an MPI job: a launcher that needs no GPU, and workers on GPU nodes of one zone."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpufleet.jobs.mpi_ssh import SSH_PORT, sshd_command
+
+EFA = "vpc.amazonaws.com/efa"
+GPU = "nvidia.com/gpu"
+HUGEPAGES = "5120Mi"
+"""Huge pages of 2 MiB for EFA: what EKS's images reserve on a node with EFA, and its guide asks for in a pod.
+
+Source: docs.aws.amazon.com/eks/latest/userguide/node-efa.html
+"""
+
+_USER = 1000
+_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+
+
+def launcher_pod(args: Mapping[str, Any], command: list[str], environment: Mapping[str, str]) -> dict[str, Any]:
+    """The pod that runs mpirun. It keeps off GPU nodes: they tolerate nothing here, and where they carry no taint the
+    scheduler prefers others."""
+    elsewhere = {"matchExpressions": [{"key": "nvidia.com/gpu.present", "operator": "DoesNotExist"}]}
+    container = {
+        "name": "launcher",
+        "command": command,
+        "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}},
+    }
+    spec = {
+        "affinity": {
+            "nodeAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": elsewhere}]
+            }
+        }
+    }
+    return _pod(args, container, spec, environment)
+
+
+def worker_pod(name: str, args: Mapping[str, Any], efa: int, environment: Mapping[str, str]) -> dict[str, Any]:
+    """A pod with GPUs, in which sshd waits for mpirun's ranks. It is ready when sshd listens."""
+    gpus = int(args["gpus_per_worker"])
+    limits = {GPU: str(gpus)} | ({EFA: str(efa), "hugepages-2Mi": HUGEPAGES} if efa else {})
+    reserved = {
+        "cpu": str(int(args.get("cpus", gpus))),
+        "memory": f"{int(args.get('memory_gib', 4 * gpus))}Gi",
+    }
+    container = {
+        "name": "worker",
+        "command": sshd_command(int(args.get("uid", _USER))),
+        "ports": [{"containerPort": SSH_PORT, "name": "ssh"}],
+        "readinessProbe": {"tcpSocket": {"port": SSH_PORT}, "periodSeconds": 2},
+        # Of what a kubelet counts itself requests and limits differ; of devices and huge pages they may not.
+        "resources": {"requests": {**reserved, **limits}, "limits": limits},
+    }
+    spec: dict[str, Any] = {"nodeSelector": node_labels(args), "tolerations": _tolerations(args)}
+    if "zone" not in args:
+        spec["affinity"] = {"podAffinity": _one_zone(name)}
+    pod = _pod(args, container, spec, environment)
+    if topology := args.get("topology"):
+        pod["metadata"]["annotations"] = {"kueue.x-k8s.io/podset-required-topology": topology}
+    return pod
+
+
+def node_labels(args: Mapping[str, Any]) -> dict[str, str]:
+    """Labels of the nodes that workers may run on."""
+    labels = {"nvidia.com/gpu.present": "true"}
+    for argument, label in (
+        ("pool", "gpufleet.dev/pool"),
+        ("instance_type", "node.kubernetes.io/instance-type"),
+        ("zone", "gpufleet.dev/zone-id"),
+    ):
+        if argument in args:
+            labels[label] = args[argument]
+    return labels | ({"gpufleet.dev/network": "efa"} if args.get("network") == "efa" else {})
+
+
+def _one_zone(name: str) -> dict[str, Any]:
+    """Workers follow the first one into its zone, so that the pool that grows for them is one too."""
+    labels = {"training.kubeflow.org/job-name": name, "training.kubeflow.org/job-role": "worker"}
+    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": "topology.kubernetes.io/zone"}
+    return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+
+
+def _tolerations(args: Mapping[str, Any]) -> list[dict[str, str]]:
+    taints = [{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}]
+    for taint in args.get("tolerations", ()):
+        match = {"operator": "Equal", "value": taint["value"]} if taint.get("value") else {"operator": "Exists"}
+        taints.append({"key": taint["key"], **match, "effect": _EFFECTS[taint["effect"]]})
+    return taints
+
+
+def _pod(
+    args: Mapping[str, Any], container: dict[str, Any], spec: dict[str, Any], environment: Mapping[str, str]
+) -> dict[str, Any]:
+    """A pod of the job's image, user and volumes, under Pod Security "restricted" unless the user is root."""
+    mounts = [{"name": "shared-memory", "mountPath": "/dev/shm"}]
+    size = f"{int(args.get('shared_memory_gib', 8))}Gi"
+    volumes: list[dict[str, Any]] = [{"name": "shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": size}}]
+    if claim := args.get("volume_claim"):
+        mounts.append({"name": "shared-files", "mountPath": args.get("mount_path", "/mnt")})
+        volumes.append({"name": "shared-files", "persistentVolumeClaim": {"claimName": claim}})
+    uid = int(args.get("uid", _USER))
+    user = {"runAsUser": uid, "runAsGroup": int(args.get("gid", _USER)), "runAsNonRoot": uid != 0}
+    container = {
+        **container,
+        "image": args["image"],
+        "env": [{"name": name, "value": value} for name, value in environment.items()],
+        "volumeMounts": mounts,
+        # sshd of root locks itself into a directory and changes users: it keeps the runtime's usual capabilities.
+        "securityContext": {"allowPrivilegeEscalation": False, **({"capabilities": {"drop": ["ALL"]}} if uid else {})},
+    }
+    spec = {
+        # Training does not talk to the Kubernetes API.
+        "automountServiceAccountToken": False,
+        "securityContext": {**user, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [container],
+        "volumes": volumes,
+        **spec,
+    }
+    if secret := args.get("image_pull_secret"):
+        spec["imagePullSecrets"] = [{"name": secret}]
+    if account := args.get("service_account"):
+        spec["serviceAccountName"] = account
+    # Istio's sidecar, where a mesh injects one, never ends and cuts off ssh: kubeflow.org/docs/components/mpi.
+    labels = {"sidecar.istio.io/inject": "false", **args.get("labels", {})}
+    return {"metadata": {"labels": labels}, "spec": spec}
