@@ -1,7 +1,7 @@
 """An MPI job as a manifest of kubeflow.org/v2beta1: plain data, so that a job needs no `pulumi up`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, cast
 
 from gpufleet.catalog import aws
 from gpufleet.jobs.mpi_network import network_environment
@@ -88,6 +88,8 @@ def mpi_job(name: str, args: MpiJobArgs) -> dict[str, Any]:
     GPUs. Sources: kubeflow/mpi-operator v0.7.0 pkg/apis/kubeflow/v2beta1/types.go;
     kueue.sigs.k8s.io/docs/tasks/run/kubeflow/mpijobs.
     """
+    # As for the rules, null is an argument that is not given.
+    args = cast(MpiJobArgs, {argument: value for argument, value in args.items() if value is not None})
     environment = rank_environment(name, args)
     queue = args.get("queue")
     labels = dict(args.get("labels", {})) | ({"kueue.x-k8s.io/queue-name": queue} if queue else {})

@@ -1,0 +1,141 @@
+"""Rules on the pods of a job: what they reserve, mount and may do."""
+
+import re
+from collections.abc import Mapping
+
+from gpufleet.catalog import GpuType
+from gpufleet.rules import read
+from gpufleet.rules.labels import key_form, value_form
+from gpufleet.rules.plain import legal_word
+from gpufleet.rules.pool_intent import TAINT_EFFECTS
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
+
+_HUGEPAGES_GIB = 5
+_MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+")
+_TAKEN = ("/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/root/.ssh", "/sbin", "/sys", "/usr")
+_ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_INTERFACE = re.compile(r"[A-Za-z0-9_.-]{1,15}")
+
+
+@rule("any-mpi-reservation", Severity.ERROR)
+def reservation(*, argument: str, wanted: int, type_name: str, of_node: int | None) -> Outcome:
+    """A worker reserves less vCPUs and memory than a node has; the system keeps some. `argument` is cpus, memory_gib
+    or shared_memory_gib.
+
+    `of_node`: the instance type's, None where no type is given or the catalog lacks it.
+    Source: https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/: allocatable is below
+    capacity; a pod that asks for all of it stays Pending for ever.
+    """
+    if wanted < 1:
+        return failed(argument, wanted, "is below 1", "use 1 or more")
+    if of_node is None:
+        if not type_name:
+            return passed()
+        return unverified(argument, wanted, f"{type_name} is not in the catalog", "make sure that its nodes have more")
+    if wanted < of_node:
+        return passed()
+    problem = f"leaves nothing of the {of_node} of {type_name} to the system"
+    return failed(argument, wanted, problem, f"use {of_node - 1} or less")
+
+
+@rule("aws-mpi-hugepages", Severity.ERROR)
+def hugepages_left(*, memory_gib: int, type_name: str, of_node: int) -> Outcome:
+    """Memory that a worker with EFA reserves leaves the 5 GiB of huge pages that EFA takes besides.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html: hugepages-2Mi: 5120Mi; huge pages are not
+    part of a node's allocatable memory.
+    """
+    if memory_gib < of_node - _HUGEPAGES_GIB:
+        return passed()
+    problem = f"leaves none of the {of_node} GiB of {type_name} for EFA's {_HUGEPAGES_GIB} GiB of huge pages"
+    return failed("memory_gib", memory_gib, problem, f"use {of_node - _HUGEPAGES_GIB - 1} or less")
+
+
+@rule("any-mpi-mount-path", Severity.ERROR)
+def mount_path_free(*, path: str) -> Outcome:
+    """The shared volume is mounted on an absolute path that hides nothing that the image needs.
+
+    Source: https://kubernetes.io/docs/concepts/storage/volumes/: a mount hides what the image has there; MPI needs
+    the image's programs, /dev/shm, and the keys that are mounted below /etc.
+    """
+    if not _MOUNT.fullmatch(path):
+        return failed("mount_path", path, "is no absolute path", "use a path such as /mnt")
+    for taken in _TAKEN:
+        if path == taken or path.startswith(f"{taken}/"):
+            return failed("mount_path", path, f"hides what a container has in {taken}", "use a path such as /mnt")
+    return passed()
+
+
+@rule("any-mpi-env", Severity.ERROR)
+def variable_name(*, name: str) -> Outcome:
+    """An environment variable has a name that a shell takes, so that it reaches every rank.
+
+    Source: man mpirun (-x): names are separated by commas and semicolons, and = begins the value.
+    """
+    if _ENV.fullmatch(name):
+        return passed()
+    return failed("env", name, "is no name of a variable", "use letters, digits and _, a letter or _ first")
+
+
+@rule("any-mpi-interface", Severity.ERROR)
+def interface_name(*, interface: str) -> Outcome:
+    """The network interface of the pods is named exactly, once.
+
+    Source: IFNAMSIZ of Linux (15 characters); OpenMPI's btl_tcp_if_include and NCCL_SOCKET_IFNAME do not write
+    patterns the same way.
+    """
+    if _INTERFACE.fullmatch(interface):
+        return passed()
+    return failed("network_interface", interface, "is no name of an interface", "use one name, such as eth0")
+
+
+@rule("any-mpi-user", Severity.WARNING)
+def not_root(*, uid: int) -> Outcome:
+    """A job's processes run as a user other than root.
+
+    Source: https://kubernetes.io/docs/concepts/security/pod-security-standards/ (restricted: runAsNonRoot); what root
+    writes to a shared volume belongs to nobody else.
+    """
+    if uid >= 1:
+        return passed()
+    problem = "is root, whom a team's namespace refuses (Pod Security restricted)"
+    return failed("uid", uid, problem, "use 1000 or another user of the image")
+
+
+def judge_pods(args: Mapping[str, object], record: GpuType | None) -> list[Finding]:
+    """Every finding on a job's pods; ``record`` is the catalog's of the instance type.
+
+    Reads instance_type, network, cpus, memory_gib, shared_memory_gib, mount_path, network_interface, env, uid,
+    tolerations (key, value, effect).
+    """
+    type_name = read.text(args, "instance_type")
+    # What follows from a number of GPUs that is wrong is not told as well.
+    gpus = max(1, min(read.whole(args, "gpus_per_worker", 1), record.gpus if record else 1))
+    memory = read.whole(args, "memory_gib", 4 * gpus)
+    findings = [
+        reservation(
+            argument=argument, wanted=wanted, type_name=type_name, of_node=getattr(record, fact) if record else None
+        )
+        for argument, wanted, fact in (
+            ("cpus", read.whole(args, "cpus", gpus), "vcpus"),
+            ("memory_gib", memory, "memory_gib"),
+            ("shared_memory_gib", read.whole(args, "shared_memory_gib", 8), "memory_gib"),
+        )
+    ]
+    if record and args.get("network") == "efa":
+        findings.append(hugepages_left(memory_gib=memory, type_name=type_name, of_node=record.memory_gib))
+    findings += [
+        mount_path_free(path=read.text(args, "mount_path", "/mnt")),
+        interface_name(interface=read.text(args, "network_interface", "eth0")),
+        not_root(uid=read.whole(args, "uid", 1000)),
+        *(variable_name(name=name) for name in read.mapping(args, "env")),
+    ]
+    taints = args.get("tolerations")
+    for taint in taints if isinstance(taints, list | tuple) else ():
+        if isinstance(taint, Mapping):
+            findings += [
+                key_form(argument="tolerations.key", key=read.text(taint, "key")),
+                value_form(argument="tolerations.value", value=read.text(taint, "value")),
+                legal_word(argument="tolerations.effect", word=read.text(taint, "effect"), legal=TAINT_EFFECTS),
+            ]
+    return findings
