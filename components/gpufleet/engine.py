@@ -145,6 +145,7 @@ class Engine:
         lines = [" ".join(line.split()) for message in said for line in message.splitlines()]
         raise EngineError("pulumi preview: " + "\n".join(line for line in lines if line))
 
-    def outputs(self, stack: str) -> dict[str, Any]:
-        """The stack's outputs; secrets come as the text [secret]."""
-        return cast("dict[str, Any]", json.loads(self.answer("stack", "output", "--json", "--stack", stack)))
+    def outputs(self, stack: str, *, secrets: bool = False) -> dict[str, Any]:
+        """The stack's outputs; secrets come as the text [secret] unless they are asked for."""
+        shown = ("--show-secrets",) if secrets else ()
+        return cast("dict[str, Any]", json.loads(self.answer("stack", "output", "--json", "--stack", stack, *shown)))

@@ -1,0 +1,59 @@
+"""The environment that a command is about: its stack's outputs, real or of the rehearsal that we are inside of."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpufleet.errors import UserError
+
+if TYPE_CHECKING:
+    from gpufleet.engine import Engine
+    from gpufleet.jobs.kubernetes_api import KubernetesApi
+    from gpufleet.jobs.settings import Settings
+
+
+def settings_of(environment: str, program: Path, outputs: Path | None) -> "Settings":
+    """What the environment's jobs need to know.
+
+    program: the Pulumi project. outputs: a file with the stack's outputs, for who has no access to its state.
+    Errors: UserError.
+    """
+    from gpufleet.jobs.settings import settings_from
+
+    found = _engine(program, environment).outputs(environment, secrets=True) if outputs is None else _read(outputs)
+    return settings_from(found, environment)
+
+
+def api_of(settings: "Settings") -> "KubernetesApi":
+    """The API of the environment's cluster. Errors: UserError."""
+    from gpufleet.jobs.kubernetes_api import KubernetesApi
+
+    return KubernetesApi.of(settings.kubeconfig, settings.environment)
+
+
+def _engine(program: Path, environment: str) -> "Engine":
+    rehearsal = os.environ.get("GPUFLEET_REHEARSAL")
+    if rehearsal is None:
+        from gpufleet.engine import Engine
+
+        return Engine(program.resolve())
+    from gpufleet_rehearsal.home import Home
+
+    home = Home.of(program, Path(rehearsal))
+    home.prepare()
+    return home.engine(environment)
+
+
+def _read(file: Path) -> Mapping[str, object]:
+    made = "make it with `pulumi stack output --json --show-secrets`"
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}; {made}") from error
+    except ValueError as error:
+        raise UserError(f"{file}: is not JSON: {error}; {made}") from error
+    if not isinstance(content, dict):
+        raise UserError(f"{file}: is no JSON object; {made}")
+    return content

@@ -1,0 +1,195 @@
+"""Follow a job until it has ended: its states, what it waits for, and the launcher's log."""
+
+import queue
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from gpufleet.errors import UserError
+from gpufleet.jobs import places
+from gpufleet.jobs.event import Event, Kind
+from gpufleet.jobs.holdups import holdups
+from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Unreachable
+from gpufleet.jobs.listing import exit_code
+from gpufleet.jobs.log_reader import LogReader
+from gpufleet.jobs.patience import Patience
+from gpufleet.jobs.states import JobState, JobStatus, status_of
+
+DRAIN_SECONDS = 30.0
+"""How long the log may be silent after the job's end before it counts as read."""
+
+
+@dataclass
+class Following:
+    """One job, followed.
+
+    resume: the command that follows it again, for messages. logs: whether its launcher's log is wanted. shortest,
+    longest: seconds between two looks at the job; they grow while nothing changes.
+    """
+
+    api: KubernetesApi
+    namespace: str
+    name: str
+    resume: str
+    logs: bool = True
+    shortest: float = 1.0
+    longest: float = 5.0
+    patience: Patience = field(default_factory=Patience)
+    clock: Callable[[], float] = time.monotonic
+    _uid: str | None = field(default=None, init=False)
+    _said: list[str] = field(default_factory=list, init=False)
+
+    def events(self) -> Iterator[Event]:
+        """What happens, as it happens; END is the last.
+
+        Errors: UserError when the job is not there (any more), or the API server does not answer for too long.
+        """
+        reader = LogReader(self.api, self.namespace, self.name) if self.logs else None
+        try:
+            yield from self._events(reader)
+        finally:
+            if reader is not None:
+                reader.stop()
+
+    def _events(self, reader: LogReader | None) -> Iterator[Event]:
+        known: JobStatus | None = None
+        pause = self.shortest
+        while True:
+            looked = self._look()
+            yield from looked.notes
+            if looked.job is None:
+                continue
+            status = status_of(looked.job)
+            if known is None or status.state is not known.state:
+                known = status
+                pause = self.shortest
+                yield Event(Kind.STATE, _described(self.name, status))
+            if status.state.ended:
+                break
+            if self._waited(looked.holdups):
+                pause = self.shortest
+                for line in looked.holdups:
+                    yield Event(Kind.WAITING, line)
+            if reader is not None and not reader.is_alive() and status.state is JobState.RUNNING and not reader.ident:
+                reader.start()
+            yield from self._lines(reader, pause)
+            pause = min(pause * 1.5, self.longest)
+        if reader is not None:
+            if not reader.ident:
+                reader.start()
+            reader.job_ended()
+            yield from self._last_lines(reader)
+        yield from self._end(looked.job, status)
+
+    def _look(self) -> "_Look":
+        """The job now. Without an answer: a note, and after a pause another look. Errors: UserError, see events."""
+        try:
+            job = self.api.find(places.job(self.namespace, self.name))
+            if job is not None and self._uid not in (None, job["metadata"]["uid"]):
+                job = None
+            if job is None:
+                gone = "was deleted meanwhile" if self._uid else f"there is no such job in namespace {self.namespace}"
+                raise UserError(f"{self.name}: {gone}; see `gpufleet jobs list`")
+            state = status_of(job).state
+            waiting = [] if state.ended or state is JobState.RUNNING else holdups(self.api, job)
+        except Unreachable as error:
+            first = not self.patience.waiting
+            if not self.patience.pause():
+                raise UserError(
+                    f"{error}; gave up after {_span(self.patience.limit)}, the job is not touched; "
+                    f"go on with `{self.resume}`"
+                ) from error
+            limit = _span(self.patience.limit)
+            return _Look(notes=[Event(Kind.NOTE, f"{error}; trying again for {limit}")] if first else [])
+        self._uid = job["metadata"]["uid"]
+        notes = [Event(Kind.NOTE, f"{self.api.server} answers again")] if self.patience.waiting else []
+        self.patience.worked()
+        return _Look(job, waiting, notes)
+
+    def _waited(self, lines: list[str]) -> bool:
+        """Whether what the job waits for has changed; None waits any more is no news, the state says it."""
+        changed = bool(lines) and lines != self._said
+        self._said = lines
+        return changed
+
+    def _lines(self, reader: LogReader | None, seconds: float) -> Iterator[Event]:
+        """What the reader has, for so many seconds."""
+        end = self.clock() + seconds
+        while (left := end - self.clock()) > 0:
+            if reader is None:
+                self.patience.sleep(left)
+                return
+            try:
+                yield reader.events.get(timeout=left)
+            except queue.Empty:
+                return
+
+    def _last_lines(self, reader: LogReader) -> Iterator[Event]:
+        """Everything that is still to come of the log."""
+        quiet_since = self.clock()
+        while reader.is_alive() or not reader.events.empty():
+            try:
+                event = reader.events.get(timeout=0.2)
+            except queue.Empty:
+                if self.clock() - quiet_since > DRAIN_SECONDS:
+                    yield Event(Kind.NOTE, f"the rest of the log does not come; see it with `{self.resume}`")
+                    return
+                continue
+            quiet_since = self.clock()
+            yield event
+
+    def _end(self, job: Object, status: JobStatus) -> Iterator[Event]:
+        took = _took(job)
+        if status.state is JobState.SUCCEEDED:
+            yield Event(Kind.END, f"{self.name}: succeeded{took}", 0)
+            return
+        code = self._exit_code()
+        ended = f"the launcher's exit code is {code}" if code else "the launcher has no exit code"
+        why = ": ".join(word for word in (status.reason, status.message) if word)
+        yield Event(Kind.END, f"{self.name}: failed{took}: {ended}" + (f" ({why})" if why else ""), code or 1)
+
+    def _exit_code(self) -> int | None:
+        try:
+            return exit_code(self.api, self.namespace, self.name)
+        except Unreachable:
+            return None
+
+
+@dataclass
+class _Look:
+    job: Object | None = None
+    holdups: list[str] = field(default_factory=list)
+    notes: list[Event] = field(default_factory=list)
+
+
+def _described(name: str, status: JobStatus) -> str:
+    # Created and Running say nothing beyond their name; how it failed is said at the end, with the exit code.
+    reason = status.message if status.state in (JobState.SUSPENDED, JobState.RESTARTING) and status.message else ""
+    return f"{name}: {status.state.value}" + (f": {reason}" if reason else "")
+
+
+def _took(job: Object) -> str:
+    status = job.get("status") or {}
+    try:
+        begun, ended = (datetime.fromisoformat(status[key]) for key in ("startTime", "completionTime"))
+    except (KeyError, TypeError, ValueError):
+        return ""
+    return f" after {_span((ended - begun).total_seconds())}"
+
+
+def _span(seconds: float) -> str:
+    """A time for a person: 45 s, 10 min, 3 h 20 min."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = [(hours, "h"), (minutes, "min"), (0 if hours else rest, "s")]
+    return " ".join(f"{amount} {unit}" for amount, unit in parts if amount) or "0 s"
+
+
+def age(since: str, now: datetime | None = None) -> str:
+    """How long ago a time of Kubernetes' was; empty when it is none."""
+    try:
+        then = datetime.fromisoformat(since)
+    except ValueError:
+        return ""
+    return _span(max(0.0, ((now or datetime.now(UTC)) - then).total_seconds()))

@@ -1,0 +1,70 @@
+"""The jobs of a namespace, and one of them in detail, for a person or a program."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs import places
+from gpufleet.jobs.holdups import holdups
+from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
+from gpufleet.jobs.states import JobState, exit_code_of, status_of, workers_of
+
+
+def listed_jobs(api: KubernetesApi, namespace: str) -> list[dict[str, object]]:
+    """Every MPIJob of a namespace, newest first; see `summary`. Errors: UserError, also where there is no operator."""
+    found = api.find(places.jobs(namespace))
+    if found is None:
+        raise UserError(f"{api.where}: has no MPI operator (MPIJob is not known there); install it with `pulumi up`")
+    made = sorted(found.get("items") or [], key=lambda job: str(job["metadata"]["creationTimestamp"]), reverse=True)
+    return [summary(job) for job in made]
+
+
+def summary(job: Mapping[str, Any]) -> dict[str, object]:
+    """One job in few words. Frozen: scripts outlive releases."""
+    status = status_of(job)
+    return {
+        "name": job["metadata"]["name"],
+        "state": status.state.value,
+        "since": status.since,
+        "reason": status.reason,
+        "message": status.message,
+        "workers": workers_of(job),
+        "gpusPerWorker": int(job["spec"].get("slotsPerWorker") or 1),
+        "created": job["metadata"]["creationTimestamp"],
+    }
+
+
+def details(api: KubernetesApi, namespace: str, name: str) -> dict[str, object]:
+    """One job: its summary, what it waits for, and the launcher's exit code if it has one.
+
+    Errors: UserError when there is no such job.
+    """
+    job = found_job(api, namespace, name)
+    state = status_of(job).state
+    waiting = [] if state.ended or state is JobState.RUNNING else holdups(api, job)
+    return summary(job) | {"waiting": waiting, "exitCode": exit_code(api, namespace, name)}
+
+
+def found_job(api: KubernetesApi, namespace: str, name: str) -> Object:
+    """Errors: UserError when there is no such job."""
+    job = api.find(places.job(namespace, name))
+    if job is None:
+        raise UserError(f"{name}: there is no such job in namespace {namespace}; see `gpufleet jobs list`")
+    return job
+
+
+def exit_code(api: KubernetesApi, namespace: str, name: str) -> int | None:
+    """The exit code of a job's last launcher; None while it runs, or when nobody knows any more."""
+    try:
+        found = api.get(places.core(namespace, "pods"), labelSelector=places.of_job(name, "launcher"))
+    except Refused:
+        return None
+    pods = sorted(found.get("items") or [], key=lambda pod: str(pod["metadata"]["creationTimestamp"]))
+    return exit_code_of(pods[-1]) if pods else None
+
+
+def cancel(api: KubernetesApi, namespace: str, name: str) -> None:
+    """Delete a job; its pods, and with them its logs, go too. Errors: UserError when there is no such job."""
+    found_job(api, namespace, name)
+    # Pods go before the job: who sees no job can use its GPUs and its name again.
+    api.delete(places.job(namespace, name), propagationPolicy="Foreground")

@@ -1,0 +1,168 @@
+"""Reads the logs of a job's launchers to their end, in a thread of its own, across streams that break."""
+
+import queue
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gpufleet.jobs import places
+from gpufleet.jobs.event import Event, Kind
+from gpufleet.jobs.kubernetes_api import Busy, KubernetesApi, Refused, Unreachable
+from gpufleet.jobs.log_tail import LogTail
+from gpufleet.jobs.patience import Patience
+from gpufleet.jobs.states import exit_code_of
+
+IDLE_SECONDS = 120.0
+"""A stream that was silent for so long is opened anew: load balancers drop silent connections without a word (AWS's
+Network Load Balancer after 350 s), and one that is dead cannot be told from one that is quiet."""
+_QUEUE_LINES = 10_000
+_STILL_UNREADABLE = 3
+"""Tries at a log that the server cannot give, after the job has ended."""
+
+
+class LogReader(threading.Thread):
+    """events: LINE and NOTE, in order. It ends by itself when the job has ended and all of its logs are read."""
+
+    def __init__(self, api: KubernetesApi, namespace: str, job: str, patience: Patience | None = None) -> None:
+        super().__init__(name=f"log of {job}", daemon=True)
+        self.events: queue.Queue[Event] = queue.Queue(_QUEUE_LINES)
+        self._api, self._namespace, self._job = api, namespace, job
+        self._patience = patience or Patience(first=0.2, longest=10.0)
+        self._patience.sleep = self._sleep
+        self._stopped = threading.Event()
+        self._job_ended = threading.Event()
+        self._read: set[str] = set()
+        self._noted: set[str] = set()
+        self._unreadable = 0
+
+    def stop(self) -> None:
+        """Nobody wants more."""
+        self._stopped.set()
+
+    def job_ended(self) -> None:
+        """Nothing new will come: read what is there, and end."""
+        self._job_ended.set()
+
+    def run(self) -> None:
+        while not self._stopped.is_set():
+            ended = self._job_ended.is_set()
+            try:
+                pod = self._next_launcher()
+                if pod is not None:
+                    self._read_pod(pod)
+                    continue
+            except Unreachable as error:
+                if not self._go_on_after(error):
+                    return
+                continue
+            except Refused as error:
+                self._note(f"the launcher's log cannot be read: {error}")
+                return
+            if ended:
+                return
+            self._sleep(1.0)
+
+    def _next_launcher(self) -> Mapping[str, Any] | None:
+        """The oldest launcher whose log is not read yet. Every try of a job has a pod of its own."""
+        found = self._api.get(places.core(self._namespace, "pods"), labelSelector=places.of_job(self._job, "launcher"))
+        unread = [pod for pod in found.get("items") or [] if pod["metadata"]["uid"] not in self._read]
+        begun = [pod for pod in unread if (pod.get("status") or {}).get("phase") in ("Running", "Succeeded", "Failed")]
+        return min(begun, key=lambda pod: str(pod["metadata"]["creationTimestamp"]), default=None)
+
+    def _read_pod(self, pod: Mapping[str, Any]) -> None:
+        """Read one pod's log to its end, across as many streams as it takes."""
+        name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
+        if self._read:
+            self._note(f"the launcher was started again: {name}")
+        tail = LogTail()
+        while not self._stopped.is_set():
+            try:
+                # Asked before the stream: what is written until the container's end is in what is read after.
+                over = self._is_over(name, uid)
+                self._stream(tail, name, follow=not over)
+                if over:
+                    for line in tail.finish():
+                        self._put(Event(Kind.LINE, line))
+                    self._read.add(uid)
+                    return
+            except Unreachable as error:
+                if not self._go_on_after(error):
+                    self._read.add(uid)
+                    return
+            except Refused as error:
+                # Its container has not written yet (400), or the pod is gone (404).
+                if error.status == 400 and not self._job_ended.is_set():
+                    self._sleep(1.0)
+                    continue
+                self._note(f"the log of {name} cannot be read: {error}")
+                self._read.add(uid)
+                return
+
+    def _stream(self, tail: LogTail, pod: str, *, follow: bool) -> None:
+        tail.begin()
+        path = places.core(self._namespace, "pods", f"{pod}/log")
+        query = {"follow": follow, "timestamps": True, "sinceTime": tail.since}
+        with self._api.stream(path, IDLE_SECONDS, **query) as chunks:
+            # A stream that opens works, however long its container has nothing to say.
+            self._patience.worked()
+            self._unreadable = 0
+            for chunk in chunks:
+                for line in tail.feed(chunk):
+                    self._put(Event(Kind.LINE, line))
+                if self._stopped.is_set():
+                    return
+
+    def _is_over(self, pod: str, uid: str) -> bool:
+        """Whether the container has ended, or its pod is not there any more."""
+        found = self._api.find(places.core(self._namespace, "pods", pod))
+        if found is None or found["metadata"]["uid"] != uid:
+            return True
+        return exit_code_of(found) is not None or found["status"].get("phase") in ("Succeeded", "Failed")
+
+    def _go_on_after(self, error: Unreachable) -> bool:
+        """A stream or a question failed. False: give up on this log."""
+        if isinstance(error, Busy):
+            self._note(f"the launcher's log cannot be read now: {error}")
+            self._unreadable += 1
+            if self._job_ended.is_set() and self._unreadable >= _STILL_UNREADABLE:
+                return False
+        if self._patience.pause():
+            return not self._stopped.is_set()
+        self._note(f"the launcher's log is given up after {self._patience.limit:.0f} s: {error}")
+        return False
+
+    def _note(self, text: str) -> None:
+        """Say something once."""
+        if text not in self._noted:
+            self._noted.add(text)
+            self._put(Event(Kind.NOTE, text))
+
+    def _put(self, event: Event) -> None:
+        """Hand an event over; a terminal that is slow slows the reading down, not the memory up."""
+        while not self._stopped.is_set():
+            try:
+                self.events.put(event, timeout=1.0)
+            except queue.Full:
+                continue
+            return
+
+    def _sleep(self, seconds: float) -> None:
+        self._stopped.wait(seconds)
+
+
+def written_so_far(api: KubernetesApi, namespace: str, job: str) -> Iterator[Event]:
+    """What a job's launchers have written until now. Errors: UserError when a log cannot be read."""
+    found = api.get(places.core(namespace, "pods"), labelSelector=places.of_job(job, "launcher"))
+    pods = sorted(found.get("items") or [], key=lambda pod: str(pod["metadata"]["creationTimestamp"]))
+    if not pods:
+        yield Event(Kind.NOTE, f"{job}: no launcher has started yet")
+    for pod in pods:
+        name = pod["metadata"]["name"]
+        tail = LogTail()
+        try:
+            with api.stream(places.core(namespace, "pods", f"{name}/log"), IDLE_SECONDS, timestamps=True) as chunks:
+                for chunk in chunks:
+                    yield from (Event(Kind.LINE, line) for line in tail.feed(chunk))
+        except Refused as error:
+            yield Event(Kind.NOTE, f"the log of {name} cannot be read: {error}")
+        yield from (Event(Kind.LINE, line) for line in tail.finish())

@@ -1,0 +1,23 @@
+"""Where a job's objects are in the API. Labels are the MPI operator's (v2beta1, pkg/apis/kubeflow/v2beta1)."""
+
+OPERATOR = "/apis/kubeflow.org/v2beta1"
+JOB_NAME = "training.kubeflow.org/job-name"
+JOB_ROLE = "training.kubeflow.org/job-role"
+
+
+def jobs(namespace: str) -> str:
+    return f"{OPERATOR}/namespaces/{namespace}/mpijobs"
+
+
+def job(namespace: str, name: str) -> str:
+    return f"{jobs(namespace)}/{name}"
+
+
+def core(namespace: str, kind: str, name: str = "") -> str:
+    """A namespaced kind of the core API in the plural, for instance pods; one object with a name."""
+    return f"/api/v1/namespaces/{namespace}/{kind}" + (f"/{name}" if name else "")
+
+
+def of_job(name: str, role: str = "") -> str:
+    """The label selector of a job's pods; role: launcher or worker."""
+    return f"{JOB_NAME}={name}" + (f",{JOB_ROLE}={role}" if role else "")

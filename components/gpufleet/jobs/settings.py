@@ -1,0 +1,165 @@
+"""What an environment's jobs need to know, from the outputs of its stack: nobody types it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from gpufleet.catalog import GpuType, aws, azure
+from gpufleet.errors import UserError
+from gpufleet.rules.wording import listed, use_one_of
+
+
+class PoolOutput(TypedDict, total=False):
+    """One GPU pool, as the stack's output `jobs` tells it."""
+
+    types: Sequence[str]
+    """Instance types or VM sizes."""
+    zones: Sequence[str]
+    """Zone ids."""
+    network: str
+    """plain, efa or infiniband."""
+    max: int
+    """Most nodes."""
+
+
+class JobsOutput(TypedDict, total=False):
+    """The stack's output `jobs`."""
+
+    namespace: str
+    """The team's namespace. Default: default."""
+    pools: Mapping[str, PoolOutput]
+    volume_claim: str
+    """The claim of the shared volume, mounted at /mnt."""
+    service_account: str
+    image_pull_secret: str
+    queue: str
+    """The team's LocalQueue, where Kueue is installed."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A pool that jobs run on. records: of its types in the catalog; types that it does not know are left out."""
+
+    name: str
+    types: Sequence[str]
+    zones: Sequence[str]
+    network: str
+    max: int | None
+    records: Sequence[GpuType]
+
+    @property
+    def gpus(self) -> int | None:
+        """GPUs that every node of the pool has; None where the catalog does not know all types."""
+        whole = self.records and len(self.records) == len(self.types)
+        return min(record.gpus for record in self.records) if whole else None
+
+    @property
+    def network_gbps(self) -> float | None:
+        """The network bandwidth that every node reaches; None where it is not known."""
+        speeds = [record.network_gbps for record in self.records]
+        known = [speed for speed in speeds if speed is not None]
+        return min(known) if known and len(known) == len(self.types) else None
+
+    @property
+    def efa(self) -> int:
+        """EFA interfaces of every node; 0 where the pool does not use them."""
+        if self.network != "efa" or not self.records:
+            return 0
+        return min(int(getattr(record, "efa_interfaces", 0)) for record in self.records)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """An environment, as its jobs see it. repositories: URL by name."""
+
+    environment: str
+    kubeconfig: object
+    namespace: str
+    pools: Mapping[str, Pool]
+    repositories: Mapping[str, str]
+    volume_claim: str | None
+    service_account: str | None
+    image_pull_secret: str | None
+    queue: str | None
+
+    def pool(self, name: str | None) -> Pool:
+        """The pool of this name, or the only one. Errors: UserError for an unknown one, or none given among several."""
+        if not self.pools:
+            raise UserError(f"{self.environment}: it has no GPU pool; add one to gpufleet:pools and run `pulumi up`")
+        if name is None:
+            if len(self.pools) > 1:
+                raise UserError(f"{self.environment}: which pool? use --pool {listed(self.pools)}")
+            return next(iter(self.pools.values()))
+        if name not in self.pools:
+            raise UserError(f"{self.environment}: pool={name}: no such pool; {use_one_of(name, list(self.pools))}")
+        return self.pools[name]
+
+    def image(self, wanted: str | None) -> str:
+        """The image's full name: of the environment's own registry where no registry is named.
+
+        None: the newest of the only repository. Errors: UserError when it is not clear which.
+        """
+        own = {name.rpartition("/")[2]: url for name, url in self.repositories.items()}
+        if wanted is None:
+            if len(own) != 1:
+                has = (
+                    f"the environment's registry has {listed(own, 'and')}" if own else "the environment has no registry"
+                )
+                raise UserError(f"{self.environment}: which image? give --image; {has}")
+            return f"{next(iter(own.values()))}:latest"
+        name, mark, rest = wanted.partition("@") if "@" in wanted else wanted.partition(":")
+        return f"{own[name]}{mark or ':'}{rest or 'latest'}" if name in own else wanted
+
+
+def settings_from(outputs: Mapping[str, object], environment: str) -> Settings:
+    """Read a stack's outputs, shown with their secrets.
+
+    Errors: UserError when there is no cluster in them, or what is there is not what a stack of gpufleet gives.
+    """
+    if not outputs.get("kubeconfig"):
+        raise UserError(
+            f"{environment}: the stack's outputs have no kubeconfig; run `pulumi up -s {environment}` first"
+        )
+    if outputs["kubeconfig"] == "[secret]":
+        raise UserError(
+            f"{environment}: the kubeconfig is hidden in these outputs; write them with "
+            f"`pulumi stack output -s {environment} --json --show-secrets`"
+        )
+    jobs = _mapping(outputs, "jobs", environment)
+    return Settings(
+        environment=environment,
+        kubeconfig=outputs["kubeconfig"],
+        namespace=str(jobs.get("namespace") or "default"),
+        pools={name: _pool(name, each) for name, each in _mapping(jobs, "pools", environment).items()},
+        repositories={name: str(url) for name, url in _mapping(outputs, "registry_urls", environment).items()},
+        volume_claim=_text(jobs, "volume_claim"),
+        service_account=_text(jobs, "service_account"),
+        image_pull_secret=_text(jobs, "image_pull_secret"),
+        queue=_text(jobs, "queue"),
+    )
+
+
+def _pool(name: str, output: Any) -> Pool:  # noqa: ANN401 - JSON
+    types = list(output.get("types") or [])
+    known: dict[str, GpuType] = {**aws().types, **azure().types}
+    most = output.get("max")
+    return Pool(
+        name=name,
+        types=types,
+        zones=list(output.get("zones") or []),
+        network=str(output.get("network") or "plain"),
+        # Pulumi's outputs have no whole numbers: 2 comes back as 2.0.
+        max=None if most is None else int(most),
+        records=[known[each] for each in types if each in known],
+    )
+
+
+def _mapping(values: Mapping[str, Any], key: str, environment: str) -> Mapping[str, Any]:
+    found = values.get(key) or {}
+    if not isinstance(found, Mapping):
+        raise UserError(f"{environment}: the stack's output {key} is no mapping; it is not a stack of gpufleet")
+    return found
+
+
+def _text(values: Mapping[str, Any], key: str) -> str | None:
+    return str(values[key]) if values.get(key) else None

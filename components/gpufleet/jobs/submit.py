@@ -1,0 +1,95 @@
+"""Submit a job: look whether the cluster has what it needs, then create it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs import places
+from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
+from gpufleet.jobs.volume_zone import claim_fits
+
+Note = Callable[[str], None]
+
+
+def submit(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> Object:
+    """Create the MPIJob and return it as the API server keeps it. note: told what could not be looked at.
+
+    Errors: UserError with a line for everything that the cluster lacks, or for a name that is taken.
+    """
+    lines = list(lacks(api, manifest, note))
+    if lines:
+        raise UserError("\n".join(lines))
+    name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
+    try:
+        return api.create(places.jobs(namespace), manifest)
+    except Refused as error:
+        if error.status == 409:
+            raise UserError(
+                f"{name}: the name is taken by another job in namespace {namespace}; give another --name, or "
+                "`gpufleet jobs cancel` that one"
+            ) from error
+        if error.status in (400, 422):
+            raise UserError(f"{name}: Kubernetes refuses the job: {error}") from error
+        raise
+
+
+def lacks(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> Iterator[str]:
+    """What the job needs and the cluster does not have, a line each. What may not be looked at is a note."""
+    name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
+    if api.find(places.OPERATOR) is None:
+        yield (
+            f"{name}: {api.where} has no MPI operator (kubeflow.org/v2beta1 MPIJob is not known there); "
+            "install it with `pulumi up`, or the component gpufleet.kubernetes.MpiOperator"
+        )
+        return
+    if _missing(api, f"/api/v1/namespaces/{namespace}", note):
+        yield f"{name}: namespace={namespace}: there is no such namespace in {api.where}; `pulumi up` makes it"
+        return
+    worker = manifest["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
+    for secret in worker.get("imagePullSecrets") or []:
+        if _missing(api, places.core(namespace, "secrets", secret["name"]), note):
+            yield (
+                f"{name}: image_pull_secret={secret['name']}: there is no such secret in namespace {namespace}; "
+                f"make it with `kubectl create secret docker-registry {secret['name']} -n {namespace} ...`"
+            )
+    account = worker.get("serviceAccountName")
+    if account and _missing(api, places.core(namespace, "serviceaccounts", account), note):
+        yield f"{name}: service_account={account}: there is none in namespace {namespace}; `pulumi up` makes it"
+    for volume in worker.get("volumes") or []:
+        if "persistentVolumeClaim" in volume:
+            yield from _claim(api, name, namespace, volume["persistentVolumeClaim"]["claimName"], worker, note)
+
+
+def _claim(
+    api: KubernetesApi, name: str, namespace: str, claim: str, worker: Mapping[str, Any], note: Note
+) -> Iterator[str]:
+    found = _look(api, places.core(namespace, "persistentvolumeclaims", claim), note)
+    if found is None:
+        return
+    if not found:
+        yield (
+            f"{name}: volume_claim={claim}: there is no such PersistentVolumeClaim in namespace {namespace}; "
+            "`pulumi up` makes the shared volume's"
+        )
+        return
+    volume = (found.get("spec") or {}).get("volumeName")
+    held = _look(api, f"/api/v1/persistentvolumes/{volume}", note) if volume else None
+    if held:
+        fault = claim_fits(api, claim, held, worker, note)
+        if fault:
+            yield f"{name}: {fault}"
+
+
+def _missing(api: KubernetesApi, path: str, note: Note) -> bool:
+    return _look(api, path, note) == {}
+
+
+def _look(api: KubernetesApi, path: str, note: Note) -> Object | None:
+    """An object; {} when there is none, None when we may not look."""
+    try:
+        return api.find(path) or {}
+    except Refused as error:
+        if error.status != 403:
+            raise
+        note(f"not verified: {error}")
+        return None
