@@ -49,6 +49,13 @@ def top_level(path: str) -> str:
     return re.split(r"[.\[]", path, maxsplit=1)[0]
 
 
+def joined(path: str, key: str) -> str:
+    """The path of a key inside of `path`, as the engine writes it: `tags["a.b"]`."""
+    if re.search(r"[^\w-]", key):
+        return f'{path}["{key}"]'
+    return f"{path}.{key}" if path else key
+
+
 def diff(row: TypeRow, name: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
     """Compare the inputs of the resource of logical name `name`. Absent, null and empty are the same."""
     found = tuple(
@@ -81,9 +88,8 @@ def _compare(
         yield path, plain_path, "add" if _empty(old) else "delete"
     elif isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted({*old, *new} - {"__defaults"}):
-            quoted = f'{path}["{key}"]' if re.search(r"[^\w-]", key) else f"{path}.{key}" if path else key
             inner = f"{plain_path}.{key}" if plain_path else key
-            yield from _compare(old.get(key), new.get(key), quoted, inner, unordered)
+            yield from _compare(old.get(key), new.get(key), joined(path, key), inner, unordered)
     elif _is_list(old) and _is_list(new):
         if plain_path in unordered:
             old, new = sorted(old, key=repr), sorted(new, key=repr)  # type: ignore[arg-type]  # lists, asked above

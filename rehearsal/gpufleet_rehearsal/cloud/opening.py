@@ -11,13 +11,10 @@ from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.clock import Clock
 from gpufleet_rehearsal.cloud.diff import has_unknown
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.settings import Settings, load_settings
+from gpufleet_rehearsal.cloud.settings import DIRECTORY, Settings, load_settings
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.table.loading import load_table
 from gpufleet_rehearsal.table.paths import Json
-
-DIRECTORY = "GPUFLEET_REHEARSAL"
-"""The environment variable that names a rehearsal's directory."""
 
 
 class NoRehearsal(UserError):

@@ -10,6 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gpufleet.errors import UserError
 
 
+DIRECTORY = "GPUFLEET_REHEARSAL"
+"""The environment variable that names a rehearsal's directory."""
+
+
 class SettingsError(UserError):
     """The settings cannot be used; the text is one line."""
 

@@ -9,9 +9,13 @@ import signal
 import sys
 import types
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 
 CLOUDS = ("aws",)
-"""Clouds that have a table; others are refused in one line."""
+"""Clouds that have a table; what is neither one nor Kubernetes is refused in one line."""
 PARENT_LOOK_SECONDS = 0.2
 
 
@@ -36,20 +40,33 @@ def _load_protocol_alone() -> None:
         sys.modules[name] = package
 
 
+def _servicer(cloud: str) -> ResourceProviderServicer:
+    from gpufleet_rehearsal.cloud.settings import DIRECTORY
+    from gpufleet_rehearsal.provider.answers import Refusing
+
+    given = os.environ.get(DIRECTORY)
+    directory = Path(given) if given else None
+    if cloud == "kubernetes":
+        from gpufleet_rehearsal.kubernetes.servicer import KubernetesProvider
+
+        # The engine's own address, for warnings.
+        return KubernetesProvider(directory, sys.argv[1] if len(sys.argv) > 1 else None)
+    if cloud in CLOUDS:
+        from gpufleet_rehearsal.provider.servicer import Provider
+
+        return Provider(cloud, directory)
+    return Refusing(cloud)
+
+
 async def _serve(cloud: str) -> None:
     # Its own words on a port that is not to be had help nobody.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     import grpc
     from pulumi.runtime.proto.provider_pb2_grpc import add_ResourceProviderServicer_to_server
 
-    from gpufleet_rehearsal.cloud.opening import DIRECTORY
-    from gpufleet_rehearsal.provider.servicer import Provider, Refusing
-
     # Values of the engine can be large (user data, policies); the default limit is 4 MiB.
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)])
-    given = os.environ.get(DIRECTORY)
-    provider = Provider(cloud, Path(given) if given else None) if cloud in CLOUDS else Refusing(cloud)
-    add_ResourceProviderServicer_to_server(provider, server)
+    add_ResourceProviderServicer_to_server(_servicer(cloud), server)
     try:
         port = server.add_insecure_port("127.0.0.1:0")
     except RuntimeError:

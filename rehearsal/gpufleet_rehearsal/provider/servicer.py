@@ -8,75 +8,31 @@ marks the same properties secret again in what comes back.
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable, Coroutine, Mapping
-from functools import wraps
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
 
-import grpc
-from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.empty_pb2 import Empty
-from pulumi.runtime.proto import plugin_pb2, status_pb2
+from pulumi.runtime.proto import plugin_pb2
 from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.cloud.clock import Interrupted
-from gpufleet_rehearsal.cloud.diff import Kind
 from gpufleet_rehearsal.cloud.interpreter import Cloud, InitFailed, logical_name
 from gpufleet_rehearsal.cloud.opening import NoRehearsal, config_problems, open_cloud
+from gpufleet_rehearsal.provider.answers import KINDS, Context, HalfMade, explained, plugin_version, refuse, type_of
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
 from gpufleet_rehearsal.table.paths import Json
 
-KINDS: Mapping[tuple[Kind, bool], pb.PropertyDiff.Kind.ValueType] = {
-    ("add", False): pb.PropertyDiff.ADD,
-    ("add", True): pb.PropertyDiff.ADD_REPLACE,
-    ("delete", False): pb.PropertyDiff.DELETE,
-    ("delete", True): pb.PropertyDiff.DELETE_REPLACE,
-    ("update", False): pb.PropertyDiff.UPDATE,
-    ("update", True): pb.PropertyDiff.UPDATE_REPLACE,
-}
 
-Context = grpc.aio.ServicerContext[Any, Any]
-Servicer = TypeVar("Servicer", bound="Provider")
-Request = TypeVar("Request")
-Response = TypeVar("Response")
-
-
-async def _refuse(context: Context, text: str) -> NoReturn:
-    await context.abort(grpc.StatusCode.UNKNOWN, text)
-    raise AssertionError("abort does not return")
-
-
-def explained(
-    call: Callable[[Servicer, Request, Context], Coroutine[Any, Any, Response]],
-) -> Callable[[Servicer, Request, Context], Coroutine[Any, Any, Response]]:
-    """Turn errors that are meant for the user into one line of the engine's; nothing else may escape a call."""
-
-    @wraps(call)
-    async def answer(self: Servicer, request: Request, context: Context) -> Response:
-        try:
-            return await call(self, request, context)
-        except UserError as error:
-            await _refuse(context, str(error))
-        except Interrupted:
-            await _refuse(context, "interrupted while the cloud was at work; run the command again")
-        except InitFailed as error:
-            resource = error.resource
-            detail = pb.ErrorResourceInitFailed(
-                id=resource.id,
-                properties=write_struct(resource.view),
-                inputs=write_struct(resource.inputs),
-                reasons=error.reasons,
-            )
-            packed = AnyMessage()
-            packed.Pack(detail)
-            status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(error), details=[packed])
-            context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
-            await _refuse(context, str(error))
-
-    return answer
+@contextmanager
+def _half_made() -> Iterator[None]:
+    """What the simulated cloud accepted and failed at later, as the engine is told of it."""
+    try:
+        yield
+    except InitFailed as error:
+        made = error.resource
+        raise HalfMade(made.id, properties=made.view, inputs=made.inputs, reasons=error.reasons) from error
 
 
 class Provider(ResourceProviderServicer):
@@ -133,7 +89,7 @@ class Provider(ResourceProviderServicer):
         """What the provider finds wrong with inputs; and the name it makes when none is given."""
         news, olds = read_struct(request.news), read_struct(request.olds)
         inputs, failures = self.cloud.check(
-            _type(request.urn), logical_name(request.urn), news, olds, request.randomSeed
+            type_of(request.urn), logical_name(request.urn), news, olds, request.randomSeed
         )
         found = [pb.CheckFailure(property=failure.property, reason=failure.reason) for failure in failures]
         return pb.CheckResponse(inputs=write_struct(inputs), failures=found)
@@ -142,7 +98,7 @@ class Provider(ResourceProviderServicer):
     async def Diff(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
         """What changes, property by property, and what replaces the resource."""
         olds = read_struct(request.old_inputs) or read_struct(request.olds)
-        found = self.cloud.diff(_type(request.urn), logical_name(request.urn), olds, read_struct(request.news))
+        found = self.cloud.diff(type_of(request.urn), logical_name(request.urn), olds, read_struct(request.news))
         return pb.DiffResponse(
             changes=pb.DiffResponse.DIFF_SOME if found.changes else pb.DiffResponse.DIFF_NONE,
             replaces=found.replaces,
@@ -160,26 +116,28 @@ class Provider(ResourceProviderServicer):
         inputs = read_struct(request.properties)
         if request.preview:
             return pb.CreateResponse(properties=write_struct(self._preview(request.urn, inputs)))
-        resource = await self.cloud.create(_type(request.urn), request.urn, inputs)
+        with _half_made():
+            resource = await self.cloud.create(type_of(request.urn), request.urn, inputs)
         return pb.CreateResponse(id=resource.id, properties=write_struct(resource.view))
 
     def _preview(self, urn: str, inputs: Mapping[str, Json]) -> Mapping[str, Json]:
-        return self.cloud.preview(_type(urn), urn, inputs)
+        return self.cloud.preview(type_of(urn), urn, inputs)
 
     @explained
     async def Update(self, request: pb.UpdateRequest, context: Context) -> pb.UpdateResponse:
         """Change a resource, or make anew one that had failed."""
-        type_, inputs = _type(request.urn), read_struct(request.news)
+        type_, inputs = type_of(request.urn), read_struct(request.news)
         if request.preview:
             outputs = self.cloud.preview_update(type_, request.id, request.urn, inputs)
             return pb.UpdateResponse(properties=write_struct(outputs))
-        resource = await self.cloud.update(type_, request.id, request.urn, inputs)
+        with _half_made():
+            resource = await self.cloud.update(type_, request.id, request.urn, inputs)
         return pb.UpdateResponse(properties=write_struct(resource.view))
 
     @explained
     async def Read(self, request: pb.ReadRequest, context: Context) -> pb.ReadResponse:
         """Refresh, import and `.get`; an empty id says that the resource is gone."""
-        resource = self.cloud.read(_type(request.urn), request.id)
+        resource = self.cloud.read(type_of(request.urn), request.id)
         if resource is None:
             return pb.ReadResponse()
         return pb.ReadResponse(
@@ -189,12 +147,12 @@ class Provider(ResourceProviderServicer):
     @explained
     async def Delete(self, request: pb.DeleteRequest, context: Context) -> Empty:
         """Delete a resource."""
-        await self.cloud.delete(_type(request.urn), request.id, request.urn)
+        await self.cloud.delete(type_of(request.urn), request.id, request.urn)
         return Empty()
 
     async def Invoke(self, request: pb.InvokeRequest, context: Context) -> pb.InvokeResponse:
         """Look-ups of a live account are not simulated."""
-        return await _refuse(
+        return await refuse(
             context,
             f"{request.tok}: look-ups are not simulated by the rehearsal; pass what it would find by config, so that "
             "a preview needs no cloud either",
@@ -202,50 +160,14 @@ class Provider(ResourceProviderServicer):
 
     async def Call(self, request: pb.CallRequest, context: Context) -> pb.CallResponse:
         """Methods of resources are not simulated."""
-        return await _refuse(context, f"{request.tok}: methods of resources are not simulated by the rehearsal")
+        return await refuse(context, f"{request.tok}: methods of resources are not simulated by the rehearsal")
 
     async def Construct(self, request: pb.ConstructRequest, context: Context) -> pb.ConstructResponse:
         """The provider whose place this is has no components."""
-        return await _refuse(context, f"{request.type}: the {self._name} provider has no components")
+        return await refuse(context, f"{request.type}: the {self._name} provider has no components")
 
     async def Cancel(self, request: Empty, context: Context) -> Empty:
         """Ctrl-C: end every wait."""
         if self._cloud is not None:
             self._cloud.clock.interrupt()
         return Empty()
-
-
-class Refusing(ResourceProviderServicer):
-    """A placeholder that says why a provider cannot be used in a rehearsal."""
-
-    def __init__(self, cloud: str) -> None:
-        self._text = (
-            f"the rehearsal of {cloud} is not built yet; leave its resources out of the environment that is rehearsed, "
-            f"or run without a rehearsal to use the real provider"
-        )
-
-    async def GetPluginInfo(self, request: Empty, context: Context) -> plugin_pb2.PluginInfo:
-        """See `Provider.GetPluginInfo`."""
-        return plugin_pb2.PluginInfo(version=plugin_version())
-
-    async def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
-        """Refuse, before anything has begun."""
-        return pb.CheckResponse(failures=[pb.CheckFailure(reason=self._text)])
-
-    async def Configure(self, request: pb.ConfigureRequest, context: Context) -> pb.ConfigureResponse:
-        """Refuse."""
-        return await _refuse(context, self._text)
-
-    async def Cancel(self, request: Empty, context: Context) -> Empty:
-        """Nothing waits."""
-        return Empty()
-
-
-def _type(urn: str) -> str:
-    """The type of a resource; its URN names the types of its parents as well."""
-    return urn.split("::")[2].rpartition("$")[2]
-
-
-def plugin_version() -> str:
-    """The version in the name of the directory that the plugin was started from; empty elsewhere."""
-    return Path(sys.argv[0]).resolve().parent.name.rpartition("-v")[2]

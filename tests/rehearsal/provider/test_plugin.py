@@ -16,7 +16,8 @@ from pulumi.runtime.proto import status_pb2
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub, add_ResourceProviderServicer_to_server
 
 from gpufleet_rehearsal.cloud import opening
-from gpufleet_rehearsal.provider.servicer import Provider, Refusing
+from gpufleet_rehearsal.provider.answers import Refusing
+from gpufleet_rehearsal.provider.servicer import Provider
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
 from gpufleet_rehearsal.table.loading import DATA, load_table
 

@@ -1,0 +1,72 @@
+"""Releases of charts, recorded: see release.py for what is checked of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+from gpufleet.errors import UserError
+from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
+from gpufleet_rehearsal.kubernetes.recorded import Recorded
+from gpufleet_rehearsal.kubernetes.release import KIND, outputs, problems
+from gpufleet_rehearsal.table.paths import Json
+
+
+class Releases:
+    """The releases of one rehearsal."""
+
+    def __init__(self, directory: Path, log: EngineLog) -> None:
+        self._directory, self._log = directory, log
+        self._opened: Recorded | None = None
+
+    @property
+    def _recorded(self) -> Recorded:
+        if self._opened is None:
+            self._opened = Recorded(self._directory)
+        return self._opened
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a chart whose objects, kinds included, a real cluster would have and this one has not."""
+        return self._recorded.any_of(KIND)
+
+    def check(
+        self, name: str, news: Mapping[str, Json], olds: Mapping[str, Json], seed: bytes
+    ) -> tuple[Mapping[str, Json], list[tuple[str, str]]]:
+        """Arguments, named `<logical name>-<8 hex digits>` where they give no name, and what is wrong with them."""
+        drawn = f"{name}-{random.Random(seed or None).getrandbits(32):08x}"
+        inputs = {key: value for key, value in news.items() if not key.startswith("__")}
+        inputs.setdefault("name", olds.get("name") or drawn)
+        return inputs, list(problems(inputs))
+
+    async def create(self, urn: str, inputs: Mapping[str, Json], *, preview: bool) -> tuple[str, Mapping[str, Json]]:
+        """Record a release. Errors: UserError when its name is taken."""
+        if preview:
+            return "", outputs(inputs, 1)
+        id_ = f"{inputs.get('namespace') or 'default'}/{inputs['name']}"
+        if self._recorded.get(KIND, id_) is not None:
+            raise UserError(f"{id_}: cannot re-use a name that is still in use")
+        found = outputs(inputs, 1)
+        self._recorded.put(KIND, urn, id_, inputs, found)
+        await self._log.warn(
+            f"chart {inputs.get('chart')} {inputs.get('version')}: recorded, not rendered: the rehearsal has no helm, "
+            "so none of the chart's objects are made",
+            urn,
+        )
+        return id_, found
+
+    async def update(self, urn: str, id_: str, inputs: Mapping[str, Json], *, preview: bool) -> Mapping[str, Json]:
+        """Record a release anew."""
+        found = outputs(inputs, self._recorded.revision(KIND, id_) + 1)
+        if not preview:
+            self._recorded.put(KIND, urn, id_, inputs, found)
+        return found
+
+    def read(self, id_: str) -> tuple[Mapping[str, Json], Mapping[str, Json]] | None:
+        """Arguments and outputs of a release; None when it is not there."""
+        return self._recorded.get(KIND, id_)
+
+    def delete(self, id_: str) -> None:
+        """Strike out a release; one that is not there is fine."""
+        self._recorded.remove(KIND, id_)

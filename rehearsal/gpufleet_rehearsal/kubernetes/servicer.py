@@ -1,0 +1,208 @@
+"""The engine's protocol for the `kubernetes` provider, spoken for a real control plane, or for none."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NoReturn, cast
+
+from google.protobuf.empty_pb2 import Empty
+from pulumi.runtime.proto import plugin_pb2
+from pulumi.runtime.proto import provider_pb2 as pb
+from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
+
+from gpufleet.errors import UserError
+from gpufleet_rehearsal.cloud.clock import Clock
+from gpufleet_rehearsal.cloud.settings import DIRECTORY
+from gpufleet_rehearsal.kubernetes.changes import changes
+from gpufleet_rehearsal.kubernetes.cluster import Cluster
+from gpufleet_rehearsal.kubernetes.configuration import configuration_problems, leads_elsewhere, read_configuration
+from gpufleet_rehearsal.kubernetes.document import document_of
+from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
+from gpufleet_rehearsal.kubernetes.kind import ONE_BY_ONE, RELEASE, kind_of
+from gpufleet_rehearsal.kubernetes.package_schema import package_schema
+from gpufleet_rehearsal.kubernetes.release import changed as release_changed
+from gpufleet_rehearsal.provider.answers import KINDS, Context, explained, plugin_version, refuse, type_of
+from gpufleet_rehearsal.provider.wire import read_struct, write_struct
+from gpufleet_rehearsal.table.paths import Json
+
+THREADS = 32
+"""Requests to the API server at a time; more would only wait there."""
+
+
+class KubernetesProvider(ResourceProviderServicer):
+    """A stand-in for the real provider's plugin. directory: the rehearsal's. engine: its address, for warnings."""
+
+    def __init__(self, directory: Path | None, engine: str | None = None) -> None:
+        self._directory = directory
+        self._log = EngineLog(engine)
+        self._clock = Clock(1.0)
+        self._cluster: Cluster | None = None
+
+    @property
+    def cluster(self) -> Cluster:
+        """What the program's objects go to; the engine always configures it first."""
+        if self._cluster is None:
+            raise UserError("kubernetes: the engine asked for a resource before it configured the provider")
+        return self._cluster
+
+    async def GetPluginInfo(self, request: Empty, context: Context) -> plugin_pb2.PluginInfo:
+        """The version of the provider whose place this one takes is in its directory's name."""
+        return plugin_pb2.PluginInfo(version=plugin_version())
+
+    @explained
+    async def GetSchema(self, request: pb.GetSchemaRequest, context: Context) -> pb.GetSchemaResponse:
+        """Enough of a schema for `pulumi import`."""
+        return pb.GetSchemaResponse(schema=json.dumps(package_schema(plugin_version())))
+
+    @explained
+    async def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
+        """Refuse a configuration that leads nowhere, or to a real cluster."""
+        found = [pb.CheckFailure(property=key, reason=why) for key, why in configuration_problems(_read(request.news))]
+        if self._directory is None or not self._directory.is_dir():
+            found.append(pb.CheckFailure(reason=self._no_rehearsal()))
+        return pb.CheckResponse(inputs=request.news, failures=found)
+
+    def _no_rehearsal(self) -> str:
+        return (
+            f"{DIRECTORY}={self._directory or ''}: this stand-in for the kubernetes provider only works in a "
+            "rehearsal; run `gpufleet rehearse`"
+        )
+
+    @explained
+    async def DiffConfig(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
+        """Another cluster replaces the provider, and so everything on it; nothing else does."""
+        olds = _read(request.old_inputs) or _read(request.olds)
+        if leads_elsewhere(olds, _read(request.news)):
+            return pb.DiffResponse(changes=pb.DiffResponse.DIFF_SOME, replaces=["kubeconfig"], diffs=["kubeconfig"])
+        return pb.DiffResponse(changes=pb.DiffResponse.DIFF_UNKNOWN)
+
+    @explained
+    async def Configure(self, request: pb.ConfigureRequest, context: Context) -> pb.ConfigureResponse:
+        """Take note of the cluster; it is looked for when the first object needs it."""
+        if self._directory is None or not self._directory.is_dir():
+            raise UserError(self._no_rehearsal())
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
+        configuration = read_configuration(_read(request.args))
+        self._cluster = Cluster(self._directory, configuration, self._clock, self._log)
+        return pb.ConfigureResponse(supportsPreview=True)
+
+    @explained
+    async def Check(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
+        """Name the object, fill in its place, and tell what is wrong with it as far as that is seen here."""
+        type_, news, olds = type_of(request.urn), _read(request.news), _read(request.olds)
+        name = request.urn.rpartition("::")[2]
+        if type_ == RELEASE:
+            inputs, found = self.cluster.releases.check(name, news, olds, request.randomSeed)
+        else:
+            inputs, found = await self.cluster.check(type_, name, news, olds, request.randomSeed)
+        failures = [pb.CheckFailure(property=path, reason=why) for path, why in found]
+        return pb.CheckResponse(inputs=write_struct(inputs), failures=failures)
+
+    @explained
+    async def Diff(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
+        """What changes, property by property, and what replaces the object."""
+        type_, news = type_of(request.urn), _read(request.news)
+        olds = _read(request.old_inputs) or _read(request.olds)
+        if type_ == RELEASE:
+            found = release_changed(olds, news)
+        else:
+            kind = kind_of(type_, news)
+            mutable = self.cluster.configuration.mutable
+            found = changes(kind, document_of(kind, olds), document_of(kind, news), mutable=mutable)
+        seen = [c for c in found.changes if not _within(c.path, request.ignoreChanges)]
+        return pb.DiffResponse(
+            changes=pb.DiffResponse.DIFF_SOME if seen else pb.DiffResponse.DIFF_NONE,
+            replaces=[change.path for change in seen if change.replaces],
+            diffs=[change.path for change in seen],
+            deleteBeforeReplace=found.delete_first,
+            hasDetailedDiff=True,
+            detailedDiff={c.path: pb.PropertyDiff(kind=KINDS[c.kind, c.replaces], inputDiff=True) for c in seen},
+        )
+
+    @explained
+    async def Create(self, request: pb.CreateRequest, context: Context) -> pb.CreateResponse:
+        """Apply an object that is new, and wait for it."""
+        type_, inputs = type_of(request.urn), _read(request.properties)
+        if type_ == RELEASE:
+            id_, outputs = await self.cluster.releases.create(request.urn, inputs, preview=request.preview)
+        elif request.preview:
+            id_, outputs = "", await self.cluster.foresee(type_, request.urn, inputs, None)
+        else:
+            id_, outputs = await self.cluster.create(type_, request.urn, inputs, request.timeout)
+        return pb.CreateResponse(id=id_, properties=write_struct(outputs))
+
+    @explained
+    async def Update(self, request: pb.UpdateRequest, context: Context) -> pb.UpdateResponse:
+        """Apply an object that is there, and wait for it."""
+        type_, inputs, olds = type_of(request.urn), _read(request.news), _read(request.olds)
+        if type_ == RELEASE:
+            outputs = await self.cluster.releases.update(request.urn, request.id, inputs, preview=request.preview)
+        elif request.preview:
+            outputs = await self.cluster.foresee(type_, request.urn, inputs, olds)
+        else:
+            outputs = await self.cluster.update(
+                type_, request.urn, request.id, inputs, olds, request.timeout, request.ignoreChanges
+            )
+        return pb.UpdateResponse(properties=write_struct(outputs))
+
+    @explained
+    async def Read(self, request: pb.ReadRequest, context: Context) -> pb.ReadResponse:
+        """Refresh, import and `.get`; an empty id says that the object is gone."""
+        type_, inputs, olds = type_of(request.urn), _read(request.inputs), _read(request.properties)
+        if type_ == RELEASE:
+            found = self.cluster.releases.read(request.id)
+        else:
+            found = await self.cluster.read(type_, request.urn, request.id, inputs, olds)
+        if found is None:
+            return pb.ReadResponse()
+        new_inputs, outputs = found
+        return pb.ReadResponse(id=request.id, properties=write_struct(outputs), inputs=write_struct(new_inputs))
+
+    @explained
+    async def Delete(self, request: pb.DeleteRequest, context: Context) -> Empty:
+        """Delete an object and wait until it is gone."""
+        type_, olds = type_of(request.urn), _read(request.properties)
+        if type_ == RELEASE:
+            self.cluster.releases.delete(request.id)
+        else:
+            inputs = _read(request.old_inputs)
+            await self.cluster.delete(type_, request.urn, request.id, inputs, olds, request.timeout)
+        return Empty()
+
+    async def Invoke(self, request: pb.InvokeRequest, context: Context) -> pb.InvokeResponse:
+        """`yaml.ConfigFile` and `helm.v3.Chart` ask the provider to render; it does not here."""
+        return await _refuse_rendering(context, request.tok)
+
+    async def StreamInvoke(self, request: pb.InvokeRequest, context: Context) -> NoReturn:
+        """Watching lists of objects is not part of a rehearsal."""
+        await refuse(context, f"{request.tok}: a rehearsal streams nothing; use the `kubernetes` client for that")
+
+    async def Call(self, request: pb.CallRequest, context: Context) -> pb.CallResponse:
+        """The real provider has no methods."""
+        return await refuse(context, f"{request.tok}: the kubernetes provider has no methods")
+
+    async def Construct(self, request: pb.ConstructRequest, context: Context) -> pb.ConstructResponse:
+        """`yaml.v2`, `helm.v4` and `kustomize.v2` are components of the real provider."""
+        return await _refuse_rendering(context, request.type)
+
+    async def Cancel(self, request: Empty, context: Context) -> Empty:
+        """Ctrl-C: end every wait."""
+        self._clock.interrupt()
+        return Empty()
+
+
+async def _refuse_rendering(context: Context, token: str) -> NoReturn:
+    await refuse(context, f"{token}: {ONE_BY_ONE}")
+
+
+def _read(struct: object) -> dict[str, Json]:
+    return read_struct(cast("pb.CheckRequest", struct)) if struct else {}  # type: ignore[arg-type]  # a Struct, or none
+
+
+def _within(path: str, ignored: Mapping[str, str] | object) -> bool:
+    paths = list(cast("list[str]", ignored))
+    return any(path == held or path.startswith((f"{held}.", f"{held}[")) for held in paths)

@@ -1,0 +1,117 @@
+"""How every stand-in answers the engine: errors as one line, the id of what was half made, its version."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any, Literal, NoReturn, TypeVar
+
+import grpc
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.empty_pb2 import Empty
+from pulumi.runtime.proto import plugin_pb2, status_pb2
+from pulumi.runtime.proto import provider_pb2 as pb
+from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
+
+from gpufleet.errors import UserError
+from gpufleet_rehearsal.cloud.clock import Interrupted
+from gpufleet_rehearsal.provider.wire import write_struct
+from gpufleet_rehearsal.table.paths import Json
+
+KINDS: Mapping[tuple[Literal["add", "delete", "update"], bool], pb.PropertyDiff.Kind.ValueType] = {
+    ("add", False): pb.PropertyDiff.ADD,
+    ("add", True): pb.PropertyDiff.ADD_REPLACE,
+    ("delete", False): pb.PropertyDiff.DELETE,
+    ("delete", True): pb.PropertyDiff.DELETE_REPLACE,
+    ("update", False): pb.PropertyDiff.UPDATE,
+    ("update", True): pb.PropertyDiff.UPDATE_REPLACE,
+}
+"""How the engine names a change of a property, and whether it replaces the resource."""
+
+Context = grpc.aio.ServicerContext[Any, Any]
+Servicer = TypeVar("Servicer", bound=ResourceProviderServicer)
+Request = TypeVar("Request")
+Response = TypeVar("Response")
+
+
+class HalfMade(Exception):
+    """A resource exists and is not as it should be: the state keeps it, and the next `up` calls Update on it."""
+
+    def __init__(
+        self, id_: str, *, properties: Mapping[str, Json], inputs: Mapping[str, Json], reasons: Sequence[str]
+    ) -> None:
+        self.id, self.properties, self.inputs, self.reasons = id_, properties, inputs, reasons
+        super().__init__("; ".join(reasons))
+
+
+async def refuse(context: Context, text: str) -> NoReturn:
+    """End a call with a line for the user."""
+    await context.abort(grpc.StatusCode.UNKNOWN, text)
+    raise AssertionError("abort does not return")
+
+
+def explained(
+    call: Callable[[Servicer, Request, Context], Coroutine[Any, Any, Response]],
+) -> Callable[[Servicer, Request, Context], Coroutine[Any, Any, Response]]:
+    """Turn errors that are meant for the user into one line of the engine's; nothing else may escape a call."""
+
+    @wraps(call)
+    async def answer(self: Servicer, request: Request, context: Context) -> Response:
+        try:
+            return await call(self, request, context)
+        except UserError as error:
+            await refuse(context, str(error))
+        except Interrupted:
+            await refuse(context, "interrupted while the cloud was at work; run the command again")
+        except HalfMade as error:
+            detail = pb.ErrorResourceInitFailed(
+                id=error.id,
+                properties=write_struct(error.properties),
+                inputs=write_struct(error.inputs),
+                reasons=error.reasons,
+            )
+            packed = AnyMessage()
+            packed.Pack(detail)
+            status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(error), details=[packed])
+            context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+            await refuse(context, str(error))
+
+    return answer
+
+
+class Refusing(ResourceProviderServicer):
+    """A placeholder that says why a provider cannot be used in a rehearsal."""
+
+    def __init__(self, cloud: str) -> None:
+        self._text = (
+            f"the rehearsal of {cloud} is not built yet; leave its resources out of the environment that is rehearsed, "
+            f"or run without a rehearsal to use the real provider"
+        )
+
+    async def GetPluginInfo(self, request: Empty, context: Context) -> plugin_pb2.PluginInfo:
+        """The version of the provider whose place this one takes is in its directory's name."""
+        return plugin_pb2.PluginInfo(version=plugin_version())
+
+    async def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
+        """Refuse, before anything has begun."""
+        return pb.CheckResponse(failures=[pb.CheckFailure(reason=self._text)])
+
+    async def Configure(self, request: pb.ConfigureRequest, context: Context) -> pb.ConfigureResponse:
+        """Refuse."""
+        return await refuse(context, self._text)
+
+    async def Cancel(self, request: Empty, context: Context) -> Empty:
+        """Nothing waits."""
+        return Empty()
+
+
+def type_of(urn: str) -> str:
+    """The type of a resource; its URN names the types of its parents as well."""
+    return urn.split("::")[2].rpartition("$")[2]
+
+
+def plugin_version() -> str:
+    """The version in the name of the directory that the plugin was started from; empty elsewhere."""
+    return Path(sys.argv[0]).resolve().parent.name.rpartition("-v")[2]
