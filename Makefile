@@ -6,10 +6,11 @@ ENV ?= aws-dev
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup rehearse test lint types generate generated tests sweep bench lock clean
+.PHONY: help setup rehearse test lint types generate generated tests sweep \
+	kubernetes cluster-up cluster-down e2e bench lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make or refresh .venv: locked packages, gpufleet itself, the Pulumi engine
 	@$(PYTHON) tools/setup.py
@@ -20,7 +21,7 @@ rehearse: setup ## `pulumi up` of an environment against a simulated cloud (ENV=
 test: setup lint types generated tests ## Set up, check style, types and generated files, run the tests (not the sweep)
 
 # Tests never try the network for Pulumi's installer.
-test tests sweep: export GPUFLEET_PULUMI ?= path,build
+test tests sweep e2e: export GPUFLEET_PULUMI ?= path,build
 
 lint: setup
 	@$(BIN)/ruff check
@@ -37,10 +38,22 @@ generated: setup
 	@$(BIN)/python tools/generate.py --check
 
 tests: setup
-	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not sweep" $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not sweep and not cluster" $(ARGS)
 
 sweep: setup ## Fail each single create of aws-dev, one after the other; `up` must converge each time
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m sweep $(ARGS)
+
+kubernetes: setup ## Build a Kubernetes control plane for tests from its Go modules, once, 10 to 15 minutes
+	@$(BIN)/python tools/kubernetes/build.py
+
+cluster-up: setup ## Start that control plane, with the MPI operator (ARGS="--nodes FILE"; see tools/kubernetes/nodes.py)
+	@$(BIN)/python tools/kubernetes/cluster.py up $(ARGS)
+
+cluster-down: ## End it, whoever started it
+	@$(BIN)/python tools/kubernetes/cluster.py down $(ARGS)
+
+e2e: kubernetes ## Tests on a control plane of their own, in one process
+	@$(BIN)/pytest -m cluster $(ARGS) tests/cluster
 
 bench: setup ## Program time, growth and memory, as ratios in one run
 	@$(BIN)/python bench/run.py

@@ -161,5 +161,5 @@ def test_nothing_there_is_one_message_that_says_what_to_install(machine: Path) -
     assert str(refused.value) == (
         "no Pulumi engine: no `pulumi` on PATH; it cannot be built: no `go` on PATH. "
         f"Install Pulumi >= {VERSION} (https://www.pulumi.com/docs/install/) "
-        f"or Go >= {obtain.go_version()} (https://go.dev/dl/), then run `make setup` again"
+        f"or Go >= {obtain.go_version(obtain.ENGINE_MODULE)} (https://go.dev/dl/), then run `make setup` again"
     )

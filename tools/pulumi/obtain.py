@@ -12,19 +12,20 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import urllib.request
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from progress import Say, run_quietly
-from turns import turn
+from cache_entry import cache_directory, make_once
+from go_build import BuildFailed, build, go_program, go_version, required, source
+from progress import Say
 
 ENGINE_MODULE = Path(__file__).with_name("engine")
 INSTALLER = "https://get.pulumi.com"
 INSTALLER_TIMEOUT_SECONDS = 10
 EXECUTOR = "pulumi-language-python-exec"
 WAYS = ("path", "installer", "build")
+WAITING = "engine: another set-up is at it; waiting for it"
 
 
 class EngineMissing(Exception):
@@ -63,35 +64,26 @@ def obtain(allowed: str, ours: Path, say: Say) -> Path | None:
             continue
         kind, make = makers[way]
         try:
-            return _make_once(cache(version) / kind, make, version, say)
+            filling = partial(make, version=version, say=say)
+            return make_once(cache(version) / kind, "pulumi", filling, WAITING, say)
         except _Unavailable as reason:
             reasons.append(str(reason))
     raise EngineMissing(
         f"no Pulumi engine: {'; '.join(reasons)}. Install Pulumi >= {version} (https://www.pulumi.com/docs/install/)"
-        f" or Go >= {go_version()} (https://go.dev/dl/), then run `make setup` again"
+        f" or Go >= {go_version(ENGINE_MODULE)} (https://go.dev/dl/), then run `make setup` again"
     )
 
 
 def wanted_version() -> str:
     """The engine's version, for instance 3.253.0, from the one place that pins it."""
-    return _from_go_mod(r"github\.com/pulumi/pulumi/pkg/v3 v([\d.]+)")
-
-
-def go_version() -> str:
-    """The Go release that the engine's module asks for."""
-    return _from_go_mod(r"^go ([\d.]+)")
-
-
-def _from_go_mod(pattern: str) -> str:
-    found = re.search(pattern, (ENGINE_MODULE / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
-    if found is None:
-        raise EngineMissing(f"{ENGINE_MODULE / 'go.mod'}: no line matches {pattern}; take the file from git again")
-    return found.group(1)
+    try:
+        return required(ENGINE_MODULE, r"github\.com/pulumi/pulumi/pkg/v3 v([\d.]+)")
+    except BuildFailed as problem:
+        raise EngineMissing(str(problem)) from None
 
 
 def cache(version: str) -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base, "gpufleet", "pulumi", f"v{version}")
+    return cache_directory("pulumi", f"v{version}")
 
 
 def _check_path(version: str, ours: Path, say: Say) -> None:
@@ -111,23 +103,6 @@ def _check_path(version: str, ours: Path, say: Say) -> None:
     if not beside.exists() and shutil.which("pulumi-language-python", path=path) is None:
         raise _Unavailable(f"{found} has no pulumi-language-python beside it")
     say(f"engine: {found} {answer} from PATH")
-
-
-def _make_once(target: Path, make: Callable[[Path, str, Say], None], version: str, say: Say) -> Path:
-    """Fill `target` by `make`, in a directory beside it that is renamed at the end; wait if another set-up is at it."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with turn(target.parent, "engine: another set-up is at it; waiting for it", say):
-        if not (target / "pulumi").exists():
-            for stale in target.parent.glob(f".{target.name}-*"):
-                shutil.rmtree(stale)
-            workplace = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-            try:
-                make(workplace, version, say)
-                workplace.chmod(0o755)
-                workplace.rename(target)
-            finally:
-                shutil.rmtree(workplace, ignore_errors=True)
-    return target
 
 
 def _install(target: Path, version: str, say: Say) -> None:
@@ -151,21 +126,22 @@ def _install(target: Path, version: str, say: Say) -> None:
 
 def _build(target: Path, version: str, say: Say) -> None:
     """Build the engine from its Go module, and take the script that runs Python programs from the SDK's module."""
-    go = shutil.which("go")
-    if go is None:
-        raise _Unavailable("it cannot be built: no `go` on PATH")
-    say(f"engine: building Pulumi {version} from its Go module; 3 to 6 minutes, once on this machine")
-    env = {**os.environ, "CGO_ENABLED": "0", "GOWORK": "off"}
-    flag = f"-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{version}"
-    command = [go, "build", "-v", "-mod=readonly", "-trimpath", "-tags=osusergo,grpcnotrace", f"-ldflags=-s -w {flag}"]
-    command += ["-o", str(target / "pulumi"), "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"]
-    status, last = run_quietly(command, "engine: building", "packages", say, cwd=ENGINE_MODULE, env=env)
-    if status:
-        raise _Unavailable(f"it cannot be built: `go build` said: {last}")
-    where = [go, "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", "github.com/pulumi/pulumi/sdk/v3"]
-    sdk = subprocess.run(where, cwd=ENGINE_MODULE, env=env, capture_output=True, text=True, check=False).stdout.strip()
-    script = Path(sdk, "python", "cmd", EXECUTOR)
-    if not sdk or not script.exists():
+    try:
+        go_program()
+        say(f"engine: building Pulumi {version} from its Go module; 3 to 6 minutes, once on this machine")
+        build(
+            ENGINE_MODULE,
+            "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+            target / "pulumi",
+            say,
+            doing="engine: building",
+            tags=("osusergo", "grpcnotrace"),
+            variables=(f"github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{version}",),
+        )
+        script = source(ENGINE_MODULE, "github.com/pulumi/pulumi/sdk/v3") / "python" / "cmd" / EXECUTOR
+    except BuildFailed as problem:
+        raise _Unavailable(str(problem)) from None
+    if not script.exists():
         raise _Unavailable(f"it cannot be built: {EXECUTOR} is not in Pulumi's SDK module")
     (target / EXECUTOR).write_bytes(script.read_bytes())
     (target / EXECUTOR).chmod(0o755)

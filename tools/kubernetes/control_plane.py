@@ -1,0 +1,266 @@
+"""A real Kubernetes control plane on this machine: etcd, API server, controllers, scheduler, and fake nodes by kwok.
+
+    plane = ControlPlane(Path(".rehearsal/kubernetes"))
+    plane.start()               # about five seconds
+    plane.install_mpi_operator()
+    ...                         # plane.kubeconfig, plane.client, plane.logs
+    plane.stop()
+
+Everything listens on 127.0.0.1. The processes outlive who started them; `stop` of any ControlPlane with the same home
+ends them. With an owner they end by themselves when that process is gone.
+"""
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
+
+import commands
+from api_client import ApiClient, ApiRefused, ApiSilent, wait_until
+from commands import HOST, Layout
+from credentials import KeysMissing, kubeconfig, make_signing_key, make_token_file, write_private
+from keeper import keeper_command, stop_hosted
+from ports import NoFreePort, free_ports
+from processes import Identity, ProcessEnded, Processes
+from programs import ProgramMissing, programs
+from stages import write_stages
+from turns import turn
+
+READY_SECONDS = 60.0
+"""The most that one step of the start may take. A cold start took 5 s on two idle cores; CI's are not idle."""
+
+START_TRIES = 3
+"""A port can be taken between its choice and its use."""
+
+SYSTEM_NODES = 1
+
+
+class ControlPlaneFailed(Exception):
+    """It cannot be started, stopped or used; the text says why, in one line."""
+
+
+def _silent(line: str) -> None:
+    """Say nothing."""
+
+
+class ControlPlane:
+    """One control plane, known by its home directory."""
+
+    ORDER = ("keeper", "kwok", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd")
+    """In which they are ended."""
+
+    def __init__(self, home: Path, say: Callable[[str], None] = _silent) -> None:
+        """home: a directory of its own, which need not exist; `start` and `stop` delete what is in it."""
+        self.home = home.resolve()
+        self._say = say
+        self._processes = Processes(self.home)
+        self._client: ApiClient | None = None
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's."""
+        return self.home / "kubeconfig"
+
+    @property
+    def logs(self) -> Path:
+        """The directory with one log per process."""
+        return self.home / "logs"
+
+    @property
+    def layout(self) -> Layout:
+        """Its places and ports. Raises ControlPlaneFailed where it was not started."""
+        try:
+            ports = json.loads((self.home / "ports.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ControlPlaneFailed(f"no control plane in {self.home}; `make cluster-up` starts one") from None
+        return Layout(self.home, **ports)
+
+    @property
+    def client(self) -> ApiClient:
+        """Talks to the API server as administrator."""
+        if self._client is None:
+            layout = self.layout
+            token = layout.tokens.read_text(encoding="utf-8").partition(",")[0]
+            self._client = ApiClient(layout.server, token, layout.authority)
+        return self._client
+
+    @property
+    def running(self) -> bool:
+        """Whether all of its processes run and the API server says that it is ready."""
+        if any(self._processes.find(name) is None for name in self.ORDER):
+            return False
+        return self._ready()
+
+    def start(self, *, owner: Identity | None = None, system_nodes: int = SYSTEM_NODES) -> None:
+        """Start it anew and empty, unless it runs; ready when pods can be made and are given to nodes.
+
+        owner: the process with which it is to end. system_nodes: nodes without GPUs, for operators and launchers.
+        Raises ControlPlaneFailed; then nothing of it runs.
+        """
+        self.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with turn(self.home, f"another start in {self.home} is running; waiting for it", self._say):
+            if self.running:
+                return
+            self._clear()
+            try:
+                self._start(owner)
+                self._add_system_nodes(system_nodes)
+            except (ApiSilent, ApiRefused, KeysMissing, NoFreePort, ProcessEnded, ProgramMissing) as problem:
+                self._end()
+                raise ControlPlaneFailed(f"the control plane does not start: {problem}") from None
+            except BaseException:
+                self._end()
+                raise
+
+    def stop(self, *, by_keeper: bool = False) -> list[str]:
+        """End its processes and delete its data, but not its logs; returns the names of what ran.
+
+        It does not matter who started it. by_keeper: the keeper asks, which ends after this by itself. Raises
+        ControlPlaneFailed where a process cannot be ended.
+        """
+        if not self.home.exists():
+            return []
+        with turn(self.home, f"a start in {self.home} is running; waiting for it", self._say):
+            return self._end(by_keeper)
+
+    def status(self) -> dict[str, str]:
+        """Each process that was started, with its id or `ended`."""
+        found = {name: self._processes.find(name) for name in self._processes.names()}
+        return {name: str(identity.pid) if identity else "ended" for name, identity in found.items()}
+
+    def install_mpi_operator(self) -> None:
+        """Apply the operator's own manifest, server-side, and wait until its controller leads."""
+        manifest = programs()["mpi-operator"].file("mpi-operator.yaml")
+        for document in yaml.load_all(manifest.read_text(encoding="utf-8"), Loader=_LOADER):
+            if document:
+                self.client.apply(document)
+        self._wait("the MPI operator leads", self._mpi_operator_leads)
+
+    def _mpi_operator_leads(self) -> bool:
+        try:
+            lease = self.client.get("/apis/coordination.k8s.io/v1/namespaces/mpi-operator/leases/mpi-operator")
+        except ApiRefused as refused:
+            if refused.code == 404:
+                return False
+            raise
+        return bool(lease["spec"].get("holderIdentity"))
+
+    def _start(self, owner: Identity | None) -> None:
+        for attempt in range(1, START_TRIES + 1):
+            layout = self._prepare()
+            try:
+                self._launch("etcd", commands.etcd(layout))
+                self._launch("kube-apiserver", commands.kube_apiserver(layout))
+                self._wait("the API server is ready", self._ready)
+                break
+            except ProcessEnded as ended:
+                if attempt == START_TRIES or "address already in use" not in str(ended):
+                    raise
+                self._clear()
+        authority = layout.authority.read_bytes()
+        token = layout.tokens.read_text(encoding="utf-8").partition(",")[0]
+        write_private(layout.kubeconfig, kubeconfig(layout.server, authority, token))
+        write_stages(layout.stages)
+        for name in ("kwok.x-k8s.io_logs.yaml", "kwok.x-k8s.io_execs.yaml"):
+            text = programs()["kwok"].file(name).read_text(encoding="utf-8")
+            self.client.apply(yaml.load(text, Loader=_LOADER))
+        self._launch("kube-controller-manager", commands.kube_controller_manager(layout))
+        self._launch("kube-scheduler", commands.kube_scheduler(layout))
+        self._wait("kwok's kinds are served", self._kinds_of_kwok)
+        self._launch("kwok", commands.kwok(layout))
+        self._processes.start("keeper", keeper_command(self.home, owner))
+        self._wait("service accounts are made", self._default_account)
+
+    def _prepare(self) -> Layout:
+        """Ports, keys and tokens of a new control plane."""
+        ports = free_ports(4)
+        layout = Layout(self.home, *ports)
+        numbers = {name: value for name, value in asdict(layout).items() if name != "home"}
+        write_private(self.home / "ports.json", json.dumps(numbers))
+        layout.certificates.mkdir(mode=0o700)
+        make_signing_key(layout.signing_key)
+        make_token_file(layout.tokens)
+        return layout
+
+    def _launch(self, name: str, words: list[str]) -> None:
+        self._processes.start(name, [str(programs()[name].executable), *words])
+
+    def _wait(self, what: str, happened: Callable[[], bool]) -> None:
+        """Wait, as long as everything that was started runs."""
+
+        def look() -> bool:
+            for name in self._processes.names():
+                self._processes.must_run(name)
+            return happened()
+
+        seconds = wait_until(what, look, READY_SECONDS)
+        self._say(f"{what} ({seconds:.1f} s)")
+
+    def _ready(self) -> bool:
+        layout = self.layout
+        # The certificate is written before the key, and both before the server listens.
+        if not (layout.certificates / "apiserver.key").exists():
+            return False
+        try:
+            self.client.text("/readyz")
+        except (ApiSilent, ApiRefused):
+            return False
+        return True
+
+    def _kinds_of_kwok(self) -> bool:
+        try:
+            return len(self.client.get("/apis/kwok.x-k8s.io/v1alpha1")["resources"]) >= 2
+        except ApiRefused as refused:
+            if refused.code == 404:
+                return False
+            raise
+
+    def _default_account(self) -> bool:
+        try:
+            self.client.get("/api/v1/namespaces/default/serviceaccounts/default")
+        except ApiRefused as refused:
+            if refused.code == 404:
+                return False
+            raise
+        return True
+
+    def _add_system_nodes(self, count: int) -> None:
+        from nodes import Nodes
+
+        nodes = Nodes(self.client)
+        nodes.add_system(count)
+        self._wait(f"{count} system nodes are ready", lambda: nodes.ready() >= count)
+
+    def _clear(self) -> None:
+        self._end()
+        shutil.rmtree(self.logs, ignore_errors=True)
+
+    def _end(self, by_keeper: bool = False) -> list[str]:
+        self._client = None
+        try:
+            # The keeper first: it would start again what it hosts.
+            ended = [] if by_keeper else self._processes.stop(["keeper"])
+            ended += stop_hosted(self._processes)
+            for name in self.ORDER[1:]:
+                ended += self._processes.stop([name])
+        except ProcessEnded as problem:
+            raise ControlPlaneFailed(str(problem)) from None
+        for path in self.home.iterdir():
+            if path.is_dir() and path != self.logs:
+                shutil.rmtree(path)
+            elif not path.is_dir():
+                path.unlink(missing_ok=True)
+        return ended
+
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""A CustomResourceDefinition of 9,000 lines takes 0.2 s with the loader in C, several seconds without."""
+
+__all__ = ["HOST", "ControlPlane", "ControlPlaneFailed"]
