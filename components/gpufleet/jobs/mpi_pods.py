@@ -13,6 +13,12 @@ HUGEPAGES = "5120Mi"
 Source: docs.aws.amazon.com/eks/latest/userguide/node-efa.html
 """
 
+_STAY = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}
+"""A job ends when one of its pods is moved: autoscalers leave its nodes alone, however little they do.
+
+Sources: github.com/kubernetes/autoscaler cluster-autoscaler/FAQ.md, karpenter.sh/docs/concepts/disruption.
+"""
+
 _USER = 1000
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 
@@ -57,7 +63,7 @@ def worker_pod(name: str, args: Mapping[str, Any], efa: int, environment: Mappin
         spec["affinity"] = {"podAffinity": _one_zone(name)}
     pod = _pod(args, container, spec, environment)
     if topology := args.get("topology"):
-        pod["metadata"]["annotations"] = {"kueue.x-k8s.io/podset-required-topology": topology}
+        pod["metadata"]["annotations"]["kueue.x-k8s.io/podset-required-topology"] = topology
     return pod
 
 
@@ -123,4 +129,4 @@ def _pod(
         spec["serviceAccountName"] = account
     # Istio's sidecar, where a mesh injects one, never ends and cuts off ssh: kubeflow.org/docs/components/mpi.
     labels = {"sidecar.istio.io/inject": "false", **args.get("labels", {})}
-    return {"metadata": {"labels": labels}, "spec": spec}
+    return {"metadata": {"labels": labels, "annotations": dict(_STAY)}, "spec": spec}

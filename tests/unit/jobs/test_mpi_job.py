@@ -207,9 +207,10 @@ def test_workers_without_a_zone_follow_the_first_one():
 
 def test_topology_is_asked_for_on_the_workers_only():
     manifest = mpi_job("llm", LARGE)
-    annotation = {"kueue.x-k8s.io/podset-required-topology": "gpufleet.dev/zone-id"}
-    assert role(manifest, "Worker")["template"]["metadata"]["annotations"] == annotation
-    assert "annotations" not in role(manifest, "Launcher")["template"]["metadata"]
+    stay = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.sh/do-not-disrupt": "true"}
+    topology = {"kueue.x-k8s.io/podset-required-topology": "gpufleet.dev/zone-id"}
+    assert role(manifest, "Worker")["template"]["metadata"]["annotations"] == stay | topology
+    assert role(manifest, "Launcher")["template"]["metadata"]["annotations"] == stay
 
 
 @pytest.mark.parametrize("name", ["Launcher", "Worker"])

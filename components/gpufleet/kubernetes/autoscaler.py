@@ -1,0 +1,91 @@
+"""Autoscaler: the cluster autoscaler, by which pools leave zero when a job comes and return to zero after it."""
+
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+
+from gpufleet.aws.ordering import after
+from gpufleet.kubernetes.release import chart_release
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments
+from gpufleet.rules.kubernetes_autoscaler import judge_autoscaler
+
+VERSION = "9.52.1"
+"""Chart of October 2025, whose autoscaler is that of Kubernetes 1.34. Source: github.com/kubernetes/autoscaler."""
+CHARTS = "https://kubernetes.github.io/autoscaler"
+NAMESPACE = "kube-system"
+SERVICE_ACCOUNT = "cluster-autoscaler"
+"""What the pod identity of the autoscaler's role is bound to: gpufleet.aws.autoscaler_identity."""
+
+
+class AutoscalerArgs(TypedDict):
+    """Which cluster's pools grow and shrink, and how fast they shrink. For EKS; AKS has an autoscaler of its own."""
+
+    cluster_name: pulumi.Input[str]
+    """The EKS cluster. Its autoscaling groups are found by the tags that EKS gives them."""
+    region: str
+    """Region of the cluster, for instance us-east-1."""
+    version: NotRequired[str]
+    """Version of the chart. Default 9.52.1."""
+    idle_minutes: NotRequired[int]
+    """Minutes without work after which a node goes. Default 10."""
+    provision_minutes: NotRequired[int]
+    """Minutes within which a new node has to be Ready; another pool is tried then. Default 20: GPU nodes are slow."""
+    values: NotRequired[Mapping[str, Any]]
+    """Further values of the chart, which win over those of here."""
+    labels: NotRequired[Mapping[str, str]]
+    """Labels of the autoscaler's objects."""
+
+
+def plan_values(args: AutoscalerArgs) -> dict[str, Any]:
+    """The values of the chart. `args` has passed the rules.
+
+    scale-down-unneeded-time: how long GPUs are paid for without work. least-waste: a job that fits on a small node
+    does not start a large one. Nodes under a running job stay: its pods say that they may not be evicted.
+    Source: github.com/kubernetes/autoscaler, cluster-autoscaler/FAQ.md and charts/cluster-autoscaler/values.yaml.
+    """
+    idle = f"{int(args.get('idle_minutes', 10))}m"
+    values = {
+        "cloudProvider": "aws",
+        "awsRegion": args["region"],
+        "autoDiscovery": {"clusterName": args["cluster_name"]},
+        "fullnameOverride": "cluster-autoscaler",
+        "rbac": {"serviceAccount": {"create": True, "name": SERVICE_ACCOUNT}},
+        "priorityClassName": "system-cluster-critical",
+        "resources": {"requests": {"cpu": "100m", "memory": "600Mi"}},
+        "extraArgs": {
+            "expander": "least-waste",
+            "max-node-provision-time": f"{int(args.get('provision_minutes', 20))}m",
+            "scale-down-delay-after-add": idle,
+            "scale-down-unneeded-time": idle,
+            "skip-nodes-with-system-pods": False,
+        },
+        **({"additionalLabels": dict(args["labels"])} if args.get("labels") else {}),
+    }
+    return values | dict(args.get("values", {}))
+
+
+class Autoscaler(pulumi.ComponentResource):
+    """The cluster autoscaler's chart for EKS. Its rights come from a pod identity, which the cluster's own stack makes.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    service_account: pulumi.Output[str]
+    """Namespace and name of the service account, as kube-system/cluster-autoscaler."""
+
+    def __init__(self, name: str, args: AutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, AutoscalerArgs), *judge_autoscaler(args)])
+        super().__init__("gpufleet-kubernetes:index:Autoscaler", name, {}, opts)
+        release = chart_release(
+            f"{name}-release",
+            chart="cluster-autoscaler",
+            version=args.get("version", VERSION),
+            namespace=NAMESPACE,
+            values=plan_values(args),
+            opts=pulumi.ResourceOptions(parent=self),
+            repository=CHARTS,
+        )
+        self.service_account = after(pulumi.Output.from_input(f"{NAMESPACE}/{SERVICE_ACCOUNT}"), release)
+        self.register_outputs({"service_account": self.service_account})

@@ -1,0 +1,107 @@
+"""DevicePlugin: NVIDIA's device plugin, which tells Kubernetes how many GPUs a node has."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+
+from gpufleet.aws.ordering import after
+from gpufleet.kubernetes.device_plugins import device_plugin, tolerations
+from gpufleet.kubernetes.objects import kubernetes_object, labelled
+from gpufleet.kubernetes.release import chart_release
+from gpufleet.pool import Taint
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments
+from gpufleet.rules.kubernetes_plugin import judge_device_plugin
+
+VERSION = "0.20.0"
+"""Source: github.com/NVIDIA/k8s-device-plugin, releases; chart and image have the same version."""
+CHARTS = "https://nvidia.github.io/k8s-device-plugin"
+_NAME = "nvidia-device-plugin"
+
+
+class DevicePluginArgs(TypedDict):
+    """Where NVIDIA's device plugin comes from and which nodes it runs on."""
+
+    source: NotRequired[str]
+    """daemonset: one object, which shows in the preview; chart: NVIDIA's Helm chart. Default daemonset."""
+    version: NotRequired[str]
+    """Version of image and chart. Default 0.20.0."""
+    image: NotRequired[str]
+    """Repository of the image, for a closed network. Default nvcr.io/nvidia/k8s-device-plugin."""
+    namespace: NotRequired[str]
+    """Namespace; one that allows hostPath volumes. Default kube-system."""
+    tolerations: NotRequired[Sequence[Taint]]
+    """Taints of GPU pools besides nvidia.com/gpu, which is tolerated always. Default: none."""
+    labels: NotRequired[Mapping[str, str]]
+    """Labels of the objects."""
+
+
+def plan_device_plugin(args: DevicePluginArgs) -> dict[str, Any]:
+    """The DaemonSet. `args` has passed the rules.
+
+    Nodes without a GPU never get it: it selects the label that every node of a gpufleet pool carries. The plugin needs
+    the kubelet's directory of device plugins and nothing else: no privilege, no host network.
+    Source: github.com/NVIDIA/k8s-device-plugin (deployments/static, README: FAIL_ON_INIT_ERROR).
+    """
+    repository = args.get("image", "nvcr.io/nvidia/k8s-device-plugin")
+    container = {
+        "image": f"{repository}:v{args.get('version', VERSION)}",
+        # A node whose driver is not up yet is tried again by the kubelet and does not crash-loop the pod.
+        "env": [{"name": "FAIL_ON_INIT_ERROR", "value": "false"}],
+        "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+    return device_plugin(
+        name=_NAME,
+        namespace=args.get("namespace", "kube-system"),
+        container=container,
+        host_paths={"device-plugins": "/var/lib/kubelet/device-plugins"},
+        node_selector={"nvidia.com/gpu.present": "true"},
+        taints=args.get("tolerations", ()),
+        more={},
+    )
+
+
+def plan_values(args: DevicePluginArgs) -> dict[str, Any]:
+    """The values of NVIDIA's chart. `args` has passed the rules.
+
+    Its own affinity takes nodes with nvidia.com/gpu.present=true already.
+    Source: deployments/helm/nvidia-device-plugin/values.yaml of github.com/NVIDIA/k8s-device-plugin.
+    """
+    values: dict[str, Any] = {"tolerations": tolerations(args.get("tolerations", ()))}
+    return values | ({"image": {"repository": args["image"]}} if "image" in args else {})
+
+
+class DevicePlugin(pulumi.ComponentResource):
+    """NVIDIA's device plugin on the GPU nodes of a cluster, and on no other node.
+
+    Not for nodes of the image bottlerocket, which bring it along, nor beside NVIDIA's GPU operator, which installs it.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    resource: pulumi.Output[str]
+    """nvidia.com/gpu, for those who need the plugin to be there."""
+
+    def __init__(self, name: str, args: DevicePluginArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, DevicePluginArgs), *judge_device_plugin(args)])
+        super().__init__("gpufleet-kubernetes:index:DevicePlugin", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        made: pulumi.Resource
+        if args.get("source", "daemonset") == "chart":
+            made = chart_release(
+                f"{name}-release",
+                chart=_NAME,
+                version=args.get("version", VERSION),
+                namespace=args.get("namespace", "kube-system"),
+                values=plan_values(args),
+                opts=child,
+                repository=CHARTS,
+            )
+        else:
+            made = kubernetes_object(
+                f"{name}-daemonset", labelled(plan_device_plugin(args), args.get("labels", {})), child
+            )
+        self.resource = after(pulumi.Output.from_input("nvidia.com/gpu"), made)
+        self.register_outputs({"resource": self.resource})

@@ -1,0 +1,104 @@
+"""MpiOperator: what turns an MPIJob into pods, keys and a hostfile."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+
+from gpufleet.aws.ordering import after
+from gpufleet.errors import UserError
+from gpufleet.kubernetes.manifests import read_manifest
+from gpufleet.kubernetes.objects import kubernetes_objects, labelled
+from gpufleet.kubernetes.release import chart_release
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments
+from gpufleet.rules.kubernetes_operator import judge_mpi_operator
+
+VERSION = "v0.7.0"
+"""The version whose manifest's checksum is known here and that the tests run."""
+TRAINER_VERSION = "2.3.0"
+TRAINER_CHART = "oci://ghcr.io/kubeflow/charts/kubeflow-trainer"
+_ADDRESS = "https://raw.githubusercontent.com/kubeflow/mpi-operator/{version}/deploy/v2beta1/mpi-operator.yaml"
+
+
+class MpiOperatorArgs(TypedDict):
+    """Which operator, of which version, from where."""
+
+    flavour: NotRequired[str]
+    """mpi-operator, which runs MPIJobs and so what `gpufleet jobs` submits; or trainer, Kubeflow Trainer, which runs
+    TrainJobs of OpenMPI. Default mpi-operator."""
+    version: NotRequired[str]
+    """Version, for instance v0.7.0. Default v0.7.0, or 2.3.0 of trainer."""
+    manifest: NotRequired[str]
+    """https address or path of the operator's manifest, for instance in a closed network. Default: upstream's of the
+    version."""
+    sha256: NotRequired[str]
+    """Checksum of the manifest, 64 hexadecimal digits. Default: the known one; other versions need it."""
+    image: NotRequired[str]
+    """Image of the operator instead of the manifest's, with a tag or digest, for a registry of your own."""
+    implementations: NotRequired[Sequence[str]]
+    """MPI implementations that jobs use: OpenMPI, Intel, MPICH. Default [OpenMPI]."""
+    labels: NotRequired[Mapping[str, str]]
+    """Labels of the objects."""
+
+
+@cache
+def known_checksums() -> dict[str, str]:
+    """Version to the checksum of its manifest."""
+    records = json.loads(Path(__file__).with_name("mpi_operator_manifests.json").read_text())
+    return {version: record["sha256"] for version, record in records.items()}
+
+
+def plan_operator(args: MpiOperatorArgs) -> list[dict[str, Any]]:
+    """The objects of the operator. `args` has passed the rules. Errors: UserError if the manifest cannot be had."""
+    version = args.get("version", VERSION)
+    checksum = args.get("sha256") or known_checksums()[version]
+    documents = read_manifest(args.get("manifest") or _ADDRESS.format(version=version), checksum)
+    if image := args.get("image"):
+        documents = [_with_image(document, image) for document in documents]
+    return [labelled(document, args.get("labels", {})) for document in documents]
+
+
+def _with_image(document: dict[str, Any], image: str) -> dict[str, Any]:
+    if document["kind"] != "Deployment":
+        return document
+    pod = document["spec"]["template"]["spec"]
+    containers = [{**container, "image": image} for container in pod["containers"]]
+    template = {**document["spec"]["template"], "spec": {**pod, "containers": containers}}
+    return {**document, "spec": {**document["spec"], "template": template}}
+
+
+class MpiOperator(pulumi.ComponentResource):
+    """Kubeflow's MPI operator: definition, namespace, roles and controller, each an object of its own.
+
+    It gets what its own manifest asks for, cluster-wide: pods, secrets, config maps, services and jobs.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered, and a RunError
+    if the manifest cannot be had or has another checksum.
+    """
+
+    api_version: pulumi.Output[str]
+    """kubeflow.org/v2beta1, or trainer.kubeflow.org/v1alpha1: for those who need the operator to be there."""
+
+    def __init__(self, name: str, args: MpiOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        findings = judge_mpi_operator(args, tuple(known_checksums()))
+        refuse_or_warn(name, [*judge_arguments(args, MpiOperatorArgs), *findings])
+        trainer = args.get("flavour") == "trainer"
+        try:
+            documents = [] if trainer else plan_operator(args)
+        except UserError as error:
+            raise pulumi.RunError(f"{name}: {error}") from error
+        super().__init__("gpufleet-kubernetes:index:MpiOperator", name, {}, opts)
+        made: Sequence[pulumi.Resource]
+        if trainer:
+            version = args.get("version", TRAINER_VERSION)
+            child = pulumi.ResourceOptions(parent=self)
+            made = [chart_release(f"{name}-release", TRAINER_CHART, version, "kubeflow-system", {}, child)]
+        else:
+            made = kubernetes_objects(name, documents, self)
+        served = "trainer.kubeflow.org/v1alpha1" if trainer else "kubeflow.org/v2beta1"
+        self.api_version = after(pulumi.Output.from_input(served), *made)
+        self.register_outputs({"api_version": self.api_version})

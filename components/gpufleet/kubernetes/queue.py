@@ -1,0 +1,155 @@
+"""Queue: Kueue, so that jobs wait as a whole until all of their workers fit, each team within its quota of GPUs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+
+from gpufleet.aws.ordering import after
+from gpufleet.kubernetes.objects import kubernetes_object, labelled
+from gpufleet.kubernetes.release import chart_release
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments
+from gpufleet.rules.kubernetes_queue import judge_queue
+
+VERSION = "0.19.2"
+CHART = "oci://registry.k8s.io/kueue/charts/kueue"
+_API = "kueue.x-k8s.io/v1beta2"
+_CPU = "cpu"
+_UNLIMITED = {
+    "cpu": "1M",
+    "memory": "10Pi",
+    "hugepages-2Mi": "10Pi",
+    "vpc.amazonaws.com/efa": "1M",
+}
+"""What Kueue has to know about because jobs ask for it, and what teams do not share: GPUs are the limit."""
+
+
+class Flavor(TypedDict):
+    """GPUs of one kind in one zone."""
+
+    gpu: str
+    """GPU model, as the label gpufleet.dev/gpu of the nodes says it, for instance H100."""
+    zone: str
+    """Zone id of the nodes, for instance use1-az1."""
+
+
+class QueueArgs(TypedDict):
+    """The kinds of GPUs, and each team's share of them."""
+
+    flavors: Mapping[str, Flavor]
+    """A short name of your choice to GPUs of one kind in one zone, for instance {h100: {gpu: H100, zone: use1-az1}}.
+    Jobs take the first with room."""
+    quotas: Mapping[str, Mapping[str, int]]
+    """Namespace of a team to its GPUs of each flavor, for instance {vision: {h100: 64}}; a flavor that is not named
+    is 0. The namespaces have to exist."""
+    topology: NotRequired[bool]
+    """True: jobs may ask to lie in one domain of the topology (zone, then node). For pools that do not shrink to 0:
+    Kueue places on nodes that exist. Default false; flavors keep a job in one zone all the same."""
+    install: NotRequired[bool]
+    """False: Kueue is on the cluster already. Default true."""
+    version: NotRequired[str]
+    """Version of Kueue's chart. Default 0.19.2."""
+    labels: NotRequired[Mapping[str, str]]
+    """Labels of the objects."""
+
+
+def plan_topology(name: str) -> dict[str, Any]:
+    """The levels of placement: zones, and nodes in them."""
+    levels = [{"nodeLabel": "gpufleet.dev/zone-id"}, {"nodeLabel": "kubernetes.io/hostname"}]
+    return {"apiVersion": _API, "kind": "Topology", "metadata": {"name": name}, "spec": {"levels": levels}}
+
+
+def plan_flavors(name: str, args: QueueArgs) -> dict[str, dict[str, Any]]:
+    """The ResourceFlavors by their short name. `args` has passed the rules.
+
+    The first, cpu, is for launchers, which need no GPU: any node will do. A flavor's labels become the node selector
+    of the pods, and with its taint none is given to a pod that does not tolerate GPU nodes.
+    """
+    taint = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+
+    def flavor(short: str, spec: Mapping[str, Any]) -> dict[str, Any]:
+        return {"apiVersion": _API, "kind": "ResourceFlavor", "metadata": {"name": f"{name}-{short}"}, "spec": spec}
+
+    flavors = {_CPU: flavor(_CPU, {})}
+    for short, kind in args["flavors"].items():
+        labels = {"gpufleet.dev/gpu": kind["gpu"], "gpufleet.dev/zone-id": kind["zone"]}
+        spec = {"nodeLabels": labels, "nodeTaints": [taint]}
+        flavors[short] = flavor(short, spec | ({"topologyName": name} if args.get("topology", False) else {}))
+    return flavors
+
+
+def plan_cluster_queue(name: str, args: QueueArgs, namespace: str) -> dict[str, Any]:
+    """The ClusterQueue of one team: its quota. `args` has passed the rules.
+
+    All resources are in one group, because with a topology a pod's resources must come from one flavor. BestEffortFIFO:
+    a large job that waits does not hold up small ones that fit.
+    """
+    quota = args["quotas"][namespace]
+
+    def resources(gpus: int) -> list[dict[str, str]]:
+        limits = {"nvidia.com/gpu": str(gpus), **_UNLIMITED}
+        return [{"name": resource, "nominalQuota": limit} for resource, limit in limits.items()]
+
+    flavors = [{"name": f"{name}-{_CPU}", "resources": resources(0)}]
+    flavors += [
+        {"name": f"{name}-{short}", "resources": resources(int(quota.get(short, 0)))} for short in args["flavors"]
+    ]
+    return {
+        "apiVersion": _API,
+        "kind": "ClusterQueue",
+        "metadata": {"name": f"{name}-{namespace}"},
+        "spec": {
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+            "queueingStrategy": "BestEffortFIFO",
+            "resourceGroups": [{"coveredResources": ["nvidia.com/gpu", *_UNLIMITED], "flavors": flavors}],
+        },
+    }
+
+
+def plan_local_queue(name: str, namespace: str) -> dict[str, Any]:
+    """The LocalQueue of one team, called like the component: what its jobs name."""
+    metadata = {"name": name, "namespace": namespace}
+    spec = {"clusterQueue": f"{name}-{namespace}"}
+    return {"apiVersion": _API, "kind": "LocalQueue", "metadata": metadata, "spec": spec}
+
+
+class Queue(pulumi.ComponentResource):
+    """Kueue, a flavor for each kind of GPU and zone, and for each team a quota and a queue in its namespace.
+
+    A job with the queue's name is made suspended and starts when all of it fits; jobs without a queue are not Kueue's.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    queue: pulumi.Output[str]
+    """Name of the queue in every team's namespace, for jobs."""
+
+    def __init__(self, name: str, args: QueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, QueueArgs), *judge_queue(name, args)])
+        super().__init__("gpufleet-kubernetes:index:Queue", name, {}, opts)
+        self._labels = args.get("labels", {})
+        needed = self._installed(name, args)
+        if args.get("topology", False):
+            needed = [self._object(f"{name}-topology", plan_topology(name), needed)]
+        flavors = [
+            self._object(f"{name}-flavor-{short}", document, needed)
+            for short, document in plan_flavors(name, args).items()
+        ]
+        queues: list[pulumi.Resource] = []
+        for namespace in args["quotas"]:
+            quota = self._object(f"{name}-quota-{namespace}", plan_cluster_queue(name, args, namespace), flavors)
+            queues.append(self._object(f"{name}-queue-{namespace}", plan_local_queue(name, namespace), [quota]))
+        self.queue = after(pulumi.Output.from_input(name), *queues)
+        self.register_outputs({"queue": self.queue})
+
+    def _installed(self, name: str, args: QueueArgs) -> Sequence[pulumi.Resource]:
+        """Kueue itself: its definitions, and the webhook that every queue object goes through."""
+        if not args.get("install", True):
+            return []
+        child = pulumi.ResourceOptions(parent=self)
+        return [chart_release(f"{name}-release", CHART, args.get("version", VERSION), "kueue-system", {}, child)]
+
+    def _object(self, child: str, document: Mapping[str, Any], needed: Sequence[pulumi.Resource]) -> pulumi.Resource:
+        opts = pulumi.ResourceOptions(parent=self, depends_on=list(needed))
+        return kubernetes_object(child, labelled(document, self._labels), opts)

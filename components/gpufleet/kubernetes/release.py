@@ -1,0 +1,35 @@
+"""A Helm chart as one plain resource: helm.v3.Release, with a pinned version."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+
+def chart_release(
+    name: str,
+    chart: str,
+    version: str,
+    namespace: str,
+    values: Mapping[str, Any],
+    opts: pulumi.ResourceOptions,
+    repository: str | None = None,
+) -> pulumi.CustomResource:
+    """The release of a chart by its name in `repository`, or by an address oci://... without one.
+
+    Atomic: a release that does not come up is taken back, so that the next `up` starts clean. The release has the name
+    of the chart, not one with a random suffix, so that labels and service accounts can be known beforehand.
+    """
+    inputs: dict[str, Any] = {
+        "chart": chart,
+        "version": version,
+        "name": chart.rpartition("/")[2],
+        "namespace": namespace,
+        "createNamespace": namespace != "kube-system",
+        "atomic": True,
+        "timeout": 600,
+        "values": dict(values),
+    }
+    if repository:
+        inputs["repositoryOpts"] = {"repo": repository}
+    return pulumi.CustomResource("kubernetes:helm.sh/v3:Release", name, inputs, opts)

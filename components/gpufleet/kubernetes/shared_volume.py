@@ -1,0 +1,172 @@
+"""SharedVolume: a shared file system as a volume that every pod of a team mounts, wherever the files are."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+
+from gpufleet.aws.ordering import after
+from gpufleet.kubernetes.objects import kubernetes_object, labelled
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments
+from gpufleet.rules.kubernetes_volume import judge_shared_volume
+
+_OPTIONS = {
+    "efs": ("nfsvers=4.1", "hard", "noresvport", "tls"),
+    "nfs": ("nfsvers=4.1", "hard"),
+    "azure_files": ("nfsvers=4.1", "hard", "noresvport", "nconnect=4"),
+    "azure_blob": (),
+}
+"""Mount options by kind. hard: a server that is away makes writers wait instead of losing what they wrote. noresvport:
+the client comes back from another port after the connection broke; EFS and Azure ask for it. Blob storage's NFS is 3.0,
+with options of its driver's own.
+
+Sources: docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html,
+learn.microsoft.com/azure/storage/files/nfs-performance,
+learn.microsoft.com/azure/storage/blobs/network-file-system-protocol-support-how-to
+"""
+
+
+class VolumeSource(TypedDict, total=False):
+    """Where the files are: one of efs, nfs, azure_blob and azure_files."""
+
+    efs: pulumi.Input[str]
+    """Id of an EFS file system, fs-..."""
+    access_point: pulumi.Input[str]
+    """With efs: id of an access point, fsap-..., whose user and directory then hold for everybody."""
+    nfs: pulumi.Input[str]
+    """An NFS 4.1 server and the directory that it exports, for instance 10.0.0.5:/export/shared."""
+    azure_blob: pulumi.Input[str]
+    """A blob container with NFS 3.0, as <resource group>/<account>/<container>."""
+    azure_files: pulumi.Input[str]
+    """A premium file share with NFS 4.1, as <resource group>/<account>/<share>."""
+
+
+class SharedVolumeArgs(TypedDict):
+    """A shared file system, and the namespace that mounts it."""
+
+    namespace: str
+    """Namespace of the claim. It has to exist."""
+    source: VolumeSource
+    """Where the files are."""
+    claim: NotRequired[str]
+    """Name of the claim, which jobs mount. Default shared."""
+    capacity: NotRequired[str]
+    """What volume and claim say to be, in Kubernetes' quantities; none of these servers enforces it. Default 1Ti."""
+    mount_options: NotRequired[Sequence[str]]
+    """Mount options. Default for NFS 4.1: nfsvers=4.1, hard, and what EFS and Azure add to them."""
+    reclaim: NotRequired[str]
+    """What becomes of the files when the claim is deleted: Retain or Delete. Default Retain."""
+    zone: NotRequired[str]
+    """Zone id of files that can be mounted in one zone only; pods are then placed there. Default: any zone."""
+    labels: NotRequired[Mapping[str, str]]
+    """Labels of the objects."""
+
+
+def kind_of(source: Mapping[str, Any]) -> str:
+    """efs, nfs, azure_blob or azure_files: the one that a source has."""
+    return next(kind for kind in _OPTIONS if source.get(kind) is not None)
+
+
+def plan_volume(args: SharedVolumeArgs) -> dict[str, Any]:
+    """The PersistentVolume. `args` has passed the rules.
+
+    It is bound to its claim from the start, so that no other claim takes it; and since volumes have no namespace, its
+    name begins with the claim's.
+    """
+    namespace, claim = args["namespace"], args.get("claim", "shared")
+    kind = kind_of(args["source"])
+    spec: dict[str, Any] = {
+        "capacity": {"storage": args.get("capacity", "1Ti")},
+        "accessModes": ["ReadWriteMany"],
+        "volumeMode": "Filesystem",
+        "persistentVolumeReclaimPolicy": args.get("reclaim", "Retain"),
+        # No class: a class would make a new, empty volume for a claim that came first.
+        "storageClassName": "",
+        "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": namespace, "name": claim},
+        "mountOptions": list(args.get("mount_options", _OPTIONS[kind])),
+        **_files(kind, args["source"]),
+    }
+    if "zone" in args:
+        here = {"key": "gpufleet.dev/zone-id", "operator": "In", "values": [args["zone"]]}
+        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}}
+    metadata = {"name": f"{namespace}-{claim}"}
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec}
+
+
+def plan_claim(args: SharedVolumeArgs) -> dict[str, Any]:
+    """The PersistentVolumeClaim. `args` has passed the rules."""
+    namespace, claim = args["namespace"], args.get("claim", "shared")
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": claim, "namespace": namespace},
+        "spec": {
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": "",
+            "volumeName": f"{namespace}-{claim}",
+            "resources": {"requests": {"storage": args.get("capacity", "1Ti")}},
+        },
+    }
+
+
+def _files(kind: str, source: Mapping[str, Any]) -> dict[str, Any]:
+    """The field of a volume's spec that says where the files are."""
+    place = pulumi.Output.from_input(source[kind])
+    if kind == "nfs":
+        server_and_path = place.apply(lambda text: text.rpartition(":/"))
+        return {
+            "nfs": {
+                "server": server_and_path.apply(lambda parts: parts[0].strip("[]")),
+                "path": server_and_path.apply(lambda parts: f"/{parts[2]}"),
+            }
+        }
+    if kind == "efs":
+        point = source.get("access_point")
+        # <file system>:<path>:<access point>: github.com/kubernetes-sigs/aws-efs-csi-driver, examples/access_points.
+        handle = place if point is None else pulumi.Output.concat(place, "::", point)
+        return {"csi": {"driver": "efs.csi.aws.com", "volumeHandle": handle}}
+    driver, store = ("blob", "containerName") if kind == "azure_blob" else ("file", "shareName")
+    parts = place.apply(lambda text: text.split("/"))
+    attributes = {
+        "protocol": "nfs",
+        "resourceGroup": parts.apply(lambda each: each[0]),
+        "storageAccount": parts.apply(lambda each: each[1]),
+        store: parts.apply(lambda each: each[2]),
+    }
+    # The drivers want a handle that no other volume of the cluster has:
+    # learn.microsoft.com/azure/aks/azure-csi-files-storage-provision.
+    handle = parts.apply(lambda each: "_".join(each[1:]))
+    return {"csi": {"driver": f"{driver}.csi.azure.com", "volumeHandle": handle, "volumeAttributes": attributes}}
+
+
+class SharedVolume(pulumi.ComponentResource):
+    """A volume and its claim, ReadWriteMany, for files that outlive the cluster.
+
+    Every file keeps the uid of the job that wrote it, but on an EFS access point, which has a user of its own. The
+    drivers of EFS and Azure have to be on the cluster; NFS needs none.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    claim: pulumi.Output[str]
+    """Name of the claim, for those who mount it."""
+    volume: pulumi.Output[str]
+    """Name of the volume."""
+
+    def __init__(self, name: str, args: SharedVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, SharedVolumeArgs), *judge_shared_volume(args)])
+        super().__init__("gpufleet-kubernetes:index:SharedVolume", name, {}, opts)
+        labels = args.get("labels", {})
+        volume = kubernetes_object(
+            f"{name}-volume", labelled(plan_volume(args), labels), pulumi.ResourceOptions(parent=self)
+        )
+        claim = kubernetes_object(
+            f"{name}-claim",
+            labelled(plan_claim(args), labels),
+            pulumi.ResourceOptions(parent=self, depends_on=[volume]),
+        )
+        claim_name = args.get("claim", "shared")
+        self.claim = after(pulumi.Output.from_input(claim_name), claim)
+        self.volume = after(pulumi.Output.from_input(f"{args['namespace']}-{claim_name}"), volume)
+        self.register_outputs({"claim": self.claim, "volume": self.volume})
