@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NoReturn, cast
+from typing import NoReturn
 
 from google.protobuf.empty_pb2 import Empty
 from pulumi.runtime.proto import plugin_pb2
@@ -16,6 +16,7 @@ from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.clock import Clock
+from gpufleet_rehearsal.cloud.diff import Diff
 from gpufleet_rehearsal.cloud.settings import DIRECTORY
 from gpufleet_rehearsal.kubernetes.changes import changes
 from gpufleet_rehearsal.kubernetes.cluster import Cluster
@@ -27,7 +28,6 @@ from gpufleet_rehearsal.kubernetes.package_schema import package_schema
 from gpufleet_rehearsal.kubernetes.release import changed as release_changed
 from gpufleet_rehearsal.provider.answers import KINDS, Context, explained, plugin_version, refuse, type_of
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
-from gpufleet_rehearsal.table.paths import Json
 
 THREADS = 32
 """Requests to the API server at a time; more would only wait there."""
@@ -61,7 +61,9 @@ class KubernetesProvider(ResourceProviderServicer):
     @explained
     async def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
         """Refuse a configuration that leads nowhere, or to a real cluster."""
-        found = [pb.CheckFailure(property=key, reason=why) for key, why in configuration_problems(_read(request.news))]
+        found = [
+            pb.CheckFailure(property=key, reason=why) for key, why in configuration_problems(read_struct(request.news))
+        ]
         if self._directory is None or not self._directory.is_dir():
             found.append(pb.CheckFailure(reason=self._no_rehearsal()))
         return pb.CheckResponse(inputs=request.news, failures=found)
@@ -75,8 +77,8 @@ class KubernetesProvider(ResourceProviderServicer):
     @explained
     async def DiffConfig(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
         """Another cluster replaces the provider, and so everything on it; nothing else does."""
-        olds = _read(request.old_inputs) or _read(request.olds)
-        if leads_elsewhere(olds, _read(request.news)):
+        olds = read_struct(request.old_inputs) or read_struct(request.olds)
+        if leads_elsewhere(olds, read_struct(request.news)):
             return pb.DiffResponse(changes=pb.DiffResponse.DIFF_SOME, replaces=["kubeconfig"], diffs=["kubeconfig"])
         return pb.DiffResponse(changes=pb.DiffResponse.DIFF_UNKNOWN)
 
@@ -86,14 +88,14 @@ class KubernetesProvider(ResourceProviderServicer):
         if self._directory is None or not self._directory.is_dir():
             raise UserError(self._no_rehearsal())
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
-        configuration = read_configuration(_read(request.args))
+        configuration = read_configuration(read_struct(request.args))
         self._cluster = Cluster(self._directory, configuration, self._clock, self._log)
         return pb.ConfigureResponse(supportsPreview=True)
 
     @explained
     async def Check(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
         """Name the object, fill in its place, and tell what is wrong with it as far as that is seen here."""
-        type_, news, olds = type_of(request.urn), _read(request.news), _read(request.olds)
+        type_, news, olds = type_of(request.urn), read_struct(request.news), read_struct(request.olds)
         name = request.urn.rpartition("::")[2]
         if type_ == RELEASE:
             inputs, found = self.cluster.releases.check(name, news, olds, request.randomSeed)
@@ -105,28 +107,29 @@ class KubernetesProvider(ResourceProviderServicer):
     @explained
     async def Diff(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
         """What changes, property by property, and what replaces the object."""
-        type_, news = type_of(request.urn), _read(request.news)
-        olds = _read(request.old_inputs) or _read(request.olds)
+        type_, news = type_of(request.urn), read_struct(request.news)
+        olds = read_struct(request.old_inputs) or read_struct(request.olds)
         if type_ == RELEASE:
             found = release_changed(olds, news)
         else:
             kind = kind_of(type_, news)
             mutable = self.cluster.configuration.mutable
             found = changes(kind, document_of(kind, olds), document_of(kind, news), mutable=mutable)
-        seen = [c for c in found.changes if not _within(c.path, request.ignoreChanges)]
+        kept = tuple(change for change in found.changes if not _within(change.path, request.ignoreChanges))
+        seen = Diff(kept, found.delete_first)
         return pb.DiffResponse(
-            changes=pb.DiffResponse.DIFF_SOME if seen else pb.DiffResponse.DIFF_NONE,
-            replaces=[change.path for change in seen if change.replaces],
-            diffs=[change.path for change in seen],
-            deleteBeforeReplace=found.delete_first,
+            changes=pb.DiffResponse.DIFF_SOME if kept else pb.DiffResponse.DIFF_NONE,
+            replaces=seen.replaces,
+            diffs=seen.changed,
+            deleteBeforeReplace=seen.delete_first and bool(seen.replaces),
             hasDetailedDiff=True,
-            detailedDiff={c.path: pb.PropertyDiff(kind=KINDS[c.kind, c.replaces], inputDiff=True) for c in seen},
+            detailedDiff={c.path: pb.PropertyDiff(kind=KINDS[c.kind, c.replaces], inputDiff=True) for c in kept},
         )
 
     @explained
     async def Create(self, request: pb.CreateRequest, context: Context) -> pb.CreateResponse:
         """Apply an object that is new, and wait for it."""
-        type_, inputs = type_of(request.urn), _read(request.properties)
+        type_, inputs = type_of(request.urn), read_struct(request.properties)
         if type_ == RELEASE:
             id_, outputs = await self.cluster.releases.create(request.urn, inputs, preview=request.preview)
         elif request.preview:
@@ -138,7 +141,7 @@ class KubernetesProvider(ResourceProviderServicer):
     @explained
     async def Update(self, request: pb.UpdateRequest, context: Context) -> pb.UpdateResponse:
         """Apply an object that is there, and wait for it."""
-        type_, inputs, olds = type_of(request.urn), _read(request.news), _read(request.olds)
+        type_, inputs, olds = type_of(request.urn), read_struct(request.news), read_struct(request.olds)
         if type_ == RELEASE:
             outputs = await self.cluster.releases.update(request.urn, request.id, inputs, preview=request.preview)
         elif request.preview:
@@ -152,7 +155,7 @@ class KubernetesProvider(ResourceProviderServicer):
     @explained
     async def Read(self, request: pb.ReadRequest, context: Context) -> pb.ReadResponse:
         """Refresh, import and `.get`; an empty id says that the object is gone."""
-        type_, inputs, olds = type_of(request.urn), _read(request.inputs), _read(request.properties)
+        type_, inputs, olds = type_of(request.urn), read_struct(request.inputs), read_struct(request.properties)
         if type_ == RELEASE:
             found = self.cluster.releases.read(request.id)
         else:
@@ -165,11 +168,11 @@ class KubernetesProvider(ResourceProviderServicer):
     @explained
     async def Delete(self, request: pb.DeleteRequest, context: Context) -> Empty:
         """Delete an object and wait until it is gone."""
-        type_, olds = type_of(request.urn), _read(request.properties)
+        type_, olds = type_of(request.urn), read_struct(request.properties)
         if type_ == RELEASE:
             self.cluster.releases.delete(request.id)
         else:
-            inputs = _read(request.old_inputs)
+            inputs = read_struct(request.old_inputs)
             await self.cluster.delete(type_, request.urn, request.id, inputs, olds, request.timeout)
         return Empty()
 
@@ -199,10 +202,5 @@ async def _refuse_rendering(context: Context, token: str) -> NoReturn:
     await refuse(context, f"{token}: {ONE_BY_ONE}")
 
 
-def _read(struct: object) -> dict[str, Json]:
-    return read_struct(cast("pb.CheckRequest", struct)) if struct else {}  # type: ignore[arg-type]  # a Struct, or none
-
-
-def _within(path: str, ignored: Mapping[str, str] | object) -> bool:
-    paths = list(cast("list[str]", ignored))
-    return any(path == held or path.startswith((f"{held}.", f"{held}[")) for held in paths)
+def _within(path: str, ignored: Sequence[str]) -> bool:
+    return any(path == held or path.startswith((f"{held}.", f"{held}[")) for held in ignored)

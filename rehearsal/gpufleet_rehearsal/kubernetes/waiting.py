@@ -25,6 +25,8 @@ OUTAGE_SECONDS = 10.0
 """How long the API server may be gone in the middle of a wait; our choice."""
 FIRST_LOOK, SLOWEST_LOOK = 0.1, 2.0
 """Seconds between two looks: at first, and in the end."""
+QUIET_SECONDS = 1.0
+"""A wait that is shorter is not told of."""
 
 Tell = Callable[[str], Awaitable[None]]
 """Shows how a wait stands, for a moment."""
@@ -86,7 +88,7 @@ async def until_ready(target: Target, live: Object, inputs: Object, asked: float
         missing = test(live, await _belonging(target, live))
         if not missing:
             return live
-        if missing != last:
+        if missing != last and time.monotonic() - began > QUIET_SECONDS:
             await tell(f"waiting: {missing}")
             last = missing
         if time.monotonic() - began > seconds:
@@ -172,7 +174,7 @@ async def delete(target: Target, state: Object, asked: float, clock: Clock, tell
         if live is None or (uid and metadata(live).get("uid") != uid):
             return
         held = _held(live)
-        if held and held != last:
+        if held and held != last and time.monotonic() - began > QUIET_SECONDS:
             await tell(f"being deleted: {held}")
             last = held
         if time.monotonic() - began > seconds:
