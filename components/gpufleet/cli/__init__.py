@@ -7,6 +7,7 @@ import click
 
 from gpufleet.cli.adopt import adopt
 from gpufleet.cli.catalog import catalog
+from gpufleet.cli.check import check
 from gpufleet.cli.cost import cost
 from gpufleet.cli.jobs import jobs
 from gpufleet.cli.preflight import preflight
@@ -19,5 +20,5 @@ def main() -> None:
     """Multi-node GPU training environments with Pulumi: rehearse them, repair them, know them."""
 
 
-for command in (adopt, catalog, cost, jobs, preflight, rehearse):
+for command in (adopt, catalog, check, cost, jobs, preflight, rehearse):
     main.add_command(command)
