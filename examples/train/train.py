@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Train a small image classifier on all ranks that mpirun started, with PyTorch DistributedDataParallel.
+
+Data and checkpoints lie on the shared volume. A run that is started again goes on from its newest checkpoint. SIGTERM,
+which a Spot node's pods get before it is taken, saves a checkpoint and ends all ranks with exit code 143.
+"""
+
+import argparse
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from time import perf_counter
+from types import FrameType
+from typing import Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+import checkpoints
+from dataset import Images, batch_at, load_images, varied
+from exchange import Exchange, average
+from model import Classifier
+from ranks import Place, TrainingRefused, meeting_point, place_in_job
+
+RECLAIMED = 143
+"""Exit code after SIGTERM: 128 + 15, as a shell has it."""
+
+Thing = TypeVar("Thing")
+
+DTYPES = {"fp32": torch.float32, "fp16": torch.float16}
+
+
+class ReclaimNotice:
+    """Becomes true at SIGTERM."""
+
+    def __init__(self) -> None:
+        self.given = False
+        signal.signal(signal.SIGTERM, self._take)
+
+    def _take(self, _signal: int, _frame: FrameType | None) -> None:
+        self.given = True
+
+
+@dataclass(frozen=True)
+class Team:
+    """The ranks, this one's device, and a group on the CPU for what is not gradients: no GPU has to wait for it."""
+
+    place: Place
+    device: torch.device
+    control: Any
+
+    @classmethod
+    def assemble(cls, place: Place) -> "Team":
+        """Join all ranks: nccl where there are GPUs, gloo elsewhere.
+
+        Raises:
+            TrainingRefused: see `meeting_point`; or this host has fewer GPUs than ranks.
+        """
+        gpus = torch.cuda.device_count()
+        if 0 < gpus < place.local_size:
+            raise TrainingRefused(f"{place.local_size} ranks on a host with {gpus} GPUs; start one for each GPU")
+        device = torch.device("cuda", place.local_rank) if gpus else torch.device("cpu")
+        if gpus:
+            torch.cuda.set_device(device)
+        if place.size == 1:
+            store: Any = dist.HashStore()
+        else:
+            host, port = meeting_point(os.environ, place)
+            store = dist.TCPStore(host, port, place.size, place.rank == 0, timedelta(minutes=5))
+        backend = "nccl" if gpus else "gloo"
+        dist.init_process_group(backend, store=store, rank=place.rank, world_size=place.size)
+        return cls(place, device, dist.new_group(backend="gloo"))
+
+    def say(self, line: str) -> None:
+        if self.place.rank == 0:
+            print(line, flush=True)
+
+    def total(self, *values: float) -> list[float]:
+        """The sums of ``values`` over all ranks."""
+        sums = torch.tensor(values, dtype=torch.float64)
+        dist.all_reduce(sums, group=self.control)
+        return sums.tolist()
+
+    def from_first(self, thing: Thing) -> Thing:
+        """What rank 0 has."""
+        box = [thing]
+        dist.broadcast_object_list(box, src=0, group=self.control)
+        return box[0]
+
+
+def arguments(words: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path("/mnt/data"), help="folder with train.npz and test.npz")
+    parser.add_argument("--checkpoints", type=Path, default=Path("/mnt/checkpoints"), help="one folder for each run")
+    parser.add_argument("--steps", type=int, default=1000, help="steps in all, those before a restart included")
+    parser.add_argument("--batch", type=int, default=32, help="images of each rank in a step")
+    parser.add_argument("--learning-rate", type=float, default=0.05)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--allreduce-dtype", choices=DTYPES, default="fp32", help="fp16 halves the bytes of a step")
+    parser.add_argument("--bucket-mib", type=float, default=25, help="gradients that are exchanged together")
+    parser.add_argument("--checkpoint-every", type=int, default=100, metavar="STEPS")
+    parser.add_argument("--log-every", type=int, default=20, metavar="STEPS")
+    parser.add_argument("--notice-every", type=int, default=10, metavar="STEPS", help="ask all ranks for SIGTERM")
+    chosen = parser.parse_args(words)
+    for name in ("steps", "batch", "learning_rate", "bucket_mib", "checkpoint_every", "log_every", "notice_every"):
+        if getattr(chosen, name) <= 0:
+            parser.error(f"--{name.replace('_', '-')} has to be above 0")
+    return chosen
+
+
+class Training:
+    """Model, optimizer and the number of steps and images that are behind them."""
+
+    def __init__(self, args: argparse.Namespace, team: Team, images: Images) -> None:
+        self.args, self.team, self.images = args, team, images
+        self.step = self.position = 0
+        torch.manual_seed(args.seed)
+        self.model = Classifier(images.pixels.shape[1], int(images.labels.max()) + 1).to(team.device)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=args.learning_rate, momentum=0.9)
+        self._resume()
+        self.exchange = Exchange(DTYPES[args.allreduce_dtype], team.place.size)
+        self.parallel = DistributedDataParallel(self.model, bucket_cap_mb=args.bucket_mib)
+        self.parallel.register_comm_hook(self.exchange, average)
+
+    def _resume(self) -> None:
+        """Rank 0 reads; all go on with what it read."""
+        team = self.team
+        state = None
+        problem = ""
+        if team.place.rank == 0:
+            try:
+                state = checkpoints.newest(self.args.checkpoints, team.say)
+            except TrainingRefused as refusal:
+                problem = str(refusal)
+        state, problem = team.from_first((state, problem))
+        if problem:
+            raise TrainingRefused(problem)
+        if state is None:
+            return
+        try:
+            self.model.load_state_dict(state["model"])
+            # The momentum goes on; the learning rate is the command line's, which may have been changed.
+            self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state["optimizer"]})
+        except (RuntimeError, ValueError) as failure:
+            told = str(failure).splitlines()[0]
+            raise TrainingRefused(f"{self.args.checkpoints}: is of another model; give --checkpoints: {told}") from None
+        self.step, self.position = state["step"], state["position"]
+        team.say(f"resumed step={self.step}")
+
+    def advance(self) -> torch.Tensor:
+        """One step; returns this rank's loss.
+
+        The random numbers of a step (mirroring, noise, dropout) come from the place in the stream of images alone, so
+        that a run that was interrupted computes the same as one that was not.
+        """
+        start = self.position + self.team.place.rank * self.args.batch
+        torch.manual_seed(self.args.seed + start)
+        pixels, labels = batch_at(start, self.args.batch, self.images, self.args.seed)
+        self.parallel.train()
+        scores = self.parallel(varied(pixels).to(self.team.device))
+        loss = nn.functional.cross_entropy(scores, labels.to(self.team.device))
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        self.optimizer.step()
+        self.step += 1
+        self.position += self.team.place.size * self.args.batch
+        return loss.detach()
+
+    def save(self) -> None:
+        """Rank 0 writes, all wait: no rank ends the job while the file is half-written."""
+        if self.team.place.rank == 0:
+            model, optimizer = self.model.state_dict(), self.optimizer.state_dict()["state"]
+            state = {"step": self.step, "position": self.position, "model": model, "optimizer": optimizer}
+            self.team.say(f"saved {checkpoints.save(self.args.checkpoints, state)}")
+        dist.barrier(group=self.team.control)
+
+    def accuracy(self, test: Images) -> float:
+        """Share of ``test`` that is classified rightly; each rank takes every size-th image."""
+        place = self.team.place
+        pixels, labels = test.pixels[place.rank :: place.size], test.labels[place.rank :: place.size]
+        self.model.eval()
+        with torch.no_grad():
+            parts = pixels.split(256)
+            found = [self.model(part.float().div(255).to(self.team.device)).argmax(1).cpu() for part in parts]
+        right, seen = self.team.total(float((torch.cat(found) == labels).sum()), float(len(labels)))
+        return right / seen
+
+
+def train(args: argparse.Namespace, team: Team, notice: ReclaimNotice) -> int:
+    """Train to the last step, or until a rank gets notice; returns the exit code."""
+    images, test = load_images(args.data / "train.npz"), load_images(args.data / "test.npz")
+    training = Training(args, team, images)
+    exchange = training.exchange
+    parameters = sum(value.numel() for value in training.model.parameters())
+    team.say(f"ranks={team.place.size} device={team.device.type} parameters={parameters} step={training.step}")
+    saved = training.step
+    losses: list[torch.Tensor] = []
+    since = perf_counter()
+    while training.step < args.steps:
+        losses.append(training.advance())
+        if training.step % args.log_every == 0 or training.step == args.steps:
+            steps, seconds = len(losses), perf_counter() - since
+            loss = team.total(float(torch.stack(losses).mean()))[0] / team.place.size
+            team.say(
+                f"step={training.step} loss={loss:.4f} it/s={steps / seconds:.2f}"
+                f" bytes/step={exchange.payload_bytes // steps} dtype={args.allreduce_dtype}"
+                f" buckets={exchange.buckets / steps:g} head_start_ms={1000 * exchange.head_start / steps:.2f}"
+            )
+            if loss != loss or loss == float("inf"):
+                raise TrainingRefused(f"the loss is {loss} at step {training.step}; give a smaller --learning-rate")
+            losses, since = [], perf_counter()
+            exchange.reset()
+        if training.step % args.checkpoint_every == 0 or training.step == args.steps:
+            training.save()
+            saved = training.step
+        # Together, because a rank that left alone would leave the others waiting in their next exchange.
+        if training.step % args.notice_every == 0 and team.total(float(notice.given))[0]:
+            if saved != training.step:
+                training.save()
+            team.say(f"reclaimed step={training.step}: start again to go on")
+            return RECLAIMED
+    team.say(f"done step={training.step} accuracy={training.accuracy(test):.4f}")
+    return 0
+
+
+def main() -> int:
+    """Exit code 0 at the last step, 143 after SIGTERM, 1 with one line otherwise, 2 for wrong arguments."""
+    args = arguments()
+    notice = ReclaimNotice()
+    who = ""
+    try:
+        place = place_in_job(os.environ)
+        who = f"rank {place.rank}: "
+        code = train(args, Team.assemble(place), notice)
+    except TrainingRefused as refusal:
+        print(f"train.py: {who}{refusal}", file=sys.stderr, flush=True)
+        return 1
+    except RuntimeError as failure:
+        told = str(failure).splitlines()[0]
+        if not any(word in told for word in ("gloo", "Gloo", "NCCL", "TCPStore", "Connection", "connect")):
+            raise
+        print(f"train.py: {who}lost another rank; start again to go on: {told}", file=sys.stderr, flush=True)
+        return 1
+    dist.destroy_process_group()
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

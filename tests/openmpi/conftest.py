@@ -1,0 +1,31 @@
+"""What the runs of real OpenMPI share. They need root, Debian's packages (tools/openmpi/install.py) and no GPU."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from digits_job import JOB
+from job_run import JobRun, job_run
+
+from gpufleet.jobs.mpi_job import mpi_job
+
+
+@pytest.fixture(scope="session")
+def python() -> Path:
+    """The interpreter with PyTorch, mpi4py and NumPy: Debian's, or GPUFLEET_TRAINING_PYTHON."""
+    chosen = Path(os.environ.get("GPUFLEET_TRAINING_PYTHON", "/usr/bin/python3"))
+    check = [str(chosen), "-c", "import torch, mpi4py, numpy; print(torch.__version__)"]
+    done = subprocess.run(check, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode:
+        told = (done.stderr.strip().splitlines() or ["no output"])[-1]
+        pytest.exit(f"{chosen}: {told}; run: python tools/openmpi/install.py", returncode=1)
+    return chosen
+
+
+@pytest.fixture
+def run(tmp_path: Path, python: Path) -> Iterator[JobRun]:
+    """The job `digits` of two workers with two ranks each, ready for a launcher."""
+    with job_run(mpi_job("digits", JOB), tmp_path, python) as made:
+        yield made

@@ -1,0 +1,20 @@
+"""The job that the runs share: `digits`, two workers with two ranks each."""
+
+from gpufleet.jobs.mpi_job import MpiJobArgs, launcher_command, rank_environment
+
+JOB: MpiJobArgs = {
+    "namespace": "research",
+    "workers": 2,
+    "gpus_per_worker": 2,
+    "image": "registry.example/train:1",
+    "command": ["python3", "train.py"],
+    "volume_claim": "shared-files",
+    # Two cores for four ranks: one thread each.
+    "env": {"OMP_NUM_THREADS": "1"},
+}
+
+
+def command(*words: str) -> list[str]:
+    """The launcher's command of the same job for another program."""
+    args = {**JOB, "command": list(words)}
+    return launcher_command(args, rank_environment("digits", args))

@@ -1,0 +1,139 @@
+"""A pod without a container runtime: namespaces, a file tree, environment and user as its manifest asks for."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pod_network import PodNetwork
+
+_ENTER = Path(__file__).with_name("enter_pod.sh")
+IMAGE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+"""PATH of the image of examples/train, before its Python's own directory."""
+
+
+@dataclass
+class Pod:
+    """A running pod. Its first process is the container's command; with it everything inside ends."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def wait(self, seconds: float) -> int:
+        """The command's exit code."""
+        return self.process.wait(timeout=seconds)
+
+    def text(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def wait_for(self, word: str, seconds: float) -> str:
+        """The log, as soon as ``word`` is in it; fails when the pod ends or time is over before."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if word in self.text():
+                return self.text()
+            assert self.process.poll() is None, f"{self.name} ended with {self.process.returncode}:\n{self.text()}"
+            time.sleep(0.05)
+        raise AssertionError(f"{self.name}: no {word!r} within {seconds} s:\n{self.text()}")
+
+    def first_process(self) -> int:
+        """Its pid on this machine; within the pod it is 1."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        assert children, f"{self.name} has ended:\n{self.text()}"
+        return int(children[0])
+
+    def processes(self) -> list[int]:
+        """The pids on this machine of all processes inside."""
+        inside, waiting = [], [self.first_process()]
+        while waiting:
+            pid = waiting.pop()
+            inside.append(pid)
+            try:
+                waiting += [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+            except FileNotFoundError:
+                continue
+        return inside
+
+    def rank(self, number: int) -> int:
+        """The pid of rank ``number``, a Python process that mpirun started in here."""
+        wanted = f"OMPI_COMM_WORLD_RANK={number}".encode()
+        for pid in self.processes():
+            try:
+                environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+                program = Path(f"/proc/{pid}/exe").readlink().name
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if wanted in environment and program.startswith("python"):
+                return pid
+        raise AssertionError(f"{self.name} has no rank {number}:\n{self.text()}")
+
+    def end(self) -> None:
+        """Kill it as a node that goes away does; safe to call twice."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(timeout=20)
+
+
+@dataclass(frozen=True)
+class PodPlan:
+    """What a pod is started with. ``mounts`` are folders of this machine by their place in the pod."""
+
+    name: str
+    command: list[str]
+    environment: Mapping[str, str]
+    mounts: Mapping[str, Path]
+    uid: int
+    gid: int
+    directory: str
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    """Addresses of names: what the cluster's DNS and kubelet tell."""
+
+
+@contextmanager
+def running_pod(plan: PodPlan, network: PodNetwork, folder: Path) -> Iterator[Pod]:
+    """The pod of ``plan``, its files in ``folder``; afterwards all of its processes are gone."""
+    folder.mkdir(parents=True)
+    (folder / "scratch").mkdir()
+    etc = folder / "etc"
+    etc.mkdir()
+    own = {plan.name: network.addresses[plan.name], "localhost": "127.0.0.1"}
+    lines = [f"{address}\t{name}\n" for name, address in {**plan.hosts, **own}.items()]
+    (etc / "hosts").write_text("".join(lines))
+    (etc / "hostname").write_text(plan.name + "\n")
+    # ssh and sshd ask who their user is.
+    (etc / "passwd").write_text(
+        f"root:x:0:0::/root:/bin/sh\ntrainer:x:{plan.uid}:{plan.gid}::/tmp:/bin/sh\n"
+        if plan.uid
+        else "root:x:0:0::/root:/bin/sh\n"
+    )
+    (folder / "mounts").write_text("".join(f"{source} {target}\n" for target, source in plan.mounts.items()))
+    namespaces = ["nsenter", f"--net={network.namespace(plan.name)}"]
+    namespaces += ["unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child=SIGKILL"]
+    places = [str(folder / "scratch"), str(folder), str(plan.uid), str(plan.gid), plan.directory]
+    command = [*namespaces, "sh", str(_ENTER), plan.name, *places, *plan.command]
+    log = folder / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            env={"HOSTNAME": plan.name, "HOME": "/tmp", **plan.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    pod = Pod(plan.name, process, log)
+    try:
+        yield pod
+    finally:
+        pod.end()
+        shutil.rmtree(folder / "scratch", ignore_errors=True)
+
+
+def send(pid: int, number: signal.Signals) -> None:
+    os.kill(pid, number)

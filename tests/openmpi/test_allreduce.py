@@ -1,0 +1,73 @@
+"""mpirun of the job's launcher starts ranks on both workers, over ssh with the job's key pair."""
+
+import json
+import signal
+
+import operator_objects as operator
+import pytest
+from digits_job import command
+from job_run import JobRun, listens_here
+from pod import send
+
+from gpufleet.jobs.mpi_ssh import SSH_PORT
+
+SECONDS = 60
+
+
+pytestmark = pytest.mark.cluster
+
+
+def test_sum_over_two_hosts(run: JobRun):
+    sent = run.network.sent_bytes("digits-worker-1")
+    with run.launcher(command("python3", "allreduce.py")) as launcher:
+        assert launcher.wait(SECONDS) == 0, launcher.text()
+    said = [json.loads(line) for line in launcher.text().splitlines() if line.startswith("{")]
+    by_rank = {one["rank"]: one for one in said}
+    assert sorted(by_rank) == [0, 1, 2, 3]
+    assert all((one["size"], one["least"], one["most"]) == (4, 10, 10) for one in said)
+    hosts = [by_rank[rank]["host"] for rank in range(4)]
+    assert hosts == ["digits-worker-0", "digits-worker-0", "digits-worker-1", "digits-worker-1"]
+    # 1 MiB at least has to leave each host for the sum to be right on the other.
+    assert run.network.sent_bytes("digits-worker-1") - sent > 1 << 20
+
+
+def test_hostfile_is_the_operators(run: JobRun):
+    lines = ["digits-worker-0.digits.research.svc slots=2\n", "digits-worker-1.digits.research.svc slots=2\n"]
+    assert operator.hostfile(run.job) == "".join(lines)
+
+
+def test_nothing_listens_on_this_machine(run: JobRun):
+    assert not listens_here(SSH_PORT)
+
+
+def test_exit_code_of_a_rank_comes_through(run: JobRun):
+    with run.launcher(command("sh", "-c", "[ $OMPI_COMM_WORLD_RANK != 3 ] || exit 7")) as launcher:
+        assert launcher.wait(SECONDS) == 7, launcher.text()
+
+
+def test_a_program_that_is_not_there(run: JobRun):
+    with run.launcher(command("python4", "train.py")) as launcher:
+        assert launcher.wait(SECONDS) not in (0, None)
+    assert "python4" in launcher.text()
+
+
+def test_without_the_secret_the_workers_refuse(run: JobRun, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with run.launcher(command("true"), secret=empty) as launcher:
+        assert launcher.wait(SECONDS) != 0
+    assert "Permission denied (publickey)" in launcher.text()
+
+
+def test_another_jobs_secret_is_refused(run: JobRun, tmp_path):
+    other = operator.write_ssh_secret(run.job, tmp_path / "other")
+    with run.launcher(command("true"), secret=other) as launcher:
+        assert launcher.wait(SECONDS) != 0
+    assert "Permission denied (publickey)" in launcher.text()
+
+
+def test_a_worker_that_goes_away_ends_the_job(run: JobRun):
+    with run.launcher(command("sh", "-c", "echo up; exec sleep 300")) as launcher:
+        launcher.wait_for("up\nup\nup\nup\n", SECONDS)
+        send(run.workers[1].first_process(), signal.SIGKILL)
+        assert launcher.wait(SECONDS) != 0
