@@ -1,0 +1,207 @@
+"""The MPI operator: a manifest taken apart, its checksum, closed networks, the other flavour."""
+
+import hashlib
+import urllib.error
+import urllib.request
+
+import pytest
+from kubernetes_samples import MANIFEST
+from recorder import construct, refusal
+
+from gpufleet.kubernetes import manifests
+from gpufleet.kubernetes.mpi_operator import MpiOperator, known_checksums
+
+DEPLOYMENT = "kubernetes:apps/v1:Deployment"
+RELEASE = "kubernetes:helm.sh/v3:Release"
+
+
+def test_each_object_is_a_resource(preview):
+    recording = construct(lambda: MpiOperator("mpi", {**MANIFEST}), preview)
+    assert [(each.type, each.name) for each in recording.resources if each.custom] == [
+        ("kubernetes:core/v1:Namespace", "mpi-namespace-mpi-operator"),
+        (
+            "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition",
+            "mpi-customresourcedefinition-mpijobs.kubeflow.org",
+        ),
+        ("kubernetes:core/v1:ServiceAccount", "mpi-serviceaccount-mpi-operator"),
+        ("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole", "mpi-clusterrole-mpi-operator"),
+        (DEPLOYMENT, "mpi-deployment-mpi-operator"),
+    ]
+    assert recording.one("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole").inputs == {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "mpi-operator"},
+        "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["create"]}],
+    }
+    assert recording.outputs["mpi"] == {"api_version": "kubeflow.org/v2beta1"}
+
+
+def test_the_controller_comes_last_and_goes_first(preview):
+    recording = construct(lambda: MpiOperator("mpi", {**MANIFEST}), preview)
+    namespace, definition = "mpi-namespace-mpi-operator", "mpi-customresourcedefinition-mpijobs.kubeflow.org"
+    account, role = "mpi-serviceaccount-mpi-operator", "mpi-clusterrole-mpi-operator"
+    assert {each.name: each.depends_on for each in recording.resources if each.custom} == {
+        namespace: frozenset(),
+        definition: frozenset(),
+        account: {namespace, definition},
+        role: {namespace, definition},
+        "mpi-deployment-mpi-operator": {namespace, definition, account, role},
+    }
+
+
+def test_image_of_a_registry_of_ones_own(preview):
+    args = {**MANIFEST, "image": "registry.example.com/mpi-operator:0.7.0"}
+    (container,) = (
+        construct(lambda: MpiOperator("mpi", args), preview)
+        .one(DEPLOYMENT)
+        .inputs["spec"]["template"]["spec"]["containers"]
+    )
+    assert container == {
+        "name": "mpi-operator",
+        "image": "registry.example.com/mpi-operator:0.7.0",
+        "args": ["--lock-namespace=mpi-operator"],
+    }
+
+
+def test_trainer_is_a_chart(preview):
+    recording = construct(lambda: MpiOperator("mpi", {"flavour": "trainer"}), preview)
+    assert recording.one(RELEASE, "mpi-release").inputs == {
+        "chart": "oci://ghcr.io/kubeflow/charts/kubeflow-trainer",
+        "version": "2.3.0",
+        "name": "kubeflow-trainer",
+        "namespace": "kubeflow-system",
+        "createNamespace": True,
+        "atomic": True,
+        "timeout": 600,
+        "values": {},
+    }
+    assert recording.outputs["mpi"] == {"api_version": "trainer.kubeflow.org/v1alpha1"}
+
+
+@pytest.mark.parametrize(
+    ("args", "line"),
+    [
+        (
+            {"flavour": "trainer", "implementations": ["OpenMPI", "MPICH"]},
+            "flavour=trainer: has no runtime for MPICH; use flavour=mpi-operator, or implementations=[OpenMPI] "
+            "[any-operator-trainer]",
+        ),
+        (
+            {"flavour": "trainer", **MANIFEST},
+            "flavour=trainer: comes as a chart, not as a manifest; leave manifest and sha256 out, or use "
+            "flavour=mpi-operator [any-operator-trainer]",
+        ),
+        (
+            {"version": "v0.6.0"},
+            "version=v0.6.0: has a manifest whose checksum is not known; give sha256, or use v0.7.0 "
+            "[any-operator-checksum-known]",
+        ),
+        (
+            {**MANIFEST, "version": "master"},
+            "version=master: is not one version; use three numbers, such as 0.20.0 [any-kubernetes-version-pinned]",
+        ),
+    ],
+)
+def test_refusals(args, line, preview):
+    assert refusal(lambda: MpiOperator("mpi", args), preview) == [f"mpi: {line}"]
+
+
+def test_a_changed_manifest_is_not_taken(preview):
+    args = {**MANIFEST, "sha256": "0" * 64}
+    assert refusal(lambda: MpiOperator("mpi", args), preview) == [
+        f"mpi: {MANIFEST['manifest']}: its checksum is {MANIFEST['sha256']}, not sha256={'0' * 64}; somebody changed "
+        "it, or the version is another: look at it before you take the new checksum"
+    ]
+
+
+def test_a_missing_file_is_said(preview):
+    args = {"manifest": "nowhere/operator.yaml", "sha256": "0" * 64}
+    line = "mpi: nowhere/operator.yaml: cannot be read: No such file or directory"
+    assert refusal(lambda: MpiOperator("mpi", args), preview) == [line]
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "gpufleet" / "manifests"
+
+
+class Answer:
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def read(self, most: int) -> bytes:
+        return self.content[:most]
+
+
+def test_upstreams_manifest_is_fetched_once_by_version(cache, monkeypatch):
+    content = b"{apiVersion: v1, kind: Namespace, metadata: {name: x}}"
+    asked = []
+    monkeypatch.setattr(urllib.request, "urlopen", lambda address, timeout: asked.append(address) or Answer(content))
+    args = {"version": "v0.6.0", "sha256": hashlib.sha256(content).hexdigest()}
+    for _ in range(2):
+        recording = construct(lambda: MpiOperator("mpi", args), preview=True)
+        assert recording.names("kubernetes:core/v1:Namespace") == ["mpi-namespace-x"]
+    tag = "https://raw.githubusercontent.com/kubeflow/mpi-operator/v0.6.0/deploy/v2beta1/mpi-operator.yaml"
+    assert asked == [tag]
+    assert [path.name for path in cache.iterdir()] == [f"{args['sha256']}.yaml"]
+
+
+def test_a_damaged_cache_is_fetched_again(cache, monkeypatch):
+    content = b"{apiVersion: v1, kind: Namespace, metadata: {name: x}}"
+    checksum = hashlib.sha256(content).hexdigest()
+    cache.mkdir(parents=True)
+    (cache / f"{checksum}.yaml").write_bytes(b"damaged")
+    monkeypatch.setattr(urllib.request, "urlopen", lambda address, timeout: Answer(content))
+    assert manifests.read_manifest("https://example.com/x.yaml", checksum)[0]["kind"] == "Namespace"
+    assert (cache / f"{checksum}.yaml").read_bytes() == content
+
+
+def test_without_a_network_one_line_says_what_to_do(cache, monkeypatch, preview):
+    def urlopen(address: str, timeout: float) -> None:
+        raise urllib.error.URLError("no route")
+
+    monkeypatch.setattr(urllib.request, "urlopen", urlopen)
+    assert refusal(lambda: MpiOperator("mpi", {}), preview) == [
+        "mpi: https://raw.githubusercontent.com/kubeflow/mpi-operator/v0.7.0/deploy/v2beta1/mpi-operator.yaml: cannot "
+        "be fetched: no route; download it where there is a network and give the file's path"
+    ]
+
+
+def test_a_manifest_of_any_size_is_not_read(cache, monkeypatch):
+    monkeypatch.setattr(urllib.request, "urlopen", lambda address, timeout: Answer(b" " * (9 * 1024 * 1024)))
+    with pytest.raises(manifests.UserError, match="is larger than the 8 MiB that a manifest may be"):
+        manifests.read_manifest("https://example.com/x.yaml", "0" * 64)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b"a: [", "m: is not YAML: "),
+        (b"\xff\xfe\x00", "m: is not YAML: "),
+        (b"", "m: holds no object"),
+        (b"--- \n---", "m: holds no object"),
+        (b"just a text", "m: document 1 is no object with apiVersion, kind and metadata.name"),
+        (
+            b"{apiVersion: v1, kind: Namespace, metadata: {name: x}}\n---\n{kind: Pod}",
+            "m: document 2 is no object with apiVersion, kind and metadata.name",
+        ),
+        (b"{kind: List, items: [1]}", "m: document 1 is no object with apiVersion, kind and metadata.name"),
+    ],
+)
+def test_what_is_no_manifest(content, line):
+    with pytest.raises(manifests.UserError) as caught:
+        manifests.parse_manifest(content, "m")
+    assert str(caught.value).startswith(line)
+    assert "\n" not in str(caught.value)
+
+
+def test_known_checksums_are_checksums():
+    assert known_checksums().keys() == {"v0.7.0"}
+    assert all(len(checksum) == 64 for checksum in known_checksums().values())

@@ -1,0 +1,128 @@
+"""Queues: flavors, quotas and the order in which they are made."""
+
+import pytest
+from recorder import construct, refusal
+
+from gpufleet.kubernetes.queue import Queue
+
+API = "kueue.x-k8s.io/v1beta2"
+FLAVORS = {"h100": {"gpu": "H100", "zone": "use1-az1"}, "a100": {"gpu": "A100", "zone": "use1-az2"}}
+ARGS = {"flavors": FLAVORS, "quotas": {"vision": {"h100": 64}, "speech": {"h100": 16, "a100": 8}}}
+TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+
+
+def inputs(args, preview):
+    recording = construct(lambda: Queue("gpus", args), preview)
+    return recording, {each.name: each.inputs for each in recording.resources if each.custom}
+
+
+def flavor(name: str, gpu: str, zone: str, **more: str) -> dict:
+    labels = {"gpufleet.dev/gpu": gpu, "gpufleet.dev/zone-id": zone}
+    spec = {"nodeLabels": labels, "nodeTaints": [TAINT], **more}
+    return {"apiVersion": API, "kind": "ResourceFlavor", "metadata": {"name": name}, "spec": spec}
+
+
+def quota(flavor: str, gpus: str) -> dict:
+    limits = {
+        "nvidia.com/gpu": gpus,
+        "cpu": "1M",
+        "memory": "10Pi",
+        "hugepages-2Mi": "10Pi",
+        "vpc.amazonaws.com/efa": "1M",
+    }
+    return {
+        "name": flavor,
+        "resources": [{"name": resource, "nominalQuota": limit} for resource, limit in limits.items()],
+    }
+
+
+def test_flavors_and_quotas(preview):
+    recording, found = inputs(ARGS, preview)
+    release = found.pop("gpus-release")
+    assert (release["chart"], release["version"]) == ("oci://registry.k8s.io/kueue/charts/kueue", "0.19.2")
+    assert (release["namespace"], release["name"]) == ("kueue-system", "kueue")
+    resources = ["nvidia.com/gpu", "cpu", "memory", "hugepages-2Mi", "vpc.amazonaws.com/efa"]
+
+    def cluster_queue(team: str, h100: str, a100: str) -> dict:
+        flavors = [quota("gpus-cpu", "0"), quota("gpus-h100", h100), quota("gpus-a100", a100)]
+        spec = {
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": team}},
+            "queueingStrategy": "BestEffortFIFO",
+            "resourceGroups": [{"coveredResources": resources, "flavors": flavors}],
+        }
+        return {"apiVersion": API, "kind": "ClusterQueue", "metadata": {"name": f"gpus-{team}"}, "spec": spec}
+
+    def local_queue(team: str) -> dict:
+        metadata = {"name": "gpus", "namespace": team}
+        return {
+            "apiVersion": API,
+            "kind": "LocalQueue",
+            "metadata": metadata,
+            "spec": {"clusterQueue": f"gpus-{team}"},
+        }
+
+    assert found == {
+        "gpus-flavor-cpu": {"apiVersion": API, "kind": "ResourceFlavor", "metadata": {"name": "gpus-cpu"}, "spec": {}},
+        "gpus-flavor-h100": flavor("gpus-h100", "H100", "use1-az1"),
+        "gpus-flavor-a100": flavor("gpus-a100", "A100", "use1-az2"),
+        "gpus-quota-vision": cluster_queue("vision", "64", "0"),
+        "gpus-quota-speech": cluster_queue("speech", "16", "8"),
+        "gpus-queue-vision": local_queue("vision"),
+        "gpus-queue-speech": local_queue("speech"),
+    }
+    assert recording.outputs["gpus"] == {"queue": "gpus"}
+
+
+def test_order(preview):
+    recording, _ = inputs(ARGS, preview)
+    needs = {each.name: each.depends_on for each in recording.resources if each.custom}
+    assert needs["gpus-flavor-h100"] == {"gpus-release"}
+    assert needs["gpus-quota-vision"] == {"gpus-flavor-cpu", "gpus-flavor-h100", "gpus-flavor-a100"}
+    assert needs["gpus-queue-vision"] == {"gpus-quota-vision"}
+
+
+def test_topology(preview):
+    recording, found = inputs(ARGS | {"topology": True}, preview)
+    assert found["gpus-topology"] == {
+        "apiVersion": API,
+        "kind": "Topology",
+        "metadata": {"name": "gpus"},
+        "spec": {"levels": [{"nodeLabel": "gpufleet.dev/zone-id"}, {"nodeLabel": "kubernetes.io/hostname"}]},
+    }
+    assert found["gpus-flavor-h100"] == flavor("gpus-h100", "H100", "use1-az1", topologyName="gpus")
+    assert found["gpus-flavor-cpu"]["spec"] == {}, "a flavor with a topology needs a label"
+    needs = {each.name: each.depends_on for each in recording.resources if each.custom}
+    assert (needs["gpus-topology"], needs["gpus-flavor-cpu"]) == ({"gpus-release"}, {"gpus-topology"})
+
+
+def test_kueue_that_is_there_already(preview):
+    recording, found = inputs(ARGS | {"install": False}, preview)
+    assert "gpus-release" not in found
+    assert recording.one(f"kubernetes:{API}:ResourceFlavor", "gpus-flavor-cpu").depends_on == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (
+            {"quotas": {"vision": {"H100": 8}}},
+            "quotas.vision=H100: is none of the flavors; did you mean h100? (use h100 or a100) [any-queue-flavor]",
+        ),
+        (
+            {"quotas": {"vision": {"h100": -1}}},
+            "quotas.vision.h100=-1: is below 0; use 0 or more [any-argument-least]",
+        ),
+        (
+            {"flavors": FLAVORS | {"b200": {"gpu": "B200"}}},
+            "flavors.b200=[gpu]: lacks zone; give gpu and zone as texts [any-queue-flavor-known]",
+        ),
+        (
+            {"flavors": FLAVORS | {"cpu": FLAVORS["h100"]}},
+            "flavors=cpu: is taken by the flavor for launchers; use another name, such as the GPU's "
+            "[any-queue-flavor-name]",
+        ),
+        ({"quotas": {}}, "quotas=[]: is empty; give at least one namespace [any-argument-not-empty]"),
+    ],
+)
+def test_refuses(change, line, preview):
+    assert refusal(lambda: Queue("gpus", ARGS | change), preview) == [f"gpus: {line}"]
