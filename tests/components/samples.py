@@ -63,6 +63,7 @@ SAMPLES: dict[str, dict[str, object]] = {
         "provisioned_mibps": 256,
         "infrequent_access_days": 7,
     },
+    "AutoscalerIdentity": {"cluster_name": "fleet", "region": "us-east-1"},
     "Budget": {
         "environment": "dev",
         "usd_per_month": 2500.5,
