@@ -31,6 +31,9 @@ EXITS = [
     (["adopt", "--help"], OK),
     (["preflight", "--help"], OK),
     (["cost", "--help"], OK),
+    (["jobs", "--help"], OK),
+    *((["jobs", verb, "--help"], OK) for verb in ("submit", "list", "status", "logs", "cancel")),
+    (["check", "--help"], OK),
     (["--version"], OK),
     (["rehearse", "--refusals"], OK),
     (["catalog", "--help"], OK),
@@ -50,6 +53,16 @@ EXITS = [
     (["preflight", "prod"], USER_ERROR),
     (["cost", "prod"], USER_ERROR),
     (["cost", "--preview", "/no/such"], USER_ERROR),
+    (["jobs", "submit", "dev", "--outputs", "/no/such", "--workers", "2", "--", "true"], USER_ERROR),
+    (["jobs", "submit", "dev", "--workers", "2"], USER_ERROR),
+    (["jobs", "list", "dev", "--outputs", "/no/such"], USER_ERROR),
+    (["check", "dev", "--nodes", "2", "--outputs", "/no/such"], USER_ERROR),
+    (["jobs"], USAGE),
+    (["jobs", "submit"], USAGE),
+    (["jobs", "submit", "dev", "--workers", "two", "--", "true"], USAGE),
+    (["jobs", "status", "dev"], USAGE),
+    (["check", "dev"], USAGE),
+    (["check", "dev", "--nodes", "0"], USAGE),
     (["reherse"], USAGE),
     (["catalog", "show"], USAGE),
     (["catalog", "refresh", "gcp"], USAGE),
@@ -105,10 +118,10 @@ def test_refusals_are_whole_on_any_terminal(columns: str) -> None:
     assert all(block.count("\n") == 2 for block in blocks)
 
 
-def test_help_imports_neither_pulumi_nor_the_rehearsal() -> None:
+def test_help_imports_neither_pulumi_nor_kubernetes_nor_the_rehearsal() -> None:
     script = (
         "import sys; from gpufleet.cli import main; main(['--help'], standalone_mode=False);"
-        "sys.exit(any(name.partition('.')[0] in ('pulumi', 'gpufleet_rehearsal') for name in sys.modules))"
+        "sys.exit(any(name.partition('.')[0] in ('kubernetes', 'pulumi', 'gpufleet_rehearsal') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False, capture_output=True).returncode == 0
 

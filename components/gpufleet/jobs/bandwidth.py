@@ -20,8 +20,8 @@ FLOOR = 0.5
 four p4d.24xlarge (400 Gbit/s) 29.6 GB/s, three 31.8, two 57 (NVIDIA/nccl#527), that is 0.59 and more."""
 
 IMAGE = "public.ecr.aws/hpc-cloud/nccl-tests:latest"
-"""AWS's image with EFA, NCCL and nccl-tests, as its MPIJobs for EKS use it (awslabs/awsome-distributed-training,
-micro-benchmarks/nccl-tests). We could not run it here."""
+"""AWS's image with EFA, NCCL, OpenMPI and nccl-tests, as public examples for EKS use it (SkyPilot's for HyperPod, AWS's
+own micro-benchmarks). Its NCCL 2.27.7 was reported to fail on Blackwell: give --image there. We could not run it."""
 
 PROGRAM = "/opt/nccl-tests/build/all_reduce_perf"
 SIZE = "1G"
