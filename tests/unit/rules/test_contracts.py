@@ -25,10 +25,18 @@ from gpufleet.rules import (
     rules_table_markdown,
 )
 from gpufleet.rules.address_plan import judge_address_plan
+from gpufleet.rules.autoscaler_identity import judge_autoscaler_identity
 from gpufleet.rules.budget import judge_budget
 from gpufleet.rules.cluster import judge_control_zones
 from gpufleet.rules.cluster_access import judge_cluster_access
 from gpufleet.rules.existing_network import judge_existing_network
+from gpufleet.rules.kubernetes_autoscaler import judge_autoscaler
+from gpufleet.rules.kubernetes_operator import judge_mpi_operator
+from gpufleet.rules.kubernetes_plugin import judge_device_plugin, judge_efa_plugin
+from gpufleet.rules.kubernetes_queue import judge_queue
+from gpufleet.rules.kubernetes_team import judge_team
+from gpufleet.rules.kubernetes_volume import judge_shared_volume
+from gpufleet.rules.mpi_job import judge_mpi_job
 from gpufleet.rules.node_image import judge_node_image
 from gpufleet.rules.registry_host import judge_registry_host
 from gpufleet.rules.rule import failed, passed, unverified
@@ -120,6 +128,18 @@ REGISTRY = {
     "credentials": {"gh": "arn:..."},
 }
 POOL = {"types": ["g5.8xlarge"], "max": 1, "zones": ZONES, "labels": {"team": "vision"}}
+JOB = {
+    "namespace": "vision",
+    "image": "r/llm:1",
+    "instance_type": "p5.48xlarge",
+    "network": "efa",
+    "zone": "use1-az1",
+    "volume_zone": "use1-az1",
+    "queue": "gpus",
+    "topology": "gpufleet.dev/zone-id",
+    "env": {"NCCL_DEBUG": "INFO"},
+}
+QUEUE = {"flavors": {"h100": {"gpu": "H100", "zone": "use1-az1"}}, "quotas": {"vision": {"h100": 8}}}
 CONSTRUCTED = [
     (judge_pool, POOL, REGION),
     (judge_network, NETWORK),
@@ -136,6 +156,16 @@ CONSTRUCTED = [
     (judge_registry, REGISTRY),
     (judge_registry_host, REGISTRY),
     (judge_budget, {"usd_per_month": 1000, "emails": ["ml@example.com"]}),
+    (judge_autoscaler_identity, {"region": REGION}),
+    (judge_autoscaler, {"region": REGION, "version": "9.52.1"}),
+    (judge_device_plugin, {"image": "registry.example.com/plugin"}),
+    (judge_efa_plugin, {"version": "0.5.13"}),
+    (judge_mpi_operator, {"manifest": "mpi-operator.yaml"}, ["v0.7.0"]),
+    (judge_mpi_operator, {"flavour": "trainer"}, []),
+    (judge_mpi_job, "llm", JOB),
+    (judge_queue, "gpus", QUEUE),
+    (judge_shared_volume, {"source": {"nfs": "10.0.0.5:/export"}, "mount_options": ["hard"]}),
+    (judge_team, {"namespace": "vision", "docker_config": "{}"}),
 ]
 """The doors of components and stacks, with arguments that bring each of their rules into play."""
 
@@ -149,7 +179,8 @@ def called_by_constructors() -> frozenset[str]:
 def test_every_door_of_constructors_is_one(judge):
     """A component or a stack calls it, not only this test."""
     root = Path(__file__).parents[3]
-    sources = [*(root / "components/gpufleet/aws").glob("*.py"), *(root / "stacks").glob("*.py")]
+    packages = [root / "components/gpufleet/aws", root / "components/gpufleet/kubernetes"]
+    sources = [path for folder in (*packages, root / "stacks") for path in folder.glob("*.py")]
     assert any(f"{judge.__name__}(" in source.read_text() for source in sources)
 
 
