@@ -1,4 +1,4 @@
-"""One control plane for all tests of this folder, with the real MPI operator; it ends with the test run."""
+"""One control plane for all tests of this folder; it ends with the test run."""
 
 import os
 from collections.abc import Iterator
@@ -22,11 +22,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     made = ControlPlane(tmp_path_factory.mktemp("control-plane") / "home", print)
     made.start(owner=Identity.of(os.getpid()))
-    try:
-        made.install_mpi_operator()
-        yield made
-    finally:
-        made.stop()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="session")
+def operator(plane: ControlPlane) -> ControlPlane:
+    """The same, with the real MPI operator."""
+    plane.install_mpi_operator()
+    return plane
 
 
 @pytest.fixture(scope="session")

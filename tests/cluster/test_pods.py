@@ -1,5 +1,6 @@
 """How pods on fake nodes live, end and wait, by their annotations."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,24 @@ def _phases(plane: ControlPlane, namespace: str) -> list[str]:
 def _reason(plane: ControlPlane, namespace: str) -> str:
     statuses = pods(plane, namespace)[0]["status"].get("containerStatuses", [{}])
     return str(statuses[0].get("state", {}).get("waiting", {}).get("reason", ""))
+
+
+def test_command_in_a_pod_runs_where_it_was_told_to_with_its_input_and_exit_code(
+    plane: ControlPlane, namespace: str, tmp_path: Path
+) -> None:
+    document = pod(namespace, "worker")
+    plane.client.apply(document)
+    condition(plane, document, ("Ready",))
+    plane.client.apply(
+        {
+            "apiVersion": "kwok.x-k8s.io/v1alpha1",
+            "kind": "Exec",
+            "metadata": {"name": "worker", "namespace": namespace},
+            "spec": {"execs": [{"containers": ["main"], "local": {"workDir": str(tmp_path)}}]},
+        }
+    )
+    kubectl = ["kubectl", f"--kubeconfig={plane.kubeconfig}", f"--namespace={namespace}", "exec", "-i", "worker", "--"]
+    command = [*kubectl, "sh", "-c", "cat > got; wc -c < got; exit 5"]
+    done = subprocess.run(command, input="x" * 100_000, capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout.strip()) == (5, "100000")
+    assert (tmp_path / "got").stat().st_size == 100_000

@@ -110,7 +110,9 @@ def test_stages_leave_waiting_pods_alone(tmp_path: Path, monkeypatch: pytest.Mon
         (tmp_path / name).write_text(json.dumps({"kind": "Stage", "metadata": {"name": name}, "spec": spec}))
     monkeypatch.setattr(stages, "programs", lambda: {"kwok": Kept(tmp_path)})
     stages.write_stages(tmp_path / "all.yaml")
-    written = {each["metadata"]["name"]: each for each in yaml.safe_load_all((tmp_path / "all.yaml").read_text())}
+    configuration, *documents = yaml.safe_load_all((tmp_path / "all.yaml").read_text())
+    assert configuration["kind"] == "KwokConfiguration"
+    written = {each["metadata"]["name"]: each for each in documents}
     assert list(written) == [*stages.UPSTREAM, "pod-ends", "pod-waits"]
     rules = {name: len(each["spec"]["selector"]["matchExpressions"]) for name, each in written.items()}
     assert [rules[name] for name in stages.UPSTREAM] == [1, 1, 2, 1]

@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what
 
 from cache_entry import make_once
 from go_build import BuildFailed, build, go_program, go_version, source
-from programs import Change, Program, ProgramMissing, programs
+from programs import Program, ProgramMissing, programs
 from progress import Say, teller
 
 
@@ -49,25 +49,28 @@ def _make(program: Program, say: Say, target: Path) -> None:
             doing=f"kubernetes: building {program.name}",
             tags=program.tags,
             variables=program.variables,
-            go_mod=_change(program, program.change, where, Path(changed)) if program.change else None,
+            go_mod=_changed(program, where, Path(changed)) if program.changes else None,
         )
     for name in program.files:
         (target / Path(name).name).write_bytes((where / name).read_bytes())
 
 
-def _change(program: Program, change: Change, published: Path, folder: Path) -> Path:
+def _changed(program: Program, published: Path, folder: Path) -> Path:
     """Copy a module's source into `folder` and change it there; returns a go.mod that reads it from there."""
     copy = folder / "source"
     # Go's module cache is read-only, and so would be a copy with its modes.
     shutil.copytree(published, copy, copy_function=shutil.copyfile)
     for path in (copy, *copy.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    text = (copy / change.file).read_text(encoding="utf-8")
-    if text.count(change.before) != 1:
-        raise BuildFailed(
-            f"it cannot be built: {change.file} has not exactly one place {change.before!r}; move programs.toml along"
-        )
-    (copy / change.file).write_text(text.replace(change.before, change.after), encoding="utf-8")
+    for change in program.changes:
+        file = copy / change.file
+        text = file.read_text(encoding="utf-8")
+        if text.count(change.before) != 1:
+            raise BuildFailed(
+                f"it cannot be built: {change.file} has not exactly one place {change.before.strip()!r};"
+                " move programs.toml along"
+            )
+        file.write_text(text.replace(change.before, change.after), encoding="utf-8")
     for name in ("go.mod", "go.sum"):
         shutil.copyfile(program.module / name, folder / name)
     with (folder / "go.mod").open("a", encoding="utf-8") as go_mod:

@@ -153,17 +153,7 @@ class ControlPlane:
         return bool(lease["spec"].get("holderIdentity"))
 
     def _start(self, owner: Identity | None) -> None:
-        for attempt in range(1, START_TRIES + 1):
-            layout = self._prepare()
-            try:
-                self._launch("etcd", commands.etcd(layout))
-                self._launch("kube-apiserver", commands.kube_apiserver(layout))
-                self._wait("the API server is ready", self._ready)
-                break
-            except ProcessEnded as ended:
-                if attempt == START_TRIES or "address already in use" not in str(ended):
-                    raise
-                self._clear()
+        layout = self._start_server()
         authority = layout.authority.read_bytes()
         token = layout.tokens.read_text(encoding="utf-8").partition(",")[0]
         write_private(layout.kubeconfig, kubeconfig(layout.server, authority, token))
@@ -177,6 +167,22 @@ class ControlPlane:
         self._launch("kwok", commands.kwok(layout))
         self._processes.start("keeper", keeper_command(self.home, owner))
         self._wait("service accounts are made", self._default_account)
+
+    def _start_server(self) -> Layout:
+        """etcd and the API server; with other ports, if somebody was quicker."""
+        for attempt in range(1, START_TRIES + 1):
+            layout = self._prepare()
+            self._launch("etcd", commands.etcd(layout))
+            self._launch("kube-apiserver", commands.kube_apiserver(layout))
+            try:
+                self._wait("the API server is ready", self._ready)
+            except ProcessEnded as ended:
+                if attempt == START_TRIES or "address already in use" not in str(ended):
+                    raise
+                self._clear()
+            else:
+                return layout
+        raise AssertionError("not reached")
 
     def _prepare(self) -> Layout:
         """Ports, keys and tokens of a new control plane."""

@@ -45,7 +45,7 @@ class Program:
     """What the linker sets, as `import/path.Name=value`."""
     files: tuple[str, ...]
     """Files of the module that are kept beside the program."""
-    change: Change | None
+    changes: tuple[Change, ...]
 
     @property
     def version(self) -> str:
@@ -56,7 +56,7 @@ class Program:
     def directory(self) -> Path:
         """Its entry in the cache, `kubernetes/<program>-v<version>-<digest>`: other pins or flags, another entry."""
         pins = [(self.module / name).read_text(encoding="utf-8") for name in ("go.mod", "go.sum")]
-        recipe = repr((pins, self.tags, self.variables, self.files, self.change))
+        recipe = repr((pins, self.tags, self.variables, self.files, self.changes))
         digest = hashlib.sha256(recipe.encode()).hexdigest()[:8]
         return cache_directory("kubernetes", f"{self.name}-v{self.version}-{digest}")
 
@@ -86,7 +86,6 @@ def programs() -> dict[str, Program]:
 def _program(name: str, row: dict[str, Any]) -> Program:
     module, pinned = HERE / row["module"], row["pinned"]
     version = required(module, rf"^(?:require)?\s*{pinned} v(\S+)")
-    change = row.get("change")
     return Program(
         name=name,
         module=module,
@@ -95,5 +94,5 @@ def _program(name: str, row: dict[str, Any]) -> Program:
         tags=tuple(row.get("tags", ())),
         variables=tuple(text.replace("{version}", version) for text in row.get("variables", ())),
         files=tuple(row.get("files", ())),
-        change=change and Change(change["file"], change["from"], change["to"]),
+        changes=tuple(Change(each["file"], each["from"], each["to"]) for each in row.get("changes", ())),
     )

@@ -1,0 +1,58 @@
+"""Fake nodes of the catalog's types are scheduled to like real ones."""
+
+import time
+from collections import Counter
+
+from api_client import wait_until
+from control_plane import ControlPlane
+from nodes import Nodes
+from workloads import TOLERATION, job, pods
+
+GPUS = "nvidia.com/gpu"
+
+
+def test_512_nodes_of_8_gpus_are_ready_and_take_a_pod_each(plane: ControlPlane, nodes: Nodes, namespace: str) -> None:
+    began = time.monotonic()
+    names = nodes.add(512, "p5.48xlarge", "use1-az3", "many", network="efa")
+    added = time.monotonic() - began
+    wait_until("512 nodes are ready", lambda: nodes.ready("many") == 512, 120, poll=0.5)
+    ready = time.monotonic() - began
+    document = job(
+        namespace,
+        "one",
+        {"rehearsal.gpufleet.dev/exit-code": "none"},
+        container={"resources": {"limits": {GPUS: "8"}}},
+        tolerations=[TOLERATION],
+        nodeSelector={"topology.k8s.aws/zone-id": "use1-az3"},
+    )
+    document["spec"] |= {"parallelism": 512, "completions": 512}
+    began = time.monotonic()
+    plane.client.apply(document)
+
+    def placed() -> Counter[str]:
+        return Counter(pod["spec"]["nodeName"] for pod in pods(plane, namespace) if "nodeName" in pod["spec"])
+
+    wait_until("512 pods have a node", lambda: len(placed()) == 512, 120, poll=1)
+    print(f"\n512 nodes made in {added:.1f} s, ready after {ready:.1f} s, 512 pods placed in", end=" ")
+    print(f"{time.monotonic() - began:.1f} s")
+    assert placed() == Counter(names)
+    nodes.remove(names)
+    wait_until("the nodes are gone", lambda: nodes.of_pool("many") == [], 60)
+
+
+def test_pods_without_a_toleration_stay_off_gpu_nodes(plane: ControlPlane, nodes: Nodes, namespace: str) -> None:
+    nodes.add(1, "g4dn.12xlarge", "use1-az1", "tainted")
+    plane.client.apply(job(namespace, "one", nodeSelector={"gpufleet.dev/pool": "tainted"}))
+
+    def told() -> bool:
+        listed = [each for pod in pods(plane, namespace) for each in pod["status"].get("conditions", ())]
+        return any("untolerated taint(s)" in each.get("message", "") for each in listed)
+
+    wait_until("the pod is unschedulable", told, 30)
+
+
+def test_nodes_are_numbered_on(plane: ControlPlane, nodes: Nodes) -> None:
+    assert nodes.add(2, "g4dn.xlarge", "use1-az1", "counted") == ["counted-use1-az1-0", "counted-use1-az1-1"]
+    assert nodes.add(1, "g4dn.xlarge", "use1-az2", "counted") == ["counted-use1-az2-2"]
+    nodes.remove(["counted-use1-az1-1"])
+    wait_until("the node is gone", lambda: len(nodes.of_pool("counted")) == 2, 30)
