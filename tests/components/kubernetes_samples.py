@@ -20,6 +20,7 @@ MANIFEST = {"manifest": str(_MANIFEST), "sha256": hashlib.sha256(_MANIFEST.read_
 SAMPLES: dict[str, dict[str, object]] = {
     "DevicePlugin": {"tolerations": [{"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}]},
     "EfaPlugin": {"image": "registry.example.com/efa"},
+    "GpuOperator": {"rdma": True, "values": {"dcgmExporter": {"enabled": False}}},
     "MpiOperator": {**MANIFEST, "image": "registry.example.com/mpi-operator:0.7.0"},
     "SharedVolume": {
         "namespace": "vision",

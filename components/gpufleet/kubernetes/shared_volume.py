@@ -1,6 +1,6 @@
 """SharedVolume: a shared file system as a volume that every pod of a team mounts, wherever the files are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
@@ -112,32 +112,40 @@ def plan_claim(args: SharedVolumeArgs) -> dict[str, Any]:
 
 def _files(kind: str, source: Mapping[str, Any]) -> dict[str, Any]:
     """The field of a volume's spec that says where the files are."""
-    place = pulumi.Output.from_input(source[kind])
+    place = source[kind]
     if kind == "nfs":
-        server_and_path = place.apply(lambda text: text.rpartition(":/"))
-        return {
-            "nfs": {
-                "server": server_and_path.apply(lambda parts: parts[0].strip("[]")),
-                "path": server_and_path.apply(lambda parts: f"/{parts[2]}"),
-            }
-        }
+        # server:/path, where an IPv6 address of the server is in brackets.
+        server = _read(place, lambda text: text.rpartition(":/")[0].strip("[]"))
+        return {"nfs": {"server": server, "path": _read(place, lambda text: f"/{text.rpartition(':/')[2]}")}}
     if kind == "efs":
         point = source.get("access_point")
         # <file system>:<path>:<access point>: github.com/kubernetes-sigs/aws-efs-csi-driver, examples/access_points.
-        handle = place if point is None else pulumi.Output.concat(place, "::", point)
+        handle = place if point is None else _joined(place, point)
         return {"csi": {"driver": "efs.csi.aws.com", "volumeHandle": handle}}
     driver, store = ("blob", "containerName") if kind == "azure_blob" else ("file", "shareName")
-    parts = place.apply(lambda text: text.split("/"))
     attributes = {
         "protocol": "nfs",
-        "resourceGroup": parts.apply(lambda each: each[0]),
-        "storageAccount": parts.apply(lambda each: each[1]),
-        store: parts.apply(lambda each: each[2]),
+        "resourceGroup": _read(place, lambda text: text.split("/")[0]),
+        "storageAccount": _read(place, lambda text: text.split("/")[1]),
+        store: _read(place, lambda text: text.split("/")[2]),
     }
     # The drivers want a handle that no other volume of the cluster has:
     # learn.microsoft.com/azure/aks/azure-csi-files-storage-provision.
-    handle = parts.apply(lambda each: "_".join(each[1:]))
+    handle = _read(place, lambda text: "_".join(text.split("/")[1:]))
     return {"csi": {"driver": f"{driver}.csi.azure.com", "volumeHandle": handle, "volumeAttributes": attributes}}
+
+
+def _read(place: pulumi.Input[str], part: Callable[[str], str]) -> pulumi.Input[str]:
+    """A part of a text, now or when it is known."""
+    if isinstance(place, str):
+        return part(place)
+    return pulumi.Output.all(place).apply(lambda texts: part(texts[0]))
+
+
+def _joined(files: pulumi.Input[str], point: pulumi.Input[str]) -> pulumi.Input[str]:
+    if isinstance(files, str) and isinstance(point, str):
+        return f"{files}::{point}"
+    return pulumi.Output.concat(files, "::", point)
 
 
 class SharedVolume(pulumi.ComponentResource):

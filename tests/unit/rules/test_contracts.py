@@ -32,7 +32,7 @@ from gpufleet.rules.cluster_access import judge_cluster_access
 from gpufleet.rules.existing_network import judge_existing_network
 from gpufleet.rules.kubernetes_autoscaler import judge_autoscaler
 from gpufleet.rules.kubernetes_operator import judge_mpi_operator
-from gpufleet.rules.kubernetes_plugin import judge_device_plugin, judge_efa_plugin
+from gpufleet.rules.kubernetes_plugin import judge_device_plugin, judge_efa_plugin, judge_gpu_operator
 from gpufleet.rules.kubernetes_queue import judge_queue
 from gpufleet.rules.kubernetes_team import judge_team
 from gpufleet.rules.kubernetes_volume import judge_shared_volume
@@ -160,6 +160,7 @@ CONSTRUCTED = [
     (judge_autoscaler, {"region": REGION, "version": "9.52.1"}),
     (judge_device_plugin, {"image": "registry.example.com/plugin"}),
     (judge_efa_plugin, {"version": "0.5.13"}),
+    (judge_gpu_operator, {"rdma": True}),
     (judge_mpi_operator, {"manifest": "mpi-operator.yaml"}, ["v0.7.0"]),
     (judge_mpi_operator, {"flavour": "trainer"}, []),
     (judge_mpi_job, "llm", JOB),

@@ -1,8 +1,21 @@
 """Cases of gpufleet.rules.kubernetes_plugin."""
 
-from gpufleet.rules.kubernetes_plugin import repository_form
+from gpufleet.rules.kubernetes_plugin import rdma_of_driver, repository_form
 
 CASES = {
+    rdma_of_driver: [
+        ("off", {"rdma": False, "driver": False}, "pass", ""),
+        ("own-driver", {"rdma": True, "driver": True}, "pass", ""),
+        (
+            "nodes-driver",
+            {"rdma": True, "driver": False},
+            "fail",
+            (
+                "trainers: rdma=true: needs the operator's driver; set driver=true and use nodes without one "
+                "[any-gpu-operator-rdma]"
+            ),
+        ),
+    ],
     repository_form: [
         (
             "usual",

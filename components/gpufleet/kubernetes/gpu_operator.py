@@ -1,0 +1,82 @@
+"""GpuOperator: NVIDIA's GPU operator, for nodes that come without a driver: AKS pools with driver=None, own servers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+
+from gpufleet.aws.ordering import after
+from gpufleet.kubernetes.device_plugins import tolerations
+from gpufleet.kubernetes.release import chart_release
+from gpufleet.pool import Taint
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments
+from gpufleet.rules.kubernetes_plugin import judge_gpu_operator
+
+VERSION = "v26.7.0"
+"""Source: helm.ngc.nvidia.com/nvidia, November 2026."""
+CHARTS = "https://helm.ngc.nvidia.com/nvidia"
+
+
+class GpuOperatorArgs(TypedDict):
+    """What the operator installs on GPU nodes, besides the device plugin."""
+
+    version: NotRequired[str]
+    """Version of the chart. Default v26.7.0."""
+    driver: NotRequired[bool]
+    """False: the nodes' image has the driver. Default true."""
+    rdma: NotRequired[bool]
+    """True: GPUs read and write the network directly, for InfiniBand; the network operator is installed apart, and
+    finds the nodes' features too. Default false."""
+    tolerations: NotRequired[Sequence[Taint]]
+    """Taints of GPU pools besides nvidia.com/gpu, which is tolerated always. Default: none."""
+    values: NotRequired[Mapping[str, Any]]
+    """Further values of the chart, which win over those of here."""
+    labels: NotRequired[Mapping[str, str]]
+    """Labels of the operator's DaemonSets."""
+
+
+def plan_values(args: GpuOperatorArgs) -> dict[str, Any]:
+    """The values of the chart. `args` has passed the rules.
+
+    With the network operator there is one discovery of node features, its own.
+    Source: docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/gpu-operator-rdma.html,
+    learn.microsoft.com/azure/aks/use-nvidia-gpu.
+    """
+    rdma = args.get("rdma", False)
+    daemonsets: dict[str, Any] = {"tolerations": tolerations(args.get("tolerations", ()))}
+    if args.get("labels"):
+        daemonsets["labels"] = dict(args["labels"])
+    values = {
+        "driver": {"enabled": args.get("driver", True), "rdma": {"enabled": rdma}},
+        "nfd": {"enabled": not rdma},
+        "daemonsets": daemonsets,
+    }
+    return values | dict(args.get("values", {}))
+
+
+class GpuOperator(pulumi.ComponentResource):
+    """NVIDIA's GPU operator: driver, container toolkit, device plugin and DCGM on GPU nodes. Instead of DevicePlugin.
+
+    Its own namespace, gpu-operator, allows privileged pods: they load kernel modules.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    resource: pulumi.Output[str]
+    """nvidia.com/gpu, for those who need the operator to be there."""
+
+    def __init__(self, name: str, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, GpuOperatorArgs), *judge_gpu_operator(args)])
+        super().__init__("gpufleet-kubernetes:index:GpuOperator", name, {}, opts)
+        release = chart_release(
+            f"{name}-release",
+            chart="gpu-operator",
+            version=args.get("version", VERSION),
+            namespace="gpu-operator",
+            values=plan_values(args),
+            opts=pulumi.ResourceOptions(parent=self),
+            repository=CHARTS,
+        )
+        self.resource = after(pulumi.Output.from_input("nvidia.com/gpu"), release)
+        self.register_outputs({"resource": self.resource})
