@@ -6,7 +6,8 @@ from recorder import Secret, construct
 
 from gpufleet.kubernetes.device_plugin import DevicePlugin
 from gpufleet.kubernetes.objects import labelled, object_name, object_type
-from gpufleet.kubernetes.provider import cluster_provider
+from gpufleet.kubernetes.provider import PROVIDER_VERSION, cluster_provider
+from gpufleet_rehearsal.home import STAND_INS
 
 PROVIDER = "pulumi:providers:kubernetes"
 
@@ -16,6 +17,11 @@ def test_provider(preview):
     assert recording.inputs(PROVIDER) == {
         "train": {"kubeconfig": Secret("{}"), "deleteUnreachable": "true", "enableServerSideApply": "true"}
     }
+
+
+def test_rehearsals_have_the_version_that_components_ask_for():
+    """The engine looks for a plugin of this version."""
+    assert STAND_INS["kubernetes"] == PROVIDER_VERSION
 
 
 def test_children_of_a_component_go_to_its_cluster(preview):

@@ -2,10 +2,10 @@
 
 import pulumi
 
-PROVIDER_VERSION = "4.34.2"
+PROVIDER_VERSION = "4.24.0"
 """Version of the Pulumi provider `kubernetes`: server-side apply, awaiting of workloads, helm.v3.Release.
 
-Source: pulumi-kubernetes on PyPI, November 2026. Without a version the engine takes whichever plugin it finds.
+The one that rehearsals stand in for. Without a version the engine takes whichever plugin it finds.
 """
 
 
