@@ -7,20 +7,23 @@ only the stack configuration files are copies, because the engine writes an encr
 import json
 import os
 import shutil
-import stat
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import yaml
 
 from gpufleet.engine import Engine, EngineError
 from gpufleet.errors import UserError
+from gpufleet_rehearsal.atomic_file import write_in_one_step
 from gpufleet_rehearsal.cloud.store import ensure_room
 from gpufleet_rehearsal.stack_config import StackConfig, stack_config
 from gpufleet_rehearsal.yaml_file import read_yaml
+
+if TYPE_CHECKING:
+    from gpufleet_rehearsal.kubernetes.own_plane import OwnPlane
 
 # The real provider versions whose place the stand-ins take: those of the SDKs that gpufleet is locked to.
 STAND_INS: Mapping[str, str] = {"aws": "7.51.1", "azure-native": "3.29.0", "kubernetes": "4.24.0"}
@@ -96,10 +99,10 @@ class Home:
             for folder in (self.root, self.root / "backend", self.mirror, self.launcher, self._copies):
                 folder.mkdir(parents=True, exist_ok=True)
             ensure_room(self.root)
-            _write(self.root / ".gitignore", "*\n")
+            write_in_one_step(self.root / ".gitignore", "*\n")
             self._install_stand_ins()
             text = _LAUNCHER.format(python=sys.executable, project=str(self.project), root=str(self.root))
-            _write(self.launcher / "pulumi", text, executable=True)
+            write_in_one_step(self.launcher / "pulumi", text, executable=True)
             self._mirror_project()
         except OSError as error:
             raise HomeError(f"{self.root}: {error.strerror or error}; give another place with --home DIR") from error
@@ -118,6 +121,8 @@ class Home:
             "PULUMI_BACKEND_URL": f"file://{self.root / 'backend'}?metadata=skip",
             "PULUMI_SKIP_UPDATE_CHECK": "true",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            # Also keeps the user's own clusters out of reach.
+            "KUBECONFIG": str(self.root / "kubernetes" / "kubeconfig"),
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), *self._outer_path()]),
         }
         # Real credentials have no business in a rehearsal: a program that finds none cannot reach a real cloud.
@@ -197,15 +202,23 @@ class Home:
         """The file that lists what the simulated account holds before an environment comes up (account.py)."""
         return self._configuration_folder() / f"rehearsal.{environment}.yaml"
 
+    @property
+    def control_plane(self) -> "OwnPlane":
+        """What simulated clusters' kubeconfigs lead to; started when a program first needs it."""
+        from gpufleet_rehearsal.kubernetes.own_plane import OwnPlane
+
+        return OwnPlane(self.root)
+
     def clear(self) -> None:
-        """Forget this rehearsal: the simulated cloud and the engine's state."""
+        """Forget this rehearsal: the simulated cloud, the engine's state, the control plane."""
+        self.control_plane.stop()
         shutil.rmtree(self.root)
 
     def _install_stand_ins(self) -> None:
         for cloud in STAND_INS:
             self._stand_in(cloud).mkdir(parents=True, exist_ok=True)
             text = _PLUGIN.format(python=sys.executable, cloud=cloud)
-            _write(self._stand_in(cloud) / f"pulumi-resource-{cloud}", text, executable=True)
+            write_in_one_step(self._stand_in(cloud) / f"pulumi-resource-{cloud}", text, executable=True)
 
     def _stand_in(self, cloud: str) -> Path:
         return self.root / "pulumi-home" / "plugins" / f"resource-{cloud}-v{STAND_INS[cloud]}"
@@ -238,13 +251,13 @@ class Home:
         for name, entry in wanted.items():
             if not (self.mirror / name).is_symlink():
                 (self.mirror / name).symlink_to(entry)
-        _write(self.mirror / "Pulumi.yaml", yaml.safe_dump(self._mirrored_project(), sort_keys=False))
-        current = self.stacks()
+        write_in_one_step(self.mirror / "Pulumi.yaml", yaml.safe_dump(self._mirrored_project(), sort_keys=False))
+        current = {f"Pulumi.{stack}.yaml": stack for stack in self.stacks()}
         for stale in self._copies.iterdir():
-            if stale.name not in {f"Pulumi.{stack}.yaml" for stack in current}:
+            if stale.name not in current:
                 stale.unlink()
-        for stack in current:
-            _write(self._copies / f"Pulumi.{stack}.yaml", self.stack_config(stack).text)
+        for name, stack in current.items():
+            write_in_one_step(self._copies / name, self.stack_config(stack).text)
 
     def _mirrored_project(self) -> dict[str, object]:
         """The user's project file, led to the rehearsal's configuration and stand-ins.
@@ -262,29 +275,17 @@ class Home:
         }
 
     def _is_mirrored(self, entry: Path) -> bool:
-        copied = entry.name == "Pulumi.yaml" or (entry.name.startswith("Pulumi.") and entry.suffix == ".yaml")
+        copied = entry.name.startswith("Pulumi.") and entry.suffix == ".yaml"
         return not copied and entry != self.root and entry.name != ".git"
 
 
 def _is_json(file: Path) -> bool:
     try:
-        json.loads(file.read_text())
+        return json.loads(file.read_text()) is not None
     except ValueError:
         return False
-    return True
-
-
-def _write(path: Path, text: str, *, executable: bool = False) -> None:
-    """Write a file in one step, if it is to change: an engine may be reading it."""
-    if path.exists() and path.read_text() == text:
-        return
-    fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
-    fresh.write_text(text)
-    if executable:
-        fresh.chmod(fresh.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-    fresh.replace(path)
 
 
 def write_settings(home: Home, settings: Mapping[str, object]) -> None:
     """Replace the rehearsal's settings (latency scale, seed, faults ...) in one step."""
-    _write(home.settings, json.dumps(settings, indent=2, sort_keys=True))
+    write_in_one_step(home.settings, json.dumps(settings, indent=2, sort_keys=True))

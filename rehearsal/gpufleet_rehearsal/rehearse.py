@@ -20,6 +20,7 @@ from gpufleet_rehearsal.critical_path import minutes, names, time_to_up
 from gpufleet_rehearsal.home import Home, HomeError, write_settings
 
 DEFAULT_LATENCY_SCALE = 0.01
+CLUSTER = "aws:eks/cluster:Cluster"
 FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
 
 
@@ -30,6 +31,7 @@ class Plan:
     latency_scale: real seconds for one of the cloud's seconds (0: no waiting). faults: as in faults.py. seed: of
     random faults. destroy: end the environment instead of bringing it up. keep: with destroy, keep the rehearsal's
     stack even when nothing is left in the cloud. put: a file to write into the shared file system first.
+    control_plane: whether simulated clusters lead to a real control plane, where it was built.
     """
 
     environment: str
@@ -39,6 +41,7 @@ class Plan:
     destroy: bool = False
     keep: bool = False
     put: Path | None = None
+    control_plane: bool = True
 
 
 def prepare(home: Home, plan: Plan) -> Engine:
@@ -50,7 +53,8 @@ def prepare(home: Home, plan: Plan) -> Engine:
     if plan.environment not in known:
         raise HomeError(f"{plan.environment}: no such environment; the project has: {', '.join(known) or 'none'}")
     home.prepare()
-    write_settings(home, {"latency_scale": plan.latency_scale, "seed": plan.seed, "faults": list(plan.faults)})
+    settings = {"latency_scale": plan.latency_scale, "seed": plan.seed, "faults": list(plan.faults)}
+    write_settings(home, settings | {"control_plane": plan.control_plane})
     cloud = open_cloud("aws", home.root)
     furnish(cloud, home.account(plan.environment))
     engine = home.open_stack(plan.environment)
@@ -107,10 +111,11 @@ def run_inside(home: Home, environment: str, command: Sequence[str]) -> int:
 
 
 def _up(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
-    code = engine.up(plan.environment)
+    code = engine.up(plan.environment, *_mending(home, engine.state(plan.environment)))
     if code != 0:
         return code
     state = engine.state(plan.environment)
+    home.control_plane.follow_fleet()
     cloud = open_cloud("aws", home.root)
     console.print(tree(plan.environment, state))
     for name, value in engine.outputs(plan.environment).items():
@@ -118,12 +123,21 @@ def _up(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
     for resource in cloud.store.resources(FILE_SYSTEM):
         for path, content in cloud.store.files(resource).items():
             console.print(f"  [bold]file in {resource.id}[/]: {escape(path)}, {len(content)} bytes", soft_wrap=True)
+    if home.control_plane.access(start=False) is not None:
+        console.print(f"  [bold]control plane[/]: export KUBECONFIG={home.control_plane.kubeconfig}", soft_wrap=True)
     report_time(cloud, state, console)
     console.print(
         f"\nNext: [bold]gpufleet rehearse {plan.environment} --shell[/] for a shell with plain pulumi, "
         f"[bold]gpufleet rehearse {plan.environment} --destroy[/] to end it."
     )
     return 0
+
+
+def _mending(home: Home, state: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What `up` needs when the control plane ended, by a restart of the machine: all that was on it is gone then."""
+    on_it = any(str(resource["type"]).startswith("kubernetes:") for resource in state)
+    lost = on_it and home.control_plane.kubeconfig.exists() and home.control_plane.access(start=False) is None
+    return ["--refresh"] if lost else []
 
 
 def report_time(cloud: Cloud, state: Sequence[Mapping[str, Any]], console: Console) -> None:
@@ -175,6 +189,9 @@ def _destroy(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
         console.print(f"  kept, as the configuration says: {resource.name} ({resource.id}){lies}", soft_wrap=True)
     for resource in left:
         console.print(f"  [bold red]left behind[/]: {resource.name} ({resource.type} {resource.id})", soft_wrap=True)
+    if not cloud.store.resources(CLUSTER):
+        # A cluster takes its control plane along.
+        home.control_plane.stop()
     if left:
         return 1
     console.print("Nothing else is left in the simulated cloud." if kept else "Nothing is left in the simulated cloud.")

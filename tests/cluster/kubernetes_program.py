@@ -45,8 +45,9 @@ class Said:
     text: str
 
     def line(self, part: str) -> str:
-        """The only line with these words; the tests' way to say that it is one line."""
-        found = {line.strip() for line in self.text.splitlines() if part in line}
+        """The only error or warning with these words; the tests' way to say that it is one line."""
+        lines = [line.strip() for line in self.text.splitlines()]
+        found = {line for line in lines if part in line and line.startswith(("error:", "warning:", "* "))}
         assert len(found) == 1, f"{part!r} in {len(found)} lines of:\n{self.text}"
         return found.pop()
 

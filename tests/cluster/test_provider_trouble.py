@@ -107,7 +107,7 @@ def test_conflict_names_field_and_owner(program: Program, plane: ControlPlane, n
     path = f"/api/v1/namespaces/{namespace}/configmaps/a"
     theirs = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "theirs"}}
     forced = {"fieldManager": "somebody", "force": "true"}
-    plane.client.request("PATCH", path, theirs, content_type="application/apply-patch+yaml", **forced)
+    plane.client.request("PATCH", path, theirs, content="application/apply-patch+yaml", **forced)
     program.provider["enableConfigMapMutable"] = True
     program.document("a")["data"] = {"x": "ours", "y": "2"}
     refused = program.up()

@@ -20,6 +20,8 @@ from gpufleet.cli.exits import for_the_user
 @click.option("--destroy", is_flag=True, help="End the environment; data stays unless the configuration says erase.")
 @click.option("--keep", is_flag=True, help="With --destroy: keep the engine's empty stack, too.")
 @click.option("--put", type=click.Path(path_type=Path), help="First write a file into the shared file system.")
+@click.option("--control-plane/--no-control-plane", default=True, show_default=True,
+              help="Let simulated clusters lead to a real Kubernetes control plane, where it was built.")  # fmt: skip
 @click.option("--shell", is_flag=True, help="Open a shell in which plain `pulumi` talks to the rehearsal.")
 @click.option("--refusals", is_flag=True, help="List everything that the simulated cloud refuses, with its source.")
 @for_the_user
@@ -34,6 +36,7 @@ def rehearse(
     destroy: bool,
     keep: bool,
     put: Path | None,
+    control_plane: bool,
     shell: bool,
     refusals: bool,
 ) -> int:
@@ -58,7 +61,7 @@ def rehearse(
     if environment is None:
         raise click.UsageError("which environment? For instance: gpufleet rehearse aws-dev")
     place = Home.of(program, home)
-    plan = Plan(environment, latency_scale, faults, seed, destroy, keep, put)
+    plan = Plan(environment, latency_scale, faults, seed, destroy, keep, put, control_plane)
     if shell or command:
         prepare(place, plan)
         return run_inside(place, environment, command)

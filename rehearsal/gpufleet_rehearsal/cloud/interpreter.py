@@ -16,8 +16,9 @@ from itertools import count
 from typing import NamedTuple, TypeVar
 
 from gpufleet_rehearsal.cloud.admission import accept, leave_behind
+from gpufleet_rehearsal.cloud.change import UNKNOWN, Diff
 from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
-from gpufleet_rehearsal.cloud.diff import UNKNOWN, Diff, diff
+from gpufleet_rehearsal.cloud.diff import diff
 from gpufleet_rehearsal.cloud.faults import Faults, Struck
 from gpufleet_rehearsal.cloud.making import Draft, draft, previewed, seconds
 from gpufleet_rehearsal.cloud.refusing import CloudError, No, held, refusals, refused, view_of, words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpufleet_rehearsal.cloud.diff import UNKNOWN
+from gpufleet_rehearsal.cloud.change import UNKNOWN
 from gpufleet_rehearsal.cloud.store import merged
 from gpufleet_rehearsal.cloud.surroundings import CloudView, Request
 from gpufleet_rehearsal.table.paths import Json, Scope

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gpufleet.errors import UserError
+from gpufleet_rehearsal.cloud.change import has_unknown
 from gpufleet_rehearsal.cloud.clock import Clock
-from gpufleet_rehearsal.cloud.diff import has_unknown
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.settings import DIRECTORY, Settings, load_settings
 from gpufleet_rehearsal.cloud.store import Store

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gpufleet.errors import UserError
 
-
 DIRECTORY = "GPUFLEET_REHEARSAL"
 """The environment variable that names a rehearsal's directory."""
 
@@ -34,6 +33,9 @@ class Settings(BaseModel):
     """What goes wrong, as in faults.py: "create:aws:eks/cluster:Cluster:1"."""
     quotas: dict[str, int] = {}
     """On-demand vCPUs at most, by quota family: {"P": 0, "G": 64, "standard": 1152}; others have no limit."""
+    control_plane: bool = True
+    """Whether objects of Kubernetes go to a real control plane, where its programs were built; else they are only
+    checked and recorded."""
 
 
 def load_settings(file: Path) -> Settings:

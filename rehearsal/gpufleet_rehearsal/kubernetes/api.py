@@ -217,6 +217,7 @@ def _answer(status: int, data: bytes) -> Object:
 def _why(error: Exception) -> str:
     if isinstance(error, urllib3.exceptions.SSLError):
         return f"certificate: {error}"
-    if isinstance(error, urllib3.exceptions.TimeoutError):
-        return "no answer in time"
-    return "connection refused" if "refused" in str(error) else "the connection broke"
+    # The library counts a refused connection among the timeouts.
+    if "refused" in str(error):
+        return "connection refused"
+    return "no answer in time" if isinstance(error, urllib3.exceptions.TimeoutError) else "the connection broke"

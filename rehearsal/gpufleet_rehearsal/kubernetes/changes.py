@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 import yaml
 
-from gpufleet_rehearsal.cloud.diff import Change, Diff, joined
+from gpufleet_rehearsal.cloud.change import Change, Diff, joined
 from gpufleet_rehearsal.kubernetes.document import AUTONAMED, name_of, namespace_of, says
 from gpufleet_rehearsal.kubernetes.kind import Kind
 from gpufleet_rehearsal.table.paths import Json

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.cloud.clock import Clock
-from gpufleet_rehearsal.cloud.diff import has_unknown
+from gpufleet_rehearsal.cloud.change import has_unknown
+from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
 from gpufleet_rehearsal.kubernetes import waiting
 from gpufleet_rehearsal.kubernetes.api import ApiError, ApiServer, NoKind, Object, Unreachable
 from gpufleet_rehearsal.kubernetes.configuration import DELETE_UNREACHABLE, Configuration
@@ -36,6 +36,8 @@ from gpufleet_rehearsal.kubernetes.words import words
 from gpufleet_rehearsal.provider.answers import HalfMade
 from gpufleet_rehearsal.table.paths import Json
 
+FLEET_SECONDS = 1.0
+"""Between two looks at the simulated cloud's node groups."""
 Found = tuple[Mapping[str, Json], Mapping[str, Json]]
 """Inputs and outputs of an object."""
 
@@ -51,6 +53,7 @@ class Cluster:
         self._own = OwnPlane(directory)
         self._objects: Objects | None = None
         self._opening = asyncio.Lock()
+        self._follower: asyncio.Task[None] | None = None
 
     async def _there(self, *, start: bool = False) -> Objects | None:
         """The control plane; None when there is none (yet). start: bring up the rehearsal's own one. Errors: UserError
@@ -61,10 +64,23 @@ class Cluster:
                     access = self.configuration.access
                     if access is None or access.simulated:
                         access = await asyncio.to_thread(self._own.access, start=start)
+                        if access is not None:
+                            self._follower = asyncio.create_task(self._follow_fleet())
                     if access is not None:
                         namespace = self.configuration.namespace or access.namespace
                         self._objects = Objects(ApiServer(access), namespace, self._clock, self._log)
         return self._objects
+
+    async def _follow_fleet(self) -> None:
+        """Keep fake GPU nodes as the cloud's node groups say, as long as the engine is at work."""
+        try:
+            while True:
+                await asyncio.to_thread(self._own.follow_fleet)
+                await self._clock.pause(FLEET_SECONDS)
+        except UserError as error:
+            await self._log.warn(str(error))
+        except Interrupted:
+            return
 
     def _noted(self) -> Recorded:
         return Recorded(self._directory)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gpufleet_rehearsal.cloud.diff import has_unknown
+from gpufleet_rehearsal.cloud.change import has_unknown
 from gpufleet_rehearsal.kubernetes.changes import MUTABLE_ON_REQUEST
 from gpufleet_rehearsal.kubernetes.kubeconfig import Access, KubeconfigError, read_kubeconfig
 from gpufleet_rehearsal.kubernetes.words import words

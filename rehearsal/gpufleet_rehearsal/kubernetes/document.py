@@ -8,7 +8,7 @@ import string
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from gpufleet_rehearsal.cloud.diff import UNKNOWN, has_unknown
+from gpufleet_rehearsal.cloud.change import UNKNOWN, has_unknown
 from gpufleet_rehearsal.kubernetes.api import Object
 from gpufleet_rehearsal.kubernetes.kind import Kind
 from gpufleet_rehearsal.table.paths import Json

@@ -9,8 +9,12 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from gpufleet.errors import UserError
+from gpufleet_rehearsal.cloud.settings import load_settings
+from gpufleet_rehearsal.cloud.store import Store
+from gpufleet_rehearsal.kubernetes import fleet
 from gpufleet_rehearsal.kubernetes.kubeconfig import Access, read_kubeconfig
 
 if TYPE_CHECKING:
@@ -25,15 +29,19 @@ class OwnPlane:
     """The control plane of the rehearsal in `directory`."""
 
     def __init__(self, directory: Path) -> None:
-        self._home = directory / FOLDER
+        self._directory, self._home = directory, directory / FOLDER
+        self._store: Store | None = None
         self.why_not = ""
-        """Why there is none, when `access` could start none."""
+        """Why there is none, when it could not be had."""
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's, once it runs."""
+        return self._home / "kubeconfig"
 
     def access(self, *, start: bool) -> Access | None:
         """The way to it; None when it does not run. start: bring it up first, about five seconds."""
-        if not (self._home / "kubeconfig").exists() and not start:
-            return None
-        plane = self._plane()
+        plane = self._plane() if start or self.kubeconfig.exists() else None
         if plane is None:
             return None
         if not plane.running:
@@ -47,12 +55,44 @@ class OwnPlane:
                 return None
         return read_kubeconfig(str(plane.kubeconfig))
 
+    def stop(self) -> list[str]:
+        """End it; the names of its processes that ran. Errors: UserError where one does not end."""
+        plane = self._plane() if self._home.exists() else None
+        if plane is None:
+            return []
+        try:
+            return plane.stop()
+        except importlib.import_module("control_plane").ControlPlaneFailed as error:
+            raise UserError(str(error)) from error
+
+    def follow_fleet(self) -> list[str]:
+        """Make and take away fake nodes as the simulated cloud's node groups say; what was done, a line each.
+
+        Nothing where it does not run. Errors: UserError.
+        """
+        database = self._directory / "cloud.db"
+        plane = self._plane() if self.kubeconfig.exists() and database.exists() else None
+        if plane is None:
+            return []
+        if self._store is None:
+            self._store = Store(database)
+        errors = importlib.import_module("api_client")
+        nodes = importlib.import_module("nodes")
+        try:
+            return fleet.follow(self._store, self._home, cast("fleet.NodeTable", nodes.Nodes(plane.client)))
+        except (errors.ApiSilent, errors.ApiRefused, nodes.UnknownNode) as error:
+            raise UserError(f"fake GPU nodes: {error}") from error
+
     def _plane(self) -> ControlPlane | None:
+        if not load_settings(self._directory / "rehearsal.json").control_plane:
+            self.why_not = "the rehearsal is told to have no control plane"
+            return None
         if not (TOOLS / "control_plane.py").exists():
             self.why_not = "no control plane (it comes with gpufleet's repository, not with the package)"
             return None
-        if str(TOOLS) not in sys.path:
-            sys.path.append(str(TOOLS))
+        for folder in (TOOLS, TOOLS.parent):
+            if str(folder) not in sys.path:
+                sys.path.append(str(folder))
         programs = importlib.import_module("programs").programs()
         missing = [name for name, program in programs.items() if not program.built]
         if missing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from gpufleet_rehearsal.cloud.diff import Change, Diff, has_unknown, top_level
+from gpufleet_rehearsal.cloud.change import Change, Diff, has_unknown, top_level
 from gpufleet_rehearsal.kubernetes.changes import changes
 from gpufleet_rehearsal.kubernetes.kind import Kind
 from gpufleet_rehearsal.kubernetes.words import words

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.cloud.diff import has_unknown
+from gpufleet_rehearsal.cloud.change import has_unknown
 from gpufleet_rehearsal.kubernetes.kind import Kind
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 
 from gpufleet.errors import UserError
+from gpufleet_rehearsal.cloud.change import Diff
 from gpufleet_rehearsal.cloud.clock import Clock
-from gpufleet_rehearsal.cloud.diff import Diff
 from gpufleet_rehearsal.cloud.settings import DIRECTORY
 from gpufleet_rehearsal.kubernetes.changes import changes
 from gpufleet_rehearsal.kubernetes.cluster import Cluster
