@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,8 +49,9 @@ def newest(folder: Path, say: Callable[[str], None]) -> dict[str, Any] | None:
     for path in found:
         try:
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        except (OSError, RuntimeError, EOFError, pickle.UnpicklingError, zipfile.BadZipFile) as failure:
-            say(f"{path}: cannot be read, taking the one before: {str(failure).splitlines()[0]}")
+        except (OSError, RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as failure:
+            told = (str(failure) or "it is cut off").splitlines()[0]
+            say(f"{path}: cannot be read, taking the one before: {told}")
         else:
             return state
     if found:

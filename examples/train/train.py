@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Train a small image classifier on all ranks that mpirun started, with PyTorch DistributedDataParallel.
 
-Data and checkpoints lie on the shared volume. A run that is started again goes on from its newest checkpoint. SIGTERM,
-which a Spot node's pods get before it is taken, saves a checkpoint and ends all ranks with exit code 143.
+Data and checkpoints lie on the shared volume. A run that is started again goes on from its newest checkpoint. SIGTERM
+or SIGUSR1 to any rank, or SIGUSR1 to mpirun, is notice that a node will be taken: a checkpoint is saved, and all ranks
+end with exit code 143.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from model import Classifier
 from ranks import Place, TrainingRefused, meeting_point, place_in_job
 
 RECLAIMED = 143
-"""Exit code after SIGTERM: 128 + 15, as a shell has it."""
+"""Exit code after notice: 128 + SIGTERM, as a shell has it."""
 
 Thing = TypeVar("Thing")
 
@@ -36,11 +37,12 @@ DTYPES = {"fp32": torch.float32, "fp16": torch.float16}
 
 
 class ReclaimNotice:
-    """Becomes true at SIGTERM."""
+    """Given at SIGTERM or SIGUSR1. (mpirun passes SIGUSR1 on; at SIGTERM it gives the ranks a second to end.)"""
 
     def __init__(self) -> None:
         self.given = False
         signal.signal(signal.SIGTERM, self._take)
+        signal.signal(signal.SIGUSR1, self._take)
 
     def _take(self, _signal: int, _frame: FrameType | None) -> None:
         self.given = True
@@ -99,13 +101,13 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--checkpoints", type=Path, default=Path("/mnt/checkpoints"), help="one folder for each run")
     parser.add_argument("--steps", type=int, default=1000, help="steps in all, those before a restart included")
     parser.add_argument("--batch", type=int, default=32, help="images of each rank in a step")
-    parser.add_argument("--learning-rate", type=float, default=0.05)
+    parser.add_argument("--learning-rate", type=float, default=0.03)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--allreduce-dtype", choices=DTYPES, default="fp32", help="fp16 halves the bytes of a step")
     parser.add_argument("--bucket-mib", type=float, default=25, help="gradients that are exchanged together")
     parser.add_argument("--checkpoint-every", type=int, default=100, metavar="STEPS")
     parser.add_argument("--log-every", type=int, default=20, metavar="STEPS")
-    parser.add_argument("--notice-every", type=int, default=10, metavar="STEPS", help="ask all ranks for SIGTERM")
+    parser.add_argument("--notice-every", type=int, default=10, metavar="STEPS", help="ask all ranks for notice")
     chosen = parser.parse_args(words)
     for name in ("steps", "batch", "learning_rate", "bucket_mib", "checkpoint_every", "log_every", "notice_every"):
         if getattr(chosen, name) <= 0:
@@ -229,7 +231,7 @@ def train(args: argparse.Namespace, team: Team, notice: ReclaimNotice) -> int:
 
 
 def main() -> int:
-    """Exit code 0 at the last step, 143 after SIGTERM, 1 with one line otherwise, 2 for wrong arguments."""
+    """Exit code 0 at the last step, 143 after notice, 1 with one line otherwise, 2 for wrong arguments."""
     args = arguments()
     notice = ReclaimNotice()
     who = ""
@@ -241,7 +243,7 @@ def main() -> int:
         print(f"train.py: {who}{refusal}", file=sys.stderr, flush=True)
         return 1
     except RuntimeError as failure:
-        told = str(failure).splitlines()[0]
+        told = (str(failure) or "no message").splitlines()[0]
         if not any(word in told for word in ("gloo", "Gloo", "NCCL", "TCPStore", "Connection", "connect")):
             raise
         print(f"train.py: {who}lost another rank; start again to go on: {told}", file=sys.stderr, flush=True)

@@ -12,7 +12,7 @@ from pod import Pod, send
 pytestmark = pytest.mark.cluster
 
 SECONDS = 120
-PARAMETERS = 282_756
+PARAMETERS = 282_244
 """Of the example's model for grey pictures and four classes."""
 
 
@@ -142,3 +142,20 @@ def test_no_data_is_one_line(run: JobRun):
     text = launcher.text()
     assert re.search(r"train.py: rank \d: /mnt/data/train.npz: no such file; make one with make_data.py", text), text
     assert "Traceback" not in text
+
+
+def test_notice_to_the_launcher_reaches_all_ranks(data: JobRun):
+    """mpirun passes SIGUSR1 on at once. SIGTERM it takes for an order to kill the ranks a second later."""
+    with data.launcher(train("--steps", 5000, "--checkpoint-every", 4000, "--notice-every", 5)) as launcher:
+        launcher.wait_for("step=20 ", SECONDS)
+        send(launcher.first_process(), signal.SIGUSR1)
+        assert launcher.wait(SECONDS) == 143, launcher.text()
+    (step,) = re.findall(r"^reclaimed step=(\d+)", launcher.text(), re.MULTILINE)
+    assert saved(data) == [f"step-{int(step):09d}.pt"]
+
+
+def test_the_launcher_ends_at_sigterm(data: JobRun):
+    with data.launcher(train("--steps", 5000)) as launcher:
+        launcher.wait_for("step=20 ", SECONDS)
+        send(launcher.first_process(), signal.SIGTERM)
+        assert launcher.wait(30) != 0, launcher.text()

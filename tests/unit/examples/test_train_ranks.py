@@ -1,0 +1,83 @@
+"""examples/train/ranks.py: a rank's place and meeting point. The rest of the example needs PyTorch: tests/openmpi."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "train"
+
+
+@pytest.fixture(scope="module")
+def ranks() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("train_example_ranks", EXAMPLE / "ranks.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    # Dataclasses look their module up.
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def told(rank: str = "3", size: str = "4", local_rank: str = "1", local_size: str = "2") -> dict[str, str]:
+    name = "OMPI_COMM_WORLD_"
+    return {
+        f"{name}RANK": rank,
+        f"{name}SIZE": size,
+        f"{name}LOCAL_RANK": local_rank,
+        f"{name}LOCAL_SIZE": local_size,
+    }
+
+
+def test_place_that_mpirun_tells(ranks):
+    place = ranks.place_in_job({"PATH": "/bin", **told()})
+    assert (place.rank, place.size, place.local_rank, place.local_size) == (3, 4, 1, 2)
+    assert place.several_hosts
+    assert not ranks.place_in_job(told(size="2", rank="1")).several_hosts
+
+
+def test_without_mpirun_the_rank_is_alone(ranks):
+    assert ranks.place_in_job({"PATH": "/bin"}) == ranks.ALONE
+
+
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        (
+            {"OMPI_COMM_WORLD_RANK": "0"},
+            "OMPI_COMM_WORLD_SIZE is missing; start train.py with OpenMPI's mpirun, or alone",
+        ),
+        (
+            told(local_rank="x"),
+            "OMPI_COMM_WORLD_LOCAL_RANK=x: is no number; start train.py with OpenMPI's mpirun, or alone",
+        ),
+        (told(size="-1"), "OMPI_COMM_WORLD_SIZE=-1: is no number; start train.py with OpenMPI's mpirun, or alone"),
+    ],
+)
+def test_place_half_told(ranks, environment, message):
+    with pytest.raises(ranks.TrainingRefused) as refused:
+        ranks.place_in_job(environment)
+    assert str(refused.value) == message
+
+
+def test_meeting_point_of_the_job(ranks):
+    place = ranks.place_in_job(told())
+    host = "digits-worker-0.digits.research.svc"
+    assert ranks.meeting_point({"MASTER_ADDR": host, "MASTER_PORT": "23456"}, place) == (host, 23456)
+    assert ranks.meeting_point({"MASTER_ADDR": host}, place) == (host, 29500)
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "http", ""])
+def test_meeting_point_with_a_port_that_is_none(ranks, port):
+    with pytest.raises(ranks.TrainingRefused) as refused:
+        ranks.meeting_point({"MASTER_ADDR": "a", "MASTER_PORT": port}, ranks.ALONE)
+    assert str(refused.value) == f"MASTER_PORT={port}: is no port; give one from 1 to 65535"
+
+
+def test_nothing_to_meet_by(ranks, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mpi4py", None)
+    with pytest.raises(ranks.TrainingRefused, match="MASTER_ADDR is not set and mpi4py does not load"):
+        ranks.meeting_point({}, ranks.place_in_job(told()))
