@@ -7,6 +7,7 @@ import pytest
 
 from api_client import wait_until
 from control_plane import ControlPlane
+from programs import programs
 from workloads import condition, exit_codes, job, pod, pods
 
 CODE = "rehearsal.gpufleet.dev/exit-code"
@@ -100,7 +101,8 @@ def test_command_in_a_pod_runs_where_it_was_told_to_with_its_input_and_exit_code
             "spec": {"execs": [{"containers": ["main"], "local": {"workDir": str(tmp_path)}}]},
         }
     )
-    kubectl = ["kubectl", f"--kubeconfig={plane.kubeconfig}", f"--namespace={namespace}", "exec", "-i", "worker", "--"]
+    program = str(programs()["kubectl"].executable)
+    kubectl = [program, f"--kubeconfig={plane.kubeconfig}", f"--namespace={namespace}", "exec", "-i", "worker", "--"]
     command = [*kubectl, "sh", "-c", "cat > got; wc -c < got; exit 5"]
     done = subprocess.run(command, input="x" * 100_000, capture_output=True, text=True, timeout=30, check=False)
     assert (done.returncode, done.stdout.strip()) == (5, "100000")

@@ -18,7 +18,7 @@ from api_client import ApiRefused, ApiSilent, wait_until
 from build import build_all
 from control_plane import ControlPlane, ControlPlaneFailed
 from nodes import Nodes, UnknownNode, read_nodes
-from programs import ProgramMissing
+from programs import ProgramMissing, programs
 from progress import Say, teller
 
 HOME = Path(__file__).resolve().parent.parent.parent / ".rehearsal" / "kubernetes"
@@ -39,7 +39,7 @@ def up(plane: ControlPlane, nodes: Path | None, operator: bool, say: Say) -> Non
         began = time.monotonic()
         add_nodes(table, row)
         say(f"cluster: {row['count']} nodes {row['type']} of {row['pool']} after {time.monotonic() - began:.1f} s")
-    say(f"cluster: export KUBECONFIG={plane.kubeconfig}")
+    say(f"cluster: try `{programs()['kubectl'].executable} --kubeconfig={plane.kubeconfig} get nodes`")
 
 
 def add_nodes(table: Nodes, row: dict[str, Any]) -> None:

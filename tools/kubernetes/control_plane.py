@@ -13,7 +13,7 @@ ends them. With an owner they end by themselves when that process is gone.
 import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,9 @@ START_TRIES = 3
 """A port can be taken between its choice and its use."""
 
 SYSTEM_NODES = 1
+
+AUTOSCALER = "hosted-autoscaler"
+"""Ended like what the keeper hosts."""
 
 
 class ControlPlaneFailed(Exception):
@@ -142,6 +145,18 @@ class ControlPlane:
             if document:
                 self.client.apply(document)
         self._wait("the MPI operator leads", self._mpi_operator_leads)
+
+    def start_autoscaler(self, pools: Sequence[Mapping[str, Any]], idle_seconds: float, boot_seconds: float) -> None:
+        """Start the stand-in autoscaler for these pools (autoscaler.py says what a row has); it ends with `stop`.
+
+        idle_seconds: after which an empty node goes. boot_seconds: that an instance takes to become a node.
+        """
+        rows = self.home / "pools.yaml"
+        rows.write_text(yaml.safe_dump(list(pools)), encoding="utf-8")
+        script = str(Path(__file__).with_name("autoscaler.py"))
+        command = [sys.executable, script, str(self.kubeconfig), str(rows)]
+        self._processes.stop([AUTOSCALER])
+        self._processes.start(AUTOSCALER, [*command, f"--idle={idle_seconds}", f"--boot={boot_seconds}"])
 
     def _mpi_operator_leads(self) -> bool:
         try:

@@ -1,0 +1,70 @@
+"""Copying through the real API server's websocket into a pod. Its commands run on this machine, as kwok plays them."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from control_plane import ControlPlane
+from gpufleet.jobs.data_pod import running
+from gpufleet.jobs.kubernetes_api import KubernetesApi
+from gpufleet.jobs.pod_command import CommandFailed, run
+from gpufleet.jobs.settings import settings_from
+from gpufleet.jobs.shared_files import SharedFiles
+
+
+def test_files_go_through_the_api_server_and_come_back(plane: ControlPlane, namespace: str, tmp_path: Path) -> None:
+    kubeconfig = plane.kubeconfig.read_text()
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "shared", "namespace": namespace},
+        "spec": {
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": "",
+            "volumeName": f"pv-{namespace}",
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    volume = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"pv-{namespace}"},
+        "spec": {
+            "accessModes": ["ReadWriteMany"],
+            "capacity": {"storage": "1Gi"},
+            "nfs": {"server": "nfs.invalid", "path": "/"},
+        },
+    }
+    where = {
+        "apiVersion": "kwok.x-k8s.io/v1alpha1",
+        "kind": "Exec",
+        "metadata": {"name": "copier", "namespace": namespace},
+        "spec": {"execs": [{"containers": ["data"], "local": {"workDir": str(tmp_path)}}]},
+    }
+    for document in (volume, claim, where):
+        plane.client.apply(document)
+    settings = settings_from(
+        {"kubeconfig": kubeconfig, "jobs": {"namespace": namespace, "volume_claim": "shared"}}, "dev"
+    )
+    api = KubernetesApi.of(kubeconfig, "dev")
+    content = os.urandom(3_000_001)
+    (tmp_path / "local").write_bytes(content)
+    (tmp_path / "mnt").mkdir()
+    with running(api, settings, name="copier") as pod:
+
+        def there(command: Sequence[str], given: Iterator[bytes]) -> Iterator[bytes]:
+            return run(api, namespace, pod, command, given)
+
+        files = SharedFiles(there, str(tmp_path / "mnt"))
+        [sent] = files.put(tmp_path / "local", "data/one")
+        assert (sent.moved, (tmp_path / "mnt/data/one").read_bytes()) == (len(content), content)
+        assert [(each.path, each.size) for each in files.listed()] == [("data/one", len(content))]
+        list(files.get("data/one", tmp_path / "back"))
+        with pytest.raises(CommandFailed, match="no such file on the volume") as failed:
+            files.listed("nothing")
+    assert failed.value.code == 4
+    assert (tmp_path / "back").read_bytes() == content
+    assert api.find(f"/api/v1/namespaces/{namespace}/pods/copier") is None
+    plane.client.delete(f"/api/v1/persistentvolumes/pv-{namespace}")

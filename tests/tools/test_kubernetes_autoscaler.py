@@ -1,0 +1,110 @@
+"""When the stand-in autoscaler adds nodes, and how many."""
+
+from fractions import Fraction
+
+import pytest
+
+from autoscaler import Pool, missing_nodes
+from fitting import amount, free, may_run, requests
+
+TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists"}
+
+
+def pod(gpus: int, **spec):
+    container = {"name": "main", "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}}
+    return {"metadata": {"name": "p"}, "spec": {"containers": [container], "tolerations": [TOLERATION], **spec}}
+
+
+def pool(most: int = 4, **more) -> Pool:
+    return Pool(**{"pool": "trainers", "type": "p5.48xlarge", "zone": "use1-az2", "max": most, **more})
+
+
+def grown(pending, *pools: Pool, counts: tuple[int, ...] = (0,)):
+    table = []
+    for each, count in zip(pools, counts, strict=True):
+        template = each.template()
+        table.append((each, template, count, [free(template, ()) for _ in range(count)]))
+    return missing_nodes(pending, table)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "most", "there", "added"),
+    [
+        ([8, 8], 4, 0, {"trainers": 2}),
+        ([4, 4, 1], 4, 0, {"trainers": 2}),
+        ([8] * 5, 4, 0, {"trainers": 4}),
+        ([8] * 5, 4, 4, {}),
+        ([8, 8], 4, 1, {"trainers": 1}),
+        ([9], 4, 0, {}),
+        ([], 4, 0, {}),
+    ],
+)
+def test_nodes_are_added_for_what_finds_no_room(gpus: list[int], most: int, there: int, added: dict[str, int]) -> None:
+    assert grown([pod(each) for each in gpus], pool(most), counts=(there,)) == added
+
+
+def test_first_pool_that_a_pod_may_run_on_grows() -> None:
+    other = pool(pool="other", zone="use1-az1")
+    pending = [pod(8, nodeSelector={"topology.k8s.aws/zone-id": "use1-az1"}), pod(8)]
+    assert grown(pending, pool(), other, counts=(0, 0)) == {"other": 1, "trainers": 1}
+
+
+@pytest.mark.parametrize(
+    ("spec", "allowed"),
+    [
+        ({}, True),
+        ({"tolerations": []}, False),
+        ({"tolerations": [{"key": "nvidia.com/gpu", "value": "present"}]}, True),
+        ({"tolerations": [{"key": "nvidia.com/gpu", "value": "absent"}]}, False),
+        ({"tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoExecute"}]}, False),
+        ({"tolerations": [{"operator": "Exists"}]}, True),
+        ({"nodeSelector": {"gpufleet.dev/pool": "trainers"}}, True),
+        ({"nodeSelector": {"gpufleet.dev/pool": "others"}}, False),
+    ],
+)
+def test_labels_and_taints_let_pods_on(spec: dict[str, object], allowed: bool) -> None:
+    assert may_run(pod(8, **spec), pool().template()) is allowed
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "allowed"),
+    [
+        ("In", ["H100", "H200"], True),
+        ("In", ["A100"], False),
+        ("NotIn", ["H100"], False),
+        ("NotIn", ["A100"], True),
+        ("Exists", [], True),
+        ("DoesNotExist", [], False),
+    ],
+)
+def test_node_affinity_lets_pods_on(operator: str, values: list[str], allowed: bool) -> None:
+    rule = {"key": "gpufleet.dev/gpu", "operator": operator, "values": values}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [rule]}]}}
+    assert may_run(pod(8, affinity={"nodeAffinity": required}), pool().template()) is allowed
+
+
+def test_unknown_operator_of_an_affinity_is_an_error_not_a_yes() -> None:
+    rule = {"key": "gpufleet.dev/gpu", "operator": "Gt", "values": ["1"]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [rule]}]}}
+    with pytest.raises(ValueError, match="operator Gt: the stand-in autoscaler knows In, NotIn"):
+        may_run(pod(8, affinity={"nodeAffinity": required}), pool().template())
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1500m", Fraction(3, 2)), ("2Gi", 2 * 2**30), ("3", 3), (8, 8), ("1e3", 1000), ("5M", 5_000_000)],
+)
+def test_amounts(text: object, number: Fraction) -> None:
+    assert amount(text) == number
+
+
+def test_requests_win_over_limits_and_init_containers_run_before() -> None:
+    main = {"resources": {"limits": {"cpu": "4"}, "requests": {"cpu": "1"}}}
+    spec = {"containers": [main, main], "initContainers": [{"resources": {"requests": {"cpu": "3"}}}]}
+    assert requests({"spec": spec}) == {"cpu": 3, "pods": 1}
+
+
+def test_pods_that_have_ended_take_nothing() -> None:
+    node = pool().template()
+    pods = [{**pod(8), "status": {"phase": "Succeeded"}}, {**pod(2), "status": {"phase": "Running"}}]
+    assert free(node, pods)["nvidia.com/gpu"] == 6
