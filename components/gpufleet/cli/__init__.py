@@ -9,6 +9,7 @@ from gpufleet.cli.adopt import adopt
 from gpufleet.cli.catalog import catalog
 from gpufleet.cli.check import check
 from gpufleet.cli.cost import cost
+from gpufleet.cli.data import data
 from gpufleet.cli.jobs import jobs
 from gpufleet.cli.preflight import preflight
 from gpufleet.cli.rehearse import rehearse
@@ -20,5 +21,5 @@ def main() -> None:
     """Multi-node GPU training environments with Pulumi: rehearse them, repair them, know them."""
 
 
-for command in (adopt, catalog, check, cost, jobs, preflight, rehearse):
+for command in (adopt, catalog, check, cost, data, jobs, preflight, rehearse):
     main.add_command(command)

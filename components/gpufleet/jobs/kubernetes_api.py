@@ -59,6 +59,11 @@ class KubernetesApi:
     def server(self) -> str:
         return str(self._client.configuration.host)
 
+    @property
+    def configuration(self) -> Any:  # noqa: ANN401 - the client is untyped
+        """Of the client: credentials and certificates, for connections of another kind."""
+        return self._client.configuration
+
     def get(self, path: str, **query: object) -> Object:
         """Errors: Unreachable, Refused; so too for all others here."""
         return self._json("GET", path, query)

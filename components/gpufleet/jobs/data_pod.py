@@ -1,0 +1,78 @@
+"""A pod that mounts the shared volume for as long as one copies."""
+
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs import places
+from gpufleet.jobs.kubernetes_api import KubernetesApi
+from gpufleet.jobs.settings import Settings
+from gpufleet.jobs.waiting import why_waiting
+
+IMAGE = "busybox:1.37"
+"""Any image with sh and sha256sum does."""
+START_SECONDS = 300.0
+_LIFE_SECONDS = 24 * 3600
+"""A pod that nobody could delete, because this machine died, ends by itself."""
+_USER = 1000
+"""The same as that of jobs: see MpiJobArgs.uid."""
+
+
+def data_pod(settings: Settings, name: str, image: str) -> dict[str, Any]:
+    """The pod's manifest. Errors: UserError when the environment has no shared volume."""
+    if settings.volume_claim is None:
+        raise UserError(f"{settings.environment}: it has no shared volume; its outputs name no claim")
+    container = {
+        "name": "data",
+        "image": image,
+        "command": ["sh", "-c", f"trap 'exit 0' TERM; sleep {_LIFE_SECONDS} & wait"],
+        "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
+        "volumeMounts": [{"name": "shared-files", "mountPath": "/mnt"}],
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+    user = {"runAsUser": _USER, "runAsGroup": _USER, "runAsNonRoot": True}
+    spec: dict[str, Any] = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "activeDeadlineSeconds": _LIFE_SECONDS,
+        "securityContext": {**user, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [container],
+        "volumes": [{"name": "shared-files", "persistentVolumeClaim": {"claimName": settings.volume_claim}}],
+    }
+    if settings.image_pull_secret:
+        spec["imagePullSecrets"] = [{"name": settings.image_pull_secret}]
+    metadata = {"name": name, "namespace": settings.namespace, "labels": {"gpufleet.dev/purpose": "data"}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+@contextmanager
+def running(api: KubernetesApi, settings: Settings, image: str = IMAGE, name: str = "") -> Iterator[str]:
+    """The name of a pod that runs, deleted at the end. Errors: UserError, with what it waits for if it never runs."""
+    name = name or f"data-{secrets.token_hex(4)}"
+    api.create(places.core(settings.namespace, "pods"), data_pod(settings, name, image))
+    try:
+        _wait(api, settings, name)
+        yield name
+    finally:
+        with suppress(UserError):
+            api.delete(places.core(settings.namespace, "pods", name), gracePeriodSeconds=0)
+
+
+def _wait(api: KubernetesApi, settings: Settings, name: str) -> None:
+    end = time.monotonic() + START_SECONDS
+    why: str | None = None
+    while time.monotonic() < end:
+        pod: Mapping[str, Any] = api.get(places.core(settings.namespace, "pods", name))
+        phase = (pod.get("status") or {}).get("phase")
+        if phase == "Running":
+            return
+        if phase in ("Failed", "Succeeded"):
+            raise UserError(f"{name}: the pod for copying ended at once; give an image with sh: --image")
+        why = why_waiting(pod)
+        if why and why.startswith(("ErrImagePull", "ImagePullBackOff", "InvalidImageName")):
+            break
+        time.sleep(1)
+    raise UserError(f"{name}: the pod for copying does not start: {why or 'no reason is told'}")

@@ -1,0 +1,187 @@
+"""Files on the shared volume, through a pod that mounts it: put, get and list, with resume and checksums.
+
+A file arrives beside its name, as NAME.gpufleet-part, and takes its name once its SHA-256 is right. What an interrupted
+transfer has left is gone on with, if it is the beginning of the file.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.kubernetes_api import Unreachable
+from gpufleet.jobs.patience import Patience
+
+PART = ".gpufleet-part"
+_PIECE = 65536
+
+# Each gets the volume's root as $1 and a path in it as $2; what runs has POSIX sh, head, tail, wc, stat and sha256sum.
+_LOOK = """cd "$1" || exit 2
+for f in "$2" "$2.gpufleet-part"; do
+  if [ -f "$f" ]; then echo "$(wc -c < "$f") $(sha256sum < "$f" | cut -d ' ' -f 1)"; else echo "- -"; fi
+done"""
+_WRITE = """cd "$1" && mkdir -p "$(dirname "$2")" || exit 2
+if [ "$3" = 0 ]; then : > "$2.gpufleet-part" || exit 2; fi
+head -c "$4" >> "$2.gpufleet-part" || exit 2
+[ "$(sha256sum < "$2.gpufleet-part" | cut -d ' ' -f 1)" = "$5" ] || exit 3
+mv "$2.gpufleet-part" "$2" """
+_READ = """cd "$1" && tail -c "+$3" "$2" """
+_LIST = """cd "$1" || exit 2
+if [ ! -e "$2" ]; then echo "$2: there is no such file on the volume" >&2; exit 4; fi
+find "$2" -type f ! -name "*.gpufleet-part" -exec stat -c '%s %Y %n' {} +"""
+
+Run = Callable[[Sequence[str], Iterable[bytes]], Iterator[bytes]]
+"""Runs a command where the volume is mounted: words and standard input to standard output."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A file: its size in bytes, when it was changed in seconds since 1970, and its path on the volume."""
+
+    size: int
+    changed: int
+    path: str
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One file, transferred. moved: bytes that really went over the network, 0 where it was there already."""
+
+    path: str
+    size: int
+    moved: int
+
+
+@dataclass
+class SharedFiles:
+    """The volume, seen through commands in a pod. root: where it is mounted there. progress: told a path and bytes."""
+
+    run: Run
+    root: str = "/mnt"
+    progress: Callable[[str, int, int], None] = lambda path, done, size: None
+    patience: Patience = field(default_factory=Patience)
+
+    def listed(self, path: str = ".") -> list[Listed]:
+        """Files below a path, by name. Errors: UserError."""
+        text = b"".join(self._sh(_LIST, _inside(path))).decode(errors="replace")
+        found = (line.split(" ", 2) for line in text.splitlines())
+        return sorted((Listed(int(a), int(b), c.removeprefix("./")) for a, b, c in found), key=lambda each: each.path)
+
+    def put(self, local: Path, remote: str) -> Iterator[Sent]:
+        """Copy a file, or a directory with all in it, to the volume. Errors: UserError."""
+        if local.is_dir():
+            for file in sorted(each for each in local.rglob("*") if each.is_file()):
+                yield self._put(file, str(PurePosixPath(remote) / file.relative_to(local).as_posix()))
+        elif local.is_file():
+            name = f"{remote}{local.name}" if remote.endswith("/") else remote
+            yield self._put(local, name)
+        else:
+            raise UserError(f"{local}: there is no such file or directory here")
+
+    def get(self, remote: str, local: Path) -> Iterator[Sent]:
+        """Copy a file, or all files below a directory, from the volume. Errors: UserError."""
+        base = _inside(remote)
+        for each in self.listed(base):
+            below = PurePosixPath(each.path).relative_to(base) if each.path != base else None
+            target = local / below if below else (local / PurePosixPath(base).name if local.is_dir() else local)
+            yield self._get(each.path, target)
+
+    def _put(self, file: Path, remote: str) -> Sent:
+        path, size, moved = _inside(remote), file.stat().st_size, 0
+        whole = _digest(file)
+        fresh = False
+        while True:
+            try:
+                (_, there), (part, begun) = self._look(path)
+                if there == whole:
+                    return Sent(path, size, moved)
+                start = part if not fresh and 0 < part <= size and begun == _digest(file, part) else 0
+                before, counted = start, _Counted(file, start, lambda done: self.progress(path, done, size))
+                try:
+                    for _ in self._sh(_WRITE, path, str(start), str(size - start), whole, given=counted):
+                        pass
+                finally:
+                    moved += counted.at - before
+                self.patience.worked()
+                return Sent(path, size, moved)
+            except Unreachable as error:
+                self._again(error, f"put it again: what has arrived of {path} is kept")
+            except UserError as error:
+                # Not the file's bytes: once more from the start, and then it is the volume or the file that changes.
+                if getattr(error, "code", None) != 3 or fresh:
+                    raise UserError(f"{path}: {error}") from error
+                fresh = True
+
+    def _get(self, path: str, target: Path) -> Sent:
+        part, moved, fresh = target.with_name(target.name + PART), 0, False
+        while True:
+            try:
+                (size, whole), _ = self._look(path)
+                if target.is_file() and target.stat().st_size == size and _digest(target) == whole:
+                    return Sent(path, size, moved)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                start = part.stat().st_size if part.is_file() and not fresh else 0
+                start = start if start <= size else 0
+                with part.open("r+b" if start else "wb") as file:
+                    file.seek(start)
+                    for piece in self._sh(_READ, path, str(start + 1)):
+                        file.write(piece)
+                        moved += len(piece)
+                        self.progress(path, file.tell(), size)
+                self.patience.worked()
+                if _digest(part) == whole:
+                    part.replace(target)
+                    return Sent(path, size, moved)
+                if fresh or not start:
+                    raise UserError(f"{path}: what arrived is not what is on the volume; is somebody writing to it?")
+                fresh = True
+            except Unreachable as error:
+                self._again(error, f"get it again: what has arrived is in {part}")
+
+    def _look(self, path: str) -> list[tuple[int, str]]:
+        """Size and SHA-256 of a file and of its beginning; (-1, "") for what is not there."""
+        lines = b"".join(self._sh(_LOOK, path)).decode().splitlines()
+        pairs = [line.split() for line in lines]
+        return [(-1, "") if size == "-" else (int(size), digest) for size, digest in pairs]
+
+    def _sh(self, script: str, *words: str, given: Iterable[bytes] = ()) -> Iterator[bytes]:
+        return self.run(["sh", "-c", script, "sh", self.root, *words], given)
+
+    def _again(self, error: Unreachable, later: str) -> None:
+        if not self.patience.pause():
+            raise UserError(f"{error}; {later}") from error
+
+
+class _Counted:
+    """The bytes of a file from a place on, and how far they have been taken."""
+
+    def __init__(self, file: Path, start: int, told: Callable[[int], None]) -> None:
+        self._file, self.at, self._told = file, start, told
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self._file.open("rb") as file:
+            file.seek(self.at)
+            while piece := file.read(_PIECE):
+                # Counted before it is handed over: what breaks then has gone over the network, too.
+                self.at += len(piece)
+                yield piece
+                self._told(self.at)
+
+
+def _inside(path: str) -> str:
+    """A path on the volume, relative to its root. Errors: UserError for one that leaves it."""
+    pure = PurePosixPath(path.removeprefix("/"))
+    if ".." in pure.parts or "\n" in path:
+        raise UserError(f"{path}: leaves the volume; give a path below its root, for instance data/train")
+    return str(pure)
+
+
+def _digest(file: Path, size: int | None = None) -> str:
+    """SHA-256 of a file, or of its first bytes."""
+    digest, left = hashlib.sha256(), size
+    with file.open("rb") as content:
+        while piece := content.read(_PIECE if left is None else min(_PIECE, left)):
+            digest.update(piece)
+            left = None if left is None else left - len(piece)
+    return digest.hexdigest()

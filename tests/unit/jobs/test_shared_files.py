@@ -1,0 +1,119 @@
+"""Copying to and from the shared volume: the pod's commands, run by this machine's sh, over connections that break."""
+
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.kubernetes_api import Unreachable
+from gpufleet.jobs.patience import Patience
+from gpufleet.jobs.pod_command import CommandFailed
+from gpufleet.jobs.shared_files import PART, Sent, SharedFiles
+
+BYTES = bytes(range(256)) * 4096  # 1 MiB
+
+
+@dataclass
+class Here:
+    """Runs commands here as a pod would. cuts: after so many bytes in or out a connection breaks, each once."""
+
+    cuts: list[int] = field(default_factory=list)
+
+    def __call__(self, command: Sequence[str], given: Iterable[bytes]) -> Iterator[bytes]:
+        sent, cut = b"", False
+        for piece in given:
+            sent += piece
+            if self.cuts and len(sent) >= self.cuts[0]:
+                sent, cut = sent[: self.cuts.pop(0)], True
+                break
+        done = subprocess.run(command, input=sent, capture_output=True, check=False)
+        if cut:
+            raise Unreachable("dev: the connection broke")
+        if done.returncode:
+            raise CommandFailed(f"in the pod: {done.stderr.decode().strip()}", done.returncode)
+        if self.cuts and len(done.stdout) >= self.cuts[0]:
+            yield done.stdout[: self.cuts.pop(0)]
+            raise Unreachable("dev: the connection broke")
+        yield done.stdout
+
+
+@pytest.fixture
+def volume(tmp_path: Path) -> Path:
+    (tmp_path / "volume").mkdir()
+    return tmp_path / "volume"
+
+
+def files(volume: Path, *cuts: int) -> SharedFiles:
+    return SharedFiles(Here(list(cuts)), str(volume), patience=Patience(first=0.001, longest=0.001, limit=5))
+
+
+def test_directory_arrives_and_what_is_there_is_not_sent_again(volume: Path, tmp_path: Path) -> None:
+    source = tmp_path / "my data"
+    (source / "a b").mkdir(parents=True)
+    (source / "a b" / "it's.bin").write_bytes(BYTES)
+    (source / "empty").write_bytes(b"")
+    assert list(files(volume).put(source, "/data/x")) == [
+        Sent("data/x/a b/it's.bin", len(BYTES), len(BYTES)),
+        Sent("data/x/empty", 0, 0),
+    ]
+    assert (volume / "data/x/a b/it's.bin").read_bytes() == BYTES
+    assert [each.moved for each in files(volume).put(source, "data/x")] == [0, 0]
+    assert [(each.path, each.size) for each in files(volume).listed("data")] == [
+        ("data/x/a b/it's.bin", len(BYTES)),
+        ("data/x/empty", 0),
+    ]
+    got = tmp_path / "got"
+    assert [each.moved for each in files(volume).get("data/x", got)] == [len(BYTES), 0]
+    assert (got / "a b" / "it's.bin").read_bytes() == BYTES
+    assert [each.moved for each in files(volume).get("data/x", got)] == [0, 0]
+
+
+def test_put_that_breaks_goes_on_where_it_was(volume: Path, tmp_path: Path) -> None:
+    source = tmp_path / "big"
+    source.write_bytes(BYTES)
+    [sent] = files(volume, 300_000, 400_000).put(source, "big")
+    assert (volume / "big").read_bytes() == BYTES
+    assert len(BYTES) <= sent.moved < len(BYTES) + 2 * 65536
+    assert [each.name for each in volume.iterdir()] == ["big"]
+
+
+def test_get_that_breaks_goes_on_where_it_was(volume: Path, tmp_path: Path) -> None:
+    (volume / "big").write_bytes(BYTES)
+    [sent] = files(volume, 300_000, 400_000).get("big", tmp_path / "big")
+    assert (tmp_path / "big").read_bytes() == BYTES
+    assert sent.moved == len(BYTES)
+
+
+def test_beginning_of_another_file_is_not_gone_on_with(volume: Path, tmp_path: Path) -> None:
+    (volume / f"big{PART}").write_bytes(b"other" * 1000)
+    (tmp_path / f"back{PART}").write_bytes(b"other" * 1000)
+    (tmp_path / "big").write_bytes(BYTES)
+    [sent] = files(volume).put(tmp_path / "big", "big")
+    assert (sent.moved, (volume / "big").read_bytes()) == (len(BYTES), BYTES)
+    list(files(volume).get("big", tmp_path / "back"))
+    assert (tmp_path / "back").read_bytes() == BYTES
+
+
+def test_file_takes_its_name_only_when_it_is_whole(volume: Path, tmp_path: Path) -> None:
+    (tmp_path / "big").write_bytes(BYTES)
+    broken = files(volume, *[1] * 100_000)
+    broken.patience = Patience(first=0.001, longest=0.001, limit=0.2)
+    with pytest.raises(UserError, match=r"^dev: the connection broke; put it again: what has arrived of big is kept$"):
+        list(broken.put(tmp_path / "big", "big"))
+    assert not (volume / "big").exists()
+
+
+@pytest.mark.parametrize("path", ["../x", "a/../../x", "/../x"])
+def test_path_that_leaves_the_volume_is_refused(volume: Path, path: str) -> None:
+    with pytest.raises(UserError, match="leaves the volume"):
+        files(volume).listed(path)
+
+
+def test_what_is_not_there_is_one_line(volume: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^in the pod: no: there is no such file on the volume$"):
+        list(files(volume).get("no", tmp_path))
+    with pytest.raises(UserError, match=r"there is no such file or directory here$"):
+        list(files(volume).put(tmp_path / "no", "x"))
