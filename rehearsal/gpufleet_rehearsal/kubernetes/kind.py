@@ -11,7 +11,7 @@ from gpufleet_rehearsal.table.paths import Json
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 _TYPE = re.compile(r"kubernetes:(?P<group>[^:/]+)/(?P<version>v\d+(?:(?:alpha|beta)\d+)?):(?P<kind>\w+)")
-_COMPONENTS = re.compile(r"kubernetes:(yaml|kustomize|helm\.sh|helm)\b")
+_COMPONENTS = re.compile(r"kubernetes:(yaml|kustomize|helm\.sh|helm)[:/]")
 ONE_BY_ONE = (
     "a rehearsal has no components of the kubernetes provider, which show no children in a first preview anyway; "
     "parse the manifest and register each object by itself, as pulumi.CustomResource or gpufleet.kubernetes does, and "
@@ -42,12 +42,11 @@ class Kind:
 
 def kind_of(type_: str, inputs: Mapping[str, Json]) -> Kind:
     """The kind that a resource's type and inputs name. Errors: KindError."""
+    if _COMPONENTS.match(type_):
+        raise KindError(f"{type_}: {ONE_BY_ONE}")
     match = _TYPE.fullmatch(type_)
-    if match is None or match["group"] == "helm.sh":
-        reason = (
-            ONE_BY_ONE if _COMPONENTS.match(type_) else "not a type of Kubernetes; kubernetes:<group>/<version>:<Kind>"
-        )
-        raise KindError(f"{type_}: {reason}")
+    if match is None:
+        raise KindError(f"{type_}: not a type of Kubernetes; kubernetes:<group>/<version>:<Kind>")
     group = "" if match["group"] == "core" else f"{match['group']}/"
     api_version, kind = f"{group}{match['version']}", match["kind"]
     given = inputs.get("kind")

@@ -1,0 +1,197 @@
+"""The provider with nothing behind it: schemas judge, and objects and releases are noted down."""
+
+import asyncio
+import json
+
+import pytest
+
+from gpufleet.errors import UserError
+from gpufleet_rehearsal.cloud.change import UNKNOWN
+from gpufleet_rehearsal.cloud.clock import Clock
+from gpufleet_rehearsal.kubernetes.cluster import Cluster
+from gpufleet_rehearsal.kubernetes.configuration import configuration_problems, leads_elsewhere, read_configuration
+from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
+from gpufleet_rehearsal.kubernetes.kind import KindError, kind_of
+from gpufleet_rehearsal.kubernetes.package_schema import package_schema
+
+CONFIGMAP = "kubernetes:core/v1:ConfigMap"
+URN = f"urn:pulumi:s::p::{CONFIGMAP}::a"
+
+
+class Heard(EngineLog):
+    """Keeps what is said."""
+
+    def __init__(self):
+        super().__init__(None)
+        self.warnings = []
+
+    async def warn(self, text, urn=""):
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+
+@pytest.fixture
+def heard():
+    return Heard()
+
+
+@pytest.fixture
+def cluster(tmp_path, heard):
+    (tmp_path / "rehearsal.json").write_text('{"control_plane": false}')
+    return Cluster(tmp_path, read_configuration({}), Clock(1.0), heard)
+
+
+def run(work):
+    return asyncio.run(work)
+
+
+def test_life_of_a_noted_object(cluster, heard):
+    inputs, found = run(cluster.check(CONFIGMAP, "a", {"data": {"x": "1"}}, {}, b"seed"))
+    assert found == []
+    name = inputs["metadata"]["name"]
+    assert name.startswith("a-")
+    assert len(name) == 10
+    # The same again, and kept afterwards.
+    assert run(cluster.check(CONFIGMAP, "a", {"data": {"x": "1"}}, {}, b"seed"))[0] == inputs
+    assert run(cluster.check(CONFIGMAP, "a", {"data": {"x": "2"}}, inputs, b"other"))[0]["metadata"]["name"] == name
+
+    id_, outputs = run(cluster.create(CONFIGMAP, URN, inputs, 0))
+    assert id_ == f"default/{name}"
+    assert heard.warnings == [
+        "kubernetes: the rehearsal is told to have no control plane: objects are checked against the schemas of "
+        "Kubernetes 1.34.0 and recorded, not applied"
+    ]
+    changed = run(cluster.update(CONFIGMAP, URN, id_, {**inputs, "data": {"x": "2"}}, outputs, 0, ()))
+    assert changed["metadata"]["uid"] == outputs["metadata"]["uid"]
+    assert run(cluster.read(CONFIGMAP, URN, id_, inputs, outputs))[0]["data"] == {"x": "2"}
+    run(cluster.delete(CONFIGMAP, URN, id_, inputs, outputs, 0))
+    assert run(cluster.read(CONFIGMAP, URN, id_, inputs, outputs)) is None
+
+
+def test_wrong_object_is_found_by_its_schema(cluster):
+    _, found = run(cluster.check(CONFIGMAP, "a", {"data": {"x": 1}, "spec": {}}, {}, b""))
+    assert ("data.x", "data.x: 1 is not of type string") in found
+    assert any(why.startswith("unknown field spec; legal are: ") for _, why in found)
+
+
+def test_kind_without_a_definition_is_said_not_to_be_verified(cluster, heard):
+    lamp = {"apiVersion": "x.org/v1", "kind": "Lamp", "metadata": {"name": "l"}}
+    run(cluster.foresee("kubernetes:x.org/v1:Lamp", "urn", lamp, None))
+    assert "x.org/v1/Lamp: not verified: its CustomResourceDefinition was not seen (yet)" in heard.warnings
+
+
+def test_namespace_of_the_provider_is_for_kinds_that_lie_in_one(tmp_path, heard):
+    (tmp_path / "rehearsal.json").write_text('{"control_plane": false}')
+    cluster = Cluster(tmp_path, read_configuration({"namespace": "team"}), Clock(1.0), heard)
+    placed, _ = run(cluster.check(CONFIGMAP, "a", {"metadata": {"name": "a"}}, {}, b""))
+    assert placed["metadata"] == {"name": "a", "namespace": "team"}
+    free, _ = run(cluster.check("kubernetes:core/v1:Namespace", "a", {"metadata": {"name": "a"}}, {}, b""))
+    assert free["metadata"] == {"name": "a"}
+
+
+def test_metadata_that_is_not_known_yet_passes(cluster):
+    inputs, found = run(cluster.check(CONFIGMAP, "a", {"metadata": UNKNOWN}, {}, b""))
+    assert (inputs["metadata"], found) == (UNKNOWN, [])
+
+
+@pytest.mark.parametrize(
+    ("type_", "inputs", "line"),
+    [
+        ("kubernetes:core/v1:ConfigMapList", {"kind": "ConfigMapList", "items": []}, "a list cannot be created; "),
+        ("kubernetes:yaml/v2:ConfigGroup", {}, "parse the manifest and register each object by itself"),
+        ("kubernetes:helm.sh/v4:Chart", {}, "a chart as helm.v3.Release"),
+        ("kubernetes:helm.sh/v3:Chart", {}, "a chart as helm.v3.Release"),
+        ("kubernetes:core:ConfigMap", {}, "not a type of Kubernetes; kubernetes:<group>/<version>:<Kind>"),
+    ],
+)
+def test_what_is_no_object_is_refused(cluster, type_, inputs, line):
+    with pytest.raises(UserError) as error:
+        run(cluster.check(type_, "a", inputs, {}, b""))
+    assert line in str(error.value)
+
+
+def test_kinds_by_type():
+    assert str(kind_of("kubernetes:core/v1:Pod", {})) == "v1/Pod"
+    assert str(kind_of("kubernetes:rbac.authorization.k8s.io/v1:Role", {})) == "rbac.authorization.k8s.io/v1/Role"
+    patch = kind_of("kubernetes:core/v1:NamespacePatch", {"kind": "Namespace"})
+    assert (patch.kind, patch.patch) == ("Namespace", True)
+    own = kind_of("kubernetes:x.org/v1:DriverPatch", {"kind": "DriverPatch"})
+    assert (own.kind, own.patch) == ("DriverPatch", False)
+    with pytest.raises(KindError):
+        kind_of("aws:ec2/vpc:Vpc", {})
+
+
+RELEASE = {"chart": "kueue", "version": "0.19.0", "values": {"replicas": 1}, "namespace": "kueue"}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({}, None),
+        ({"version": "v1.2.3-rc.1"}, None),
+        ({"version": UNKNOWN, "values": UNKNOWN}, None),
+        ({"version": None}, "version: not set; pin the version of kueue, so that every `up` installs the same"),
+        ({"version": "0.19"}, "version='0.19': not a pinned version; give one, such as 1.2.3, not a range"),
+        ({"version": "^1.2.3"}, "version='^1.2.3': not a pinned version; give one, such as 1.2.3, not a range"),
+        ({"chart": None}, "chart: not set; name the chart, or its oci:// address"),
+        ({"values": "a: b"}, "values: a mapping is wanted, not str"),
+        ({"value": {}}, "value: no such argument of a Release; legal are: allowNullValues, "),
+        ({"name": "a_b"}, "name='a_b': not a release's name; "),
+        ({"name": "a" * 54}, f"name={'a' * 54!r}: not a release's name; "),
+        ({"repositoryOpts": {"repo": "oci://x"}}, "repositoryOpts.repo='oci://x': an http(s) address is wanted; "),
+    ],
+)
+def test_arguments_of_a_release(cluster, change, reason):
+    inputs = {key: value for key, value in {**RELEASE, **change}.items() if value is not None}
+    _, found = cluster.releases.check("queue", inputs, {}, b"seed")
+    assert [why[: len(reason or "")] for _, why in found] == ([reason] if reason else [])
+
+
+def test_release_is_noted_and_not_rendered(cluster, heard):
+    inputs, _ = cluster.releases.check("queue", RELEASE, {}, b"seed")
+    assert inputs["name"].startswith("queue-")
+    id_, outputs = run(cluster.releases.create("urn:pulumi:s::p::t::queue", inputs, preview=False))
+    assert id_ == f"kueue/{inputs['name']}"
+    assert outputs["status"]["status"] == "deployed"
+    assert "recorded, not rendered" in heard.warnings[0]
+    with pytest.raises(UserError, match="cannot re-use a name that is still in use"):
+        run(cluster.releases.create("urn:pulumi:s::p::t::queue", inputs, preview=False))
+    assert run(cluster.releases.update("urn", id_, inputs, preview=False))["status"]["revision"] == 2
+    cluster.releases.delete(id_)
+    assert cluster.releases.read(id_) is None
+
+
+@pytest.mark.parametrize(
+    ("config", "line"),
+    [
+        ({"kubeconfg": "x"}, "kubernetes:kubeconfg: no such key of the provider's configuration; legal are: "),
+        ({"enableServerSideApply": "false"}, "kubernetes:enableServerSideApply=false: a rehearsal applies"),
+        ({"renderYamlToDirectory": "out"}, "kubernetes:renderYamlToDirectory: a rehearsal applies objects"),
+        ({"kubeconfig": "/no/file"}, "kubeconfig: /no/file: No such file or directory"),
+        ({"enableServerSideApply": "true", "kubeconfig": UNKNOWN, "namespace": UNKNOWN}, None),
+    ],
+)
+def test_configuration(config, line):
+    found = [why for _, why in configuration_problems(config)]
+    assert [why[: len(line or "")] for why in found] == ([line] if line else [])
+
+
+def test_another_cluster_replaces_what_is_on_the_old_one():
+    def leading(server):
+        context = {"name": "x", "context": {"cluster": "c"}}
+        cluster = {"name": "c", "cluster": {"server": server}}
+        return {"kubeconfig": json.dumps({"clusters": [cluster], "contexts": [context], "current-context": "x"})}
+
+    here, there = leading("https://a.rehearsal.invalid"), leading("https://b.rehearsal.invalid")
+    assert leads_elsewhere(here, there)
+    assert not leads_elsewhere(here, here)
+    assert not leads_elsewhere(here, {"kubeconfig": UNKNOWN})
+    assert not leads_elsewhere({}, here)
+
+
+def test_schema_for_import_has_the_kinds():
+    resources = package_schema("4.24.0")["resources"]
+    assert {"kubernetes:core/v1:ConfigMap", "kubernetes:apps/v1:Deployment", "kubernetes:helm.sh/v3:Release"} <= set(
+        resources
+    )
+    assert set(resources["kubernetes:core/v1:ConfigMap"]["inputProperties"]) >= {"data", "metadata"}
