@@ -85,7 +85,9 @@ class Settings:
     def pool(self, name: str | None) -> Pool:
         """The pool of this name, or the only one. Errors: UserError for an unknown one, or none given among several."""
         if not self.pools:
-            raise UserError(f"{self.environment}: it has no GPU pool; add one to gpufleet:pools and run `pulumi up`")
+            raise UserError(
+                f"{self.environment}: the stack's outputs tell of no GPU pool (jobs.pools); add one to gpufleet:pools and run `pulumi up`"
+            )
         if name is None:
             if len(self.pools) > 1:
                 raise UserError(f"{self.environment}: which pool? use --pool {listed(self.pools)}")

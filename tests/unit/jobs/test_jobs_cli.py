@@ -256,7 +256,10 @@ def test_kubeconfig_that_leads_nowhere_is_one_line(
         ({}, "dev: the stack's outputs have no kubeconfig; run `pulumi up -s dev` first"),
         ({"kubeconfig": "[secret]"}, "dev: the kubeconfig is hidden in these outputs; write them with"),
         ({"kubeconfig": "k", "jobs": 1}, "dev: the stack's output jobs is no mapping; it is not a stack of gpufleet"),
-        ({"kubeconfig": "k"}, "dev: it has no GPU pool; add one to gpufleet:pools and run `pulumi up`"),
+        (
+            {"kubeconfig": "k"},
+            "dev: the stack's outputs tell of no GPU pool (jobs.pools); add one to gpufleet:pools and run `pulumi up`",
+        ),
     ],
 )
 def test_outputs_that_say_too_little_are_one_line(run: Run, given: dict[str, Any], line: str) -> None:
