@@ -86,7 +86,8 @@ class Settings:
         """The pool of this name, or the only one. Errors: UserError for an unknown one, or none given among several."""
         if not self.pools:
             raise UserError(
-                f"{self.environment}: the stack's outputs tell of no GPU pool (jobs.pools); add one to gpufleet:pools and run `pulumi up`"
+                f"{self.environment}: the stack's outputs tell of no GPU pool (jobs.pools); "
+                "add one to gpufleet:pools and run `pulumi up`"
             )
         if name is None:
             if len(self.pools) > 1:
