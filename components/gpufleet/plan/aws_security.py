@@ -103,7 +103,6 @@ class SecurityGroups:
         peers = frozenset(self.of(group, direction))
         for block in blocks(value):
             listed = items(at(block, "securityGroups"))
-            own = at(block, "self") is True
             self._openings[group.urn].append(
                 Opening(
                     direction,
@@ -111,7 +110,7 @@ class SecurityGroups:
                     number(at(block, "fromPort")),
                     number(at(block, "toPort")),
                     peers if listed else frozenset(),
-                    own or group.urn in peers,
+                    at(block, "self") is True,
                     any(at(block, name) is not None for name in ("cidrBlocks", "ipv6CidrBlocks", "prefixListIds")),
                     outside=len(listed) > len(peers),
                 )

@@ -17,7 +17,7 @@ def test_autoscaling_group_of_one_type() -> None:
     assert pool.intent == {**expected, "public_addresses": False}
 
 
-def mixed(overrides: object, distribution: object = None) -> PlannedPool:
+def mixed(overrides: object, distribution: object = None, least: int = 0) -> PlannedPool:
     policy = {
         "launchTemplate": {
             "launchTemplateSpecification": {"launchTemplateId": "${template.id}"},
@@ -25,7 +25,7 @@ def mixed(overrides: object, distribution: object = None) -> PlannedPool:
         },
         "instancesDistribution": distribution,
     }
-    inputs = {"vpcZoneIdentifiers": ["${a.id}"], "minSize": 0, "maxSize": 8, "mixedInstancesPolicy": policy}
+    inputs = {"vpcZoneIdentifiers": ["${a.id}"], "minSize": least, "maxSize": 8, "mixedInstancesPolicy": policy}
     return pool_of(SCALING, inputs, {"instanceType": "g5.xlarge"})
 
 
@@ -44,6 +44,30 @@ def test_weights_count_nodes_by_type() -> None:
     )
     assert pool.most_by_type == {"g5.xlarge": 8, "g5.12xlarge": 3}
     assert pool.intent["max"] == 8
+
+
+def test_weights_that_are_not_known_leave_no_count() -> None:
+    pool = mixed([{"instanceType": "g5.xlarge", "weightedCapacity": "${a.id}"}])
+    assert set(pool.unknown) == {"min", "max", "desired"}
+    pool = mixed([{"instanceType": "${a.id}", "weightedCapacity": "2"}])
+    assert set(pool.unknown) == {"types", "min", "max", "desired"}
+
+
+def test_least_nodes_are_of_the_heaviest_type() -> None:
+    overrides = [
+        {"instanceType": f"g5.{size}", "weightedCapacity": weight}
+        for size, weight in (("xlarge", "1"), ("12xlarge", "3"))
+    ]
+    assert mixed(overrides, least=4).intent["min"] == 2
+
+
+def test_interfaces_made_elsewhere_are_unknown() -> None:
+    pool = pool_of(
+        INSTANCE,
+        {"instanceType": "p4d.24xlarge", "subnetId": "${a.id}", "networkInterfaces": [{"networkInterfaceId": "eni-1"}]},
+    )
+    assert {"network", "public_addresses"} <= set(pool.unknown)
+    assert pool.interfaces is None
 
 
 @pytest.mark.parametrize(
