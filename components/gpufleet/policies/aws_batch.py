@@ -16,6 +16,8 @@ from gpufleet.rules.rule import Finding
 
 QUEUE = "aws:batch/jobQueue:JobQueue"
 JOB = "aws:batch/jobDefinition:JobDefinition"
+ROLE = "aws:iam/role:Role"
+RIGHTS = ("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "aws:iam/rolePolicy:RolePolicy")
 _ORDERS = "computeEnvironmentOrders"
 
 
@@ -24,12 +26,20 @@ def judge_batch(plan: Plan, pools: Sequence[PlannedPool]) -> list[Judged]:
     by_urn = {pool.resource.urn: pool for pool in pools}
     judged: list[Judged] = []
     for each in plan.of_type(COMPUTE_ENVIRONMENT):
+        judged += on(each, [batch.service_role_ready(missed=_policies_missed(plan, each))])
         judged += on(each, _environment(each, by_urn.get(each.urn)))
     for each in plan.of_type(QUEUE):
         judged += on(each, _queue(plan, each))
     for each in plan.of_type(JOB):
         judged += on(each, _job(plan, each, by_urn))
     return judged
+
+
+def _policies_missed(plan: Plan, environment: Resource) -> list[str]:
+    """Names of what gives the environment's service role its rights, and is not waited for."""
+    roles = {role.urn for role in plan.behind(environment, "serviceRole", ROLE)}
+    rights = [each for each in plan.of_type(*RIGHTS) if roles & {role.urn for role in plan.behind(each, "role", ROLE)}]
+    return sorted(each.name for each in rights if each.urn not in environment.waits_for)
 
 
 def _environment(resource: Resource, pool: PlannedPool | None) -> Iterable[Finding]:

@@ -96,15 +96,30 @@ def name_replaceable(*, name: str, logical: str) -> Outcome:
 def service_role(*, given: bool) -> Outcome:
     """A compute environment uses the service-linked role.
 
-    Source: hashicorp/terraform-provider-aws#38050: with a role of your own the environment is INVALID until the
-    role's policies are there; https://docs.aws.amazon.com/batch/latest/userguide/updating-compute-environments.html:
-    and nearly every change replaces it.
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/updating-compute-environments.html: with a role of your
+    own nearly every change replaces it.
     """
     if not given:
         return passed()
-    problem = "makes the environment INVALID until its policies are attached, and nearly every change a replacement"
-    fix = "leave it out, so that Batch uses its service-linked role, or make the environment depend on the attachments"
-    return failed("service_role", "given", problem, fix)
+    fix = "leave it out, so that Batch uses its service-linked role"
+    return failed("service_role", "given", "makes nearly every change of the environment a replacement", fix)
+
+
+@rule("aws-batch-service-role-ready", Severity.ERROR)
+def service_role_ready(*, missed: Sequence[str]) -> Outcome:
+    """A compute environment whose service role is made here waits for the policies of that role.
+
+    missed: attachments and policies of the role, in the same program, that it does not wait for.
+
+    Source: hashicorp/terraform-provider-aws#38050: INVALID: CLIENT_ERROR - User is not authorized to perform:
+    ecs:DescribeClusters.
+    """
+    if not missed:
+        return passed()
+    problem = (
+        f"may nothing yet when the environment is made, which is then INVALID: {listed(missed, 'and')} may come later"
+    )
+    return failed("service_role", "given", problem, "make the environment depend on them, or leave service_role out")
 
 
 @rule("aws-batch-queue-environments", Severity.ERROR)

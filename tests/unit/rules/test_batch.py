@@ -9,6 +9,7 @@ from gpufleet.rules.batch import (
     queue_kind,
     queue_size,
     service_role,
+    service_role_ready,
     vcpus_left,
 )
 
@@ -143,9 +144,21 @@ CASES = {
             {"given": True},
             "fail",
             (
-                "trainers: service_role=given: makes the environment INVALID until its policies are attached, "
-                "and nearly every change a replacement; leave it out, so that Batch uses its service-linked "
-                "role, or make the environment depend on the attachments [aws-batch-service-role]"
+                "trainers: service_role=given: makes nearly every change of the environment a replacement; leave it "
+                "out, so that Batch uses its service-linked role [aws-batch-service-role]"
+            ),
+        ),
+    ],
+    service_role_ready: [
+        ("waited-for", {"missed": ()}, "pass", ""),
+        (
+            "may-come-later",
+            {"missed": ("batch-may", "ecs-may")},
+            "fail",
+            (
+                "trainers: service_role=given: may nothing yet when the environment is made, which is then INVALID: "
+                "batch-may and ecs-may may come later; make the environment depend on them, or leave service_role "
+                "out [aws-batch-service-role-ready]"
             ),
         ),
     ],
