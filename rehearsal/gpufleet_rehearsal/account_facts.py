@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gpufleet.catalog import aws
+from gpufleet.catalog.quota_family import family_of
 from gpufleet.errors import UserError
-from gpufleet.plan.needs import family_of
 from gpufleet.preflight.aws_facts import Group, Reservation
 from gpufleet.preflight.azure_facts import AzureFacts
 from gpufleet.rules import read

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpufleet.aws.account import Account, AccountError
 from gpufleet.catalog import aws
-from gpufleet.plan.needs import family_of
+from gpufleet.catalog.quota_family import family_of
 from gpufleet.preflight.aws_facts import Group, Reservation
 
 SECONDS = 10.0
