@@ -22,7 +22,7 @@ from raw_program import policy_args
 
 from gpufleet.errors import UserError
 from gpufleet.plan import Plan
-from gpufleet.policies.pack import Concern
+from gpufleet.policies.pack import Concern, policies_of
 from gpufleet.policies.zones import PROPERTIES, judge_zones_of
 
 
@@ -170,7 +170,7 @@ def test_the_pack_blocks_all_five_mistakes_of_a_raw_program() -> None:
         without("nfs-in"),
         resources(type="SPOT"),
     )(program)
-    mandatory, advisory = Concern("zones", "Zones.", judge_zones_of, PROPERTIES).policies()
+    mandatory, advisory = policies_of(Concern("zones", "Zones.", judge_zones_of, PROPERTIES))
     refusals: list[str] = []
     advice: list[str] = []
     mandatory.validate(policy_args(program), lambda text, urn=None: refusals.append(text))
