@@ -15,7 +15,7 @@ import pytest
 from rehearsed_project import GPUFLEET, Project
 from tiny_program import ids, made, set_config, tiny
 
-SLOW = ("rehearse", "dev", "--latency-scale", "1")
+SLOW = ("rehearse", "dev", "--latency-scale", "2")
 
 
 def error_of(done: subprocess.CompletedProcess[str]) -> str:

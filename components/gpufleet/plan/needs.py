@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from gpufleet.catalog import GpuType, aws, azure
 from gpufleet.catalog.quota_family import family_of
-from gpufleet.plan.azure_type import AzureGraph
+from gpufleet.plan.azure.type import AzureGraph
 from gpufleet.plan.limits import ALL
 from gpufleet.plan.pools import PlannedPool
 from gpufleet.plan.resource import Plan
