@@ -176,7 +176,7 @@ def test_what_judges_imports_no_pulumi_and_no_sdk():
     files = [file for name in ("rules", "plan", "cost", "policies") for file in (root / name).rglob("*.py")]
     # A refresh asks the clouds, and imports their SDKs when it runs; pack.py is where Pulumi's policy SDK is known.
     files += [file for file in (root / "catalog").rglob("*.py") if file.parent.name != "refresh"]
-    assert len(files) > 150
+    assert len(files) > 100
     for path in files:
         if path != root / "policies" / "pack.py":
             assert not re.search(r"^\s*(from|import) (pulumi|boto|azure|moto)\b", path.read_text(), re.M), path.name
