@@ -15,11 +15,16 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer
 
 from gpufleet.catalog import Catalog, aws, azure
 from gpufleet.plan import Plan
-from gpufleet.policies.pack import Concern, plan_of
+from gpufleet.policies.pack import Concern, plan_of, policies_of
 from gpufleet.rules.judged import Judged
 from gpufleet.rules.plain import at_least
 
-PACKS = ("zones", "cost")
+PACKS: Mapping[str, Path] = {
+    "empty": REPOSITORY / "bench" / "empty_pack",
+    "zones": REPOSITORY / "policies" / "zones",
+    "cost": REPOSITORY / "policies" / "cost",
+}
+"""Name -> directory; the first judges nothing, and shows what engine and SDK cost."""
 POOLS = 91
 """Of 11 resources each: 1,001."""
 RULES = (10, 50)
@@ -55,8 +60,7 @@ class RuleCost:
 def pack_costs(places: Places, each: int) -> list[PackCost]:
     """Previews through the real engine, with and without resources. each: resources of one node group."""
     costs = []
-    for pack in PACKS:
-        folder = REPOSITORY / "policies" / pack
+    for pack, folder in PACKS.items():
         seconds = [_pack_seconds(places, f"{pack}-{pools}", pools, folder) for pools in (POOLS, 0)]
         costs.append(PackCost(pack, POOLS * each, *seconds))
     return costs
@@ -85,7 +89,7 @@ def rule_cost() -> RuleCost:
     request = _templates(1000)
     few, many = RULES
     together = {
-        count: _seconds(Concern("every-rule", "All rules.", _judge(count)).policies(), request) for count in RULES
+        count: _seconds(policies_of(Concern("every-rule", "All rules.", _judge(count))), request) for count in RULES
     }
     apart = {count: _seconds([_policy(number) for number in range(count)], request) for count in RULES}
     return RuleCost(*(((each[many] - each[few]) / (many - few)) for each in (together, apart)))

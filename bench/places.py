@@ -74,6 +74,8 @@ def compile_into(root: Path) -> None:
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPYCACHEPREFIX"] = str(root / "bytecode")
+    # The catalog that ships, not one that somebody has refreshed.
+    os.environ["GPUFLEET_CATALOG"] = ""
 
 
 def custom(steps: Sequence[Mapping[str, Any]]) -> int:

@@ -11,22 +11,15 @@ from gpufleet.aws.network import DEFAULT_CIDR, DEFAULT_MAX_ZONES
 from gpufleet.aws.system_nodes import SystemNodes
 from gpufleet.plan.quotas import judge_quotas
 from gpufleet.refusal import refuse_stack
-from gpufleet.rules import (
-    judge_budget,
-    judge_cluster,
-    judge_network,
-    judge_pool,
-    judge_registry,
-    judge_shared_files,
-)
-from gpufleet.rules.address_plan import judge_address_plan
-from gpufleet.rules.cluster import judge_control_zones
-from gpufleet.rules.cluster_access import judge_cluster_access
-from gpufleet.rules.existing_network import judge_existing_network
+from gpufleet.rules import judge_budget, judge_cluster, judge_network, judge_pool, judge_registry, judge_shared_files
+from gpufleet.rules.aws.address_plan import judge_address_plan
+from gpufleet.rules.aws.cluster import judge_control_zones
+from gpufleet.rules.aws.cluster_access import judge_cluster_access
+from gpufleet.rules.aws.existing_network import judge_existing_network
+from gpufleet.rules.aws.registry_host import judge_registry_host
+from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.judged import Judged
-from gpufleet.rules.registry_host import judge_registry_host
 from gpufleet.rules.subnet import judge_addresses
-from gpufleet.rules.system_nodes import judge_system_nodes
 
 T = TypeVar("T")
 

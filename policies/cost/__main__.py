@@ -1,24 +1,17 @@
-"""The policy pack for cost: `pulumi preview --policy-pack policies/cost`. See docs/cost.md for its configuration."""
+"""The policy pack gpufleet-cost: `pulumi preview --policy-pack policies/cost`.
+
+Needs a Python that has gpufleet installed with the extra `policies`; configure it with --policy-pack-config.
+"""
 
 from pulumi_policy import PolicyPack
 
 from gpufleet.policies import cost, ownership
-from gpufleet.policies.pack import Concern
+from gpufleet.policies.pack import Concern, policies_of
 
 PolicyPack(
     "gpufleet-cost",
-    [
-        *Concern(
-            "cost",
-            "Ceilings, approval of GPUs, idle nodes, a budget, and a price for everything.",
-            cost.judge_cost,
-            cost.PROPERTIES,
-        ).policies(),
-        *Concern(
-            "ownership",
-            "An owner, a purpose and an end on everything that costs money.",
-            ownership.judge_ownership,
-            ownership.PROPERTIES,
-        ).policies(),
-    ],
+    policies_of(
+        Concern("cost", "What a stack may cost.", cost.judge_cost, cost.PROPERTIES),
+        Concern("ownership", "Who answers for it, and until when.", ownership.judge_ownership, ownership.PROPERTIES),
+    ),
 )

@@ -5,7 +5,7 @@ Needs a Python that has gpufleet installed with the extra `policies`; configure 
 
 from pulumi_policy import PolicyPack
 
-from gpufleet.policies.pack import Concern
+from gpufleet.policies.pack import Concern, policies_of
 from gpufleet.policies.zones import DESCRIPTION, NAME, PROPERTIES, judge_zones_of
 
-PolicyPack(NAME, Concern("zones", DESCRIPTION, judge_zones_of, PROPERTIES).policies())
+PolicyPack(NAME, policies_of(Concern("zones", DESCRIPTION, judge_zones_of, PROPERTIES)))

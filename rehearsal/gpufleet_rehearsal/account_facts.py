@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gpufleet.catalog import aws
+from gpufleet.catalog.quota_family import family_of
 from gpufleet.errors import UserError
-from gpufleet.plan.needs import family_of
-from gpufleet.preflight.aws_facts import Group, Reservation
-from gpufleet.preflight.azure_facts import AzureFacts
+from gpufleet.preflight.aws.facts import Group, Reservation
+from gpufleet.preflight.azure.facts import AzureFacts
 from gpufleet.rules import read
 from gpufleet_rehearsal.cloud.account import QUOTAS
 from gpufleet_rehearsal.cloud.opening import open_cloud
@@ -31,7 +31,7 @@ def no_azure(region: str) -> AzureFacts:
 
 
 class SimulatedAws:
-    """The account of the rehearsal in `directory`; see `gpufleet.preflight.aws_facts.AwsFacts`.
+    """The account of the rehearsal in `directory`; see `gpufleet.preflight.aws.facts.AwsFacts`.
 
     stack: node groups of this one are the plan's own. Where the catalog has figures, they are the account's.
     """

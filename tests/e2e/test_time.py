@@ -8,7 +8,7 @@ from gpufleet_rehearsal.critical_path import TimeToUp, time_to_up
 LIMIT = 1.05
 """Estimate over lower bound that an environment of ours may cost at the most."""
 
-CLUSTER_ENDS = """                "node_subnet_ids": network.node_subnet_ids,
+CLUSTER_ENDS = """                "node_subnet_ids": {zone: network.node_subnet_ids[zone] for zone in zones},
             },
         ),
 """

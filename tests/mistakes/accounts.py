@@ -15,16 +15,16 @@ from gpufleet.plan.limits import read_quotas
 from gpufleet.plan.pools import planned_pools
 from gpufleet.plan.quotas import judge_quotas
 from gpufleet.preflight.answers import Doubts
-from gpufleet.preflight.aws_checks import judge_aws
-from gpufleet.preflight.aws_facts import Group, Reservation
-from gpufleet.preflight.azure_checks import judge_azure
-from gpufleet.preflight.azure_facts import Batch, Sku, Usage
+from gpufleet.preflight.aws.checks import judge_aws
+from gpufleet.preflight.aws.facts import Group, Reservation
+from gpufleet.preflight.azure.checks import judge_azure
+from gpufleet.preflight.azure.facts import Batch, Sku, Usage
 from gpufleet.rules.judged import Judged
 
 
 @dataclass(frozen=True)
 class AwsAccount:
-    """`gpufleet.preflight.aws_facts.AwsFacts` of a mapping."""
+    """`gpufleet.preflight.aws.facts.AwsFacts` of a mapping."""
 
     said: Mapping[str, Any]
 
@@ -52,7 +52,7 @@ class AwsAccount:
 
 @dataclass(frozen=True)
 class AzureAccount:
-    """`gpufleet.preflight.azure_facts.AzureFacts` of a mapping."""
+    """`gpufleet.preflight.azure.facts.AzureFacts` of a mapping."""
 
     said: Mapping[str, Any]
 

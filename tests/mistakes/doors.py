@@ -21,12 +21,12 @@ from gpufleet.plan import Plan
 from gpufleet.policies import cost, ownership, zones
 from gpufleet.policies.pack import Judge, plan_of
 from gpufleet.rules import Finding, judge_cluster, judge_network, judge_pool, judge_registry, judge_shared_files
-from gpufleet.rules.address_plan import judge_address_plan
-from gpufleet.rules.cluster_access import judge_cluster_access
-from gpufleet.rules.existing_network import judge_existing_network
+from gpufleet.rules.aws.address_plan import judge_address_plan
+from gpufleet.rules.aws.cluster_access import judge_cluster_access
+from gpufleet.rules.aws.existing_network import judge_existing_network
+from gpufleet.rules.aws.registry_host import judge_registry_host
+from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.judged import Judged
-from gpufleet.rules.registry_host import judge_registry_host
-from gpufleet.rules.system_nodes import judge_system_nodes
 
 PACKS = Path(__file__).parents[2] / "policies"
 JUDGES: Mapping[str, list[tuple[Judge, Mapping[str, object]]]] = {

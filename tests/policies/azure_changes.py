@@ -6,7 +6,7 @@ from typing import Any
 from legal_azure_program import legal_azure_program, resource
 from raw_program import plan_from, policy_args
 
-from gpufleet.policies.azure_zones import azure_findings
+from gpufleet.policies.azure.zones import azure_findings
 from gpufleet.policies.pack import plan_of
 from gpufleet.rules import Severity, Status
 

@@ -20,7 +20,7 @@ from azure_changes import (
 from legal_azure_program import legal_azure_program
 from raw_program import plan_from, policy_args
 
-from gpufleet.policies.azure_zones import azure_findings
+from gpufleet.policies.azure.zones import azure_findings
 from gpufleet.policies.pack import plan_of
 from gpufleet.policies.zones import judge_zones_of
 from gpufleet.rules import all_rules

@@ -10,7 +10,7 @@ from legal_azure_program import legal_azure_program
 from raw_program import plan_from
 
 from gpufleet.plan import UNKNOWN, Plan, Resource
-from gpufleet.policies.azure_zones import azure_findings
+from gpufleet.policies.azure.zones import azure_findings
 from gpufleet.rules import Status
 
 

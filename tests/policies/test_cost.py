@@ -13,7 +13,7 @@ from raw_program import plan_from, policy_args
 from gpufleet.errors import UserError
 from gpufleet.policies import cost, ownership
 from gpufleet.policies.cost import judge, judge_cost
-from gpufleet.policies.pack import Concern
+from gpufleet.policies.pack import Concern, policies_of
 from gpufleet.rules import Status
 
 TODAY = date(2026, 11, 21)
@@ -65,10 +65,10 @@ def reported(args: StackValidationArgs) -> tuple[list[str], list[str]]:
     """What the mandatory policies report, and the advisory ones."""
     refused: list[str] = []
     advised: list[str] = []
-    for concern in concerns():
-        refusing, advising = concern.policies()
-        refusing.validate(args, lambda line, urn=None: refused.append(line))
-        advising.validate(args, lambda line, urn=None: advised.append(line))
+    *refusing, advising = policies_of(*concerns())
+    for policy in refusing:
+        policy.validate(args, lambda line, urn=None: refused.append(line))
+    advising.validate(args, lambda line, urn=None: advised.append(line))
     return refused, advised
 
 
@@ -229,7 +229,7 @@ def test_bad_configuration_is_one_line_and_refuses(config: dict[str, Any], line:
     with pytest.raises(UserError) as caught:
         judge_cost(plan_from(LEGAL), config)
     assert str(caught.value) == line
-    refusing, _ = concerns()[0].policies()
+    refusing = concerns()[0].policy()
     refused: list[str] = []
     refusing.validate(policy_args(LEGAL, config), lambda text, urn=None: refused.append(text))
     assert refused == [f"the configuration of the policy pack: {line}"]
@@ -241,3 +241,24 @@ def test_bad_tags_configuration_is_one_line() -> None:
     assert str(caught.value) == (
         "ownership.tags=owner: is no list of texts; write [owner, project, expires-at] [config-policy]"
     )
+
+
+def test_a_disabled_concern_gives_no_advice_and_nothing_is_said_twice() -> None:
+    # No tags, which nobody can know before deployment: advice of ownership.
+    program = {**LEGAL, "trainers": group(tags="${vpc.tags}"), "vpc": {"type": "aws:ec2/vpc:Vpc"}}
+    *refusing, advising = policies_of(*concerns())
+    said: list[str] = []
+
+    def run(*names: str) -> list[str]:
+        """What `advice` says when only the policies of these names are enabled."""
+        said.clear()
+        args = policy_args(program)
+        for policy in refusing:
+            if policy.name in names:
+                policy.validate(args, lambda line, urn=None: None)
+        advising.validate(args, lambda line, urn=None: said.append(line))
+        return [line for line in said if "[any-owner-tags]" in line]
+
+    assert len(run("cost", "ownership")) == 1
+    assert run("cost") == []
+    assert run() == []

@@ -10,7 +10,7 @@ from pulumi_policy import ReportViolation
 from raw_program import plan_from, policy_args
 
 from gpufleet.policies import cost, ownership
-from gpufleet.policies.pack import Concern
+from gpufleet.policies.pack import Concern, policies_of
 
 TODAY = date(2026, 11, 21)
 RANDOM = {"type": "random:index/randomInteger:RandomInteger"}
@@ -83,7 +83,6 @@ def test_anything_is_judged_and_nothing_crashes(listed: list[tuple[str, dict[str
         assert "\n" not in each.line
     lines: list[str] = []
     report: ReportViolation = lambda line, urn=None: lines.append(line)  # noqa: E731
-    for concern in CONCERNS:
-        for policy in concern.policies():
-            policy.validate(policy_args(resources), report)
+    for policy in policies_of(*CONCERNS):
+        policy.validate(policy_args(resources), report)
     assert all(re.search(r"\[[a-z0-9-]+\]$", line) for line in lines)

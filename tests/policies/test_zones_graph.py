@@ -10,7 +10,7 @@ from changed_program import (
     both,
     encoded,
     inputs,
-    judged,
+    interfaces,
     old_rule,
     refused,
     resources,
@@ -22,7 +22,7 @@ from raw_program import policy_args
 
 from gpufleet.errors import UserError
 from gpufleet.plan import Plan
-from gpufleet.policies.pack import Concern
+from gpufleet.policies.pack import Concern, policies_of
 from gpufleet.policies.zones import PROPERTIES, judge_zones_of
 
 
@@ -38,7 +38,9 @@ def test_zone_names_of_the_account_make_names_into_zones() -> None:
     assert ("nodes", "aws-type-in-zone") in refused(program, {"zone_names": names})
     # Without names two zones are still two.
     inputs(program, "nodes")["subnetIds"] = TWO_SUBNETS
-    assert ("nodes", "any-placement-one-zone") in refused(program)
+    assert refused(program) >= {("nodes", "any-placement-one-zone"), ("nodes", "aws-efa-one-zone")}
+    # And the control plane is in two.
+    assert not {rule for _, rule in refused(program)} & {"aws-cluster-two-zones"}
 
 
 def test_nodes_in_public_subnets_use_an_internet_gateway() -> None:
@@ -66,13 +68,41 @@ def test_interface_endpoints_are_a_way_out(missing: str) -> None:
 def test_old_and_inline_rules_count_as_well() -> None:
     program = legal_program()
     without("fabric-in", "fabric-out", "nfs-in")(program)
+    interfaces(securityGroups=["${fabric.id}"])(program)
     inputs(program, "fabric")["egress"] = [{"protocol": "-1", "fromPort": 0, "toPort": 0, "self": True}]
     group = "${fabric.id}"
     old_rule(type="ingress", securityGroupId=group, self=True, protocol="-1", fromPort=0, toPort=0)(program)
     inputs(program, "nfs")["ingress"] = [
         {"protocol": "tcp", "fromPort": 2049, "toPort": 2049, "securityGroups": [group]}
     ]
-    assert judged(program) == []
+    assert refused(program) == set()
+
+
+@pytest.mark.parametrize(("group", "closed"), [("fabric", False), ("nfs", True)])
+def test_mount_target_in_the_group_of_the_nodes_is_open_to_members_only(group: str, closed: bool) -> None:
+    program = legal_program()
+    without("nfs-in")(program)
+    inputs(program, "nfs")["ingress"] = [{"protocol": "-1", "fromPort": 0, "toPort": 0, "self": True}]
+    inputs(program, "target")["securityGroups"] = ["${" + group + ".id}"]
+    assert (("target", "aws-files-nfs-open") in refused(program)) is closed
+
+
+@pytest.mark.parametrize("reference", ["groupName", "groupId"])
+def test_partition_of_a_named_group_is_legal(reference: str) -> None:
+    program = legal_program()
+    add("parts", "ec2/placementGroup:PlacementGroup", strategy="partition")(program)
+    set_in("template", placement={reference: "${parts.id}", "partitionNumber": 1})(program)
+    assert refused(program) == set()
+
+
+@pytest.mark.parametrize(
+    "own", [{"imageId": "ami-1"}, {"ec2Configurations": [{"imageType": "ECS_AL2", "imageIdOverride": "ami-1"}]}]
+)
+def test_own_image_of_batch_may_be_anything(own: dict[str, object]) -> None:
+    program = legal_program()
+    resources(ec2Configurations=[{"imageType": "ECS_AL2"}])(program)
+    resources(**own)(program)
+    assert refused(program) == set()
 
 
 def reserved(**changes: object) -> Program:
@@ -140,7 +170,7 @@ def test_the_pack_blocks_all_five_mistakes_of_a_raw_program() -> None:
         without("nfs-in"),
         resources(type="SPOT"),
     )(program)
-    mandatory, advisory = Concern("zones", "Zones.", judge_zones_of, PROPERTIES).policies()
+    mandatory, advisory = policies_of(Concern("zones", "Zones.", judge_zones_of, PROPERTIES))
     refusals: list[str] = []
     advice: list[str] = []
     mandatory.validate(policy_args(program), lambda text, urn=None: refusals.append(text))

@@ -9,6 +9,7 @@ from changed_program import (
     inputs,
     interfaces,
     judged,
+    resources,
     set_in,
     without,
 )
@@ -43,6 +44,12 @@ LITERALS = {
         both(set_in("subnet-use1-az1", vpcId="vpc-1"), without("association-use1-az1")),
         {("nodes", "aws-subnet-way-out"), ("environment", "aws-subnet-way-out")},
     ),
+    "route-to-somewhere": (
+        set_in("route-use1-az1", destinationCidrBlock="${vpc.cidrBlock}"),
+        {("nodes", "aws-subnet-way-out"), ("environment", "aws-subnet-way-out")},
+    ),
+    "ports-of-nfs": (set_in("nfs-in", fromPort="${vpc.id}"), {("target", "aws-files-nfs-open")}),
+    "vcpus": (resources(maxVcpus="${vpc.id}"), {("environment", "any-plan-known")}),
     "nfs-from-a-group-outside": (
         set_in("nfs-in", referencedSecurityGroupId="sg-1"),
         {("target", "aws-files-nfs-open")},

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.preflight.aws_facts import Group, Reservation
+from gpufleet.preflight.aws.facts import Group, Reservation
 from gpufleet_rehearsal.account_facts import SimulatedAws, no_azure
 from gpufleet_rehearsal.cloud.account import furnish
 from gpufleet_rehearsal.cloud.opening import open_cloud

@@ -102,7 +102,15 @@ def command_that_raises(error: Exception) -> click.Command:
         (UserError("disk: full"), "Error: disk: full\n"),
         (
             ModuleNotFoundError("No module named 'moto'", name="moto"),
-            "Error: moto is not installed: pip install 'gpufleet[aws,jobs,rehearsal]'\n",
+            "Error: moto is not installed: pip install 'gpufleet[accounts,aws,policies,rehearsal]'\n",
+        ),
+        (
+            ModuleNotFoundError("No module named 'boto3'", name="boto3"),
+            "Error: boto3 is not installed: pip install 'gpufleet[accounts]'\n",
+        ),
+        (
+            ModuleNotFoundError("No module named 'azure.identity'", name="azure.identity"),
+            "Error: azure.identity is not installed: pip install 'gpufleet[accounts]'\n",
         ),
     ],
 )

@@ -52,7 +52,7 @@ def test_show_hardware_zones_prices_quota():
     text = shown("show", "p5.48xlarge")
     assert text.startswith("p5.48xlarge (aws): 8 x H100, 80 GiB each\n")
     assert "3200 Gbps, 32 cards, 32 EFA" in text
-    assert "P: 192 vCPU a node (on-demand L-417A185B, spot L-7212CCBC)" in text
+    assert "P: 192 vCPU a node (on-demand L-417A185B, spot L-C4BD4855)" in text
     assert row(text, "us-east-1")[:5] == ["us-east-1", "use1-az1,2,3,4,5,6", "55.0400", "6.8800", "17.63..25.75"]
     assert row(text, "sa-east-1") == ["sa-east-1", "sae1-az3", "unknown", "unknown", "unknown"]
     assert "\n[1] github.com/skypilot-org/skypilot-catalog catalogs/v8/aws/vms.csv\n" in text
@@ -85,7 +85,7 @@ def test_show_json():
     found = json.loads(shown("show", "p5.48xlarge", "--json"))
     assert found["hardware"]["gpus"] == 8
     assert {price["region"] for price in found["prices"]} >= {"us-east-1", "us-west-2"}
-    assert {quota["code"] for quota in found["quotas"]} == {"L-417A185B", "L-7212CCBC"}
+    assert {quota["code"] for quota in found["quotas"]} == {"L-417A185B", "L-C4BD4855"}
     assert all(record["source"] and record["as_of"] for record in found["prices"] + found["spot_prices"])
     assert {zone["region"]: zone["zone_ids"] for zone in found["zones"]}["us-west-1"] == ["usw1-az1", "usw1-az3"]
 

@@ -12,7 +12,7 @@ from gpufleet.aws.partition import partition
 from gpufleet.aws.roles import trust_pods
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
-from gpufleet.rules.autoscaler_identity import judge_autoscaler_identity
+from gpufleet.rules.aws.autoscaler_identity import judge_autoscaler_identity
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "cluster-autoscaler"

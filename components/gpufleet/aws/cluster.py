@@ -15,9 +15,9 @@ from gpufleet.aws.roles import role_with_policies, trust
 from gpufleet.aws.system_nodes import NODE_POLICIES, SystemNodes, system_node_group
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import Finding, judge_arguments, judge_cluster
-from gpufleet.rules.cluster_access import judge_cluster_access
+from gpufleet.rules.aws.cluster_access import judge_cluster_access
+from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.read import mapping
-from gpufleet.rules.system_nodes import judge_system_nodes
 
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 """The control-plane logs of EKS (docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html)."""

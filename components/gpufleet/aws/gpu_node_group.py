@@ -15,7 +15,7 @@ from gpufleet.aws.user_data import Join, amazon_linux, bottlerocket
 from gpufleet.pool import Pool
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_pool
-from gpufleet.rules.node_image import judge_node_image
+from gpufleet.rules.aws.node_image import judge_node_image
 from gpufleet.rules.subnet import judge_subnets
 
 NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly", "AmazonEKS_CNI_Policy")

@@ -12,8 +12,8 @@ from gpufleet.aws.ordering import after
 from gpufleet.aws.vpc_endpoints import PRIVATE_CLUSTER_SERVICES, interface_endpoints, s3_endpoint
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import Finding, judge_arguments, judge_network
-from gpufleet.rules.address_plan import judge_address_plan
-from gpufleet.rules.existing_network import judge_existing_network
+from gpufleet.rules.aws.address_plan import judge_address_plan
+from gpufleet.rules.aws.existing_network import judge_existing_network
 
 DEFAULT_CIDR = "10.0.0.0/16"
 DEFAULT_MAX_ZONES = 3

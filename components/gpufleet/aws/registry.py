@@ -9,7 +9,7 @@ from pulumi_aws import ecr
 
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments, judge_registry
-from gpufleet.rules.registry_host import judge_registry_host
+from gpufleet.rules.aws.registry_host import judge_registry_host
 
 
 class RegistryArgs(TypedDict):

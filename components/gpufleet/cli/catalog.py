@@ -196,6 +196,8 @@ def _known(what: str, word: str, legal: Mapping[str, object]) -> str:
 
 def _everything(cloud: str, known: "AnyCatalog", name: str) -> dict[str, Any]:
     """All records that speak of a type."""
+    from gpufleet.catalog.quota_family import quotas_of
+
     record = known.types[name]
 
     def of(records: Iterable["Record"]) -> list[dict[str, Any]]:
@@ -208,7 +210,7 @@ def _everything(cloud: str, known: "AnyCatalog", name: str) -> dict[str, Any]:
         "zones": of(known.offers.values()),
         "prices": of(known.prices.values()),
         "spot_prices": of(known.spot_prices.values()),
-        "quotas": [asdict(quota) for quota in known.quotas.values() if quota.family == record.quota_family],
+        "quotas": [asdict(quota) for quota in quotas_of(known.quotas, record)],
     }
 
 

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gpufleet.catalog import AwsGpuType, AzureGpuSize, Catalog, GpuType
+from gpufleet.catalog.quota_family import quotas_of
 from gpufleet.catalog.records import Record
 from gpufleet.catalog.search import Match
 
@@ -125,7 +126,7 @@ def _facts(record: GpuType, known: Catalog[AwsGpuType] | Catalog[AzureGpuSize]) 
         yield "Capacity Blocks", "sold" if record.capacity_block else "not sold"
     elif isinstance(record, AzureGpuSize):
         yield "network", f"{_speed(record.network_gbps)}, InfiniBand: {record.infiniband or 'none'}"
-    codes = [f"{quota.market} {quota.code}" for quota in known.quotas.values() if quota.family == record.quota_family]
+    codes = [f"{quota.market} {quota.code}" for quota in quotas_of(known.quotas, record)]
     yield "quota", f"{record.quota_family}: {record.vcpus} vCPU a node" + (f" ({', '.join(codes)})" if codes else "")
     if record.note:
         yield "note", record.note

@@ -11,6 +11,15 @@ from gpufleet.errors import UserError
 
 P = ParamSpec("P")
 
+_EXTRAS = {
+    "boto3": "accounts",
+    "botocore": "rehearsal",
+    "azure": "accounts",
+    "urllib3": "accounts",
+    "grpc": "rehearsal",
+}
+"""Package -> the extra that brings it, for what commands import when they run; any other: all of them."""
+
 
 def for_the_user(command: Callable[P, int]) -> Callable[P, None]:
     """Turn what a command raises for the user into one line, and a missing extra into the words to install it."""
@@ -22,7 +31,8 @@ def for_the_user(command: Callable[P, int]) -> Callable[P, None]:
         except UserError as error:
             raise click.ClickException(str(error)) from error
         except ModuleNotFoundError as error:
-            install = "pip install 'gpufleet[aws,jobs,rehearsal]'"
+            extra = _EXTRAS.get((error.name or "").partition(".")[0], "accounts,aws,policies,rehearsal")
+            install = f"pip install 'gpufleet[{extra}]'"
             raise click.ClickException(f"{error.name} is not installed: {install}") from error
 
     return run

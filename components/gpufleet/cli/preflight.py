@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gpufleet.plan import Plan
-    from gpufleet.preflight.azure_facts import AzureFacts
+    from gpufleet.preflight.azure.facts import AzureFacts
     from gpufleet.preflight.configuration import Configuration
     from gpufleet.preflight.looking import Accounts
 
@@ -73,7 +73,7 @@ def _accounts(plan: "Plan", configuration: "Configuration") -> "Accounts":
         from gpufleet_rehearsal.account_facts import SimulatedAws, no_azure
 
         return Accounts(lambda region: SimulatedAws(Path(rehearsal), region, plan.stack), no_azure, "simulated account")
-    from gpufleet.preflight.aws_account import AwsAccount
+    from gpufleet.preflight.aws.account import AwsAccount
 
     profile = configuration.values.get("aws:profile")
     known: dict[str, AwsAccount] = {}
@@ -84,8 +84,8 @@ def _accounts(plan: "Plan", configuration: "Configuration") -> "Accounts":
         return known[region]
 
     def azure(region: str) -> "AzureFacts":
-        from gpufleet.preflight.arm import Arm, subscription_of
-        from gpufleet.preflight.azure_account import AzureAccount
+        from gpufleet.preflight.azure.account import AzureAccount
+        from gpufleet.preflight.azure.arm import Arm, subscription_of
 
         own = [resource.name for resource in plan.of_type("azure-native:batch:Pool")]
         return AzureAccount(region, Arm(subscription_of(configuration.values)), own)

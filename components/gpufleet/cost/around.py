@@ -11,7 +11,7 @@ from gpufleet.cost.line import Amounts, Line, PriceTag, amount_of
 from gpufleet.cost.prices import node_price, service_price
 from gpufleet.cost.table import Charge, charges, why_free
 from gpufleet.cost.usage import HOURS, Usage
-from gpufleet.plan.azure_type import AzureGraph, azure_type
+from gpufleet.plan.azure.type import AzureGraph, azure_type
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
 from gpufleet.plan.values import at, given
 

@@ -45,7 +45,9 @@ def _table(cost: Estimate) -> Table:
 def _section(table: Table, heading: str, lines: Sequence[Line]) -> None:
     if not lines:
         return
-    table.add_row(f"[bold]{escape(heading)}[/]", "", *(_amount(total(lines, figure)) for figure in FIGURES))
+    totals = [total(lines, figure) for figure in FIGURES]
+    table.add_row(f"[bold]{escape(heading)}[/]", "", *(_amount(each) for each in totals))
+    table.add_row("  an hour", "", *(_amount(each, hourly=True) for each in totals))
     for line in lines:
         remarks = ", ".join(filter(None, ("committed" if line.committed else "", line.note)))
         what = f"  {line.what} ({remarks})" if remarks else f"  {line.what}"

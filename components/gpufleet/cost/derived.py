@@ -3,7 +3,7 @@
 from datetime import date
 
 from gpufleet.cost.table import standard_support
-from gpufleet.plan.azure_type import AzureGraph
+from gpufleet.plan.azure.type import AzureGraph
 from gpufleet.plan.resource import UNKNOWN, Resource
 from gpufleet.plan.values import at, given
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from gpufleet.cost.line import PriceTag, amount_of
 from gpufleet.cost.prices import service_price
 from gpufleet.cost.usage import Usage
-from gpufleet.plan.aws_template import TEMPLATE
+from gpufleet.plan.aws.template import TEMPLATE
 from gpufleet.plan.pools import PlannedPool
 from gpufleet.plan.resource import UNKNOWN, Plan
 from gpufleet.plan.values import at, blocks, given

@@ -81,7 +81,7 @@ class MpiJobArgs(TypedDict):
 
 
 def mpi_job(name: str, args: MpiJobArgs) -> dict[str, Any]:
-    """The MPIJob ``name``. ``args`` has passed `gpufleet.rules.mpi_job.judge_mpi_job`.
+    """The MPIJob ``name``. ``args`` has passed `gpufleet.rules.kubernetes.mpi_job.judge_mpi_job`.
 
     The launcher starts when all workers are ready, so that it never burns its retries on images that are still being
     pulled. With a queue the job is made suspended, and Kueue starts it when all of it fits: no half of a job holds

@@ -15,7 +15,7 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.jobs.settings import Pool, Settings
 from gpufleet.rules.arguments import judge_arguments
-from gpufleet.rules.mpi_job import judge_mpi_job
+from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
 from gpufleet.rules.rule import Status
 from gpufleet.rules.wording import one_line
 

@@ -9,7 +9,7 @@ from gpufleet.aws.ordering import after
 from gpufleet.kubernetes.release import chart_release
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
-from gpufleet.rules.kubernetes_autoscaler import judge_autoscaler
+from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
 
 VERSION = "9.52.1"
 """Chart of October 2025, whose autoscaler is that of Kubernetes 1.34. Source: github.com/kubernetes/autoscaler."""

@@ -12,7 +12,7 @@ from gpufleet.kubernetes.release import chart_release
 from gpufleet.pool import Taint
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
-from gpufleet.rules.kubernetes_plugin import judge_device_plugin
+from gpufleet.rules.kubernetes.plugin import judge_device_plugin
 
 VERSION = "0.20.0"
 """Source: github.com/NVIDIA/k8s-device-plugin, releases; chart and image have the same version."""

@@ -12,7 +12,7 @@ from gpufleet.kubernetes.release import chart_release
 from gpufleet.pool import Taint
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
-from gpufleet.rules.kubernetes_plugin import judge_efa_plugin
+from gpufleet.rules.kubernetes.plugin import judge_efa_plugin
 
 VERSION = "0.5.13"
 CHART_VERSION = "v0.5.20"

@@ -11,7 +11,7 @@ from gpufleet.kubernetes.release import chart_release
 from gpufleet.pool import Taint
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
-from gpufleet.rules.kubernetes_plugin import judge_gpu_operator
+from gpufleet.rules.kubernetes.plugin import judge_gpu_operator
 
 VERSION = "v26.7.0"
 """Source: helm.ngc.nvidia.com/nvidia, November 2026."""

@@ -7,7 +7,7 @@ from gpufleet.jobs.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.kubernetes.objects import kubernetes_object
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
-from gpufleet.rules.mpi_job import judge_mpi_job
+from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
 
 __all__ = ["MpiJob", "MpiJobArgs"]
 

@@ -15,7 +15,7 @@ from gpufleet.kubernetes.objects import kubernetes_objects, labelled
 from gpufleet.kubernetes.release import chart_release
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
-from gpufleet.rules.kubernetes_operator import judge_mpi_operator
+from gpufleet.rules.kubernetes.operator import judge_mpi_operator
 
 VERSION = "v0.7.0"
 """The version whose manifest's checksum is known here and that the tests run."""

@@ -10,7 +10,7 @@ from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.release import chart_release
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
-from gpufleet.rules.kubernetes_queue import judge_queue
+from gpufleet.rules.kubernetes.queue import judge_queue
 
 VERSION = "0.19.2"
 CHART = "oci://registry.k8s.io/kueue/charts/kueue"

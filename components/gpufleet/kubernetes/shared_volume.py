@@ -9,7 +9,7 @@ from gpufleet.aws.ordering import after
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
-from gpufleet.rules.kubernetes_volume import judge_shared_volume
+from gpufleet.rules.kubernetes.volume import judge_shared_volume
 
 _OPTIONS = {
     "efs": ("nfsvers=4.1", "hard", "noresvport", "tls"),

@@ -9,7 +9,7 @@ from gpufleet.aws.ordering import after
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
-from gpufleet.rules.kubernetes_team import judge_team
+from gpufleet.rules.kubernetes.team import judge_team
 
 METADATA_ADDRESS = "169.254.169.254/32"
 """Where AWS and Azure hand out a node's identity. Pod identities are elsewhere: 169.254.170.23 on EKS."""

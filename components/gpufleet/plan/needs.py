@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gpufleet.catalog import GpuType, aws, azure
-from gpufleet.plan.azure_type import AzureGraph
+from gpufleet.catalog.quota_family import family_of
+from gpufleet.plan.azure.type import AzureGraph
 from gpufleet.plan.limits import ALL
 from gpufleet.plan.pools import PlannedPool
 from gpufleet.plan.resource import Plan
@@ -126,18 +127,6 @@ def _counted(record: GpuType, pool: Growing, market: str | None) -> tuple[str, .
         return (family_of(record.type, record.quota_family, market),)
     # Azure counts Spot cores of all families together, and all others twice: by family, and together.
     return (ALL,) if market == "spot" else (record.quota_family, ALL)
-
-
-def family_of(type_name: str, family: str, market: str | None) -> str:
-    """The EC2 quota that a type counts against in a market.
-
-    On demand all P types share one. On Spot that name is of P2 to P4 only, and P5 has a quota of its own; for later
-    ones none is published, so that their family has no code in the catalog and is never taken for another one.
-    Source: https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html, Spot Instance quotas.
-    """
-    if market != "spot" or family != "P" or type_name[:2] in ("p2", "p3", "p4"):
-        return family
-    return type_name[:2].upper()
 
 
 def _account(pool: PlannedPool, plan: Plan | None) -> str:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from gpufleet.plan.aws_pools import aws_pools
-from gpufleet.plan.azure_pools import azure_pools
+from gpufleet.plan.aws.pools import aws_pools
+from gpufleet.plan.azure.pools import azure_pools
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.resource import Plan
 

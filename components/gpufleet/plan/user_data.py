@@ -3,7 +3,7 @@
 import base64
 import binascii
 
-from gpufleet.rules.node_group import MULTIPART, TOML
+from gpufleet.rules.aws.node_group import MULTIPART, TOML
 
 GZIP = "gzip"
 TEXT = "text"

@@ -12,7 +12,7 @@ from gpufleet.cost.around import costs_money
 from gpufleet.cost.line import OLD, Total, total
 from gpufleet.cost.pools import PoolCost
 from gpufleet.cost.usage import HOURS, UsageArgs
-from gpufleet.plan.azure_type import AzureGraph
+from gpufleet.plan.azure.type import AzureGraph
 from gpufleet.plan.resource import Plan, Resource
 from gpufleet.plan.values import given
 from gpufleet.policies.configuration import Settings

@@ -1,7 +1,7 @@
 """From judged plans to a Pulumi policy pack. The only module that knows Pulumi's policy SDK.
 
-A concern (zones, cost) is two stack policies over one judgement: the mandatory one reports what refuses, the advisory
-one warnings, what could not be verified, and what is suppressed. More policies would cost: the SDK unpacks all
+A concern (zones, cost, ownership) is one stack policy that refuses; one advisory policy of the pack reports what else
+they found: warnings, what could not be verified, and what is suppressed. More policies would cost: the SDK unpacks all
 resources again for each.
 """
 
@@ -43,7 +43,7 @@ SUPPRESS: dict[str, Any] = {
 
 @dataclass
 class Concern:
-    """One judgement as two policies of a pack: `name` refuses, `name-advice` tells.
+    """One judgement of a plan, as the policy `name` that refuses.
 
     properties: JSON schema of each configuration key beside `suppress`; all are optional, defaults are the judge's.
     """
@@ -52,51 +52,30 @@ class Concern:
     description: str
     judge: Judge
     properties: Mapping[str, dict[str, Any]] = field(default_factory=dict)
-    _last: Sequence[Judged] | None = field(default=None, init=False)
+    _last: Sequence[Judged] = field(default=(), init=False)
 
-    def policies(self) -> list[Policy]:
-        """The mandatory policy and its advisory companion, in the order in which they must run."""
+    def policy(self) -> Policy:
+        """The policy that refuses what breaks a rule."""
         schema = PolicyConfigSchema(properties={**self.properties, "suppress": SUPPRESS})
-        refusing = StackValidationPolicy(
-            self.name,
-            self.description,
-            self._refuse,
-            EnforcementLevel.MANDATORY,
-            schema,
+        return StackValidationPolicy(
+            self.name, self.description, self._refuse, EnforcementLevel.MANDATORY, config_schema=schema
         )
-        advising = StackValidationPolicy(
-            f"{self.name}-advice",
-            f"{self.description} Warnings, and what could not be verified.",
-            self._advise,
-            EnforcementLevel.ADVISORY,
-            schema,
-        )
-        return [refusing, advising]
+
+    def take(self) -> Sequence[Judged]:
+        """What the policy has judged last, once. Nothing where it is disabled: then its advice is not wanted either."""
+        last, self._last = self._last, ()
+        return last
 
     def _refuse(self, args: StackValidationArgs, report: ReportViolation) -> None:
+        self._last = ()
         try:
             self._last = self._judged(args)
         except UserError as error:
             # An exception would reach the user as a traceback.
             report(f"the configuration of the policy pack: {error}", None)
-            self._last = ()
         for judged in self._last:
             if judged.refuses:
                 report(judged.line, judged.urn or None)
-
-    def _advise(self, args: StackValidationArgs, report: ReportViolation) -> None:
-        # What the mandatory policy has judged a moment ago; by itself it runs only where that one is disabled.
-        judged, self._last = self._last, None
-        if judged is None:
-            try:
-                judged = self._judged(args)
-            except UserError as error:
-                report(f"the configuration of the policy pack: {error}", None)
-                return
-        for each in judged:
-            weighty = each.finding.severity is not Severity.INFO or each.finding.status is Status.UNVERIFIED
-            if each.finding.status is not Status.PASS and not each.refuses and weighty:
-                report(each.line, each.urn or None)
 
     def _judged(self, args: StackValidationArgs) -> list[Judged]:
         config = args.get_config()
@@ -105,6 +84,23 @@ class Concern:
             Judged(each.resource, each.finding, each.urn, suppression_of(each.resource, each.finding, suppressions))
             for each in self.judge(plan_of(args.resources), config)
         ]
+
+
+def policies_of(*concerns: Concern) -> list[Policy]:
+    """The policies of a pack: one for each concern, and `advice` for what all of them found and do not refuse.
+
+    In this order they must run: the last one judges nothing again.
+    """
+
+    def advise(args: StackValidationArgs, report: ReportViolation) -> None:
+        for judged in (each for concern in concerns for each in concern.take()):
+            weighty = judged.finding.severity is not Severity.INFO or judged.finding.status is Status.UNVERIFIED
+            if judged.finding.status is not Status.PASS and not judged.refuses and weighty:
+                report(judged.line, judged.urn or None)
+
+    description = "Warnings, what could not be verified, and what is suppressed."
+    advice = StackValidationPolicy("advice", description, advise, EnforcementLevel.ADVISORY)
+    return [*(concern.policy() for concern in concerns), advice]
 
 
 def plan_of(resources: Sequence[PolicyResource]) -> Plan:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from gpufleet.plan.pools import PlannedPool, planned_pools
 from gpufleet.plan.resource import Plan
 from gpufleet.preflight.answers import Doubts
-from gpufleet.preflight.aws_checks import judge_aws
-from gpufleet.preflight.aws_facts import AwsFacts
-from gpufleet.preflight.azure_checks import judge_azure
-from gpufleet.preflight.azure_facts import AzureFacts
+from gpufleet.preflight.aws.checks import judge_aws
+from gpufleet.preflight.aws.facts import AwsFacts
+from gpufleet.preflight.azure.checks import judge_azure
+from gpufleet.preflight.azure.facts import AzureFacts
 from gpufleet.preflight.configuration import Configuration
 from gpufleet.preflight.report import Report
 from gpufleet.rules.judged import Judged

@@ -5,14 +5,14 @@ The doors take a component's arguments, judge what is plain in them, and return 
 """
 
 from gpufleet.rules.arguments import judge_arguments
+from gpufleet.rules.aws.cluster import judge_cluster
+from gpufleet.rules.aws.network import judge_network
+from gpufleet.rules.aws.registry import judge_registry
+from gpufleet.rules.aws.shared_files import judge_shared_files
 from gpufleet.rules.budget import judge_budget
-from gpufleet.rules.cluster import judge_cluster
 from gpufleet.rules.listing import rules_table_markdown
-from gpufleet.rules.network import judge_network
 from gpufleet.rules.pool import judge_pool
-from gpufleet.rules.registry import judge_registry
 from gpufleet.rules.rule import Finding, Rule, Severity, Status, all_rules
-from gpufleet.rules.shared_files import judge_shared_files
 from gpufleet.rules.tags import judge_tags
 
 __all__ = [

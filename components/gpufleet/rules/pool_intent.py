@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 from gpufleet.catalog import AwsGpuType, aws
 from gpufleet.rules import capacity as capacities
-from gpufleet.rules import efa, image, offering, placement, read
+from gpufleet.rules import efa, offering, placement, read
+from gpufleet.rules.aws import image
+from gpufleet.rules.aws.zones import judge_zones
 from gpufleet.rules.counts import idle_nodes, judge_counts, judge_fewer_nodes
 from gpufleet.rules.cuda import judge_cuda
 from gpufleet.rules.labels import judge_labels
 from gpufleet.rules.plain import distinct, legal_word, not_empty
 from gpufleet.rules.rule import Finding
 from gpufleet.rules.tags import judge_tags
-from gpufleet.rules.zones import judge_zones
 
 TAINT_EFFECTS = ("NO_SCHEDULE", "NO_EXECUTE", "PREFER_NO_SCHEDULE")
 

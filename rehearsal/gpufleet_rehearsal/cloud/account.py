@@ -62,7 +62,10 @@ def furnish(cloud: Cloud, file: Path) -> None:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
-        raise AccountError(f"{file}: {place or 'the file'}: {first['msg']}") from error
+        keys = Contents.model_fields if len(first["loc"]) == 1 else Existing.model_fields
+        extra = first["type"] == "extra_forbidden"
+        reason = f"is no key here; known: {', '.join(keys)}" if extra else first["msg"]
+        raise AccountError(f"{file}: {place or 'the file'}: {reason}") from error
     quotas = _quotas(contents.quotas, file)
     with cloud.store.transaction():
         # Unlike resources, quotas are what the file says now: raising one is how a rehearsal goes on.

@@ -43,9 +43,9 @@ def test_no_file_and_an_empty_one_are_an_empty_account(cloud: Cloud, tmp_path: P
 FAULTS: list[tuple[str | bytes, str]] = [
     ("- type: x\n", "0.id: Field required"),
     (ROW + ROW.replace("vpc-1", "7"), "1.id: Input should be a valid string"),
-    (ROW.replace("inputs", "input"), "0.input: Extra inputs are not permitted"),
+    (ROW.replace("inputs", "input"), "0.input: is no key here; known: type, id, name, inputs"),
     ("7\n", "the file: Input should be a valid list"),
-    ("a: b\n", "a: Extra inputs are not permitted"),
+    ("a: b\n", "a: is no key here; known: holds, quotas"),
     ("holds: 7\n", "holds: Input should be a valid list"),
     (
         "quotas: [{family: PP, market: spot, limit: 1}]\n",

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from gpufleet.catalog import ServicePrice
 from gpufleet.catalog.records import AwsZone, ZoneOffer
-from gpufleet.catalog.refresh import DownloadError, Downloads, aws, refresh
+from gpufleet.catalog.refresh import DownloadError, Downloads, aws, refresh, spot_ranges
 from gpufleet.catalog.refresh.aws_account import Seen
 
 TODAY = date(2026, 11, 21)
@@ -127,6 +127,26 @@ def test_spot_is_a_range_without_placeholders(shipped, site, somebody):
     assert spot["g5.xlarge", "us-east-1"] == (0.4, 0.5)
     assert ("p4d.24xlarge", "us-east-1") not in spot
     assert spot["p4d.24xlarge", "us-west-2"] == shipped.spot_range("p4d.24xlarge", "us-west-2")
+
+
+@pytest.mark.parametrize(
+    ("prices", "full", "spot"),
+    [
+        ([3.0, 2.0, 2.5], 10.18405, (2.0, 3.0)),
+        ([2.0], 10.18405, (2.0, 2.0)),
+        ([10.1841, 2.0], 10.18405, (2.0, 2.0)),
+        ([10.1841], 10.18405, None),
+        ([0.0], 10.18405, None),
+        ([0.5, 0.51], 10.18405, (0.51, 0.51)),
+        ([10.0, 12.0], 10.18405, (10.0, 12.0)),
+        ([3.0], None, (3.0, 3.0)),
+        ([0.0], None, None),
+    ],
+)
+def test_single_spot_prices_make_a_range(prices, full, spot):
+    found = [("g5.24xlarge", "eu-central-1", usd) for usd in prices]
+    ranges = spot_ranges(found, {("g5.24xlarge", "eu-central-1"): full}, "a list", "2026-11")
+    assert [(each.usd_low, each.usd_high) for each in ranges] == ([spot] if spot else [])
 
 
 def test_region_that_refuses_keeps_what_it_had(shipped, site, somebody):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gpufleet.catalog import AwsGpuType, Catalog, CatalogError, Price
+from gpufleet.catalog import AwsGpuType, Catalog, CatalogError, Price, SpotPrice, ZoneOffer
 from gpufleet.catalog.reading import read_records
 
 GOOD = {
@@ -122,3 +122,39 @@ def test_records_that_do_not_join(tmp_path):
         "aws/zone_offers.json: g5.xlarge: no such type",
         "aws/zone_offers.json: g5.xlarge, us-east-1: no such zone: use1-az1",
     ]
+
+
+def test_faults_of_a_file_that_is_all_wrong_are_counted(tmp_path):
+    lines = fault(tmp_path, ["nothing"] * 25).splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == "prices.json: and 5 more"
+
+
+@pytest.mark.parametrize("zones", [["use1-az1", 2], "use1-az1", [["use1-az1"]]])
+def test_zones_that_are_no_list_of_texts(tmp_path, zones):
+    path = tmp_path / "zone_offers.json"
+    record = {"type": "g5.xlarge", "region": "us-east-1", "zone_ids": zones, "source": "a list", "as_of": "2026-10"}
+    # The one before is right, and of the same fields.
+    path.write_text(json.dumps([record | {"type": "g4dn.xlarge", "zone_ids": ["use1-az1"]}, record]))
+    with pytest.raises(CatalogError) as error:
+        read_records(path, ZoneOffer)
+    said = f"record 2: zone_ids: must be a list of texts, not {json.dumps(zones)}"
+    assert str(error.value) == f"{tmp_path.name}/zone_offers.json: {said}"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "reason"),
+    [
+        (2, 1.5, "usd_high: must be at least usd_low (2), not 1.5"),
+        (0, 1.5, "usd_low: must be above 0, not 0"),
+        (1, None, "usd_high: must be a number, not null"),
+    ],
+)
+def test_spot_range_that_cannot_be(tmp_path, low, high, reason):
+    path = tmp_path / "spot_prices.json"
+    record = {"type": "g5.xlarge", "region": "us-east-1", "usd_low": low, "usd_high": high}
+    path.write_text(json.dumps([record | {"source": "a list", "as_of": "2026-10"}]))
+    with pytest.raises(CatalogError) as error:
+        read_records(path, SpotPrice)
+    assert str(error.value).endswith(reason)
+    assert "\n" not in str(error.value)

@@ -65,6 +65,7 @@ def test_bad_records_change_nothing(folder, shipped, broken, reason):
     with pytest.raises(CatalogError, match=reason):
         write_files(folder, {**CHANGED, **broken}, shipped, "2026-12-02")
     assert files(folder) == before
+    assert not (folder / ".next").exists()
     assert prices(folder, shipped) == OLD
 
 
@@ -133,3 +134,17 @@ def test_leftovers_of_a_killed_refresh_are_not_taken(folder, shipped):
     assert prices(folder, shipped) == OLD
     write_files(folder, {"spot_prices.json": CHANGED["spot_prices.json"]}, shipped, "2026-12-02")
     assert prices(folder, shipped) == (98.32, (5, 6), "2026-12-02")
+
+
+def test_refresh_after_one_that_was_killed_while_moving(folder, shipped, monkeypatch):
+    """What the first one completed holds, where the second one has nothing newer."""
+
+    def die(path, target):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", die)
+        with pytest.raises(Killed):
+            write_files(folder, CHANGED, shipped, "2026-12-02")
+    write_files(folder, {"spot_prices.json": [SPOT]}, shipped, "2026-12-03")
+    assert prices(folder, shipped) == (50.0, (10, 20), "2026-12-03")

@@ -12,7 +12,7 @@ from gpufleet.jobs.mpi_job import MpiJobArgs, launcher_command, mpi_job, rank_en
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_ssh import ssh_arguments, sshd_command
 from gpufleet.rules import Status, judge_arguments
-from gpufleet.rules.mpi_job import judge_mpi_job
+from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
 
 KUBERNETES = "1.34"
 SMALL: MpiJobArgs = {

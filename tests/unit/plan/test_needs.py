@@ -3,7 +3,7 @@
 import pytest
 from raw_program import plan_from
 
-from gpufleet.plan.needs import Growing, Need, Share, family_of, needs, needs_of
+from gpufleet.plan.needs import Growing, Need, Share, needs, needs_of
 from gpufleet.plan.planned_pool import PlannedPool
 
 P = "aws:eks/nodeGroup:NodeGroup"
@@ -84,21 +84,6 @@ def need(family, market, *shares, cloud="aws", region="us-east-1", account=""):
 )
 def test_what_pools_need(pools, found):
     assert needs_of(pools) == found
-
-
-@pytest.mark.parametrize(
-    ("type_name", "market", "family"),
-    [
-        ("p4d.24xlarge", "spot", "P"),
-        ("p5.48xlarge", "spot", "P5"),
-        ("p5en.48xlarge", "spot", "P5"),
-        ("p6-b200.48xlarge", "spot", "P6"),
-        ("p6-b200.48xlarge", "on-demand", "P"),
-        ("p5.48xlarge", None, "P"),
-    ],
-)
-def test_the_spot_quota_of_p_is_of_p2_to_p4(type_name, market, family):
-    assert family_of(type_name, "P", market) == family
 
 
 @pytest.mark.parametrize(("most", "peak"), [(2, 64), (None, None)])

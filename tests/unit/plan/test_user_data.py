@@ -16,7 +16,7 @@ MIME = b'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="="\n'
         (MIME, "MIME multipart"),
         (b"\n" + MIME.lower(), "MIME multipart"),
         (b'Content-Type: multipart/mixed; boundary="="\nMIME-Version: 1.0\n', "MIME multipart"),
-        (gzip.compress(MIME), "gzip"),
+        (gzip.compress(MIME, mtime=0), "gzip"),
         (b"#!/bin/bash\nx=1\n", "text"),
         (b"#cloud-config\n", "text"),
         (b'[settings.kubernetes]\ncluster-name = "train"\n', "TOML"),

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.preflight.arm import Arm
+from gpufleet.preflight.azure.arm import Arm
 
 _SPEC = importlib.util.spec_from_file_location("played_aws", Path(__file__).parents[1] / "aws" / "conftest.py")
 _PLAYED = importlib.util.module_from_spec(_SPEC)

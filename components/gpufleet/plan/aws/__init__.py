@@ -1,0 +1,1 @@
+"""Raw resources of AWS in a plan."""

@@ -1,0 +1,103 @@
+"""A managed compute environment of AWS Batch in a plan as a pool."""
+
+import math
+from collections.abc import Sequence
+
+from gpufleet.catalog import aws
+from gpufleet.plan.aws.template import (
+    one_type,
+    say_capacity,
+    say_disk,
+    say_network,
+    say_placement,
+    say_template_placement,
+    template_of,
+)
+from gpufleet.plan.aws.types import has_gpus, of_family
+from gpufleet.plan.aws.zones import ZoneNames, distinct, region_of, subnet_gives_addresses, zones_of
+from gpufleet.plan.planned_pool import PlannedPool
+from gpufleet.plan.resource import UNKNOWN, Plan, Resource
+from gpufleet.plan.values import at, given, items, number
+from gpufleet.plan.words import Words
+
+COMPUTE_ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
+RESOURCES = "computeResources"
+_FARGATE = ("FARGATE", "FARGATE_SPOT")
+
+
+def compute_environment(plan: Plan, resource: Resource, zone_names: ZoneNames) -> PlannedPool | None:
+    """The pool that a compute environment is; None for one that has no instances of ours: unmanaged, or Fargate.
+
+    Batch limits vCPUs and not nodes: `max` is how many of the smallest type fit, `min` how few of the largest suffice,
+    `most_by_type` how many of each type, one begun included. Batch goes beyond the limit by at most one instance with
+    all strategies but BEST_FIT of on-demand instances:
+    https://docs.aws.amazon.com/batch/latest/userguide/allocation-strategies.html
+    """
+    block = given(resource, RESOURCES)
+    market = at(block, "type")
+    if block is None or market in _FARGATE:
+        return None
+    words = Words()
+    template = template_of(plan, resource, RESOURCES, "launchTemplate")
+    zones = zones_of(plan, resource, RESOURCES, ("subnets",), zone_names)
+    types = _types(at(block, "instanceTypes")) or one_type(template)
+    words.say_texts("types", types)
+    words.say("zones", UNKNOWN if zones.ids is None else list(zones.ids))
+    if at(block, "placementGroup") is not None:
+        say_placement(words, plan, resource, RESOURCES, "placementGroup")
+    else:
+        say_template_placement(words, plan, template)
+    say_capacity(words, template, market)
+    interfaces = say_network(words, template, subnet_gives_addresses(zones))
+    if template.used:
+        say_disk(words, template)
+    most = _say_nodes(words, block, whole=market == "EC2" and at(block, "allocationStrategy") in (None, "BEST_FIT"))
+    known = words.known.get("types")
+    return PlannedPool(
+        resource=resource,
+        cloud="aws",
+        kind="batch",
+        region=region_of(resource, zones.places),
+        intent=words.known,
+        unknown=tuple(words.unknown),
+        gpu=has_gpus(known) if isinstance(known, list) else None,
+        places=zones.places,
+        most_by_type=most,
+        interfaces=interfaces,
+    )
+
+
+def _types(value: object) -> Sequence[object]:
+    """Instance types with families written out, `UNKNOWN` among them where one is."""
+    if value is UNKNOWN:
+        return [UNKNOWN]
+    entries = items(value)
+    named = distinct([each for entry in entries if isinstance(entry, str) for each in of_family(entry)])
+    return named if all(isinstance(entry, str) for entry in entries) else [*named, UNKNOWN]
+
+
+def _say_nodes(words: Words, block: object, whole: bool) -> dict[str, int]:
+    """Say how many nodes there are; return the most by type. `whole`: no instance is begun that does not fit."""
+    types = words.known.get("types")
+    records = [aws().types[name] for name in types if name in aws().types] if isinstance(types, list) else []
+    counted = len(records) == len(types) if isinstance(types, list) else False
+    limits = {word: at(block, name) for word, name in (("min", "minVcpus"), ("max", "maxVcpus"))}
+    desired = at(block, "desiredVcpus")
+    limits["desired"] = limits["min"] if desired is None else desired
+    most: dict[str, int] = {}
+    for word, value in limits.items():
+        vcpus = 0 if value is None and word != "max" else number(value)
+        if vcpus is None or not records or not counted:
+            # Not even zero nodes are told from types that are not known, but for a limit of none.
+            words.say(word, 0 if vcpus == 0 else UNKNOWN)
+        elif word == "max":
+            most = {each.type: _count(vcpus, each.vcpus, whole) for each in records}
+            words.say(word, max(most.values()))
+        else:
+            words.say(word, _count(vcpus, max(each.vcpus for each in records), whole=False))
+    return most
+
+
+def _count(vcpus: int, each: int, whole: bool) -> int:
+    """Instances of `each` vCPUs in a number of vCPUs; a part of one counts unless only whole ones do."""
+    return vcpus // each if whole else math.ceil(vcpus / each)

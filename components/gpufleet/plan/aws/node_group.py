@@ -1,0 +1,75 @@
+"""An EKS node group of a plan as a pool."""
+
+from gpufleet.plan.aws.template import (
+    one_type,
+    say_capacity,
+    say_disk,
+    say_network,
+    say_template_placement,
+    template_of,
+)
+from gpufleet.plan.aws.types import has_gpus
+from gpufleet.plan.aws.zones import ZoneNames, region_of, subnet_gives_addresses, zones_of
+from gpufleet.plan.planned_pool import PlannedPool
+from gpufleet.plan.resource import UNKNOWN, Plan, Resource
+from gpufleet.plan.values import at, blocks, given, items, number
+from gpufleet.plan.words import Words
+
+NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
+DEFAULT_TYPE = "t3.medium"
+"""What EKS launches when neither the node group nor its template names a type (CreateNodegroup, instanceTypes)."""
+DEFAULT_DISK_GIB = 20
+"""Disk of a node without a launch template (CreateNodegroup, diskSize)."""
+
+
+def node_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> PlannedPool:
+    """The pool that a node group is."""
+    words = Words()
+    template = template_of(plan, resource, "launchTemplate")
+    zones = zones_of(plan, resource, "subnetIds", (), zone_names)
+    listed = given(resource, "instanceTypes")
+    words.say_texts("types", [UNKNOWN] if listed is UNKNOWN else items(listed) or one_type(template) or [DEFAULT_TYPE])
+    words.say("zones", UNKNOWN if zones.ids is None else list(zones.ids))
+    for word, name in (("min", "minSize"), ("desired", "desiredSize"), ("max", "maxSize")):
+        size = at(given(resource, "scalingConfig"), name)
+        words.say(word, UNKNOWN if size is UNKNOWN else number(size))
+    say_template_placement(words, plan, template)
+    say_capacity(words, template, given(resource, "capacityType"))
+    interfaces = say_network(words, template, subnet_gives_addresses(zones))
+    if template.used:
+        say_disk(words, template)
+    else:
+        size = given(resource, "diskSize")
+        words.say("disk_gib", UNKNOWN if size is UNKNOWN else number(size) or DEFAULT_DISK_GIB)
+    _say_image(words, given(resource, "amiType"), template.given("imageId"))
+    words.say("labels", given(resource, "labels"))
+    words.say("taints", _taints(given(resource, "taints")))
+    types = words.known.get("types")
+    return PlannedPool(
+        resource=resource,
+        cloud="aws",
+        kind="node-group",
+        region=region_of(resource, zones.places),
+        intent=words.known,
+        unknown=tuple(words.unknown),
+        gpu=has_gpus(types) if isinstance(types, list) else None,
+        places=zones.places,
+        interfaces=interfaces,
+    )
+
+
+def _taints(value: object) -> object:
+    """Taints as the pool's word has them; `UNKNOWN` where a part of them is."""
+    taints = blocks(value)
+    parts = [part for taint in taints for part in taint.values()]
+    return UNKNOWN if value is UNKNOWN or UNKNOWN in parts or UNKNOWN in items(value) else taints or None
+
+
+def _say_image(words: Words, ami_type: object, image_id: object) -> None:
+    """Say which image nodes start from, where it is one of the pool's words: a rule of its own judges others."""
+    if isinstance(ami_type, str) and ami_type.startswith("AL2023"):
+        words.say("image", "al2023")
+    elif isinstance(ami_type, str) and ami_type.startswith("BOTTLEROCKET"):
+        words.say("image", "bottlerocket")
+    elif image_id is not None or ami_type is UNKNOWN:
+        words.say("image", image_id or UNKNOWN)

@@ -1,0 +1,1 @@
+"""Raw resources of Azure in a plan."""

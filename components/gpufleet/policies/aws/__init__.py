@@ -1,0 +1,1 @@
+"""The resources of AWS in a plan, judged."""

@@ -1,0 +1,63 @@
+"""EKS clusters of a plan, judged by the rules on a control plane."""
+
+from collections.abc import Iterable
+
+from gpufleet.catalog import eks_zones
+from gpufleet.plan import UNKNOWN, Plan, Resource
+from gpufleet.plan.aws.security import CLUSTER
+from gpufleet.plan.aws.zones import ZoneNames, region_of, zones_of
+from gpufleet.plan.values import at, given, items, said
+from gpufleet.policies.on import on
+from gpufleet.rules.aws import cluster
+from gpufleet.rules.judged import Judged
+from gpufleet.rules.plan_words import plan_known
+from gpufleet.rules.rule import Finding
+
+
+def judge_clusters(plan: Plan, zone_names: ZoneNames) -> list[Judged]:
+    """Every finding on the control planes of a plan."""
+    judged: list[Judged] = []
+    for each in plan.of_type(CLUSTER):
+        judged += on(each, [*_zones(plan, each, zone_names), *_endpoint(each), *_version(each)])
+    return judged
+
+
+def _zones(plan: Plan, resource: Resource, zone_names: ZoneNames) -> Iterable[Finding]:
+    zones = zones_of(plan, resource, "vpcConfig", ("subnetIds",), zone_names)
+    if zones.ids is None and len(zones.places) < 2:
+        yield plan_known(words=["zones"])
+    else:
+        yield cluster.two_zones(zones=zones.places)
+    known = eks_zones(region_of(resource, zones.places) or "")
+    accepting = tuple(zone for zone, accepted in known.items() if accepted)
+    for zone in zones.places:
+        if zone in known:
+            yield cluster.zone_accepted(zone=zone, accepted=known[zone], others=accepting)
+
+
+def _endpoint(resource: Resource) -> Iterable[Finding]:
+    """EKS opens the public endpoint, to everybody, and no private one, where nothing is said."""
+    block = given(resource, "vpcConfig")
+    switches = [at(block, name) for name in ("endpointPrivateAccess", "endpointPublicAccess")]
+    private = switches[0] is not UNKNOWN and bool(said(switches[0]))
+    public = switches[1] is None or bool(said(switches[1]))
+    if UNKNOWN in switches:
+        yield plan_known(words=["public_endpoint"])
+        return
+    yield cluster.some_endpoint(private=private, public=public)
+    ranges = at(block, "publicAccessCidrs")
+    if ranges is UNKNOWN or UNKNOWN in items(ranges):
+        if public:
+            yield plan_known(words=["public_access_cidrs"])
+        return
+    cidrs = [each for each in items(ranges) if isinstance(each, str)]
+    yield cluster.public_limited(public=public, cidrs=cidrs)
+    for cidr in cidrs:
+        if not cidr.strip().endswith("/0"):
+            yield cluster.cidr_public(cidr=cidr)
+
+
+def _version(resource: Resource) -> Iterable[Finding]:
+    version = given(resource, "version")
+    if isinstance(version, str):
+        yield cluster.version_legal(version=version)

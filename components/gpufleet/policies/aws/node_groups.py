@@ -1,0 +1,139 @@
+"""EKS node groups of a plan, and the launch templates of whoever, judged by what may be said where."""
+
+from collections.abc import Iterable
+
+from gpufleet.catalog import aws
+from gpufleet.plan import UNKNOWN, Plan, Resource
+from gpufleet.plan.aws.node_group import NODE_GROUP
+from gpufleet.plan.aws.security import CLUSTER, SECURITY_GROUP
+from gpufleet.plan.aws.template import TEMPLATE, Template, template_of
+from gpufleet.plan.user_data import NOT_ENCODED, form_of
+from gpufleet.plan.values import at, blocks, given, items, number
+from gpufleet.policies.on import on
+from gpufleet.rules.aws import launch_template as templates
+from gpufleet.rules.aws import node_group as groups
+from gpufleet.rules.aws.fabric import one_on_each_card
+from gpufleet.rules.judged import Judged
+from gpufleet.rules.rule import Finding
+
+_FORBIDDEN = {
+    "iamInstanceProfile": "leave the instance profile out: the node group has node_role_arn",
+    "instanceInitiatedShutdownBehavior": "leave the shutdown behaviour out: EKS ends instances itself",
+    "hibernationOptions": "leave hibernation out: EKS ends instances itself",
+}
+
+
+def judge_node_groups(plan: Plan) -> list[Judged]:
+    """Every finding on node groups, and on the launch templates of a plan."""
+    judged: list[Judged] = []
+    for each in plan.of_type(NODE_GROUP):
+        judged += on(each, _node_group(plan, each))
+    for each in plan.of_type(TEMPLATE):
+        judged += on(each, _template(each))
+    return judged
+
+
+def _node_group(plan: Plan, resource: Resource) -> list[Finding]:
+    template = template_of(plan, resource, "launchTemplate")
+    block = given(resource, "launchTemplate")
+    disk = given(resource, "diskSize")
+    told = disk is not UNKNOWN and bool(number(disk))
+    ssh = given(resource, "remoteAccess") is not None
+    findings = [
+        groups.template_only(argument="disk_size", given=told, template=template.used),
+        groups.template_only(argument="remote_access", given=ssh, template=template.used),
+        groups.template_named_once(has_id=at(block, "id") is not None, has_name=_chosen(at(block, "name"))),
+    ]
+    return [*findings, *_types_and_image(resource, template), *_in_template(plan, resource, template)]
+
+
+def _chosen(name: object) -> bool:
+    """Whether a program says a name; in a block that names a template by id, the provider fills the name in later."""
+    return isinstance(name, str)
+
+
+def _types_and_image(resource: Resource, template: Template) -> Iterable[Finding]:
+    listed = given(resource, "instanceTypes")
+    types = [each for each in items(listed) if isinstance(each, str)]
+    template_type = template.given("instanceType")
+    release, version = given(resource, "releaseVersion"), given(resource, "version")
+    if isinstance(release, str) and isinstance(version, str):
+        yield groups.release_of_version(release=release, version=version)
+    ami_type = given(resource, "amiType")
+    image = template.given("imageId")
+    if UNKNOWN not in (listed, template_type):
+        its_type = template_type if isinstance(template_type, str) else ""
+        yield groups.type_once(types=types, template_type=its_type)
+        yield groups.type_given(types=types or [""] * len(items(listed)), template_type=its_type)
+        types = types or [its_type]
+    if ami_type is UNKNOWN:
+        return
+    kind = ami_type if isinstance(ami_type, str) else ""
+    yield groups.image_current(ami_type=kind)
+    if image is not UNKNOWN:
+        yield groups.image_once(ami_type=kind, image_id=image if isinstance(image, str) else "")
+    records = [aws().types[name] for name in types if name in aws().types]
+    yield groups.image_driver(ami_type=kind, types=[record.type for record in records])
+    for record in records:
+        yield groups.image_architecture(ami_type=kind, type_name=record.type, architecture=record.architecture)
+
+
+def _in_template(plan: Plan, resource: Resource, template: Template) -> Iterable[Finding]:
+    if template.resource is None:
+        return
+    for name, instead in _FORBIDDEN.items():
+        value = template.given(name)
+        yield groups.template_field(field="" if value is None else name, instead=instead)
+    interfaces = blocks(template.given("networkInterfaces"))
+    subnets = [each for each in interfaces if at(each, "subnetId") is not None]
+    instead = "leave the subnet out: the node group has subnet_ids"
+    yield groups.template_field(field="networkInterfaces.subnetId" if subnets else "", instead=instead)
+    market = at(template.given("instanceMarketOptions"), "marketType")
+    instead = "leave the market out, and set capacity_type=SPOT on the node group"
+    yield groups.template_field(field="instanceMarketOptions" if market == "spot" else "", instead=instead)
+    template_type = template.given("instanceType")
+    if UNKNOWN not in (market, template_type, given(resource, "capacityType")):
+        yield groups.block_in_template(
+            block=given(resource, "capacityType") == "CAPACITY_BLOCK",
+            market=market if isinstance(market, str) else "",
+            template_type=template_type if isinstance(template_type, str) else "",
+        )
+    data, ami_type = template.given("userData"), given(resource, "amiType")
+    if isinstance(data, str) and ami_type is not UNKNOWN:
+        form = form_of(data)
+        # Without an image of its own, and without a word, the node group starts Amazon Linux.
+        kind = ami_type if isinstance(ami_type, str) else "CUSTOM" if template.given("imageId") else "AL2023"
+        if form != NOT_ENCODED:
+            yield groups.user_data_form(form=form, ami_type=kind)
+    yield _cluster_group(plan, template.resource)
+
+
+def _cluster_group(plan: Plan, template: Resource) -> Finding:
+    """Whether the cluster's group is among those of the template, wherever that names them."""
+    interfaces = blocks(given(template, "networkInterfaces"))
+    name = "networkInterfaces" if interfaces else "vpcSecurityGroupIds"
+    value = at(interfaces[0], "securityGroups") if interfaces else given(template, name)
+    listed = items(value)
+    if plan.behind(template, name, CLUSTER):
+        return groups.cluster_group(groups=len(listed), clusters_own=True)
+    made_here = len(plan.behind(template, name, SECURITY_GROUP))
+    count = 1 if value is UNKNOWN else len(listed)
+    return groups.cluster_group(groups=count, clusters_own=False if listed and made_here >= len(listed) else None)
+
+
+def _template(template: Resource) -> Iterable[Finding]:
+    interfaces = items(given(template, "networkInterfaces"))
+    own = given(template, "vpcSecurityGroupIds") or given(template, "securityGroupNames")
+    at_interfaces = [each for each in interfaces if at(each, "securityGroups") is not None or each is UNKNOWN]
+    yield templates.groups_once(
+        interfaces=len(interfaces), instance_groups=len(items(own)) or int(own is UNKNOWN and bool(at_interfaces))
+    )
+    efa = [each for each in blocks(interfaces) if at(each, "interfaceType") in ("efa", "efa-only")]
+    # The card that nothing is said about is the first.
+    yield one_on_each_card(cards=[number(at(each, "networkCardIndex")) or 0 for each in efa])
+    placement = given(template, "placement")
+    named = at(placement, "groupName") is not None or at(placement, "groupId") is not None
+    yield templates.partition_of_group(partition=number(at(placement, "partitionNumber")) or None, group=named)
+    data = given(template, "userData")
+    if isinstance(data, str):
+        yield templates.user_data_encoded(encoded=form_of(data) != NOT_ENCODED)

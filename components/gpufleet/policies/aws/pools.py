@@ -1,0 +1,83 @@
+"""GPU pools of a plan on AWS, judged by the rules on a pool's intent."""
+
+from collections.abc import Iterable, Sequence
+
+from gpufleet.plan import Plan
+from gpufleet.plan.aws.pools import template_of_pool
+from gpufleet.plan.aws.zones import ZoneNames
+from gpufleet.plan.planned_pool import PlannedPool
+from gpufleet.policies.aws.reservations import judge_reservation, reservation_of, shares_group
+from gpufleet.policies.on import on
+from gpufleet.rules import capacity, efa, placement, read
+from gpufleet.rules.judged import Judged
+from gpufleet.rules.plan_words import plan_known
+from gpufleet.rules.pool_intent import judge_intent
+from gpufleet.rules.rule import Finding
+
+_SIZES = ("min", "desired", "max")
+
+
+def judge_pools(plan: Plan, pools: Iterable[PlannedPool], zone_names: ZoneNames) -> list[Judged]:
+    """Every finding on the intents of the pools on AWS; of a pool without GPUs only its placement matters."""
+    judged: list[Judged] = []
+    for pool in pools:
+        if pool.cloud == "aws":
+            findings = _without_gpus(pool) if pool.gpu is False else _findings(pool)
+            judged += on(pool.resource, [*findings, *_several_zones(pool)])
+            judged = _with_reservation(plan, pool, zone_names, judged)
+    return judged
+
+
+def _with_reservation(plan: Plan, pool: PlannedPool, zone_names: ZoneNames, judged: list[Judged]) -> list[Judged]:
+    """The findings with those on a reservation that the program makes itself."""
+    template = template_of_pool(plan, pool.resource)
+    reservation = reservation_of(plan, template)
+    if reservation is None:
+        return judged
+    if shares_group(plan, template, reservation):
+        # Made in the group that it is used in: then it comes whole.
+        kept = (pool.resource.urn, "aws-placement-no-block")
+        judged = [each for each in judged if (each.urn, each.finding.rule) != kept]
+    return judged + on(pool.resource, judge_reservation(pool, reservation, zone_names))
+
+
+def _findings(pool: PlannedPool) -> list[Finding]:
+    unknown = set(pool.unknown)
+    types = pool.intent.get("types")
+    intent = dict(pool.intent)
+    if pool.gpu is None and types is not None:
+        # A family that the catalog lacks: nothing is known about these types, and nothing is wrong with them.
+        del intent["types"]
+        unknown.add("types")
+    if pool.region is None:
+        unknown.add("region")
+    if pool.kind == "batch":
+        # Batch counts vCPUs, which rules of its own judge.
+        intent = {word: value for word, value in intent.items() if word not in _SIZES}
+    findings = judge_intent(intent, pool.region or "", unknown, pool.interfaces)
+    if pool.region is None:
+        findings = [each for each in findings if each.rule not in ("aws-region-known", "aws-type-in-region")]
+    return [plan_known(words=sorted(unknown)), *findings]
+
+
+def _without_gpus(pool: PlannedPool) -> list[Finding]:
+    if {"placement", "zones"} & set(pool.unknown):
+        return []
+    word = read.text(pool.intent, "placement", "none")
+    return [placement.one_zone(placement=word, zones=read.texts(pool.intent, "zones"))]
+
+
+def _several_zones(pool: PlannedPool) -> Sequence[Finding]:
+    """Rules on one zone, for a pool whose zones are not all known, or known by name only: two are too many anyway."""
+    if "zones" not in pool.unknown or len(pool.places) < 2:
+        return ()
+    findings = []
+    if "placement" not in pool.unknown:
+        word = read.text(pool.intent, "placement", "none")
+        findings.append(placement.one_zone(placement=word, zones=pool.places))
+    if "network" not in pool.unknown:
+        findings.append(efa.one_zone(network=read.text(pool.intent, "network", "plain"), zones=pool.places))
+    if "capacity" not in pool.unknown:
+        word = read.text(pool.intent, "capacity", "on-demand")
+        findings.append(capacity.one_place(capacity=word, argument="zones", values=pool.places))
+    return findings

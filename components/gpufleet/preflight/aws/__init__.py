@@ -1,0 +1,1 @@
+"""What a live AWS account is asked."""

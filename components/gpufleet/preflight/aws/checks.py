@@ -1,0 +1,125 @@
+"""The pools of a plan on AWS against what the account says."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from gpufleet.plan.limits import Limit
+from gpufleet.plan.needs import Need, name_of, needs
+from gpufleet.plan.pools import PlannedPool
+from gpufleet.plan.quotas import judge_needs
+from gpufleet.plan.resource import Plan
+from gpufleet.preflight.answers import Answer, Doubts
+from gpufleet.preflight.aws.facts import AwsFacts, Group, Reservation
+from gpufleet.preflight.standing import beside, stands
+from gpufleet.rules import read
+from gpufleet.rules.aws.account_zones import zone_names_agree
+from gpufleet.rules.aws.placement_group import placement_group_usable
+from gpufleet.rules.aws.reservation import reservation_usable
+from gpufleet.rules.judged import Judged
+from gpufleet.rules.offering import type_in_zone
+from gpufleet.rules.rule import Finding
+
+
+def judge_aws(
+    plan: Plan,
+    pools: Sequence[PlannedPool],
+    account: Callable[[str], AwsFacts],
+    doubts: Doubts,
+    zone_names: Mapping[str, str],
+    limits: Sequence[Limit],
+) -> list[Judged]:
+    """Every finding, passes included. account: the account seen in a region. zone_names: those of the configuration.
+
+    limits: those of the configuration, for what the account does not tell.
+    """
+    found: list[Judged] = []
+    asked: list[Limit] = list(limits)
+    regions = list(dict.fromkeys(pool.region for pool in pools))
+    for region in regions:
+        here = [pool for pool in pools if pool.region == region]
+        if region is None:
+            doubts.add(f"{', '.join(name_of(pool, plan) for pool in here)}: the region is not known at preview")
+            continue
+        facts = account(region)
+        if zone_names:
+            names = doubts.ask(facts.zone_names).value
+            found.append(Judged(plan.stack, zone_names_agree(given=zone_names, known=names)))
+        found += _offers(plan, here, doubts.ask(facts.zones_with, _types(here)))
+        for pool in here:
+            found += _reserved(plan, pool, facts, doubts)
+            found += _grouped(plan, pool, facts, doubts)
+        # Nodes of our components are told apart by their tags.
+        standing = {name_of(pool, plan) for pool in here if name_of(pool, plan) == pool.resource.name and stands(pool)}
+        for need, limit in _limits(needs(here, plan), facts, doubts):
+            asked.append(beside(need, limit, standing, doubts))
+    return [*found, *judge_needs(plan.stack, needs(pools, plan), asked)]
+
+
+def _types(pools: Iterable[PlannedPool]) -> list[str]:
+    return sorted({name for pool in pools for name in read.texts(pool.intent, "types")})
+
+
+def _offers(plan: Plan, pools: Iterable[PlannedPool], answer: Answer[Mapping[str, Sequence[str]]]) -> list[Judged]:
+    offers = answer.value
+    return [
+        _judged(
+            plan,
+            pool,
+            type_in_zone(type_name=name, zone=zone, zones=None if offers is None else offers.get(name, ())),
+        )
+        for pool in pools
+        for zone in read.texts(pool.intent, "zones")
+        for name in read.texts(pool.intent, "types")
+    ]
+
+
+def _reserved(plan: Plan, pool: PlannedPool, facts: AwsFacts, doubts: Doubts) -> list[Judged]:
+    wanted = read.text(pool.intent, "reservation_id")
+    if not wanted:
+        return []
+    finding = reservation_usable(
+        reservation_id=wanted,
+        types=read.texts(pool.intent, "types"),
+        zones=read.texts(pool.intent, "zones"),
+        most=read.whole(pool.intent, "max", 0) if read.is_whole(pool.intent.get("max")) else None,
+        found=_said_of_reservation(doubts.ask(facts.reservation, wanted)),
+    )
+    return [_judged(plan, pool, finding)]
+
+
+def _said_of_reservation(answer: Answer[Reservation | None]) -> Mapping[str, object] | None:
+    if not answer.known:
+        return None
+    held = answer.value
+    return {} if held is None else vars(held)
+
+
+def _grouped(plan: Plan, pool: PlannedPool, facts: AwsFacts, doubts: Doubts) -> list[Judged]:
+    wanted = read.text(pool.intent, "placement_group")
+    if not wanted:
+        return []
+    answer: Answer[Group | None] = doubts.ask(facts.placement_group, wanted)
+    held = {} if answer.value is None else vars(answer.value)
+    finding = placement_group_usable(placement_group=wanted, found=held if answer.known else None)
+    return [_judged(plan, pool, finding)]
+
+
+def _limits(wanted: Iterable[Need], facts: AwsFacts, doubts: Doubts) -> list[tuple[Need, Limit]]:
+    """What the account says of each quota that is needed. What it does not tell is left to the configuration's."""
+    found: list[tuple[Need, Limit]] = []
+    use: dict[str, Mapping[str, int] | None] = {}
+    for need in wanted:
+        if need.family is None or need.market is None:
+            continue
+        limit = doubts.ask(facts.limit, need.family, need.market).value
+        if limit is None:
+            continue
+        if need.market not in use:
+            use[need.market] = doubts.ask(facts.in_use, need.market).value
+        by_family = use[need.market]
+        in_use = None if by_family is None else by_family.get(need.family, 0)
+        found.append((need, Limit(need.family, need.market, limit, in_use)))
+    return found
+
+
+def _judged(plan: Plan, pool: PlannedPool, finding: Finding) -> Judged:
+    return Judged(name_of(pool, plan), finding, pool.resource.urn)

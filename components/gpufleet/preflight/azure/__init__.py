@@ -1,0 +1,1 @@
+"""What a live Azure subscription is asked."""

@@ -1,0 +1,122 @@
+"""The pools of a plan on Azure against what the subscription says."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from gpufleet.plan.limits import ALL, Limit, plain_family
+from gpufleet.plan.needs import Need, name_of, needs
+from gpufleet.plan.pools import PlannedPool
+from gpufleet.plan.quotas import judge_needs
+from gpufleet.plan.resource import Plan
+from gpufleet.preflight.answers import Doubts
+from gpufleet.preflight.azure.facts import AzureFacts, Batch
+from gpufleet.preflight.standing import beside, stands
+from gpufleet.rules import read
+from gpufleet.rules.azure.subscription import size_unrestricted
+from gpufleet.rules.judged import Judged
+
+
+def judge_azure(
+    plan: Plan,
+    pools: Sequence[PlannedPool],
+    account: Callable[[str], AzureFacts],
+    doubts: Doubts,
+    limits: Sequence[Limit],
+) -> list[Judged]:
+    """Every finding, passes included. account: the subscription seen in a region.
+
+    limits: those of the configuration, for what the subscription does not tell.
+    """
+    found: list[Judged] = []
+    asked: list[Limit] = list(limits)
+    for region in dict.fromkeys(pool.region for pool in pools):
+        here = [pool for pool in pools if pool.region == region]
+        if region is None:
+            doubts.add(f"{', '.join(name_of(pool, plan) for pool in here)}: the region is not known at preview")
+            continue
+        facts = doubts.ask(account, region).value
+        for pool in here:
+            for size in _sizes(pool):
+                judged = _size(plan, pool, region, size, facts, doubts)
+                # A Batch pool with dedicated and low-priority nodes is two pools of one resource.
+                found += [] if judged in found else [judged]
+        if facts is not None:
+            # A Batch account's pools are told apart by their names.
+            standing = {name_of(pool, plan) for pool in here if pool.kind != "batch-pool" and stands(pool)}
+            for need, limit in _limits(needs(here, plan), facts, doubts):
+                asked.append(beside(need, limit, standing, doubts))
+    return [*found, *judge_needs(plan.stack, needs(pools, plan), asked)]
+
+
+def _sizes(pool: PlannedPool) -> Sequence[str]:
+    return read.texts(pool.intent, "types")
+
+
+def _size(plan: Plan, pool: PlannedPool, region: str, size: str, facts: AzureFacts | None, doubts: Doubts) -> Judged:
+    answer = doubts.ask(facts.sku, size) if facts is not None else None
+    known = answer is not None and answer.known
+    sku = answer.value if answer is not None else None
+    finding = size_unrestricted(
+        size=size,
+        region=region,
+        # eastus-1 is the subscription's zone 1; auto is no zone.
+        zones=[zone for each in read.texts(pool.intent, "zones") if (zone := each.rpartition("-")[2]).isdigit()],
+        offered=None if not known else sku.zones if sku else (),
+        restrictions=None
+        if not known
+        else sku.restrictions
+        if sku
+        else (("Location", "the list has no such size", ()),),
+    )
+    return Judged(name_of(pool, plan), finding, pool.resource.urn)
+
+
+def _limits(wanted: Iterable[Need], facts: AzureFacts, doubts: Doubts) -> list[tuple[Need, Limit]]:
+    """What Azure says of each quota that is needed. What it does not tell is left to the configuration's."""
+    found: list[tuple[Need, Limit]] = []
+    for need in wanted:
+        if need.family is None or need.market is None:
+            continue
+        limit = (
+            _of_batch(need, need.family, need.market, facts, doubts)
+            if need.account
+            else _of_subscription("", need.family, need.market, facts, doubts)
+        )
+        if limit is not None:
+            found.append((need, limit))
+    return found
+
+
+def _of_subscription(account: str, family: str, market: str, facts: AzureFacts, doubts: Doubts) -> Limit | None:
+    usage = doubts.ask(facts.usage, family, market).value
+    return None if usage is None else Limit(family, market, usage.limit, usage.in_use, account)
+
+
+def _of_batch(need: Need, family: str, market: str, facts: AzureFacts, doubts: Doubts) -> Limit | None:
+    """The limit of a Batch account of its own, or of the subscription for an account that allocates there."""
+    answer = doubts.ask(facts.batch, need.account)
+    if answer.known and answer.value is None:
+        doubts.add(
+            f"Batch account {need.account}: is not there yet; the core quota of a new account may be 0, and is known "
+            "when it has been made"
+        )
+    batch = answer.value
+    if batch is None:
+        return None
+    if not batch.own_quota:
+        return _of_subscription(need.account, family, market, facts, doubts)
+    limit = _quota(batch, family, market)
+    return (
+        None
+        if limit is None
+        else Limit(family, market, limit, batch.used.get((plain_family(family), market), 0), need.account)
+    )
+
+
+def _quota(batch: Batch, family: str, market: str) -> int | None:
+    if market == "spot":
+        return batch.low_priority
+    if family == ALL:
+        return batch.dedicated
+    if batch.by_family is None:
+        return None
+    return batch.by_family.get(plain_family(family))

@@ -1,0 +1,151 @@
+"""Rules on an EKS control plane."""
+
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+
+from gpufleet.catalog import eks_zones
+from gpufleet.rules import read
+from gpufleet.rules.aws.logs import retention
+from gpufleet.rules.aws.zones import judge_zones
+from gpufleet.rules.plain import legal_word
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
+from gpufleet.rules.tags import judge_tags
+from gpufleet.rules.wording import listed
+
+LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
+_VERSION = re.compile(r"1\.\d{2}")
+
+
+@rule("aws-cluster-two-zones", Severity.ERROR)
+def two_zones(*, zones: Sequence[str], argument: str = "subnet_ids", left_out: Sequence[str] = ()) -> Outcome:
+    """The control plane has subnets in at least two zones; `left_out` are those of the network that EKS does not take.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html: Subnets specified must be in at least
+    two different AZs (InvalidParameterException).
+    """
+    if len(set(zones)) >= 2:
+        return passed()
+    what = "subnet in a second zone" if argument == "subnet_ids" else "second zone to the network"
+    why = f" and puts none in {listed(left_out)}" if left_out else ""
+    problem = f"EKS wants its control plane in two zones{why}"
+    return failed(argument, list(zones), problem, f"add a {what}; nodes may still lie in one")
+
+
+@rule("aws-cluster-zone-accepted", Severity.ERROR)
+def zone_accepted(*, zone: str, accepted: bool | None, others: Sequence[str], argument: str = "subnet_ids") -> Outcome:
+    """EKS accepts subnets of the zone for a control plane; `accepted` is None for a zone that the catalog lacks.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html: not in use1-az3, usw1-az2, cac1-az3;
+    UnsupportedAvailabilityZoneException (eksctl-io/eksctl#5107).
+    """
+    if accepted:
+        return passed()
+    legal = f"use {listed(others)}" if others else "ask aws ec2 describe-availability-zones"
+    if accepted is None:
+        return unverified(argument, zone, "the catalog does not know whether EKS takes this zone", legal)
+    return failed(argument, zone, "EKS puts no control plane in this zone", f"{legal}; nodes may lie in it")
+
+
+@rule("aws-cluster-version", Severity.ERROR)
+def version_legal(*, version: str) -> Outcome:
+    """The version is a minor version of Kubernetes, since EKS chooses the patch.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html; a float such as 1.3 for "1.30"
+    loses its zero in YAML.
+    """
+    if _VERSION.fullmatch(version):
+        return passed()
+    return failed("version", version, "is no Kubernetes version of EKS", 'give major.minor in quotes, such as "1.34"')
+
+
+@rule("aws-cluster-endpoint", Severity.ERROR)
+def some_endpoint(*, private: bool, public: bool) -> Outcome:
+    """The API server is reachable, inside the VPC or from outside.
+
+    Source: EKS CreateCluster: Private and public endpoint access cannot be false.
+    """
+    if private or public:
+        return passed()
+    return failed("private_endpoint", False, "leaves the cluster without an endpoint", "set private_endpoint=true")
+
+
+@rule("aws-cluster-public-cidrs", Severity.ERROR)
+def public_limited(*, public: bool, cidrs: Sequence[str]) -> Outcome:
+    """A public endpoint is open to listed ranges, and not to everybody.
+
+    Source: https://docs.aws.amazon.com/eks/latest/best-practices/cluster-authentication.html; EKS opens a public
+    endpoint to 0.0.0.0/0 when no range is given.
+    """
+    fix = "list the ranges that you work from, such as 203.0.113.0/24, or keep the endpoint private"
+    if public and not cidrs:
+        return failed("public_access_cidrs", [], "opens the endpoint to everybody, as EKS does without a list", fix)
+    if any(cidr.strip().endswith("/0") for cidr in cidrs):
+        return failed("public_access_cidrs", list(cidrs), "opens the endpoint to everybody", fix)
+    return passed()
+
+
+@rule("aws-cluster-public-cidr", Severity.ERROR)
+def cidr_public(*, cidr: str) -> Outcome:
+    """A range that may reach the public endpoint is IPv4, and one that the internet knows.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html: no reserved addresses.
+    """
+    try:
+        network = ipaddress.IPv4Network(cidr)
+    except ValueError:
+        return failed("public_access_cidrs", cidr, "is no IPv4 range", "use one such as 203.0.113.0/24")
+    rfc_1918 = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
+    if any(network.subnet_of(ipaddress.IPv4Network(private)) for private in rfc_1918):
+        fix = "leave it out: inside the VPC the private endpoint answers"
+        return failed("public_access_cidrs", cidr, "is a private range, which EKS refuses here", fix)
+    return passed()
+
+
+@rule("aws-cluster-zone-of-network", Severity.ERROR)
+def zone_of_network(*, zone: str, network: Sequence[str]) -> Outcome:
+    """The control plane lies in zones of the environment's network.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html: a control plane is placed by subnets.
+    """
+    if zone in network:
+        return passed()
+    return failed("zones", zone, "is no zone of the network", f"add it to network.zones, or use {listed(network)}")
+
+
+def judge_control_zones(zones: Sequence[str], network: Sequence[str]) -> list[Finding]:
+    """Every finding on the zones of a control plane that a configuration chooses among those of its network."""
+    return [zone_of_network(zone=zone, network=network) for zone in zones]
+
+
+def judge_cluster(
+    args: Mapping[str, object], argument: str = "subnet_ids", left_out: Sequence[str] = ()
+) -> list[Finding]:
+    """Every finding on an EKS cluster. argument: what gives its zones. left_out: zones of its network without it.
+
+    Reads region, zones (zone ids of the control plane's subnets), version (1.34), private_endpoint (default true),
+    public_endpoint (default: whether there are public_access_cidrs), public_access_cidrs, log_types,
+    log_retention_days, tags.
+    """
+    zones = read.texts(args, "zones")
+    region = read.text(args, "region")
+    cidrs = read.texts(args, "public_access_cidrs")
+    public = read.flag(args, "public_endpoint", bool(cidrs))
+    known = eks_zones(region)
+    accepting = tuple(zone for zone, accepted in known.items() if accepted)
+    findings = [
+        *judge_zones(region, zones, argument),
+        two_zones(zones=zones, argument=argument, left_out=left_out),
+        some_endpoint(private=read.flag(args, "private_endpoint", True), public=public),
+        public_limited(public=public, cidrs=cidrs),
+        *(cidr_public(cidr=cidr) for cidr in cidrs if not cidr.strip().endswith("/0")),
+        *(legal_word(argument="log_types", word=word, legal=LOG_TYPES) for word in read.texts(args, "log_types")),
+        retention(argument="log_retention_days", days=read.whole(args, "log_retention_days", 30)),
+        *judge_tags(read.mapping(args, "tags")),
+    ]
+    for zone in zones:
+        if zone in known or not known:
+            findings.append(zone_accepted(zone=zone, accepted=known.get(zone), others=accepting, argument=argument))
+    if isinstance(version := args.get("version"), str):
+        findings.append(version_legal(version=version))
+    return findings

@@ -1,0 +1,1 @@
+"""Rules on what runs on Kubernetes, of any cloud."""

@@ -1,0 +1,36 @@
+"""Rules on the cluster autoscaler."""
+
+from collections.abc import Mapping
+
+from gpufleet.rules import read
+from gpufleet.rules.kubernetes.plugin import judge_object_labels
+from gpufleet.rules.kubernetes.version import version_pinned
+from gpufleet.rules.plain import at_least
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+from gpufleet.rules.aws.zones import judge_region
+
+
+@rule("any-autoscaler-idle", Severity.WARNING)
+def idle_short(*, minutes: int) -> Outcome:
+    """GPU nodes without work go within an hour.
+
+    Source: our choice; forgotten clusters' bills (skypilot-org/skypilot#3953). The autoscaler's own default is 10.
+    """
+    if minutes <= 60:
+        return passed()
+    return failed("idle_minutes", minutes, "is paid for after every job, on every node", "use 60 or less")
+
+
+def judge_autoscaler(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on the autoscaler. Reads region, version, idle_minutes, provision_minutes, labels."""
+    idle = read.whole(args, "idle_minutes", 10)
+    findings = [
+        judge_region(read.text(args, "region")),
+        at_least(argument="idle_minutes", value=idle, least=1),
+        idle_short(minutes=idle),
+        at_least(argument="provision_minutes", value=read.whole(args, "provision_minutes", 20), least=1),
+        *judge_object_labels(args),
+    ]
+    if isinstance(args.get("version"), str):
+        findings.append(version_pinned(argument="version", version=read.text(args, "version")))
+    return findings

@@ -1,0 +1,99 @@
+"""Rules on queues with quotas."""
+
+from collections.abc import Mapping, Sequence
+
+from gpufleet.rules import read
+from gpufleet.rules.kubernetes.name import name_form
+from gpufleet.rules.kubernetes.plugin import judge_object_labels
+from gpufleet.rules.kubernetes.version import version_pinned
+from gpufleet.rules.labels import value_form
+from gpufleet.rules.mpi_place import one_zone
+from gpufleet.rules.plain import at_least, not_empty
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+from gpufleet.rules.wording import use_one_of
+
+_MOST = 63
+"""Flavors of one group, less the one for pods without GPUs."""
+
+
+@rule("any-queue-flavor", Severity.ERROR)
+def flavor_known(*, namespace: str, flavor: str, known: Sequence[str]) -> Outcome:
+    """A quota is of a flavor that the queue has.
+
+    Source: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/: a ClusterQueue with a flavor that does not exist is
+    inactive (FlavorNotFound), and its jobs wait for ever.
+    """
+    if flavor in known:
+        return passed()
+    fix = use_one_of(flavor, known) if known else "name it in flavors"
+    return failed(f"quotas.{namespace}", flavor, "is none of the flavors", fix)
+
+
+@rule("any-queue-flavor-known", Severity.ERROR)
+def flavor_whole(*, flavor: str, given: Sequence[str]) -> Outcome:
+    """A flavor says which GPU in which zone; `given` are the words that it has.
+
+    Source: https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/: without labels its pods may land on any node, of
+    any zone.
+    """
+    missing = [word for word in ("gpu", "zone") if word not in given]
+    if not missing:
+        return passed()
+    return failed(f"flavors.{flavor}", list(given), f"lacks {' and '.join(missing)}", "give gpu and zone as texts")
+
+
+@rule("any-queue-flavor-name", Severity.ERROR)
+def flavor_name(*, flavor: str) -> Outcome:
+    """A flavor of GPUs is not called cpu, which is the flavor of pods without any.
+
+    Source: our own naming: each flavor is an object <queue>-<flavor>.
+    """
+    if flavor != "cpu":
+        return passed()
+    return failed("flavors", flavor, "is taken by the flavor for launchers", "use another name, such as the GPU's")
+
+
+@rule("any-queue-flavors", Severity.ERROR)
+def flavor_count(*, count: int) -> Outcome:
+    """A queue has no more flavors than Kueue takes in one group.
+
+    Source: MaxItems of flavors in apis/kueue/v1beta2/clusterqueue_types.go of github.com/kubernetes-sigs/kueue (64,
+    with the one for launchers).
+    """
+    if count <= _MOST:
+        return passed()
+    return failed("flavors", count, f"is more than the {_MOST} that Kueue takes", "make a queue for each kind of GPU")
+
+
+def judge_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on the queue ``name``. Reads flavors (gpu, zone), quotas, version, labels."""
+    flavors = read.mapping(args, "flavors")
+    quotas = read.mapping(args, "quotas")
+    findings = [
+        name_form(argument="name", name=name),
+        not_empty(argument="flavors", values=tuple(flavors), holds="flavor"),
+        not_empty(argument="quotas", values=tuple(quotas), holds="namespace"),
+        flavor_count(count=len(flavors)),
+        *judge_object_labels(args),
+    ]
+    for short, kind in flavors.items():
+        words = kind if isinstance(kind, Mapping) else {}
+        given = [word for word in ("gpu", "zone") if isinstance(words.get(word), str)]
+        findings += [
+            name_form(argument="flavors", name=short),
+            flavor_name(flavor=short),
+            flavor_whole(flavor=short, given=given),
+        ]
+        if "gpu" in given:
+            findings.append(value_form(argument=f"flavors.{short}.gpu", value=words["gpu"]))
+        if "zone" in given:
+            findings.append(one_zone(zone=words["zone"]))
+    for namespace, quota in quotas.items():
+        findings.append(name_form(argument="quotas", name=namespace))
+        for short, number in quota.items() if isinstance(quota, Mapping) else ():
+            findings.append(flavor_known(namespace=namespace, flavor=str(short), known=tuple(flavors)))
+            gpus = read.whole({"gpus": number}, "gpus", -1)
+            findings.append(at_least(argument=f"quotas.{namespace}.{short}", value=gpus, least=0))
+    if isinstance(args.get("version"), str):
+        findings.append(version_pinned(argument="version", version=read.text(args, "version")))
+    return findings

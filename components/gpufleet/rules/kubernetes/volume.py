@@ -1,0 +1,144 @@
+"""Rules on shared volumes."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from gpufleet.rules import read
+from gpufleet.rules.kubernetes.name import name_form
+from gpufleet.rules.kubernetes.plugin import judge_object_labels
+from gpufleet.rules.mpi_place import one_zone
+from gpufleet.rules.plain import legal_word
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+from gpufleet.rules.wording import listed
+
+KINDS = ("efs", "nfs", "azure_blob", "azure_files")
+RECLAIM = ("Retain", "Delete")
+_FORMS = {
+    "efs": (r"fs-[0-9a-f]{8,40}", "the id of an EFS file system, fs- and 8 to 40 hexadecimal digits"),
+    "access_point": (r"fsap-[0-9a-f]{8,40}", "the id of an access point, fsap- and 8 to 40 hexadecimal digits"),
+    "nfs": (r"(\[[0-9a-fA-F:]+\]|[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?):(/|(/[^/\s:]+)+)", "server:/directory"),
+    "azure_blob": (r"[\w.()-]{1,90}/[a-z0-9]{3,24}/[a-z0-9-]{3,63}", "<resource group>/<account>/<container>"),
+    "azure_files": (r"[\w.()-]{1,90}/[a-z0-9]{3,24}/[a-z0-9-]{3,63}", "<resource group>/<account>/<share>"),
+}
+_QUANTITY = re.compile(r"[1-9]\d*(\.\d+)?([KMGTPE]i|[kMGTPE])?")
+_OPTION = re.compile(r"[a-z][a-z0-9_]*(=[^,\s=]+)?")
+
+
+@rule("any-volume-source-known", Severity.ERROR)
+def one_source(*, kinds: Sequence[str], access_point: bool) -> Outcome:
+    """A volume has its files in one place; an access point is one of an EFS file system.
+
+    Source: https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/persistent-volume-v1/: may
+    not specify more than 1 volume type.
+    """
+    if len(kinds) != 1:
+        return failed("source", list(kinds), "is not one place", f"give one of {listed(KINDS, 'and')}")
+    if access_point and kinds[0] != "efs":
+        return failed("source.access_point", list(kinds), "is of EFS only", "give efs, or leave access_point out")
+    return passed()
+
+
+@rule("any-volume-place-known", Severity.ERROR)
+def place_form(*, argument: str, kind: str, text: str) -> Outcome:
+    """The place of a volume's files is written as its driver reads it.
+
+    Source: FileSystemId and AccessPointId of botocore's model of efs; RFC 7530 and mount.nfs(8) for server:/path;
+    https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules for Azure's.
+    """
+    form, says = _FORMS[kind]
+    if re.fullmatch(form, text):
+        return passed()
+    return failed(argument, text, "is no such place", f"write {says}")
+
+
+@rule("any-volume-capacity", Severity.ERROR)
+def capacity_form(*, capacity: str) -> Outcome:
+    """A capacity is a quantity of Kubernetes above 0.
+
+    Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
+    """
+    if _QUANTITY.fullmatch(capacity):
+        return passed()
+    return failed("capacity", capacity, "is no quantity above 0", "use a number with a unit, such as 500Gi or 1Ti")
+
+
+@rule("any-volume-option", Severity.ERROR)
+def option_form(*, option: str) -> Outcome:
+    """A mount option is one word, or a word, = and its value; there is one to an entry.
+
+    Source: mount(8), option -o.
+    """
+    if _OPTION.fullmatch(option):
+        return passed()
+    return failed("mount_options", option, "is no single mount option", "write one to an entry, such as nfsvers=4.1")
+
+
+@rule("any-volume-hard", Severity.ERROR)
+def mounted_hard(*, options: Sequence[str]) -> Outcome:
+    """A shared volume is mounted hard.
+
+    Source: nfs(5): a soft mount gives up and can corrupt files without a word; a checkpoint is such a file.
+    """
+    if not {"soft", "softerr"} & set(options):
+        return passed()
+    problem = "loses what was written while the server was away"
+    return failed("mount_options", list(options), problem, "use hard")
+
+
+@rule("any-volume-nfs-version", Severity.ERROR)
+def nfs_version(*, kind: str, options: Sequence[str]) -> Outcome:
+    """Files are mounted with a version of NFS that their server speaks: EFS 4.0 and 4.1, Azure's file shares 4.1.
+
+    Source: https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html,
+    https://learn.microsoft.com/azure/storage/files/files-nfs-protocol; NFS 3 has no locks of its own.
+    """
+    spoken = {"efs": ("4", "4.0", "4.1"), "azure_files": ("4.1",), "nfs": ("4", "4.0", "4.1", "4.2")}.get(kind)
+    for option in options:
+        name, _, version = option.partition("=")
+        if spoken and name in ("nfsvers", "vers") and version not in spoken:
+            fix = "use nfsvers=4.1"
+            return failed("mount_options", option, "is no version to mount these files with", fix)
+    return passed()
+
+
+@rule("any-volume-kept", Severity.WARNING)
+def files_kept(*, reclaim: str) -> Outcome:
+    """Files stay when the claim on them is deleted.
+
+    Source: https://kubernetes.io/docs/concepts/storage/persistent-volumes/#reclaiming; the EFS driver deletes the
+    access point that a volume names.
+    """
+    if reclaim != "Delete":
+        return passed()
+    return failed("reclaim", reclaim, "deletes data, or fails where a driver cannot", "use Retain")
+
+
+def judge_shared_volume(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on a shared volume.
+
+    Reads namespace, claim, source (efs, access_point, nfs, azure_blob, azure_files), capacity, mount_options, reclaim,
+    zone, labels.
+    """
+    source = read.mapping(args, "source")
+    kinds = [kind for kind in KINDS if source.get(kind) is not None]
+    options = read.texts(args, "mount_options")
+    reclaim = read.text(args, "reclaim", "Retain")
+    findings = [
+        one_source(kinds=kinds, access_point=source.get("access_point") is not None),
+        *(
+            place_form(argument=f"source.{kind}", kind=kind, text=text)
+            for kind, text in source.items()
+            if kind in _FORMS and isinstance(text, str)
+        ),
+        *(option_form(option=option) for option in options),
+        mounted_hard(options=options),
+        nfs_version(kind=kinds[0] if len(kinds) == 1 else "", options=options),
+        legal_word(argument="reclaim", word=reclaim, legal=RECLAIM),
+        files_kept(reclaim=reclaim),
+        capacity_form(capacity=read.text(args, "capacity", "1Ti")),
+        *judge_object_labels(args),
+    ]
+    if isinstance(args.get("zone"), str):
+        findings.append(one_zone(zone=read.text(args, "zone")))
+    named = [each for each in ("namespace", "claim") if isinstance(args.get(each), str)]
+    return [*findings, *(name_form(argument=each, name=read.text(args, each)) for each in named)]

@@ -1,0 +1,97 @@
+"""Cases of gpufleet.rules.aws.batch_job."""
+
+from gpufleet.rules.aws.batch_job import multinode_place, multinode_zone, requirement_whole, same_node_type
+
+CASES = {
+    multinode_place: [
+        ("fits", {"refusing": (), "fitting": True}, "pass", ""),
+        (
+            "spot",
+            {"refusing": ("jobs (SPOT)",), "fitting": False},
+            "fail",
+            (
+                "trainers: node_properties=[jobs (SPOT)]: a multi-node job stays RUNNABLE for ever on jobs "
+                "(SPOT); add a queue with managed environments of type EC2 only [aws-batch-multinode-on-demand]"
+            ),
+        ),
+        (
+            "unclear",
+            {"refusing": (), "fitting": None},
+            "unverified",
+            (
+                "trainers: node_properties=null: not verified: on which compute environments the job runs cannot"
+                " be told from the program; add a queue with managed environments of type EC2 only "
+                "[aws-batch-multinode-on-demand]"
+            ),
+        ),
+    ],
+    multinode_zone: [
+        ("one", {"environment": "jobs", "zones": ("use1-az1",)}, "pass", ""),
+        (
+            "two",
+            {"environment": "jobs", "zones": ("use1-az1", "use1-az2")},
+            "fail",
+            (
+                "trainers: zones=[use1-az1, use1-az2]: jobs has several zones, and nodes of one job may land in "
+                "any; give the environment subnets of one zone [aws-batch-multinode-one-zone]"
+            ),
+        ),
+    ],
+    same_node_type: [
+        ("one", {"types": ("p5.48xlarge", "p5.48xlarge")}, "pass", ""),
+        ("none", {"types": ()}, "pass", ""),
+        (
+            "two",
+            {"types": ("p5.48xlarge", "p4d.24xlarge")},
+            "fail",
+            (
+                "trainers: node_properties=[p4d.24xlarge, p5.48xlarge]: Batch wants one instance type; use one "
+                "for all nodes [aws-batch-node-types]"
+            ),
+        ),
+    ],
+    requirement_whole: [
+        ("gpus", {"kind": "GPU", "value": "8", "fargate": False}, "pass", ""),
+        (
+            "float",
+            {"kind": "VCPU", "value": "1.0", "fargate": False},
+            "fail",
+            (
+                "trainers: resource_requirements.VCPU=1.0: is no whole number above 0; write a whole number as a"
+                ' text, such as "8" [aws-batch-requirement]'
+            ),
+        ),
+        (
+            "none",
+            {"kind": "GPU", "value": "0", "fargate": False},
+            "fail",
+            (
+                "trainers: resource_requirements.GPU=0: is no whole number above 0; write a whole number as a "
+                'text, such as "8" [aws-batch-requirement]'
+            ),
+        ),
+        ("quarter", {"kind": "VCPU", "value": "0.25", "fargate": True}, "pass", ""),
+        (
+            "quarter-of-ec2",
+            {"kind": "VCPU", "value": "0.25", "fargate": False},
+            "fail",
+            (
+                "trainers: resource_requirements.VCPU=0.25: is no whole number above 0; write a whole number as "
+                'a text, such as "8" [aws-batch-requirement]'
+            ),
+        ),
+        (
+            "gib",
+            {"kind": "MEMORY", "value": "8GiB", "fargate": True},
+            "fail",
+            (
+                "trainers: resource_requirements.MEMORY=8GiB: is no whole number above 0; write a whole number "
+                'as a text, such as "8" [aws-batch-requirement]'
+            ),
+        ),
+    ],
+}
+
+
+def test_case(case):
+    case.check()

@@ -1,0 +1,184 @@
+"""Cases of gpufleet.rules.aws.cluster."""
+
+from gpufleet.rules.aws.cluster import (
+    cidr_public,
+    judge_control_zones,
+    public_limited,
+    some_endpoint,
+    two_zones,
+    version_legal,
+    zone_accepted,
+    zone_of_network,
+)
+
+CASES = {
+    two_zones: [
+        ("two", {"zones": ("use1-az1", "use1-az2")}, "pass", ""),
+        (
+            "one",
+            {"zones": ("use1-az1",)},
+            "fail",
+            (
+                "trainers: subnet_ids=[use1-az1]: EKS wants its control plane in two zones; add a subnet in a "
+                "second zone; nodes may still lie in one [aws-cluster-two-zones]"
+            ),
+        ),
+        (
+            "one-twice",
+            {"zones": ("use1-az1", "use1-az1")},
+            "fail",
+            (
+                "trainers: subnet_ids=[use1-az1, use1-az1]: EKS wants its control plane in two zones; add a subnet "
+                "in a second zone; nodes may still lie in one [aws-cluster-two-zones]"
+            ),
+        ),
+        (
+            "one-and-one-that-eks-refuses",
+            {"zones": ("use1-az1",), "argument": "zones", "left_out": ("use1-az3",)},
+            "fail",
+            (
+                "trainers: zones=[use1-az1]: EKS wants its control plane in two zones and puts none in use1-az3; add "
+                "a second zone to the network; nodes may still lie in one [aws-cluster-two-zones]"
+            ),
+        ),
+    ],
+    zone_of_network: [
+        ("inside", {"zone": "use1-az2", "network": ("use1-az1", "use1-az2")}, "pass", ""),
+        (
+            "outside",
+            {"zone": "use1-az4", "network": ("use1-az1", "use1-az2")},
+            "fail",
+            (
+                "trainers: zones=use1-az4: is no zone of the network; add it to network.zones, or use use1-az1 or "
+                "use1-az2 [aws-cluster-zone-of-network]"
+            ),
+        ),
+    ],
+    zone_accepted: [
+        ("accepted", {"zone": "use1-az1", "accepted": True, "others": ("use1-az1",)}, "pass", ""),
+        (
+            "refused",
+            {"zone": "use1-az3", "accepted": False, "others": ("use1-az1", "use1-az2")},
+            "fail",
+            (
+                "trainers: subnet_ids=use1-az3: EKS puts no control plane in this zone; use use1-az1 or use1-az2; "
+                "nodes may lie in it [aws-cluster-zone-accepted]"
+            ),
+        ),
+        (
+            "unknown",
+            {"zone": "xxn9-az1", "accepted": None, "others": ()},
+            "unverified",
+            (
+                "trainers: subnet_ids=xxn9-az1: not verified: the catalog does not know whether EKS takes this "
+                "zone; ask aws ec2 describe-availability-zones [aws-cluster-zone-accepted]"
+            ),
+        ),
+    ],
+    version_legal: [
+        ("minor", {"version": "1.34"}, "pass", ""),
+        (
+            "patch",
+            {"version": "1.34.1"},
+            "fail",
+            (
+                "trainers: version=1.34.1: is no Kubernetes version of EKS; give major.minor in quotes, such as "
+                '"1.34" [aws-cluster-version]'
+            ),
+        ),
+        (
+            "lost-zero",
+            {"version": "1.3"},
+            "fail",
+            (
+                "trainers: version=1.3: is no Kubernetes version of EKS; give major.minor in quotes, such as "
+                '"1.34" [aws-cluster-version]'
+            ),
+        ),
+        (
+            "prefixed",
+            {"version": "v1.34"},
+            "fail",
+            (
+                "trainers: version=v1.34: is no Kubernetes version of EKS; give major.minor in quotes, such as "
+                '"1.34" [aws-cluster-version]'
+            ),
+        ),
+    ],
+    some_endpoint: [
+        ("private", {"private": True, "public": False}, "pass", ""),
+        ("public", {"private": False, "public": True}, "pass", ""),
+        (
+            "none",
+            {"private": False, "public": False},
+            "fail",
+            (
+                "trainers: private_endpoint=false: leaves the cluster without an endpoint; set "
+                "private_endpoint=true [aws-cluster-endpoint]"
+            ),
+        ),
+    ],
+    public_limited: [
+        ("listed", {"public": True, "cidrs": ("203.0.113.0/24",)}, "pass", ""),
+        (
+            "unlisted",
+            {"public": True, "cidrs": ()},
+            "fail",
+            (
+                "trainers: public_access_cidrs=[]: opens the endpoint to everybody, as EKS does without a list; "
+                "list the ranges that you work from, such as 203.0.113.0/24, or keep the endpoint private "
+                "[aws-cluster-public-cidrs]"
+            ),
+        ),
+        (
+            "everybody",
+            {"public": True, "cidrs": ("203.0.113.0/24", "0.0.0.0/0")},
+            "fail",
+            (
+                "trainers: public_access_cidrs=[203.0.113.0/24, 0.0.0.0/0]: opens the endpoint to everybody; list "
+                "the ranges that you work from, such as 203.0.113.0/24, or keep the endpoint private "
+                "[aws-cluster-public-cidrs]"
+            ),
+        ),
+        ("private", {"public": False, "cidrs": ()}, "pass", ""),
+    ],
+    cidr_public: [
+        ("public", {"cidr": "203.0.113.7/32"}, "pass", ""),
+        (
+            "private",
+            {"cidr": "10.1.0.0/16"},
+            "fail",
+            (
+                "trainers: public_access_cidrs=10.1.0.0/16: is a private range, which EKS refuses here; leave it "
+                "out: inside the VPC the private endpoint answers [aws-cluster-public-cidr]"
+            ),
+        ),
+        (
+            "host-bits",
+            {"cidr": "203.0.113.7/24"},
+            "fail",
+            (
+                "trainers: public_access_cidrs=203.0.113.7/24: is no IPv4 range; use one such as 203.0.113.0/24 "
+                "[aws-cluster-public-cidr]"
+            ),
+        ),
+        (
+            "ipv6",
+            {"cidr": "2001:db8::/32"},
+            "fail",
+            (
+                "trainers: public_access_cidrs=2001:db8::/32: is no IPv4 range; use one such as 203.0.113.0/24 "
+                "[aws-cluster-public-cidr]"
+            ),
+        ),
+    ],
+}
+
+
+def test_case(case):
+    case.check()
+
+
+def test_control_zones_are_judged_one_by_one():
+    findings = judge_control_zones(["use1-az1", "use1-az9"], ["use1-az1"])
+    assert [finding.status for finding in findings] == ["pass", "fail"]

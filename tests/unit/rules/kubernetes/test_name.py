@@ -1,0 +1,66 @@
+"""Cases of gpufleet.rules.kubernetes.name."""
+
+from gpufleet.rules.kubernetes.name import name_form
+
+CASES = {
+    name_form: [
+        ("one", {"argument": "queue", "name": "a"}, "pass", ""),
+        ("usual", {"argument": "namespace", "name": "team-vision"}, "pass", ""),
+        (
+            "longest",
+            {"argument": "namespace", "name": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
+            "pass",
+            "",
+        ),
+        (
+            "too-long",
+            {"argument": "namespace", "name": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
+            "fail",
+            (
+                "trainers: namespace=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: is no "
+                "name that Kubernetes takes; use at most 63 small letters, digits and - between them, such as "
+                "team-vision [any-kubernetes-name]"
+            ),
+        ),
+        (
+            "capital",
+            {"argument": "namespace", "name": "Vision"},
+            "fail",
+            (
+                "trainers: namespace=Vision: is no name that Kubernetes takes; use at most 63 small letters, "
+                "digits and - between them, such as team-vision [any-kubernetes-name]"
+            ),
+        ),
+        (
+            "dot",
+            {"argument": "volume_claim", "name": "shared.files"},
+            "fail",
+            (
+                "trainers: volume_claim=shared.files: is no name that Kubernetes takes; use at most 63 small "
+                "letters, digits and - between them, such as team-vision [any-kubernetes-name]"
+            ),
+        ),
+        (
+            "ends-with-hyphen",
+            {"argument": "queue", "name": "vision-"},
+            "fail",
+            (
+                "trainers: queue=vision-: is no name that Kubernetes takes; use at most 63 small letters, digits"
+                " and - between them, such as team-vision [any-kubernetes-name]"
+            ),
+        ),
+        (
+            "empty",
+            {"argument": "queue", "name": ""},
+            "fail",
+            (
+                "trainers: queue='': is no name that Kubernetes takes; use at most 63 small letters, digits and "
+                "- between them, such as team-vision [any-kubernetes-name]"
+            ),
+        ),
+    ],
+}
+
+
+def test_case(case):
+    case.check()
