@@ -14,8 +14,18 @@ import pytest
 from corpus import mistakes
 
 import gpufleet.rules
-from gpufleet.rules import Severity, all_rules, judge_cluster, judge_network, judge_pool, judge_registry, judge_shared_files, rules_table_markdown
+from gpufleet.rules import (
+    Severity,
+    all_rules,
+    judge_cluster,
+    judge_network,
+    judge_pool,
+    judge_registry,
+    judge_shared_files,
+    rules_table_markdown,
+)
 from gpufleet.rules.aws.address_plan import judge_address_plan
+from gpufleet.rules.aws.autoscaler_identity import judge_autoscaler_identity
 from gpufleet.rules.aws.cluster import judge_control_zones
 from gpufleet.rules.aws.cluster_access import judge_cluster_access
 from gpufleet.rules.aws.existing_network import judge_existing_network
@@ -23,14 +33,13 @@ from gpufleet.rules.aws.node_image import judge_node_image
 from gpufleet.rules.aws.registry_host import judge_registry_host
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.budget import judge_budget
-from gpufleet.rules.aws.autoscaler_identity import judge_autoscaler_identity
 from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
+from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
 from gpufleet.rules.kubernetes.operator import judge_mpi_operator
 from gpufleet.rules.kubernetes.plugin import judge_device_plugin, judge_efa_plugin, judge_gpu_operator
 from gpufleet.rules.kubernetes.queue import judge_queue
 from gpufleet.rules.kubernetes.team import judge_team
 from gpufleet.rules.kubernetes.volume import judge_shared_volume
-from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
 from gpufleet.rules.rule import failed, passed, unverified
 from gpufleet.rules.subnet import judge_addresses, judge_subnets
 

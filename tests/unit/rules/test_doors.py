@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpufleet.rules import Status, judge_arguments, judge_cluster, judge_network, judge_registry, judge_shared_files, judge_tags
+from gpufleet.rules import (
+    Status,
+    judge_arguments,
+    judge_cluster,
+    judge_network,
+    judge_registry,
+    judge_shared_files,
+    judge_tags,
+)
 
 NETWORK = {"region": "us-east-1", "zones": ["use1-az1", "use1-az2"], "tags": {"owner": "ml"}}
 CLUSTER = {**NETWORK, "version": "1.34", "public_access_cidrs": ["203.0.113.0/24"], "log_types": ["api", "audit"]}

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from gpufleet.rules import read
+from gpufleet.rules.aws.zones import judge_region
 from gpufleet.rules.rule import Finding
 from gpufleet.rules.tags import judge_tags
-from gpufleet.rules.aws.zones import judge_region
 
 
 def judge_autoscaler_identity(args: Mapping[str, object]) -> list[Finding]:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from gpufleet.rules import read
+from gpufleet.rules.aws.zones import judge_region
 from gpufleet.rules.kubernetes.plugin import judge_object_labels
 from gpufleet.rules.kubernetes.version import version_pinned
 from gpufleet.rules.plain import at_least
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.aws.zones import judge_region
 
 
 @rule("any-autoscaler-idle", Severity.WARNING)
