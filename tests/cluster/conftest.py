@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from control_plane import ControlPlane
+from control_plane import OPERATOR_FOR_MANY_WORKERS, ControlPlane
 from nodes import Nodes
 from processes import Identity
 
@@ -29,7 +29,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 @pytest.fixture(scope="session")
 def operator(plane: ControlPlane) -> ControlPlane:
     """The same, with the real MPI operator."""
-    plane.install_mpi_operator()
+    plane.install_mpi_operator(OPERATOR_FOR_MANY_WORKERS)
     return plane
 
 

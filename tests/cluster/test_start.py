@@ -157,16 +157,6 @@ def test_without_an_owner_the_command_line_finds_and_ends_it(home: Path) -> None
 def _token(plane: ControlPlane, namespace: str) -> str:
     """Of the namespace's own service account, which no role is given."""
     account = f"/api/v1/namespaces/{namespace}/serviceaccounts/default"
-    wait_until("the account is made", lambda: _there(plane, account), 30)
+    wait_until("the account is made", lambda: plane.client.find(account) is not None, 30)
     answer = plane.client.request("POST", f"{account}/token", {"spec": {}})
     return str(answer["status"]["token"])
-
-
-def _there(plane: ControlPlane, path: str) -> bool:
-    try:
-        plane.client.get(path)
-    except ApiRefused as refused:
-        if refused.code == 404:
-            return False
-        raise
-    return True

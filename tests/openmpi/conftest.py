@@ -29,3 +29,10 @@ def run(tmp_path: Path, python: Path) -> Iterator[JobRun]:
     """The job `digits` of two workers with two ranks each, ready for a launcher."""
     with job_run(mpi_job("digits", JOB), tmp_path, python) as made:
         yield made
+
+
+@pytest.fixture
+def root_run(tmp_path: Path, python: Path) -> Iterator[JobRun]:
+    """The same job of an image that knows no other user than root."""
+    with job_run(mpi_job("digits", {**JOB, "uid": 0, "gid": 0}), tmp_path, python) as made:
+        yield made

@@ -22,6 +22,11 @@ while read -r source target; do
     mkdir -p "./$target"
     mount --bind "$source" "./$target"
 done <"$files/mounts"
+# When the tests are killed, so is the pod (pdeathsig): a change of user forgets what unshare has set.
+if [ "$uid" = 0 ]; then
+    # Root keeps the capabilities that container runtimes give: sshd changes users. It gains none beyond.
+    exec chroot . setpriv --no-new-privs --pdeathsig KILL env --chdir="$directory" "$@"
+fi
 # No capabilities, as with `capabilities: {drop: [ALL]}` and `allowPrivilegeEscalation: false`.
 exec chroot . setpriv --reuid "$uid" --regid "$gid" --clear-groups --inh-caps=-all --bounding-set=-all \
-    --no-new-privs env --chdir="$directory" "$@"
+    --no-new-privs --pdeathsig KILL env --chdir="$directory" "$@"

@@ -74,9 +74,11 @@ class Pod:
         raise AssertionError(f"{self.name} has no rank {number}:\n{self.text()}")
 
     def end(self) -> None:
-        """Kill it as a node that goes away does; safe to call twice."""
+        """Kill it as a node that goes away does: its first process, and with it all inside. Safe to call twice."""
         if self.process.poll() is None:
-            self.process.kill()
+            children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+            for pid in children or [str(self.process.pid)]:
+                os.kill(int(pid), signal.SIGKILL)
         self.process.wait(timeout=20)
 
 
@@ -107,13 +109,12 @@ def running_pod(plan: PodPlan, network: PodNetwork, folder: Path) -> Iterator[Po
     (etc / "hosts").write_text("".join(lines))
     (etc / "hostname").write_text(plan.name + "\n")
     # ssh and sshd ask who their user is.
-    (etc / "passwd").write_text(
-        f"root:x:0:0::/root:/bin/sh\ntrainer:x:{plan.uid}:{plan.gid}::/tmp:/bin/sh\n"
-        if plan.uid
-        else "root:x:0:0::/root:/bin/sh\n"
-    )
+    users = ["root:x:0:0::/root:/bin/sh", "sshd:x:100:65534::/run/sshd:/usr/sbin/nologin"]
+    users += [f"trainer:x:{plan.uid}:{plan.gid}::/tmp:/bin/sh"] if plan.uid else []
+    (etc / "passwd").write_text("".join(f"{user}\n" for user in users))
     (folder / "mounts").write_text("".join(f"{source} {target}\n" for target, source in plan.mounts.items()))
-    namespaces = ["nsenter", f"--net={network.namespace(plan.name)}"]
+    # When the tests are killed, so is the pod, and with its first process all that is in it.
+    namespaces = ["setpriv", "--pdeathsig", "KILL", "nsenter", f"--net={network.namespace(plan.name)}"]
     namespaces += ["unshare", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child=SIGKILL"]
     places = [str(folder / "scratch"), str(folder), str(plan.uid), str(plan.gid), plan.directory]
     command = [*namespaces, "sh", str(_ENTER), plan.name, *places, *plan.command]

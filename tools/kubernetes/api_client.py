@@ -60,6 +60,15 @@ class ApiClient:
     def get(self, path: str, **query: str) -> Object:
         return self.request("GET", path, **query)
 
+    def find(self, path: str) -> Object | None:
+        """One object, None where it, or its kind, is not there. Raises ApiRefused otherwise, and ApiSilent."""
+        try:
+            return self.get(path)
+        except ApiRefused as refused:
+            if refused.code != http.HTTPStatus.NOT_FOUND:
+                raise
+            return None
+
     def apply(self, document: Mapping[str, Any], manager: str = FIELD_MANAGER) -> Object:
         """Server-side apply of one object of any kind. Raises ApiRefused, also where nobody knows the kind."""
         path = self.path(document)

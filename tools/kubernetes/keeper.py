@@ -48,13 +48,9 @@ class Hosted:
         self._template = ""
 
     def follow(self, client: ApiClient) -> None:
-        """Start or end the process, as the Deployment is now. Raises ApiSilent, and ApiRefused but for NotFound."""
-        try:
-            deployment = client.get(f"/apis/apps/v1/namespaces/{self.namespace}/deployments/{self.deployment}")
-        except ApiRefused as refused:
-            if refused.code != 404:
-                raise
-            deployment = {}
+        """Start or end the process, as the Deployment is now. Raises ApiSilent and ApiRefused."""
+        path = f"/apis/apps/v1/namespaces/{self.namespace}/deployments/{self.deployment}"
+        deployment = client.find(path) or {}
         template = deployment.get("spec", {}).get("template", {})
         digest = hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()
         wanted = bool(deployment.get("status", {}).get("availableReplicas"))

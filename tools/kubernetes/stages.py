@@ -9,7 +9,8 @@ from programs import programs
 OURS = Path(__file__).with_name("pod_stages.yaml")
 WAITING = "rehearsal.gpufleet.dev/waiting"
 AT_ONCE = 16
-"""Nodes, and pods, that are taken through a stage at a time. kwok's own 4 takes twice as long for 512 nodes."""
+"""Nodes, and pods, that are taken through a stage at a time. With kwok's own 4, the last of 512 nodes was
+ready 16 s after it was made, with 16 after 4 to 6 s (two busy cores)."""
 
 UPSTREAM = ("node-initialize.yaml", "node-heartbeat.yaml", "pod-ready.yaml", "pod-delete.yaml")
 

@@ -52,6 +52,7 @@ class Cluster:
         self._schemas = Schemas()
         self._own = OwnPlane(directory)
         self._objects: Objects | None = None
+        self._silent = ""
         self._opening = asyncio.Lock()
         self._follower: asyncio.Task[None] | None = None
 
@@ -136,8 +137,8 @@ class Cluster:
         except NoKind:
             pass
         except Unreachable as error:
-            self._objects = None
-            await self._log.warn(f"{error}; objects are only checked against the schemas of Kubernetes {VERSION}")
+            # A preview goes on without it.
+            self._objects, self._silent = None, str(error)
         except ApiError as error:
             # 404: the namespace is made by the same program. 403: not allowed to ask.
             if error.code not in (403, 404):
@@ -150,7 +151,7 @@ class Cluster:
     async def _say_what_is_not_verified(self, kind: Kind, urn: str) -> None:
         if self._objects is None:
             await self._log.warn(
-                f"kubernetes: {self._why_none()}: objects are only checked against the schemas of Kubernetes {VERSION}"
+                f"kubernetes: {self._why_none()}; objects are only checked against the schemas of Kubernetes {VERSION}"
             )
         if not self._schemas.knows(kind):
             await self._log.warn(f"{kind}: not verified: its CustomResourceDefinition was not seen (yet)", urn)
@@ -158,7 +159,7 @@ class Cluster:
     def _why_none(self) -> str:
         if self.configuration.unknown:
             return "the kubeconfig is only known once its cluster is there"
-        return self._own.why_not or "the rehearsal's control plane is not started by a preview"
+        return self._silent or self._own.why_not or "the rehearsal's control plane is not started by a preview"
 
     async def create(
         self, type_: str, urn: str, inputs: Mapping[str, Json], seconds: float
@@ -185,7 +186,7 @@ class Cluster:
 
     async def _say_what_is_not_applied(self) -> None:
         await self._log.warn(
-            f"kubernetes: {self._own.why_not or 'no control plane'}: objects are checked against the schemas of "
+            f"kubernetes: {self._own.why_not or 'no control plane'}; objects are checked against the schemas of "
             f"Kubernetes {VERSION} and recorded, not applied"
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NoReturn
@@ -15,7 +15,7 @@ from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.cloud.change import Diff
+from gpufleet_rehearsal.cloud.change import Diff, has_unknown
 from gpufleet_rehearsal.cloud.clock import Clock
 from gpufleet_rehearsal.cloud.settings import DIRECTORY
 from gpufleet_rehearsal.kubernetes.changes import changes
@@ -29,6 +29,10 @@ from gpufleet_rehearsal.kubernetes.release import changed as release_changed
 from gpufleet_rehearsal.provider.answers import KINDS, Context, explained, plugin_version, refuse, type_of
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
 
+UNSEEN = (
+    "kubernetes: the kubeconfig is only known once its cluster is there; until then no preview checks the objects of "
+    "this provider"
+)
 THREADS = 32
 """Requests to the API server at a time; more would only wait there."""
 
@@ -61,9 +65,11 @@ class KubernetesProvider(ResourceProviderServicer):
     @explained
     async def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
         """Refuse a configuration that leads nowhere, or to a real cluster."""
-        found = [
-            pb.CheckFailure(property=key, reason=why) for key, why in configuration_problems(read_struct(request.news))
-        ]
+        config = read_struct(request.news)
+        found = _failures(configuration_problems(config))
+        if has_unknown(config.get("kubeconfig")):
+            # Of a provider that is not configured yet the engine asks nothing in a preview: neither Check nor Create.
+            await self._log.warn(UNSEEN, request.urn)
         if self._directory is None or not self._directory.is_dir():
             found.append(pb.CheckFailure(reason=self._no_rehearsal()))
         return pb.CheckResponse(inputs=request.news, failures=found)
@@ -101,8 +107,7 @@ class KubernetesProvider(ResourceProviderServicer):
             inputs, found = self.cluster.releases.check(name, news, olds, request.randomSeed)
         else:
             inputs, found = await self.cluster.check(type_, name, news, olds, request.randomSeed)
-        failures = [pb.CheckFailure(property=path, reason=why) for path, why in found]
-        return pb.CheckResponse(inputs=write_struct(inputs), failures=failures)
+        return pb.CheckResponse(inputs=write_struct(inputs), failures=_failures(found))
 
     @explained
     async def Diff(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
@@ -196,6 +201,11 @@ class KubernetesProvider(ResourceProviderServicer):
         """Ctrl-C: end every wait."""
         self._clock.interrupt()
         return Empty()
+
+
+def _failures(found: Iterable[tuple[str, str]]) -> list[pb.CheckFailure]:
+    """Each with its reason alone: of a property the engine would show the value, a token of a kubeconfig included."""
+    return [pb.CheckFailure(reason=why) for _, why in found]
 
 
 async def _refuse_rendering(context: Context, token: str) -> NoReturn:

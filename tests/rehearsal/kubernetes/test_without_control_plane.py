@@ -58,7 +58,7 @@ def test_life_of_a_noted_object(cluster, heard):
     id_, outputs = run(cluster.create(CONFIGMAP, URN, inputs, 0))
     assert id_ == f"default/{name}"
     assert heard.warnings == [
-        "kubernetes: the rehearsal is told to have no control plane: objects are checked against the schemas of "
+        "kubernetes: the rehearsal is told to have no control plane; objects are checked against the schemas of "
         "Kubernetes 1.34.0 and recorded, not applied"
     ]
     changed = run(cluster.update(CONFIGMAP, URN, id_, {**inputs, "data": {"x": "2"}}, outputs, 0, ()))
@@ -78,6 +78,19 @@ def test_kind_without_a_definition_is_said_not_to_be_verified(cluster, heard):
     lamp = {"apiVersion": "x.org/v1", "kind": "Lamp", "metadata": {"name": "l"}}
     run(cluster.foresee("kubernetes:x.org/v1:Lamp", "urn", lamp, None))
     assert "x.org/v1/Lamp: not verified: its CustomResourceDefinition was not seen (yet)" in heard.warnings
+
+
+def test_preview_before_the_cluster_is_there_is_judged_by_schemas(tmp_path, heard):
+    cluster = Cluster(tmp_path, read_configuration({"kubeconfig": UNKNOWN}), Clock(1.0), heard)
+    wrong = {"metadata": {"name": "a"}, "data": {"x": 1}}
+    with pytest.raises(UserError, match=r"data.x: 1 is not of type string"):
+        run(cluster.foresee(CONFIGMAP, URN, wrong, None))
+    assert heard.warnings == [
+        "kubernetes: the kubeconfig is only known once its cluster is there; objects are only checked against the "
+        "schemas of Kubernetes 1.34.0"
+    ]
+    with pytest.raises(UserError, match="its cluster is not known yet, so it cannot be read"):
+        run(cluster.read(CONFIGMAP, URN, "default/a", {}, {}))
 
 
 def test_namespace_of_the_provider_is_for_kinds_that_lie_in_one(tmp_path, heard):

@@ -246,7 +246,7 @@ def test_interrupt_ends_waiting_and_the_next_update_goes_on(rehearse, tmp_path):
     rehearse(conversation)
 
 
-@pytest.mark.parametrize("cloud", ["azure-native", "kubernetes"])
+@pytest.mark.parametrize("cloud", ["azure-native"])
 def test_placeholder_refuses_in_one_line(rehearse, cloud):
     async def conversation(engine):
         answer = await engine.stub.CheckConfig(pb.CheckRequest())
