@@ -4,7 +4,7 @@ import pulumi
 from pulumi_aws import ec2
 from recorder import UNKNOWN, Recording, Secret, construct
 
-from gpufleet.aws.ordering import after
+from gpufleet.ordering import after
 
 
 def build(preview: bool, value: str | None = None, secret: bool = False) -> Recording[None]:

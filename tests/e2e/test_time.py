@@ -23,7 +23,7 @@ NEEDLESS = {
     # By an argument: the node group itself waits for every add-on.
     "pools wait for all of the cluster": {
         READY: READY.replace("cluster.ready", "after(cluster.ready, cluster)"),
-        IMPORT: IMPORT + "from gpufleet.aws.ordering import after\n",
+        IMPORT: IMPORT + "from gpufleet.ordering import after\n",
     },
 }
 """Mistakes that anybody could make: what stands in stacks/on_aws.py, and what would."""

@@ -7,9 +7,9 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 from pulumi_aws import eks, iam
 
-from gpufleet.aws.ordering import after
 from gpufleet.aws.partition import partition
 from gpufleet.aws.roles import trust_pods
+from gpufleet.ordering import after
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
 from gpufleet.rules.aws.autoscaler_identity import judge_autoscaler_identity

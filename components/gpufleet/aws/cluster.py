@@ -10,9 +10,9 @@ from pulumi_aws import cloudwatch, eks, kms
 from gpufleet.aws.access import grant_admins
 from gpufleet.aws.addons import ADDONS, node_addons, pod_addons
 from gpufleet.aws.kubeconfig import kubeconfig
-from gpufleet.aws.ordering import after
 from gpufleet.aws.roles import role_with_policies, trust
 from gpufleet.aws.system_nodes import NODE_POLICIES, SystemNodes, system_node_group
+from gpufleet.ordering import after
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import Finding, judge_arguments, judge_cluster
 from gpufleet.rules.aws.cluster_access import judge_cluster_access

@@ -8,8 +8,8 @@ from pulumi_aws import ec2
 
 from gpufleet.address_plan import ZoneSubnets, plan_subnets
 from gpufleet.aws.flow_logs import flow_logs
-from gpufleet.aws.ordering import after
 from gpufleet.aws.vpc_endpoints import PRIVATE_CLUSTER_SERVICES, interface_endpoints, s3_endpoint
+from gpufleet.ordering import after
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import Finding, judge_arguments, judge_network
 from gpufleet.rules.aws.address_plan import judge_address_plan

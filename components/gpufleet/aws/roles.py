@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_aws import iam
 
-from gpufleet.aws.ordering import after
 from gpufleet.aws.partition import managed_policy
+from gpufleet.ordering import after
 
 
 @dataclass(frozen=True)

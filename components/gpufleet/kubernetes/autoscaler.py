@@ -5,8 +5,8 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from gpufleet.aws.ordering import after
 from gpufleet.kubernetes.release import chart_release
+from gpufleet.ordering import after
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
 from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler

@@ -5,10 +5,10 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from gpufleet.aws.ordering import after
 from gpufleet.kubernetes.device_plugins import device_plugin, tolerations
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.release import chart_release
+from gpufleet.ordering import after
 from gpufleet.pool import Taint
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments

@@ -2,9 +2,9 @@
 
 import pulumi
 
-from gpufleet.aws.ordering import after
 from gpufleet.jobs.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.kubernetes.objects import kubernetes_object
+from gpufleet.ordering import after
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
 from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job

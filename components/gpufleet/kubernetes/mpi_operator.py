@@ -8,11 +8,11 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from gpufleet.aws.ordering import after
 from gpufleet.errors import UserError
 from gpufleet.kubernetes.manifests import read_manifest
 from gpufleet.kubernetes.objects import kubernetes_objects, labelled
 from gpufleet.kubernetes.release import chart_release
+from gpufleet.ordering import after
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
 from gpufleet.rules.kubernetes.operator import judge_mpi_operator

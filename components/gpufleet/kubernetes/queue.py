@@ -5,9 +5,9 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from gpufleet.aws.ordering import after
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.release import chart_release
+from gpufleet.ordering import after
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
 from gpufleet.rules.kubernetes.queue import judge_queue

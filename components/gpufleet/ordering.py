@@ -1,4 +1,4 @@
-"""Order between resources where AWS demands one that no argument shows."""
+"""Order between resources where a cloud or a cluster demands one that no argument shows."""
 
 from typing import TypeVar, cast
 
