@@ -80,7 +80,6 @@ def test_a_worker_that_goes_away_ends_the_job(run: JobRun):
         assert launcher.wait(SECONDS) != 0
 
 
-@pytest.mark.xfail(reason="the operator's key of mode 0644 outside /root/.ssh is refused to root by ssh and sshd")
 def test_sum_of_a_job_of_root(root_run: JobRun):
     as_root = {**JOB, "uid": 0, "gid": 0, "command": ["python3", "allreduce.py"]}
     with root_run.launcher(launcher_command(as_root, rank_environment("digits", as_root))) as launcher:

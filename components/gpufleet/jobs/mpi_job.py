@@ -5,8 +5,8 @@ from typing import Any, NotRequired, TypedDict, cast
 
 from gpufleet.catalog import aws
 from gpufleet.jobs.mpi_network import network_environment
-from gpufleet.jobs.mpi_pods import launcher_pod, worker_pod
-from gpufleet.jobs.mpi_ssh import SSH_PATH, ssh_arguments
+from gpufleet.jobs.mpi_pods import launcher_pod, user_of, worker_pod
+from gpufleet.jobs.mpi_ssh import ssh_arguments, ssh_path
 from gpufleet.pool import Taint
 
 MASTER_PORT = 29500
@@ -110,7 +110,7 @@ def mpi_job(name: str, args: MpiJobArgs) -> dict[str, Any]:
         "spec": {
             "slotsPerWorker": int(args["gpus_per_worker"]),
             "runPolicy": policy,
-            "sshAuthMountPath": SSH_PATH,
+            "sshAuthMountPath": ssh_path(user_of(args)),
             "launcherCreationPolicy": "WaitForWorkersReady",
             "mpiImplementation": "OpenMPI",
             "mpiReplicaSpecs": {
@@ -140,7 +140,7 @@ def rank_environment(name: str, args: MpiJobArgs) -> dict[str, str]:
         "MASTER_PORT": str(MASTER_PORT),
     }
     network = network_environment(args.get("network", "plain"), *_given(args, "network_interface"))
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if args.get("uid") == 0 else {}
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if user_of(args) == 0 else {}
     return dict(sorted({**master, **network, **root, **args.get("env", {})}.items()))
 
 
@@ -155,7 +155,8 @@ def launcher_command(args: MpiJobArgs, environment: Mapping[str, str]) -> list[s
         return command
     ranks = int(args["workers"]) * int(args["gpus_per_worker"])
     passed_on = [word for name in environment if not name.startswith("OMPI_") for word in ("-x", name)]
-    options = ["-np", str(ranks), "--map-by", "slot", "--bind-to", "none", "--mca", "plm_rsh_args", ssh_arguments()]
+    options = ["-np", str(ranks), "--map-by", "slot", "--bind-to", "none", "--mca", "plm_rsh_args"]
+    options.append(ssh_arguments(user_of(args)))
     return ["mpirun", *options, *passed_on, *command]
 
 

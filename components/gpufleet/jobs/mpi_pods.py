@@ -23,6 +23,11 @@ _USER = 1000
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 
 
+def user_of(args: Mapping[str, Any]) -> int:
+    """The uid that a job runs as."""
+    return int(args.get("uid", _USER))
+
+
 def launcher_pod(args: Mapping[str, Any], command: list[str], environment: Mapping[str, str]) -> dict[str, Any]:
     """The pod that runs mpirun. It keeps off GPU nodes: they tolerate nothing here, and where they carry no taint the
     scheduler prefers others."""
@@ -52,7 +57,7 @@ def worker_pod(name: str, args: Mapping[str, Any], efa: int, environment: Mappin
     }
     container = {
         "name": "worker",
-        "command": sshd_command(int(args.get("uid", _USER))),
+        "command": sshd_command(user_of(args)),
         "ports": [{"containerPort": SSH_PORT, "name": "ssh"}],
         "readinessProbe": {"tcpSocket": {"port": SSH_PORT}, "periodSeconds": 2},
         # Of what a kubelet counts itself requests and limits differ; of devices and huge pages they may not.
@@ -105,7 +110,7 @@ def _pod(
     if claim := args.get("volume_claim"):
         mounts.append({"name": "shared-files", "mountPath": args.get("mount_path", "/mnt")})
         volumes.append({"name": "shared-files", "persistentVolumeClaim": {"claimName": claim}})
-    uid = int(args.get("uid", _USER))
+    uid = user_of(args)
     user = {"runAsUser": uid, "runAsGroup": int(args.get("gid", _USER)), "runAsNonRoot": uid != 0}
     container = {
         **container,

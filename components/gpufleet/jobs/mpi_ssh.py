@@ -7,12 +7,18 @@ command lines, so that an image needs no more than sshd, ssh and a user of the j
 SSH_PORT = 2222
 """Above 1023: a user other than root may listen on it."""
 
-SSH_PATH = "/etc/gpufleet/ssh"
-"""Where the operator mounts the job's keys: its files are id_rsa, id_rsa.pub and authorized_keys. Outside any home,
-which differs from image to image, and outside /root, which only root may read."""
+
+def ssh_path(uid: int) -> str:
+    """Where the operator mounts the job's keys: its files are id_rsa, id_rsa.pub and authorized_keys.
+
+    Outside any home, which differs from image to image; but root's keys in root's home: only there the operator makes
+    the key readable for its owner alone, and root's ssh and sshd refuse any other.
+    Source: kubeflow/mpi-operator v0.7.0, pkg/controller/mpi_job_controller.go (setupSSHOnPod).
+    """
+    return "/etc/gpufleet/ssh" if uid else "/root/.ssh"
+
 
 _SSHD = {
-    "AuthorizedKeysFile": f"{SSH_PATH}/authorized_keys",
     "PasswordAuthentication": "no",
     "KbdInteractiveAuthentication": "no",
     "PidFile": "none",
@@ -30,19 +36,20 @@ def sshd_command(uid: int) -> list[str]:
     /usr/local/mpi) would not be found: sessions get the image's PATH and LD_LIBRARY_PATH.
     Source: man sshd_config (SetEnv, which overrides the default environment).
     """
-    options = " ".join(f"-o {name}={value}" for name, value in _SSHD.items())
+    settings = {"AuthorizedKeysFile": f"{ssh_path(uid)}/authorized_keys", **_SSHD}
+    options = " ".join(f"-o {name}={value}" for name, value in settings.items())
     # Only root needs the directory that root's sshd locks itself into.
     prepare = "mkdir -p /run/sshd && " if uid == 0 else ""
-    sshd = f"/usr/sbin/sshd -D -e -f /dev/null -p {SSH_PORT} -h {SSH_PATH}/id_rsa {options}"
+    sshd = f"/usr/sbin/sshd -D -e -f /dev/null -p {SSH_PORT} -h {ssh_path(uid)}/id_rsa {options}"
     return ["/bin/sh", "-c", f'{prepare}exec {sshd} -o "SetEnv=PATH=$PATH LD_LIBRARY_PATH=$LD_LIBRARY_PATH"']
 
 
-def ssh_arguments() -> str:
-    """The arguments with which OpenMPI starts ssh (its parameter plm_rsh_args).
+def ssh_arguments(uid: int) -> str:
+    """The arguments with which OpenMPI starts ssh (its parameter plm_rsh_args), as the user ``uid``.
 
     The operator sets the same parameter in the environment, to ten attempts; the command line of mpirun wins over it,
     so the attempts are said again. Hosts are new with every job: there is nothing to compare their keys with.
     Source: kubeflow/mpi-operator v0.7.0, pkg/controller/mpi_job_controller.go (ompiEnvVars).
     """
     options = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR", "ConnectionAttempts=10")
-    return " ".join([f"-p {SSH_PORT} -i {SSH_PATH}/id_rsa", *(f"-o {option}" for option in options)])
+    return " ".join([f"-p {SSH_PORT} -i {ssh_path(uid)}/id_rsa", *(f"-o {option}" for option in options)])

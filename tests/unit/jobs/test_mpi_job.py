@@ -274,7 +274,7 @@ def test_the_command_runs_once_for_each_gpu():
         "none",
         "--mca",
         "plm_rsh_args",
-        ssh_arguments(),
+        ssh_arguments(1000),
         *("-x", "GLOO_SOCKET_IFNAME", "-x", "MASTER_ADDR", "-x", "MASTER_PORT"),
         *("-x", "NCCL_IB_DISABLE", "-x", "NCCL_SOCKET_IFNAME"),
         "python3",
@@ -292,8 +292,16 @@ def test_ssh_and_sshd_agree_on_port_and_key():
     sshd = sshd_command(1000)[2]
     assert "-p 2222 -h /etc/gpufleet/ssh/id_rsa" in sshd
     assert "AuthorizedKeysFile=/etc/gpufleet/ssh/authorized_keys" in sshd
-    assert ssh_arguments().startswith("-p 2222 -i /etc/gpufleet/ssh/id_rsa ")
+    assert ssh_arguments(1000).startswith("-p 2222 -i /etc/gpufleet/ssh/id_rsa ")
     assert container(mpi_job("llm", SMALL), "Worker")["readinessProbe"]["tcpSocket"] == {"port": 2222}
+
+
+def test_keys_of_root_lie_where_the_operator_makes_them_readable_for_root_alone():
+    job = mpi_job("llm", SMALL | {"uid": 0})
+    assert job["spec"]["sshAuthMountPath"] == "/root/.ssh"
+    assert "-h /root/.ssh/id_rsa" in " ".join(container(job, "Worker")["command"])
+    assert "AuthorizedKeysFile=/root/.ssh/authorized_keys" in " ".join(container(job, "Worker")["command"])
+    assert "-i /root/.ssh/id_rsa " in " ".join(container(job, "Launcher")["command"])
 
 
 PLAIN = {
