@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gpufleet.rules.mpi_image import image_form, image_pinned
+from gpufleet.rules.kubernetes.mpi_image import image_form, image_pinned
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "train"
 

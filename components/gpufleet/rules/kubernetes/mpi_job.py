@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from gpufleet.catalog import AwsGpuType, GpuType, aws, azure
 from gpufleet.rules import read
 from gpufleet.rules.efa import NETWORKS
+from gpufleet.rules.kubernetes.mpi_image import judge_image
+from gpufleet.rules.kubernetes.mpi_place import judge_place
+from gpufleet.rules.kubernetes.mpi_pods import judge_pods
 from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.labels import key_form, value_form
-from gpufleet.rules.mpi_image import judge_image
-from gpufleet.rules.mpi_place import judge_place
-from gpufleet.rules.mpi_pods import judge_pods
 from gpufleet.rules.plain import at_least, legal_word, not_empty
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 

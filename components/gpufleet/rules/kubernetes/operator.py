@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import read
+from gpufleet.rules.kubernetes.mpi_image import judge_image
 from gpufleet.rules.kubernetes.plugin import judge_object_labels
 from gpufleet.rules.kubernetes.version import version_pinned
-from gpufleet.rules.mpi_image import judge_image
 from gpufleet.rules.plain import legal_word
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.wording import listed

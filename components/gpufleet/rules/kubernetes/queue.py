@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import read
+from gpufleet.rules.kubernetes.mpi_place import one_zone
 from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.kubernetes.plugin import judge_object_labels
 from gpufleet.rules.kubernetes.version import version_pinned
 from gpufleet.rules.labels import value_form
-from gpufleet.rules.mpi_place import one_zone
 from gpufleet.rules.plain import at_least, not_empty
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.wording import use_one_of

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import read
+from gpufleet.rules.kubernetes.mpi_place import one_zone
 from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.kubernetes.plugin import judge_object_labels
-from gpufleet.rules.mpi_place import one_zone
 from gpufleet.rules.plain import legal_word
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.wording import listed

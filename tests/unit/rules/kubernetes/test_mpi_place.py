@@ -1,6 +1,6 @@
-"""Cases of gpufleet.rules.mpi_place."""
+"""Cases of gpufleet.rules.kubernetes.mpi_place."""
 
-from gpufleet.rules.mpi_place import one_zone, topology_queued, volume_zone
+from gpufleet.rules.kubernetes.mpi_place import one_zone, topology_queued, volume_zone
 
 CASES = {
     one_zone: [

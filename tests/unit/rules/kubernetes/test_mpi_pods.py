@@ -1,6 +1,6 @@
-"""Cases of gpufleet.rules.mpi_pods."""
+"""Cases of gpufleet.rules.kubernetes.mpi_pods."""
 
-from gpufleet.rules.mpi_pods import (
+from gpufleet.rules.kubernetes.mpi_pods import (
     hugepages_left,
     interface_name,
     mount_path_free,

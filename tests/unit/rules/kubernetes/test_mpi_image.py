@@ -1,6 +1,6 @@
-"""Cases of gpufleet.rules.mpi_image."""
+"""Cases of gpufleet.rules.kubernetes.mpi_image."""
 
-from gpufleet.rules.mpi_image import image_form, image_pinned
+from gpufleet.rules.kubernetes.mpi_image import image_form, image_pinned
 
 CASES = {
     image_form: [
