@@ -59,7 +59,13 @@ def test_image_of_a_registry_of_ones_own(preview):
     assert container == {
         "name": "mpi-operator",
         "image": "registry.example.com/mpi-operator:0.7.0",
-        "args": ["--lock-namespace=mpi-operator"],
+        "args": [
+            "--lock-namespace=mpi-operator",
+            "--kube-api-qps=300",
+            "--kube-api-burst=600",
+            "--controller-queue-rate-limit=1000",
+            "--controller-queue-burst=10000",
+        ],
     }
 
 

@@ -51,7 +51,7 @@ def _queued(api: KubernetesApi, job: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}: is suspended, and in no queue that would start it"
         return
     owner = f"kueue.x-k8s.io/job-uid={job['metadata'].get('uid')}"
-    path = f"/apis/kueue.x-k8s.io/v1beta1/namespaces/{namespace}/workloads"
+    path = f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{namespace}/workloads"
     said = [
         one_line(str(condition.get("message") or ""))
         for workload in _items(api, path, labelSelector=owner)

@@ -21,6 +21,15 @@ VERSION = "v0.7.0"
 """The version whose manifest's checksum is known here and that the tests run."""
 TRAINER_VERSION = "2.3.0"
 TRAINER_CHART = "oci://ghcr.io/kubeflow/charts/kubeflow-trainer"
+LIMITS = (
+    "--kube-api-qps=300",
+    "--kube-api-burst=600",
+    "--controller-queue-rate-limit=1000",
+    "--controller-queue-burst=10000",
+)
+"""Arguments for jobs of hundreds of workers. By itself the operator sends 5 requests a second, one for each worker, and
+puts off every event of a pod by a bucket of 10 a second: 512 workers took 157 s to be placed, 85 s with these, and
+other jobs waited for minutes behind their events. Measured with v0.7.0 on a control plane with fake nodes."""
 _ADDRESS = "https://raw.githubusercontent.com/kubeflow/mpi-operator/{version}/deploy/v2beta1/mpi-operator.yaml"
 
 
@@ -57,16 +66,17 @@ def plan_operator(args: MpiOperatorArgs) -> list[dict[str, Any]]:
     version = args.get("version", VERSION)
     checksum = args.get("sha256") or known_checksums()[version]
     documents = read_manifest(args.get("manifest") or _ADDRESS.format(version=version), checksum)
-    if image := args.get("image"):
-        documents = [_with_image(document, image) for document in documents]
+    documents = [_prepared(document, args.get("image")) for document in documents]
     return [labelled(document, args.get("labels", {})) for document in documents]
 
 
-def _with_image(document: dict[str, Any], image: str) -> dict[str, Any]:
+def _prepared(document: dict[str, Any], image: str | None) -> dict[str, Any]:
+    """The controller with limits for many workers, and with an image of the customer's own; all else as it is."""
     if document["kind"] != "Deployment":
         return document
     pod = document["spec"]["template"]["spec"]
-    containers = [{**container, "image": image} for container in pod["containers"]]
+    own = {"image": image} if image else {}
+    containers = [{**each, **own, "args": [*each.get("args", []), *LIMITS]} for each in pod["containers"]]
     template = {**document["spec"]["template"], "spec": {**pod, "containers": containers}}
     return {**document, "spec": {**document["spec"], "template": template}}
 
