@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 HERE = Path(__file__).parent
-CONSTRUCTORS = ("pool", "network", "cluster", "files", "registry")
+CONSTRUCTORS = ("pool", "network", "cluster", "files", "registry", "mpi_job")
 DOORS = (*CONSTRUCTORS, "stack", "resources", "account")
 WORDS = {"name", "source", "happened", "rule", "severity", "also", "region", "program", "pack", "config", "legal"}
 WORDS |= {"refusal", "peers", "doubtful", *DOORS}

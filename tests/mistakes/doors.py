@@ -27,6 +27,7 @@ from gpufleet.rules.aws.existing_network import judge_existing_network
 from gpufleet.rules.aws.registry_host import judge_registry_host
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.judged import Judged
+from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
 
 PACKS = Path(__file__).parents[2] / "policies"
 JUDGES: Mapping[str, list[tuple[Judge, Mapping[str, object]]]] = {
@@ -96,6 +97,8 @@ def _constructed(door: str, args: Mapping[str, Any], region: str) -> list[Findin
     if door == "cluster":
         system = judge_system_nodes(args, (["m7i.large"], 2, 3, 50))
         return [*judge_cluster(args), *judge_cluster_access(args, ADDONS), *system]
+    if door == "mpi_job":
+        return judge_mpi_job("llm", args)
     if door == "files":
         return judge_shared_files(args)
     return [*judge_registry(args), *judge_registry_host(args)]
