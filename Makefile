@@ -52,8 +52,10 @@ cluster-up: setup ## Start that control plane, with the MPI operator (ARGS="--no
 cluster-down: ## End it, whoever started it
 	@$(BIN)/python tools/kubernetes/cluster.py down $(ARGS)
 
-e2e: kubernetes ## Tests on a control plane of their own, in one process
+e2e: kubernetes ## Tests on a real control plane, and of OpenMPI in network namespaces (needs root)
 	@$(BIN)/pytest -m cluster $(ARGS) tests/cluster
+	@$(PYTHON) tools/openmpi/install.py
+	@$(BIN)/pytest -m cluster $(ARGS) tests/openmpi
 
 bench: setup ## Program time, growth and memory, as ratios in one run
 	@$(BIN)/python bench/run.py
