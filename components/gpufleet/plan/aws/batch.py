@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from gpufleet.catalog import aws
+from gpufleet.plan.aws.pool import pool_of
 from gpufleet.plan.aws.template import (
     one_type,
     say_capacity,
@@ -13,8 +14,8 @@ from gpufleet.plan.aws.template import (
     say_template_placement,
     template_of,
 )
-from gpufleet.plan.aws.types import has_gpus, of_family
-from gpufleet.plan.aws.zones import ZoneNames, distinct, region_of, subnet_gives_addresses, zones_of
+from gpufleet.plan.aws.types import of_family
+from gpufleet.plan.aws.zones import ZoneNames, distinct, subnet_gives_addresses, zones_of
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
 from gpufleet.plan.values import at, given, items, number
@@ -52,19 +53,7 @@ def compute_environment(plan: Plan, resource: Resource, zone_names: ZoneNames) -
     if template.used:
         say_disk(words, template)
     most = _say_nodes(words, block, whole=market == "EC2" and at(block, "allocationStrategy") in (None, "BEST_FIT"))
-    known = words.known.get("types")
-    return PlannedPool(
-        resource=resource,
-        cloud="aws",
-        kind="batch",
-        region=region_of(resource, zones.places),
-        intent=words.known,
-        unknown=tuple(words.unknown),
-        gpu=has_gpus(known) if isinstance(known, list) else None,
-        places=zones.places,
-        most_by_type=most,
-        interfaces=interfaces,
-    )
+    return pool_of(resource, "batch", words, zones, interfaces, most)
 
 
 def _types(value: object) -> Sequence[object]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from gpufleet.plan.aws.pool import pool_of
 from gpufleet.plan.aws.template import (
     Template,
     one_type,
@@ -13,13 +14,11 @@ from gpufleet.plan.aws.template import (
     say_template_placement,
     template_of,
 )
-from gpufleet.plan.aws.types import has_gpus
 from gpufleet.plan.aws.zones import (
     ZoneNames,
     Zones,
     distinct,
     is_zone_id,
-    region_of,
     subnet_gives_addresses,
     zone_by_name,
     zones_of,
@@ -63,7 +62,7 @@ def autoscaling_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> 
     say_capacity(words, template, _market(policy))
     interfaces = say_network(words, template, subnet_gives_addresses(zones))
     say_disk(words, template)
-    return _pool(resource, "autoscaling-group", words, zones, most, interfaces)
+    return pool_of(resource, "autoscaling-group", words, zones, interfaces, most)
 
 
 def machine(plan: Plan, resource: Resource, zone_names: ZoneNames) -> PlannedPool:
@@ -94,25 +93,7 @@ def machine(plan: Plan, resource: Resource, zone_names: ZoneNames) -> PlannedPoo
         say_disk(words, Template(found.resource, found.used))
     else:
         words.say("disk_gib", UNKNOWN if size is UNKNOWN else number(size))
-    return _pool(resource, "machine", words, zones, {}, interfaces)
-
-
-def _pool(
-    resource: Resource, kind: str, words: Words, zones: Zones, most: dict[str, int], interfaces: int | None
-) -> PlannedPool:
-    types = words.known.get("types")
-    return PlannedPool(
-        resource=resource,
-        cloud="aws",
-        kind=kind,
-        region=region_of(resource, zones.places),
-        intent=words.known,
-        unknown=tuple(dict.fromkeys(words.unknown)),
-        gpu=has_gpus(types) if isinstance(types, list) else None,
-        places=zones.places,
-        most_by_type=most,
-        interfaces=interfaces,
-    )
+    return pool_of(resource, "machine", words, zones, interfaces)
 
 
 def _zones_of_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> Zones:

@@ -1,5 +1,6 @@
 """An EKS node group of a plan as a pool."""
 
+from gpufleet.plan.aws.pool import pool_of
 from gpufleet.plan.aws.template import (
     one_type,
     say_capacity,
@@ -8,8 +9,7 @@ from gpufleet.plan.aws.template import (
     say_template_placement,
     template_of,
 )
-from gpufleet.plan.aws.types import has_gpus
-from gpufleet.plan.aws.zones import ZoneNames, region_of, subnet_gives_addresses, zones_of
+from gpufleet.plan.aws.zones import ZoneNames, subnet_gives_addresses, zones_of
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
 from gpufleet.plan.values import at, blocks, given, items, number
@@ -44,18 +44,7 @@ def node_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> Planned
     _say_image(words, given(resource, "amiType"), template.given("imageId"))
     words.say("labels", given(resource, "labels"))
     words.say("taints", _taints(given(resource, "taints")))
-    types = words.known.get("types")
-    return PlannedPool(
-        resource=resource,
-        cloud="aws",
-        kind="node-group",
-        region=region_of(resource, zones.places),
-        intent=words.known,
-        unknown=tuple(words.unknown),
-        gpu=has_gpus(types) if isinstance(types, list) else None,
-        places=zones.places,
-        interfaces=interfaces,
-    )
+    return pool_of(resource, "node-group", words, zones, interfaces)
 
 
 def _taints(value: object) -> object:
