@@ -5,10 +5,7 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from gpufleet.kubernetes.device_plugins import device_plugin, tolerations
-from gpufleet.kubernetes.objects import kubernetes_object, labelled
-from gpufleet.kubernetes.release import chart_release
-from gpufleet.ordering import after
+from gpufleet.kubernetes.device_plugins import NAMESPACE, Chart, device_plugin, registered_plugin
 from gpufleet.pool import Taint
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
@@ -16,8 +13,11 @@ from gpufleet.rules.kubernetes.plugin import judge_device_plugin
 
 VERSION = "0.20.0"
 """Source: github.com/NVIDIA/k8s-device-plugin, releases; chart and image have the same version."""
-CHARTS = "https://nvidia.github.io/k8s-device-plugin"
-_NAME = "nvidia-device-plugin"
+CHART = Chart("nvidia-device-plugin", VERSION, "https://nvidia.github.io/k8s-device-plugin", values={})
+"""Its own affinity takes nodes with nvidia.com/gpu.present=true already.
+
+Source: deployments/helm/nvidia-device-plugin/values.yaml of github.com/NVIDIA/k8s-device-plugin.
+"""
 
 
 class DevicePluginArgs(TypedDict):
@@ -53,24 +53,14 @@ def plan_device_plugin(args: DevicePluginArgs) -> dict[str, Any]:
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
     return device_plugin(
-        name=_NAME,
-        namespace=args.get("namespace", "kube-system"),
+        name=CHART.name,
+        namespace=args.get("namespace", NAMESPACE),
         container=container,
         host_paths={"device-plugins": "/var/lib/kubelet/device-plugins"},
         node_selector={"nvidia.com/gpu.present": "true"},
         taints=args.get("tolerations", ()),
         more={},
     )
-
-
-def plan_values(args: DevicePluginArgs) -> dict[str, Any]:
-    """The values of NVIDIA's chart. `args` has passed the rules.
-
-    Its own affinity takes nodes with nvidia.com/gpu.present=true already.
-    Source: deployments/helm/nvidia-device-plugin/values.yaml of github.com/NVIDIA/k8s-device-plugin.
-    """
-    values: dict[str, Any] = {"tolerations": tolerations(args.get("tolerations", ()))}
-    return values | ({"image": {"repository": args["image"]}} if "image" in args else {})
 
 
 class DevicePlugin(pulumi.ComponentResource):
@@ -87,21 +77,5 @@ class DevicePlugin(pulumi.ComponentResource):
     def __init__(self, name: str, args: DevicePluginArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         refuse_or_warn(name, [*judge_arguments(args, DevicePluginArgs), *judge_device_plugin(args)])
         super().__init__("gpufleet-kubernetes:index:DevicePlugin", name, {}, opts)
-        child = pulumi.ResourceOptions(parent=self)
-        made: pulumi.Resource
-        if args.get("source", "daemonset") == "chart":
-            made = chart_release(
-                f"{name}-release",
-                chart=_NAME,
-                version=args.get("version", VERSION),
-                namespace=args.get("namespace", "kube-system"),
-                values=plan_values(args),
-                opts=child,
-                repository=CHARTS,
-            )
-        else:
-            made = kubernetes_object(
-                f"{name}-daemonset", labelled(plan_device_plugin(args), args.get("labels", {})), child
-            )
-        self.resource = after(pulumi.Output.from_input("nvidia.com/gpu"), made)
+        self.resource = registered_plugin(name, args, plan_device_plugin(args), CHART, "nvidia.com/gpu", self)
         self.register_outputs({"resource": self.resource})

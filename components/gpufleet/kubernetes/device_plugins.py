@@ -1,10 +1,18 @@
-"""What the device plugins of NVIDIA and AWS have in common: a DaemonSet on GPU nodes only."""
+"""What the device plugins of NVIDIA and AWS have in common: a DaemonSet on GPU nodes only, or the vendor's chart."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import pulumi
+
+from gpufleet.kubernetes.objects import kubernetes_object, labelled
+from gpufleet.kubernetes.release import chart_release
+from gpufleet.ordering import after
 from gpufleet.pool import Taint
 
+NAMESPACE = "kube-system"
+"""Default namespace of the plugins: it allows hostPath volumes, and priority system-node-critical."""
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 
 
@@ -51,3 +59,48 @@ def device_plugin(
             "template": {"metadata": {"labels": labels}, "spec": pod},
         },
     }
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A vendor's Helm chart. values: besides tolerations and the image's repository, which all of them take alike."""
+
+    name: str
+    version: str
+    repository: str
+    values: Mapping[str, Any]
+
+
+def plan_values(args: Mapping[str, Any], chart: Chart) -> dict[str, Any]:
+    """The values of a plugin's chart, from the arguments of its component."""
+    values = {**chart.values, "tolerations": tolerations(args.get("tolerations", ()))}
+    return values | ({"image": {"repository": args["image"]}} if "image" in args else {})
+
+
+def registered_plugin(
+    name: str,
+    args: Mapping[str, Any],
+    daemonset: Mapping[str, Any],
+    chart: Chart,
+    resource: str,
+    parent: pulumi.Resource,
+) -> pulumi.Output[str]:
+    """Register a plugin as `daemonset` or as `chart`, by the argument `source` of its component.
+
+    resource: what nodes have as soon as the plugin runs there; returned once it is registered.
+    """
+    child = pulumi.ResourceOptions(parent=parent)
+    made: pulumi.Resource
+    if args.get("source", "daemonset") == "chart":
+        made = chart_release(
+            f"{name}-release",
+            chart=chart.name,
+            version=args.get("version", chart.version),
+            namespace=args.get("namespace", NAMESPACE),
+            values=plan_values(args, chart),
+            opts=child,
+            repository=chart.repository,
+        )
+    else:
+        made = kubernetes_object(f"{name}-daemonset", labelled(daemonset, args.get("labels", {})), child)
+    return after(pulumi.Output.from_input(resource), made)
