@@ -1,93 +1,145 @@
-"""Every component of the package, found by walking it, and arguments for each that make all kinds of its children."""
+"""Every component of every cloud, found by walking the packages, and arguments for each that make all kinds of its
+children."""
 
+import hashlib
 import importlib
 import inspect
 import pkgutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import pulumi
-from recorder import Recording, construct
+import pytest
+from recorder import Recording, Registered, construct
 
-import gpufleet.aws
-
-PACKAGE = "gpufleet-aws"
 TAGS = {"owner": "ml", "project": "speech", "environment": "dev", "expires-at": "2027-01-31"}
+LABELS = {"owner": "ml", "project": "speech"}
+MARKS: dict[str, dict[str, object]] = {"aws": {"tags": TAGS}, "kubernetes": {"labels": LABELS}}
+"""Package below gpufleet -> the argument with which its components mark all of their children."""
 SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}
+_MANIFEST = Path(__file__).with_name("operator.yaml")
+MANIFEST = {"manifest": str(_MANIFEST), "sha256": hashlib.sha256(_MANIFEST.read_bytes()).hexdigest()}
+"""A small operator's manifest, in the arguments of MpiOperator."""
 
-SAMPLES: dict[str, dict[str, object]] = {
-    "Network": {
-        "region": "us-east-1",
-        "zones": ["use1-az1", "use1-az2"],
-        "nat": "per-zone",
-        "max_zones": 2,
-        "interface_endpoints": ["ecr.api", "ecr.dkr"],
-        "flow_logs": True,
-        "flow_log_retention_days": 14,
-        "cluster_name": "fleet",
+SAMPLES: dict[str, dict[str, dict[str, object]]] = {
+    "aws": {
+        "Network": {
+            "region": "us-east-1",
+            "zones": ["use1-az1", "use1-az2"],
+            "nat": "per-zone",
+            "max_zones": 2,
+            "interface_endpoints": ["ecr.api", "ecr.dkr"],
+            "flow_logs": True,
+            "flow_log_retention_days": 14,
+            "cluster_name": "fleet",
+        },
+        "Cluster": {
+            "region": "us-east-1",
+            "subnet_ids": SUBNETS,
+            "admins": {"platform": "arn:aws:iam::123456789012:role/platform"},
+            "log_retention_days": 14,
+            "system_min": 1,
+            "system_desired": 2,
+            "system_max": 4,
+            "system_disk_gib": 60,
+        },
+        "GpuNodeGroup": {
+            "region": "us-east-1",
+            "types": ["p4d.24xlarge"],
+            "min": 1,
+            "desired": 2,
+            "max": 4,
+            "zones": ["use1-az1"],
+            "placement": "create",
+            "network": "efa",
+            "disk_gib": 500,
+            "labels": {"team": "vision"},
+            "taints": [{"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}],
+            "cluster_name": "fleet",
+            "vpc_id": "vpc-1",
+            "subnet_ids": SUBNETS,
+            "cluster_security_group_id": "sg-cluster",
+            "security_group_ids": ["sg-extra"],
+        },
+        "SharedFiles": {
+            "region": "us-east-1",
+            "zones": ["use1-az1", "use1-az2"],
+            "vpc_id": "vpc-1",
+            "subnet_ids": SUBNETS,
+            "client_security_group_ids": {"nodes": "sg-cluster"},
+            "uid": 1001,
+            "throughput": "provisioned",
+            "provisioned_mibps": 256,
+            "infrequent_access_days": 7,
+        },
+        "AutoscalerIdentity": {"cluster_name": "fleet", "region": "us-east-1"},
+        "Budget": {
+            "environment": "dev",
+            "usd_per_month": 2500.5,
+            "emails": ["ml@example.com"],
+            "actual_percents": [50, 100],
+        },
+        "Registry": {
+            "region": "us-east-1",
+            "repositories": ["training/llm", "tools"],
+            "untagged_days": 3,
+            "pull_through": {"quay": "quay.io"},
+        },
     },
-    "Cluster": {
-        "region": "us-east-1",
-        "subnet_ids": SUBNETS,
-        "admins": {"platform": "arn:aws:iam::123456789012:role/platform"},
-        "log_retention_days": 14,
-        "system_min": 1,
-        "system_desired": 2,
-        "system_max": 4,
-        "system_disk_gib": 60,
-    },
-    "GpuNodeGroup": {
-        "region": "us-east-1",
-        "types": ["p4d.24xlarge"],
-        "min": 1,
-        "desired": 2,
-        "max": 4,
-        "zones": ["use1-az1"],
-        "placement": "create",
-        "network": "efa",
-        "disk_gib": 500,
-        "labels": {"team": "vision"},
-        "taints": [{"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}],
-        "cluster_name": "fleet",
-        "vpc_id": "vpc-1",
-        "subnet_ids": SUBNETS,
-        "cluster_security_group_id": "sg-cluster",
-        "security_group_ids": ["sg-extra"],
-    },
-    "SharedFiles": {
-        "region": "us-east-1",
-        "zones": ["use1-az1", "use1-az2"],
-        "vpc_id": "vpc-1",
-        "subnet_ids": SUBNETS,
-        "client_security_group_ids": {"nodes": "sg-cluster"},
-        "uid": 1001,
-        "throughput": "provisioned",
-        "provisioned_mibps": 256,
-        "infrequent_access_days": 7,
-    },
-    "AutoscalerIdentity": {"cluster_name": "fleet", "region": "us-east-1"},
-    "Budget": {
-        "environment": "dev",
-        "usd_per_month": 2500.5,
-        "emails": ["ml@example.com"],
-        "actual_percents": [50, 100],
-    },
-    "Registry": {
-        "region": "us-east-1",
-        "repositories": ["training/llm", "tools"],
-        "untagged_days": 3,
-        "pull_through": {"quay": "quay.io"},
+    "kubernetes": {
+        "DevicePlugin": {"tolerations": [{"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}]},
+        "EfaPlugin": {"image": "registry.example.com/efa"},
+        "GpuOperator": {"rdma": True, "values": {"dcgmExporter": {"enabled": False}}},
+        "MpiOperator": {**MANIFEST, "image": "registry.example.com/mpi-operator:0.7.0"},
+        "SharedVolume": {
+            "namespace": "vision",
+            "source": {"efs": "fs-0123456789abcdef0", "access_point": "fsap-0123456789abcdef0"},
+            "zone": "use1-az1",
+        },
+        "Team": {
+            "namespace": "vision",
+            "groups": ["vision-researchers"],
+            "docker_config": '{"auths": {"registry.example.com": {"auth": "dTpw"}}}',
+        },
+        "Queue": {
+            "flavors": {
+                "h100": {"gpu": "H100", "zone": "use1-az1"},
+                "a100": {"gpu": "A100", "zone": "use1-az2"},
+            },
+            "quotas": {"vision": {"h100": 64}, "speech": {"h100": 16, "a100": 8}},
+            "topology": True,
+        },
+        "Autoscaler": {"cluster_name": "train", "region": "us-east-1", "idle_minutes": 5},
+        "MpiJob": {
+            "namespace": "vision",
+            "workers": 2,
+            "gpus_per_worker": 8,
+            "image": "registry.example.com/train:1",
+            "command": ["python3", "train.py"],
+            "instance_type": "p5.48xlarge",
+            "network": "efa",
+            "zone": "use1-az1",
+            "volume_claim": "shared",
+            "queue": "gpus",
+            "env": {"NCCL_DEBUG": "INFO"},
+        },
     },
 }
-"""Class name -> arguments, in Python's spelling and without tags."""
+"""Package -> class name -> arguments, in Python's spelling and without marks."""
 
 
-def modules() -> list[str]:
-    """The full name of every module below gpufleet.aws."""
-    return [info.name for info in pkgutil.walk_packages(gpufleet.aws.__path__, "gpufleet.aws.")]
+def modules(package: str) -> list[str]:
+    """The full name of every module of a package below gpufleet."""
+    path = importlib.import_module(f"gpufleet.{package}").__path__
+    return [info.name for info in pkgutil.walk_packages(path, f"gpufleet.{package}.")]
 
 
-def _components() -> dict[str, type[pulumi.ComponentResource]]:
+@cache
+def components(package: str) -> dict[str, type[pulumi.ComponentResource]]:
+    """Class name -> class, of all components that the modules of a package define."""
     found: dict[str, type[pulumi.ComponentResource]] = {}
-    for name in modules():
+    for name in modules(package):
         for member in vars(importlib.import_module(name)).values():
             own = inspect.isclass(member) and member.__module__ == name
             if own and issubclass(member, pulumi.ComponentResource):
@@ -95,11 +147,47 @@ def _components() -> dict[str, type[pulumi.ComponentResource]]:
     return found
 
 
-COMPONENTS = _components()
-"""Class name -> class, of all components that modules of gpufleet.aws define."""
+@dataclass(frozen=True)
+class Sample:
+    """A component with its arguments."""
+
+    package: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.package}.{self.kind}"
+
+    @property
+    def token(self) -> str:
+        return f"gpufleet-{self.package}:index:{self.kind}"
+
+    @property
+    def component(self) -> type[pulumi.ComponentResource]:
+        return components(self.package)[self.kind]
+
+    @property
+    def args(self) -> dict[str, object]:
+        return {**SAMPLES[self.package][self.kind], **MARKS[self.package]}
+
+    @property
+    def args_type(self) -> type:
+        """The TypedDict of the component's arguments."""
+        return inspect.signature(self.component.__init__).parameters["args"].annotation
+
+    def build(self, preview: bool, **changes: object) -> Recording[pulumi.ComponentResource]:
+        """The component, called ``mine``, as a Python program makes it."""
+        return construct(lambda: self.component("mine", {**self.args, **changes}), preview)  # type: ignore[call-arg]
+
+    def children(self, preview: bool) -> list[Registered]:
+        found = [each for each in self.build(preview).resources if each.custom]
+        assert found, "a sample that makes nothing shows nothing"
+        return found
 
 
-def build(kind: str, preview: bool) -> Recording[pulumi.ComponentResource]:
-    """The sample of a component, called ``mine``, as a Python program makes it."""
-    args = {**SAMPLES[kind], "tags": TAGS}
-    return construct(lambda: COMPONENTS[kind]("mine", args), preview)  # type: ignore[call-arg]
+def every_component(*packages: str) -> pytest.MarkDecorator:
+    """A test with the argument ``sample``, for each component of these packages, or of all."""
+    samples = [Sample(package, kind) for package in packages or SAMPLES for kind in sorted(SAMPLES[package])]
+    return pytest.mark.parametrize("sample", samples, ids=str)
+
+
+every_package = pytest.mark.parametrize("package", sorted(SAMPLES))

@@ -5,22 +5,24 @@ Over the wire names are camelCase and every number is a float.
 
 import inspect
 import re
+from typing import NotRequired, get_args, get_origin, is_typeddict
 
 import pulumi
-import pytest
 from pulumi.provider.experimental.analyzer import Analyzer
 from pulumi.provider.experimental.component import ComponentProvider
 from recorder import Recording, Registered, construct
-from samples import COMPONENTS, PACKAGE, SAMPLES, TAGS, build
-
-every_component = pytest.mark.parametrize("kind", sorted(SAMPLES))
+from samples import SAMPLES, Sample, components, every_component, every_package
 
 
-def over_the_wire(value: object) -> object:
-    """``value`` as it arrives: numbers as floats."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        return value
-    return float(value)
+def over_the_wire(value: object, declared: object = None) -> object:
+    """``value`` as it arrives. declared: its type; fields of a TypedDict are spelt anew, keys of a mapping are not."""
+    declared = get_args(declared)[0] if get_origin(declared) is NotRequired else declared
+    if isinstance(value, dict):
+        fields = inspect.get_annotations(declared) if is_typeddict(declared) else {}
+        return {camel(key) if fields else key: over_the_wire(inner, fields.get(key)) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [over_the_wire(inner) for inner in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def camel(name: str) -> str:
@@ -31,42 +33,45 @@ def by_name(recording: Recording[object]) -> dict[str, Registered]:
     return {each.name: each for each in recording.resources}
 
 
-def test_host_takes_all_components_as_one_package():
-    provider = ComponentProvider(list(COMPONENTS.values()), PACKAGE)
-    assert sorted(provider._component_defs) == sorted(SAMPLES)
+@every_package
+def test_host_takes_all_components_as_one_package(package):
+    provider = ComponentProvider(list(components(package).values()), f"gpufleet-{package}")
+    assert sorted(provider._component_defs) == sorted(SAMPLES[package])
 
 
-@every_component
-def test_component_has_the_shape_that_the_host_calls(kind):
-    name, args, opts = list(inspect.signature(COMPONENTS[kind].__init__).parameters.values())[1:]
+@every_component()
+def test_component_has_the_shape_that_the_host_calls(sample: Sample):
+    name, args, opts = list(inspect.signature(sample.component.__init__).parameters.values())[1:]
     assert (name.name, name.annotation) == ("name", str)
-    assert (args.name, args.annotation.__name__) == ("args", f"{kind}Args")
+    assert (args.name, args.annotation.__name__) == ("args", f"{sample.kind}Args")
     assert (opts.name, opts.default, opts.annotation) == ("opts", None, pulumi.ResourceOptions | None)
 
 
-@every_component
-def test_served_component_registers_the_same(kind, preview):
-    wire = {camel(key): over_the_wire(value) for key, value in {**SAMPLES[kind], "tags": TAGS}.items()}
-    provider = ComponentProvider([COMPONENTS[kind]], PACKAGE)
-    served = construct(lambda: provider.construct("mine", f"{PACKAGE}:index:{kind}", wire), preview)
-    direct = build(kind, preview)
-    assert by_name(served) == by_name(direct)
-    assert served.outputs["mine"] == direct.outputs["mine"]
+@every_component()
+def test_served_component_registers_the_same(sample: Sample, preview):
+    wire = over_the_wire(sample.args, sample.args_type)
+    provider = served(sample)
+    built = construct(lambda: provider.construct("mine", sample.token, wire), preview)
+    direct = sample.build(preview)
+    assert by_name(built) == by_name(direct)
+    assert built.outputs["mine"] == direct.outputs["mine"]
 
 
-@every_component
-def test_served_component_publishes_what_it_declares(kind):
-    provider = ComponentProvider([COMPONENTS[kind]], PACKAGE)
-    declared = set(provider._component_defs[kind].outputs_mapping.values())
-    assert build(kind, preview=False).outputs["mine"].keys() == declared
+@every_component()
+def test_served_component_publishes_what_it_declares(sample: Sample):
+    declared = set(served(sample)._component_defs[sample.kind].outputs_mapping.values())
+    assert sample.build(preview=False).outputs["mine"].keys() == declared
 
 
-@every_component
-def test_component_describes_each_argument_of_its_own(kind):
-    declared = inspect.signature(COMPONENTS[kind].__init__).parameters["args"].annotation
-    analysis = Analyzer(PACKAGE).analyze([COMPONENTS[kind]])["component_definitions"][kind]
+@every_component()
+def test_component_describes_each_argument_of_its_own(sample: Sample):
+    analysis = Analyzer(f"gpufleet-{sample.package}").analyze([sample.component])["component_definitions"][sample.kind]
     described = {analysis.inputs_mapping[key] for key, value in analysis.inputs.items() if value.description}
-    assert fields_written_in(declared) - described == set()
+    assert fields_written_in(sample.args_type) - described == set()
+
+
+def served(sample: Sample) -> ComponentProvider:
+    return ComponentProvider([sample.component], f"gpufleet-{sample.package}")
 
 
 def fields_written_in(declared: type) -> set[str]:

@@ -1,13 +1,13 @@
 """The MPI job as a resource: the manifest of the plain function, replaced as a whole."""
 
-from kubernetes_samples import SAMPLES
 from recorder import construct, refusal
+from samples import SAMPLES
 
 from gpufleet.jobs.mpi_job import mpi_job
 from gpufleet.kubernetes.mpi_job import MpiJob
 
 JOB = "kubernetes:kubeflow.org/v2beta1:MPIJob"
-ARGS = SAMPLES["MpiJob"]
+ARGS = SAMPLES["kubernetes"]["MpiJob"]
 
 
 def test_registers_what_the_plain_function_makes(preview):

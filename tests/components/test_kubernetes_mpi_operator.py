@@ -5,8 +5,8 @@ import urllib.error
 import urllib.request
 
 import pytest
-from kubernetes_samples import MANIFEST
 from recorder import construct, refusal
+from samples import MANIFEST
 
 from gpufleet.kubernetes import manifests
 from gpufleet.kubernetes.mpi_operator import MpiOperator, known_checksums

@@ -1,0 +1,24 @@
+"""Every child of a component of AWS that can be tagged is."""
+
+import importlib
+import inspect
+from collections.abc import Mapping
+
+from samples import TAGS, Sample, every_component
+
+
+def takes_tags(type_token: str) -> bool:
+    """Whether the SDK's class of a type token has an argument called tags."""
+    _, path, name = type_token.split(":")
+    module = importlib.import_module(f"pulumi_aws.{path.partition('/')[0]}")
+    return "tags" in inspect.signature(getattr(module, f"{name}Args").__init__).parameters
+
+
+@every_component("aws")
+def test_children_are_tagged(sample: Sample, preview):
+    taggable = [each for each in sample.children(preview) if takes_tags(each.type)]
+    assert taggable
+    for child in taggable:
+        tags = child.inputs.get("tags")
+        assert isinstance(tags, Mapping), f"{child.name} has no tags"
+        assert {**tags, **TAGS, "Name": child.name} == tags, f"{child.name} lacks tags"
