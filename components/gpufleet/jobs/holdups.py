@@ -1,11 +1,11 @@
 """What holds a job up: pods that wait, quota, the queue, and what the operator does not like."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gpufleet.jobs import places
 from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
-from gpufleet.jobs.waiting import is_starting, waits
+from gpufleet.jobs.waiting import Wait, is_starting, waits
 from gpufleet.rules.wording import one_line
 
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -34,14 +34,23 @@ def _lines(api: KubernetesApi, job: Mapping[str, Any]) -> Iterator[str]:
     )
     for wait in waits(pods):
         yield wait.line
-    starting = [pod["metadata"]["name"] for pod in pods if is_starting(pod)]
-    for pod in starting[:_STARTING_ASKED]:
-        for warning in _warnings(api, namespace, pod):
-            yield f"{pod} waits: {warning}"
+    yield from _starting(api, namespace, sorted(pod["metadata"]["name"] for pod in pods if is_starting(pod)))
     # Pods that could not even be made (quota, admission), and jobs that the operator finds invalid.
     for owner in (name, f"{name}-launcher"):
         for warning in _warnings(api, namespace, owner):
             yield f"{owner}: {warning}"
+
+
+def _starting(api: KubernetesApi, namespace: str, pods: Sequence[str]) -> Iterator[str]:
+    """Pods whose containers do not start, with one warning together."""
+    by_warning: dict[str, list[str]] = {}
+    for pod in pods[:_STARTING_ASKED]:
+        for warning in _warnings(api, namespace, pod):
+            by_warning.setdefault(warning, []).append(pod)
+    others = len(pods) - _STARTING_ASKED
+    more = f" ({others} more pods are starting)" if others > 0 else ""
+    for warning, names in by_warning.items():
+        yield Wait(tuple(names), warning + more).line
 
 
 def _queued(api: KubernetesApi, job: Mapping[str, Any]) -> Iterator[str]:
