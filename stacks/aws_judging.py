@@ -3,7 +3,17 @@
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from aws_parts import cluster_of, control_zones, given, mounted_zones, refused_zones, registry_of, tags
+import on_cluster
+from aws_parts import (
+    autoscaler_of,
+    cluster_of,
+    control_zones,
+    mounted_zones,
+    refused_zones,
+    registry_of,
+    tags,
+    volume_files,
+)
 from aws_settings import AwsSettings
 from gpufleet.address_plan import plan_subnets
 from gpufleet.aws.addons import ADDONS, ADDRESSES_PER_NODE
@@ -19,7 +29,9 @@ from gpufleet.rules.aws.existing_network import judge_existing_network
 from gpufleet.rules.aws.registry_host import judge_registry_host
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.judged import Judged
+from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
 from gpufleet.rules.subnet import judge_addresses
+from settings import given
 
 T = TypeVar("T")
 
@@ -39,13 +51,19 @@ def refuse(environment: str, settings: AwsSettings) -> None:
         "registry": [*judge_registry(registry), *judge_registry_host(registry)],
         **{pool: judge_pool(intent, settings.region) for pool, intent in pools.items()},
     }
+    own = settings.existing_cluster is None
+    # Ids are only known once there is a file system.
+    on_it = on_cluster.arguments(environment, settings, volume_files(settings, True, True), settings.files.one_zone)
+    judged |= on_cluster.judge(settings, on_it, own=own)
+    if "autoscaler" in on_cluster.software(settings, own=own):
+        judged["autoscaler"] = judge_autoscaler(autoscaler_of(settings))
     whole = judge_quotas(environment, named(environment, pools), settings.region, quotas_of(settings))
     whole += addresses(environment, settings)
     if settings.network.vpc_id is None:
         judged["network"] += judge_address_plan(network, DEFAULT_CIDR, DEFAULT_MAX_ZONES)
     if settings.budget is not None:
         judged["budget"] = judge_budget(given(settings.budget) | {"environment": environment})
-    if settings.existing_cluster is None:
+    if own:
         cluster = cluster_of(settings)
         judged["cluster"] = [
             *judge_cluster(cluster | region | {"zones": control_zones(settings)}, "zones", refused_zones(settings)),

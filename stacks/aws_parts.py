@@ -3,15 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel
-
 from aws_settings import AwsSettings
 from gpufleet.catalog import aws
-
-
-def given(settings: BaseModel) -> dict[str, Any]:
-    """The arguments that the configuration really gives; the components know the defaults."""
-    return settings.model_dump(exclude_none=True)
+from settings import given
 
 
 def tags(environment: str, settings: AwsSettings) -> dict[str, str]:
@@ -49,3 +43,14 @@ def registry_of(environment: str, settings: AwsSettings) -> dict[str, Any]:
     """The registry's arguments. Repository names are shared by the whole account: the environment's goes in front."""
     registry = given(settings.registry)
     return registry | {"repositories": [f"{environment}/{name}" for name in registry.get("repositories", [])]}
+
+
+def volume_files(settings: AwsSettings, file_system: object, access_point: object) -> dict[str, Any]:
+    """Where the files of the shared volume are; the arguments are ids, or outputs that will be."""
+    point = {} if settings.files.access_point is False else {"access_point": access_point}
+    return {"efs": file_system} | point
+
+
+def autoscaler_of(settings: AwsSettings) -> dict[str, Any]:
+    """The autoscaler's arguments but the cluster's name."""
+    return given(settings.autoscaler) | {"region": settings.region}

@@ -7,6 +7,7 @@ from gpufleet.aws.cluster import ClusterArgs
 from gpufleet.aws.network import NetworkArgs
 from gpufleet.aws.registry import RegistryArgs
 from gpufleet.aws.shared_files import SharedFilesArgs
+from gpufleet.kubernetes.autoscaler import AutoscalerArgs
 from settings import Section, SharedSettings
 from typed_dict import model_of
 
@@ -20,6 +21,7 @@ FilesSettings = model_of(
     without={*_FILLED, "zones", "vpc_id", "subnet_ids", "client_security_group_ids", "zone_names"},
 )
 RegistrySettings = model_of(RegistryArgs, Section, without=_FILLED)
+AutoscalerSettings = model_of(AutoscalerArgs, Section, without={"cluster_name", "region", "labels"})
 
 
 class ClusterSettings(
@@ -63,6 +65,8 @@ class AwsSettings(SharedSettings):
     """An EKS cluster to use instead of making one; give its VPC under network too."""
     files: FilesSettings = FilesSettings()
     """The shared file system (EFS), mounted in every zone that has GPU nodes."""
+    autoscaler: AutoscalerSettings = AutoscalerSettings()
+    """What starts nodes for a job, and takes them away after it."""
     budget: BudgetSettings | None = None
     """What the environment may cost in a month, and who hears of it. Default: no budget, and nobody hears."""
     registry: RegistrySettings = RegistrySettings()

@@ -4,9 +4,11 @@ from typing import Any, NamedTuple, cast
 
 import pulumi
 
+import on_cluster
 from aws_judging import refuse
-from aws_parts import cluster_of, control_zones, given, mounted_zones, registry_of, tags
+from aws_parts import autoscaler_of, cluster_of, control_zones, mounted_zones, registry_of, tags, volume_files
 from aws_settings import AwsSettings
+from gpufleet.aws.autoscaler_identity import AutoscalerIdentity, AutoscalerIdentityArgs
 from gpufleet.aws.budget import Budget, BudgetArgs
 from gpufleet.aws.cluster import Cluster, ClusterArgs
 from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
@@ -14,6 +16,9 @@ from gpufleet.aws.kubeconfig import kubeconfig
 from gpufleet.aws.network import Network, NetworkArgs
 from gpufleet.aws.registry import Registry, RegistryArgs
 from gpufleet.aws.shared_files import SharedFiles, SharedFilesArgs
+from gpufleet.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
+from gpufleet.kubernetes.provider import cluster_provider
+from settings import given
 
 
 def build(environment: str, settings: AwsSettings) -> dict[str, pulumi.Input[Any]]:
@@ -63,6 +68,17 @@ def build(environment: str, settings: AwsSettings) -> dict[str, pulumi.Input[Any
     if settings.budget is not None:
         watched = given(settings.budget) | {"environment": environment, "tags": tags(environment, settings)}
         Budget(f"{environment}-budget", cast(BudgetArgs, watched))
+    site = on_cluster.Site(
+        provider=cluster_provider(f"{environment}-kubernetes", cluster.kubeconfig),
+        # Mount targets too: a job that is ended lets go of its files.
+        settled=[*cluster.settled, files],
+        own=settings.existing_cluster is None,
+        files=volume_files(settings, files.file_system_id, files.access_point_id),
+        zone=settings.files.one_zone,
+    )
+    jobs = on_cluster.install(environment, settings, site, pools)
+    if "autoscaler" in on_cluster.software(settings, own=site.own):
+        autoscaler(environment, settings, cluster, site)
     return {
         "cluster_name": cluster.name,
         "kubeconfig": cluster.kubeconfig,
@@ -70,15 +86,37 @@ def build(environment: str, settings: AwsSettings) -> dict[str, pulumi.Input[Any
         "access_point_id": files.access_point_id,
         "registry_urls": registry.repository_urls,
         "node_groups": {pool: group.node_group_name for pool, group in pools.items()},
+        "jobs": jobs,
+        "first_job": f"gpufleet jobs submit {environment} --workers 2 --follow -- python3 train.py",
     }
 
 
+def autoscaler(environment: str, settings: AwsSettings, cluster: "ClusterLinks", site: on_cluster.Site) -> None:
+    """The autoscaler and its rights, which are there before it and until it is gone."""
+    identity = AutoscalerIdentity(
+        f"{environment}-autoscaler-identity",
+        cast(
+            AutoscalerIdentityArgs,
+            {"cluster_name": cluster.name, "region": settings.region, "tags": tags(environment, settings)},
+        ),
+    )
+    Autoscaler(
+        f"{environment}-autoscaler",
+        cast(AutoscalerArgs, autoscaler_of(settings) | {"cluster_name": identity.cluster_name}),
+        site.options(identity),
+    )
+
+
 class ClusterLinks(NamedTuple):
-    """What the rest of the stack takes from a cluster, new or existing. joining: arguments of node groups."""
+    """What the rest of the stack takes from a cluster, new or existing.
+
+    joining: arguments of node groups. settled: the cluster with its nodes and add-ons, where the stack makes it.
+    """
 
     name: pulumi.Input[str]
     kubeconfig: pulumi.Output[str]
     joining: dict[str, Any]
+    settled: list[pulumi.Resource]
 
 
 def new_cluster(environment: str, settings: AwsSettings, network: Network) -> ClusterLinks:
@@ -107,7 +145,7 @@ def new_cluster(environment: str, settings: AwsSettings, network: Network) -> Cl
         "cluster_certificate_authority": cluster.certificate_authority,
         "service_cidr": cluster.service_cidr,
     }
-    return ClusterLinks(cluster.cluster_name, cluster.kubeconfig, joining)
+    return ClusterLinks(cluster.cluster_name, cluster.kubeconfig, joining, [cluster])
 
 
 def existing_cluster(settings: AwsSettings) -> ClusterLinks:
@@ -123,4 +161,4 @@ def existing_cluster(settings: AwsSettings) -> ClusterLinks:
     joining |= {"service_cidr": cluster.service_cidr} if cluster.service_cidr else {}
     joining |= {"node_role_arn": cluster.node_role_arn} if cluster.node_role_arn else {}
     config = kubeconfig(cluster.name, cluster.endpoint, cluster.certificate_authority, settings.region)
-    return ClusterLinks(cluster.name, pulumi.Output.secret(config), joining)
+    return ClusterLinks(cluster.name, pulumi.Output.secret(config), joining, [])

@@ -18,6 +18,9 @@ from pydantic_core import ErrorDetails
 
 from gpufleet.cost.usage import UsageArgs, read_usage
 from gpufleet.errors import UserError
+from gpufleet.kubernetes.mpi_operator import MpiOperatorArgs
+from gpufleet.kubernetes.shared_volume import SharedVolumeArgs
+from gpufleet.kubernetes.team import TeamArgs
 from gpufleet.plan.limits import QuotaArgs, read_quotas
 from gpufleet.pool import Pool
 from gpufleet.rules.suppression import SuppressionArgs, read_suppressions
@@ -61,6 +64,18 @@ PoolSettings = model_of(Pool, Section)
 SuppressionSettings = model_of(SuppressionArgs, Section)
 QuotaSettings = model_of(QuotaArgs, Section)
 UsageSettings = model_of(UsageArgs, Section)
+OperatorSettings = model_of(MpiOperatorArgs, Section, without={"labels"})
+VolumeSettings = model_of(SharedVolumeArgs, Section, without={"namespace", "source", "zone", "labels"})
+
+
+class TeamSettings(model_of(TeamArgs, Section, without={"namespace", "labels"})):
+    namespace: str = "training"
+    """Namespace of its jobs."""
+
+
+def given(settings: BaseModel) -> dict[str, Any]:
+    """The arguments that the configuration really gives; the components know the defaults."""
+    return settings.model_dump(exclude_none=True)
 
 
 class SharedSettings(Section):
@@ -83,6 +98,15 @@ class SharedSettings(Section):
     """More tags for everything."""
     pools: dict[str, PoolSettings] = {}
     """GPU node groups by name."""
+    software: list[Literal["device-plugin", "efa-plugin", "mpi-operator", "autoscaler"]] | None = None
+    """What is installed on the cluster: device-plugin, efa-plugin, mpi-operator, autoscaler. Default: what the pools
+    need; on an existing cluster nothing, it is its owner's."""
+    operator: OperatorSettings = OperatorSettings()
+    """What runs MPI jobs."""
+    team: TeamSettings = TeamSettings()
+    """Who trains here: a namespace with its service account, registry login and network policies."""
+    volume: VolumeSettings = VolumeSettings()
+    """The shared files as a volume of the team's namespace, which jobs mount at /mnt."""
     quotas: list[QuotaSettings] = []
     """Limits of the account on vCPUs, for judging pools without credentials. `gpufleet preflight` asks the account."""
     usage: UsageSettings = UsageSettings()

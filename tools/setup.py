@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Set this checkout up: .venv with the locked packages, gpufleet itself editable, and a Pulumi engine.
+"""Set this checkout up: .venv with the locked packages, gpufleet itself editable, a Pulumi engine, and a manifest.
 
 Idempotent; when nothing has changed it only looks, in well under a second. It needs Python >= 3.11 and nothing else.
 See tools/pulumi/obtain.py for where the engine comes from and GPUFLEET_PULUMI for choosing.
@@ -34,6 +34,7 @@ def main() -> int:
         make_environment,
     )
     from links import link_engine
+    from manifests import keep_manifest
     from obtain import EngineMissing, obtain
     from progress import teller
     from turns import turn
@@ -47,6 +48,7 @@ def main() -> int:
             compile_sources()
             engine = obtain(os.environ.get("GPUFLEET_PULUMI", "auto"), VENV / "bin", say)
             link_engine(engine, VENV / "bin", PYTHON, say)
+            keep_manifest(say)
     except (SetupFailed, EngineMissing) as failure:
         print(f"setup: {failure}", file=sys.stderr)
         return 1

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from gpufleet.engine import Engine
     from gpufleet.jobs.kubernetes_api import KubernetesApi
     from gpufleet.jobs.settings import Settings
+    from gpufleet_rehearsal.home import Home
 
 
 def settings_of(environment: str, program: Path, outputs: Path | None) -> "Settings":
@@ -22,8 +24,12 @@ def settings_of(environment: str, program: Path, outputs: Path | None) -> "Setti
     """
     from gpufleet.jobs.settings import settings_from
 
-    found = _engine(program, environment).outputs(environment, secrets=True) if outputs is None else _read(outputs)
-    return settings_from(found, environment)
+    home = _rehearsal(program)
+    told = _read(outputs) if outputs else _engine(home, program, environment).outputs(environment, secrets=True)
+    settings = settings_from(told, environment)
+    if home is None:
+        return settings
+    return replace(settings, kubeconfig=home.control_plane.instead_of(settings.kubeconfig, environment))
 
 
 def api_of(settings: "Settings") -> "KubernetesApi":
@@ -33,17 +39,22 @@ def api_of(settings: "Settings") -> "KubernetesApi":
     return KubernetesApi.of(settings.kubeconfig, settings.environment)
 
 
-def _engine(program: Path, environment: str) -> "Engine":
+def _rehearsal(program: Path) -> "Home | None":
+    """The rehearsal that we are inside of."""
     rehearsal = os.environ.get("GPUFLEET_REHEARSAL")
     if rehearsal is None:
-        from gpufleet.engine import Engine
-
-        return Engine(program.resolve())
+        return None
     from gpufleet_rehearsal.home import Home
 
     home = Home.of(program, Path(rehearsal))
     home.prepare()
-    return home.engine(environment)
+    return home
+
+
+def _engine(home: "Home | None", program: Path, environment: str) -> "Engine":
+    from gpufleet.engine import Engine
+
+    return Engine(program.resolve()) if home is None else home.engine(environment)
 
 
 def _read(file: Path) -> Mapping[str, object]:

@@ -154,6 +154,9 @@ class SharedVolume(pulumi.ComponentResource):
     Every file keeps the uid of the job that wrote it, but on an EFS access point, which has a user of its own. The
     drivers of EFS and Azure have to be on the cluster; NFS needs none.
 
+    A claim is not deleted as long as a pod mounts it. Name its namespace as `deleted_with` of the options, where one
+    program makes both: the claim then goes with the namespace and the jobs in it.
+
     Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
@@ -164,6 +167,11 @@ class SharedVolume(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: SharedVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         refuse_or_warn(name, [*judge_arguments(args, SharedVolumeArgs), *judge_shared_volume(args)])
+        namespace = opts.deleted_with if opts else None
+        if opts is not None:
+            # Children inherit it, but a volume is in no namespace.
+            opts = pulumi.ResourceOptions.merge(opts, None)
+            opts.deleted_with = None
         super().__init__("gpufleet-kubernetes:index:SharedVolume", name, {}, opts)
         labels = args.get("labels", {})
         volume = kubernetes_object(
@@ -172,7 +180,7 @@ class SharedVolume(pulumi.ComponentResource):
         claim = kubernetes_object(
             f"{name}-claim",
             labelled(plan_claim(args), labels),
-            pulumi.ResourceOptions(parent=self, depends_on=[volume]),
+            pulumi.ResourceOptions(parent=self, depends_on=[volume], deleted_with=namespace),
         )
         claim_name = args.get("claim", "shared")
         self.claim = after(pulumi.Output.from_input(claim_name), claim)

@@ -130,6 +130,8 @@ class Team(pulumi.ComponentResource):
 
     namespace: pulumi.Output[str]
     """Name of the namespace, for whoever is in it: made after it, deleted before it."""
+    namespace_object: pulumi.Resource
+    """The namespace itself, for `deleted_with` of what is in it and would wait for its jobs."""
     service_account: pulumi.Output[str]
     pull_secret: pulumi.Output[str | None]
     """Name of the secret with the registry's login; None without one."""
@@ -141,7 +143,9 @@ class Team(pulumi.ComponentResource):
         namespace = kubernetes_object(
             f"{name}-namespace", labelled(plan_namespace(args), labels), pulumi.ResourceOptions(parent=self)
         )
-        inside = pulumi.ResourceOptions(parent=self, depends_on=[namespace])
+        # With a namespace goes all that is in it.
+        inside = pulumi.ResourceOptions(parent=self, depends_on=[namespace], deleted_with=namespace)
+        self.namespace_object = namespace
         account = kubernetes_object(f"{name}-service-account", labelled(plan_service_account(args), labels), inside)
         for policy, document in plan_network_policies(args).items():
             kubernetes_object(f"{name}-{policy}", labelled(document, labels), inside)

@@ -47,10 +47,15 @@ class NodeTable(Protocol):
 
 @dataclass(frozen=True)
 class Group:
-    """What one GPU node group asks for. zones: ids; taints: as EKS has them; network: plain or efa."""
+    """What one GPU node group asks for. zones: ids; taints: as EKS has them; network: plain or efa.
+
+    min, max: between which an autoscaler may move the number.
+    """
 
     pool: str
     desired: int
+    min: int
+    max: int
     type: str
     zones: tuple[str, ...]
     labels: Mapping[str, str]
@@ -72,11 +77,14 @@ def groups(store: Store) -> list[Group]:
         type_ = next((str(given) for given in types if given), "")
         if type_ not in aws().types or group.status != "available":
             continue
+        sizes = _mapping(view.get("scalingConfig"))
         zones = [_zone(subnets[str(id_)]) for id_ in _list(view.get("subnetIds")) if str(id_) in subnets]
         found.append(
             Group(
                 pool=str(view["nodeGroupName"]),
-                desired=int(cast("int", _mapping(view.get("scalingConfig")).get("desiredSize") or 0)),
+                desired=int(cast("int", sizes.get("desiredSize") or 0)),
+                min=int(cast("int", sizes.get("minSize") or 0)),
+                max=int(cast("int", sizes.get("maxSize") or 0)),
                 type=type_,
                 zones=tuple(zones),
                 labels={key: str(value) for key, value in _mapping(view.get("labels")).items()},
@@ -129,7 +137,7 @@ def _grow(table: NodeTable, group: Group, have: int) -> None:
 
 
 def _shape(group: object) -> object:
-    return {**group, "desired": 0} if isinstance(group, Mapping) else None
+    return {**group, "desired": 0, "min": 0, "max": 0} if isinstance(group, Mapping) else None
 
 
 def _zone(subnet: Resource) -> str:

@@ -7,6 +7,7 @@ built, there is none, and objects are only checked and recorded.
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.settings import load_settings
 from gpufleet_rehearsal.cloud.store import Store
-from gpufleet_rehearsal.kubernetes import fleet
+from gpufleet_rehearsal.kubernetes import autoscaling, fleet
 from gpufleet_rehearsal.kubernetes.kubeconfig import Access, read_kubeconfig
 
 if TYPE_CHECKING:
@@ -55,6 +56,21 @@ class OwnPlane:
                 return None
         return read_kubeconfig(str(plane.kubeconfig))
 
+    def instead_of(self, kubeconfig: object, environment: str) -> object:
+        """The administrator's kubeconfig in the place of a simulated cluster's; any other as it is.
+
+        Errors: UserError when it does not run, KubeconfigError for what is none.
+        """
+        text = kubeconfig if isinstance(kubeconfig, str) else json.dumps(kubeconfig)
+        if not read_kubeconfig(text).simulated:
+            return kubeconfig
+        if self.access(start=False) is None:
+            raise UserError(
+                f"{environment}: its simulated cluster leads to no control plane: "
+                f"{self.why_not or 'it does not run'}; `gpufleet rehearse {environment}` brings it up"
+            )
+        return self.kubeconfig.read_text(encoding="utf-8")
+
     def stop(self) -> list[str]:
         """End it; the names of its processes that ran. Errors: UserError where one does not end."""
         plane = self._plane() if self._home.exists() else None
@@ -66,7 +82,8 @@ class OwnPlane:
             raise UserError(str(error)) from error
 
     def follow_fleet(self) -> list[str]:
-        """Make and take away fake nodes as the simulated cloud's node groups say; what was done, a line each.
+        """Make and take away fake nodes as the simulated cloud's node groups say, and run a stand-in autoscaler where
+        the program has installed one; what was done, a line each.
 
         Nothing where it does not run. Errors: UserError.
         """
@@ -76,11 +93,14 @@ class OwnPlane:
             return []
         if self._store is None:
             self._store = Store(database)
-        errors = importlib.import_module("api_client")
+        errors, ended = importlib.import_module("api_client"), importlib.import_module("processes").ProcessEnded
         nodes = importlib.import_module("nodes")
         try:
-            return fleet.follow(self._store, self._home, cast("fleet.NodeTable", nodes.Nodes(plane.client)))
-        except (errors.ApiSilent, errors.ApiRefused, nodes.UnknownNode) as error:
+            done = fleet.follow(self._store, self._home, cast("fleet.NodeTable", nodes.Nodes(plane.client)))
+            scale = load_settings(self._directory / "rehearsal.json").latency_scale
+            done.append(autoscaling.follow(self._store, self._directory, self._home, scale, plane))
+            return [line for line in done if line]
+        except (errors.ApiSilent, errors.ApiRefused, nodes.UnknownNode, ended) as error:
             raise UserError(f"fake GPU nodes: {error}") from error
 
     def _plane(self) -> ControlPlane | None:

@@ -49,6 +49,10 @@ class Recorded:
         held = self._store.get(str(kind), id_)
         return held.version if held else 0
 
+    def inputs_of(self, kind: Kind) -> list[Mapping[str, Json]]:
+        """The inputs of everything of this kind that is noted."""
+        return [held.inputs for held in self._store.resources(str(kind))]
+
     def any_of(self, kind: Kind) -> bool:
         """Whether anything of this kind is noted."""
         return bool(self._store.resources(str(kind)))
