@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -49,7 +50,8 @@ def jobs() -> None:
 @click.option("--workers", type=int, metavar="N", help="Pods with GPUs, all in one zone.")
 @click.option("--gpus", type=int, metavar="N", help="GPUs of each worker. Default: all of a node.")
 @click.option("--pool", metavar="NAME", help="Default: the environment's only one.")
-@click.option("--image", metavar="NAME[:TAG]", help="Default: latest of the environment's only repository.")
+@click.option("--image", metavar="NAME[:TAG]",
+              help="NAME alone: what `images build` pushed last. Default: that of the only repository.")
 @click.option("--name", metavar="NAME", help="Default: made from the command and the time.")
 @click.option("--env", "variables", multiple=True, metavar="KEY=VALUE", help="For every rank.")
 @click.option("--queue", metavar="NAME", help="Default: the environment's.")
@@ -94,14 +96,15 @@ def submit(
         request["env"] = dict(_pair(each) for each in variables)
     job = checked(request, str(file or "job"))
     settings = settings_of(environment, program, outputs)
-    plan = planned(settings, job)
+    cluster = cache(lambda: api_of(settings))
+    plan = planned(settings, job, lambda: _images(cluster(), settings))
     name = plan.manifest["metadata"]["name"]
     for line in plan.advice:
         _note(f"note: {line}")
     if dry_run:
         click.echo(_manifest(plan.manifest, as_json), nl=False)
         return 0
-    api = api_of(settings)
+    api = cluster()
     if "after" in job:
         earlier = job["after"]
         again = "run the same command again"
@@ -226,6 +229,12 @@ def _follow(
         _note(f"\n{name}: goes on; " + (f"{left}, {resume}" if left else f"follow it again with `{resume}`{stop}"))
         raise SystemExit(INTERRUPTED) from None
     return code
+
+
+def _images(api: "KubernetesApi", settings: "Settings") -> dict[str, str]:
+    from gpufleet.images.recorded import pinned_images
+
+    return pinned_images(api, settings.namespace)
 
 
 def _show(event: "Event", as_json: bool) -> None:

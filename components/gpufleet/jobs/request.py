@@ -13,7 +13,7 @@ import yaml
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.mpi_job import MpiJobArgs, mpi_job
-from gpufleet.jobs.settings import Pool, Settings
+from gpufleet.jobs.settings import Pool, Recorded, Settings
 from gpufleet.rules.arguments import judge_arguments
 from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
 from gpufleet.rules.rule import Status
@@ -34,7 +34,8 @@ class JobRequest(TypedDict):
     pool: NotRequired[str]
     """Default: the environment's only one."""
     image: NotRequired[str]
-    """NAME[:TAG] of the environment's registry, or a full name. Default: latest of its only repository."""
+    """NAME[:TAG] of the environment's registry, or a full name. A NAME alone is the image that `gpufleet images build`
+    pushed last; so is the default, for the only repository."""
     env: NotRequired[Mapping[str, str]]
     queue: NotRequired[str]
     """Default: the environment's."""
@@ -84,9 +85,10 @@ class Planned:
     advice: list[str]
 
 
-def planned(settings: Settings, request: JobRequest) -> Planned:
+def planned(settings: Settings, request: JobRequest, recorded: Recorded = dict) -> Planned:
     """The MPIJob that the environment makes of a request.
 
+    recorded: asked for a repository's image where the request names neither tag nor digest. Default: there is none.
     Errors: UserError with a line for every fault that can be known without the cluster.
     """
     pool = settings.pool(request.get("pool"))
@@ -94,7 +96,7 @@ def planned(settings: Settings, request: JobRequest) -> Planned:
     gpus = request.get("gpus", pool.gpus)
     if gpus is None:
         raise UserError(f"{name}: gpus: how many {', '.join(pool.types)} has is not in the catalog; give --gpus")
-    args = _arguments(settings, request, pool, gpus)
+    args = _arguments(settings, request, pool, gpus, settings.image(request.get("image"), recorded))
     findings = judge_mpi_job(name, args)
     lines = [each.line(name) for each in findings if each.refuses] or misfits(name, request["workers"], gpus, pool)
     if lines:
@@ -121,12 +123,12 @@ def misfits(name: str, workers: int, gpus: int, pool: Pool) -> list[str]:
     return []
 
 
-def _arguments(settings: Settings, request: JobRequest, pool: Pool, gpus: int) -> MpiJobArgs:
+def _arguments(settings: Settings, request: JobRequest, pool: Pool, gpus: int, image: str) -> MpiJobArgs:
     args = MpiJobArgs(
         namespace=settings.namespace,
         workers=request["workers"],
         gpus_per_worker=gpus,
-        image=settings.image(request.get("image")),
+        image=image,
         command=list(request["command"]),
     )
     _place(args, pool)
@@ -146,7 +148,9 @@ def _arguments(settings: Settings, request: JobRequest, pool: Pool, gpus: int) -
 
 def _place(args: MpiJobArgs, pool: Pool) -> None:
     """Where the workers run. A zone is said only where all nodes of the pool are in it, and so carry its label."""
-    args["pool"] = pool.name
+    args["pool"] = pool.label
+    if pool.taints:
+        args["tolerations"] = pool.taints
     if len(pool.types) == 1:
         args["instance_type"] = pool.types[0]
     if len(pool.zones) == 1:

@@ -1,12 +1,16 @@
 """What an environment's jobs need to know, from the outputs of its stack: nobody types it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from gpufleet.catalog import GpuType, aws, azure
 from gpufleet.errors import UserError
+from gpufleet.pool import Taint
 from gpufleet.rules.wording import listed, use_one_of
+
+Recorded = Callable[[], Mapping[str, str]]
+"""Asks for the image that each repository's jobs run, by the repository's name: what `gpufleet images build` wrote."""
 
 
 class PoolOutput(TypedDict, total=False):
@@ -20,6 +24,10 @@ class PoolOutput(TypedDict, total=False):
     """plain, efa or infiniband."""
     max: int
     """Most nodes."""
+    label: str
+    """Value of gpufleet.dev/pool on its nodes. Default: the pool's name."""
+    taints: Sequence[Taint]
+    """Its own taints, besides the one of all GPU nodes."""
 
 
 class JobsOutput(TypedDict, total=False):
@@ -38,7 +46,10 @@ class JobsOutput(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Pool:
-    """A pool that jobs run on. records: of its types in the catalog; types that it does not know are left out."""
+    """A pool that jobs run on. records: of its types in the catalog; types that it does not know are left out.
+
+    label: of its nodes, gpufleet.dev/pool. taints: its own.
+    """
 
     name: str
     types: Sequence[str]
@@ -46,6 +57,8 @@ class Pool:
     network: str
     max: int | None
     records: Sequence[GpuType]
+    label: str
+    taints: Sequence[Taint] = ()
 
     @property
     def gpus(self) -> int | None:
@@ -97,21 +110,40 @@ class Settings:
             raise UserError(f"{self.environment}: pool={name}: no such pool; {use_one_of(name, list(self.pools))}")
         return self.pools[name]
 
-    def image(self, wanted: str | None) -> str:
+    def image(self, wanted: str | None, recorded: Recorded) -> str:
         """The image's full name: of the environment's own registry where no registry is named.
 
-        None: the newest of the only repository. Errors: UserError when it is not clear which.
+        wanted: a repository's name, alone or with :TAG or @DIGEST, or an image's full name; None: the only repository.
+        recorded: asked only for a repository without tag or digest. Errors: UserError when it is not clear which.
         """
-        own = {name.rpartition("/")[2]: url for name, url in self.repositories.items()}
         if wanted is None:
-            if len(own) != 1:
-                has = (
-                    f"the environment's registry has {listed(own, 'and')}" if own else "the environment has no registry"
-                )
+            if len(self.repositories) != 1:
+                names = listed(self.repositories, "and")
+                has = f"the environment's registry has {names}" if names else "the environment has no registry"
                 raise UserError(f"{self.environment}: which image? give --image; {has}")
-            return f"{next(iter(own.values()))}:latest"
+            wanted = next(iter(self.repositories))
         name, mark, rest = wanted.partition("@") if "@" in wanted else wanted.partition(":")
-        return f"{own[name]}{mark or ':'}{rest or 'latest'}" if name in own else wanted
+        repository = repository_named(self.repositories, name)
+        if repository is None:
+            return wanted
+        if rest:
+            return f"{self.repositories[repository]}{mark}{rest}"
+        image = recorded().get(repository)
+        if image is None:
+            raise UserError(
+                f"{self.environment}: image={repository}: no image of it is recorded; build one with "
+                f"`gpufleet images build {self.environment} DIR`, or give --image {repository}:TAG"
+            )
+        return image
+
+
+def repository_named(repositories: Iterable[str], name: str) -> str | None:
+    """The repository of this name, or the only one whose path ends with it: training for dev/training."""
+    names = list(repositories)
+    if name in names:
+        return name
+    ends = [each for each in names if each.endswith(f"/{name}")]
+    return ends[0] if len(ends) == 1 else None
 
 
 def settings_from(outputs: Mapping[str, object], environment: str) -> Settings:
@@ -154,6 +186,8 @@ def _pool(name: str, output: Any) -> Pool:  # noqa: ANN401 - JSON
         # Pulumi's outputs have no whole numbers: 2 comes back as 2.0.
         max=None if most is None else int(most),
         records=[known[each] for each in types if each in known],
+        label=str(output.get("label") or name),
+        taints=list(output.get("taints") or []),
     )
 
 

@@ -15,6 +15,7 @@ from played_cluster import PlayedCluster, job_object, kubeconfig, launcher, play
 
 TEAM = "/api/v1/namespaces/team"
 JOBS = "/apis/kubeflow.org/v2beta1/namespaces/team/mpijobs"
+DIGEST = "sha256:" + 64 * "1"
 POOL = {"types": ["g5.8xlarge"], "zones": ["use1-az1"], "network": "plain", "max": 2.0}
 
 
@@ -27,6 +28,7 @@ def here() -> Iterator[PlayedCluster]:
             f"{TEAM}/persistentvolumeclaims/shared": {"spec": {"volumeName": "pv"}, "status": {"phase": "Bound"}},
             "/api/v1/persistentvolumes/pv": {"spec": {}},
             f"{TEAM}/secrets/pull": {},
+            f"{TEAM}/configmaps/images": {"data": {"dev..training": f"r.invalid/t:now@{DIGEST}"}},
         },
         lists={f"{TEAM}/pods": [], f"{TEAM}/events": [], JOBS: [], "/api/v1/nodes": []},
     )
@@ -68,7 +70,7 @@ def test_what_the_outputs_know_nobody_types(here: PlayedCluster, run: Run) -> No
     replicas = made["spec"]["mpiReplicaSpecs"]
     worker = replicas["Worker"]["template"]["spec"]
     assert replicas["Worker"]["replicas"] == 2
-    assert worker["containers"][0]["image"] == "r.invalid/t:latest"
+    assert worker["containers"][0]["image"] == f"r.invalid/t@{DIGEST}"
     assert worker["containers"][0]["resources"]["limits"] == {"nvidia.com/gpu": "1"}
     assert worker["nodeSelector"]["gpufleet.dev/pool"] == "trainers"
     assert worker["nodeSelector"]["gpufleet.dev/zone-id"] == "use1-az1"
@@ -89,6 +91,53 @@ def test_yaml_of_a_few_lines_is_enough_and_options_win(here: PlayedCluster, run:
     assert launched["command"][-4:] == ["python3", "train.py", "--lr", "0.1"]
     assert {"name": "EPOCHS", "value": "3"} in launched["env"]
     assert here.asked == []
+
+
+def image_of(done: Result) -> str:
+    assert done.exit_code == 0, done.stderr
+    template = yaml.safe_load(done.stdout)["spec"]["mpiReplicaSpecs"]["Worker"]["template"]
+    return str(template["spec"]["containers"][0]["image"])
+
+
+@pytest.mark.parametrize("name", [[], ["--image", "training"], ["--image", "dev/training"]])
+def test_repository_without_a_tag_is_what_was_built_last(run: Run, name: list[str]) -> None:
+    assert image_of(submit(run, "--workers", "1", "--dry-run", *name)) == f"r.invalid/t@{DIGEST}"
+
+
+@pytest.mark.parametrize(
+    ("name", "image"),
+    [
+        ("training:v2", "r.invalid/t:v2"),
+        (f"training@{DIGEST}", f"r.invalid/t@{DIGEST}"),
+        ("quay.io/a/training:1", "quay.io/a/training:1"),
+        ("127.0.0.1:5000/training:1", "127.0.0.1:5000/training:1"),
+    ],
+)
+def test_dry_run_with_a_whole_image_asks_nobody(here: PlayedCluster, run: Run, name: str, image: str) -> None:
+    assert image_of(submit(run, "--workers", "1", "--dry-run", "--image", name)) == image
+    assert here.asked == []
+
+
+def test_image_that_is_not_clear_is_one_line(here: PlayedCluster, run: Run) -> None:
+    two = outputs(here) | {"registry_urls": {"dev/training": "r.invalid/t", "dev/tools": "r.invalid/o"}}
+    mended = "build the image again, or mend it with `kubectl edit`"
+    for options, given, line in (
+        ([], two, "dev: which image? give --image; the environment's registry has dev/training and dev/tools"),
+        ([], outputs(here) | {"registry_urls": {}}, "dev: which image? give --image; the environment has no registry"),
+        (
+            ["--image", "tools"],
+            two,
+            "dev: image=dev/tools: no image of it is recorded; build one with `gpufleet images build dev DIR`, or give "
+            "--image dev/tools:TAG",
+        ),
+    ):
+        done = submit(run, "--workers", "1", *options, given=given)
+        assert (done.exit_code, done.stderr) == (1, f"Error: {line}\n")
+    here.objects[f"{TEAM}/configmaps/images"] = {"data": {"dev..training": "r.invalid/t:v1"}}
+    done = submit(run, "--workers", "1")
+    line = f"dev: ConfigMap images in namespace team: dev..training is no URL@sha256:...; {mended}"
+    assert (done.exit_code, done.stderr) == (1, f"Error: {line}\n")
+    assert here.created == []
 
 
 def test_json_is_one_line_for_each_event(here: PlayedCluster, run: Run) -> None:

@@ -1,0 +1,136 @@
+"""`gpufleet images build|list`."""
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gpufleet.cli.environments import api_of, settings_of
+from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.jobs import of_environment
+from gpufleet.errors import UserError
+
+if TYPE_CHECKING:
+    from gpufleet.images.recorded import Image
+    from gpufleet.jobs.settings import Settings
+
+
+@click.group()
+def images() -> None:
+    """Images for jobs, in an environment's registry."""
+
+
+@images.command()
+@of_environment
+@click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--repository", metavar="NAME", help="Default: the environment's only one.")
+@click.option("--tag", metavar="TAG", help="Default: the time, and the commit that DIR is at.")
+@click.option("--file", type=click.Path(path_type=Path), help="Default: Dockerfile, else Containerfile, of DIR.")
+@click.option(
+    "--build-arg",
+    "build_args",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="KEY alone takes the value from the environment. The image's history shows it: no secrets.",
+)
+@click.option("--platform", metavar="OS/ARCH", help="Default: that of the environment's nodes.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@for_the_user
+def build(
+    environment: str,
+    directory: Path,
+    program: Path,
+    outputs: Path | None,
+    repository: str | None,
+    tag: str | None,
+    file: Path | None,
+    build_args: tuple[str, ...],
+    platform: str | None,
+    as_json: bool,
+) -> int:
+    """Build the Dockerfile of DIR with buildah or podman and push it; jobs run it from then on.
+
+    \b
+    gpufleet images build aws-dev examples/train
+    gpufleet jobs submit aws-dev --workers 2 -- python3 train.py
+    """
+    from gpufleet.images import build as building
+    from gpufleet.images.builder import BuilderFailed
+
+    settings = settings_of(environment, program, outputs)
+    plan = building.planned(
+        settings,
+        directory,
+        repository=repository,
+        tag=tag,
+        file=file,
+        platform=platform,
+        build_args=dict(_pair(each) for each in build_args),
+    )
+    for line in plan.advice:
+        _note(f"note: {line}")
+    try:
+        image = building.built(plan, _note)
+    except BuilderFailed as error:
+        _note(f"Error: {error}")
+        return error.code
+    trouble = _recorded(settings, plan.repository.name, image)
+    if as_json:
+        found = {"repository": plan.repository.name, "tag": image.tag, "digest": image.digest, "image": image.pinned}
+        click.echo(json.dumps(found | {"recorded": trouble is None}))
+    else:
+        click.echo(image.pinned)
+    if trouble is None:
+        _note(f"{plan.repository.name}: jobs run it from now on")
+        return 0
+    raise UserError(f"{trouble}; the image is pushed, but jobs do not know it: submit them with --image {image.pinned}")
+
+
+@images.command("list")
+@of_environment
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@for_the_user
+def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) -> int:
+    """The image of each repository that jobs run by default: what was built last."""
+    from gpufleet.images.recorded import recorded
+
+    settings = settings_of(environment, program, outputs)
+    known = recorded(api_of(settings), settings.namespace)
+    rows = [(name, known.get(name)) for name in sorted({*settings.repositories, *known})]
+    if as_json:
+        found = [
+            {"repository": name, "tag": image and image.tag, "image": image and image.pinned} for name, image in rows
+        ]
+        click.echo(json.dumps(found, indent=2))
+        return 0
+    if not rows:
+        click.echo(f"{environment}: it has no repository")
+    for name, image in rows:
+        click.echo(f"{name}: " + (f"{image.tag}  {image.pinned}" if image else "none built yet"))
+    return 0
+
+
+def _recorded(settings: "Settings", repository: str, image: "Image") -> UserError | None:
+    """Record what has been pushed; an error comes back, since the push stands."""
+    from gpufleet.images.recorded import record
+
+    try:
+        record(api_of(settings), settings.namespace, repository, image)
+    except UserError as error:
+        return error
+    return None
+
+
+def _note(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, mark, value = text.partition("=")
+    if key and mark:
+        return key, value
+    if key in os.environ:
+        return key, os.environ[key]
+    raise UserError(f"images: build-arg={text}: has no value, here nor in the environment; write --build-arg KEY=VALUE")

@@ -1,0 +1,76 @@
+"""From a directory with a Dockerfile to an image in the environment's registry."""
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gpufleet.errors import UserError
+from gpufleet.images import dockerfile, platforms
+from gpufleet.images.builder import Build, build_command, digest_in, find_builder, push_command, run
+from gpufleet.images.login import login_file
+from gpufleet.images.recorded import Image
+from gpufleet.images.repository import Repository, checked_tag, chosen
+from gpufleet.images.tag import default_tag
+from gpufleet.jobs.settings import Settings
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Where an image goes, and how it is built. advice: what speaks against it without refusing it, a line each."""
+
+    builder: str
+    repository: Repository
+    tag: str
+    build: Build
+    advice: list[str]
+
+
+def planned(
+    settings: Settings,
+    directory: Path,
+    *,
+    repository: str | None = None,
+    tag: str | None = None,
+    file: Path | None = None,
+    platform: str | None = None,
+    build_args: Mapping[str, str] | None = None,
+) -> Planned:
+    """Everything that is settled before the first minute of building. Errors: UserError."""
+    source = dockerfile.found(directory, file)
+    target = chosen(settings.repositories, repository, settings.environment)
+    if "GPUFLEET_REHEARSAL" in os.environ and not target.on_this_machine:
+        raise UserError(
+            f"{settings.environment}: {target.host} is the registry of a rehearsal, to which nothing can be pushed; "
+            "build outside of it"
+        )
+    place = platforms.platform_for(settings.pools.values(), platform, settings.environment)
+    given = dict(build_args or {})
+    name = checked_tag(tag) if tag else default_tag(directory, datetime.now(UTC))
+    return Planned(
+        builder=find_builder(),
+        repository=target,
+        tag=name,
+        build=Build(f"{target.url}:{name}", directory, source, place, given),
+        advice=[*dockerfile.advice(source, given), *platforms.advice(place)],
+    )
+
+
+def built(plan: Planned, say: Callable[[str], None]) -> Image:
+    """Build and push; the builder's own progress goes to the standard error.
+
+    say: told what begins. Errors: BuilderFailed, UserError.
+    """
+    target = plan.repository
+    with login_file(target.host) as login:
+        say(f"{plan.build.image}: building {plan.build.file}")
+        run(build_command(plan.builder, plan.build, login), "nothing is pushed")
+    # A long build outlives a login: ECR's lasts 12 hours, ACR's 3.
+    with login_file(target.host) as login, tempfile.TemporaryDirectory(prefix="gpufleet-") as folder:
+        say(f"{plan.build.image}: pushing")
+        digest = Path(folder) / "digest"
+        plain_http = target.on_this_machine
+        run(push_command(plan.builder, plan.build.image, digest, login, plain_http=plain_http), "nothing is recorded")
+        return Image(target.url, plan.tag, digest_in(digest))

@@ -1,0 +1,254 @@
+"""`gpufleet images` as a user types it. The builder is a script that plays buildah's part, the cluster a small server.
+
+With the real buildah, registry and API server: tests/cluster/test_images.py.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from moto import mock_aws
+
+from gpufleet.cli import main
+from gpufleet.images.recorded import Image, record, recorded
+from gpufleet.jobs.kubernetes_api import KubernetesApi, Refused
+from played_cluster import PlayedCluster, played
+
+TEAM = "/api/v1/namespaces/team"
+IMAGES = f"{TEAM}/configmaps/images"
+DIGEST, OLD = (f"sha256:{64 * each}" for each in "ab")
+ECR = "123456789012.dkr.ecr.us-east-1.amazonaws.com"
+
+BUILDAH = """#!/bin/sh
+# Writes down how it was called, and the digest where it is asked for.
+echo "$@" >> "$PLAYED/calls"
+echo "played $1"
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --digestfile) echo "$DIGEST" > "$2" ;;
+    --authfile) cp "$2" "$PLAYED/login" ;;
+  esac
+  [ "$FAILS" = "$1" ] && exit 125
+  [ "$HANGS" = "$1" ] && { touch "$PLAYED/hangs"; sleep 30; }
+  shift
+done
+exit 0
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PlayedCluster]:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "buildah").write_text(BUILDAH)
+    (tmp_path / "bin" / "buildah").chmod(0o755)
+    (tmp_path / "context").mkdir()
+    (tmp_path / "context" / "Dockerfile").write_text("FROM scratch\n")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("PLAYED", str(tmp_path))
+    monkeypatch.setenv("DIGEST", DIGEST)
+    with played(PlayedCluster(objects={TEAM: {"metadata": {"name": "team"}}})) as cluster:
+        yield cluster
+
+
+def outputs(here: PlayedCluster, url: str = "r.invalid/dev/training") -> dict[str, Any]:
+    jobs = {"namespace": "team", "pools": {"trainers": {"types": ["g5.8xlarge"]}}}
+    return {"kubeconfig": json.dumps(here.kubeconfig), "registry_urls": {"dev/training": url}, "jobs": jobs}
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(here: PlayedCluster, tmp_path: Path) -> Run:
+    def invoke(verb: str, *arguments: str, given: dict[str, Any] | None = None) -> Result:
+        file = tmp_path / "outputs.json"
+        file.write_text(json.dumps(given or outputs(here)))
+        return CliRunner().invoke(main, ["images", verb, "dev", "--outputs", str(file), *arguments])
+
+    return invoke
+
+
+def test_image_is_built_pushed_and_recorded(here: PlayedCluster, run: Run, tmp_path: Path) -> None:
+    context = str(tmp_path / "context")
+    done = run("build", context, "--tag", "v1", "--build-arg", "A=1")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == f"r.invalid/dev/training@{DIGEST}\n"
+    assert done.stderr.splitlines()[-1] == "dev/training: jobs run it from now on"
+    image = "r.invalid/dev/training:v1"
+    built, pushed = (tmp_path / "calls").read_text().splitlines()
+    assert built == (
+        f"build --layers --file {context}/Dockerfile --tag {image} --platform linux/amd64 --build-arg A=1 {context}"
+    )
+    assert pushed.startswith("push --digestfile ")
+    assert pushed.endswith(f"/digest {image} docker://{image}"), "TLS is verified"
+    [made] = here.created
+    assert (made["kind"], made["metadata"]["name"]) == ("ConfigMap", "images")
+    assert made["data"] == {"dev..training": f"{image}@{DIGEST}"}
+    assert run("list").stdout == f"dev/training: v1  r.invalid/dev/training@{DIGEST}\n"
+
+
+def test_list_tells_of_repositories_without_an_image(here: PlayedCluster, run: Run) -> None:
+    assert run("list").stdout == "dev/training: none built yet\n"
+    assert json.loads(run("list", "--json").stdout) == [{"repository": "dev/training", "tag": None, "image": None}]
+    here.objects[IMAGES] = {"data": {"dev..training": f"r.invalid/dev/training:v0@{OLD}"}}
+    assert json.loads(run("list", "--json").stdout) == [
+        {"repository": "dev/training", "tag": "v0", "image": f"r.invalid/dev/training@{OLD}"}
+    ]
+    assert run("list", given=outputs(here) | {"registry_urls": {}}).stdout.startswith("dev/training: v0 ")
+
+
+def test_json_is_alone_on_the_standard_output(here: PlayedCluster, run: Run, tmp_path: Path) -> None:
+    done = run("build", str(tmp_path / "context"), "--json")
+    found = json.loads(done.stdout)
+    assert found["tag"] == Image.read(here.created[0]["data"]["dev..training"]).tag
+    assert found["tag"][:2] == "20", "the time"
+    assert found | {"tag": ""} == {
+        "repository": "dev/training",
+        "tag": "",
+        "digest": DIGEST,
+        "image": f"r.invalid/dev/training@{DIGEST}",
+        "recorded": True,
+    }
+
+
+@pytest.mark.parametrize(("verb", "left"), [("build", "nothing is pushed"), ("push", "nothing is recorded")])
+def test_exit_code_of_the_builder_goes_through(
+    here: PlayedCluster, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, left: str
+) -> None:
+    monkeypatch.setenv("FAILS", verb)
+    done = run("build", str(tmp_path / "context"))
+    assert (done.exit_code, done.stdout, here.created) == (125, "", [])
+    assert done.stderr.endswith(f"Error: {left}: buildah {verb} failed (exit code 125), see above\n")
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_unreachable_cluster_after_the_push_says_what_to_run(
+    here: PlayedCluster, run: Run, tmp_path: Path, options: list[str]
+) -> None:
+    here.answers = [0, 0]
+    done = run("build", str(tmp_path / "context"), *options)
+    assert done.exit_code == 1
+    assert done.stdout.startswith("{" if options else f"r.invalid/dev/training@{DIGEST}\n")
+    assert not options or json.loads(done.stdout)["recorded"] is False
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("Error: dev: http://127.0.0.1:")
+    assert last.endswith(
+        f"the image is pushed, but jobs do not know it: submit them with --image r.invalid/dev/training@{DIGEST}"
+    )
+
+
+def test_registry_on_loopback_may_speak_plain_http(here: PlayedCluster, run: Run, tmp_path: Path) -> None:
+    assert run("build", str(tmp_path / "context"), given=outputs(here, "127.0.0.1:5999/dev/training")).exit_code == 0
+    built, pushed = (tmp_path / "calls").read_text().splitlines()
+    assert ("--tls-verify" in built, "--tls-verify=false" in pushed) == (False, True)
+
+
+def test_ecr_login_goes_by_a_file(
+    here: PlayedCluster, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "y")
+    with mock_aws():
+        done = run("build", str(tmp_path / "context"), given=outputs(here, f"{ECR}/dev/training"))
+    assert done.exit_code == 0, done.stderr
+    secret = json.loads((tmp_path / "login").read_text())["auths"][ECR]["auth"]
+    said = (tmp_path / "calls").read_text()
+    assert said.count("--authfile") == 2
+    assert secret not in said + done.stdout + done.stderr
+    assert not Path(said.split("--authfile ")[1].split()[0]).exists()
+
+
+def test_what_cannot_be_is_one_line_before_anything_is_built(
+    here: PlayedCluster, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = str(tmp_path / "context")
+    for arguments, line in (
+        ([context + "x"], f"{context}x: there is no such directory; give the one with the Dockerfile"),
+        ([context, "--repository", "tools"], "dev: repository=tools: no such repository; use dev/training"),
+        ([context, "--tag", "a b"], "tag=a b: is no tag; use up to 128 letters"),
+        ([context, "--build-arg", "NOT_SET"], "images: build-arg=NOT_SET: has no value, here nor in the environment"),
+        ([context, "--platform", "linux/arm64"], "dev: platform=linux/arm64: the nodes of its pools (trainers) are"),
+    ):
+        done = run("build", *arguments)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert done.stderr.startswith(f"Error: {line}"), done.stderr
+        assert done.stderr.count("\n") == 1
+    monkeypatch.setenv("GPUFLEET_REHEARSAL", str(tmp_path))
+    assert "is the registry of a rehearsal, to which nothing can be pushed" in run("build", context).stderr
+    (tmp_path / "bin" / "buildah").unlink()
+    monkeypatch.delenv("GPUFLEET_REHEARSAL")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert run("build", context).stderr.startswith("Error: images: neither buildah nor podman is on PATH; install one:")
+    assert not (tmp_path / "calls").exists()
+
+
+def test_base_image_without_a_tag_is_a_note(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "context" / "Dockerfile").write_text("FROM docker.io/library/ubuntu\n")
+    done = run("build", str(tmp_path / "context"))
+    assert done.exit_code == 0
+    assert done.stderr.startswith("note: Dockerfile:1: FROM docker.io/library/ubuntu: is another image after its next")
+
+
+def test_ctrl_c_ends_the_builder_and_pushes_nothing(
+    here: PlayedCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HANGS", "build")
+    file = tmp_path / "outputs.json"
+    file.write_text(json.dumps(outputs(here)))
+    gpufleet = str(Path(sys.executable).with_name("gpufleet"))
+    command = [gpufleet, "images", "build", "dev", "--outputs", str(file), str(tmp_path / "context")]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    end = time.monotonic() + 30
+    while not (tmp_path / "hangs").exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=20)
+    assert (process.returncode, stdout, here.created) == (130, "", [])
+    assert stderr.endswith("Error: nothing is pushed: interrupted\n")
+
+
+class _Api(KubernetesApi):
+    """Keeps one ConfigMap; somebody else makes it first when `late`."""
+
+    def __init__(self, late: bool) -> None:
+        self.where, self.late = "dev", late
+        self.merged: list[tuple[str, object]] = []
+        self.data: dict[str, str] = {}
+
+    def find(self, path: str, **_: object) -> dict[str, Any] | None:
+        return {"data": self.data} if self.data else None
+
+    def create(self, path: str, body: object, **_: object) -> dict[str, Any]:
+        assert self.late
+        raise Refused("dev: exists (409)", 409)
+
+    def merge(self, path: str, body: Any) -> dict[str, Any]:
+        self.data |= body["data"]
+        self.merged.append((path, body))
+        return {}
+
+
+def test_two_who_record_at_once_keep_each_others_image() -> None:
+    api = _Api(late=True)
+    image = Image("r.invalid/dev/training", "v1", DIGEST)
+    record(api, "team", "dev/training", image)
+    assert api.merged == [(IMAGES, {"data": {"dev..training": str(image)}})]
+    record(api, "team", "tools", Image("r.invalid/tools", "", OLD))
+    assert recorded(api, "team") == {"dev/training": image, "tools": Image("r.invalid/tools", "", OLD)}
+
+
+def test_namespace_that_is_not_there_is_said_after_the_push(here: PlayedCluster, run: Run, tmp_path: Path) -> None:
+    here.answers = [404, 404]
+    done = run("build", str(tmp_path / "context"))
+    assert done.exit_code == 1
+    assert "Error: dev: namespace=team: there is no such namespace; `pulumi up` makes it; the image is" in done.stderr
