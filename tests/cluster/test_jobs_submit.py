@@ -22,6 +22,7 @@ from nodes import Nodes
 from workloads import pods
 
 GPUFLEET = str(Path(sys.executable).with_name("gpufleet"))
+IMAGE = ["--image", "training:1"]
 WORKER, LAUNCHER = ("training.kubeflow.org/job-role=worker", "training.kubeflow.org/job-role=launcher")
 
 
@@ -66,7 +67,7 @@ def test_two_workers_are_submitted_followed_and_end(
     here = nodes.add(2, "g5.8xlarge", "use1-az1", "twos")
     there = nodes.add(2, "g5.8xlarge", "use1-az2", "others")
     file = outputs(operator, namespace, tmp_path, twos={"types": ["g5.8xlarge"], "zones": ["use1-az1"], "max": 2})
-    options = ["--outputs", file, "--workers", "2", "--gpus", "1", "--image", "training:1", "--name", "train", "--wait"]
+    options = ["--outputs", file, "--workers", "2", "--gpus", "1", "--name", "train", "--wait", *IMAGE]
     with watched(operator, namespace, WORKER) as workers:
         done = gpufleet("jobs", "submit", "dev", *options, "--", "python3", "train.py")
     assert done.returncode == 0, done.stderr
@@ -92,7 +93,7 @@ def test_what_the_operator_makes_of_a_job_is_what_mpirun_needs(
 ) -> None:
     nodes.add(2, "g5.8xlarge", "use1-az1", "checked")
     file = outputs(operator, namespace, tmp_path, checked={"types": ["g5.8xlarge"], "zones": ["use1-az1"]})
-    options = ["--outputs", file, "--workers", "2", "--name", "look", "--wait"]
+    options = ["--outputs", file, "--workers", "2", "--name", "look", "--wait", *IMAGE]
     with watched(operator, namespace, WORKER) as workers:
         assert gpufleet("jobs", "submit", "dev", *options, "--", "python3", "train.py").returncode == 0
     core = f"/api/v1/namespaces/{namespace}"
@@ -120,7 +121,7 @@ def test_pods_that_wait_are_named_with_the_schedulers_words_and_ctrl_c_leaves_th
     operator: ControlPlane, namespace: str, tmp_path: Path
 ) -> None:
     file = outputs(operator, namespace, tmp_path, empty={"types": ["p5.48xlarge"], "zones": ["use1-az1"]})
-    options = ["--outputs", file, "--workers", "2", "--name", "late", "--follow"]
+    options = ["--outputs", file, "--workers", "2", "--name", "late", "--follow", *IMAGE]
     running = subprocess.Popen(
         [GPUFLEET, "jobs", "submit", "dev", *options, "--", "python3", "train.py"], stderr=subprocess.PIPE, text=True
     )
@@ -156,9 +157,9 @@ def test_job_comes_after_another_that_succeeds_and_not_after_one_that_fails(
 ) -> None:
     nodes.add(1, "g5.8xlarge", "use1-az1", "chain")
     file = outputs(operator, namespace, tmp_path, chain={"types": ["g5.8xlarge"], "zones": ["use1-az1"]})
-    first = ["--outputs", file, "--workers", "1", "--name", "first"]
+    first = ["--outputs", file, "--workers", "1", "--name", "first", *IMAGE]
     assert gpufleet("jobs", "submit", "dev", *first, "--", "true").returncode == 0
-    second = ["--outputs", file, "--workers", "1", "--name", "second", "--after", "first", "--wait"]
+    second = ["--outputs", file, "--workers", "1", "--name", "second", "--after", "first", "--wait", *IMAGE]
     done = gpufleet("jobs", "submit", "dev", *second, "--", "true")
     assert done.returncode == 0, done.stderr
     told = done.stderr.splitlines()
@@ -169,7 +170,7 @@ def test_job_comes_after_another_that_succeeds_and_not_after_one_that_fails(
     assert started["second"]["metadata"]["creationTimestamp"] >= started["first"]["status"]["completionTime"], (
         "the second was made before the first had ended"
     )
-    third = ["--outputs", file, "--workers", "1", "--name", "third", "--after", "nobody"]
+    third = ["--outputs", file, "--workers", "1", "--name", "third", "--after", "nobody", *IMAGE]
     done = gpufleet("jobs", "submit", "dev", *third, "--", "true")
     assert (done.returncode, "there is no such job" in done.stderr) == (1, True)
 
@@ -185,7 +186,7 @@ def test_512_nodes_of_8_gpus_need_only_another_number(
     for workers in (2, 512):
         name = f"big-{workers}"
         before, began = _children_peak(), time.monotonic()
-        options = ["--outputs", file, "--workers", str(workers), "--name", name]
+        options = ["--outputs", file, "--workers", str(workers), "--name", name, *IMAGE]
         done = gpufleet("jobs", "submit", "dev", *options, "--", "python3", "train.py")
         figures[workers] = (time.monotonic() - began, _children_peak(), before)
         assert done.returncode == 0, done.stderr
