@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from digits_job import JOB
+from digits_job import JOB, command
 from job_run import JobRun, job_run
 
 from gpufleet.jobs.mpi_job import mpi_job
@@ -36,3 +36,12 @@ def root_run(tmp_path: Path, python: Path) -> Iterator[JobRun]:
     """The same job of an image that knows no other user than root."""
     with job_run(mpi_job("digits", {**JOB, "uid": 0, "gid": 0}), tmp_path, python) as made:
         yield made
+
+
+@pytest.fixture
+def data(run: JobRun) -> JobRun:
+    """The job, with a data set of 1024 pictures made by the job itself on the volume."""
+    with run.launcher(command("python3", "make_data.py", "--images", "1024")) as launcher:
+        assert launcher.wait(60) == 0, launcher.text()
+    assert (run.volume / "data" / "train.npz").exists()
+    return run

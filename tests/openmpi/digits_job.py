@@ -14,7 +14,7 @@ JOB: MpiJobArgs = {
 }
 
 
-def command(*words: str) -> list[str]:
-    """The launcher's command of the same job for another program."""
-    args = {**JOB, "command": list(words)}
+def command(*words: str, grace_seconds: int | None = None) -> list[str]:
+    """The launcher's command of the same job for another program, and with another grace."""
+    args = {**JOB, "command": list(words)} | ({"grace_seconds": grace_seconds} if grace_seconds else {})
     return launcher_command(args, rank_environment("digits", args))

@@ -93,7 +93,8 @@ def job_run(job: dict[str, Any], folder: Path, python: Path) -> Iterator[JobRun]
     """
     programs = folder / "programs"
     shutil.copytree(ROOT / "examples" / "train", programs)
-    shutil.copy(Path(__file__).with_name("allreduce.py"), programs)
+    for program in ("allreduce.py", "notice.py"):
+        shutil.copy(Path(__file__).with_name(program), programs)
     volume = folder / "volume"
     volume.mkdir()
     user = job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["securityContext"]

@@ -73,6 +73,10 @@ class Pod:
                 return pid
         raise AssertionError(f"{self.name} has no rank {number}:\n{self.text()}")
 
+    def take(self) -> None:
+        """Notice, as a kubelet gives it when a node is drained: SIGTERM to the first process."""
+        os.kill(self.first_process(), signal.SIGTERM)
+
     def end(self) -> None:
         """Kill it as a node that goes away does: its first process, and with it all inside. Safe to call twice."""
         if self.process.poll() is None:

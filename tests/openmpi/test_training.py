@@ -16,15 +16,6 @@ PARAMETERS = 282_244
 """Of the example's model for grey pictures and four classes."""
 
 
-@pytest.fixture
-def data(run: JobRun) -> JobRun:
-    """The job, with a data set of 1024 pictures made by the job itself on the volume."""
-    with run.launcher(command("python3", "make_data.py", "--images", "1024")) as launcher:
-        assert launcher.wait(SECONDS) == 0, launcher.text()
-    assert (run.volume / "data" / "train.npz").exists()
-    return run
-
-
 def train(*words: object) -> list[str]:
     return command("python3", "train.py", "--batch", "16", "--log-every", "10", *map(str, words))
 
@@ -75,17 +66,6 @@ def test_a_killed_rank_and_a_restart(data: JobRun):
         (line.step, line.loss) for line in unbroken if line.step > step
     ]
     assert lines[0].loss < unbroken[0].loss
-
-
-def test_notice_to_one_rank_saves_on_all(data: JobRun):
-    """SIGTERM to a rank of one worker only, as its pod's preStop hook sends it before the node is taken."""
-    with data.launcher(train("--steps", 5000, "--checkpoint-every", 4000, "--notice-every", 5)) as launcher:
-        launcher.wait_for("step=20 ", SECONDS)
-        send(worker_with_rank_3(data).rank(3), signal.SIGTERM)
-        assert launcher.wait(SECONDS) == 143, launcher.text()
-    (step,) = re.findall(r"^reclaimed step=(\d+)", launcher.text(), re.MULTILINE)
-    assert saved(data) == [f"step-{int(step):09d}.pt"]
-    assert f"resumed step={step}\n" in finished(data, "--steps", int(step) + 10)
 
 
 def test_a_retry_with_fewer_ranks_goes_on(data: JobRun):
@@ -142,20 +122,3 @@ def test_no_data_is_one_line(run: JobRun):
     text = launcher.text()
     assert re.search(r"train.py: rank \d: /mnt/data/train.npz: no such file; make one with make_data.py", text), text
     assert "Traceback" not in text
-
-
-def test_notice_to_the_launcher_reaches_all_ranks(data: JobRun):
-    """mpirun passes SIGUSR1 on at once. SIGTERM it takes for an order to kill the ranks a second later."""
-    with data.launcher(train("--steps", 5000, "--checkpoint-every", 4000, "--notice-every", 5)) as launcher:
-        launcher.wait_for("step=20 ", SECONDS)
-        send(launcher.first_process(), signal.SIGUSR1)
-        assert launcher.wait(SECONDS) == 143, launcher.text()
-    (step,) = re.findall(r"^reclaimed step=(\d+)", launcher.text(), re.MULTILINE)
-    assert saved(data) == [f"step-{int(step):09d}.pt"]
-
-
-def test_the_launcher_ends_at_sigterm(data: JobRun):
-    with data.launcher(train("--steps", 5000)) as launcher:
-        launcher.wait_for("step=20 ", SECONDS)
-        send(launcher.first_process(), signal.SIGTERM)
-        assert launcher.wait(30) != 0, launcher.text()

@@ -50,12 +50,22 @@ def jobs() -> None:
 @click.option("--workers", type=int, metavar="N", help="Pods with GPUs, all in one zone.")
 @click.option("--gpus", type=int, metavar="N", help="GPUs of each worker. Default: all of a node.")
 @click.option("--pool", metavar="NAME", help="Default: the environment's only one.")
-@click.option("--image", metavar="NAME[:TAG]",
-              help="NAME alone: what `images build` pushed last. Default: that of the only repository.")
+@click.option(
+    "--image",
+    metavar="NAME[:TAG]",
+    help="NAME alone: what `images build` pushed last. Default: that of the only repository.",
+)
 @click.option("--name", metavar="NAME", help="Default: made from the command and the time.")
 @click.option("--env", "variables", multiple=True, metavar="KEY=VALUE", help="For every rank.")
 @click.option("--queue", metavar="NAME", help="Default: the environment's.")
 @click.option("--retries", type=int, metavar="N", help="How often the launcher may fail. Default 0.")
+@click.option(
+    "--grace",
+    "grace_seconds",
+    type=int,
+    metavar="SECONDS",
+    help="For ranks to save, after notice that their node will be taken. Default 100, 25 on Azure's.",
+)
 @click.option("--time-limit", "time_limit_minutes", type=int, metavar="MINUTES", help="Default: none.")
 @click.option("--image-pull-secret", metavar="NAME", help="Default: the environment's.")
 @click.option("--volume-claim", metavar="NAME", help="Mounted at /mnt. Default: the environment's shared volume.")

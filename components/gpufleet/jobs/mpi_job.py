@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, cast
 
 from gpufleet.catalog import aws
+from gpufleet.jobs.first_process import launcher_process
 from gpufleet.jobs.mpi_network import network_environment
-from gpufleet.jobs.mpi_pods import launcher_pod, user_of, worker_pod
+from gpufleet.jobs.mpi_pods import grace_of, launcher_pod, user_of, worker_pod
 from gpufleet.jobs.mpi_ssh import ssh_arguments, ssh_path
 from gpufleet.pool import Taint
 
@@ -59,7 +60,12 @@ class MpiJobArgs(TypedDict):
     """Node label whose value all workers share, where the queue knows the topology, for instance
     gpufleet.dev/zone-id. Default: none."""
     retries: NotRequired[int]
-    """How often the launcher is started again after it failed. Default 0."""
+    """How often the launcher is started again after it failed: 10 s later, then 20, 40, up to 6 minutes. A Spot
+    reclaim is such a failure (exit code 143): the operator makes a new worker, and the launcher waits up to half an
+    hour for its node. Default 0."""
+    grace_seconds: NotRequired[int]
+    """Seconds that ranks have to save after notice that their node will be taken, or that the job is cancelled:
+    SIGUSR1 to each that catches it, else SIGTERM. Default 100, what is left of AWS's Spot notice; 25 on Azure's."""
     time_limit_seconds: NotRequired[int]
     """Seconds after its launcher's start after which the job is ended. Default: none."""
     ttl_seconds: NotRequired[int]
@@ -145,19 +151,24 @@ def rank_environment(name: str, args: MpiJobArgs) -> dict[str, str]:
 
 
 def launcher_command(args: MpiJobArgs, environment: Mapping[str, str]) -> list[str]:
-    """The launcher's command: mpirun with one rank for each GPU, and the environment for all of them.
+    """The launcher's command: see `launcher_process`; it runs `mpirun_command`, or the user's own mpirun."""
+    command = list(args["command"])
+    if command[0].rpartition("/")[2] not in _MPIRUN:
+        command = mpirun_command(args, environment)
+    return launcher_process(grace_of(args), ssh_arguments(user_of(args)), command)
+
+
+def mpirun_command(args: MpiJobArgs, environment: Mapping[str, str]) -> list[str]:
+    """mpirun with one rank for each GPU, and the environment for all of them.
 
     OpenMPI passes on its own OMPI_ variables; any other has to be named. Ranks are not bound to cores: a worker's
     cores are the container's, which OpenMPI does not know.
     """
-    command = list(args["command"])
-    if command[0].rpartition("/")[2] in _MPIRUN:
-        return command
     ranks = int(args["workers"]) * int(args["gpus_per_worker"])
     passed_on = [word for name in environment if not name.startswith("OMPI_") for word in ("-x", name)]
     options = ["-np", str(ranks), "--map-by", "slot", "--bind-to", "none", "--mca", "plm_rsh_args"]
     options.append(ssh_arguments(user_of(args)))
-    return ["mpirun", *options, *passed_on, *command]
+    return ["mpirun", *options, *passed_on, *args["command"]]
 
 
 def efa_interfaces(args: MpiJobArgs) -> int:

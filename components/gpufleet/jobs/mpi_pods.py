@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from gpufleet.catalog import azure
+from gpufleet.jobs.first_process import worker_process
 from gpufleet.jobs.mpi_ssh import SSH_PORT, sshd_command
 
 EFA = "vpc.amazonaws.com/efa"
@@ -20,12 +22,25 @@ Sources: github.com/kubernetes/autoscaler cluster-autoscaler/FAQ.md, karpenter.s
 """
 
 _USER = 1000
+_GRACE, _GRACE_AZURE = 100, 25
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 
 
 def user_of(args: Mapping[str, Any]) -> int:
     """The uid that a job runs as."""
     return int(args.get("uid", _USER))
+
+
+def grace_of(args: Mapping[str, Any]) -> int:
+    """Seconds from notice to a pod's end. Default: what the Spot notices of AWS (120 s) and Azure (30 s) leave when
+    the node's drain has begun; it is no loss to be generous, for a pod ends when its ranks have.
+
+    Sources: docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html,
+    learn.microsoft.com/azure/virtual-machines/spot-vms; who drains:
+    docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html, learn.microsoft.com/azure/aks/node-auto-drain.
+    """
+    default = _GRACE_AZURE if args.get("instance_type") in azure().types else _GRACE
+    return int(args.get("grace_seconds", default))
 
 
 def launcher_pod(args: Mapping[str, Any], command: list[str], environment: Mapping[str, str]) -> dict[str, Any]:
@@ -48,7 +63,10 @@ def launcher_pod(args: Mapping[str, Any], command: list[str], environment: Mappi
 
 
 def worker_pod(name: str, args: Mapping[str, Any], efa: int, environment: Mapping[str, str]) -> dict[str, Any]:
-    """A pod with GPUs, in which sshd waits for mpirun's ranks. It is ready when sshd listens."""
+    """A pod with GPUs, in which sshd waits for mpirun's ranks. It is ready when sshd listens.
+
+    The kubelet tells its first process that the pod will be taken, which tells the ranks: see worker.sh.
+    """
     gpus = int(args["gpus_per_worker"])
     limits = {GPU: str(gpus)} | ({EFA: str(efa), "hugepages-2Mi": HUGEPAGES} if efa else {})
     reserved = {
@@ -57,7 +75,7 @@ def worker_pod(name: str, args: Mapping[str, Any], efa: int, environment: Mappin
     }
     container = {
         "name": "worker",
-        "command": sshd_command(user_of(args)),
+        "command": worker_process(grace_of(args), sshd_command(user_of(args))),
         "ports": [{"containerPort": SSH_PORT, "name": "ssh"}],
         "readinessProbe": {"tcpSocket": {"port": SSH_PORT}, "periodSeconds": 2},
         # Of what a kubelet counts itself requests and limits differ; of devices and huge pages they may not.
@@ -123,6 +141,7 @@ def _pod(
     spec = {
         # Training does not talk to the Kubernetes API.
         "automountServiceAccountToken": False,
+        "terminationGracePeriodSeconds": grace_of(args),
         "securityContext": {**user, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [container],
         "volumes": volumes,

@@ -30,18 +30,15 @@ _SSHD = {
 
 
 def sshd_command(uid: int) -> list[str]:
-    """The command of a worker: sshd in the foreground, as the user ``uid``, with the job's key as its host key.
+    """sshd in the foreground, as the user ``uid``, with the job's key as its host key.
 
     A session of sshd starts with a bare environment, so that OpenMPI outside of /usr/bin (/opt/amazon/openmpi,
-    /usr/local/mpi) would not be found: sessions get the image's PATH and LD_LIBRARY_PATH.
+    /usr/local/mpi) would not be found: worker.sh, which knows them, adds the image's PATH and LD_LIBRARY_PATH.
     Source: man sshd_config (SetEnv, which overrides the default environment).
     """
     settings = {"AuthorizedKeysFile": f"{ssh_path(uid)}/authorized_keys", **_SSHD}
-    options = " ".join(f"-o {name}={value}" for name, value in settings.items())
-    # Only root needs the directory that root's sshd locks itself into.
-    prepare = "mkdir -p /run/sshd && " if uid == 0 else ""
-    sshd = f"/usr/sbin/sshd -D -e -f /dev/null -p {SSH_PORT} -h {ssh_path(uid)}/id_rsa {options}"
-    return ["/bin/sh", "-c", f'{prepare}exec {sshd} -o "SetEnv=PATH=$PATH LD_LIBRARY_PATH=$LD_LIBRARY_PATH"']
+    options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+    return [*f"/usr/sbin/sshd -D -e -f /dev/null -p {SSH_PORT} -h {ssh_path(uid)}/id_rsa".split(), *options]
 
 
 def ssh_arguments(uid: int) -> str:

@@ -41,6 +41,8 @@ class JobRequest(TypedDict):
     """Default: the environment's."""
     retries: NotRequired[int]
     """Default 0."""
+    grace_seconds: NotRequired[int]
+    """Default: what AWS's or Azure's Spot notice leaves."""
     time_limit_minutes: NotRequired[int]
     """Default: none."""
     shared_memory_gib: NotRequired[int]
@@ -139,6 +141,7 @@ def _arguments(settings: Settings, request: JobRequest, pool: Pool, gpus: int, i
         "queue": request.get("queue", settings.queue),
         "env": request.get("env"),
         "retries": request.get("retries"),
+        "grace_seconds": request.get("grace_seconds"),
         "shared_memory_gib": request.get("shared_memory_gib"),
         "time_limit_seconds": 60 * request["time_limit_minutes"] if "time_limit_minutes" in request else None,
     }

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kubernetes_validate import ValidationError, validate
 
-from gpufleet.jobs.mpi_job import MpiJobArgs, launcher_command, mpi_job, rank_environment
+from gpufleet.jobs.first_process import PATIENCE_SECONDS
+from gpufleet.jobs.mpi_job import MpiJobArgs, launcher_command, mpi_job, mpirun_command, rank_environment
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_ssh import ssh_arguments, sshd_command
 from gpufleet.rules import Status, judge_arguments
@@ -250,7 +251,6 @@ def test_a_job_of_root_keeps_the_runtimes_capabilities():
     manifest = mpi_job("llm", SMALL | {"uid": 0})
     assert pod(manifest, "Worker")["securityContext"]["runAsNonRoot"] is False
     assert container(manifest, "Worker")["securityContext"] == {"allowPrivilegeEscalation": False}
-    assert container(manifest, "Worker")["command"][2].startswith("mkdir -p /run/sshd && exec /usr/sbin/sshd ")
     environment = rank_environment("llm", SMALL | {"uid": 0})
     assert environment["OMPI_ALLOW_RUN_AS_ROOT"] == environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] == "1"
 
@@ -264,7 +264,7 @@ def test_identity_of_pods():
 
 def test_the_command_runs_once_for_each_gpu():
     environment = rank_environment("llm", SMALL)
-    assert launcher_command(SMALL, environment) == [
+    assert mpirun_command(SMALL, environment) == [
         "mpirun",
         "-np",
         "2",
@@ -285,11 +285,40 @@ def test_the_command_runs_once_for_each_gpu():
 @pytest.mark.parametrize("program", ["mpirun", "mpiexec", "/opt/amazon/openmpi/bin/mpirun"])
 def test_a_command_of_mpiruns_own_stays(program):
     args = SMALL | {"command": [program, "-np", "4", "hostname"]}
-    assert launcher_command(args, {}) == [program, "-np", "4", "hostname"]
+    assert launcher_command(args, {})[7:] == [program, "-np", "4", "hostname"]
+
+
+def test_the_launcher_waits_for_workers_and_both_pass_on_notice():
+    manifest = mpi_job("llm", SMALL)
+    shell, option, script, *words = container(manifest, "Launcher")["command"]
+    assert (shell, option) == ("/bin/sh", "-c")
+    assert words[:5] == ["launcher", str(PATIENCE_SECONDS), "100", ssh_arguments(1000), "mpirun"]
+    assert "wait_for_workers\n" in script
+    shell, option, script, *words = container(manifest, "Worker")["command"]
+    assert (shell, option) == ("/bin/sh", "-c")
+    assert words == ["worker", "100", *sshd_command(1000)]
+    assert "trap leave TERM" in script
+    assert not [line for line in script.splitlines() if line.lstrip().startswith("#")]
+
+
+@pytest.mark.parametrize(
+    ("change", "seconds"),
+    [
+        ({}, 100),
+        ({"instance_type": "p5.48xlarge"}, 100),
+        ({"instance_type": "Standard_ND96asr_v4"}, 25),
+        ({"instance_type": "Standard_ND96asr_v4", "grace_seconds": 40}, 40),
+    ],
+)
+def test_grace(change, seconds):
+    manifest = mpi_job("llm", SMALL | change)
+    for name in ("Launcher", "Worker"):
+        assert pod(manifest, name)["terminationGracePeriodSeconds"] == seconds
+        assert str(seconds) in container(manifest, name)["command"][4:6]
 
 
 def test_ssh_and_sshd_agree_on_port_and_key():
-    sshd = sshd_command(1000)[2]
+    sshd = " ".join(sshd_command(1000))
     assert "-p 2222 -h /etc/gpufleet/ssh/id_rsa" in sshd
     assert "AuthorizedKeysFile=/etc/gpufleet/ssh/authorized_keys" in sshd
     assert ssh_arguments(1000).startswith("-p 2222 -i /etc/gpufleet/ssh/id_rsa ")
@@ -358,6 +387,15 @@ def test_the_users_environment_wins_and_every_rank_has_it():
         (
             {"time_limit": 60},
             ["time_limit=60: there is no argument of this name; did you mean time_limit_seconds? [any-argument-known]"],
+        ),
+        ({"grace_seconds": 9}, ["grace_seconds=9: leaves ranks no time to save; use 10 or more [any-mpi-grace]"]),
+        ({"grace_seconds": 120}, []),
+        (
+            {"grace_seconds": 121},
+            [
+                "grace_seconds=121: is longer than the 120 s after which AWS takes a Spot node; use 100 or less, or "
+                "nodes on demand [any-mpi-grace-spot]"
+            ],
         ),
         ({"command": []}, ["command=[]: is empty; give at least one word [any-argument-not-empty]"]),
         (

@@ -70,6 +70,30 @@ def gpu_count(*, gpus: int, type_name: str, of_node: int | None, most: int) -> O
     return passed()
 
 
+@rule("any-mpi-grace", Severity.ERROR)
+def grace_long_enough(*, seconds: int) -> Outcome:
+    """Ranks that have notice get at least 10 s to save and to end.
+
+    Source: our choice; Kubernetes' own 30 are too few for large models (pytorch/pytorch#68258).
+    """
+    if seconds >= 10:
+        return passed()
+    return failed("grace_seconds", seconds, "leaves ranks no time to save", "use 10 or more")
+
+
+@rule("any-mpi-grace-spot", Severity.WARNING)
+def grace_within_notice(*, seconds: int, notice: int, whose: str) -> Outcome:
+    """The grace of a job is over before a Spot node is taken: `notice` seconds after `whose` cloud has said so.
+
+    Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html (two minutes),
+    https://learn.microsoft.com/azure/virtual-machines/spot-vms (30 seconds).
+    """
+    if seconds <= notice:
+        return passed()
+    problem = f"is longer than the {notice} s after which {whose} takes a Spot node"
+    return failed("grace_seconds", seconds, problem, f"use {notice - notice // 6} or less, or nodes on demand")
+
+
 @rule("aws-mpi-efa", Severity.ERROR)
 def efa_count(*, network: str, wanted: int | None, type_name: str, of_node: int | None) -> Outcome:
     """EFA interfaces are asked of nodes that have so many, and with network=efa only.
@@ -110,6 +134,8 @@ def judge_mpi_job(name: str, args: Mapping[str, object]) -> list[Finding]:
     network = read.text(args, "network", "plain")
     record = gpu_type(type_name)
     efa = record.efa_interfaces if isinstance(record, AwsGpuType) else 0 if record else None
+    grace = read.whole(args, "grace_seconds", 10)
+    notice, whose = (30, "Azure") if type_name in azure().types else (120, "AWS")
     wanted = read.whole(args, "efa_per_worker", 0) if read.is_whole(args.get("efa_per_worker")) else None
     most = max(each.gpus for catalog in (aws(), azure()) for each in catalog.types.values())
     findings = [
@@ -118,6 +144,8 @@ def judge_mpi_job(name: str, args: Mapping[str, object]) -> list[Finding]:
         gpu_count(gpus=gpus, type_name=type_name, of_node=record.gpus if record else None, most=most),
         legal_word(argument="network", word=network, legal=NETWORKS),
         efa_count(network=network, wanted=wanted, type_name=type_name, of_node=efa),
+        grace_long_enough(seconds=grace),
+        grace_within_notice(seconds=grace, notice=notice, whose=whose),
         *(
             at_least(argument=argument, value=read.whole(args, argument, least), least=least)
             for argument, least in _COUNTS

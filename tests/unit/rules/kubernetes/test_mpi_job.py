@@ -1,6 +1,13 @@
 """Cases of gpufleet.rules.kubernetes.mpi_job."""
 
-from gpufleet.rules.kubernetes.mpi_job import efa_count, gpu_count, job_name, worker_count
+from gpufleet.rules.kubernetes.mpi_job import (
+    efa_count,
+    gpu_count,
+    grace_long_enough,
+    grace_within_notice,
+    job_name,
+    worker_count,
+)
 
 CASES = {
     job_name: [
@@ -60,6 +67,36 @@ CASES = {
             (
                 "trainers: name='': is no name of a host; use small letters, digits and - between them, a letter"
                 " first, such as resnet-1 [any-mpi-name]"
+            ),
+        ),
+    ],
+    grace_long_enough: [
+        ("least", {"seconds": 10}, "pass", ""),
+        (
+            "less",
+            {"seconds": 9},
+            "fail",
+            "trainers: grace_seconds=9: leaves ranks no time to save; use 10 or more [any-mpi-grace]",
+        ),
+    ],
+    grace_within_notice: [
+        ("all-of-it", {"seconds": 120, "notice": 120, "whose": "AWS"}, "pass", ""),
+        (
+            "more",
+            {"seconds": 121, "notice": 120, "whose": "AWS"},
+            "fail",
+            (
+                "trainers: grace_seconds=121: is longer than the 120 s after which AWS takes a Spot node; use 100 or "
+                "less, or nodes on demand [any-mpi-grace-spot]"
+            ),
+        ),
+        (
+            "azure",
+            {"seconds": 31, "notice": 30, "whose": "Azure"},
+            "fail",
+            (
+                "trainers: grace_seconds=31: is longer than the 30 s after which Azure takes a Spot node; use 25 or "
+                "less, or nodes on demand [any-mpi-grace-spot]"
             ),
         ),
     ],

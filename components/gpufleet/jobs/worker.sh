@@ -1,0 +1,91 @@
+# The first process of a worker: runs sshd for mpirun, and tells the ranks before the pod is taken.
+#   sh -c TEXT worker GRACE SSHD...
+# SIGTERM, the kubelet's: no new ranks start; those that can listen are told, and have the grace to save.
+# SIGUSR1, the launcher's: ranks are told, and the worker stays.
+#
+# A rank is known by OpenMPI's variable. mpirun's daemon has none: at SIGTERM it would end its ranks at once. Told is who
+# catches SIGUSR1, else SIGTERM, and of those the outermost only: a signal that is not caught ends a process, such as the
+# shell around a program or a data loader's workers, and mpirun then ends all ranks before they have saved.
+
+# Sets parent and signal of process $1: USR1, TERM, or nothing.
+look() {
+    parent='' signal='' caught=0
+    {
+        while read -r key value _; do
+            case $key in
+            PPid:) parent=$value ;;
+            # Signals 1 to 32: a shell's numbers may be too short for all 64.
+            SigCgt:) caught=$((0x${value#????????})) ;;
+            esac
+        done <"/proc/$1/status"
+    } 2>/dev/null
+    if [ $((caught >> 9 & 1)) = 1 ]; then
+        signal=USR1
+    elif [ $((caught >> 14 & 1)) = 1 ]; then
+        signal=TERM
+    fi
+}
+
+tell() {
+    listening=' ' told=''
+    for folder in /proc/[0-9]*; do
+        pid=${folder#/proc/}
+        look "$pid"
+        if [ "$signal" ] && grep -q OMPI_COMM_WORLD_RANK= "$folder/environ" 2>/dev/null; then
+            listening="$listening$pid "
+        fi
+    done
+    for pid in $listening; do
+        look "$pid"
+        kind=$signal
+        while [ "${parent:-0}" -gt 1 ]; do
+            case $listening in *" $parent "*) continue 2 ;; esac
+            look "$parent"
+        done
+        kill -s "$kind" "$pid" 2>/dev/null && told="$told $pid"
+    done
+    echo "gpufleet: notice to$told" >&2
+}
+
+# Whether a rank that was told, or mpirun's daemon, is still here: with the daemon mpirun would end the other workers'.
+busy() {
+    for pid in $told; do
+        kill -s 0 "$pid" 2>/dev/null && return 0
+    done
+    grep -qxE 'orted|prted' /proc/[0-9]*/comm 2>/dev/null
+}
+
+leave() {
+    trap '' TERM INT
+    kill -s TERM "$sshd" 2>/dev/null
+    tell
+    end=$(($(date +%s) + grace - 2))
+    while [ "$told" ] && busy; do
+        if [ "$(date +%s)" -ge "$end" ]; then
+            echo "gpufleet: the $grace s of grace are over and ranks still run; give the job more grace_seconds" >&2
+            break
+        fi
+        sleep 1
+    done
+    exit 143
+}
+
+grace=$1
+shift
+# Root's sshd locks itself into this directory.
+[ "$(id -u)" != 0 ] || mkdir -p /run/sshd
+trap leave TERM INT
+trap tell USR1
+# A session starts with a bare environment: OpenMPI outside of /usr/bin would not be found.
+"$@" -o "SetEnv=PATH=$PATH LD_LIBRARY_PATH=$LD_LIBRARY_PATH" &
+sshd=$!
+code=0
+while kill -s 0 "$sshd" 2>/dev/null; do
+    wait "$sshd"
+    code=$?
+done
+# A signal interrupts wait. If sshd ended meanwhile, its code is still to be had; else wait knows it no more: 127.
+wait "$sshd" 2>/dev/null
+late=$?
+[ "$late" = 127 ] || code=$late
+exit "$code"
