@@ -12,7 +12,9 @@ from kubernetes.config import ConfigException  # type: ignore[import-untyped]
 from kubernetes.config.kube_config import KubeConfigLoader  # type: ignore[import-untyped]
 
 from gpufleet.errors import UserError
-from gpufleet.rules.wording import one_line
+from gpufleet.rules.wording import listed, one_line
+
+_ANEW = "take it anew from the stack's outputs (`pulumi stack output kubeconfig --show-secrets`)"
 
 
 class KubeconfigError(UserError):
@@ -26,7 +28,9 @@ def connect(kubeconfig: object, where: str) -> ApiClient:
     Errors: KubeconfigError when it is none, names what it does not hold, or its plugin is missing or fails.
     """
     content = _content(kubeconfig, where)
-    plugin = _plugin(content)
+    plugin = _user(content, where).get("exec") or None
+    if plugin is not None and not isinstance(plugin, Mapping):
+        raise KubeconfigError(f"{where}: is no kubeconfig: its user's exec is no mapping; {_ANEW}")
     if plugin is not None and shutil.which(str(plugin.get("command"))) is None:
         hint = f"; {plugin['installHint']}" if plugin.get("installHint") else ""
         raise KubeconfigError(
@@ -39,8 +43,9 @@ def connect(kubeconfig: object, where: str) -> ApiClient:
     try:
         with _logged() as said:
             KubeConfigLoader(content).load_and_set(configuration)
-    except ConfigException as error:
-        raise KubeconfigError(f"{where}: {one_line(str(error))}; make it anew with `pulumi up`") from error
+    except (ConfigException, ValueError, TypeError, KeyError, AttributeError) as error:
+        # The client does not check the kinds of what it reads; a wrong one is the file's fault all the same.
+        raise KubeconfigError(f"{where}: the kubeconfig cannot be used: {one_line(str(error))}; {_ANEW}") from error
     if plugin is not None and not configuration.api_key and not configuration.cert_file:
         words = one_line(" ".join(" ".join(said).split())) or "it gave neither a token nor a certificate"
         raise KubeconfigError(
@@ -52,22 +57,42 @@ def connect(kubeconfig: object, where: str) -> ApiClient:
 
 
 def _content(kubeconfig: object, where: str) -> dict[str, Any]:
+    """A kubeconfig with a server in its current context. Errors: KubeconfigError."""
     try:
         content = yaml.safe_load(kubeconfig) if isinstance(kubeconfig, str) else kubeconfig
     except yaml.YAMLError as error:
-        raise KubeconfigError(f"{where}: is no kubeconfig: {one_line(str(error))}") from error
-    if not isinstance(content, Mapping) or not content.get("clusters") or not content.get("current-context"):
-        raise KubeconfigError(f"{where}: is no kubeconfig: it needs clusters, users, contexts and a current-context")
+        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+        at = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        said = one_line(str(problem or error).partition("\n")[0])
+        raise KubeconfigError(f"{where}: is no kubeconfig: it is not YAML: {said}{at}; {_ANEW}") from error
+    if not isinstance(content, Mapping) or not content.get("current-context") or not content.get("clusters"):
+        raise KubeconfigError(
+            f"{where}: is no kubeconfig: it needs clusters, users, contexts and a current-context; {_ANEW}"
+        )
+    context = _named(content, "context", content["current-context"], "its current-context", where)
+    cluster = _named(content, "cluster", context.get("cluster"), "the cluster of its context", where)
+    if not cluster.get("server"):
+        raise KubeconfigError(f"{where}: the kubeconfig's cluster {context['cluster']} has no server; {_ANEW}")
     return dict(content)
 
 
-def _plugin(content: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The credential plugin of the current context's user."""
-    contexts = {each.get("name"): each.get("context") or {} for each in content.get("contexts") or []}
-    users = {each.get("name"): each.get("user") or {} for each in content.get("users") or []}
-    user = users.get(contexts.get(content["current-context"], {}).get("user")) or {}
-    plugin = user.get("exec")
-    return plugin if isinstance(plugin, Mapping) else None
+def _named(content: Mapping[str, Any], kind: str, name: object, what: str, where: str) -> Mapping[str, Any]:
+    """One context, cluster or user (kind). what: who names it, for the message. Errors: KubeconfigError."""
+    listing = content.get(f"{kind}s") or []
+    if not isinstance(listing, list) or not all(isinstance(each, Mapping) for each in listing):
+        raise KubeconfigError(f"{where}: is no kubeconfig: its {kind}s are no list of mappings; {_ANEW}")
+    entries = {str(each.get("name")): each.get(kind) or {} for each in listing}
+    found = entries.get(str(name))
+    if isinstance(found, Mapping):
+        return found
+    has = f"has only {listed(entries, 'and')}" if entries else "has none"
+    raise KubeconfigError(f"{where}: {what} is {name}, and the kubeconfig {has} under {kind}s; {_ANEW}")
+
+
+def _user(content: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """The current context's user; {} where it names none, as with `kubectl proxy`."""
+    name = _named(content, "context", content["current-context"], "its current-context", where).get("user")
+    return _named(content, "user", name, "the user of its context", where) if name else {}
 
 
 @contextmanager

@@ -165,20 +165,33 @@ class KubernetesApi:
         except ApiException as error:
             raise self._error(error) from error
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise Unreachable(
-                f"{self.where}: {self.server} cannot be reached: {_words(error)}; "
-                "is the cluster up, and this machine allowed to reach it?"
-            ) from error
+            raise self._unreachable(error) from error
+
+    def _unreachable(self, error: object) -> Unreachable:
+        return Unreachable(
+            f"{self.where}: {self.server} cannot be reached: {_words(error)}; "
+            "is the cluster up, and this machine allowed to reach it?"
+        )
+
+    def _insecure(self, reason: object) -> UserError:
+        """TLS did not come about: a certificate that will not do tomorrow either, or a server that ended meanwhile."""
+        if "certificate" not in str(reason):
+            return self._unreachable(reason)
+        fix = "take the kubeconfig anew from the stack's outputs"
+        return Refused(f"{self.where}: {self.server} is not trusted: {_words(reason)}; {fix}", 0)
 
     def _error(self, error: ApiException) -> UserError:
         status = int(error.status or 0)
         if status == 0:
-            return Unreachable(f"{self.where}: {self.server} is not trusted: {_words(error.reason)}")
+            return self._insecure(error.reason)
         said, reason = _said(error.body)
         said = said or _words(error.reason)
         if status == 401:
             fix = "sign in again, or take the kubeconfig anew from the stack's outputs"
             return Refused(f"{self.where}: {self.server} does not accept the credentials (401 {said}); {fix}", 401)
+        if status == 403 and "system:anonymous" in said:
+            fix = "take the kubeconfig anew from the stack's outputs"
+            return Refused(f"{self.where}: the kubeconfig holds no credentials (403 {said}); {fix}", 403, reason)
         if status == 403 and "exceeded quota" not in said:
             fix = "ask the environment's owner for the right"
             return Refused(f"{self.where}: not allowed (403): {said}; {fix}", 403, reason)
@@ -218,7 +231,11 @@ _KNOWN = {
     "Temporary failure in name resolution": "its name cannot be resolved",
     "Network is unreachable": "network is unreachable",
     "timed out": "no answer in time",
+    "certificate has expired": "its certificate has expired",
+    "Hostname mismatch": "its certificate is another host's",
+    "IP address mismatch": "its certificate is another host's",
     "certificate verify failed": "its certificate is not signed by the kubeconfig's authority",
+    "no certificate or crl found": "the kubeconfig's authority is no certificate",
     "Connection reset": "connection reset",
     "closed connection without response": "connection closed",
 }

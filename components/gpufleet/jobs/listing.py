@@ -7,6 +7,7 @@ from gpufleet.errors import UserError
 from gpufleet.jobs import places
 from gpufleet.jobs.holdups import holdups
 from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
+from gpufleet.jobs.operator_there import no_operator
 from gpufleet.jobs.states import JobState, exit_code_of, status_of, workers_of
 
 
@@ -14,7 +15,7 @@ def listed_jobs(api: KubernetesApi, namespace: str) -> list[dict[str, object]]:
     """Every MPIJob of a namespace, newest first; see `summary`. Errors: UserError, also where there is no operator."""
     found = api.find(places.jobs(namespace))
     if found is None:
-        raise UserError(f"{api.where}: has no MPI operator (MPIJob is not known there); install it with `pulumi up`")
+        raise UserError(no_operator(api) or f"{api.where}: the MPI operator is just being installed; try again")
     made = sorted(found.get("items") or [], key=lambda job: str(job["metadata"]["creationTimestamp"]), reverse=True)
     return [summary(job) for job in made]
 

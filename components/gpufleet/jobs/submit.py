@@ -6,6 +6,8 @@ from typing import Any
 from gpufleet.errors import UserError
 from gpufleet.jobs import places
 from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
+from gpufleet.jobs.node_gpus import too_few_gpus
+from gpufleet.jobs.operator_there import no_operator
 from gpufleet.jobs.volume_zone import claim_fits
 
 Note = Callable[[str], None]
@@ -36,16 +38,17 @@ def submit(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> Objec
 def lacks(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> Iterator[str]:
     """What the job needs and the cluster does not have, a line each. What may not be looked at is a note."""
     name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
-    if api.find(places.OPERATOR) is None:
-        yield (
-            f"{name}: {api.where} has no MPI operator (kubeflow.org/v2beta1 MPIJob is not known there); "
-            "install it with `pulumi up`, or the component gpufleet.kubernetes.MpiOperator"
-        )
+    fault = no_operator(api)
+    if fault:
+        yield f"{name}: {fault}"
         return
     if _missing(api, f"/api/v1/namespaces/{namespace}", note):
         yield f"{name}: namespace={namespace}: there is no such namespace in {api.where}; `pulumi up` makes it"
         return
     worker = manifest["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
+    fault = too_few_gpus(api, worker)
+    if fault:
+        yield f"{name}: {fault}"
     for secret in worker.get("imagePullSecrets") or []:
         if _missing(api, places.core(namespace, "secrets", secret["name"]), note):
             yield (

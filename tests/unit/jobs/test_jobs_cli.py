@@ -28,6 +28,7 @@ def here() -> Iterator[PlayedCluster]:
             f"{TEAM}/persistentvolumeclaims/shared": {"spec": {"volumeName": "pv"}, "status": {"phase": "Bound"}},
             "/api/v1/persistentvolumes/pv": {"spec": {}},
             f"{TEAM}/secrets/pull": {},
+            "/api/v1": {},
             f"{TEAM}/configmaps/images": {"data": {"dev..training": f"r.invalid/t:now@{DIGEST}"}},
         },
         lists={f"{TEAM}/pods": [], f"{TEAM}/events": [], JOBS: [], "/api/v1/nodes": []},
