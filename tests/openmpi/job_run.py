@@ -40,7 +40,7 @@ class JobRun:
         config = operator.write_hostfile(self.job, self.folder / f"config-{number}")
         template = self._template("Launcher")
         plan = self._plan(operator.launcher_name(self.job), template, operator.launcher_environment(self.job))
-        mounts = {**plan.mounts, operator.HOSTFILE_FOLDER: config, self._ssh_path: secret or self.secret}
+        mounts = {**plan.mounts, operator.HOSTFILE_FOLDER: config, operator.ssh_path(self.job): secret or self.secret}
         chosen = {"command": command or plan.command, "mounts": mounts}
         with running_pod(PodPlan(**{**vars(plan), **chosen}), self.network, self.folder / f"launcher-{number}") as pod:
             yield pod
@@ -57,10 +57,6 @@ class JobRun:
         for pod in self.workers:
             pod.wait_for("Server listening on", seconds)
 
-    @property
-    def _ssh_path(self) -> str:
-        return str(self.job["spec"]["sshAuthMountPath"])
-
     def _template(self, kind: str) -> dict[str, Any]:
         template: dict[str, Any] = self.job["spec"]["mpiReplicaSpecs"][kind]["template"]["spec"]
         return template
@@ -68,7 +64,7 @@ class JobRun:
     def _plan(self, name: str, template: dict[str, Any], added: Mapping[str, str]) -> PodPlan:
         container = template["containers"][0]
         image = {"PATH": f"{self.python.parent}:{IMAGE_PATH}", "LD_LIBRARY_PATH": "", "PYTHONUNBUFFERED": "1"}
-        mounts = {DIRECTORY: self.programs, self._ssh_path: self.secret}
+        mounts = {DIRECTORY: self.programs, operator.ssh_path(self.job): self.secret}
         for mount in container["volumeMounts"]:
             if mount["name"] == "shared-files":
                 mounts[mount["mountPath"]] = self.volume

@@ -1,7 +1,8 @@
-"""What the MPI operator adds to an MPIJob, as files and variables: hostfile, ssh secret, environment of the launcher.
+"""What the MPI operator adds to an MPIJob, as files and variables: hostfile, ssh secret, environment of the pods.
 
 Source: kubeflow/mpi-operator v0.7.0, pkg/controller/mpi_job_controller.go (newConfigMap, newSSHAuthSecret,
-setupSSHOnPod, newLauncherPodTemplate). That the operator really makes these is checked on the control plane.
+setupSSHOnPod, newLauncherPodTemplate). tests/cluster/test_operator_objects.py compares all of it with what the real
+operator makes.
 """
 
 import subprocess
@@ -10,6 +11,10 @@ from typing import Any
 
 HOSTFILE_FOLDER = "/etc/mpi"
 """Where the job's ConfigMap is mounted; in the launcher only."""
+SSH_FILES = {"id_rsa": "ssh-privatekey", "id_rsa.pub": "ssh-publickey", "authorized_keys": "ssh-publickey"}
+"""Files of the mounted ssh secret, by the secret's keys."""
+PRIVATE_KEY_BEGINS = "-----BEGIN EC PRIVATE KEY-----\n"
+PUBLIC_KEY_BEGINS = "ecdsa-sha2-nistp521 "
 
 
 def worker_name(job: dict[str, Any], number: int) -> str:
@@ -56,16 +61,26 @@ def write_hostfile(job: dict[str, Any], folder: Path) -> Path:
     return folder
 
 
+def ssh_path(job: dict[str, Any]) -> str:
+    """Where the secret `<job>-ssh` is mounted, in every pod."""
+    return str(job["spec"].get("sshAuthMountPath", "/root/.ssh"))
+
+
+def ssh_mode(job: dict[str, Any]) -> int:
+    """Of the mounted files, which belong to root."""
+    return 0o600 if ssh_path(job) == "/root/.ssh" else 0o644
+
+
 def write_ssh_secret(job: dict[str, Any], folder: Path) -> Path:
-    """The volume of the secret `<job>-ssh`: an ECDSA P-521 key in PEM, as root's files of the mode that the operator
-    asks for."""
+    """The volume of the secret `<job>-ssh`: an ECDSA P-521 key in PEM."""
     folder.mkdir(parents=True)
     key = folder / "id_rsa"
     make = ["ssh-keygen", "-q", "-t", "ecdsa", "-b", "521", "-m", "PEM", "-N", "", "-C", "", "-f", str(key)]
     subprocess.run(make, check=True, timeout=20, capture_output=True)
-    public = folder / "id_rsa.pub"
-    (folder / "authorized_keys").write_bytes(public.read_bytes())
-    mode = 0o600 if job["spec"].get("sshAuthMountPath", "/root/.ssh") == "/root/.ssh" else 0o644
-    for file in folder.iterdir():
-        file.chmod(mode)
+    secret = {"ssh-privatekey": key.read_bytes(), "ssh-publickey": key.with_suffix(".pub").read_bytes()}
+    assert secret["ssh-privatekey"].startswith(PRIVATE_KEY_BEGINS.encode())
+    assert secret["ssh-publickey"].startswith(PUBLIC_KEY_BEGINS.encode())
+    for name, source in SSH_FILES.items():
+        (folder / name).write_bytes(secret[source])
+        (folder / name).chmod(ssh_mode(job))
     return folder

@@ -124,5 +124,7 @@ def test_patience_ends(run: JobRun):
     with run.launcher(words) as launcher:
         assert launcher.wait(SECONDS) == 1
     last = launcher.text().splitlines()[-1]
-    assert last.startswith("gpufleet: 1 workers did not come within 1 s: digits-worker-1.digits.research.svc ssh: connect to host ")
+    assert last.startswith(
+        "gpufleet: 1 workers did not come within 1 s: digits-worker-1.digits.research.svc ssh: connect to host "
+    )
     assert last.endswith("; look at their pods")
