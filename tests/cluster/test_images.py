@@ -208,9 +208,8 @@ def test_cluster_that_is_gone_after_the_push_leaves_the_image_and_its_name(
     url, digest = given["registry_urls"][REPOSITORY], registry.manifest(path_in(given), "v1")[1]
     assert (done.returncode, done.stdout) == (1, f"{url}@{digest}\n")
     assert done.stderr.splitlines()[-1] == (
-        f"Error: dev: {server_of(given)} cannot be reached: connection refused; is the cluster up, and this machine "
-        "allowed to reach it?; the image is pushed, but jobs do not know it: submit them with "
-        f"--image {url}@{digest}"
+        f"Error: pushed, but not recorded for jobs; submit them with --image {url}@{digest}: dev: {server_of(given)} "
+        "cannot be reached: connection refused; is the cluster up, and this machine allowed to reach it?"
     )
     options = ["--image", f"{url}@{digest}", "--workers", "1", "--dry-run"]
     assert f"{url}@{digest}" in run("jobs", "submit", "dev", *options, "--", "true").stdout, "asks no cluster"

@@ -85,7 +85,7 @@ def build(
     if trouble is None:
         _note(f"{plan.repository.name}: jobs run it from now on")
         return 0
-    raise UserError(f"{trouble}; the image is pushed, but jobs do not know it: submit them with --image {image.pinned}")
+    raise UserError(f"pushed, but not recorded for jobs; submit them with --image {image.pinned}: {trouble}")
 
 
 @images.command("list")

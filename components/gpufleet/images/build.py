@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet.images import dockerfile, platforms
+from gpufleet.images import dockerfile, ecr, platforms
 from gpufleet.images.builder import Build, build_command, digest_in, find_builder, push_command, run
 from gpufleet.images.login import login_file
 from gpufleet.images.recorded import Image
@@ -38,7 +38,7 @@ def planned(
     platform: str | None = None,
     build_args: Mapping[str, str] | None = None,
 ) -> Planned:
-    """Everything that is settled before the first minute of building. Errors: UserError."""
+    """Everything that is settled before the first minute of building; ECR is asked for it. Errors: UserError."""
     source = dockerfile.found(directory, file)
     target = chosen(settings.repositories, repository, settings.environment)
     if "GPUFLEET_REHEARSAL" in os.environ and not target.on_this_machine:
@@ -49,12 +49,13 @@ def planned(
     place = platforms.platform_for(settings.pools.values(), platform, settings.environment)
     given = dict(build_args or {})
     name = checked_tag(tag) if tag else default_tag(directory, datetime.now(UTC))
+    builder = find_builder()
     return Planned(
-        builder=find_builder(),
+        builder=builder,
         repository=target,
         tag=name,
         build=Build(f"{target.url}:{name}", directory, source, place, given),
-        advice=[*dockerfile.advice(source, given), *platforms.advice(place)],
+        advice=[*dockerfile.advice(source, given), *platforms.advice(place), *ecr.advice(target, name)],
     )
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from gpufleet.errors import UserError
 from gpufleet.rules.wording import one_line
 
-_ECR = re.compile(r"\d{12}\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?")
+ECR = re.compile(r"(?P<account>\d{12})\.dkr\.ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?")
 """Source: docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html"""
 _ACR = re.compile(r"(?P<name>[a-z0-9]+)(?:-[a-z0-9]+)?\.azurecr\.(?:io|cn|us)")
 _ACR_USER = "00000000-0000-0000-0000-000000000000"
@@ -50,7 +50,7 @@ def login_file(host: str, environment: Mapping[str, str] | None = None) -> Itera
 
 def cloud_login(host: str) -> str | None:
     """`user:password` in base64, as auth files hold it; None for a registry of neither cloud. Errors: UserError."""
-    if found := _ECR.fullmatch(host):
+    if found := ECR.fullmatch(host):
         from gpufleet.aws.account import Account
 
         tokens = Account(found["region"]).ask(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 from click.testing import CliRunner, Result
 from moto import mock_aws
@@ -139,9 +140,9 @@ def test_unreachable_cluster_after_the_push_says_what_to_run(
     assert done.stdout.startswith("{" if options else f"r.invalid/dev/training@{DIGEST}\n")
     assert not options or json.loads(done.stdout)["recorded"] is False
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("Error: dev: http://127.0.0.1:")
-    assert last.endswith(
-        f"the image is pushed, but jobs do not know it: submit them with --image r.invalid/dev/training@{DIGEST}"
+    assert last.startswith(
+        "Error: pushed, but not recorded for jobs; submit them with "
+        f"--image r.invalid/dev/training@{DIGEST}: dev: http://127.0.0.1:"
     )
 
 
@@ -157,6 +158,7 @@ def test_ecr_login_goes_by_a_file(
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "y")
     with mock_aws():
+        boto3.client("ecr", "us-east-1").create_repository(repositoryName="dev/training")
         done = run("build", str(tmp_path / "context"), given=outputs(here, f"{ECR}/dev/training"))
     assert done.exit_code == 0, done.stderr
     secret = json.loads((tmp_path / "login").read_text())["auths"][ECR]["auth"]
@@ -205,8 +207,14 @@ def test_ctrl_c_ends_the_builder_and_pushes_nothing(
     file.write_text(json.dumps(outputs(here)))
     gpufleet = str(Path(sys.executable).with_name("gpufleet"))
     command = [gpufleet, "images", "build", "dev", "--outputs", str(file), str(tmp_path / "context")]
+    # A shell that runs the tests in its background has its children ignore Ctrl-C.
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     end = time.monotonic() + 30
     while not (tmp_path / "hangs").exists() and time.monotonic() < end:
@@ -251,4 +259,4 @@ def test_namespace_that_is_not_there_is_said_after_the_push(here: PlayedCluster,
     here.answers = [404, 404]
     done = run("build", str(tmp_path / "context"))
     assert done.exit_code == 1
-    assert "Error: dev: namespace=team: there is no such namespace; `pulumi up` makes it; the image is" in done.stderr
+    assert done.stderr.endswith(": dev: namespace=team: there is no such namespace; `pulumi up` makes it\n")
