@@ -44,7 +44,7 @@ def test_flavors_and_quotas(preview):
     resources = ["nvidia.com/gpu", "cpu", "memory", "hugepages-2Mi", "vpc.amazonaws.com/efa"]
 
     def cluster_queue(team: str, h100: str, a100: str) -> dict:
-        flavors = [quota("gpus-cpu", "0"), quota("gpus-h100", h100), quota("gpus-a100", a100)]
+        flavors = [quota("gpus-h100", h100), quota("gpus-a100", a100), quota("gpus-cpu", "0")]
         spec = {
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": team}},
             "queueingStrategy": "BestEffortFIFO",

@@ -30,6 +30,7 @@ from api_client import ApiClient, ApiRefused, ApiSilent
 from eks_node import gpu_node
 from fitting import free, may_run, requests, take
 from gpufleet.catalog import gpu_type
+from gpufleet.pool import Taint
 from nodes import Nodes, region_of
 
 SCAN_SECONDS = 0.5
@@ -40,7 +41,7 @@ Object = Mapping[str, Any]
 
 @dataclass
 class Pool:
-    """A node group that may grow and shrink."""
+    """A node group that may grow and shrink. words, labels, taints: as for Nodes.add."""
 
     pool: str
     type: str
@@ -49,6 +50,8 @@ class Pool:
     min: int = 0
     network: str = "plain"
     words: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] | None = None
+    taints: Sequence[Taint] | None = None
 
     def template(self) -> dict[str, Any]:
         """The node that it would add."""
@@ -60,6 +63,8 @@ class Pool:
             pool=self.pool,
             efa=self.network == "efa",
             words=self.words,
+            labels=self.labels,
+            taints=self.taints,
         )
 
 
@@ -100,7 +105,9 @@ class Autoscaler:
         """One look. now: seconds of a clock that only goes forward. Raises ApiRefused and ApiSilent."""
         for begun, pool in [each for each in self._booting if now - each[0] >= self._boot]:
             self._booting.remove((begun, pool))
-            [name] = self._nodes.add(1, pool.type, pool.zone, pool.pool, network=pool.network, words=pool.words)
+            [name] = self._nodes.add(
+                1, pool.type, pool.zone, pool.pool, pool.labels, pool.taints, pool.network, pool.words
+            )
             print(f"{pool.pool}: node {name} is there", flush=True)
         pods = self._client.get("/api/v1/pods")["items"]
         on_node: dict[str, list[Object]] = defaultdict(list)

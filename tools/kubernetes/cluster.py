@@ -25,7 +25,7 @@ HOME = Path(__file__).resolve().parent.parent.parent / ".rehearsal" / "kubernete
 NODES_READY_SECONDS = 120.0
 
 
-def up(plane: ControlPlane, nodes: Path | None, operator: bool, say: Say) -> None:
+def up(plane: ControlPlane, nodes: Path | None, operator: bool, kueue: bool, say: Say) -> None:
     """Start, and add what is asked for. Raises what its parts raise."""
     rows = read_nodes(nodes) if nodes else []
     build_all(say)
@@ -34,6 +34,8 @@ def up(plane: ControlPlane, nodes: Path | None, operator: bool, say: Say) -> Non
     say(f"cluster: ready after {time.monotonic() - began:.1f} s")
     if operator:
         plane.install_mpi_operator()
+    if kueue:
+        plane.install_kueue()
     table = Nodes(plane.client)
     for row in rows:
         began = time.monotonic()
@@ -58,12 +60,13 @@ def main() -> int:
     parser.add_argument("--home", type=Path, default=HOME, help="directory of its own (default: .rehearsal/kubernetes)")
     parser.add_argument("--nodes", type=Path, help="up: YAML list of count, type, zone, pool and more, see nodes.py")
     parser.add_argument("--no-operator", action="store_true", help="up: without the MPI operator")
+    parser.add_argument("--kueue", action="store_true", help="up: with Kueue, too")
     words = parser.parse_args()
     say = teller()
     plane = ControlPlane(words.home, say)
     try:
         if words.action == "up":
-            up(plane, words.nodes, not words.no_operator, say)
+            up(plane, words.nodes, not words.no_operator, words.kueue, say)
         elif words.action == "down":
             ended = plane.stop()
             say(f"cluster: ended {', '.join(ended)}" if ended else "cluster: nothing ran")

@@ -27,6 +27,7 @@ from api_client import ApiClient, ApiRefused, ApiSilent, wait_until
 from commands import HOST, Layout
 from credentials import KeysMissing, kubeconfig, make_signing_key, make_token_file, write_private
 from keeper import keeper_command, stop_hosted
+from kueue import install_kueue
 from ports import NoFreePort, free_ports
 from processes import Identity, ProcessEnded, Processes
 from programs import ProgramMissing, programs
@@ -161,6 +162,10 @@ class ControlPlane:
             self.client.apply(document)
         self._wait("the MPI operator leads", self._mpi_operator_leads)
 
+    def install_kueue(self) -> None:
+        """Install Kueue, after the MPI operator, whose jobs it is to manage; wait until it answers (kueue.py)."""
+        install_kueue(self.client, self.layout, self._wait)
+
     def start_autoscaler(self, pools: Sequence[Mapping[str, Any]], idle_seconds: float, boot_seconds: float) -> None:
         """Start the stand-in autoscaler for these pools (autoscaler.py says what a row has); it ends with `stop`.
 
@@ -170,8 +175,12 @@ class ControlPlane:
         rows.write_text(yaml.safe_dump(list(pools)), encoding="utf-8")
         script = str(Path(__file__).with_name("autoscaler.py"))
         command = [sys.executable, script, str(self.kubeconfig), str(rows)]
-        self._processes.stop([AUTOSCALER])
+        self.stop_autoscaler()
         self._processes.start(AUTOSCALER, [*command, f"--idle={idle_seconds}", f"--boot={boot_seconds}"])
+
+    def stop_autoscaler(self) -> None:
+        """End the stand-in autoscaler, if it runs."""
+        self._processes.stop([AUTOSCALER])
 
     def _mpi_operator_leads(self) -> bool:
         lease = self.client.find("/apis/coordination.k8s.io/v1/namespaces/mpi-operator/leases/mpi-operator")

@@ -5,6 +5,7 @@ from typing import Any
 
 from gpufleet.jobs import places
 from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
+from gpufleet.jobs.queue_words import queue_words
 from gpufleet.jobs.waiting import Wait, is_starting, waits
 from gpufleet.rules.wording import one_line
 
@@ -62,7 +63,7 @@ def _queued(api: KubernetesApi, job: Mapping[str, Any]) -> Iterator[str]:
     owner = f"kueue.x-k8s.io/job-uid={job['metadata'].get('uid')}"
     path = f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{namespace}/workloads"
     said = [
-        one_line(str(condition.get("message") or ""))
+        one_line(queue_words(str(condition.get("message") or "")))
         for workload in _items(api, path, labelSelector=owner)
         for condition in (workload.get("status") or {}).get("conditions") or []
         if condition.get("type") == "QuotaReserved" and condition.get("status") == "False"

@@ -63,7 +63,7 @@ def plan_topology(name: str) -> dict[str, Any]:
 def plan_flavors(name: str, args: QueueArgs) -> dict[str, dict[str, Any]]:
     """The ResourceFlavors by their short name. `args` has passed the rules.
 
-    The first, cpu, is for launchers, which need no GPU: any node will do. A flavor's labels become the node selector
+    One of them, cpu, is for launchers, which need no GPU: any node will do. A flavor's labels become the node selector
     of the pods, and with its taint none is given to a pod that does not tolerate GPU nodes.
     """
     taint = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
@@ -84,6 +84,10 @@ def plan_cluster_queue(name: str, args: QueueArgs, namespace: str) -> dict[str, 
 
     All resources are in one group, because with a topology a pod's resources must come from one flavor. BestEffortFIFO:
     a large job that waits does not hold up small ones that fit.
+
+    The flavor for launchers is the last. Kueue 0.19.2 looks at flavors in this order, and where a job did not fit goes
+    on behind the one that its launcher had got: none was left, so that jobs with a topology never started, and others
+    were said to wait for their launcher (tests/cluster/test_queue.py).
     """
     quota = args["quotas"][namespace]
 
@@ -91,10 +95,10 @@ def plan_cluster_queue(name: str, args: QueueArgs, namespace: str) -> dict[str, 
         limits = {"nvidia.com/gpu": str(gpus), **_UNLIMITED}
         return [{"name": resource, "nominalQuota": limit} for resource, limit in limits.items()]
 
-    flavors = [{"name": f"{name}-{_CPU}", "resources": resources(0)}]
-    flavors += [
+    flavors = [
         {"name": f"{name}-{short}", "resources": resources(int(quota.get(short, 0)))} for short in args["flavors"]
     ]
+    flavors.append({"name": f"{name}-{_CPU}", "resources": resources(0)})
     return {
         "apiVersion": _API,
         "kind": "ClusterQueue",
