@@ -107,7 +107,7 @@ def install(
     volume = SharedVolume(
         f"{environment}-volume",
         cast(SharedVolumeArgs, parts["volume"]),
-        pulumi.ResourceOptions.merge(site.options(team), pulumi.ResourceOptions(deleted_with=team.namespace_object)),
+        pulumi.ResourceOptions.merge(site.options(), pulumi.ResourceOptions(deleted_with=team.namespace_object)),
     )
     return {
         "namespace": team.namespace,

@@ -1,6 +1,7 @@
 """`gpufleet rehearse`: a simulated EKS cluster's kubeconfig leads to a control plane with its group's GPU nodes."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,7 @@ pulumi.CustomResource("kubernetes:apps/v1:Deployment", "train", {
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
-    made = tiny(tmp_path / "train", SOURCE, desired=2)
+    made = replace(tiny(tmp_path / "train", SOURCE, desired=2), control_plane=True)
     yield made
     made.home.control_plane.stop()
 

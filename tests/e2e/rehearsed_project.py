@@ -21,9 +21,13 @@ GPUFLEET = Path(sys.executable).parent / "gpufleet"
 
 @dataclass(frozen=True)
 class Project:
-    """A copy of our project that a test may change. Its rehearsal is in `.rehearsal` of the copy."""
+    """A copy of our project that a test may change. Its rehearsal is in `.rehearsal` of the copy.
+
+    control_plane: whether simulated clusters lead to a real one, for tests with the mark `cluster`.
+    """
 
     folder: Path
+    control_plane: bool = False
 
     @property
     def home(self) -> Home:
@@ -48,7 +52,8 @@ class Project:
 
     def rehearse(self, *arguments: str, environment: str = "aws-dev") -> subprocess.CompletedProcess[str]:
         """`gpufleet rehearse aws-dev` without waiting for the simulated cloud."""
-        return self.run("rehearse", environment, "--latency-scale", "0", *arguments)
+        plane = "--control-plane" if self.control_plane else "--no-control-plane"
+        return self.run("rehearse", environment, "--latency-scale", "0", plane, *arguments)
 
     def state(self, environment: str = "aws-dev") -> list[dict[str, Any]]:
         return self.home.engine().state(environment)
@@ -79,9 +84,9 @@ def names_of(resources: list[dict[str, Any]]) -> set[str]:
     return {str(resource["urn"]).split("::")[-1] for resource in resources}
 
 
-def copy_of_ours(folder: Path) -> Project:
+def copy_of_ours(folder: Path, *, control_plane: bool = False) -> Project:
     """A project in an empty folder: our Pulumi.yaml and stacks, and the virtual environment that runs the tests."""
     shutil.copy(REPOSITORY / "Pulumi.yaml", folder)
     shutil.copytree(REPOSITORY / "stacks", folder / "stacks", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / ".venv").symlink_to(Path(sys.prefix))
-    return Project(folder)
+    return Project(folder, control_plane)

@@ -154,8 +154,9 @@ class SharedVolume(pulumi.ComponentResource):
     Every file keeps the uid of the job that wrote it, but on an EFS access point, which has a user of its own. The
     drivers of EFS and Azure have to be on the cluster; NFS needs none.
 
-    A claim is not deleted as long as a pod mounts it. Name its namespace as `deleted_with` of the options, where one
-    program makes both: the claim then goes with the namespace and the jobs in it.
+    A claim is not deleted as long as a pod mounts it, nor its volume before it. So where one program makes the
+    namespace too, name it as `deleted_with` of the options, and not under `depends_on`: the claim is made after it and
+    goes with it and its jobs.
 
     Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
@@ -180,7 +181,9 @@ class SharedVolume(pulumi.ComponentResource):
         claim = kubernetes_object(
             f"{name}-claim",
             labelled(plan_claim(args), labels),
-            pulumi.ResourceOptions(parent=self, depends_on=[volume], deleted_with=namespace),
+            pulumi.ResourceOptions(
+                parent=self, depends_on=[volume, *([namespace] if namespace else [])], deleted_with=namespace
+            ),
         )
         claim_name = args.get("claim", "shared")
         self.claim = after(pulumi.Output.from_input(claim_name), claim)
