@@ -53,6 +53,7 @@ cluster-down: ## End it, whoever started it
 	@$(BIN)/python tools/kubernetes/cluster.py down $(ARGS)
 
 e2e: kubernetes ## Tests on a real control plane, and of OpenMPI in network namespaces (needs root)
+	@$(PYTHON) tools/images/install.py
 	@$(BIN)/pytest -m cluster $(ARGS) tests/cluster
 	@$(PYTHON) tools/openmpi/install.py
 	@$(BIN)/pytest -m cluster $(ARGS) tests/openmpi
