@@ -2,44 +2,21 @@
 
 import base64
 import json
-import os
-import resource
 import signal
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from api_client import wait_until
+from command_line import gpufleet, outputs, running, said_to_the_end, said_until
 from control_plane import ControlPlane
 from nodes import Nodes
 from workloads import pods
 
-GPUFLEET = str(Path(sys.executable).with_name("gpufleet"))
 IMAGE = ["--image", "training:1"]
 WORKER, LAUNCHER = ("training.kubeflow.org/job-role=worker", "training.kubeflow.org/job-role=launcher")
-
-
-def outputs(operator: ControlPlane, namespace: str, folder: Path, **pools: dict[str, Any]) -> str:
-    """A file like `pulumi stack output --json --show-secrets` makes it."""
-    file = folder / "outputs.json"
-    content = {
-        "kubeconfig": operator.kubeconfig.read_text(),
-        "registry_urls": {"dev/training": "registry.invalid/dev/training"},
-        "jobs": {"namespace": namespace, "pools": pools},
-    }
-    file.write_text(json.dumps(content))
-    return str(file)
-
-
-def gpufleet(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([GPUFLEET, *arguments], capture_output=True, text=True, timeout=120, check=False)
 
 
 @contextmanager
@@ -122,26 +99,19 @@ def test_pods_that_wait_are_named_with_the_schedulers_words_and_ctrl_c_leaves_th
 ) -> None:
     file = outputs(operator, namespace, tmp_path, empty={"types": ["p5.48xlarge"], "zones": ["use1-az1"]})
     options = ["--outputs", file, "--workers", "2", "--name", "late", "--follow", *IMAGE]
-    running = subprocess.Popen(
-        [GPUFLEET, "jobs", "submit", "dev", *options, "--", "python3", "train.py"], stderr=subprocess.PIPE, text=True
-    )
-    assert running.stderr is not None
-    said = []
-    for line in running.stderr:
-        said.append(line.rstrip("\n"))
-        if "wait" in line and "Unschedulable" in line:
-            break
-    assert "late-worker-0..1 wait: Unschedulable: 0/" in said[-1]
-    assert "node affinity/selector" in said[-1]
-    os.kill(running.pid, signal.SIGINT)
-    rest = running.stderr.read()
-    assert running.wait(timeout=20) == 130
-    assert rest.strip() == (
+    with running("jobs", "submit", "dev", *options, "--", "python3", "train.py") as job:
+        [*_, waits] = said_until(job, "wait", "Unschedulable")
+        job.send_signal(signal.SIGINT)
+        rest, code = said_to_the_end(job)
+    assert "late-worker-0..1 wait: Unschedulable: 0/" in waits
+    assert "node affinity/selector" in waits
+    assert [line for line in rest if line] == [
         "late: goes on; follow it again with `gpufleet jobs logs dev late --follow`; "
         "stop it with `gpufleet jobs cancel dev late`"
-    )
-    job = f"/apis/kubeflow.org/v2beta1/namespaces/{namespace}/mpijobs/late"
-    assert operator.client.get(job)["metadata"]["name"] == "late"
+    ]
+    assert code == 130
+    path = f"/apis/kubeflow.org/v2beta1/namespaces/{namespace}/mpijobs/late"
+    assert operator.client.get(path)["metadata"]["name"] == "late"
     cancelled = gpufleet("jobs", "cancel", "dev", "late", "--outputs", file)
     assert cancelled.returncode == 0, cancelled.stderr
     wait_until("the job's pods are gone", lambda: pods(operator, namespace) == [], 30)
@@ -173,47 +143,3 @@ def test_job_comes_after_another_that_succeeds_and_not_after_one_that_fails(
     third = ["--outputs", file, "--workers", "1", "--name", "third", "--after", "nobody", *IMAGE]
     done = gpufleet("jobs", "submit", "dev", *third, "--", "true")
     assert (done.returncode, "there is no such job" in done.stderr) == (1, True)
-
-
-@pytest.mark.slow
-def test_512_nodes_of_8_gpus_need_only_another_number(
-    operator: ControlPlane, nodes: Nodes, namespace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    nodes.add(512, "p5.48xlarge", "use1-az2", "many", network="efa")
-    pool = {"types": ["p5.48xlarge"], "zones": ["use1-az2"], "network": "efa", "max": 512}
-    file = outputs(operator, namespace, tmp_path, many=pool)
-    figures = {}
-    for workers in (2, 512):
-        name = f"big-{workers}"
-        before, began = _children_peak(), time.monotonic()
-        options = ["--outputs", file, "--workers", str(workers), "--name", name, *IMAGE]
-        done = gpufleet("jobs", "submit", "dev", *options, "--", "python3", "train.py")
-        figures[workers] = (time.monotonic() - began, _children_peak(), before)
-        assert done.returncode == 0, done.stderr
-        if workers == 2:
-            assert gpufleet("jobs", "cancel", "dev", name, "--outputs", file).returncode == 0
-            wait_until("the small job is gone", lambda: pods(operator, namespace) == [], 60)
-    began = time.monotonic()
-    selector = f"{WORKER},training.kubeflow.org/job-name=big-512"
-
-    def placed() -> bool:
-        return sum("nodeName" in pod["spec"] for pod in pods(operator, namespace, selector)) == 512
-
-    wait_until("512 workers have nodes", placed, 300, poll=2)
-    seconds = time.monotonic() - began
-    where = [pod["spec"]["nodeName"] for pod in pods(operator, namespace, selector)]
-    assert len(set(where)) == 512
-    assert all(node.startswith("many-use1-az2-") for node in where)
-    hosts = operator.client.get(f"/api/v1/namespaces/{namespace}/configmaps/big-512-config")["data"]["hostfile"]
-    assert len(hosts.splitlines()) == 512
-    assert hosts.count("slots=8") == 512
-    with capsys.disabled():
-        for workers, (took, peak, _) in figures.items():
-            print(f"\nsubmit of {workers} workers x 8 GPUs: {took:.2f} s, at most {peak / 1024:.0f} MiB")
-        print(f"512 workers placed {seconds:.0f} s after the submit, all in one zone")
-    assert figures[512][0] < 2 * figures[2][0] + 1
-
-
-def _children_peak() -> int:
-    """The highest memory of any process that this one has started and seen end, in KiB."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
