@@ -4,8 +4,9 @@ Nodes are fake; scheduler, MPI operator and API server are real. What it took is
 ratios within one run are judged.
 """
 
-import os
+import json
 import subprocess
+import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -18,11 +19,10 @@ import yaml
 from api_client import wait_until
 from command_line import GPUFLEET, SECONDS, gpufleet, outputs
 from control_plane import ControlPlane
+from gpufleet.jobs.kubernetes_api import KubernetesApi
 from nodes import Nodes
-from workloads import pods
 
 HERE, ELSEWHERE = "use1-az2", "use1-az1"
-WORKER = "training.kubeflow.org/job-role=worker"
 SMALL = 2
 SLOWER_AT_MOST = 2.0
 """Submit and memory of the large job over those of the small one."""
@@ -37,26 +37,39 @@ class Measured:
 
 
 class Command:
-    """`gpufleet` as a process whose own peak of memory is known in the end."""
+    """`gpufleet` as a process whose own peak of memory is known in the end.
+
+    Read while it runs (VmHWM, see proc(5)): what wait4(2) tells of a child is no less than its parent had at the fork.
+    """
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        self._said = folder / "said"
-        self._began = time.monotonic()
+        self._said, self._kib = folder / "said", 0
+        self._began = self._ended = time.monotonic()
         with self._said.open("w") as file:
-            self.process = subprocess.Popen([GPUFLEET, *arguments], stdout=file, stderr=file)
+            self._process = subprocess.Popen([GPUFLEET, *arguments], stdout=file, stderr=file)
+        self._watching = threading.Thread(target=self._watch, daemon=True)
+        self._watching.start()
+
+    def _watch(self) -> None:
+        while self._process.poll() is None:
+            try:
+                status = Path(f"/proc/{self._process.pid}/status").read_text()
+            except (FileNotFoundError, ProcessLookupError):
+                break
+            peak = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")]
+            self._kib = max(self._kib, *map(int, peak), 0)
+            time.sleep(0.01)
+        self._ended = time.monotonic()
 
     def end(self, seconds: float = SECONDS) -> Measured:
-        deadline = time.monotonic() + seconds
-        while True:
-            pid, status, used = os.wait4(self.process.pid, os.WNOHANG)
-            if pid:
-                break
-            if time.monotonic() > deadline:
-                self.process.kill()
-            time.sleep(0.01)
-        self.process.returncode = os.waitstatus_to_exitcode(status)
-        assert self.process.returncode == 0, self._said.read_text()
-        return Measured(time.monotonic() - self._began, used.ru_maxrss / 1024)
+        """Wait for it; killed when it takes longer than that."""
+        try:
+            self._process.wait(seconds)
+        finally:
+            self._process.kill()
+            self._watching.join()
+        assert self._process.returncode == 0, self._said.read_text()
+        return Measured(self._ended - self._began, self._kib / 1024)
 
 
 def manifest(file: str, workers: int, name: str) -> dict[str, Any]:
@@ -75,6 +88,26 @@ def differences(one: object, other: object, path: str = "") -> dict[str, tuple[o
     else:
         return {} if one == other else {path: (one, other)}
     return {key: value for where, a, b in parts for key, value in differences(a, b, where).items()}
+
+
+def places(api: KubernetesApi, namespace: str, job: str, many: int) -> dict[str, str]:
+    """The node of each of so many workers, as they get them: the operator deletes workers when their job has ended.
+
+    Errors: Unreachable when none has changed for a minute.
+    """
+    where: dict[str, str] = {}
+    selector = f"training.kubeflow.org/job-role=worker,training.kubeflow.org/job-name={job}"
+    rest = b""
+    # Watched, not listed: the pods of 512 workers are four megabytes.
+    with api.stream(f"/api/v1/namespaces/{namespace}/pods", 60, watch=True, labelSelector=selector) as chunks:
+        for chunk in chunks:
+            *lines, rest = (rest + chunk).split(b"\n")
+            for pod in (json.loads(line)["object"] for line in lines):
+                if "nodeName" in pod["spec"]:
+                    where[pod["metadata"]["name"]] = pod["spec"]["nodeName"]
+            if len(where) == many:
+                break
+    return where
 
 
 @pytest.mark.parametrize("many", [32, pytest.param(512, marks=pytest.mark.slow)])
@@ -111,15 +144,7 @@ def test_many_nodes_of_8_gpus_need_only_another_number(
             figures.append(f"follow of {workers} workers: at most {follow.mib:.0f} MiB")
     began = time.monotonic()
     following = Command(tmp_path, "jobs", "logs", "dev", "large", "--outputs", file, "--follow")
-    # The operator deletes workers when their job has ended: what counts is where each one was seen.
-    where: dict[str, str] = {}
-
-    def placed() -> bool:
-        listed = pods(operator, namespace, f"{WORKER},training.kubeflow.org/job-name=large")
-        where.update({pod["metadata"]["name"]: pod["spec"]["nodeName"] for pod in listed if "nodeName" in pod["spec"]})
-        return len(where) == many
-
-    wait_until(f"{many} workers have nodes", placed, 300, poll=0.5)
+    where = places(KubernetesApi.of(operator.kubeconfig.read_text(), "dev"), namespace, "large", many)
     figures.append(f"{many} workers placed {time.monotonic() - began:.0f} s after the submit, all in one zone")
     followed = following.end(300)
     figures.append(f"follow of {many} workers: at most {followed.mib:.0f} MiB, ended after {followed.seconds:.0f} s")
