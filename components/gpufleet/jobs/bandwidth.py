@@ -47,14 +47,10 @@ def check_bandwidth(
     """Run the all-reduce and judge it; the job is deleted afterwards, whatever happens. Errors: UserError."""
     if any(is_fake(node) for node in nodes):
         return [unknown("bandwidth", "the nodes are fake: no container runs on them", "run it on real nodes")]
-    # Workers write before they measure, so that a volume that cannot be written ends the run at once.
-    touch = f'f=/mnt/.gpufleet-check-$(hostname); touch "$f" && rm "$f" && echo "{_WRITABLE} $(hostname)" && '
-    measure = f"exec {PROGRAM} -b {SIZE} -e {SIZE} -n 20 -g 1"
-    command = ["sh", "-c", (touch if settings.volume_claim else "") + measure]
     request = JobRequest(
         workers=wanted,
-        command=command,
-        pool=pool.name,
+        command=rank_command(volume=settings.volume_claim is not None),
+        pool=pool.label,
         image=image,
         name=name_for(["check-bandwidth"], datetime.now(UTC)),
         time_limit_minutes=int(LIMIT_SECONDS // 60),
@@ -64,10 +60,20 @@ def check_bandwidth(
     submit(api, manifest, say)
     say(f"{name}: submitted")
     try:
-        events = _until_its_end(Following(api, settings.namespace, name, "run the check again"), say)
+        events = _until_its_end(api, settings.namespace, name, say)
     finally:
         cancel(api, settings.namespace, name)
     return judge(events, pool, wanted, floor, volume=settings.volume_claim is not None)
+
+
+def rank_command(*, volume: bool) -> list[str]:
+    """What each rank runs. It writes before it measures: a volume that cannot be written ends the run at once.
+
+    Ranks of one node write at the same time, each a file of its own. `uname` is in every image, `hostname` is not.
+    """
+    file = '"/mnt/.gpufleet-check-$(uname -n)-$$"'
+    touch = f'touch {file} && rm {file} && echo "{_WRITABLE} $(uname -n)" && ' if volume else ""
+    return ["sh", "-c", f"{touch}exec {PROGRAM} -b {SIZE} -e {SIZE} -n 20 -g 1"]
 
 
 def judge(events: Sequence[Event], pool: Pool, wanted: int, floor: float, *, volume: bool) -> list[Check]:
@@ -118,15 +124,31 @@ def _written(lines: Iterable[str], wanted: int) -> Check:
     return fails("volume writes", found, "look at the access point's user and the mount target of that zone")
 
 
-def _until_its_end(following: Following, say: Callable[[str], None]) -> list[Event]:
+class _TimeIsUp(Exception):
+    """The job has not ended in time."""
+
+
+def _until_its_end(api: KubernetesApi, namespace: str, name: str, say: Callable[[str], None]) -> list[Event]:
+    """What happens to the job in LIMIT_SECONDS, with or without its end.
+
+    While a job waits for ever, nothing happens that one could count the time by: the clock itself ends it.
+    """
+    ends = time.monotonic() + LIMIT_SECONDS
+
+    def clock() -> float:
+        now = time.monotonic()
+        if now > ends:
+            raise _TimeIsUp
+        return now
+
     events: list[Event] = []
-    began = time.monotonic()
-    for event in following.events():
-        events.append(event)
-        if event.kind is not Kind.LINE:
-            say(event.text)
-        if time.monotonic() - began > LIMIT_SECONDS:
-            break
+    try:
+        for event in Following(api, namespace, name, "run the check again", clock=clock).events():
+            events.append(event)
+            if event.kind is not Kind.LINE:
+                say(event.text)
+    except _TimeIsUp:
+        pass
     return events
 
 

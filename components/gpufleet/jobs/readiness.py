@@ -9,13 +9,14 @@ from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
 from gpufleet.jobs.ready_nodes import GPU, check_nodes, is_ready
 from gpufleet.jobs.settings import Pool, Settings
 
-_PLUGIN_IMAGES = ("k8s-device-plugin", "nvidia-device-plugin", "gpu-operator")
+_PLUGIN_IMAGES = ("k8s-device-plugin", "nvidia-device-plugin")
+"""Names of images, whole, for that of the EFA plugin ends with NVIDIA's. The GPU operator starts NVIDIA's, too."""
 _EFA_IMAGES = ("aws-efa-k8s-device-plugin",)
 
 
 def nodes_of(api: KubernetesApi, pool: Pool) -> list[Object]:
     """The pool's nodes that are there now. Errors: UserError."""
-    return list(api.get("/api/v1/nodes", labelSelector=f"gpufleet.dev/pool={pool.name}").get("items") or [])
+    return list(api.get("/api/v1/nodes", labelSelector=f"gpufleet.dev/pool={pool.label}").get("items") or [])
 
 
 def look(api: KubernetesApi, settings: Settings, pool: Pool, wanted: int, nodes: Sequence[Object]) -> list[Check]:
@@ -49,9 +50,14 @@ def _plugins(api: KubernetesApi, pool: Pool, ready: Sequence[Object]) -> list[Ch
 def _with_image(sets: Sequence[Object], images: Sequence[str]) -> list[Object]:
     def runs(each: Mapping[str, Any]) -> bool:
         containers = each["spec"]["template"]["spec"].get("containers") or []
-        return any(image in container.get("image", "") for container in containers for image in images)
+        return any(_image_name(str(container.get("image") or "")) in images for container in containers)
 
     return [each for each in sets if runs(each)]
+
+
+def _image_name(image: str) -> str:
+    """registry:5000/nvidia/k8s-device-plugin:v0.20.0@sha256:... is k8s-device-plugin."""
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
 def _plugin(subject: str, sets: Sequence[Object], ready: Sequence[Object]) -> Check:

@@ -1,16 +1,24 @@
 """A run of nccl-tests against the floor, and nodes against what a run needs."""
 
 import json
+import os
+import subprocess
 from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from gpufleet.jobs.bandwidth import FLOOR, judge, judge_run
+from gpufleet.jobs import bandwidth
+from gpufleet.jobs.bandwidth import FLOOR, PROGRAM, judge, judge_run, rank_command
 from gpufleet.jobs.event import Event, Kind
+from gpufleet.jobs.kubernetes_api import KubernetesApi
 from gpufleet.jobs.nccl_output import NcclRun, Row
 from gpufleet.jobs.ready_nodes import check_nodes
 from gpufleet.jobs.settings import Pool, settings_from
 from gpufleet.rules.rule import Status
+from played_cluster import PlayedCluster, played
 
 
 def pool(type_name: str, network: str = "efa", most: int = 4) -> Pool:
@@ -60,6 +68,50 @@ def test_run_that_never_starts_is_told_by_what_it_waits_for() -> None:
         [Event(Kind.WAITING, "c-worker-0 waits: ImagePullBackOff")], pool("p4d.24xlarge"), 2, FLOOR, volume=False
     )
     assert (check.status, check.text) == (Status.FAIL, "no result after 20 min: c-worker-0 waits: ImagePullBackOff")
+
+
+def test_ranks_of_one_node_write_at_once_and_leave_nothing(tmp_path: Path) -> None:
+    [shell, option, text] = rank_command(volume=True)
+    text = text.replace("/mnt", str(tmp_path)).replace(PROGRAM, "echo ran")
+    ranks = [subprocess.Popen([shell, option, text], stdout=subprocess.PIPE, text=True) for _ in range(8)]
+    said = [rank.communicate(timeout=60)[0].splitlines() for rank in ranks]
+    assert [rank.returncode for rank in ranks] == [0] * 8
+    assert said == [[f"gpufleet: writable on {os.uname().nodename}", "ran -b 1G -e 1G -n 20 -g 1"]] * 8
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rank_that_cannot_write_does_not_measure(tmp_path: Path) -> None:
+    [shell, option, text] = rank_command(volume=True)
+    text = text.replace("/mnt", str(tmp_path / "missing")).replace(PROGRAM, "echo ran")
+    done = subprocess.run([shell, option, text], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode != 0, done.stdout) == (True, "")
+
+
+def test_job_that_waits_for_ever_is_given_up_and_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing new happens to it: the time is up all the same."""
+    pod = {
+        "metadata": {"name": "c-worker-0", "uid": "w"},
+        "status": {
+            "phase": "Pending",
+            "containerStatuses": [{"state": {"waiting": {"reason": "ImagePullBackOff", "message": "gone"}}}],
+        },
+    }
+    cluster = PlayedCluster(
+        objects={"/apis/kubeflow.org/v2beta1": {}, "/api/v1/namespaces/team": {}},
+        lists={"/api/v1/namespaces/team/pods": [pod], "/api/v1/namespaces/team/events": []},
+    )
+    minutes = count(0, 60)
+    monkeypatch.setattr(bandwidth, "time", SimpleNamespace(monotonic=lambda: float(next(minutes))))
+    deleted: list[str] = []
+    monkeypatch.setattr(bandwidth, "cancel", lambda api, namespace, name: deleted.append(name))
+    with played(cluster):
+        jobs = {"namespace": "team", "pools": {"p": {"types": ["p4d.24xlarge"], "zones": ["use1-az1"]}}}
+        settings = settings_from({"kubeconfig": json.dumps(cluster.kubeconfig), "jobs": jobs}, "dev")
+        api = KubernetesApi.of(settings.kubeconfig, "dev")
+        [check] = bandwidth.check_bandwidth(api, settings, settings.pool("p"), 2, [], print)
+    assert check.status is Status.FAIL
+    assert check.text == "no result after 20 min: c-worker-0 waits: ImagePullBackOff: gone"
+    assert deleted == [each["metadata"]["name"] for each in cluster.created]
 
 
 def node(number: int, **more: object) -> dict:
