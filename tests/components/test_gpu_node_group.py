@@ -1,122 +1,27 @@
 """GpuNodeGroup: exact inputs of every child, and what changes with the intent."""
 
-from collections.abc import Mapping
 from typing import cast
 
-import pulumi
 import pytest
-from recorder import UNKNOWN, Recording, construct
+from gpu_pools import (
+    ASG_TAG,
+    NODES,
+    PLACEMENT,
+    TEMPLATE,
+    build,
+    efa_interfaces,
+    expected_nodes,
+    expected_template,
+    known,
+    labels,
+    named,
+    nodes,
+    template,
+)
+from recorder import Recording
 
-from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
-from gpufleet.aws.user_data import Join, amazon_linux, bottlerocket
-
-TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
-NODES = "aws:eks/nodeGroup:NodeGroup"
-PLACEMENT = "aws:ec2/placementGroup:PlacementGroup"
-ASG_TAG = "aws:autoscaling/tag:Tag"
-ROLE = "arn:aws:iam::000000000000:role/nodes"
-TAGS = {"owner": "ml", "project": "llm"}
-BASE = {
-    "region": "us-east-1",
-    "types": ["p4d.24xlarge"],
-    "max": 4,
-    "zones": ["use1-az1"],
-    "cluster_name": "fleet",
-    "vpc_id": "vpc-1",
-    "subnet_ids": {"use1-az1": "subnet-1", "use1-az2": "subnet-2", "use1-az6": "subnet-6"},
-    "cluster_security_group_id": "sg-cluster",
-    "node_role_arn": ROLE,
-    "tags": TAGS,
-}
-COMPUTED = {
-    NODES: {"nodeGroupName": "{name}-1234567", "resources": [{"autoscalingGroups": [{"name": "{name}-asg"}]}]},
-}
-
-
-def build(preview: bool, /, **changes: object) -> Recording[GpuNodeGroup]:
-    """A pool called trainers: the base with ``changes``; None takes an argument away."""
-    args = {key: value for key, value in {**BASE, **changes}.items() if value is not None}
-    return construct(lambda: GpuNodeGroup("trainers", cast(GpuNodeGroupArgs, args)), preview, COMPUTED)
-
-
-def template(recording: Recording[GpuNodeGroup]) -> dict[str, object]:
-    return recording.one(TEMPLATE, "trainers-template").inputs
-
-
-def nodes(recording: Recording[GpuNodeGroup]) -> dict[str, object]:
-    return recording.one(NODES, "trainers-nodes").inputs
-
-
-def known(preview: bool, value: str) -> str:
-    """``value`` where the cloud has made it, unknown in preview."""
-    return UNKNOWN if preview else value
-
-
-def named(name: str) -> dict[str, str]:
-    return {**TAGS, "Name": name}
-
-
-def expected_template(**changes: object) -> dict[str, object]:
-    """The template of the plain on-demand pool with ``changes``; None takes a property away."""
-    inputs: dict[str, object] = {
-        "updateDefaultVersion": True,
-        "userData": amazon_linux(efa=False),
-        "vpcSecurityGroupIds": ["sg-cluster"],
-        "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 2},
-        "blockDeviceMappings": [
-            {
-                "deviceName": "/dev/xvda",
-                "ebs": {"volumeType": "gp3", "volumeSize": 100, "encrypted": "true", "deleteOnTermination": "true"},
-            }
-        ],
-        "tagSpecifications": [
-            {"resourceType": "instance", "tags": named("trainers")},
-            {"resourceType": "volume", "tags": named("trainers")},
-            {"resourceType": "network-interface", "tags": named("trainers")},
-        ],
-        "tags": named("trainers-template"),
-    }
-    return {key: value for key, value in {**inputs, **changes}.items() if value is not None}
-
-
-def expected_nodes(preview: bool, **changes: object) -> dict[str, object]:
-    """The node group of the plain on-demand pool with ``changes``; None takes a property away."""
-    inputs: dict[str, object] = {
-        "clusterName": "fleet",
-        "nodeRoleArn": ROLE,
-        "subnetIds": ["subnet-1"],
-        "amiType": "AL2023_x86_64_NVIDIA",
-        "capacityType": "ON_DEMAND",
-        "instanceTypes": ["p4d.24xlarge"],
-        "scalingConfig": {"minSize": 0, "desiredSize": 0, "maxSize": 4},
-        "launchTemplate": {"id": known(preview, "trainers-template-id"), "version": known(preview, "1")},
-        "labels": labels(),
-        "taints": [{"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}],
-        "updateConfig": {"maxUnavailablePercentage": 33, "updateStrategy": "MINIMAL"},
-        "nodeRepairConfig": {"enabled": True},
-        "tags": named("trainers-nodes"),
-    }
-    return {key: value for key, value in {**inputs, **changes}.items() if value is not None}
-
-
-def labels(**changes: str) -> dict[str, str]:
-    words = {"capacity": "on-demand", "gpu": "A100", "network": "plain", "placement": "none", "pool": "trainers"}
-    facts = {**words, "zone-id": "use1-az1", **changes}
-    return {**{f"gpufleet.dev/{key}": value for key, value in facts.items()}, "nvidia.com/gpu.present": "true"}
-
-
-def efa_interfaces(cards: int, group: str) -> list[Mapping[str, object]]:
-    """Card 0 with an address, the others fabric only."""
-    return [
-        {
-            "networkCardIndex": card,
-            "deviceIndex": 0 if card == 0 else 1,
-            "interfaceType": "efa" if card == 0 else "efa-only",
-            "deleteOnTermination": "true",
-            "securityGroups": ["sg-cluster", group],
-        }
-        for card in range(cards)
-    ]
+from gpufleet.aws.gpu_node_group import GpuNodeGroup
+from gpufleet.aws.user_data import amazon_linux, bottlerocket
 
 
 def test_plain_pool_is_a_template_and_a_node_group(preview: bool) -> None:
@@ -279,151 +184,3 @@ def test_bottlerocket_has_two_disks_and_toml(preview: bool) -> None:
 )
 def test_arm_types_get_arm_images(image: str, ami_type: str, preview: bool) -> None:
     assert nodes(build(preview, types=["g5g.xlarge"], zones=["use1-az2"], image=image))["amiType"] == ami_type
-
-
-def test_own_image_key_pair_disk_key_and_groups(preview: bool) -> None:
-    recording = build(
-        preview,
-        image="ami-0123456789abcdef0",
-        key_pair="mine",
-        disk_gib=200,
-        kms_key_arn="arn:aws:kms:us-east-1:000000000000:key/k",
-        security_group_ids=["sg-extra"],
-        cluster_endpoint="https://api.invalid",
-        cluster_certificate_authority="Y2VydA==",
-        service_cidr="172.20.0.0/16",
-        labels={"team": "vision"},
-        taints=[{"key": "team", "value": "vision", "effect": "NO_EXECUTE"}],
-    )
-    all_labels = {**labels(), "team": "vision"}
-    join = Join(
-        "fleet",
-        "https://api.invalid",
-        "Y2VydA==",
-        "172.20.0.0/16",
-        all_labels,
-        {"nvidia.com/gpu": "present:NoSchedule", "team": "vision:NoExecute"},
-    )
-    assert template(recording) == expected_template(
-        imageId="ami-0123456789abcdef0",
-        keyName="mine",
-        userData=amazon_linux(efa=False, join=join),
-        vpcSecurityGroupIds=["sg-cluster", "sg-extra"],
-        blockDeviceMappings=[
-            {
-                "deviceName": "/dev/xvda",
-                "ebs": {
-                    "volumeType": "gp3",
-                    "volumeSize": 200,
-                    "encrypted": "true",
-                    "kmsKeyId": "arn:aws:kms:us-east-1:000000000000:key/k",
-                    "deleteOnTermination": "true",
-                },
-            }
-        ],
-    )
-    assert nodes(recording) == expected_nodes(
-        preview,
-        amiType="CUSTOM",
-        labels=all_labels,
-        taints=[
-            {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"},
-            {"key": "team", "value": "vision", "effect": "NO_EXECUTE"},
-        ],
-    )
-
-
-def test_own_role_outlives_the_nodes(preview: bool) -> None:
-    recording = build(preview, node_role_arn=None)
-    policies = [
-        "AmazonEC2ContainerRegistryPullOnly",
-        "AmazonEKSWorkerNodePolicy",
-        "AmazonEKS_CNI_Policy",
-    ]
-    attachments = recording.inputs("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
-    assert {each["policyArn"] for each in attachments.values()} == {f"arn:aws:iam::aws:policy/{p}" for p in policies}
-    role = recording.one(NODES).property_dependencies["nodeRoleArn"]
-    assert role == {"trainers-role", *(f"trainers-role-{each}" for each in policies)}
-    arn = known(preview, "arn:aws:mock::000000000000:trainers-role")
-    assert nodes(recording) == expected_nodes(preview, nodeRoleArn=arn)
-
-
-def test_autoscaler_knows_an_empty_pool(preview: bool) -> None:
-    recording = build(preview, network="efa")
-    prefix = "k8s.io/cluster-autoscaler/node-template"
-    facts = {
-        **{f"label/{key}": value for key, value in labels(network="efa").items()},
-        "taint/nvidia.com/gpu": "present:NoSchedule",
-        "resources/nvidia.com/gpu": "8",
-        "resources/vpc.amazonaws.com/efa": "4",
-    }
-    assert recording.inputs(ASG_TAG) == {
-        f"trainers-{key}": {
-            "autoscalingGroupName": known(preview, "trainers-nodes-asg"),
-            "tag": {"key": f"{prefix}/{key}", "value": value, "propagateAtLaunch": False},
-        }
-        for key, value in facts.items()
-    }
-
-
-def test_options_of_children(preview: bool) -> None:
-    recording = build(preview, network="efa", placement="create", node_role_arn=None)
-    group = recording.one(NODES)
-    assert group.ignore_changes == ("scalingConfig.desiredSize",)
-    assert group.delete_before_replace is True
-    for each in recording.resources:
-        assert each.name.startswith("trainers")
-        assert each.parent == ("trainers" if each.custom else "project-stack")
-        assert each.depends_on == frozenset(), f"{each.name} waits for more than its inputs"
-        assert not each.protect
-    assert recording.one("gpufleet-aws:index:GpuNodeGroup").inputs == {}
-
-
-def test_template_waits_for_nothing_but_its_groups() -> None:
-    recording = build(True, network="efa", placement="create")
-    assert recording.one(TEMPLATE).property_dependencies == {
-        "networkInterfaces": frozenset({"trainers-efa"}),
-        "placement": frozenset({"trainers-placement"}),
-    }
-    assert recording.one(NODES).property_dependencies == {"launchTemplate": frozenset({"trainers-template"})}
-
-
-def test_inputs_from_other_resources_may_be_outputs(preview: bool) -> None:
-    args = {
-        **BASE,
-        "cluster_name": pulumi.Output.from_input("fleet"),
-        "subnet_ids": {"use1-az1": pulumi.Output.from_input("subnet-1")},
-        "cluster_security_group_id": pulumi.Output.from_input("sg-cluster"),
-    }
-    recording = construct(lambda: GpuNodeGroup("trainers", cast(GpuNodeGroupArgs, args)), preview)
-    assert nodes(recording) == expected_nodes(preview)
-    assert template(recording) == expected_template()
-
-
-def test_two_pools_share_nothing(preview: bool) -> None:
-    def both() -> None:
-        for name in ("a", "b"):
-            GpuNodeGroup(name, cast(GpuNodeGroupArgs, {**BASE, "network": "efa", "placement": "create"}))
-
-    recording = construct(both, preview)
-    for each in recording.resources:
-        used = frozenset[str]().union(*each.property_dependencies.values())
-        assert {other[0] for other in used} <= {each.name[0]}
-
-
-def test_outputs(preview: bool) -> None:
-    assert build(preview, network="efa", placement="create").outputs["trainers"] == {
-        "node_group_name": known(preview, "trainers-nodes-1234567"),
-        "node_group_arn": known(preview, "arn:aws:mock::000000000000:trainers-nodes"),
-        "autoscaling_group_name": known(preview, "trainers-nodes-asg"),
-        "node_role_arn": ROLE,
-        "launch_template_id": known(preview, "trainers-template-id"),
-        "placement_group_name": known(preview, "trainers-placement"),
-        "efa_security_group_id": known(preview, "trainers-efa-id"),
-        "labels": labels(network="efa", placement="create"),
-    }
-
-
-def test_outputs_of_a_plain_pool(preview: bool) -> None:
-    outputs = build(preview).outputs["trainers"]
-    assert outputs.keys().isdisjoint({"placement_group_name", "efa_security_group_id"})

@@ -3,6 +3,7 @@
 from typing import cast
 
 import pytest
+from gpu_pools import BASE
 from recorder import construct, refusal
 
 from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
@@ -10,18 +11,6 @@ from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
 BLOCK = {"capacity": "capacity-block", "reservation_id": "cr-0123456789abcdef0"}
 RESERVED = {"capacity": "reservation", "reservation_id": "cr-0123456789abcdef0"}
 TWO_ZONES = ["use1-az1", "use1-az2"]
-BASE = {
-    "region": "us-east-1",
-    "types": ["p4d.24xlarge"],
-    "max": 4,
-    "zones": ["use1-az1"],
-    "cluster_name": "fleet",
-    "vpc_id": "vpc-1",
-    "subnet_ids": {"use1-az1": "subnet-1", "use1-az2": "subnet-2", "use1-az6": "subnet-6"},
-    "cluster_security_group_id": "sg-cluster",
-    "node_role_arn": "arn:aws:iam::000000000000:role/nodes",
-}
-
 ONE_ZONE = (
     "zones=[use1-az1, use1-az2]: a cluster placement group lies in one zone; keep one zone, or set placement=none"
 )

@@ -1,0 +1,171 @@
+"""GpuNodeGroup with things of one's own, options of its children, outputs, and the autoscaler's tags."""
+
+from typing import cast
+
+import pulumi
+from gpu_pools import (
+    ASG_TAG,
+    BASE,
+    NODES,
+    ROLE,
+    TEMPLATE,
+    build,
+    expected_nodes,
+    expected_template,
+    known,
+    labels,
+    nodes,
+    template,
+)
+from recorder import construct
+
+from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
+from gpufleet.aws.user_data import Join, amazon_linux
+
+
+def test_own_image_key_pair_disk_key_and_groups(preview: bool) -> None:
+    recording = build(
+        preview,
+        image="ami-0123456789abcdef0",
+        key_pair="mine",
+        disk_gib=200,
+        kms_key_arn="arn:aws:kms:us-east-1:000000000000:key/k",
+        security_group_ids=["sg-extra"],
+        cluster_endpoint="https://api.invalid",
+        cluster_certificate_authority="Y2VydA==",
+        service_cidr="172.20.0.0/16",
+        labels={"team": "vision"},
+        taints=[{"key": "team", "value": "vision", "effect": "NO_EXECUTE"}],
+    )
+    all_labels = {**labels(), "team": "vision"}
+    join = Join(
+        "fleet",
+        "https://api.invalid",
+        "Y2VydA==",
+        "172.20.0.0/16",
+        all_labels,
+        {"nvidia.com/gpu": "present:NoSchedule", "team": "vision:NoExecute"},
+    )
+    assert template(recording) == expected_template(
+        imageId="ami-0123456789abcdef0",
+        keyName="mine",
+        userData=amazon_linux(efa=False, join=join),
+        vpcSecurityGroupIds=["sg-cluster", "sg-extra"],
+        blockDeviceMappings=[
+            {
+                "deviceName": "/dev/xvda",
+                "ebs": {
+                    "volumeType": "gp3",
+                    "volumeSize": 200,
+                    "encrypted": "true",
+                    "kmsKeyId": "arn:aws:kms:us-east-1:000000000000:key/k",
+                    "deleteOnTermination": "true",
+                },
+            }
+        ],
+    )
+    assert nodes(recording) == expected_nodes(
+        preview,
+        amiType="CUSTOM",
+        labels=all_labels,
+        taints=[
+            {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"},
+            {"key": "team", "value": "vision", "effect": "NO_EXECUTE"},
+        ],
+    )
+
+
+def test_own_role_outlives_the_nodes(preview: bool) -> None:
+    recording = build(preview, node_role_arn=None)
+    policies = [
+        "AmazonEC2ContainerRegistryPullOnly",
+        "AmazonEKSWorkerNodePolicy",
+        "AmazonEKS_CNI_Policy",
+    ]
+    attachments = recording.inputs("aws:iam/rolePolicyAttachment:RolePolicyAttachment")
+    assert {each["policyArn"] for each in attachments.values()} == {f"arn:aws:iam::aws:policy/{p}" for p in policies}
+    role = recording.one(NODES).property_dependencies["nodeRoleArn"]
+    assert role == {"trainers-role", *(f"trainers-role-{each}" for each in policies)}
+    arn = known(preview, "arn:aws:mock::000000000000:trainers-role")
+    assert nodes(recording) == expected_nodes(preview, nodeRoleArn=arn)
+
+
+def test_autoscaler_knows_an_empty_pool(preview: bool) -> None:
+    recording = build(preview, network="efa")
+    prefix = "k8s.io/cluster-autoscaler/node-template"
+    facts = {
+        **{f"label/{key}": value for key, value in labels(network="efa").items()},
+        "taint/nvidia.com/gpu": "present:NoSchedule",
+        "resources/nvidia.com/gpu": "8",
+        "resources/vpc.amazonaws.com/efa": "4",
+    }
+    assert recording.inputs(ASG_TAG) == {
+        f"trainers-{key}": {
+            "autoscalingGroupName": known(preview, "trainers-nodes-asg"),
+            "tag": {"key": f"{prefix}/{key}", "value": value, "propagateAtLaunch": False},
+        }
+        for key, value in facts.items()
+    }
+
+
+def test_options_of_children(preview: bool) -> None:
+    recording = build(preview, network="efa", placement="create", node_role_arn=None)
+    group = recording.one(NODES)
+    assert group.ignore_changes == ("scalingConfig.desiredSize",)
+    assert group.delete_before_replace is True
+    for each in recording.resources:
+        assert each.name.startswith("trainers")
+        assert each.parent == ("trainers" if each.custom else "project-stack")
+        assert each.depends_on == frozenset(), f"{each.name} waits for more than its inputs"
+        assert not each.protect
+    assert recording.one("gpufleet-aws:index:GpuNodeGroup").inputs == {}
+
+
+def test_template_waits_for_nothing_but_its_groups() -> None:
+    recording = build(True, network="efa", placement="create")
+    assert recording.one(TEMPLATE).property_dependencies == {
+        "networkInterfaces": frozenset({"trainers-efa"}),
+        "placement": frozenset({"trainers-placement"}),
+    }
+    assert recording.one(NODES).property_dependencies == {"launchTemplate": frozenset({"trainers-template"})}
+
+
+def test_inputs_from_other_resources_may_be_outputs(preview: bool) -> None:
+    args = {
+        **BASE,
+        "cluster_name": pulumi.Output.from_input("fleet"),
+        "subnet_ids": {"use1-az1": pulumi.Output.from_input("subnet-1")},
+        "cluster_security_group_id": pulumi.Output.from_input("sg-cluster"),
+    }
+    recording = construct(lambda: GpuNodeGroup("trainers", cast(GpuNodeGroupArgs, args)), preview)
+    assert nodes(recording) == expected_nodes(preview)
+    assert template(recording) == expected_template()
+
+
+def test_two_pools_share_nothing(preview: bool) -> None:
+    def both() -> None:
+        for name in ("a", "b"):
+            GpuNodeGroup(name, cast(GpuNodeGroupArgs, {**BASE, "network": "efa", "placement": "create"}))
+
+    recording = construct(both, preview)
+    for each in recording.resources:
+        used = frozenset[str]().union(*each.property_dependencies.values())
+        assert {other[0] for other in used} <= {each.name[0]}
+
+
+def test_outputs(preview: bool) -> None:
+    assert build(preview, network="efa", placement="create").outputs["trainers"] == {
+        "node_group_name": known(preview, "trainers-nodes-1234567"),
+        "node_group_arn": known(preview, "arn:aws:mock::000000000000:trainers-nodes"),
+        "autoscaling_group_name": known(preview, "trainers-nodes-asg"),
+        "node_role_arn": ROLE,
+        "launch_template_id": known(preview, "trainers-template-id"),
+        "placement_group_name": known(preview, "trainers-placement"),
+        "efa_security_group_id": known(preview, "trainers-efa-id"),
+        "labels": labels(network="efa", placement="create"),
+    }
+
+
+def test_outputs_of_a_plain_pool(preview: bool) -> None:
+    outputs = build(preview).outputs["trainers"]
+    assert outputs.keys().isdisjoint({"placement_group_name", "efa_security_group_id"})
