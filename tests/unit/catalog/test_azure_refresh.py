@@ -1,10 +1,7 @@
 """Azure's part of a refresh, against both services on loopback with answers as they were recorded."""
 
 import json
-import threading
-from contextlib import contextmanager
 from datetime import date
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,6 +12,7 @@ from gpufleet.catalog import azure
 from gpufleet.catalog.refresh import DownloadError, Downloads, refresh
 from gpufleet.catalog.refresh import azure_management as management_module
 from gpufleet.catalog.refresh.azure import fetch
+from played_service import serving
 
 TODAY = date(2026, 12, 1)
 H100, H200, GB200 = "Standard_ND96isr_H100_v5", "Standard_ND96isr_H200_v5", "Standard_ND128isr_NDR_GB200_v6"
@@ -52,55 +50,6 @@ FIRST = [
     meter(H100, 99.5),
 ]
 SECOND = [meter(H200, 84.8), meter(H200, 84.8, suffix=" Spot"), meter(A100, 3.673), meter(GENERAL, 0.2)]
-
-
-class Service(ThreadingHTTPServer):
-    """Answers by path, in turn; the last one again and again. An answer: (status, JSON or bytes, headers)."""
-
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers: dict[str, list] = {}
-        self.asked: list[str] = []
-        self.tokens: list[str | None] = []
-
-    @property
-    def address(self):
-        return f"http://127.0.0.1:{self.server_port}"
-
-    def page(self, items, following=None):
-        return 200, {"Items": items, "NextPageLink": following, "Count": len(items)}, {}
-
-
-class Handler(BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.server.asked.append(self.path)
-        self.server.tokens.append(self.headers.get("Authorization"))
-        answers = self.server.answers.get(urlsplit(self.path).path, [(404, {}, {})])
-        status, content, headers = answers.pop(0) if len(answers) > 1 else answers[0]
-        body = content if isinstance(content, bytes) else json.dumps(content).encode()
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
-@contextmanager
-def serving():
-    server = Service()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @pytest.fixture
