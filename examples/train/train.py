@@ -37,7 +37,7 @@ DTYPES = {"fp32": torch.float32, "fp16": torch.float16}
 
 
 class ReclaimNotice:
-    """Given at SIGTERM or SIGUSR1. (mpirun passes SIGUSR1 on; at SIGTERM it gives the ranks a second to end.)"""
+    """Given at SIGTERM or SIGUSR1: by the first process of this rank's pod, or by mpirun, which passes SIGUSR1 on."""
 
     def __init__(self) -> None:
         self.given = False

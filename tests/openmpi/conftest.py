@@ -1,6 +1,7 @@
 """What the runs of real OpenMPI share. They need root, Debian's packages (tools/openmpi/install.py) and no GPU."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,10 +39,22 @@ def root_run(tmp_path: Path, python: Path) -> Iterator[JobRun]:
         yield made
 
 
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first test that needs the data set leaves a copy for the others."""
+    return tmp_path_factory.mktemp("pictures") / "data"
+
+
 @pytest.fixture
-def data(run: JobRun) -> JobRun:
-    """The job, with a data set of 1024 pictures made by the job itself on the volume."""
+def data(run: JobRun, pictures: Path) -> JobRun:
+    """The job, with a data set of 1024 pictures, made by the job itself, on the volume."""
+    if pictures.exists():
+        shutil.copytree(pictures, run.volume / "data")
+        return run
     with run.launcher(command("python3", "make_data.py", "--images", "1024")) as launcher:
         assert launcher.wait(60) == 0, launcher.text()
-    assert (run.volume / "data" / "train.npz").exists()
+    made = list((run.volume / "data").iterdir())
+    assert sorted(path.name for path in made) == ["test.npz", "train.npz"]
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in made} == {(1000, 1000)}, "of the job's user"
+    shutil.copytree(run.volume / "data", pictures)
     return run

@@ -2,12 +2,14 @@
 
 from gpufleet.jobs.mpi_job import MpiJobArgs, launcher_command, rank_environment
 
+_TRAIN = "python3 train.py --batch 16 --log-every 10 --steps 120 --checkpoint-every 50"
+
 JOB: MpiJobArgs = {
     "namespace": "research",
     "workers": 2,
     "gpus_per_worker": 2,
     "image": "registry.example/train:1",
-    "command": ["python3", "train.py"],
+    "command": _TRAIN.split(),
     "volume_claim": "shared-files",
     # Two cores for four ranks: one thread each.
     "env": {"OMP_NUM_THREADS": "1"},

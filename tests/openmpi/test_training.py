@@ -35,14 +35,17 @@ def worker_with_rank_3(run: JobRun) -> Pod:
 
 
 def test_it_learns_on_two_hosts(data: JobRun):
-    text = finished(data, "--steps", 120, "--checkpoint-every", 50)
+    """The launcher's command is word for word the manifest's."""
+    with data.launcher() as launcher:
+        assert launcher.wait(SECONDS) == 0, launcher.text()
+    text = launcher.text()
     lines = progress(text)
     assert [line.step for line in lines] == list(range(10, 121, 10))
     assert lines[0].loss > 1.0, "four classes are hard at the start: ln 4 is 1.39"
     assert lines[-1].loss < 0.3 * lines[0].loss
     assert float(re.findall(r"accuracy=([\d.]+)", text)[0]) > 0.9
     assert saved(data) == ["step-000000100.pt", "step-000000120.pt"]
-    files = [path.stat() for path in data.volume.rglob("*") if path.is_file()]
+    files = [path.stat() for path in (data.volume / "checkpoints").iterdir()]
     assert {(file.st_uid, file.st_gid) for file in files} == {(1000, 1000)}, "of the job's user, not of root"
     assert f"ranks=4 device=cpu parameters={PARAMETERS} step=0" in text
 
@@ -80,40 +83,37 @@ def test_a_retry_with_fewer_ranks_goes_on(data: JobRun):
     assert [line.step for line in progress(launcher.text())] == [30]
 
 
-def test_half_precision_halves_the_bytes(data: JobRun):
-    """By the hook's count exactly; on the wire, with frames, acknowledgements and the start-up, nearly."""
-    payload, wire = {}, {}
+def test_half_precision_halves_the_bytes_and_so_is_faster_on_a_slow_network(data: JobRun):
+    """Bytes by the hook's count exactly; on the wire, with frames, acknowledgements and the start-up, nearly.
+
+    As in 2018: where the network is the limit, here 20 Mbit/s, half the bytes give nearly twice the steps.
+    """
+    data.network.limit(20)
+    payload, wire, rate = {}, {}, {}
     for dtype in ("fp32", "fp16"):
         before = data.network.sent_bytes("digits-worker-0")
-        text = finished(data, "--steps", 40, "--allreduce-dtype", dtype, "--checkpoints", f"/mnt/{dtype}")
+        places = ["--allreduce-dtype", dtype, "--checkpoints", f"/mnt/{dtype}"]
+        text = finished(data, "--steps", 16, "--log-every", 4, *places)
         wire[dtype] = data.network.sent_bytes("digits-worker-0") - before
         lines = progress(text)
         payload[dtype] = {line.payload for line in lines}
+        rate[dtype] = lines[-1].rate
         assert {line.dtype for line in lines} == {dtype}
         assert lines[-1].loss < lines[0].loss
+    print(f"20 Mbit/s: bytes sent {wire}, steps per second {rate}")
     assert payload == {"fp32": {4 * PARAMETERS}, "fp16": {2 * PARAMETERS}}
     assert 0.45 < wire["fp16"] / wire["fp32"] < 0.6, wire
     # A ring of four ranks sends each byte 2 * 3 / 4 times over each of its links; one of them leaves this host.
-    assert wire["fp32"] > 40 * 4 * PARAMETERS
+    assert wire["fp32"] > 16 * 4 * PARAMETERS
+    assert rate["fp16"] > 1.3 * rate["fp32"], rate
 
 
 def test_buckets_leave_while_the_backward_pass_goes_on(data: JobRun):
-    together = progress(finished(data, "--steps", 20, "--checkpoints", "/mnt/together"))[-1]
-    apart = progress(finished(data, "--steps", 20, "--checkpoints", "/mnt/apart", "--bucket-mib", 0.05))[-1]
-    assert apart.buckets > together.buckets
+    """1.1 MB of gradients in buckets of 0.05 MiB: the first is on its way while others are still computed."""
+    apart = progress(finished(data, "--steps", 20, "--bucket-mib", 0.05))[-1]
+    assert apart.buckets > 2
     assert apart.head_start > 0
-    assert apart.payload == together.payload
-
-
-def test_half_precision_is_faster_on_a_slow_network(data: JobRun):
-    """As in 2018: where the network is the limit, here 20 Mbit/s, half the bytes give nearly twice the steps."""
-    data.network.limit(20)
-    rates = {}
-    for dtype in ("fp32", "fp16"):
-        text = finished(data, "--steps", 20, "--allreduce-dtype", dtype, "--checkpoints", f"/mnt/slow-{dtype}")
-        rates[dtype] = progress(text)[-1].rate
-    print(f"20 Mbit/s: {rates}")
-    assert rates["fp16"] > 1.3 * rates["fp32"], rates
+    assert apart.payload == 4 * PARAMETERS
 
 
 def test_no_data_is_one_line(run: JobRun):
