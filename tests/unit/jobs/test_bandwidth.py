@@ -97,7 +97,7 @@ def test_job_that_waits_for_ever_is_given_up_and_deleted(monkeypatch: pytest.Mon
         },
     }
     cluster = PlayedCluster(
-        objects={"/apis/kubeflow.org/v2beta1": {}, "/api/v1/namespaces/team": {}},
+        objects={"/apis/kubeflow.org/v2beta1": {}, "/api/v1/namespaces/team": {"metadata": {}}},
         lists={"/api/v1/namespaces/team/pods": [pod], "/api/v1/namespaces/team/events": []},
     )
     minutes = count(0, 60)
