@@ -86,12 +86,13 @@ def up(
     made = sum(zones.values())
 
     def ready() -> bool:
-        sets = client.get(DAEMON_SETS)["items"]
-        counts = [
-            (each.get("status", {}).get(key, 0) for key in ("desiredNumberScheduled", "numberReady")) for each in sets
+        here = {node["metadata"]["name"] for node in nodes.of_pool(environment.pool)}
+        up = [
+            pod["spec"]["nodeName"]
+            for pod in pods(environment.operator, "kube-system")
+            if pod["spec"].get("nodeName") in here and pod["status"].get("phase") == "Running"
         ]
-        efa = client.get("/api/v1/nodes", labelSelector="gpufleet.dev/network=efa")["items"]
-        return nodes.ready(environment.pool) == made and all(wanted == there >= len(efa) for wanted, there in counts)
+        return nodes.ready(environment.pool) == made and len(up) == 2 * made
 
     def bound() -> bool:
         claim = client.get(f"/api/v1/namespaces/{environment.namespace}/persistentvolumeclaims/shared")
@@ -197,9 +198,9 @@ def test_ready_nodes_and_a_quick_network_pass(
     assert done.exit_code == 0, done.output
     said = done.stdout.splitlines()
     assert said[:6] == [line.format(pool=environment.pool) for line in LOOKED]
-    assert said[6].startswith("pass        device plugin: kube-system/nvidia-device-plugin is up on ")
-    assert said[7].startswith("pass        EFA plugin: kube-system/aws-efa-k8s-device-plugin is up on ")
-    assert said[8:] == [
+    assert said[6:] == [
+        "pass        device plugin: kube-system/nvidia-device-plugin is up on 2 nodes",
+        "pass        EFA plugin: kube-system/aws-efa-k8s-device-plugin is up on 2 nodes",
         "pass        shared volume: claim shared is bound, ReadWriteMany",
         "pass        volume writes: written from 2 of 2 nodes",
         "pass        bandwidth: 29.6 GB/s bus bandwidth with 1024 MiB on 2 nodes, floor 25.0 (0.5 of 400 Gbit/s)",
@@ -245,6 +246,26 @@ def test_node_of_another_zone_fails_and_nothing_is_measured(environment: Environ
     assert "unverified  bandwidth: not measured while something else fails; mend that first" in said
     assert said[-1] == f"dev, 2 nodes of {environment.pool}: not ready; 1 failed, 1 not verified"
     assert jobs(environment) == []
+
+
+def test_plugin_that_does_not_run_on_one_node_fails(environment: Environment, nodes: Nodes) -> None:
+    """It waits there for its image."""
+    up(environment, nodes, {"use1-az1": 2})
+    client = environment.operator.client
+    node = nodes.of_pool(environment.pool)[1]["metadata"]["name"]
+    [plugin] = [
+        pod
+        for pod in pods(environment.operator, "kube-system", "app.kubernetes.io/name=nvidia-device-plugin")
+        if pod["spec"].get("nodeName") == node
+    ]
+    path = f"/api/v1/namespaces/kube-system/pods/{plugin['metadata']['name']}/status"
+    client.merge(path, {"status": {"conditions": [{"type": "Ready", "status": "False"}]}})
+    done = environment.check()
+    assert done.returncode == 1, done.stderr
+    assert (
+        f"fail        device plugin: kube-system/nvidia-device-plugin is up on 1 of 2 nodes, not on {node}; "
+        "see `kubectl describe daemonset -n kube-system nvidia-device-plugin`"
+    ) in done.stdout.splitlines()
 
 
 def test_missing_plugins_fail(environment: Environment, nodes: Nodes) -> None:

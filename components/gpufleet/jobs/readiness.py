@@ -8,10 +8,12 @@ from gpufleet.jobs.check import Check, fails, passes, unknown
 from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
 from gpufleet.jobs.ready_nodes import GPU, check_nodes, is_ready
 from gpufleet.jobs.settings import Pool, Settings
+from gpufleet.jobs.waiting import ranges
 
-_PLUGIN_IMAGES = ("k8s-device-plugin", "nvidia-device-plugin")
-"""Names of images, whole, for that of the EFA plugin ends with NVIDIA's. The GPU operator starts NVIDIA's, too."""
-_EFA_IMAGES = ("aws-efa-k8s-device-plugin",)
+_PLUGIN = ("k8s-device-plugin", "nvidia-device-plugin")
+"""Of its image, whatever the registry, or its pods' label app.kubernetes.io/name, as its chart and we write it. Whole
+names: the EFA plugin's ends with NVIDIA's. The GPU operator starts NVIDIA's, too."""
+_EFA_PLUGIN = ("aws-efa-k8s-device-plugin",)
 
 
 def nodes_of(api: KubernetesApi, pool: Pool) -> list[Object]:
@@ -41,16 +43,18 @@ def _plugins(api: KubernetesApi, pool: Pool, ready: Sequence[Object]) -> list[Ch
         if error.status != 403:
             raise
         return [unknown("device plugin", str(error), "ask somebody who may list DaemonSets")]
-    checks = [_plugin("device plugin", _with_image(found, _PLUGIN_IMAGES), ready)]
+    checks = [_plugin(api, "device plugin", _called(found, _PLUGIN), ready)]
     if pool.efa:
-        checks.append(_plugin("EFA plugin", _with_image(found, _EFA_IMAGES), ready))
+        checks.append(_plugin(api, "EFA plugin", _called(found, _EFA_PLUGIN), ready))
     return checks
 
 
-def _with_image(sets: Sequence[Object], images: Sequence[str]) -> list[Object]:
+def _called(sets: Sequence[Object], names: Sequence[str]) -> list[Object]:
     def runs(each: Mapping[str, Any]) -> bool:
-        containers = each["spec"]["template"]["spec"].get("containers") or []
-        return any(_image_name(str(container.get("image") or "")) in images for container in containers)
+        template = each["spec"]["template"]
+        label = ((template.get("metadata") or {}).get("labels") or {}).get("app.kubernetes.io/name")
+        images = [str(each.get("image") or "") for each in template["spec"].get("containers") or []]
+        return label in names or any(_image_name(image) in names for image in images)
 
     return [each for each in sets if runs(each)]
 
@@ -60,20 +64,40 @@ def _image_name(image: str) -> str:
     return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
-def _plugin(subject: str, sets: Sequence[Object], ready: Sequence[Object]) -> Check:
+def _plugin(api: KubernetesApi, subject: str, sets: Sequence[Object], ready: Sequence[Object]) -> Check:
+    """Whether a plugin is up on each of these nodes; how it is on others does not count."""
     if not sets:
         if subject == "device plugin" and all(node["status"].get("allocatable", {}).get(GPU) for node in ready):
             return passes(subject, "no DaemonSet, but every node tells its GPUs: the node's image brings it")
         return fails(subject, "there is no DaemonSet of it", "install it with `pulumi up`")
-    # One of several may be for other nodes: the one with most pods is this pool's.
-    best = max(sets, key=lambda each: int((each.get("status") or {}).get("numberReady") or 0))
-    status = best.get("status") or {}
-    wanted, up = int(status.get("desiredNumberScheduled") or 0), int(status.get("numberReady") or 0)
-    name = f"{best['metadata']['namespace']}/{best['metadata']['name']}"
-    if wanted and up >= wanted and up >= len(ready):
-        return passes(subject, f"{name} is up on {up} nodes")
-    fix = f"see `kubectl describe daemonset -n {best['metadata']['namespace']} {best['metadata']['name']}`"
-    return fails(subject, f"{name} is up on {up} of {max(wanted, len(ready))} nodes", fix)
+    wanted = {node["metadata"]["name"] for node in ready}
+    try:
+        up = [_up_on(api, each) & wanted for each in sets]
+    except Refused as error:
+        if error.status != 403:
+            raise
+        return unknown(subject, str(error), "ask somebody who may list pods there")
+    # Each kind of node may have one of its own.
+    missing = wanted.difference(*up)
+    best = sets[max(range(len(sets)), key=lambda number: len(up[number]))]["metadata"]
+    name = f"{best['namespace']}/{best['name']}"
+    if not missing:
+        return passes(subject, f"{name} is up on {len(wanted)} nodes")
+    found = f"{name} is up on {len(wanted) - len(missing)} of {len(wanted)} nodes, not on {ranges(missing)}"
+    return fails(subject, found, f"see `kubectl describe daemonset -n {best['namespace']} {best['name']}`")
+
+
+def _up_on(api: KubernetesApi, daemon_set: Object) -> set[str]:
+    """Names of the nodes on which a DaemonSet has a ready pod. Errors: UserError, and Refused where nobody may ask."""
+    labels = daemon_set["spec"]["selector"].get("matchLabels") or {}
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+    pods = api.get(places.core(daemon_set["metadata"]["namespace"], "pods"), labelSelector=selector).get("items") or []
+    return {str(pod["spec"].get("nodeName")) for pod in pods if _is_ready(pod)}
+
+
+def _is_ready(pod: Object) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or []
+    return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
 
 def _volume(api: KubernetesApi, settings: Settings) -> Check:
