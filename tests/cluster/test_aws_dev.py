@@ -11,6 +11,7 @@ from rehearsed_project import Project, copy_of_ours, held
 
 from api_client import wait_until
 from control_plane import ControlPlane
+from gpufleet_rehearsal.kubernetes.balancers import INTERFACE, SUBNET
 from nodes import Nodes
 from workloads import PATIENCE_SECONDS, condition, pods
 
@@ -32,7 +33,7 @@ def plane(project: Project) -> ControlPlane:
     """That of the rehearsal, with all that the stack installs."""
     up = project.rehearse()
     assert up.returncode == 0, up.stdout + up.stderr
-    assert "first_job: gpufleet jobs submit aws-dev --workers 2 --follow -- python3 train.py" in up.stdout
+    assert "gpufleet jobs submit aws-dev --workers 2 --follow -- python3 train.py" in up.stdout
     return ControlPlane(project.home.root / "kubernetes")
 
 
@@ -40,6 +41,12 @@ def inside(project: Project, *command: str) -> tuple[str, str, int]:
     """A command within the rehearsal: what it printed, what it said beside, and its exit code."""
     done = project.rehearse("--", *command)
     return done.stdout, done.stderr, done.returncode
+
+
+def balancers(project: Project, *, gone: bool = False) -> list[Any]:
+    """The network interfaces of load balancers in the simulated cloud."""
+    found = project.cloud.store.resources(INTERFACE, gone=gone)
+    return [each for each in found if str(each.view["description"]).startswith("ELB ")]
 
 
 def gpu_nodes(plane: ControlPlane) -> list[dict[str, Any]]:
@@ -96,6 +103,15 @@ def test_destroy_ends_on_the_first_try_with_a_job_at_work(
     plane.client.apply(job)
     assert condition(plane, job, ("Running", "Failed")) == "Running"
     assert len(pods(plane, TEAM, WORKER)) == 2
+    # By hand, as somebody does who wants to look at a training run; the stack knows nothing of it.
+    board = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "board", "namespace": TEAM}}
+    plane.client.apply({**board, "spec": {"type": "LoadBalancer", "ports": [{"port": 6006, "protocol": "TCP"}]}})
+    project.home.control_plane.follow_fleet()
+    status = plane.client.get(plane.client.path(board))["status"]
+    assert status["loadBalancer"]["ingress"][0]["hostname"].endswith(".us-east-1.elb.rehearsal.invalid")
+    public = {r["id"] for r in project.state() if re.search("::aws-dev-network-public-use1-az\\d$", r["urn"])}
+    assert {each.view["subnetId"] for each in balancers(project)} == public
+    assert len(public) == 2
     assert (
         len(Nodes(plane.client).of_pool(gpu_nodes(plane)[0]["metadata"]["labels"]["eks.amazonaws.com/nodegroup"])) == 2
     )
@@ -105,6 +121,9 @@ def test_destroy_ends_on_the_first_try_with_a_job_at_work(
     assert destroyed.stdout.splitlines()[-1] == "Nothing is left in the simulated cloud."
     assert held(project.cloud) == []
     assert not plane.running
+    assert balancers(project) == []
+    first = min(each.deleted_at for each in project.cloud.store.resources(SUBNET, gone=True))
+    assert all(each.deleted_at < first for each in balancers(project, gone=True))
     gone = [line.split()[2] for line in destroyed.stdout.splitlines() if re.match(r" -  \S+ \S+ deleted ", line)]
     order = ["aws-dev-team-namespace", "aws-dev-trainers-nodes", "aws-dev-cluster-cluster", "aws-dev-network-vpc"]
     assert [name for name in gone if name in order] == order

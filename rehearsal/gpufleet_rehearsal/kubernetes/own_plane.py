@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -16,7 +17,9 @@ from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.settings import load_settings
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes import autoscaling, fleet
+from gpufleet_rehearsal.kubernetes.balancers import Balancers
 from gpufleet_rehearsal.kubernetes.kubeconfig import Access, read_kubeconfig
+from gpufleet_rehearsal.kubernetes.service_table import PlaneServices
 
 if TYPE_CHECKING:
     from control_plane import ControlPlane
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 TOOLS = Path(__file__).resolve().parents[3] / "tools" / "kubernetes"
 FOLDER = "kubernetes"
 """Its directory inside of the rehearsal's."""
+SERVICES_SECONDS = 0.2
+"""Real ones at the least between two looks at the Services: where nothing waits, the nodes are looked at more often."""
 
 
 class OwnPlane:
@@ -32,6 +37,8 @@ class OwnPlane:
     def __init__(self, directory: Path) -> None:
         self._directory, self._home = directory, directory / FOLDER
         self._store: Store | None = None
+        self._balancers: Balancers | None = None
+        self._looked = -SERVICES_SECONDS
         self.why_not = ""
         """Why there is none, when it could not be had."""
 
@@ -46,6 +53,7 @@ class OwnPlane:
         if plane is None:
             return None
         if not plane.running:
+            self._forget_balancers()
             if not start:
                 return None
             failed = importlib.import_module("control_plane").ControlPlaneFailed
@@ -82,26 +90,45 @@ class OwnPlane:
             raise UserError(str(error)) from error
 
     def follow_fleet(self) -> list[str]:
-        """Make and take away fake nodes as the simulated cloud's node groups say, and run a stand-in autoscaler where
-        the program has installed one; what was done, a line each.
+        """Make and take away fake nodes as the simulated cloud's node groups say, run a stand-in autoscaler where
+        the program has installed one, and look after the Services' load balancers; what was done, a line each.
 
         Nothing where it does not run. Errors: UserError.
         """
-        database = self._directory / "cloud.db"
-        plane = self._plane() if self.kubeconfig.exists() and database.exists() else None
-        if plane is None:
+        store = self._opened()
+        plane = self._plane() if self.kubeconfig.exists() and store is not None else None
+        if plane is None or store is None:
             return []
-        if self._store is None:
-            self._store = Store(database)
         errors, ended = importlib.import_module("api_client"), importlib.import_module("processes").ProcessEnded
         nodes = importlib.import_module("nodes")
         try:
-            done = fleet.follow(self._store, self._home, cast("fleet.NodeTable", nodes.Nodes(plane.client)))
+            done = fleet.follow(store, self._home, cast("fleet.NodeTable", nodes.Nodes(plane.client)))
             scale = load_settings(self._directory / "rehearsal.json").latency_scale
-            done.append(autoscaling.follow(self._store, self._directory, self._home, scale, plane))
+            done.append(autoscaling.follow(store, self._directory, self._home, scale, plane))
+            if self._balancers is not None and time.monotonic() - self._looked >= SERVICES_SECONDS:
+                done += self._balancers.follow(PlaneServices(plane.client, errors.ApiRefused))
+                self._looked = time.monotonic()
             return [line for line in done if line]
         except (errors.ApiSilent, errors.ApiRefused, nodes.UnknownNode, ended) as error:
-            raise UserError(f"fake GPU nodes: {error}") from error
+            raise UserError(f"fake GPU nodes and load balancers: {error}") from error
+
+    def _opened(self) -> Store | None:
+        """The simulated cloud, with what looks after its load balancers; None before there is one."""
+        # Brings along the whole simulated cloud, which the provider of Kubernetes needs for nothing else.
+        from gpufleet_rehearsal.cloud.opening import timeline
+
+        database = self._directory / "cloud.db"
+        if self._store is None and database.exists():
+            self._store = Store(database)
+            clock = timeline(self._store, load_settings(self._directory / "rehearsal.json"))
+            self._balancers = Balancers(self._store, clock)
+        return self._store
+
+    def _forget_balancers(self) -> None:
+        """Those of Services that were lost with the control plane."""
+        self._opened()
+        if self._balancers is not None:
+            self._balancers.forget()
 
     def _plane(self) -> ControlPlane | None:
         if not load_settings(self._directory / "rehearsal.json").control_plane:
