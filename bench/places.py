@@ -27,14 +27,14 @@ class Places:
 
     def ours(self) -> Engine:
         """Our own program's aws-dev, as it stands in this checkout, on an empty simulated cloud."""
-        return prepare(Home(REPOSITORY, self.root / "ours"), Plan(ENVIRONMENT, 0))
+        return prepare(Home(REPOSITORY, self.root / "ours"), Plan(ENVIRONMENT, 0, control_plane=False))
 
     def flat(self) -> Engine:
         """A flat program of the same resources; that they are the same has been checked.
 
         Errors: EngineError when a preview of it differs from one of ours.
         """
-        maker = prepare(Home(REPOSITORY, self.root / "maker"), Plan(ENVIRONMENT, 0))
+        maker = prepare(Home(REPOSITORY, self.root / "maker"), Plan(ENVIRONMENT, 0, control_plane=False))
         steps = maker.preview(ENVIRONMENT)
         maker.answer("up", "--stack", ENVIRONMENT, "--yes", "--skip-preview", "--non-interactive")
         exported = json.loads(maker.answer("stack", "export", "--show-secrets", "--stack", ENVIRONMENT))
@@ -63,7 +63,7 @@ class Places:
     def _stack(self, folder: Path, stack: str, config: Mapping[str, int]) -> Engine:
         values = {"aws:region": REGION} | {f"bench:{key}": value for key, value in config.items()}
         (folder / f"Pulumi.{stack}.yaml").write_text(json.dumps({"config": values}))
-        return prepare(Home(folder, folder / ".rehearsal"), Plan(stack, 0))
+        return prepare(Home(folder, folder / ".rehearsal"), Plan(stack, 0, control_plane=False))
 
 
 def compile_into(root: Path) -> None:

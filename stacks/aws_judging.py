@@ -24,7 +24,7 @@ from gpufleet.refusal import refuse_stack
 from gpufleet.rules import judge_budget, judge_cluster, judge_network, judge_pool, judge_registry, judge_shared_files
 from gpufleet.rules.aws.address_plan import judge_address_plan
 from gpufleet.rules.aws.cluster import judge_control_zones
-from gpufleet.rules.aws.cluster_access import judge_cluster_access
+from gpufleet.rules.aws.cluster_access import judge_cluster_access, judge_installation
 from gpufleet.rules.aws.existing_network import judge_existing_network
 from gpufleet.rules.aws.registry_host import judge_registry_host
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
@@ -65,6 +65,7 @@ def refuse(environment: str, settings: AwsSettings) -> None:
         judged["budget"] = judge_budget(given(settings.budget) | {"environment": environment})
     if own:
         cluster = cluster_of(settings)
+        whole += [Judged(f"{environment}-cluster", each) for each in judge_installation(cluster)]
         judged["cluster"] = [
             *judge_cluster(cluster | region | {"zones": control_zones(settings)}, "zones", refused_zones(settings)),
             *judge_control_zones(settings.cluster.zones or (), settings.network.zones),

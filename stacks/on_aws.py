@@ -87,7 +87,8 @@ def build(environment: str, settings: AwsSettings) -> dict[str, pulumi.Input[Any
         "registry_urls": registry.repository_urls,
         "node_groups": {pool: group.node_group_name for pool, group in pools.items()},
         "jobs": jobs,
-        "first_job": f"gpufleet jobs submit {environment} --workers 2 --follow -- python3 train.py",
+        "first_job": f"gpufleet images build {environment} examples/train && "
+        f"gpufleet jobs submit {environment} --workers 2 --follow -- python3 train.py",
     }
 
 

@@ -20,7 +20,7 @@ def main() -> int:
     """Rehearse aws-dev in a directory of its own. Exit code: the engine's."""
     with tempfile.TemporaryDirectory() as folder, (Path(folder) / "log").open("w") as log:
         home = Home.of(ROOT, Path(folder) / "rehearsal")
-        prepare(home, Plan("aws-dev", latency_scale=0))
+        prepare(home, Plan("aws-dev", latency_scale=0, control_plane=False))
         engine = home.engine("aws-dev", log)
         if code := engine.up("aws-dev"):
             print(f"aws-dev did not come up: {(Path(folder) / 'log').read_text()}", file=sys.stderr)

@@ -9,17 +9,18 @@ Resource = Mapping[str, Any]
 
 def mermaid(resources: Sequence[Resource]) -> str:
     """A flowchart of the state's resources: one box a component, its children by kind and number, the zone ids they
-    lie in, and an arrow where a component's resources wait for another's.
+    lie in, and an arrow where a component or its resources wait for another's.
     """
     by_urn = {resource["urn"]: resource for resource in resources}
     components = {urn: resource for urn, resource in by_urn.items() if _is_component(resource)}
     kinds: dict[str, Counter[str]] = defaultdict(Counter)
     arrows: set[tuple[str, str]] = set()
     for resource in resources:
-        owner = _owner(resource, by_urn, components)
-        if owner is None or not resource.get("custom"):
+        owner = resource["urn"] if resource["urn"] in components else _owner(resource, by_urn, components)
+        if owner is None:
             continue
-        kinds[owner][_kind(resource)] += 1
+        if resource.get("custom"):
+            kinds[owner][_kind(resource)] += 1
         for before in resource.get("dependencies", ()):
             other = _owner(by_urn[before], by_urn, components) if before in by_urn else None
             if other is not None and other != owner:

@@ -83,6 +83,8 @@ class Registered:
     replace_on_changes: tuple[str, ...]
     aliases: int
     import_id: str
+    deleted_with: str
+    """Logical name, empty without one. The engine hands a component's on to its children; the mocks do not."""
 
 
 @dataclass
@@ -220,6 +222,7 @@ def _registered(request: resource_pb2.RegisterResourceRequest) -> Registered:
         replace_on_changes=tuple(request.replaceOnChanges),
         aliases=len(request.aliases),
         import_id=request.importId,
+        deleted_with=request.deletedWith.rsplit("::", 1)[-1],
     )
 
 

@@ -168,3 +168,18 @@ def test_refuses(case, preview):
     change, line = REFUSED[case]
     args = {"namespace": "vision", "source": {"efs": EFS}, **change}
     assert refusal(lambda: SharedVolume("files", args), preview) == [f"files: {line}"]
+
+
+def test_claim_goes_with_its_namespace_and_the_volume_after_it(preview):
+    """Else a destroy waits for the jobs that mount the claim, and the volume for the claim."""
+
+    def build() -> None:
+        namespace = pulumi.CustomResource("kubernetes:core/v1:Namespace", "vision")
+        opts = pulumi.ResourceOptions(deleted_with=namespace)
+        SharedVolume("files", {"namespace": "vision", "source": {"efs": EFS}}, opts)
+
+    made = construct(build, preview)
+    claim = made.one(CLAIM)
+    assert (claim.deleted_with, claim.depends_on) == ("vision", {"files-volume", "vision"})
+    others = [made.one(VOLUME), made.one("gpufleet-kubernetes:index:SharedVolume")]
+    assert [(each.deleted_with, each.depends_on) for each in others] == [("", frozenset())] * 2

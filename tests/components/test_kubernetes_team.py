@@ -147,3 +147,12 @@ def test_labels_never_lower_pod_security(preview):
 )
 def test_refuses(change, line, preview):
     assert refusal(lambda: Team("team", {"namespace": "vision", **change}), preview) == [f"team: {line}"]
+
+
+def test_what_is_in_the_namespace_goes_with_it(preview):
+    login = '{"auths": {"nvcr.io": {"username": "$oauthtoken", "password": "k"}}}'
+    made = construct(lambda: Team("team", {"namespace": "vision", "docker_config": login, "groups": ["g"]}), preview)
+    objects = {each.name: each.deleted_with for each in made.resources if each.type.startswith("kubernetes:")}
+    assert objects.pop("team-namespace") == ""
+    assert len(objects) == 5
+    assert set(objects.values()) == {"team-namespace"}

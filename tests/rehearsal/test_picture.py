@@ -38,6 +38,18 @@ def test_an_arrow_between_components_and_none_inside():
     assert drawn.splitlines()[3:] == ["    c0 --> c1"]
 
 
+def test_an_arrow_where_a_whole_component_waits():
+    first, second = component("a"), component("b")
+    one = child("one", first)
+    waiting = second | {"dependencies": [one["urn"]]}
+    drawn = drawing(first, waiting, one, child("two", second))
+    assert drawn.splitlines()[1:] == [
+        '    c0["<b>Network</b> a<br/>Vpc"]',
+        '    c1["<b>Network</b> b<br/>Vpc"]',
+        "    c0 --> c1",
+    ]
+
+
 def test_an_arrow_that_a_longer_path_says_is_left_out():
     parts = [component(name) for name in "abc"]
     a = child("x", parts[0])

@@ -130,8 +130,6 @@ class Team(pulumi.ComponentResource):
 
     namespace: pulumi.Output[str]
     """Name of the namespace, for whoever is in it: made after it, deleted before it."""
-    namespace_object: pulumi.Resource
-    """The namespace itself, for `deleted_with` of what is in it and would wait for its jobs."""
     service_account: pulumi.Output[str]
     pull_secret: pulumi.Output[str | None]
     """Name of the secret with the registry's login; None without one."""
@@ -145,7 +143,7 @@ class Team(pulumi.ComponentResource):
         )
         # With a namespace goes all that is in it.
         inside = pulumi.ResourceOptions(parent=self, depends_on=[namespace], deleted_with=namespace)
-        self.namespace_object = namespace
+        self._namespace = namespace
         account = kubernetes_object(f"{name}-service-account", labelled(plan_service_account(args), labels), inside)
         for policy, document in plan_network_policies(args).items():
             kubernetes_object(f"{name}-{policy}", labelled(document, labels), inside)
@@ -164,6 +162,11 @@ class Team(pulumi.ComponentResource):
                 "pull_secret": self.pull_secret,
             }
         )
+
+    @property
+    def namespace_object(self) -> pulumi.Resource:
+        """The namespace itself, for `deleted_with` of what is in it and would wait for its jobs. In Python only."""
+        return self._namespace
 
 
 def _pull_secret(args: TeamArgs) -> dict[str, Any]:

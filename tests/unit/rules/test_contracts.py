@@ -27,7 +27,7 @@ from gpufleet.rules import (
 from gpufleet.rules.aws.address_plan import judge_address_plan
 from gpufleet.rules.aws.autoscaler_identity import judge_autoscaler_identity
 from gpufleet.rules.aws.cluster import judge_control_zones
-from gpufleet.rules.aws.cluster_access import judge_cluster_access
+from gpufleet.rules.aws.cluster_access import judge_cluster_access, judge_installation
 from gpufleet.rules.aws.existing_network import judge_existing_network
 from gpufleet.rules.aws.node_image import judge_node_image
 from gpufleet.rules.aws.registry_host import judge_registry_host
@@ -149,6 +149,7 @@ CONSTRUCTED = [
     (judge_cluster, CLUSTER),
     (judge_control_zones, ZONES, ZONES),
     (judge_cluster_access, CLUSTER, ["coredns"]),
+    (judge_installation, CLUSTER),
     (judge_system_nodes, CLUSTER, (["m7i.large"], 2, 3, 50)),
     (judge_shared_files, {"region": REGION, "zones": ZONES, "tags": TAGS}),
     (judge_subnets, {"zones": ZONES, "subnet_ids": {"use1-az1": "subnet-1"}}),

@@ -1,45 +1,12 @@
 """The stack of an AWS environment: what it registers from its settings, and what it refuses before that."""
 
-import asyncio
-import json
-
 import pytest
-from recorder import construct, refusal
+from recorder import refusal
 
-from on_aws import build
-from settings import read
+from aws_environment import POOL, program, recording
 
-POOL = {"types": ["p5.48xlarge"], "max": 12, "zones": ["use1-az3"], "network": "efa", "placement": "create"}
-CONFIG = {
-    "aws:region": "us-east-1",
-    "gpufleet:cloud": "aws",
-    "gpufleet:owner": "team",
-    "gpufleet:project": "training",
-    "gpufleet:network": {"zones": ["use1-az1", "use1-az2", "use1-az3"]},
-    "gpufleet:pools": {"trainers": POOL},
-    "gpufleet:registry": {"repositories": ["training"]},
-}
+REACHED = {"public_access_cidrs": ["203.0.113.0/24"]}
 SUBNET = "dev-network-private-{zone}-id".format
-
-
-@pytest.fixture(autouse=True)
-def event_loop_of_its_own():
-    """Pulumi's runtime asks for the thread's event loop, which a test elsewhere may have closed and taken away."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield
-    loop.close()
-
-
-def program(**changes):
-    """The stack `dev` as a program, with these keys of the configuration changed."""
-    config = CONFIG | {f"gpufleet:{key}": value for key, value in changes.items()}
-    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
-    return lambda: build("dev", read(texts, "dev"))
-
-
-def recording(**changes):
-    return construct(program(**changes), preview=False)
 
 
 def subnets_of_cluster(made):
@@ -128,10 +95,20 @@ def warnings_of(caplog, **changes):
 def test_pods_without_addresses_are_a_warning(caplog):
     # Private subnets of /26 have 59 addresses: twelve nodes start, and two of them get pods.
     network = {"zones": ["use1-az1", "use1-az2", "use1-az3"], "cidr": "10.0.0.0/24"}
-    assert warnings_of(caplog, network=network) == [
+    assert warnings_of(caplog, network=network, cluster=REACHED) == [
         "dev-trainers: max=12: 10.0.0.192/26 has 59 addresses, room for 2 nodes with 21 each; use 2 or fewer, or "
         "larger subnets [aws-subnet-addresses]"
     ]
+
+
+def test_an_api_that_only_the_vpc_reaches_is_a_warning(caplog):
+    assert warnings_of(caplog) == [
+        "dev-cluster: public_access_cidrs=[]: the cluster's API is reached from inside of the VPC only; run `pulumi "
+        "up` and `gpufleet jobs` in it (a VPN, a runner there), or list your address, as 203.0.113.7/32 "
+        "[aws-cluster-api-reached]"
+    ]
+    caplog.clear()
+    assert warnings_of(caplog, cluster=REACHED) == []
 
 
 def test_a_quota_that_the_pools_exceed_is_refused():

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules.read import flag, mapping
+from gpufleet.rules.read import flag, mapping, texts
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.wording import use_one_of
 
@@ -20,6 +20,19 @@ def administered(*, creator_is_admin: bool, admins: Sequence[str]) -> Outcome:
     if creator_is_admin or admins:
         return passed()
     return failed("creator_is_admin", False, "nobody would administer the cluster", "name admins, or set it to true")
+
+
+@rule("aws-cluster-api-reached", Severity.WARNING)
+def api_reached(*, public_access_cidrs: Sequence[str]) -> Outcome:
+    """Who installs software on a cluster reaches its API: a private endpoint answers inside the VPC only.
+
+    From elsewhere `up` fails a quarter of an hour in, at the first object on the new cluster.
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html (private only: no public access).
+    """
+    if public_access_cidrs:
+        return passed()
+    fix = "run `pulumi up` and `gpufleet jobs` in it (a VPN, a runner there), or list your address, as 203.0.113.7/32"
+    return failed("public_access_cidrs", [], "the cluster's API is reached from inside of the VPC only", fix)
 
 
 @rule("aws-cluster-admin-principal", Severity.ERROR)
@@ -87,3 +100,8 @@ def judge_cluster_access(args: Mapping[str, object], addons: Sequence[str]) -> l
     if isinstance(support, str):
         findings.append(support_known(support=support))
     return findings
+
+
+def judge_installation(args: Mapping[str, object]) -> list[Finding]:
+    """Findings on installing software on the cluster of these arguments. Reads public_access_cidrs."""
+    return [api_reached(public_access_cidrs=texts(args, "public_access_cidrs"))]

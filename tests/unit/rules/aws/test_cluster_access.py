@@ -3,12 +3,26 @@
 from gpufleet.rules.aws.cluster_access import (
     addon_known,
     administered,
+    api_reached,
     cluster_name_legal,
     principal_is_iam,
     support_known,
 )
 
 CASES = {
+    api_reached: [
+        ("from an office", {"public_access_cidrs": ["203.0.113.0/24"]}, "pass", ""),
+        (
+            "from the VPC",
+            {"public_access_cidrs": []},
+            "fail",
+            (
+                "trainers: public_access_cidrs=[]: the cluster's API is reached from inside of the VPC only; run "
+                "`pulumi up` and `gpufleet jobs` in it (a VPN, a runner there), or list your address, as "
+                "203.0.113.7/32 [aws-cluster-api-reached]"
+            ),
+        ),
+    ],
     administered: [
         ("creator", {"creator_is_admin": True, "admins": ()}, "pass", ""),
         ("admins", {"creator_is_admin": False, "admins": ("ops",)}, "pass", ""),

@@ -1,0 +1,81 @@
+"""What an environment has on its cluster, and what its jobs are told."""
+
+from aws_environment import POOL, recording
+from gpufleet.kubernetes.autoscaler import NAMESPACE, SERVICE_ACCOUNT
+
+COMPONENTS = "gpufleet-kubernetes:index:{}".format
+ALL = ("Autoscaler", "DevicePlugin", "EfaPlugin", "MpiOperator", "SharedVolume", "Team")
+EXISTING = {
+    "name": "shared",
+    "security_group_id": "sg-0123456789abcdef0",
+    "endpoint": "https://shared.eks.example.com",
+    "certificate_authority": "Y2VydA==",
+}
+
+
+def installed(made):
+    return [kind for kind in ALL if made.of(COMPONENTS(kind))]
+
+
+def test_all_that_the_pools_need_is_installed():
+    assert installed(recording()) == list(ALL)
+
+
+def test_nothing_is_installed_that_no_pool_needs():
+    assert installed(recording(pools={"trainers": POOL | {"network": "plain"}})) == [
+        "Autoscaler", "DevicePlugin", "MpiOperator", "SharedVolume", "Team",
+    ]  # fmt: skip
+    # Its image brings the device plugin along.
+    assert "DevicePlugin" not in installed(recording(pools={"trainers": POOL | {"image": "bottlerocket"}}))
+    assert installed(recording(pools={})) == ["MpiOperator", "SharedVolume", "Team"]
+
+
+def test_software_can_be_chosen():
+    assert installed(recording(software=["mpi-operator"])) == ["MpiOperator", "SharedVolume", "Team"]
+    assert installed(recording(software=[])) == ["SharedVolume", "Team"]
+
+
+def test_an_existing_cluster_keeps_its_owners_software():
+    assert installed(recording(existing_cluster=EXISTING)) == ["SharedVolume", "Team"]
+    assert installed(recording(existing_cluster=EXISTING, software=["autoscaler"])) == [
+        "Autoscaler", "SharedVolume", "Team",
+    ]  # fmt: skip
+
+
+def test_plugins_and_jobs_tolerate_the_pools_own_taints():
+    taint = {"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}
+    made = recording(pools={"trainers": POOL | {"taints": [taint]}, "others": POOL | {"taints": [taint]}})
+    for name in ("dev-device-plugin-daemonset", "dev-efa-plugin-daemonset"):
+        pod = made.one("kubernetes:apps/v1:DaemonSet", name).inputs["spec"]["template"]["spec"]
+        assert [each["key"] for each in pod["tolerations"]] == ["nvidia.com/gpu", "team"]
+
+
+def test_what_is_on_the_cluster_comes_after_it_and_the_team_after_the_pools():
+    made = recording()
+    operator = made.one(COMPONENTS("MpiOperator")).depends_on
+    assert {"dev-cluster-cluster", "dev-cluster-system", "dev-cluster-coredns", "dev-files-mount-use1-az3"} <= operator
+    assert "dev-trainers-nodes" not in operator
+    assert operator | {"dev-trainers-nodes"} <= made.one(COMPONENTS("Team")).depends_on
+
+
+def test_the_claim_goes_with_the_teams_namespace():
+    made = recording()
+    assert made.one("kubernetes:core/v1:PersistentVolumeClaim").deleted_with == "dev-team-namespace"
+    volume = made.one("kubernetes:core/v1:PersistentVolume")
+    assert volume.deleted_with == ""
+    assert volume.inputs["spec"]["csi"]["volumeHandle"] == "dev-files-files-id::dev-files-access-id"
+    assert "dev-team-namespace" not in volume.depends_on
+
+
+def test_the_root_of_the_files_without_an_access_point():
+    made = recording(files={"access_point": False})
+    volume = made.one("kubernetes:core/v1:PersistentVolume")
+    assert volume.inputs["spec"]["csi"]["volumeHandle"] == "dev-files-files-id"
+
+
+def test_the_autoscaler_has_the_rights_of_its_service_account():
+    made = recording()
+    bound = made.one("aws:eks/podIdentityAssociation:PodIdentityAssociation").inputs
+    assert (bound["namespace"], bound["serviceAccount"]) == (NAMESPACE, SERVICE_ACCOUNT)
+    release = made.one("kubernetes:helm.sh/v3:Release")
+    assert release.inputs["values"]["autoDiscovery"] == {"clusterName": "dev"}
