@@ -138,8 +138,7 @@ def test_deleted_service_waits_until_the_interfaces_are_gone(cloud, balancers):
     balancers.follow(services)
     web["metadata"]["deletionTimestamp"] = "2026-11-01T00:00:00Z"
     assert balancers.follow(services) == []
-    assert len(cloud.where()) == 2
-    assert len(cloud.store.resources(GROUP)) == 1
+    assert (len(cloud.where()), len(cloud.store.resources(GROUP))) == (2, 1)
     cloud.clock.at += RELEASE_SECONDS
     assert balancers.follow(services) == [f"team/web: ELB {NAME} is gone"]
     assert (services.there, cloud.where(), cloud.store.resources(GROUP)) == ([], [], [])
@@ -238,8 +237,7 @@ def test_services_of_others_are_left_alone(cloud, balancers, other):
 )
 def test_what_the_controller_refuses_is_said_once(cloud, balancers, wrong, why):
     services = Services(wrong)
-    balancers.follow(services)
-    balancers.follow(services)
+    assert balancers.follow(services) == balancers.follow(services) == []
     said = f"Error syncing load balancer: failed to ensure load balancer: {why}"
     assert services.warned == [("web", said)]
     assert (cloud.where(), address(wrong)) == ([], [])
@@ -296,7 +294,6 @@ def test_lost_control_plane_takes_them_along_but_not_those_of_a_cluster_that_is_
 def test_service_that_somebody_changes_meanwhile_is_for_the_next_look(cloud, balancers):
     services = Services(service())
     services.stale = True
-    assert balancers.follow(services) == []
-    assert cloud.where() == []
+    assert (balancers.follow(services), cloud.where()) == ([], [])
     services.stale = False
     assert len(balancers.follow(services)) == 1
