@@ -35,9 +35,17 @@ def interfaces(cards: int, first_card_has_efa: bool = True) -> list[Interface]:
 
 
 def security_group(
-    name: str, vpc_id: pulumi.Input[str], tags: Mapping[str, str], parent: pulumi.Resource
+    name: str,
+    vpc_id: pulumi.Input[str],
+    tags: Mapping[str, str],
+    parent: pulumi.Resource,
+    *,
+    traffic: str = "EFA",
+    pool: str = "pool",
 ) -> ec2.SecurityGroup:
-    """A security group whose members talk EFA to each other.
+    """A security group whose members talk to each other, EFA or any other protocol.
+
+    ``traffic`` and ``pool`` are what its descriptions call the traffic, and what the members make up.
 
     EFA packets have no IP address, so a rule on 0.0.0.0/0 does not match them: both directions must name the group
     itself, for all protocols (gardener/gardener-extension-provider-aws#1832). Without the rules nothing fails until
@@ -46,7 +54,7 @@ def security_group(
     opts = pulumi.ResourceOptions(parent=parent)
     group = ec2.SecurityGroup(
         name,
-        description="EFA between the nodes of one pool",
+        description=f"{traffic} between the nodes of one {pool}",
         vpc_id=vpc_id,
         tags={**tags, "Name": name},
         opts=opts,
@@ -56,7 +64,7 @@ def security_group(
         security_group_id=group.id,
         referenced_security_group_id=group.id,
         ip_protocol="-1",
-        description="EFA from the pool itself",
+        description=f"{traffic} from the {pool} itself",
         tags={**tags, "Name": f"{name}-from-self"},
         opts=opts,
     )
@@ -65,7 +73,7 @@ def security_group(
         security_group_id=group.id,
         referenced_security_group_id=group.id,
         ip_protocol="-1",
-        description="EFA to the pool itself",
+        description=f"{traffic} to the {pool} itself",
         tags={**tags, "Name": f"{name}-to-self"},
         opts=opts,
     )

@@ -1,7 +1,7 @@
 """The launch template of a GPU pool: disks, addresses, fabric and capacity of each node.
 
 EKS refuses templates that name a subnet, an instance profile or a shutdown behaviour, and an instance type in both
-template and node group; so none of these is set, but for the type of a capacity block.
+template and node group; so none of these is set, but for the type of a capacity block. AWS Batch ignores them.
 """
 
 # Signatures stay text: evaluated, they would load a whole service of the SDK.
@@ -14,7 +14,7 @@ import pulumi
 from pulumi_aws import ec2
 
 from gpufleet.aws.efa import Interface
-from gpufleet.aws.pool_plan import PoolPlan
+from gpufleet.aws.node_plan import NodePlan
 
 TAGGED = ("instance", "volume", "network-interface")
 """What a launch creates and a bill or a clean-up must find by tag."""
@@ -26,12 +26,12 @@ class TemplateLinks:
 
     security_groups: Sequence[pulumi.Input[str]]
     placement_group: pulumi.Input[str] | None
-    user_data: pulumi.Input[str]
+    user_data: pulumi.Input[str] | None
     kms_key_arn: pulumi.Input[str] | None
 
 
 def launch_template(
-    name: str, plan: PoolPlan, links: TemplateLinks, tags: Mapping[str, str], parent: pulumi.Resource
+    name: str, plan: NodePlan, links: TemplateLinks, tags: Mapping[str, str], parent: pulumi.Resource
 ) -> ec2.LaunchTemplate:
     """Create the template. ``name`` is its logical name, ``tags`` those of the template and of all it launches."""
     named = {**tags, "Name": name}
@@ -67,7 +67,7 @@ def launch_template(
     )
 
 
-def _interface(interface: Interface, plan: PoolPlan, links: TemplateLinks) -> ec2.LaunchTemplateNetworkInterfaceArgs:
+def _interface(interface: Interface, plan: NodePlan, links: TemplateLinks) -> ec2.LaunchTemplateNetworkInterfaceArgs:
     """One interface. The API takes these switches as strings."""
     return ec2.LaunchTemplateNetworkInterfaceArgs(
         network_card_index=interface.card,
@@ -95,7 +95,7 @@ def _disk(
     )
 
 
-def _reservation(plan: PoolPlan) -> ec2.LaunchTemplateCapacityReservationSpecificationArgs | None:
+def _reservation(plan: NodePlan) -> ec2.LaunchTemplateCapacityReservationSpecificationArgs | None:
     """Aim at the reservation and at nothing else: a launch beyond it fails, it does not become on-demand."""
     if plan.reservation_id is None:
         return None

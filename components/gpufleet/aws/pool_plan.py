@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpufleet.aws.efa import Interface, interfaces
+from gpufleet.aws.node_plan import NodePlan
 from gpufleet.aws.scheduling import GPU_TAINT, kubernetes_taints, node_labels, node_template_tags
 from gpufleet.catalog import gpu_type
 from gpufleet.pool import Pool, Taint
@@ -21,9 +22,12 @@ _EKS_IMAGE = {"al2023": "AL2023", "bottlerocket": "BOTTLEROCKET"}
 _EKS_ARCHITECTURE = {"x86_64": "x86_64", "arm64": "ARM_64"}
 
 
-@dataclass(frozen=True)
-class PoolPlan:
-    """All of a node group that its intent alone decides."""
+@dataclass(frozen=True, kw_only=True)
+class PoolPlan(NodePlan):
+    """All of a node group that its intent alone decides.
+
+    ``template_type``: instance types are on the node group or in the template, never in both.
+    """
 
     types: Sequence[str]
     zones: Sequence[str]
@@ -36,23 +40,11 @@ class PoolPlan:
     max_size: int
     ami_type: str
     """EKS's word for the image, CUSTOM for a customer's own."""
-    image_id: str | None
-    """The customer's own image, in the template."""
     capacity_type: str
     api_types: Sequence[str] | None
-    """Instance types on the node group ..."""
-    template_type: str | None
-    """... or in the template; never both."""
-    market: str | None
-    reservation_id: str | None
+    """Instance types on the node group; None where the template names the one."""
     placement_group: str | None
     """Name of an existing group."""
-    interfaces: Sequence[Interface]
-    """Empty: one plain interface as EC2 makes it, security groups at instance level."""
-    public_addresses: bool
-    key_pair: str | None
-    disks: Mapping[str, int | None]
-    """Device name to GiB; None = the size that the image has."""
     labels: Mapping[str, str]
     taints: Sequence[Taint]
     template_tags: Mapping[str, str]

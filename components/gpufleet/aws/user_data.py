@@ -17,6 +17,9 @@ HUGE_PAGES = 5128
 """2-MiB huge pages on a node with EFA (10 GiB), as AWS's EFA installer reserves them; a pod asks for 5120Mi of them."""
 
 _BOUNDARY = "==gpufleet=="
+_HUGE_PAGES_SCRIPT = (
+    f"#!/bin/bash\necho 'vm.nr_hugepages = {HUGE_PAGES}' > /etc/sysctl.d/90-efa.conf\nsysctl --system\n"
+)
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,17 @@ def amazon_linux(efa: bool, join: Join | None = None) -> str:
     """
     parts = [("application/node.eks.aws", json.dumps(_node_config(join), indent=2))]  # JSON is YAML
     if efa:
-        script = f"#!/bin/bash\necho 'vm.nr_hugepages = {HUGE_PAGES}' > /etc/sysctl.d/90-efa.conf\nsysctl --system\n"
-        parts.append(("text/x-shellscript", script))
+        parts.append(("text/x-shellscript", _HUGE_PAGES_SCRIPT))
     return _base64(_multipart(parts))
+
+
+def container_instance(efa: bool) -> str | None:
+    """User data for a node of AWS Batch, in base64: huge pages with ``efa``, and nothing else, for which it is None.
+
+    Batch adds its own part (the ECS cluster) to MIME multipart user data, and takes no other:
+    https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html
+    """
+    return _base64(_multipart([("text/x-shellscript", _HUGE_PAGES_SCRIPT)])) if efa else None
 
 
 def bottlerocket(efa: bool) -> str:
