@@ -35,6 +35,23 @@ def accept(around: CloudView, row: TypeRow, urn: str, made: Draft) -> Resource:
     return resource
 
 
+def alter(around: CloudView, resource: Resource, made: Draft, urn: str, ends: float) -> Resource:
+    """Change a resource to what an update asks for. Where others are held by it for a while after an update, until
+    `ends` and then so long, it is remembered as it was."""
+    lingering = (hold for row in around.table.types.values() for hold in row.held_by if hold.lingers)
+    with around.store.transaction():
+        if any(hold.type == resource.type for hold in lingering):
+            around.store.keep_former(resource, ends)
+        return around.store.change(
+            resource,
+            inputs=made.inputs,
+            outputs=made.outputs,
+            version=made.request.version,
+            name=made.request.name,
+            urn=urn,
+        )
+
+
 def leave_behind(around: CloudView, row: TypeRow, resource: Resource) -> None:
     """Put into the cloud what the deletion of a resource leaves there and nobody owns; a failed one leaves nothing."""
     if resource.reasons:

@@ -7,18 +7,25 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gpufleet_rehearsal.cloud.change import Change, Diff, Kind, joined
 from gpufleet_rehearsal.table.conditions import same
-from gpufleet_rehearsal.table.paths import Json
+from gpufleet_rehearsal.table.paths import Json, Scope
 from gpufleet_rehearsal.table.rows import TypeRow
 
 
-def diff(row: TypeRow, name: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
-    """Compare the inputs of the resource of logical name `name`. Absent, null and empty are the same."""
+def diff(row: TypeRow, scope: Scope, olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
+    """Compare a resource's inputs. Absent, null and empty are the same.
+
+    scope: of the new inputs, which knows the old ones; conditions on what replaces the resource are asked there.
+    """
+    immutable = [
+        *row.immutable,
+        *(path for one in row.immutable_when if one.when.holds(scope) for path in one.properties),
+    ]
     found = tuple(
-        Change(path, kind, any(_inside(plain_path, held) for held in row.immutable))
+        Change(path, kind, any(_inside(plain_path, held) for held in immutable))
         for path, plain_path, kind in _compare(olds, news, "", "", row.unordered)
     )
     replaced = any(change.replaces for change in found)
-    return Diff(found, replaced and (row.delete_before_replace or _fixed_name(row, name, olds, news)))
+    return Diff(found, replaced and (row.delete_before_replace or _fixed_name(row, scope.here.name, olds, news)))
 
 
 def _fixed_name(row: TypeRow, name: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> bool:

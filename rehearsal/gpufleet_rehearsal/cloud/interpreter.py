@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple, TypeVar
 
-from gpufleet_rehearsal.cloud.admission import accept, leave_behind
+from gpufleet_rehearsal.cloud.admission import accept, alter, leave_behind
 from gpufleet_rehearsal.cloud.change import UNKNOWN, Diff
 from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
 from gpufleet_rehearsal.cloud.diff import diff
@@ -120,7 +120,8 @@ class Cloud:
 
     def diff(self, type_: str, name: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
         """What changes between old and new inputs."""
-        return diff(self.row(type_), name, olds, news)
+        asked = Scope(Request(type_, "", name, news), self.around, old=olds)
+        return diff(self.row(type_), asked, olds, news)
 
     def preview(self, type_: str, urn: str, inputs: Mapping[str, Json]) -> dict[str, Json]:
         """Outputs of a create that is only previewed: what is computed is unknown."""
@@ -287,9 +288,7 @@ class Cloud:
         failing = await self._failing("update", scope, self.clock.now())
         if failing is not None:
             raise CloudError(failing.code, words(failing.text, scope))
-        changed = self.store.change(
-            resource, inputs=made.inputs, outputs=made.outputs, version=made.request.version, name=name, urn=urn
-        )
+        changed = alter(self.around, resource, made, urn, ends)
         await self.clock.until(ends)
         return changed
 

@@ -129,7 +129,7 @@ def held(around: CloudView, row: TypeRow, target: Resource) -> No | None:
         return No(refusal.code, words(refusal.text, scope), refusal.retries)
     handles = target.handles
     for hold in row.held_by:
-        for holder in around.store.resources(hold.type, gone=hold.settles > 0):
+        for holder in _holders(around, hold):
             if (
                 holder.owner != target.serial
                 and holder.serial != target.serial
@@ -137,6 +137,13 @@ def held(around: CloudView, row: TypeRow, target: Resource) -> No | None:
             ):
                 return No(hold.code, words(hold.text, scope), hold.retries)
     return None
+
+
+def _holders(around: CloudView, hold: HeldBy) -> Iterator[Resource]:
+    """What may hold: as it is, and as it was before an update that the cloud has not everywhere taken in yet."""
+    yield from around.store.resources(hold.type, gone=hold.settles > 0)
+    if hold.lingers and around.clock.counts:
+        yield from around.store.former(hold.type, around.clock.now() - hold.lingers)
 
 
 def _holds(around: CloudView, hold: HeldBy, holder: Resource, handles: set[str]) -> bool:

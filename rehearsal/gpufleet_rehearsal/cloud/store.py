@@ -13,6 +13,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from gpufleet.errors import UserError
@@ -34,6 +35,8 @@ CREATE TABLE IF NOT EXISTS files (
 CREATE TABLE IF NOT EXISTS operations (
     number INTEGER PRIMARY KEY, at REAL NOT NULL, took REAL NOT NULL, operation TEXT NOT NULL,
     type TEXT NOT NULL, urn TEXT NOT NULL, id TEXT NOT NULL, outcome TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS former (
+    serial INTEGER NOT NULL, at REAL NOT NULL, inputs TEXT NOT NULL, outputs TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS counters (key TEXT PRIMARY KEY, count INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS facts (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
@@ -74,7 +77,7 @@ class Store:
             self._db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
-            if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'facts'").fetchone():
+            if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'former'").fetchone():
                 self._db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
 
     def close(self) -> None:
@@ -209,6 +212,19 @@ class Store:
         """Remove what was being deleted when its plugin died, and is over by now."""
         for resource in self._rows("status = 'deleting' AND deleted_at IS NULL AND ready_at <= ?", (now,)):
             self.remove(resource, resource.ready_at)
+
+    def keep_former(self, resource: Resource, at: float) -> None:
+        """Remember how a resource is before an update that is over at a moment."""
+        cells = (resource.serial, at, json.dumps(resource.inputs), json.dumps(resource.outputs))
+        with self.transaction():
+            self._db.execute("INSERT INTO former VALUES (?, ?, ?, ?)", cells)
+
+    def former(self, type_: str, since: float) -> list[Resource]:
+        """Resources of a type, each as it was before an update that was over after a moment, or is not yet."""
+        with self._explained():
+            rows = self._db.execute("SELECT serial, inputs, outputs FROM former WHERE at > ?", (since,)).fetchall()
+        found = [(self.by_serial(serial), inputs, outputs) for serial, inputs, outputs in rows]
+        return [replace(r, inputs=json.loads(i), outputs=json.loads(o)) for r, i, o in found if r.type == type_]
 
     def _index(self, resource: Resource) -> None:
         self._db.execute("DELETE FROM handles WHERE serial = ?", (resource.serial,))

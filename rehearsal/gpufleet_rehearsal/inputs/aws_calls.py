@@ -38,6 +38,8 @@ class Row(BaseModel):
     """property path -> member, seen from its parent's structure (`a.b` goes on inside; lists are entered)."""
     local: dict[str, str] = Field(default_factory=dict)
     """property path -> why no member takes it; holds for what is below the path as well."""
+    documents: list[str] = Field(default_factory=list)
+    """property path -> a string that holds its member, a structure, as JSON text"""
     rules: list[dict[str, Any]] = Field(default_factory=list)
     """What the provider or AWS demands beyond the model: see rules.py."""
 
@@ -114,7 +116,7 @@ def call(spelt: str) -> Call:
 
 def merge(row: Row, properties: Mapping[str, Shape]) -> Matched:
     """Add enum, pattern, min, max, form and call to the shapes of a type's properties, in place."""
-    merging = _Merge(row, Matched(unused={*row.rename, *row.local}))
+    merging = _Merge(row, Matched(unused={*row.rename, *row.local, *row.documents}))
     merging.structure(properties, [call(spelt) for spelt in row.calls], "")
     return merging.result
 
@@ -149,10 +151,30 @@ class _Merge:
             self.value(shape["items"], one, member.value, path)
         elif kind == "object" and _inside(member).type_name == "structure":
             self.structure(shape["properties"], [one._replace(structure=_inside(member))], path)
+        elif path in self.row.documents and kind == "string" and member.type_name == "structure":
+            shape["json"] = document(member)
+            shape["call"] = one.title
         elif kind in ("string", "integer", "number", "boolean", "document") and not hasattr(_inside(member), "members"):
             _constrain(shape, one, _inside(member))
         else:
             self.result.loose.append(f"{path}: {kind} against {member.type_name} {member.name}")
+
+
+def document(member: Member) -> Shape:
+    """The shape of what a JSON text must hold, in the words of sdk_shapes; names as in the model, exactly."""
+    facts = {fact: member.metadata[fact] for fact in ("enum", "min", "max") if fact in member.metadata}
+    match member.type_name:
+        case "structure":
+            shapes = {name: document(inner) for name, inner in member.members.items()}
+            for name in member.required_members:
+                shapes[name]["required"] = True
+            return {"type": "object", "properties": shapes}
+        case "list":
+            return {"type": "list", "items": document(member.member), **facts}
+        case "map":
+            return {"type": "map", "items": document(member.value)}
+        case kind:
+            return {"type": NUMBERS.get(kind, kind), **facts}
 
 
 def _member(structure: Member, path: str) -> Member | None:

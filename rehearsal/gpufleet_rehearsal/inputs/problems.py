@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from gpufleet_rehearsal.inputs import forms, rules
+from gpufleet_rehearsal.inputs import documents, forms, rules
 from gpufleet_rehearsal.inputs.values import MISSING, Hidden, judged, plain, shown
 
 SCHEMA = Path(__file__).parent.parent / "aws" / "schema.json"
@@ -127,7 +127,15 @@ class _Judge:
             return  # the provider leaves an empty optional string out of the call
         call = f" ({shape['call']})" if "call" in shape else ""
         line = f"{path}={shown(value)}"
-        if "enum" in shape and text not in shape["enum"]:
+        if "json" in shape:
+            found = [Problem(inner, f"{reason}{call}") for inner, reason in documents.faults(shape["json"], text, path)]
+            # A secret's text is judged, and nothing of it is printed.
+            yield from (
+                [Problem(path, f"{line}: not what the call takes{call}")]
+                if found and isinstance(value, Hidden)
+                else found
+            )
+        elif "enum" in shape and text not in shape["enum"]:
             yield Problem(path, f"{line}: {_not_one_of(text, shape['enum'])}{call}")
         elif "form" in shape:
             if wrong := forms.misformed(shape["form"], text):

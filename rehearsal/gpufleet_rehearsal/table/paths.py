@@ -7,6 +7,7 @@ A path gives a **list** of values (empty when nothing is there):
     subnetIds[0]              one element; negative numbers count from the end
     subnetIds[*]              every element (of an object: every value; of a plain value: itself)
     tags["kubernetes.io/x"]   a key that is no plain word
+    policy.$json.Statement[*] inside of a text that is JSON (what is an object already is taken as it is)
     subnetId -> vpcId         each value of `subnetId` is taken for a resource of the cloud, found by its id, arn or
                               name, and the path goes on there. A row's `references` say which types a path may lead
                               to; without one, every type is searched
@@ -22,11 +23,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, cast
 
 from gpufleet_rehearsal.table.zone_names import zone_id, zone_letter
 
@@ -152,8 +154,9 @@ class Path:
 
 
 STAR = "*"
+JSON = "$json"
 ROOTS = ("$id", "$name", "$region", "$account", "$version", "$it", "$self", "$old")
-_STEP = re.compile(r'\.?(?P<name>[A-Za-z_][\w-]*)|\[(?P<index>-?\d+|\*)\]|\["(?P<key>[^"]*)"\]')
+_STEP = re.compile(r'\.(?P<json>\$json)|\.?(?P<name>[A-Za-z_][\w-]*)|\[(?P<index>-?\d+|\*)\]|\["(?P<key>[^"]*)"\]')
 
 
 @cache
@@ -180,7 +183,7 @@ def _hop(part: str, whole: str) -> Hop:
         if match is None:
             raise PathError(f"path {whole!r}: cannot read {rest[at:]!r}")
         index, at = match["index"], match.end()
-        steps.append(match["name"] or match["key"] or (STAR if index == STAR else int(index)))
+        steps.append(match["json"] or match["name"] or match["key"] or (STAR if index == STAR else int(index)))
     if not root and not steps:
         raise PathError(f"path {whole!r}: a part of it is empty")
     return Hop(root, tuple(steps), part)
@@ -189,7 +192,7 @@ def _hop(part: str, whole: str) -> Hop:
 def _walk(hop: Hop, scope: Scope) -> list[Json]:
     found: list[Json] = [_root(hop.root, scope) if hop.root else scope.here.view]
     for step in hop.steps:
-        if isinstance(step, str) and step != STAR:
+        if isinstance(step, str) and step not in (STAR, JSON):
             # The usual case, and many paths are read of many resources.
             found = [item[step] for item in found if isinstance(item, (dict, Mapping)) and step in item]
             continue
@@ -228,6 +231,8 @@ def _take(item: Json, step: str | int) -> Iterator[Json]:
             yield from item
         else:
             yield item
+    elif step == JSON:
+        yield _parsed(item)
     elif isinstance(step, int):
         if isinstance(item, Sequence) and not isinstance(item, str) and -len(item) <= step < len(item):
             yield item[step]
@@ -240,6 +245,16 @@ def plain(value: Json) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _parsed(value: Json) -> Json:
+    """What a JSON text says; nothing where it is none."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return cast("Json", json.loads(value))
+    except ValueError:
+        return None
 
 
 def _decoded(value: Json) -> Json:
@@ -261,8 +276,9 @@ FILTERS: dict[str, Callable[[Json], Json]] = {
     "zone-id": lambda value: zone_id(str(value)),
     "zone-letter": lambda value: zone_letter(str(value)),
     "str": plain,
+    "bucket": lambda value: str(value).partition(":::")[2].partition("/")[0] or str(value),
 }
 """text: base64 decoded (as it is when it is none; bytes as latin-1, so gzip begins with \\x1f\\x8b) · lower · length of
 text, list or object · host of an address · base: after the last slash · parent: between the last two
 slashes · keys of an object, a line each · family: g5.8xlarge -> g5 · zone-id: of a zone's name · zone-letter: of a zone
-id, its name's last letter · str: as text."""
+id, its name's last letter · str: as text · bucket: of the ARN of a bucket or of objects in it, the bucket's name."""

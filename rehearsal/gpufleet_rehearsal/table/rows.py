@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
-from gpufleet_rehearsal.table import cloud_conditions  # noqa: F401 - registers its operators
+from gpufleet_rehearsal.table import cloud_conditions, range_conditions  # noqa: F401 - register their operators
 from gpufleet_rehearsal.table.conditions import PathText, Pattern, TemplateText, When
 from gpufleet_rehearsal.table.templates import parse_template
 
@@ -72,7 +72,8 @@ class HeldBy(Row):
     """A row of the *target*: it cannot be deleted while a resource of `type` names it by its path `by`.
 
     A resource that this one made itself (see `makes`) does not hold it. `settles`: so many simulated seconds after
-    the holder's deletion returned it still holds. `retries`: for so long the genuine provider repeats the call.
+    the holder's deletion returned it still holds. `lingers`: so many after an update of the holder that took the name
+    out of it. `retries`: for so long the genuine provider repeats the call.
     """
 
     type: str
@@ -82,9 +83,19 @@ class HeldBy(Row):
     when: When | None = None
     """Asked of the holder: only then does it hold."""
     settles: float = 0
+    lingers: float = 0
     retries: float = 0
     source: str
     evidence: Evidence
+
+
+class ImmutableWhen(Row):
+    """Properties (as in `immutable`) whose change replaces the resource only if `when` holds, asked of the new inputs,
+    with `$old.x` for the old ones. A value that is not known yet meets no condition but `present`."""
+
+    properties: list[str]
+    when: When
+    source: str
 
 
 class Need(Row):
@@ -189,6 +200,7 @@ class TypeRow(Row):
     held_by: list[HeldBy] = []
     immutable: list[str] = []
     """Properties (dotted, `vpcConfig.subnetIds`) whose change, or a change inside of them, replaces the resource."""
+    immutable_when: list[ImmutableWhen] = []
     unordered: list[str] = []
     """Lists in which the order means nothing (dotted; `a[*].b` for inner ones)."""
     delete_before_replace: bool = False
