@@ -19,7 +19,7 @@ from pulumi.output import Unknown
 from pulumi.runtime import MockResourceArgs, mocks, set_mocks
 from pulumi.runtime import test as run_to_the_end
 from pulumi.runtime.proto import resource_pb2
-from pulumi.runtime.settings import reset_options
+from pulumi.runtime.settings import SETTINGS, reset_options
 
 T = TypeVar("T")
 
@@ -50,6 +50,7 @@ COMPUTED: dict[str, dict[str, object]] = {
     "aws:ec2/launchTemplate:LaunchTemplate": {"latestVersion": 1},
     "aws:ecr/repository:Repository": {"repositoryUrl": f"{ACCOUNT}.dkr.ecr.{REGION}.invalid/{{name}}"},
     "aws:efs/fileSystem:FileSystem": {"dnsName": "{name}.efs.invalid"},
+    "aws:s3/bucket:Bucket": {"bucket": "{name}-1234567"},
 }
 """Outputs that the cloud computes, per type; ``{name}`` is the logical name. Every type gets id, arn and name."""
 
@@ -85,6 +86,8 @@ class Registered:
     import_id: str
     deleted_with: str
     """Logical name, empty without one. The engine hands a component's on to its children; the mocks do not."""
+    after_update: tuple[str, ...] = ()
+    """Names of the hooks that run after an update."""
 
 
 @dataclass
@@ -95,6 +98,12 @@ class Recording(Generic[T]):
     resources: list[Registered] = field(default_factory=list)
     outputs: dict[str, dict[str, object]] = field(default_factory=dict)
     """Logical name of a component -> what it passed to ``register_outputs``."""
+    hooks: dict[str, pulumi.ResourceHook] = field(default_factory=dict)
+    """Name -> resource hook; a test runs it by calling it."""
+
+    def register_resource_hook(self, hook: pulumi.ResourceHook) -> None:
+        """What the engine's server of callbacks does with a hook. The mocks have no such server."""
+        self.hooks[hook.name] = hook
 
     def of(self, type_: str) -> list[Registered]:
         """All resources of a type token, sorted by logical name."""
@@ -223,6 +232,7 @@ def _registered(request: resource_pb2.RegisterResourceRequest) -> Registered:
         aliases=len(request.aliases),
         import_id=request.importId,
         deleted_with=request.deletedWith.rsplit("::", 1)[-1],
+        after_update=tuple(request.hooks.after_update),
     )
 
 
@@ -261,10 +271,13 @@ def _run(
     cloud = _Cloud(preview, computed)
     set_mocks(cloud, project="project", stack="stack", preview=preview, monitor=_Monitor(cloud, recording))
 
+    SETTINGS.callbacks = recording  # type: ignore[assignment]
+
     def built() -> None:
         recording.result = build()
 
     try:
         run_to_the_end(built)()
     finally:
+        SETTINGS.callbacks = None
         reset_options()

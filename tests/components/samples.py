@@ -18,6 +18,7 @@ LABELS = {"owner": "ml", "project": "speech"}
 MARKS: dict[str, dict[str, object]] = {"aws": {"tags": TAGS}, "kubernetes": {"labels": LABELS}}
 """Package below gpufleet -> the argument with which its components mark all of their children."""
 SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}
+BATCH_ARN = "arn:aws:batch:us-east-1:123456789012:"
 _MANIFEST = Path(__file__).with_name("operator.yaml")
 MANIFEST = {"manifest": str(_MANIFEST), "sha256": hashlib.sha256(_MANIFEST.read_bytes()).hexdigest()}
 """A small operator's manifest, in the arguments of MpiOperator."""
@@ -80,6 +81,41 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
             "emails": ["ml@example.com"],
             "actual_percents": [50, 100],
         },
+        "BatchEnvironment": {
+            "region": "us-east-1",
+            "types": ["p4d.24xlarge"],
+            "min": 1,
+            "max": 4,
+            "zones": ["use1-az1"],
+            "placement": "create",
+            "network": "efa",
+            "disk_gib": 500,
+            "vpc_id": "vpc-1",
+            "subnet_ids": SUBNETS,
+            "security_group_ids": ["sg-extra"],
+        },
+        "BatchQueue": {
+            "environments": [f"{BATCH_ARN}compute-environment/first", f"{BATCH_ARN}compute-environment/second"],
+            "priority": 2,
+            "shares": {"vision": 3, "speech": 1.5},
+            "runnable_minutes": 30,
+        },
+        "TrainingJob": {
+            "region": "us-east-1",
+            "image": "registry.example.com/train:1",
+            "command": ["python3", "train.py"],
+            "gpus": 8,
+            "nodes": 2,
+            "instance_type": "p4d.24xlarge",
+            "network": "efa",
+            "files": {"file_system_id": "fs-1", "access_point_id": "fsap-1", "path": "/mnt/shared"},
+            "bucket": {"arn": "arn:aws:s3:::outputs", "prefixes": ["runs/vision/"]},
+            "environment": {"NCCL_DEBUG": "INFO"},
+            "secrets": {"WANDB_API_KEY": "arn:aws:secretsmanager:us-east-1:123456789012:secret:wandb-AbCdEf"},
+            "retries": 2,
+            "timeout_minutes": 90,
+        },
+        "OutputsBucket": {"bucket_prefix": "vision-outputs-", "expire_days": 90, "versioning": True},
         "Registry": {
             "region": "us-east-1",
             "repositories": ["training/llm", "tools"],

@@ -123,15 +123,15 @@ def service_role_ready(*, missed: Sequence[str]) -> Outcome:
 
 
 @rule("aws-batch-queue-environments", Severity.ERROR)
-def queue_size(*, environments: int) -> Outcome:
-    """A job queue has one to three compute environments.
+def queue_size(*, environments: int, argument: str = "compute_environment_orders") -> Outcome:
+    """A job queue has one to three compute environments; `argument` is where they are named.
 
     Source: https://docs.aws.amazon.com/batch/latest/APIReference/API_CreateJobQueue.html: up to three.
     """
     if 1 <= environments <= MOST_ENVIRONMENTS:
         return passed()
     problem = "Batch takes 1 to 3 compute environments in a queue"
-    return failed("compute_environment_orders", environments, problem, "make another queue, or one environment")
+    return failed(argument, environments, problem, "make another queue, or one environment")
 
 
 @rule("aws-batch-queue-kind", Severity.ERROR)

@@ -1,0 +1,122 @@
+"""BatchQueue: where jobs wait, over environments that take them in order."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+from pulumi_aws import batch
+
+from gpufleet.aws.batch_pause import pause_after_move, pause_scale
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments, judge_batch_queue
+
+
+class BatchQueueArgs(TypedDict):
+    """Which environments take the jobs, and in which order jobs go."""
+
+    environments: Sequence[pulumi.Input[str]]
+    """ARNs of 1 to 3 compute environments. Jobs go to the first that has room: reservation, on-demand, then spot, for
+    instance. A queue for multi-node jobs has no environment on spot."""
+    priority: NotRequired[int]
+    """Among queues that share an environment, those with the higher number go first. Default 1."""
+    shares: NotRequired[Mapping[str, float]]
+    """Team to its share, for instance {"vision": 3, "speech": 1}: while both wait, vision gets three times as many
+    vCPUs. Jobs then name their team when they are submitted, and one that is not listed has a share of 1. Default: who
+    comes first goes first. Giving shares to a queue without them, or taking them away, replaces the queue."""
+    runnable_minutes: NotRequired[int]
+    """Minutes, 10 to 1440, after which a job at the head of the queue that finds no node is cancelled, with the
+    reason. Default: it waits."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of every resource."""
+
+
+STUCK = (
+    "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY",
+    "MISCONFIGURATION:COMPUTE_ENVIRONMENT_MAX_RESOURCE",
+    "MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT",
+)
+"""Batch's words for why a job stays at the head of a queue, of those for which it may be cancelled.
+
+Source: docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html and the pages below it.
+"""
+
+
+def time_limits(minutes: int | None) -> list[dict[str, Any]]:
+    """What Batch does to a job that stays RUNNABLE at the head of the queue, for each reason that it tells."""
+    if minutes is None:
+        return []
+    return [
+        {"state": "RUNNABLE", "action": "CANCEL", "max_time_seconds": minutes * 60, "reason": reason}
+        for reason in STUCK
+    ]
+
+
+def weight_factors(shares: Mapping[str, float]) -> dict[str, float]:
+    """Team to Batch's weight factor, which is the inverse of its share, to the four decimals that Batch tells apart."""
+    return {team: round(1 / share, 4) for team, share in sorted(shares.items())}
+
+
+class BatchQueue(pulumi.ComponentResource):
+    """A job queue over an ordered list of environments, with fair shares and a limit on waiting where they are asked.
+
+    When an environment is replaced, the new one exists before the queue moves to it, and the old one goes after: the
+    queue is never without one, and waiting jobs stay. After a move it waits 90 seconds, since Batch refuses to delete
+    an environment that a queue has only just left.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    queue_arn: pulumi.Output[str]
+    queue_name: pulumi.Output[str]
+
+    def __init__(self, name: str, args: BatchQueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, BatchQueueArgs), *judge_batch_queue(args)])
+        scale = pause_scale()
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-aws:index:BatchQueue", name, {}, opts)
+        minutes = args.get("runnable_minutes")
+        tags = dict(args.get("tags", {}))
+        child = f"{name}-queue"
+        queue = batch.JobQueue(
+            child,
+            state="ENABLED",
+            priority=int(args.get("priority", 1)),
+            compute_environment_orders=[
+                batch.JobQueueComputeEnvironmentOrderArgs(order=order, compute_environment=environment)
+                for order, environment in enumerate(args["environments"], start=1)
+            ],
+            scheduling_policy_arn=self._policy(name, args.get("shares", {}), tags),
+            job_state_time_limit_actions=[
+                batch.JobQueueJobStateTimeLimitActionArgs(**action)
+                for action in time_limits(None if minutes is None else int(minutes))
+            ]
+            or None,
+            tags={**tags, "Name": child},
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                hooks=pulumi.ResourceHookBinding(after_update=[pause_after_move(child, scale)]),
+            ),
+        )
+        self.queue_arn = queue.arn
+        self.queue_name = queue.name
+        self.register_outputs({"queue_arn": self.queue_arn, "queue_name": self.queue_name})
+
+    def _policy(self, name: str, shares: Mapping[str, float], tags: Mapping[str, str]) -> pulumi.Output[str] | None:
+        """The ARN of a scheduling policy with these shares."""
+        if not shares:
+            return None
+        child = f"{name}-shares"
+        policy = batch.SchedulingPolicy(
+            child,
+            fair_share_policy=batch.SchedulingPolicyFairSharePolicyArgs(
+                share_distributions=[
+                    batch.SchedulingPolicyFairSharePolicyShareDistributionArgs(
+                        share_identifier=team, weight_factor=factor
+                    )
+                    for team, factor in weight_factors(shares).items()
+                ]
+            ),
+            tags={**tags, "Name": child},
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        return policy.arn

@@ -1,0 +1,161 @@
+"""OutputsBucket: where checkpoints, models and results of jobs go."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+from pulumi_aws import s3
+
+from gpufleet.ordering import after
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments, judge_outputs_bucket
+
+UNFINISHED_DAYS = 7
+"""Days after which the parts of an upload that was never finished go; they are billed and nothing lists them."""
+OLD_VERSION_DAYS = 30
+"""Days after which a version that was overwritten or deleted goes."""
+
+
+class OutputsBucketArgs(TypedDict):
+    """How long outputs stay, and how they are encrypted."""
+
+    bucket_prefix: NotRequired[str]
+    """How the bucket's name begins, for instance vision-outputs-. Default: the name of the component. A change
+    replaces the bucket, which a protected one refuses."""
+    expire_days: NotRequired[int]
+    """Days after which an output goes; 0 = never. Default: never."""
+    versioning: NotRequired[bool]
+    """Keep what was overwritten or deleted for 30 days more. Default false: checkpoints are large and many."""
+    kms_key_arn: NotRequired[pulumi.Input[str]]
+    """Key for encryption at rest. Default: AES-256 with a key of S3."""
+    erase: NotRequired[bool]
+    """True: destroy deletes the bucket with all that is in it, once an up has recorded it. Default false: bucket and
+    what governs it are protected."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of every resource."""
+
+
+def tls_policy(bucket_arn: str) -> str:
+    """Bucket policy (JSON): nobody reaches the bucket without TLS. It gives no right to anybody.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/security-best-practices.html
+    """
+    statement = {
+        "Sid": "TlsOnly",
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": [bucket_arn, f"{bucket_arn}/*"],
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+
+def lifecycle(expire_days: int, versioning: bool) -> list[dict[str, Any]]:
+    """The bucket's lifecycle rules: what is unfinished, expired or overwritten goes."""
+    rules: list[dict[str, Any]] = [
+        {"id": "unfinished", "abort_incomplete_multipart_upload": {"days_after_initiation": UNFINISHED_DAYS}}
+    ]
+    if expire_days:
+        rules.append({"id": "expired", "expiration": {"days": expire_days}})
+    if versioning:
+        rules.append({"id": "overwritten", "noncurrent_version_expiration": {"noncurrent_days": OLD_VERSION_DAYS}})
+    # An empty filter means every object.
+    return [{**rule, "status": "Enabled", "filter": {"prefix": ""}} for rule in rules]
+
+
+class OutputsBucket(pulumi.ComponentResource):
+    """An encrypted bucket that is closed to the public and to connections without TLS.
+
+    Data outlives compute: bucket and what governs it are protected, so that ``pulumi destroy --exclude-protected``
+    keeps them in the state and the next ``up`` goes on with the same outputs.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    bucket_name: pulumi.Output[str]
+    bucket_arn: pulumi.Output[str]
+
+    def __init__(self, name: str, args: OutputsBucketArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, OutputsBucketArgs), *judge_outputs_bucket(args)])
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-aws:index:OutputsBucket", name, {}, opts)
+        erase = bool(args.get("erase", False))
+        kept = pulumi.ResourceOptions(parent=self, protect=not erase)
+        bucket = s3.Bucket(
+            f"{name}-bucket",
+            bucket_prefix=args.get("bucket_prefix"),
+            # Without it S3 refuses to delete a bucket that holds objects.
+            force_destroy=erase,
+            tags={**args.get("tags", {}), "Name": f"{name}-bucket"},
+            opts=kept,
+        )
+        self._close(name, bucket, kept)
+        self._encrypt(name, bucket, args.get("kms_key_arn"), kept)
+        self._lifecycle(name, bucket, args, kept)
+        self.bucket_name = bucket.bucket
+        self.bucket_arn = bucket.arn
+        self.register_outputs({"bucket_name": self.bucket_name, "bucket_arn": self.bucket_arn})
+
+    def _close(self, name: str, bucket: "s3.Bucket", kept: pulumi.ResourceOptions) -> None:
+        """No public access, no lists of access beside the policy, and TLS only."""
+        block = s3.BucketPublicAccessBlock(
+            f"{name}-private",
+            bucket=bucket.bucket,
+            block_public_acls=True,
+            block_public_policy=True,
+            ignore_public_acls=True,
+            restrict_public_buckets=True,
+            opts=kept,
+        )
+        owner = s3.BucketOwnershipControls(
+            f"{name}-owner",
+            # One change of a bucket's access at a time: S3 answers OperationAborted to the second.
+            bucket=after(bucket.bucket, block),
+            rule=s3.BucketOwnershipControlsRuleArgs(object_ownership="BucketOwnerEnforced"),
+            opts=kept,
+        )
+        s3.BucketPolicy(
+            f"{name}-policy", bucket=after(bucket.bucket, owner), policy=bucket.arn.apply(tls_policy), opts=kept
+        )
+
+    def _encrypt(
+        self, name: str, bucket: "s3.Bucket", key: pulumi.Input[str] | None, kept: pulumi.ResourceOptions
+    ) -> None:
+        by_default = s3.BucketServerSideEncryptionConfigurationRuleApplyServerSideEncryptionByDefaultArgs(
+            sse_algorithm="AES256" if key is None else "aws:kms", kms_master_key_id=key
+        )
+        s3.BucketServerSideEncryptionConfiguration(
+            f"{name}-encryption",
+            bucket=bucket.bucket,
+            rules=[
+                s3.BucketServerSideEncryptionConfigurationRuleArgs(
+                    apply_server_side_encryption_by_default=by_default,
+                    # One call of KMS for many objects instead of one for each.
+                    bucket_key_enabled=key is not None,
+                )
+            ],
+            opts=kept,
+        )
+
+    def _lifecycle(self, name: str, bucket: "s3.Bucket", args: OutputsBucketArgs, kept: pulumi.ResourceOptions) -> None:
+        versioning = bool(args.get("versioning", False))
+        governed = bucket.bucket
+        if versioning:
+            on = s3.BucketVersioning(
+                f"{name}-versioning",
+                bucket=bucket.bucket,
+                versioning_configuration=s3.BucketVersioningVersioningConfigurationArgs(status="Enabled"),
+                opts=kept,
+            )
+            governed = after(governed, on)
+        s3.BucketLifecycleConfiguration(
+            f"{name}-lifecycle",
+            bucket=governed,
+            rules=[
+                s3.BucketLifecycleConfigurationRuleArgs(**each)
+                for each in lifecycle(int(args.get("expire_days", 0)), versioning)
+            ],
+            opts=kept,
+        )

@@ -1,0 +1,202 @@
+"""TrainingJob: what a job on AWS Batch is, to be submitted any number of times."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+import pulumi
+from pulumi_aws import batch, cloudwatch, iam
+
+from gpufleet.aws.job_plan import JobLinks, JobPlan, container, nodes, plan_job
+from gpufleet.aws.job_rights import bucket_statements, files_statement, policy, start_policy
+from gpufleet.aws.roles import role_with_policies, trust
+from gpufleet.jobs.batch.start import overrides_length
+from gpufleet.ordering import after
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments, judge_training_job
+from gpufleet.rules.aws.training_job import judge_command
+
+TASKS = "ecs-tasks.amazonaws.com"
+"""Who takes the roles: Batch runs jobs as tasks of ECS."""
+PULL_POLICIES = ("AmazonEC2ContainerRegistryPullOnly",)
+SPOT_RECLAIM = "Host EC2*"
+"""How Batch's reason begins when a job's instance was taken away:
+https://docs.aws.amazon.com/batch/latest/userguide/job_retries.html"""
+
+
+class JobFiles(TypedDict):
+    """A shared file system that the job sees."""
+
+    file_system_id: pulumi.Input[str]
+    """The EFS file system, which needs a mount target in each zone of the environments."""
+    access_point_id: NotRequired[pulumi.Input[str]]
+    """Access point: its directory is all that the job sees, and its user owns what the job writes."""
+    path: NotRequired[str]
+    """Where it appears in the container. Default /mnt."""
+
+
+class JobBucket(TypedDict):
+    """A part of a bucket that the job may read and write."""
+
+    arn: pulumi.Input[str]
+    """The bucket."""
+    prefixes: Sequence[str]
+    """Folders in it, each ending in a slash, for instance [runs/vision/]."""
+    kms_key_arn: NotRequired[pulumi.Input[str]]
+    """The bucket's key, where it has one of the customer's own."""
+
+
+class TrainingJobArgs(TypedDict):
+    """What runs, on how much of how many nodes, and what it may read and write."""
+
+    region: str
+    """Region of the job, for instance us-east-1."""
+    image: pulumi.Input[str]
+    """Image of the container, by digest or by the tag of one build."""
+    command: NotRequired[Sequence[str]]
+    """What is started once for each GPU, on all nodes; with several GPUs the image has OpenMPI and python3. Default:
+    the image's own command, or that of a submission."""
+    gpus: int
+    """GPUs on each node; 0 for a job that needs none."""
+    vcpus: NotRequired[int]
+    """vCPUs on each node. Default: the GPUs' share of the instance type, without one 4 for each GPU."""
+    memory_gib: NotRequired[int]
+    """Memory on each node. Default: the GPUs' share of 90 % of the instance type's, without one 12 for each GPU."""
+    nodes: NotRequired[int]
+    """Nodes that run the job together. Default 1. A submission may change it, from 2 upwards."""
+    instance_type: NotRequired[str]
+    """Instance type, for instance p5.48xlarge. Needed with several nodes, which all have it, and with EFA; a job of
+    one node runs on any type of its queue that has room."""
+    shared_memory_gib: NotRequired[int]
+    """Size of /dev/shm, a part of the memory. Default: half of the memory."""
+    network: NotRequired[str]
+    """plain, or efa: the container gets the EFA devices of its node. Default plain."""
+    files: NotRequired[JobFiles]
+    """A shared file system. Default: none."""
+    bucket: NotRequired[JobBucket]
+    """Where outputs go. Default: none, and the job has no right on any bucket."""
+    environment: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Variables of the container; whoever may see the job definition sees them. Default: none."""
+    secrets: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Variable to the ARN of its secret (Secrets Manager, or a parameter of Systems Manager). Default: none."""
+    retries: NotRequired[int]
+    """How often the job starts again when its instance was taken away; after any other failure it does not. Default
+    3, at most 9."""
+    timeout_minutes: NotRequired[int]
+    """Minutes after which a try is ended. Default: none."""
+    log_retention_days: NotRequired[int]
+    """Days that logs are kept, 0 for ever. Default 30."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of every resource, and of the jobs."""
+
+
+class TrainingJob(pulumi.ComponentResource):
+    """A job definition with a log group and two roles of its own: one for the job, one for its container's start.
+
+    The job may read and write its folders of the bucket and its file system, and nothing else. Each change makes a new
+    revision; jobs that were submitted keep theirs.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    definition_arn: pulumi.Output[str]
+    """With the revision."""
+    definition_name: pulumi.Output[str]
+    log_group_name: pulumi.Output[str]
+    job_role_arn: pulumi.Output[str]
+
+    def __init__(self, name: str, args: TrainingJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, TrainingJobArgs), *judge_training_job(args)])
+        plan = plan_job(args)
+        refuse_or_warn(name, judge_command(overrides_length(plan.command)))
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-aws:index:TrainingJob", name, {}, opts)
+        self._tags = dict(args.get("tags", {}))
+        self._child = pulumi.ResourceOptions(parent=self)
+        logs = cloudwatch.LogGroup(
+            f"{name}-logs",
+            retention_in_days=int(args.get("log_retention_days", 30)),
+            tags={**self._tags, "Name": f"{name}-logs"},
+            opts=self._child,
+        )
+        files = args.get("files")
+        links = JobLinks(
+            image=args["image"],
+            region=args["region"],
+            stream_prefix=name,
+            log_group=logs.name,
+            job_role_arn=self._job_role(name, args),
+            execution_role_arn=self._execution_role(name, args, logs.arn),
+            environment=args.get("environment", {}),
+            secrets=args.get("secrets", {}),
+            file_system_id=None if files is None else files["file_system_id"],
+            access_point_id=None if files is None else files.get("access_point_id"),
+        )
+        definition = self._definition(name, plan, links)
+        self.definition_arn = definition.arn
+        self.definition_name = definition.name
+        self.log_group_name = logs.name
+        self.register_outputs(
+            {
+                "definition_arn": self.definition_arn,
+                "definition_name": self.definition_name,
+                "log_group_name": self.log_group_name,
+                "job_role_arn": self.job_role_arn,
+            }
+        )
+
+    def _definition(self, name: str, plan: JobPlan, links: JobLinks) -> "batch.JobDefinition":
+        properties = container(plan, links)
+        several = plan.nodes > 1
+        exits = [
+            # Anything else that ends a job is its own fault, and would be again.
+            batch.JobDefinitionRetryStrategyEvaluateOnExitArgs(on_status_reason=SPOT_RECLAIM, action="RETRY"),
+            batch.JobDefinitionRetryStrategyEvaluateOnExitArgs(on_reason="*", action="EXIT"),
+        ]
+        child = f"{name}-definition"
+        return batch.JobDefinition(
+            child,
+            type="multinode" if several else "container",
+            platform_capabilities=["EC2"],
+            container_properties=None if several else pulumi.Output.json_dumps(properties, sort_keys=True),
+            node_properties=pulumi.Output.json_dumps(nodes(plan, properties), sort_keys=True) if several else None,
+            retry_strategy=batch.JobDefinitionRetryStrategyArgs(attempts=plan.attempts, evaluate_on_exits=exits),
+            timeout=None
+            if plan.timeout_seconds is None
+            else batch.JobDefinitionTimeoutArgs(attempt_duration_seconds=plan.timeout_seconds),
+            propagate_tags=True,
+            tags={**self._tags, "Name": child},
+            opts=self._child,
+        )
+
+    def _job_role(self, name: str, args: TrainingJobArgs) -> pulumi.Output[str]:
+        """The ARN of the job's role, for a definition that is made after its rights."""
+        child = f"{name}-job-role"
+        role = iam.Role(child, assume_role_policy=trust(TASKS), tags={**self._tags, "Name": child}, opts=self._child)
+        self.job_role_arn = role.arn
+        bucket, files = args.get("bucket"), args.get("files")
+        rights: list[pulumi.Resource] = []
+        if bucket is not None:
+            prefixes = list(bucket["prefixes"])
+            known = pulumi.Output.all(bucket["arn"], bucket.get("kms_key_arn"))
+            document = known.apply(lambda told: policy(bucket_statements(told[0], prefixes, told[1])))
+            rights.append(iam.RolePolicy(f"{name}-job-bucket", role=role.name, policy=document, opts=self._child))
+        if files is not None:
+            region = args["region"]
+            known = pulumi.Output.all(files["file_system_id"], files.get("access_point_id"))
+            document = known.apply(lambda told: policy([files_statement(region, told[0], told[1])]))
+            rights.append(iam.RolePolicy(f"{name}-job-files", role=role.name, policy=document, opts=self._child))
+        return after(role.arn, *rights)
+
+    def _execution_role(
+        self, name: str, args: TrainingJobArgs, log_group_arn: pulumi.Output[str]
+    ) -> pulumi.Output[str]:
+        """The ARN of the role that pulls the image, opens the log and reads the secrets."""
+        role = role_with_policies(f"{name}-start-role", self, trust(TASKS), args["region"], PULL_POLICIES, self._tags)
+        known = pulumi.Output.all(log_group_arn, dict(args.get("secrets", {})))
+        rights = iam.RolePolicy(
+            f"{name}-start",
+            role=role.role.name,
+            policy=known.apply(lambda told: start_policy(told[0], told[1])),
+            opts=self._child,
+        )
+        return after(role.role.arn, *role.attachments, rights)

@@ -1,0 +1,123 @@
+"""Rules on what a Batch environment is to be, and the door for all of them."""
+
+from collections.abc import Mapping, Sequence
+
+from gpufleet.catalog import aws
+from gpufleet.rules import read
+from gpufleet.rules.aws.batch_strategy import image_drives, image_word, strategy_legal, updates_in_place
+from gpufleet.rules.pool_intent import judge_intent
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+from gpufleet.rules.wording import listed
+
+MOST_GROUPS = 5
+
+
+@rule("aws-batch-same-vcpus", Severity.WARNING)
+def same_vcpus(*, types: Sequence[str], vcpus: Sequence[int], most: int) -> Outcome:
+    """All types of an environment have the same number of vCPUs, so that its limit is a number of nodes.
+
+    vcpus: of each type. most: nodes that may run. The limit is nodes times the vCPUs of the smallest type, so that
+    there are never more nodes than asked for, and fewer where Batch takes larger ones.
+
+    Source: maxvCpus of botocore's model of batch: Batch limits vCPUs, and goes beyond by one instance at most.
+    """
+    sizes = sorted(set(vcpus))
+    if len(sizes) < 2:
+        return passed()
+    limit = most * sizes[0]
+    # Batch begins an instance while the limit is not reached.
+    fewest = -(-limit // sizes[-1])
+    problem = (
+        f"have {listed(map(str, sizes), 'and')} vCPUs, and Batch limits vCPUs: max={most} becomes {limit} vCPUs, "
+        f"which is {fewest} of the largest"
+    )
+    return failed("types", list(types), problem, "give types with the same vCPUs, or make an environment for each")
+
+
+@rule("aws-batch-no-block", Severity.ERROR)
+def no_block(*, capacity: str) -> Outcome:
+    """A Batch environment does not use a capacity block.
+
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html: Batch ignores the market options
+    of a template, in which EC2 wants a capacity block named.
+    """
+    if capacity != "capacity-block":
+        return passed()
+    fix = "use on-demand, spot or reservation, or a GPU node group of EKS for the block"
+    return failed("capacity", capacity, "Batch ignores the template's word for it and starts other nodes", fix)
+
+
+@rule("aws-batch-spot-near", Severity.WARNING)
+def spot_near(*, capacity: str, argument: str, word: str) -> Outcome:
+    """Nodes on Spot are not brought near to each other; `argument` is placement or network, `word` what it says.
+
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html: multi-node jobs do not run on Spot, so that
+    a placement group or EFA only makes capacity harder to get.
+    """
+    if capacity != "spot" or word in ("none", "plain"):
+        return passed()
+    problem = "makes Spot capacity rarer, and multi-node jobs, which need it, never run on Spot"
+    plain = "none" if argument == "placement" else "plain"
+    return failed(argument, word, problem, f"set {argument}={plain}, or capacity=on-demand")
+
+
+@rule("aws-batch-security-groups", Severity.ERROR)
+def few_groups(*, groups: int) -> Outcome:
+    """Nodes have at most five security groups, their own among them; `groups` are those given.
+
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html: a multi-node job's interfaces take at most
+    five; so does any interface, unless the account's quota was raised.
+    """
+    if groups < MOST_GROUPS:
+        return passed()
+    problem = f"makes {groups + 1} security groups with the environment's own, and an interface takes {MOST_GROUPS}"
+    return failed("security_group_ids", groups, problem, f"give at most {MOST_GROUPS - 1}")
+
+
+def judge_batch_environment(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on a Batch environment, passes included. Never raises, whatever the values.
+
+    Reads the words of a GPU pool (types, min, max, zones, placement ...), region, strategy, security_group_ids, tags.
+    """
+    capacity = read.text(args, "capacity", "on-demand")
+    spot = capacity == "spot"
+    image = read.text(args, "image", "al2023")
+    strategy = read.text(args, "strategy")
+    placement, network = read.text(args, "placement", "none"), read.text(args, "network", "plain")
+    records = [aws().types[name] for name in read.texts(args, "types") if name in aws().types]
+    groups = args.get("security_group_ids")
+    # One node before several is advice for jobs that span nodes.
+    alone = placement == "none" and network == "plain"
+    return [
+        *(
+            each
+            for each in judge_intent(args, read.text(args, "region"))
+            if not (alone and each.rule == "any-pool-fewer-nodes")
+        ),
+        no_block(capacity=capacity),
+        spot_near(capacity=capacity, argument="placement", word=placement),
+        spot_near(capacity=capacity, argument="network", word=network),
+        same_vcpus(
+            types=[each.type for each in records],
+            vcpus=[each.vcpus for each in records],
+            most=read.whole(args, "max", 1),
+        ),
+        few_groups(groups=len(groups) if isinstance(groups, Sequence) and not isinstance(groups, str) else 0),
+        image_word(image=image),
+        *(
+            image_drives(
+                type_name=each.type,
+                architecture=each.architecture,
+                image_type="" if image.startswith("ami-") else "ECS_AL2023_NVIDIA",
+            )
+            for each in records
+        ),
+        *_strategy(strategy, spot),
+    ]
+
+
+def _strategy(strategy: str, spot: bool) -> list[Finding]:
+    """The findings on a strategy that was given; the default is legal."""
+    if not strategy:
+        return []
+    return [strategy_legal(strategy=strategy, spot=spot, fleet_role=False), updates_in_place(strategy=strategy)]

@@ -1,0 +1,89 @@
+"""Rules on the limits of a Batch job: its tries, its time, its share of a node."""
+
+from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
+
+
+@rule("aws-batch-tries", Severity.ERROR)
+def tries(*, argument: str, value: int, least: int, most: int) -> Outcome:
+    """A job is tried 1 to 10 times; `argument` counts all tries, or those after the first, from `least` to `most`.
+
+    Source: attempts in RetryStrategy of botocore's model of batch.
+    """
+    if least <= value <= most:
+        return passed()
+    return failed(argument, value, f"is not {least} to {most}", f"use {least} to {most}")
+
+
+@rule("aws-batch-timeout", Severity.ERROR)
+def timeout(*, argument: str, value: int, least: int) -> Outcome:
+    """A job's time is a minute or more; `argument` gives it in units of which `least` make one minute.
+
+    Source: attemptDurationSeconds in JobTimeout of botocore's model of batch: at least 60 s.
+    """
+    if value >= least:
+        return passed()
+    return failed(argument, value, "is below the minute that Batch begins at", f"use {least} or more")
+
+
+@rule("aws-batch-job-gpus", Severity.ERROR)
+def gpus_fit(*, gpus: int, type_name: str, of_node: int | None, most: int) -> Outcome:
+    """A job asks for no more GPUs than a node has; `most` is the most that any instance type has.
+
+    of_node: GPUs of the instance type, None where no type is given or the catalog lacks it.
+    Source: the catalog; https://docs.aws.amazon.com/batch/latest/userguide/gpu-jobs.html: such a job stays RUNNABLE.
+    """
+    if gpus < 0:
+        return failed("gpus", gpus, "is below 0", "use 0 or more")
+    limit, whose = (most, "any node") if of_node is None else (of_node, type_name)
+    if gpus > limit:
+        return failed("gpus", gpus, f"is more than the {limit} of {whose}", f"use {limit} or fewer, or several nodes")
+    return passed()
+
+
+@rule("aws-batch-job-vcpus", Severity.ERROR)
+def vcpus_fit(*, vcpus: int, type_name: str, of_node: int) -> Outcome:
+    """A job asks for no more vCPUs than its instance type has.
+
+    Source: the catalog; https://docs.aws.amazon.com/batch/latest/userguide/troubleshooting.html#job_stuck_in_runnable
+    """
+    if vcpus < 1:
+        return failed("vcpus", vcpus, "is below 1", "use 1 or more")
+    if vcpus <= of_node:
+        return passed()
+    return failed("vcpus", vcpus, f"is more than the {of_node} of {type_name}", f"use {of_node} or fewer")
+
+
+@rule("aws-batch-job-memory", Severity.ERROR)
+def memory_fits(*, memory_gib: int, type_name: str, of_node: float) -> Outcome:
+    """A job leaves some of its node's memory to the system, which registers less than the type has.
+
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/memory-management.html: the ECS agent registers what
+    the kernel sees, less what it reserves; a job that asks for all of it stays RUNNABLE. How much is left out is
+    measured on each type only, so between 95 and 100 % nothing is certain.
+    """
+    fits = int(of_node * 0.95)
+    fix = f"use {fits} or less"
+    if memory_gib < 1:
+        return failed("memory_gib", memory_gib, "is below 1", "use 1 or more")
+    if memory_gib >= of_node:
+        problem = f"leaves nothing of the {of_node:g} GiB of {type_name} to the system"
+        return failed("memory_gib", memory_gib, problem, fix)
+    if memory_gib > fits:
+        problem = f"whether {type_name} has so much beside its system is not known"
+        return unverified("memory_gib", memory_gib, problem, fix)
+    return passed()
+
+
+@rule("aws-batch-job-shared-memory", Severity.ERROR)
+def shared_memory_fits(*, shared_gib: int, memory_gib: int) -> Outcome:
+    """A job's shared memory is within its memory, of which it is a part.
+
+    Source: sharedMemorySize in LinuxParameters of botocore's model of batch (docker run --shm-size): a tmpfs, whose
+    pages count towards the container's memory.
+    """
+    if shared_gib < 1:
+        return failed("shared_memory_gib", shared_gib, "is below 1", "use 1 or more")
+    if shared_gib <= memory_gib:
+        return passed()
+    problem = f"is more than all of the job's memory_gib={memory_gib}"
+    return failed("shared_memory_gib", shared_gib, problem, f"use {memory_gib} or less, or raise memory_gib")

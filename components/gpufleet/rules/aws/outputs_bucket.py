@@ -1,0 +1,50 @@
+"""Rules on a bucket for the outputs of jobs, and the door for all of them."""
+
+import re
+from collections.abc import Mapping
+
+from gpufleet.rules import read
+from gpufleet.rules.plain import at_least
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+from gpufleet.rules.tags import judge_tags
+
+_PREFIX = re.compile(r"[a-z0-9][a-z0-9-]{0,36}")
+_TAKEN = ("xn--", "sthree-", "amzn-s3-demo-")
+
+
+@rule("aws-outputs-prefix", Severity.ERROR)
+def bucket_prefix(*, prefix: str) -> Outcome:
+    """The beginning of a bucket's name leaves room for what makes it unique, and is legal in a host's name.
+
+    Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; the provider adds 26
+    characters to at most 63. With dots TLS fails, as the wildcard of S3's certificate covers one label.
+    """
+    if _PREFIX.fullmatch(prefix) and not prefix.startswith(_TAKEN):
+        return passed()
+    fix = "use 1 to 37 small letters, digits and -, such as vision-outputs-"
+    return failed("bucket_prefix", prefix, "is no beginning of a bucket's name", fix)
+
+
+@rule("aws-outputs-expiry", Severity.INFO)
+def outputs_expire(*, days: int | None) -> Outcome:
+    """Outputs expire some day, or are meant to be kept; `days` is None where nothing says so.
+
+    Source: https://aws.amazon.com/s3/pricing: storage is billed as long as it is used.
+    """
+    if days is not None:
+        return passed()
+    return failed("expire_days", None, "outputs stay, and are paid for, until somebody deletes them", "set days, or 0")
+
+
+def judge_outputs_bucket(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on a bucket for outputs, passes included. Reads bucket_prefix, expire_days, tags."""
+    days = args.get("expire_days")
+    findings = [
+        outputs_expire(days=int(days) if read.is_whole(days) else None),
+        *judge_tags(read.mapping(args, "tags")),
+    ]
+    if isinstance(args.get("bucket_prefix"), str):
+        findings.append(bucket_prefix(prefix=read.text(args, "bucket_prefix")))
+    if read.is_whole(days):
+        findings.append(at_least(argument="expire_days", value=int(days), least=0))
+    return findings
