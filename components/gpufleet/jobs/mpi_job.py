@@ -7,13 +7,9 @@ from gpufleet.catalog import aws
 from gpufleet.jobs.first_process import launcher_process
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_pods import grace_of, launcher_pod, user_of, worker_pod
+from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
 from gpufleet.jobs.mpi_ssh import ssh_arguments, ssh_path
 from gpufleet.pool import Taint
-
-MASTER_PORT = 29500
-"""Port of rank 0 at which the ranks of PyTorch meet. Source: docs.pytorch.org/docs/stable/elastic/run.html."""
-
-_MPIRUN = ("mpirun", "mpiexec", "orterun", "prterun")
 
 
 class MpiJobArgs(TypedDict):
@@ -153,22 +149,16 @@ def rank_environment(name: str, args: MpiJobArgs) -> dict[str, str]:
 def launcher_command(args: MpiJobArgs, environment: Mapping[str, str]) -> list[str]:
     """The launcher's command: see `launcher_process`; it runs `mpirun_command`, or the user's own mpirun."""
     command = list(args["command"])
-    if command[0].rpartition("/")[2] not in _MPIRUN:
+    if not is_mpirun(command):
         command = mpirun_command(args, environment)
     return launcher_process(grace_of(args), ssh_arguments(user_of(args)), command)
 
 
 def mpirun_command(args: MpiJobArgs, environment: Mapping[str, str]) -> list[str]:
-    """mpirun with one rank for each GPU, and the environment for all of them.
-
-    OpenMPI passes on its own OMPI_ variables; any other has to be named. Ranks are not bound to cores: a worker's
-    cores are the container's, which OpenMPI does not know.
-    """
+    """mpirun with one rank for each GPU, and the environment for all of them."""
     ranks = int(args["workers"]) * int(args["gpus_per_worker"])
-    passed_on = [word for name in environment if not name.startswith("OMPI_") for word in ("-x", name)]
-    options = ["-np", str(ranks), "--map-by", "slot", "--bind-to", "none", "--mca", "plm_rsh_args"]
-    options.append(ssh_arguments(user_of(args)))
-    return ["mpirun", *options, *passed_on, *args["command"]]
+    options = mpirun_options(ssh_arguments(user_of(args)), environment)
+    return ["mpirun", "-np", str(ranks), *options, *args["command"]]
 
 
 def efa_interfaces(args: MpiJobArgs) -> int:

@@ -36,17 +36,27 @@ def sshd_command(uid: int) -> list[str]:
     /usr/local/mpi) would not be found: worker.sh, which knows them, adds the image's PATH and LD_LIBRARY_PATH.
     Source: man sshd_config (SetEnv, which overrides the default environment).
     """
-    settings = {"AuthorizedKeysFile": f"{ssh_path(uid)}/authorized_keys", **_SSHD}
+    return sshd_with(f"{ssh_path(uid)}/id_rsa", f"{ssh_path(uid)}/authorized_keys")
+
+
+def sshd_with(host_key: str, authorized_keys: str) -> list[str]:
+    """sshd in the foreground with the key and the list of keys in these files."""
+    settings = {"AuthorizedKeysFile": authorized_keys, **_SSHD}
     options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
-    return [*f"/usr/sbin/sshd -D -e -f /dev/null -p {SSH_PORT} -h {ssh_path(uid)}/id_rsa".split(), *options]
+    return [*f"/usr/sbin/sshd -D -e -f /dev/null -p {SSH_PORT} -h {host_key}".split(), *options]
 
 
 def ssh_arguments(uid: int) -> str:
-    """The arguments with which OpenMPI starts ssh (its parameter plm_rsh_args), as the user ``uid``.
+    """The arguments with which OpenMPI starts ssh (its parameter plm_rsh_args), as the user ``uid``."""
+    return ssh_with(f"{ssh_path(uid)}/id_rsa")
+
+
+def ssh_with(key: str) -> str:
+    """The arguments of ssh with the private key in the file ``key``.
 
     The operator sets the same parameter in the environment, to ten attempts; the command line of mpirun wins over it,
     so the attempts are said again. Hosts are new with every job: there is nothing to compare their keys with.
     Source: kubeflow/mpi-operator v0.7.0, pkg/controller/mpi_job_controller.go (ompiEnvVars).
     """
     options = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR", "ConnectionAttempts=10")
-    return " ".join([f"-p {SSH_PORT} -i {ssh_path(uid)}/id_rsa", *(f"-o {option}" for option in options)])
+    return " ".join([f"-p {SSH_PORT} -i {key}", *(f"-o {option}" for option in options)])

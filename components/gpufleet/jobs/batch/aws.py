@@ -1,0 +1,86 @@
+"""AWS as the commands for Batch jobs speak to it: reads and writes; what may pass by itself is told from what does not.
+
+boto3 (extra `jobs`) is imported by the first call, not with the module.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from gpufleet.aws.account import Account, AccountError
+
+T = TypeVar("T")
+
+_PASSING = {
+    "InternalServerException",
+    "RequestLimitExceeded",
+    "RequestThrottled",
+    "RequestTimeout",
+    "ServiceUnavailable",
+    "ServiceUnavailableException",
+    "SlowDown",
+    "Throttling",
+    "ThrottlingException",
+    "TooManyRequestsException",
+}
+"""Codes of answers to questions that may be asked again. Sources: docs.aws.amazon.com/AmazonCloudWatchLogs/latest/
+APIReference/CommonErrors.html, docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html."""
+
+
+class Busy(AccountError):
+    """AWS was not reached, or could not answer now; the same question may have an answer later."""
+
+
+class Aws(Account):
+    """The account in one region.
+
+    attempts: how often boto3 makes a throttled or failed call before it is `Busy`. seconds: for one answer.
+    """
+
+    def __init__(self, region: str, *, seconds: float = 30.0, attempts: int = 5) -> None:
+        super().__init__(region, seconds=seconds, attempts=attempts)
+        self.region = region
+
+    def do(self, service: str, call: str, **arguments: object) -> dict[str, Any]:
+        """The answer to one call; {} when AWS says by its error's code that what it is about is not there.
+
+        service and call as boto3 names them. Errors: Busy, AccountError.
+        """
+
+        def answer() -> dict[str, Any]:
+            with self._in_one_line(service, call):
+                found: dict[str, Any] = getattr(self._client(service), call)(**arguments)
+                return found
+            return {}
+
+        return self._telling_busy(answer)
+
+    def ask(self, service: str, call: str, answer: str, **arguments: object) -> list[Any]:
+        """As of `Account`. Errors: Busy, AccountError."""
+        return self._telling_busy(lambda: super(Aws, self).ask(service, call, answer, **arguments))
+
+    def _telling_busy(self, answer: Callable[[], T]) -> T:
+        from botocore import exceptions as botocore
+
+        try:
+            return answer()
+        except AccountError as error:
+            cause = error.__cause__
+            if isinstance(cause, botocore.ClientError):
+                status = cause.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+                if code_of(error) in _PASSING or status >= 500:
+                    raise Busy(str(error)) from cause
+            if isinstance(cause, botocore.HTTPClientError):
+                where = f"{error}; is {self.region} the region of the environment, and the network there?"
+                raise Busy(where) from cause
+            raise
+
+    def _refusal(self, permission: str, code: str, words: str) -> str:
+        if code in ("AccessDenied", "AccessDeniedException", "403"):
+            return f"{permission}: denied by AWS; allow it to the credentials in use ({words})"
+        return super()._refusal(permission, code, words)
+
+
+def code_of(error: BaseException) -> str:
+    """AWS's own code of an error that was caught here; empty when it has none."""
+    response = getattr(error.__cause__, "response", None)
+    return str(response["Error"].get("Code", "")) if isinstance(response, dict) and "Error" in response else ""

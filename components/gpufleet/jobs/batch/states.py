@@ -1,0 +1,81 @@
+"""The state of a job on AWS Batch, from what DescribeJobs and ListJobs say of it.
+
+Sources: botocore's model of batch (JobDetail, JobSummary); docs.aws.amazon.com/batch/latest/userguide/job_states.html.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+Job = Mapping[str, Any]
+
+STATES = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
+"""In the order in which a job goes through them; a job that is tried again returns to RUNNABLE."""
+_ENDED = ("SUCCEEDED", "FAILED")
+_NO_NEWS = "Essential container in task exited"
+"""Batch's reason for every container that has ended by itself."""
+
+
+def ended(job: Job) -> bool:
+    return job["status"] in _ENDED
+
+
+def exit_code_of(job: Job) -> int | None:
+    """The exit code of the job's container, of the last attempt; None while it runs, or when there is none."""
+    for container in [job.get("container"), *_attempted(job)[::-1]]:
+        if container and container.get("exitCode") is not None:
+            return int(container["exitCode"])
+    return None
+
+
+def why(job: Job) -> str:
+    """Batch's words on the state that the job is in, and on its container; empty when they say nothing."""
+    attempts = _attempted(job)
+    container = job.get("container") or (attempts[-1] if attempts else {})
+    words = [str(job.get("statusReason") or ""), str(container.get("reason") or "")]
+    return ": ".join(dict.fromkeys(" ".join(word.split()) for word in words if word and word != _NO_NEWS))
+
+
+def streams_of(job: Job) -> list[str]:
+    """The log streams of all attempts, the oldest first."""
+    named = [str(each["logStreamName"]) for each in _attempted(job) if each.get("logStreamName")]
+    current = (job.get("container") or {}).get("logStreamName")
+    return list(dict.fromkeys([*named, *([str(current)] if current else [])]))
+
+
+def children(job: Job) -> int:
+    """How many children an array has; 0 for any other job, an array's child too."""
+    return int((job.get("arrayProperties") or {}).get("size") or 0)
+
+
+def counts(job: Job) -> dict[str, int]:
+    """How many of an array's children are in which state, those in none left out."""
+    summary = (job.get("arrayProperties") or {}).get("statusSummary") or {}
+    return {state: int(summary[state]) for state in STATES if summary.get(state)}
+
+
+def nodes(job: Job) -> int:
+    """How many nodes a multi-node job has; 0 for any other."""
+    return int((job.get("nodeProperties") or {}).get("numNodes") or 0)
+
+
+def main_node(job: Job) -> int:
+    """The index of a multi-node job's main node."""
+    return int((job.get("nodeProperties") or {}).get("mainNode") or 0)
+
+
+def at(milliseconds: object) -> str:
+    """Batch's times as RFC 3339; empty for none."""
+    if not isinstance(milliseconds, int | float) or milliseconds <= 0:
+        return ""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="seconds")
+
+
+def took_seconds(job: Job) -> float | None:
+    """From the start of the last attempt to the job's end; None when it never ran."""
+    begun, stopped = job.get("startedAt"), job.get("stoppedAt")
+    return (float(stopped) - float(begun)) / 1000 if begun and stopped else None
+
+
+def _attempted(job: Job) -> list[dict[str, Any]]:
+    return [dict(attempt.get("container") or {}) for attempt in job.get("attempts") or []]
