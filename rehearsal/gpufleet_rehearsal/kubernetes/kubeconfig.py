@@ -32,8 +32,9 @@ class KubeconfigError(UserError):
 class Access:
     """One context of a kubeconfig.
 
-    server: the API server's URL. eks: name of the EKS cluster whose tokens the user asks for. namespace: where namespaced objects go that name none. authority, certificate, key:
-    PEM, None when not given. verify: False only where the kubeconfig says `insecure-skip-tls-verify`.
+    server: the API server's URL. eks: name of the EKS cluster whose tokens the user asks for. namespace: where
+    namespaced objects go that name none. authority, certificate, key: PEM, None when not given. verify: False only
+    where the kubeconfig says `insecure-skip-tls-verify`.
     """
 
     server: str
@@ -133,7 +134,7 @@ def _named(document: Mapping[str, Any], section: str, name: str, what: str) -> M
 
 
 def _eks(user: Mapping[str, Any]) -> str | None:
-    """The cluster of `aws eks get-token --cluster-name NAME`, as `aws eks update-kubeconfig` and our Cluster write it."""
+    """The cluster of `aws eks get-token --cluster-name NAME`, as AWS's command line and our Cluster write it."""
     program = user.get("exec")
     words = [str(word) for word in program.get("args") or []] if isinstance(program, Mapping) else []
     if "get-token" not in words or "--cluster-name" not in words[:-1]:
