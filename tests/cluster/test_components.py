@@ -12,7 +12,7 @@ import pytest
 
 from api_client import ApiRefused, wait_until
 from control_plane import ControlPlane
-from gpufleet.jobs.mpi_job import MpiJobArgs, mpi_job
+from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.kubernetes.device_plugin import plan_device_plugin
 from gpufleet.kubernetes.efa_plugin import plan_efa_plugin
 from gpufleet.kubernetes.mpi_operator import known_checksums, plan_operator

@@ -10,9 +10,9 @@ from digits_job import JOB, command
 from job_run import JobRun, job_run
 from pod import Pod
 
-from gpufleet.jobs.first_process import PATIENCE_SECONDS
-from gpufleet.jobs.mpi_job import mpi_job
-from gpufleet.jobs.mpi_pods import grace_of
+from gpufleet.jobs.kubernetes.first_process import PATIENCE_SECONDS
+from gpufleet.jobs.kubernetes.mpi_job import mpi_job
+from gpufleet.jobs.kubernetes.mpi_pods import grace_of
 
 pytestmark = pytest.mark.cluster
 
