@@ -43,7 +43,7 @@ tests: setup
 sweep: setup ## Fail each single create of aws-dev, one after the other; `up` must converge each time
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m sweep $(ARGS)
 
-kubernetes: setup ## Build a Kubernetes control plane for tests from its Go modules, once, 10 to 15 minutes
+kubernetes: setup ## Build a Kubernetes control plane and Kueue for tests from their Go modules, once, 15 to 25 minutes
 	@$(BIN)/python tools/kubernetes/build.py
 
 cluster-up: setup ## Start that control plane, with the MPI operator (ARGS="--nodes FILE"; see tools/kubernetes/nodes.py)
@@ -54,7 +54,7 @@ cluster-down: ## End it, whoever started it
 
 e2e: kubernetes ## Tests on a real control plane, and of OpenMPI in network namespaces (needs root)
 	@$(PYTHON) tools/images/install.py
-	@$(BIN)/pytest -m cluster $(ARGS) tests/cluster
+	@$(BIN)/pytest -n $(WORKERS) --dist loadfile -m cluster $(ARGS) tests/cluster
 	@$(PYTHON) tools/openmpi/install.py
 	@$(BIN)/pytest -m cluster $(ARGS) tests/openmpi
 

@@ -179,6 +179,11 @@ def tree(environment: str, state: Sequence[Mapping[str, Any]]) -> Tree:
 def _destroy(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
     code = engine.destroy(plan.environment, "--exclude-protected")
     if code != 0:
+        _, left = remains(open_cloud("aws", home.root), plan.environment, engine.state(plan.environment))
+        for resource in left:
+            console.print(
+                f"  [bold red]in nobody's state[/]: {resource.name} ({resource.type} {resource.id})", soft_wrap=True
+            )
         return code
     state = engine.state(plan.environment)
     cloud = open_cloud("aws", home.root)

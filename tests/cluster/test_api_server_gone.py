@@ -21,9 +21,9 @@ from command_line import gpufleet, outputs, running, said_to_the_end, said_until
 from control_plane import ControlPlane
 from gpufleet.errors import UserError
 from gpufleet.jobs.event import Event, Kind
-from gpufleet.jobs.follow import Following
-from gpufleet.jobs.kubernetes_api import KubernetesApi
-from gpufleet.jobs.patience import Patience
+from gpufleet.jobs.kubernetes.api import KubernetesApi
+from gpufleet.jobs.kubernetes.follow import Following
+from gpufleet.jobs.kubernetes.patience import Patience
 from processes import Identity, Processes
 from programs import programs
 

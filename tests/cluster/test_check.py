@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from api_client import wait_until
 from control_plane import ControlPlane
 from gpufleet.cli import main
-from gpufleet.jobs import bandwidth
+from gpufleet.jobs.kubernetes import bandwidth
 from gpufleet.kubernetes.device_plugin import plan_device_plugin
 from gpufleet.kubernetes.efa_plugin import plan_efa_plugin
 from gpufleet.kubernetes.shared_volume import plan_claim, plan_volume

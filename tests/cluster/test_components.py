@@ -5,13 +5,14 @@ The objects are those of the planning functions; that the components register th
 
 import hashlib
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pytest
 
 from api_client import ApiRefused, wait_until
 from control_plane import ControlPlane
-from gpufleet.jobs.mpi_job import MpiJobArgs, mpi_job
+from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.kubernetes.device_plugin import plan_device_plugin
 from gpufleet.kubernetes.efa_plugin import plan_efa_plugin
 from gpufleet.kubernetes.mpi_operator import known_checksums, plan_operator
@@ -154,11 +155,15 @@ def test_volume_and_claim_find_each_other(plane: ControlPlane, team: str, source
     assert plane.client.get(path)["spec"]["volumeName"] == f"{team}-shared"
 
 
-def test_device_plugins_run_on_gpu_nodes_only(plane: ControlPlane, nodes: Nodes) -> None:
+def test_device_plugins_run_on_gpu_nodes_only(
+    plane: ControlPlane, nodes: Nodes, request: pytest.FixtureRequest
+) -> None:
     efa = nodes.add(1, "p4d.24xlarge", "use1-az1", "plugin-efa", network="efa")
     plain = nodes.add(1, "g5.xlarge", "use1-az1", "plugin-plain")
     for plan in (plan_device_plugin({}), plan_efa_plugin({})):
         strictly(plane, plan)
+        # Nodes of the tests after this one need none.
+        request.addfinalizer(partial(plane.client.delete, plane.client.path(plan)))
         plane.client.apply(plan)
 
     def places(name: str) -> set[str]:

@@ -18,11 +18,11 @@ import yaml
 from api_client import wait_until
 from control_plane import ControlPlane
 from gpufleet.jobs.event import Kind
-from gpufleet.jobs.follow import Following
-from gpufleet.jobs.kubernetes_api import KubernetesApi
+from gpufleet.jobs.kubernetes.api import KubernetesApi
+from gpufleet.jobs.kubernetes.follow import Following
+from gpufleet.jobs.kubernetes.submit import submit
 from gpufleet.jobs.request import checked, planned
 from gpufleet.jobs.settings import settings_from
-from gpufleet.jobs.submit import submit
 from nodes import Nodes
 from workloads import pods
 

@@ -19,7 +19,7 @@ import yaml
 from api_client import wait_until
 from command_line import GPUFLEET, SECONDS, gpufleet, outputs
 from control_plane import ControlPlane
-from gpufleet.jobs.kubernetes_api import KubernetesApi
+from gpufleet.jobs.kubernetes.api import KubernetesApi
 from nodes import Nodes
 
 HERE, ELSEWHERE = "use1-az2", "use1-az1"

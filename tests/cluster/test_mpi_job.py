@@ -4,7 +4,7 @@ from typing import Any
 
 from api_client import wait_until
 from control_plane import ControlPlane
-from gpufleet.jobs.mpi_job import mpi_job as submitted_job
+from gpufleet.jobs.kubernetes.mpi_job import mpi_job as submitted_job
 from nodes import Nodes
 from workloads import condition, exit_codes, mpi_job, pods
 

@@ -8,7 +8,7 @@ import operator_objects as played
 import pytest
 
 from control_plane import ControlPlane
-from gpufleet.jobs.mpi_job import MpiJobArgs, mpi_job
+from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from nodes import Nodes
 from workloads import condition, pods
 

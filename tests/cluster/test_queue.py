@@ -15,9 +15,9 @@ import pytest
 
 from api_client import ApiRefused, wait_until
 from control_plane import OPERATOR_FOR_MANY_WORKERS, ControlPlane
-from gpufleet.jobs.kubernetes_api import KubernetesApi
-from gpufleet.jobs.mpi_job import MpiJobArgs, mpi_job
-from gpufleet.jobs.submit import submit
+from gpufleet.jobs.kubernetes.api import KubernetesApi
+from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
+from gpufleet.jobs.kubernetes.submit import submit
 from gpufleet.kubernetes.queue import (
     VERSION,
     QueueArgs,

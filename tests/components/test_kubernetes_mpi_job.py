@@ -3,7 +3,7 @@
 from recorder import construct, refusal
 from samples import SAMPLES
 
-from gpufleet.jobs.mpi_job import mpi_job
+from gpufleet.jobs.kubernetes.mpi_job import mpi_job
 from gpufleet.kubernetes.mpi_job import MpiJob
 
 JOB = "kubernetes:kubeflow.org/v2beta1:MPIJob"

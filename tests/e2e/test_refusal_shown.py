@@ -55,6 +55,9 @@ def test_illegal_intent_of_two_pools_and_the_network_is_told_at_once(project: Pr
     assert_refused(
         project,
         [
+            "warning: aws-dev-cluster: public_access_cidrs=[]: the cluster's API is reached from inside of the VPC "
+            "only; run `pulumi up` and `gpufleet jobs` in it (a VPN, a runner there), or list your address, as "
+            "203.0.113.7/32 [aws-cluster-api-reached]",
             "aws-dev-network: nat=singel: is none of the legal words; did you mean single? (use none, single or "
             "per-zone) [any-argument-word]",
             "aws-dev-other: types=g5.8xlrge: is no GPU type in the catalog; did you mean g5.8xlarge? [aws-type-known]",

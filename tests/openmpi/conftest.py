@@ -10,7 +10,7 @@ import pytest
 from digits_job import JOB, command
 from job_run import JobRun, job_run
 
-from gpufleet.jobs.mpi_job import mpi_job
+from gpufleet.jobs.kubernetes.mpi_job import mpi_job
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """The job that the runs share: `digits`, two workers with two ranks each."""
 
-from gpufleet.jobs.mpi_job import MpiJobArgs, launcher_command, rank_environment
+from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, launcher_command, rank_environment
 
 _TRAIN = "python3 train.py --batch 16 --log-every 10 --steps 120 --checkpoint-every 50"
 

@@ -15,7 +15,7 @@ from job_run import JobRun, listens_here
 from pod import send
 from pod_network import pod_network
 
-from gpufleet.jobs.mpi_job import launcher_command, rank_environment
+from gpufleet.jobs.kubernetes.mpi_job import launcher_command, rank_environment
 from gpufleet.jobs.mpi_ssh import SSH_PORT
 
 SECONDS = 60
@@ -91,7 +91,7 @@ PODS = """
 import sys, time
 from pathlib import Path
 from digits_job import JOB
-from gpufleet.jobs.mpi_job import mpi_job
+from gpufleet.jobs.kubernetes.mpi_job import mpi_job
 from job_run import job_run
 with job_run(mpi_job("digits", JOB), Path(sys.argv[1]), Path("/usr/bin/python3")) as run:
     print(*[pod.first_process() for pod in run.workers], flush=True)

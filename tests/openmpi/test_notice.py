@@ -10,9 +10,9 @@ from digits_job import JOB, command
 from job_run import JobRun, job_run
 from pod import Pod
 
-from gpufleet.jobs.first_process import PATIENCE_SECONDS
-from gpufleet.jobs.mpi_job import mpi_job
-from gpufleet.jobs.mpi_pods import grace_of
+from gpufleet.jobs.kubernetes.first_process import PATIENCE_SECONDS
+from gpufleet.jobs.kubernetes.mpi_job import mpi_job
+from gpufleet.jobs.kubernetes.mpi_pods import grace_of
 
 pytestmark = pytest.mark.cluster
 
@@ -73,7 +73,7 @@ def test_a_taken_launcher_saves_and_the_next_one_waits_for_its_end(data: JobRun,
 
 
 def test_notice_is_for_who_catches_it(run: JobRun):
-    """In a shell, catching SIGTERM only, with a child that a signal would end: only the program has it."""
+    """In a shell, catching SIGTERM only, with children that a signal would end: only the program has it."""
     with run.launcher(command("sh", "-c", "python3 notice.py; echo shell $?")) as launcher:
         launcher.wait_for("listens\n" * 4, SECONDS)
         run.workers[1].take()
@@ -82,12 +82,12 @@ def test_notice_is_for_who_catches_it(run: JobRun):
     said = [json.loads(line) for line in launcher.text().splitlines() if line.startswith("{")]
     told = {one["rank"]: one["told"] for one in said}
     assert told == {0: [], 1: [], 2: [15], 3: [15]}
-    assert [one["child"] for one in said] == [None] * 4, "a child that got the signal has ended by it"
+    assert [one["children"] for one in said] == [[None, None]] * 4, "a child that got the signal has ended by it"
     assert launcher.text().count("shell 0") == 4
 
 
 def test_notice_to_the_launcher_is_for_who_catches_it(run: JobRun):
-    """mpirun's own way, SIGUSR1 to whatever a rank has started, would end the shell and the child."""
+    """mpirun's own way, SIGUSR1 to whatever a rank has started, would end the shell and the children."""
     with run.launcher(command("sh", "-c", "python3 notice.py; echo shell $?")) as launcher:
         launcher.wait_for("listens\n" * 4, SECONDS)
         launcher.take()
@@ -95,7 +95,7 @@ def test_notice_to_the_launcher_is_for_who_catches_it(run: JobRun):
     said = [json.loads(line) for line in launcher.text().splitlines() if line.startswith("{")]
     # Who is told first ends the loop of all: the others may hear it too late to say so.
     assert [15] in [one["told"] for one in said]
-    assert [one["child"] for one in said] == [None] * 4
+    assert [one["children"] for one in said] == [[None, None]] * 4
     assert launcher.text().count("shell 0") == 4
 
 

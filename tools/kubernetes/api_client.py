@@ -133,7 +133,9 @@ class ApiClient:
             except (OSError, http.client.HTTPException) as problem:
                 connection.close()
                 self._local.connection = None
-                stale = kept is not None and isinstance(problem, ConnectionError | http.client.RemoteDisconnected)
+                # A server that has closed a kept connection is seen as either, as it comes.
+                closed = ConnectionError | http.client.RemoteDisconnected | ssl.SSLEOFError
+                stale = kept is not None and isinstance(problem, closed)
                 if attempt == 2 or not stale:
                     where = f"https://{self._host}:{self._port}"
                     raise ApiSilent(f"{method} {target}: no answer from {where} ({problem})") from None

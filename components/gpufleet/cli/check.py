@@ -39,9 +39,9 @@ def check(
 
     Nodes Ready in one zone, device plugins, GPUs and EFA, the shared volume; then nccl-tests across them.
     """
-    from gpufleet.jobs.bandwidth import FLOOR, IMAGE, check_bandwidth
-    from gpufleet.jobs.check import unknown
-    from gpufleet.jobs.readiness import look, nodes_of
+    from gpufleet.jobs.kubernetes.bandwidth import FLOOR, IMAGE, check_bandwidth
+    from gpufleet.jobs.kubernetes.check import unknown
+    from gpufleet.jobs.kubernetes.readiness import look, nodes_of
     from gpufleet.rules.rule import Status
 
     settings = settings_of(environment, program, outputs)

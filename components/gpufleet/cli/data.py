@@ -14,7 +14,7 @@ from gpufleet.cli.exits import for_the_user
 from gpufleet.cli.jobs import of_environment
 
 if TYPE_CHECKING:
-    from gpufleet.jobs.shared_files import Sent, SharedFiles
+    from gpufleet.jobs.kubernetes.shared_files import Sent, SharedFiles
 
 image_option = click.option(
     "--image", metavar="NAME", help="Image of the pod that copies: sh and sha256sum are enough."
@@ -77,9 +77,9 @@ def list_(environment: str, remote: str, program: Path, outputs: Path | None, im
 
 @contextmanager
 def _files(environment: str, program: Path, outputs: Path | None, image: str | None) -> Iterator["SharedFiles"]:
-    from gpufleet.jobs.data_pod import IMAGE, running
-    from gpufleet.jobs.pod_command import run
-    from gpufleet.jobs.shared_files import SharedFiles
+    from gpufleet.jobs.kubernetes.data_pod import IMAGE, running
+    from gpufleet.jobs.kubernetes.pod_command import run
+    from gpufleet.jobs.kubernetes.shared_files import SharedFiles
 
     settings = settings_of(environment, program, outputs)
     api = api_of(settings)

@@ -11,7 +11,7 @@ from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
     from gpufleet.engine import Engine
-    from gpufleet.jobs.kubernetes_api import KubernetesApi
+    from gpufleet.jobs.kubernetes.api import KubernetesApi
     from gpufleet.jobs.settings import Settings
     from gpufleet_rehearsal.home import Home
 
@@ -34,7 +34,7 @@ def settings_of(environment: str, program: Path, outputs: Path | None) -> "Setti
 
 def api_of(settings: "Settings") -> "KubernetesApi":
     """The API of the environment's cluster. Errors: UserError."""
-    from gpufleet.jobs.kubernetes_api import KubernetesApi
+    from gpufleet.jobs.kubernetes.api import KubernetesApi
 
     return KubernetesApi.of(settings.kubeconfig, settings.environment)
 

@@ -14,7 +14,7 @@ from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
     from gpufleet.jobs.event import Event
-    from gpufleet.jobs.kubernetes_api import KubernetesApi
+    from gpufleet.jobs.kubernetes.api import KubernetesApi
     from gpufleet.jobs.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -95,7 +95,7 @@ def submit(
     gpufleet jobs submit aws-dev --workers 2 --gpus 1 --follow -- python3 train.py
     gpufleet jobs submit aws-dev --file train.yaml --workers 64
     """
-    from gpufleet.jobs import submit as submitting
+    from gpufleet.jobs.kubernetes import submit as submitting
     from gpufleet.jobs.request import checked, planned, read_request
 
     request = read_request(file) if file else {}
@@ -139,8 +139,8 @@ def submit(
 @for_the_user
 def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) -> int:
     """The environment's jobs, newest first."""
-    from gpufleet.jobs.follow import age
-    from gpufleet.jobs.listing import listed_jobs
+    from gpufleet.jobs.kubernetes.follow import age
+    from gpufleet.jobs.kubernetes.listing import listed_jobs
 
     settings = settings_of(environment, program, outputs)
     found = listed_jobs(api_of(settings), settings.namespace)
@@ -163,7 +163,7 @@ def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) 
 @for_the_user
 def status(environment: str, job: str, program: Path, outputs: Path | None, as_json: bool) -> int:
     """The state of one job, what it waits for, and its launcher's exit code."""
-    from gpufleet.jobs.listing import details
+    from gpufleet.jobs.kubernetes.listing import details
 
     settings = settings_of(environment, program, outputs)
     found = details(api_of(settings), settings.namespace, job)
@@ -191,8 +191,8 @@ def logs(environment: str, job: str, program: Path, outputs: Path | None, follow
     api = api_of(settings)
     if follow:
         return _follow(api, settings, job, logs=True, as_json=as_json, resume=_resume(environment, job))
-    from gpufleet.jobs.listing import found_job
-    from gpufleet.jobs.log_reader import written_so_far
+    from gpufleet.jobs.kubernetes.listing import found_job
+    from gpufleet.jobs.kubernetes.log_reader import written_so_far
 
     found_job(api, settings.namespace, job)
     for event in written_so_far(api, settings.namespace, job):
@@ -206,7 +206,7 @@ def logs(environment: str, job: str, program: Path, outputs: Path | None, follow
 @for_the_user
 def cancel(environment: str, job: str, program: Path, outputs: Path | None) -> int:
     """End a job and delete it, with its pods and their logs. Files on the shared volume stay."""
-    from gpufleet.jobs.listing import cancel
+    from gpufleet.jobs.kubernetes.listing import cancel
 
     settings = settings_of(environment, program, outputs)
     cancel(api_of(settings), settings.namespace, job)
@@ -226,7 +226,7 @@ def _follow(
 ) -> int:
     """Follow a job to its end and return its exit code. left: what an interruption leaves undone, for the message."""
     from gpufleet.jobs.event import Kind
-    from gpufleet.jobs.follow import Following
+    from gpufleet.jobs.kubernetes.follow import Following
 
     code = 0
     try:

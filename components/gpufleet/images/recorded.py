@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs import places
-from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
+from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Object, Refused
 
 NAME = "images"
 _REFERENCE = re.compile(r"(?P<url>[^\s@]+?)(?::(?P<tag>[\w.-]+))?@(?P<digest>sha256:[0-9a-f]{64})", re.ASCII)

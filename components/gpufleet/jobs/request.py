@@ -12,7 +12,7 @@ from typing import Any, NotRequired, TypedDict, cast
 import yaml
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.mpi_job import MpiJobArgs, mpi_job
+from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.jobs.settings import Pool, Recorded, Settings
 from gpufleet.rules.arguments import judge_arguments
 from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job

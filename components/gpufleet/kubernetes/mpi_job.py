@@ -2,7 +2,7 @@
 
 import pulumi
 
-from gpufleet.jobs.mpi_job import MpiJobArgs, mpi_job
+from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.kubernetes.objects import kubernetes_object
 from gpufleet.ordering import after
 from gpufleet.refusal import refuse_or_warn

@@ -1,8 +1,8 @@
 """A kubeconfig, read: which API server, trusted how, as whom.
 
-A rehearsal speaks to control planes on this machine only. A kubeconfig of a simulated cluster (its address ends with
-`.rehearsal.invalid`) leads to the rehearsal's own one; any other address is refused, so that no rehearsal can change a
-real cluster.
+A rehearsal speaks to control planes on this machine only. A kubeconfig of a simulated cluster leads to the rehearsal's
+own one: its address ends with `.rehearsal.invalid`, or its user gets tokens from EKS, which is simulated here with the
+whole account. Any other address is refused, so that no rehearsal can change a real cluster.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ class KubeconfigError(UserError):
 class Access:
     """One context of a kubeconfig.
 
-    server: the API server's URL. namespace: where namespaced objects go that name none. authority, certificate, key:
-    PEM, None when not given. verify: False only where the kubeconfig says `insecure-skip-tls-verify`.
+    server: the API server's URL. eks: name of the EKS cluster whose tokens the user asks for. namespace: where
+    namespaced objects go that name none. authority, certificate, key: PEM, None when not given. verify: False only
+    where the kubeconfig says `insecure-skip-tls-verify`.
     """
 
     server: str
+    eks: str | None = None
     namespace: str = "default"
     token: str | None = None
     authority: bytes | None = None
@@ -48,7 +50,7 @@ class Access:
     @property
     def simulated(self) -> bool:
         """Whether this is a cluster of the simulated cloud."""
-        return (urlsplit(self.server).hostname or "").endswith(SIMULATED)
+        return self.eks is not None or (urlsplit(self.server).hostname or "").endswith(SIMULATED)
 
     @property
     def local(self) -> bool:
@@ -78,7 +80,8 @@ def read_kubeconfig(given: str, context: str | None = None, cluster: str | None 
     server = str(where.get("server", "")).rstrip("/")
     if urlsplit(server).scheme not in ("http", "https") or not urlsplit(server).hostname:
         raise KubeconfigError(f"kubeconfig: cluster {cluster_name}: server={server!r} is not an http(s) address")
-    access = Access(server, namespace=str(chosen.get("namespace") or "default"))
+    user = _named(document, "users", str(chosen["user"]), "user") if chosen.get("user") else {}
+    access = Access(server, _eks(user), namespace=str(chosen.get("namespace") or "default"))
     if access.simulated:
         return access
     if not access.local:
@@ -86,7 +89,6 @@ def read_kubeconfig(given: str, context: str | None = None, cluster: str | None 
             f"kubeconfig: {server} is not on this machine; a rehearsal only changes a control plane of 127.0.0.1, or "
             "that of a simulated cluster; give such a kubeconfig, or run without a rehearsal"
         )
-    user = _named(document, "users", str(chosen["user"]), "user") if chosen.get("user") else {}
     if user.get("exec") or user.get("auth-provider"):
         raise KubeconfigError(
             f"kubeconfig: user {chosen['user']}: a rehearsal runs no credential programs; give a token or a certificate"
@@ -129,6 +131,15 @@ def _named(document: Mapping[str, Any], section: str, name: str, what: str) -> M
             return found if isinstance(found, Mapping) else {}
     known = ", ".join(str(entry.get("name")) for entry in entries) or "none"
     raise KubeconfigError(f"kubeconfig: no {what} {name!r}; it has: {known}")
+
+
+def _eks(user: Mapping[str, Any]) -> str | None:
+    """The cluster of `aws eks get-token --cluster-name NAME`, as AWS's command line and our Cluster write it."""
+    program = user.get("exec")
+    words = [str(word) for word in program.get("args") or []] if isinstance(program, Mapping) else []
+    if "get-token" not in words or "--cluster-name" not in words[:-1]:
+        return None
+    return words[words.index("--cluster-name") + 1]
 
 
 def _token(user: Mapping[str, Any], folder: Path) -> str | None:

@@ -37,6 +37,12 @@ def test_kubeconfig_of_a_simulated_cluster_runs_no_program():
     assert access.token is None
 
 
+def test_existing_cluster_whose_tokens_come_from_eks_is_simulated_with_its_account():
+    access = read_kubeconfig(of_eks("theirs", "https://ABC.gr7.us-east-1.eks.amazonaws.com", "LS0=", "us-east-1"))
+    assert access.simulated
+    assert (access.eks, access.local, access.token) == ("theirs", False, None)
+
+
 @pytest.mark.parametrize("server", ["http://localhost:1", "https://[::1]:1", "https://127.8.8.8"])
 def test_every_address_of_this_machine_is_local(server):
     assert read_kubeconfig(json.dumps(document(server))).local

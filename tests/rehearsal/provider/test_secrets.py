@@ -8,7 +8,7 @@ from gpufleet_rehearsal.provider.wire import SECRET, SIGNATURE, read_struct, wri
 
 def test_secrets_are_marked_as_the_sdk_marks_them():
     assert pulumi.runtime.settings
-    assert (SIGNATURE, SECRET) == (rpc._special_sig_key, rpc._special_secret_sig)
+    assert (rpc._special_sig_key, rpc._special_secret_sig) == (SIGNATURE, SECRET)
 
 
 def test_a_secret_is_read_as_what_it_holds():

@@ -20,7 +20,7 @@ from moto import mock_aws
 
 from gpufleet.cli import main
 from gpufleet.images.recorded import Image, record, recorded
-from gpufleet.jobs.kubernetes_api import KubernetesApi, Refused
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Refused
 from played_cluster import PlayedCluster, played
 
 TEAM = "/api/v1/namespaces/team"

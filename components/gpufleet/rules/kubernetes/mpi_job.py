@@ -126,7 +126,8 @@ def gpu_type(name: str) -> GpuType | None:
 def judge_mpi_job(name: str, args: Mapping[str, object]) -> list[Finding]:
     """Every finding on the MPI job ``name``, passes included. Never raises, whatever the values.
 
-    Reads all of `gpufleet.jobs.mpi_job.MpiJobArgs`; names and kinds of the arguments are for `judge_arguments`.
+    Reads all of `gpufleet.jobs.kubernetes.mpi_job.MpiJobArgs`; names and kinds of the arguments are for
+    `judge_arguments`.
     """
     workers = read.whole(args, "workers", 1)
     gpus = read.whole(args, "gpus_per_worker", 1)

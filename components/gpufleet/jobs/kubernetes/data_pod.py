@@ -7,10 +7,10 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs import places
-from gpufleet.jobs.kubernetes_api import KubernetesApi
+from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes.api import KubernetesApi
+from gpufleet.jobs.kubernetes.waiting import why_waiting
 from gpufleet.jobs.settings import Settings
-from gpufleet.jobs.waiting import why_waiting
 
 IMAGE = "busybox:1.37"
 """Any image with sh and sha256sum does."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gpufleet.jobs.kubernetes_api import KubernetesApi, Refused
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Refused
 
 GPU = "nvidia.com/gpu"
 TYPE = "node.kubernetes.io/instance-type"

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from gpufleet.errors import UserError
-from gpufleet.jobs import places
 from gpufleet.jobs.event import Event, Kind
-from gpufleet.jobs.holdups import holdups
-from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Unreachable
-from gpufleet.jobs.listing import exit_code
-from gpufleet.jobs.log_reader import LogReader
-from gpufleet.jobs.patience import Patience
-from gpufleet.jobs.states import JobState, JobStatus, status_of
+from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Object, Unreachable
+from gpufleet.jobs.kubernetes.holdups import holdups
+from gpufleet.jobs.kubernetes.listing import exit_code
+from gpufleet.jobs.kubernetes.log_reader import LogReader
+from gpufleet.jobs.kubernetes.patience import Patience
+from gpufleet.jobs.kubernetes.states import JobState, JobStatus, status_of
 
 DRAIN_SECONDS = 30.0
 """How long the log may be silent after the job's end before it counts as read."""

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpufleet.jobs import places
-from gpufleet.jobs.check import Check, fails, passes, unknown
-from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
-from gpufleet.jobs.ready_nodes import GPU, check_nodes, is_ready
+from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Object, Refused
+from gpufleet.jobs.kubernetes.check import Check, fails, passes, unknown
+from gpufleet.jobs.kubernetes.ready_nodes import GPU, check_nodes, is_ready
+from gpufleet.jobs.kubernetes.waiting import ranges
 from gpufleet.jobs.settings import Pool, Settings
-from gpufleet.jobs.waiting import ranges
 
 _PLUGIN = ("k8s-device-plugin", "nvidia-device-plugin")
 """Of its image, whatever the registry, or its pods' label app.kubernetes.io/name, as its chart and we write it. Whole

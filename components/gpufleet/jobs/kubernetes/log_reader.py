@@ -5,12 +5,12 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gpufleet.jobs import places
 from gpufleet.jobs.event import Event, Kind
-from gpufleet.jobs.kubernetes_api import Busy, KubernetesApi, Refused, Unreachable
-from gpufleet.jobs.log_tail import LogTail
-from gpufleet.jobs.patience import Patience
-from gpufleet.jobs.states import exit_code_of
+from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes.api import Busy, KubernetesApi, Refused, Unreachable
+from gpufleet.jobs.kubernetes.log_tail import LogTail
+from gpufleet.jobs.kubernetes.patience import Patience
+from gpufleet.jobs.kubernetes.states import exit_code_of
 
 IDLE_SECONDS = 120.0
 """A stream that was silent for so long is opened anew: load balancers drop silent connections without a word (AWS's

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs import places
-from gpufleet.jobs.holdups import holdups
-from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
-from gpufleet.jobs.operator_there import no_operator
-from gpufleet.jobs.states import JobState, exit_code_of, status_of, workers_of
+from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Object, Refused
+from gpufleet.jobs.kubernetes.holdups import holdups
+from gpufleet.jobs.kubernetes.operator_there import no_operator
+from gpufleet.jobs.kubernetes.states import JobState, exit_code_of, status_of, workers_of
 
 
 def listed_jobs(api: KubernetesApi, namespace: str) -> list[dict[str, object]]:

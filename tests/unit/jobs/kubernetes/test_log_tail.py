@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpufleet.jobs.log_tail import OVERLAP_SECONDS, LogTail
+from gpufleet.jobs.kubernetes.log_tail import OVERLAP_SECONDS, LogTail
 from played_cluster import EPOCH, stamped
 
 SECOND = 10**9

@@ -4,16 +4,16 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
-from gpufleet.jobs.check import Check, fails, passes, unknown
 from gpufleet.jobs.event import Event, Kind
-from gpufleet.jobs.follow import Following
-from gpufleet.jobs.kubernetes_api import KubernetesApi, Object
-from gpufleet.jobs.listing import cancel
-from gpufleet.jobs.nccl_output import NcclRun, read_nccl
-from gpufleet.jobs.ready_nodes import is_fake
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Object
+from gpufleet.jobs.kubernetes.check import Check, fails, passes, unknown
+from gpufleet.jobs.kubernetes.follow import Following
+from gpufleet.jobs.kubernetes.listing import cancel
+from gpufleet.jobs.kubernetes.nccl_output import NcclRun, read_nccl
+from gpufleet.jobs.kubernetes.ready_nodes import is_fake
+from gpufleet.jobs.kubernetes.submit import submit
 from gpufleet.jobs.request import JobRequest, name_for, planned
 from gpufleet.jobs.settings import Pool, Settings
-from gpufleet.jobs.submit import submit
 
 FLOOR = 0.5
 """Least bus bandwidth as a part of a node's network bandwidth. Our choice, below what healthy nodes were reported with:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.kubernetes_api import Unreachable
-from gpufleet.jobs.patience import Patience
+from gpufleet.jobs.kubernetes.api import Unreachable
+from gpufleet.jobs.kubernetes.patience import Patience
 
 PART = ".gpufleet-part"
 _PIECE = 65536

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpufleet.jobs.check import Check, fails, passes, unknown
+from gpufleet.jobs.kubernetes.check import Check, fails, passes, unknown
+from gpufleet.jobs.kubernetes.waiting import ranges
 from gpufleet.jobs.settings import Pool
-from gpufleet.jobs.waiting import ranges
 
 GPU, EFA = "nvidia.com/gpu", "vpc.amazonaws.com/efa"
 FAKE = "kwok.x-k8s.io/node"

@@ -7,7 +7,7 @@ bottlerocket-os/bottlerocket-kernel-kit#313 and aws/aws-k8s-tester#503 (mpirun's
 
 import pytest
 
-from gpufleet.jobs.nccl_output import Row, read_nccl
+from gpufleet.jobs.kubernetes.nccl_output import Row, read_nccl
 
 OLD = """\
 # nThread 1 nGpus 1 minBytes 8 maxBytes 1073741824 step: 2(factor) warmup iters: 5 iters: 100 validation: 1

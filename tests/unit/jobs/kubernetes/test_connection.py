@@ -9,7 +9,7 @@ import yaml
 from click.testing import CliRunner
 
 from gpufleet.cli import main
-from gpufleet.jobs.connection import KubeconfigError, connect
+from gpufleet.jobs.kubernetes.connection import KubeconfigError, connect
 
 ANEW = "; take it anew from the stack's outputs (`pulumi stack output kubeconfig --show-secrets`)"
 LACKS = "is no kubeconfig: it needs clusters, users, contexts and a current-context"

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gpufleet.jobs import places
-from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
-from gpufleet.jobs.queue_words import queue_words
-from gpufleet.jobs.waiting import Wait, is_starting, waits
+from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Object, Refused
+from gpufleet.jobs.kubernetes.queue_words import queue_words
+from gpufleet.jobs.kubernetes.waiting import Wait, is_starting, waits
 from gpufleet.rules.wording import one_line
 
 QUEUE = "kueue.x-k8s.io/queue-name"

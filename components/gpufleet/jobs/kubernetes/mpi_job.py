@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, cast
 
 from gpufleet.catalog import aws
-from gpufleet.jobs.first_process import launcher_process
+from gpufleet.jobs.kubernetes.first_process import launcher_process
+from gpufleet.jobs.kubernetes.mpi_pods import grace_of, launcher_pod, user_of, worker_pod
 from gpufleet.jobs.mpi_network import network_environment
-from gpufleet.jobs.mpi_pods import grace_of, launcher_pod, user_of, worker_pod
 from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
 from gpufleet.jobs.mpi_ssh import ssh_arguments, ssh_path
 from gpufleet.pool import Taint

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpufleet.jobs.queue_words import queue_words
+from gpufleet.jobs.kubernetes.queue_words import queue_words
 
 BEGIN = "couldn't assign flavors to pod set worker: "
 

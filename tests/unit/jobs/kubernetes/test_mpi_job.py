@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kubernetes_validate import ValidationError, validate
 
-from gpufleet.jobs.first_process import PATIENCE_SECONDS
-from gpufleet.jobs.mpi_job import MpiJobArgs, launcher_command, mpi_job, mpirun_command, rank_environment
+from gpufleet.jobs.kubernetes.first_process import PATIENCE_SECONDS
+from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, launcher_command, mpi_job, mpirun_command, rank_environment
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_ssh import ssh_arguments, sshd_command
 from gpufleet.rules import Status, judge_arguments

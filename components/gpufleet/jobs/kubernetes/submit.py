@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs import places
-from gpufleet.jobs.kubernetes_api import KubernetesApi, Object, Refused
-from gpufleet.jobs.node_gpus import too_few_gpus
-from gpufleet.jobs.operator_there import no_operator
-from gpufleet.jobs.volume_zone import claim_fits
+from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Object, Refused
+from gpufleet.jobs.kubernetes.node_gpus import too_few_gpus
+from gpufleet.jobs.kubernetes.operator_there import no_operator
+from gpufleet.jobs.kubernetes.volume_zone import claim_fits
 
 Note = Callable[[str], None]
 

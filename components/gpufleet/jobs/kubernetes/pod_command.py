@@ -9,8 +9,8 @@ import websocket  # type: ignore[import-not-found, import-untyped, unused-ignore
 from kubernetes.stream.ws_client import create_websocket  # type: ignore[import-untyped]
 
 from gpufleet.errors import UserError
-from gpufleet.jobs import places
-from gpufleet.jobs.kubernetes_api import KubernetesApi, Refused, Unreachable
+from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Refused, Unreachable
 from gpufleet.rules.wording import one_line
 
 _STDIN, _STDOUT, _STDERR, _ENDED = range(4)

@@ -1,7 +1,7 @@
 """Whether a cluster knows MPI jobs, and whether it is one."""
 
-from gpufleet.jobs import places
-from gpufleet.jobs.kubernetes_api import KubernetesApi
+from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes.api import KubernetesApi
 
 
 def no_operator(api: KubernetesApi) -> str | None:

@@ -30,5 +30,5 @@ def worker_process(grace: int, sshd: list[str]) -> list[str]:
 @cache
 def _script(name: str) -> str:
     """Without its comments, which say to us what nobody needs in a manifest."""
-    lines = (files("gpufleet.jobs") / f"{name}.sh").read_text(encoding="utf-8").splitlines()
+    lines = (files("gpufleet.jobs.kubernetes") / f"{name}.sh").read_text(encoding="utf-8").splitlines()
     return "".join(f"{line}\n" for line in lines if line.strip() and not line.lstrip().startswith("#"))

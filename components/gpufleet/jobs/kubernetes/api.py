@@ -14,7 +14,7 @@ from kubernetes.client import ApiClient  # type: ignore[import-untyped]
 from kubernetes.client.exceptions import ApiException  # type: ignore[import-untyped]
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.connection import connect
+from gpufleet.jobs.kubernetes.connection import connect
 from gpufleet.rules.wording import one_line
 
 Object = dict[str, Any]

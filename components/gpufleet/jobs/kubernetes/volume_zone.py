@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpufleet.jobs.kubernetes_api import KubernetesApi, Refused
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Refused
 from gpufleet.rules.wording import listed
 
 ZONE_ID = "gpufleet.dev/zone-id"

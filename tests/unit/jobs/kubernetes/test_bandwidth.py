@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from gpufleet.jobs import bandwidth
-from gpufleet.jobs.bandwidth import FLOOR, PROGRAM, judge, judge_run, rank_command
 from gpufleet.jobs.event import Event, Kind
-from gpufleet.jobs.kubernetes_api import KubernetesApi
-from gpufleet.jobs.nccl_output import NcclRun, Row
-from gpufleet.jobs.ready_nodes import check_nodes
+from gpufleet.jobs.kubernetes import bandwidth
+from gpufleet.jobs.kubernetes.api import KubernetesApi
+from gpufleet.jobs.kubernetes.bandwidth import FLOOR, PROGRAM, judge, judge_run, rank_command
+from gpufleet.jobs.kubernetes.nccl_output import NcclRun, Row
+from gpufleet.jobs.kubernetes.ready_nodes import check_nodes
 from gpufleet.jobs.settings import Pool, settings_from
 from gpufleet.rules.rule import Status
 from played_cluster import PlayedCluster, played

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpufleet.jobs.states import JobState, exit_code_of, status_of
-from gpufleet.jobs.waiting import ranges, waits, why_waiting
+from gpufleet.jobs.kubernetes.states import JobState, exit_code_of, status_of
+from gpufleet.jobs.kubernetes.waiting import ranges, waits, why_waiting
 from played_cluster import job_object, launcher
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpufleet.catalog import azure
-from gpufleet.jobs.first_process import worker_process
+from gpufleet.jobs.kubernetes.first_process import worker_process
 from gpufleet.jobs.mpi_ssh import SSH_PORT, sshd_command
 
 EFA = "vpc.amazonaws.com/efa"

@@ -1,0 +1,1 @@
+"""MPI jobs on Kubernetes."""
