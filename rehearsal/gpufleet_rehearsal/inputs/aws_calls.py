@@ -162,7 +162,7 @@ class _Merge:
 
 def document(member: Member) -> Shape:
     """The shape of what a JSON text must hold, in the words of sdk_shapes; names as in the model, exactly."""
-    facts = {fact: member.metadata[fact] for fact in ("enum", "min", "max") if fact in member.metadata}
+    facts = {"enum": member.metadata["enum"]} if "enum" in member.metadata else {}
     match member.type_name:
         case "structure":
             shapes = {name: document(inner) for name, inner in member.members.items()}
@@ -170,7 +170,7 @@ def document(member: Member) -> Shape:
                 shapes[name]["required"] = True
             return {"type": "object", "properties": shapes}
         case "list":
-            return {"type": "list", "items": document(member.member), **facts}
+            return {"type": "list", "items": document(member.member)}
         case "map":
             return {"type": "map", "items": document(member.value)}
         case kind:

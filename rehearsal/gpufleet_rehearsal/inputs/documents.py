@@ -39,24 +39,22 @@ def faults(shape: Shape, text: str, path: str) -> Iterator[Fault]:
         yield path, f"{path}={shown(content)}: an object is wanted"
 
 
-def _value(shape: Shape, value: Any, path: str) -> Iterator[Fault]:
+def _value(shape: Shape, value: object, path: str) -> Iterator[Fault]:
     kind = shape["type"]
     if value is None:
         return
     if not isinstance(value, _KINDS[kind]) or (isinstance(value, bool) and kind != "boolean"):
         yield path, f"{path}={shown(value)}: {_WORDS.get(kind, f'a {kind}')} is wanted"
-    elif kind == "object":
+    elif kind == "object" and isinstance(value, dict):
         yield from _structure(shape["properties"], value, path)
-    elif kind == "list":
+    elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _value(shape["items"], item, f"{path}[{index}]")
-    elif kind == "map":
+    elif isinstance(value, dict):
         for key, item in value.items():
             yield from _value(shape["items"], item, f"{path}.{key}")
     elif "enum" in shape and value not in shape["enum"]:
         yield path, f"{path}={shown(value)}: not one of {', '.join(shape['enum'])}"
-    else:
-        yield from _bounds(shape, value, path)
 
 
 def _structure(shapes: Mapping[str, Shape], value: Mapping[str, Any], path: str) -> Iterator[Fault]:
@@ -76,11 +74,3 @@ def _nearest(name: str, known: Sequence[str]) -> str:
     lower = {one.lower(): one for one in known}
     near = difflib.get_close_matches(name.replace("_", "").lower(), lower, n=1, cutoff=0.6)
     return f"did you mean {lower[near[0]]}?" if near else f"it has {', '.join(known)}"
-
-
-def _bounds(shape: Shape, value: Any, path: str) -> Iterator[Fault]:
-    size = value if isinstance(value, (int, float)) else len(value)
-    low, high = shape.get("min"), shape.get("max")
-    if (low is not None and size < low) or (high is not None and size > high):
-        legal = f"{low} to {high}" if low is not None and high is not None else f"at least {low}"
-        yield path, f"{path}={shown(value)}: legal is {legal if low is not None else f'at most {high}'}"

@@ -12,9 +12,9 @@ _RANGE = re.compile(r"(?P<first>\d*):(?P<last>\d*)|(?P<only>\d+)")
 
 
 class Uncovered(Condition, operator="uncovered"):
-    """`uncovered: {by: ranges[*].targetNodes, of: numNodes}`: some number from 0 to one less than `of` is in none of the
-    texts at `by`: `first:last` (both included; left out, the first or last of all) or one number. A text of another
-    form covers nothing."""
+    """`uncovered: {by: ranges[*].targetNodes, of: numNodes}`: some number from 0 to one less than `of` is in none of
+    the texts at `by`: `first:last` (both included; left out, the first or last of all) or one number. A text of
+    another form covers nothing."""
 
     by: PathText
     of: PathText

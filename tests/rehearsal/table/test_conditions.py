@@ -28,6 +28,9 @@ VIEW = {
     "outer": "10.0.0.0/16",
     "far": "10.9.0.0/16",
     "rules": [{"port": 22}, {"port": 2049}],
+    "three": 3,
+    "ranges": ["2", "0:1", "no range"],
+    "open": ["2:", ":1"],
 }
 
 CASES = [
@@ -78,6 +81,9 @@ CASES = [
     ("cidr", {"of": "cidr", "longer": 23}, {"of": "cidr", "longer": 24, "shorter": 24}),
     ("no_capacity", {"type": "kind", "zone": "zones[0]"}, {"type": "kind", "zone": "zones[*]"}),
     ("over_quota", {"type": "kind", "count": "size"}, {"type": "kind", "count": "rules | length"}),
+    ("uncovered", {"by": "ranges[*]", "of": "size"}, {"by": "ranges[*]", "of": "three"}),
+    ("uncovered", {"by": "empty[*]", "of": "size"}, {"by": "open[*]", "of": "size"}),
+    ("uncovered", {"by": "ranges[1]", "of": "three"}, {"by": "empty[*]", "of": "max"}),
 ]
 
 

@@ -16,6 +16,8 @@ VIEW = {
     "on": True,
     "text": "aGVsbG8=",
     "zone": "us-east-1b",
+    "json": '{"a": [{"b": 1}, {"b": 2}]}',
+    "objects": "arn:aws:s3:::data/runs/*",
 }
 
 
@@ -55,6 +57,11 @@ def scope(toy):
         ("name | text", ["n"]),
         ("zone | zone-id", ["use1-az2"]),
         ("a.b | length", [3]),
+        ("json.$json.a[*].b", [1, 2]),
+        ("a.$json.b[0].c", [1]),
+        ("name.$json.a", []),
+        ("objects | bucket", ["data"]),
+        ("name | bucket", ["n"]),
         ("zone | zone-id | zone-letter", ["b"]),
     ],
 )
