@@ -15,7 +15,7 @@ from gpufleet.jobs.batch.start import (
     multinode_command,
     overrides_length,
 )
-from gpufleet.jobs.mpi_job import MpiJobArgs, mpirun_command, rank_environment
+from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpirun_command, rank_environment
 
 TRAIN = ["python3", "train.py", "--name", "it's $HOME"]
 BATCHS_OWN = 900
