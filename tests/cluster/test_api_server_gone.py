@@ -23,7 +23,7 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.event import Event, Kind
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.follow import Following
-from gpufleet.jobs.kubernetes.patience import Patience
+from gpufleet.jobs.patience import Patience
 from processes import Identity, Processes
 from programs import programs
 

@@ -20,8 +20,9 @@ from control_plane import ControlPlane
 from gpufleet.jobs.event import Kind
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.follow import Following
+from gpufleet.jobs.kubernetes.planned import planned
 from gpufleet.jobs.kubernetes.submit import submit
-from gpufleet.jobs.request import checked, planned
+from gpufleet.jobs.request import checked
 from gpufleet.jobs.settings import settings_from
 from nodes import Nodes
 from workloads import pods

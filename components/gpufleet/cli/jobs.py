@@ -96,7 +96,8 @@ def submit(
     gpufleet jobs submit aws-dev --file train.yaml --workers 64
     """
     from gpufleet.jobs.kubernetes import submit as submitting
-    from gpufleet.jobs.request import checked, planned, read_request
+    from gpufleet.jobs.kubernetes.planned import planned
+    from gpufleet.jobs.request import checked, read_request
 
     request = read_request(file) if file else {}
     request |= {key: value for key, value in options.items() if value is not None}
@@ -139,8 +140,8 @@ def submit(
 @for_the_user
 def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) -> int:
     """The environment's jobs, newest first."""
-    from gpufleet.jobs.kubernetes.follow import age
     from gpufleet.jobs.kubernetes.listing import listed_jobs
+    from gpufleet.jobs.times import age
 
     settings = settings_of(environment, program, outputs)
     found = listed_jobs(api_of(settings), settings.namespace)

@@ -10,9 +10,10 @@ from gpufleet.jobs.kubernetes.check import Check, fails, passes, unknown
 from gpufleet.jobs.kubernetes.follow import Following
 from gpufleet.jobs.kubernetes.listing import cancel
 from gpufleet.jobs.kubernetes.nccl_output import NcclRun, read_nccl
+from gpufleet.jobs.kubernetes.planned import planned
 from gpufleet.jobs.kubernetes.ready_nodes import is_fake
 from gpufleet.jobs.kubernetes.submit import submit
-from gpufleet.jobs.request import JobRequest, name_for, planned
+from gpufleet.jobs.request import JobRequest, name_for
 from gpufleet.jobs.settings import Pool, Settings
 
 FLOOR = 0.5

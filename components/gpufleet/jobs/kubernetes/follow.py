@@ -4,7 +4,7 @@ import queue
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.event import Event, Kind
@@ -13,8 +13,9 @@ from gpufleet.jobs.kubernetes.api import KubernetesApi, Object, Unreachable
 from gpufleet.jobs.kubernetes.holdups import holdups
 from gpufleet.jobs.kubernetes.listing import exit_code
 from gpufleet.jobs.kubernetes.log_reader import LogReader
-from gpufleet.jobs.kubernetes.patience import Patience
 from gpufleet.jobs.kubernetes.states import JobState, JobStatus, status_of
+from gpufleet.jobs.patience import Patience
+from gpufleet.jobs.times import span
 
 DRAIN_SECONDS = 30.0
 """How long the log may be silent after the job's end before it counts as read."""
@@ -97,10 +98,10 @@ class Following:
             first = not self.patience.waiting
             if not self.patience.pause():
                 raise UserError(
-                    f"{error}; gave up after {_span(self.patience.limit)}, the job is not touched; "
+                    f"{error}; gave up after {span(self.patience.limit)}, the job is not touched; "
                     f"go on with `{self.resume}`"
                 ) from error
-            limit = _span(self.patience.limit)
+            limit = span(self.patience.limit)
             return _Look(notes=[Event(Kind.NOTE, f"{error}; trying again for {limit}")] if first else [])
         self._uid = job["metadata"]["uid"]
         notes = [Event(Kind.NOTE, f"{self.api.server} answers again")] if self.patience.waiting else []
@@ -175,21 +176,4 @@ def _took(job: Object) -> str:
         begun, ended = (datetime.fromisoformat(status[key]) for key in ("startTime", "completionTime"))
     except (KeyError, TypeError, ValueError):
         return ""
-    return f" after {_span((ended - begun).total_seconds())}"
-
-
-def _span(seconds: float) -> str:
-    """A time for a person: 45 s, 10 min, 3 h 20 min."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    parts = [(hours, "h"), (minutes, "min"), (0 if hours else rest, "s")]
-    return " ".join(f"{amount} {unit}" for amount, unit in parts if amount) or "0 s"
-
-
-def age(since: str, now: datetime | None = None) -> str:
-    """How long ago a time of Kubernetes' was; empty when it is none."""
-    try:
-        then = datetime.fromisoformat(since)
-    except ValueError:
-        return ""
-    return _span(max(0.0, ((now or datetime.now(UTC)) - then).total_seconds()))
+    return f" after {span((ended - begun).total_seconds())}"

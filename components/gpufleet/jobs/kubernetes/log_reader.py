@@ -9,8 +9,8 @@ from gpufleet.jobs.event import Event, Kind
 from gpufleet.jobs.kubernetes import places
 from gpufleet.jobs.kubernetes.api import Busy, KubernetesApi, Refused, Unreachable
 from gpufleet.jobs.kubernetes.log_tail import LogTail
-from gpufleet.jobs.kubernetes.patience import Patience
 from gpufleet.jobs.kubernetes.states import exit_code_of
+from gpufleet.jobs.patience import Patience
 
 IDLE_SECONDS = 120.0
 """A stream that was silent for so long is opened anew: load balancers drop silent connections without a word (AWS's

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.api import Unreachable
-from gpufleet.jobs.kubernetes.patience import Patience
+from gpufleet.jobs.patience import Patience
 
 PART = ".gpufleet-part"
 _PIECE = 65536

@@ -6,7 +6,7 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.event import Event, Kind
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.follow import Following
-from gpufleet.jobs.kubernetes.patience import Patience
+from gpufleet.jobs.patience import Patience
 from played_cluster import PlayedCluster, job_object, launcher, played, stamped
 
 JOB = "/apis/kubeflow.org/v2beta1/namespaces/team/mpijobs/train"
