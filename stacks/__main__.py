@@ -4,11 +4,14 @@ import json
 import os
 import sys
 import warnings
+from importlib import import_module
 
 import pulumi
 
 from settings import SettingsError, read
 
+PROGRAMS = {"aws": "on_aws", "aws-batch": "on_aws_batch"}
+"""The module of each stack."""
 EXPLAINED = 32
 """Exit code by which Pulumi's language hosts know that the program has told the user what is wrong."""
 
@@ -18,9 +21,8 @@ def run() -> None:
     environment = pulumi.get_stack()
     settings = read(json.loads(os.environ.get("PULUMI_CONFIG", "{}")), environment)
     # Imported only now: a process never loads the SDKs of two clouds.
-    from on_aws import build
-
-    for name, value in build(environment, settings).items():
+    stack = import_module(PROGRAMS[settings.cloud])
+    for name, value in stack.build(environment, settings).items():
         pulumi.export(name, value)
 
 

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from aws_account_settings import AwsAccountSettings
 from aws_settings import AwsSettings
 from gpufleet.catalog import aws
 from settings import given
 
 
-def tags(environment: str, settings: AwsSettings) -> dict[str, str]:
+def tags(environment: str, settings: AwsAccountSettings) -> dict[str, str]:
     """Tags of every resource: by them `gpufleet adopt` and the bill find an environment's things."""
     expires = settings.expires_at.isoformat() if settings.expires_at else "never"
     own = {"owner": settings.owner, "project": settings.project, "environment": environment, "expires-at": expires}
@@ -34,12 +35,12 @@ def cluster_of(settings: AwsSettings) -> dict[str, Any]:
     return {key: value for key, value in given(settings.cluster).items() if key != "zones"}
 
 
-def mounted_zones(settings: AwsSettings) -> Sequence[str]:
+def mounted_zones(settings: AwsAccountSettings) -> Sequence[str]:
     """Zones with a mount target: all that have nodes; One Zone files have a single one."""
     return [settings.files.one_zone] if settings.files.one_zone else settings.network.zones
 
 
-def registry_of(environment: str, settings: AwsSettings) -> dict[str, Any]:
+def registry_of(environment: str, settings: AwsAccountSettings) -> dict[str, Any]:
     """The registry's arguments. Repository names are shared by the whole account: the environment's goes in front."""
     registry = given(settings.registry)
     return registry | {"repositories": [f"{environment}/{name}" for name in registry.get("repositories", [])]}

@@ -6,16 +6,14 @@ import pulumi
 
 import on_cluster
 from aws_judging import refuse
-from aws_parts import autoscaler_of, cluster_of, control_zones, mounted_zones, registry_of, tags, volume_files
+from aws_parts import autoscaler_of, cluster_of, control_zones, tags, volume_files
 from aws_settings import AwsSettings
+from aws_surroundings import files_of, network_of, own, registry_for, watch_costs
 from gpufleet.aws.autoscaler_identity import AutoscalerIdentity, AutoscalerIdentityArgs
-from gpufleet.aws.budget import Budget, BudgetArgs
 from gpufleet.aws.cluster import Cluster, ClusterArgs
 from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
 from gpufleet.aws.kubeconfig import kubeconfig
-from gpufleet.aws.network import Network, NetworkArgs
-from gpufleet.aws.registry import Registry, RegistryArgs
-from gpufleet.aws.shared_files import SharedFiles, SharedFilesArgs
+from gpufleet.aws.network import Network
 from gpufleet.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
 from gpufleet.kubernetes.provider import cluster_provider
 from settings import given
@@ -27,10 +25,8 @@ def build(environment: str, settings: AwsSettings) -> dict[str, pulumi.Input[Any
     Errors: pulumi.RunError with every fault of every part, one line each, before anything is registered.
     """
     refuse(environment, settings)
-    own = {"region": settings.region, "tags": tags(environment, settings)}
     # Karpenter's tag goes on subnets that are made here; those of an existing VPC are their owner's.
-    found_by = {} if settings.network.vpc_id else {"cluster_name": environment}
-    network = Network(f"{environment}-network", cast(NetworkArgs, given(settings.network) | own | found_by))
+    network = network_of(environment, settings, **({} if settings.network.vpc_id else {"cluster_name": environment}))
     cluster = existing_cluster(settings) if settings.existing_cluster else new_cluster(environment, settings, network)
     pools = {
         pool: GpuNodeGroup(
@@ -38,36 +34,16 @@ def build(environment: str, settings: AwsSettings) -> dict[str, pulumi.Input[Any
             cast(
                 GpuNodeGroupArgs,
                 given(intent)
-                | own
+                | own(environment, settings)
                 | cluster.joining
                 | {"vpc_id": network.vpc_id, "subnet_ids": network.node_subnet_ids},
             ),
         )
         for pool, intent in settings.pools.items()
     }
-    files = SharedFiles(
-        f"{environment}-files",
-        cast(
-            SharedFilesArgs,
-            given(settings.files)
-            | own
-            | {
-                "zones": mounted_zones(settings),
-                "zone_names": settings.zone_names,
-                "vpc_id": network.vpc_id,
-                "subnet_ids": network.private_subnet_ids,
-                "client_security_group_ids": {"nodes": cluster.joining["cluster_security_group_id"]},
-                "erase": settings.erase,
-            },
-        ),
-    )
-    registry = Registry(
-        f"{environment}-registry",
-        cast(RegistryArgs, registry_of(environment, settings) | own | {"erase": settings.erase}),
-    )
-    if settings.budget is not None:
-        watched = given(settings.budget) | {"environment": environment, "tags": tags(environment, settings)}
-        Budget(f"{environment}-budget", cast(BudgetArgs, watched))
+    files = files_of(environment, settings, network, {"nodes": cluster.joining["cluster_security_group_id"]})
+    registry = registry_for(environment, settings)
+    watch_costs(environment, settings)
     site = on_cluster.Site(
         provider=cluster_provider(f"{environment}-kubernetes", cluster.kubeconfig),
         # Mount targets too: a job that is ended lets go of its files.

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, cast
 
 import pulumi
 
+from cluster_settings import OnClusterSettings
 from gpufleet.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
 from gpufleet.kubernetes.efa_plugin import EfaPlugin, EfaPluginArgs
 from gpufleet.kubernetes.mpi_operator import MpiOperator, MpiOperatorArgs, known_checksums
@@ -16,7 +17,7 @@ from gpufleet.rules.kubernetes.plugin import judge_device_plugin, judge_efa_plug
 from gpufleet.rules.kubernetes.team import judge_team
 from gpufleet.rules.kubernetes.volume import judge_shared_volume
 from gpufleet.rules.rule import Finding
-from settings import SharedSettings, given
+from settings import given
 
 BOTTLEROCKET = "bottlerocket"
 """Its image brings NVIDIA's device plugin along."""
@@ -41,7 +42,7 @@ class Site(NamedTuple):
         return pulumi.ResourceOptions(provider=self.provider, depends_on=[*self.settled, *needed])
 
 
-def software(settings: SharedSettings, *, own: bool) -> Sequence[str]:
+def software(settings: OnClusterSettings, *, own: bool) -> Sequence[str]:
     """What is installed: as configured, else what the pools need, and nothing on a cluster that is not the stack's."""
     if settings.software is not None:
         return settings.software
@@ -53,7 +54,9 @@ def software(settings: SharedSettings, *, own: bool) -> Sequence[str]:
     return [name for name, is_needed in needed.items() if is_needed]
 
 
-def arguments(environment: str, settings: SharedSettings, files: Mapping[str, Any], zone: str | None) -> dict[str, Any]:
+def arguments(
+    environment: str, settings: OnClusterSettings, files: Mapping[str, Any], zone: str | None
+) -> dict[str, Any]:
     """The arguments of each part, by its name: plain values but for the files."""
     labels = {"labels": {"gpufleet.dev/environment": environment}}
     tolerations = {"tolerations": taints(settings)} if taints(settings) else {}
@@ -67,13 +70,13 @@ def arguments(environment: str, settings: SharedSettings, files: Mapping[str, An
     }
 
 
-def taints(settings: SharedSettings) -> list[Taint]:
+def taints(settings: OnClusterSettings) -> list[Taint]:
     """Every taint of every pool, once."""
     found = [cast(Taint, given(taint)) for pool in settings.pools.values() for taint in pool.taints or ()]
     return [taint for number, taint in enumerate(found) if taint not in found[:number]]
 
 
-def judge(settings: SharedSettings, parts: Mapping[str, Any], *, own: bool) -> dict[str, list[Finding]]:
+def judge(settings: OnClusterSettings, parts: Mapping[str, Any], *, own: bool) -> dict[str, list[Finding]]:
     """Findings on what will be installed, by its name."""
     judges = {
         "device-plugin": judge_device_plugin,
@@ -87,7 +90,7 @@ def judge(settings: SharedSettings, parts: Mapping[str, Any], *, own: bool) -> d
 
 
 def install(
-    environment: str, settings: SharedSettings, site: Site, pools: Mapping[str, pulumi.Resource]
+    environment: str, settings: OnClusterSettings, site: Site, pools: Mapping[str, pulumi.Resource]
 ) -> dict[str, Any]:
     """Install everything, and return the stack's output `jobs`: what `gpufleet jobs` need not be told.
 

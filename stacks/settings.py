@@ -18,11 +18,7 @@ from pydantic_core import ErrorDetails
 
 from gpufleet.cost.usage import UsageArgs, read_usage
 from gpufleet.errors import UserError
-from gpufleet.kubernetes.mpi_operator import MpiOperatorArgs
-from gpufleet.kubernetes.shared_volume import SharedVolumeArgs
-from gpufleet.kubernetes.team import TeamArgs
 from gpufleet.plan.limits import QuotaArgs, read_quotas
-from gpufleet.pool import Pool
 from gpufleet.rules.suppression import SuppressionArgs, read_suppressions
 from setting_keys import known_keys, nearest
 from typed_dict import model_of
@@ -46,8 +42,8 @@ _WORDS = {
 }
 """What is illegal, and what would be legal, by pydantic's kind of error; for other kinds its own words do."""
 
-CLOUDS = {"aws": "aws_settings:AwsSettings"}
-"""The settings of each cloud's stack, as module:class."""
+STACKS = {"aws": "aws_settings:AwsSettings", "aws-batch": "aws_batch_settings:AwsBatchSettings"}
+"""The settings of each stack, as module:class."""
 
 
 class SettingsError(Exception):
@@ -60,17 +56,9 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-PoolSettings = model_of(Pool, Section)
 SuppressionSettings = model_of(SuppressionArgs, Section)
 QuotaSettings = model_of(QuotaArgs, Section)
 UsageSettings = model_of(UsageArgs, Section)
-OperatorSettings = model_of(MpiOperatorArgs, Section, without={"labels"})
-VolumeSettings = model_of(SharedVolumeArgs, Section, without={"namespace", "source", "zone", "labels"})
-
-
-class TeamSettings(model_of(TeamArgs, Section, without={"namespace", "labels"})):
-    namespace: str = "training"
-    """Namespace of its jobs."""
 
 
 def given(settings: BaseModel) -> dict[str, Any]:
@@ -86,8 +74,8 @@ class SharedSettings(Section):
     OF_PROVIDER: ClassVar[frozenset[str]]
     """Settings that come from a key of that namespace instead of one of ours."""
 
-    cloud: Literal["aws"]
-    """Which stack this environment is: aws."""
+    cloud: Literal["aws", "aws-batch"]
+    """Which stack this environment is: aws, an EKS cluster; or aws-batch, AWS Batch without one."""
     owner: str = Field(min_length=1)
     """Who answers for the environment; a tag on everything."""
     project: str = Field(min_length=1)
@@ -96,17 +84,6 @@ class SharedSettings(Section):
     """Day (2027-01-31) after which nobody needs the environment any more; a tag on everything."""
     tags: dict[str, str] = {}
     """More tags for everything."""
-    pools: dict[str, PoolSettings] = {}
-    """GPU node groups by name."""
-    software: list[Literal["device-plugin", "efa-plugin", "mpi-operator", "autoscaler"]] | None = None
-    """What is installed on the cluster: device-plugin, efa-plugin, mpi-operator, autoscaler. Default: what the pools
-    need; on an existing cluster nothing, it is its owner's."""
-    operator: OperatorSettings = OperatorSettings()
-    """What runs MPI jobs."""
-    team: TeamSettings = TeamSettings()
-    """Who trains here: a namespace with its service account, registry login and network policies."""
-    volume: VolumeSettings = VolumeSettings()
-    """The shared files as a volume of the team's namespace, which jobs mount at /mnt."""
     quotas: list[QuotaSettings] = []
     """Limits of the account on vCPUs, for judging pools without credentials. `gpufleet preflight` asks the account."""
     usage: UsageSettings = UsageSettings()
@@ -163,7 +140,7 @@ def read(config: Mapping[str, str], environment: str) -> SharedSettings:
 
 def model_for(cloud: str) -> type[SharedSettings]:
     """The settings of a cloud's stack; for a word that is none of the clouds, those of the first, which will say so."""
-    module, _, name = CLOUDS.get(cloud, CLOUDS["aws"]).partition(":")
+    module, _, name = STACKS.get(cloud, STACKS["aws"]).partition(":")
     model: type[SharedSettings] = getattr(import_module(module), name)
     return model
 

@@ -149,4 +149,4 @@ def test_all_parts_are_judged_at_once():
         ),
         preview=True,
     )
-    assert [line.split(":")[0] for line in told] == ["dev-network", "dev-trainers", *["dev-budget"] * 2, "dev-cluster"]
+    assert [line.split(":")[0] for line in told] == ["dev-network", *["dev-budget"] * 2, "dev-trainers", "dev-cluster"]

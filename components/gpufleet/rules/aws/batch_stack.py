@@ -1,0 +1,67 @@
+"""Rules on how the parts of a Batch environment fit together: pools, queues, jobs of several nodes."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from gpufleet.rules import read
+from gpufleet.rules.aws.batch_job import multinode_place, multinode_zone, same_node_type
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+from gpufleet.rules.wording import use_one_of
+
+
+@rule("aws-batch-pool-known", Severity.ERROR)
+def pool_known(*, argument: str, pool: str, pools: Collection[str]) -> Outcome:
+    """A queue and a job of several nodes name pools of the environment.
+
+    Source: gpufleet's own configuration, gpufleet:pools
+    """
+    if pool in pools:
+        return passed()
+    return failed(argument, pool, "is no pool of the environment", use_one_of(pool, sorted(pools)))
+
+
+@rule("aws-batch-multinode-fits", Severity.ERROR)
+def multinode_fits(*, nodes: int, most: int) -> Outcome:
+    """A job of several nodes has more than one, and no more than its pool; `most` is the pool's max.
+
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html: a job that needs more than
+    the environment's limit stays RUNNABLE.
+    """
+    if nodes < 2:
+        return failed("nodes", nodes, "is no job of several nodes", "use 2 or more, or leave multinode out")
+    if nodes <= most:
+        return passed()
+    problem = f"is more than the {most} of its pool, so that the job never starts"
+    return failed("nodes", nodes, problem, f"use {most} or fewer, or raise the pool's max")
+
+
+@rule("aws-batch-image-given", Severity.ERROR)
+def image_given(*, repository: str | None) -> Outcome:
+    """Jobs have an image: of a repository of the environment. `repository` is None where there is none.
+
+    Source: image of ContainerProperties in botocore's model of batch: a definition without an image is refused.
+    """
+    if repository:
+        return passed()
+    return failed("image", None, "jobs have none", "name a repository (gpufleet:registry.repositories)")
+
+
+def judge_pool_names(argument: str, named: Sequence[str], pools: Collection[str]) -> list[Finding]:
+    """Findings on pools that a queue or a job names."""
+    return [pool_known(argument=argument, pool=pool, pools=pools) for pool in named]
+
+
+def judge_multinode_pool(pool: Mapping[str, object], nodes: int) -> list[Finding]:
+    """Findings on a pool as the place of jobs of several nodes. Reads types, zones, max, capacity."""
+    capacity = read.text(pool, "capacity", "on-demand")
+    refusing = ["its pool (SPOT)"] if capacity == "spot" else []
+    return [
+        multinode_place(refusing=refusing, fitting=not refusing),
+        multinode_zone(environment="its pool", zones=read.texts(pool, "zones")),
+        same_node_type(types=read.texts(pool, "types")),
+        multinode_fits(nodes=nodes, most=read.whole(pool, "max", 1)),
+    ]
+
+
+def judge_repository(repository: str | None) -> list[Finding]:
+    """The finding on where the images of jobs come from."""
+    return [image_given(repository=repository)]
