@@ -3,7 +3,7 @@
 Each YAML file here that holds a list is a part of the corpus. An entry patches legal arguments (arguments.yaml) or a
 legal program (programs_*.yaml) into the mistake, and `legal` patches the mistake into what would have been right.
 
-Doors: pool, network, cluster, files and registry are arguments of our components, stack is what a stack's configuration
+Doors: those of CONSTRUCTORS are arguments of our components, stack is what a stack's configuration
 says of its pools and quotas, resources a program without components of ours, and account what an account holds.
 """
 
@@ -16,7 +16,8 @@ from typing import Any
 import yaml
 
 HERE = Path(__file__).parent
-CONSTRUCTORS = ("pool", "network", "cluster", "files", "registry", "mpi_job")
+BATCH = ("batch_environment", "batch_queue", "training_job", "outputs_bucket")
+CONSTRUCTORS = ("pool", "network", "cluster", "files", "registry", "mpi_job", *BATCH)
 DOORS = (*CONSTRUCTORS, "stack", "resources", "account")
 WORDS = {"name", "source", "happened", "rule", "severity", "also", "region", "program", "pack", "config", "legal"}
 WORDS |= {"refusal", "peers", "doubtful", *DOORS}

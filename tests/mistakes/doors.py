@@ -13,14 +13,25 @@ from typing import Any
 from unittest.mock import patch
 
 from accounts import judge_account, judge_stack
-from corpus import CONSTRUCTORS, Mistake
+from corpus import BATCH, CONSTRUCTORS, Mistake
 from pulumi_policy import EnforcementLevel, StackValidationPolicy
 from raw_program import plan_from, policy_args
 
 from gpufleet.plan import Plan
 from gpufleet.policies import cost, ownership, zones
 from gpufleet.policies.pack import Judge, plan_of
-from gpufleet.rules import Finding, judge_cluster, judge_network, judge_pool, judge_registry, judge_shared_files
+from gpufleet.rules import (
+    Finding,
+    judge_batch_environment,
+    judge_batch_queue,
+    judge_cluster,
+    judge_network,
+    judge_outputs_bucket,
+    judge_pool,
+    judge_registry,
+    judge_shared_files,
+    judge_training_job,
+)
 from gpufleet.rules.aws.address_plan import judge_address_plan
 from gpufleet.rules.aws.cluster_access import judge_cluster_access
 from gpufleet.rules.aws.existing_network import judge_existing_network
@@ -34,6 +45,9 @@ JUDGES: Mapping[str, list[tuple[Judge, Mapping[str, object]]]] = {
     "zones": [(zones.judge_zones_of, zones.PROPERTIES)],
     "cost": [(cost.judge_cost, cost.PROPERTIES), (ownership.judge_ownership, ownership.PROPERTIES)],
 }
+JUDGES_OF_BATCH = dict(
+    zip(BATCH, (judge_batch_environment, judge_batch_queue, judge_training_job, judge_outputs_bucket), strict=True)
+)
 ADDONS = ("aws-efs-csi-driver", "coredns", "eks-pod-identity-agent", "kube-proxy", "vpc-cni")
 
 
@@ -97,6 +111,8 @@ def _constructed(door: str, args: Mapping[str, Any], region: str) -> list[Findin
     if door == "cluster":
         system = judge_system_nodes(args, (["m7i.large"], 2, 3, 50))
         return [*judge_cluster(args), *judge_cluster_access(args, ADDONS), *system]
+    if door in BATCH:
+        return JUDGES_OF_BATCH[door](args)
     if door == "mpi_job":
         return judge_mpi_job("llm", args)
     if door == "files":

@@ -133,6 +133,7 @@ _PROGRAM: dict[str, dict[str, Any]] = {
         type="MANAGED",
         computeResources={
             "type": "EC2",
+            "allocationStrategy": "BEST_FIT_PROGRESSIVE",
             "maxVcpus": 384,
             "subnets": ["${subnet-use1-az1.id}"],
             "instanceTypes": ["p4d.24xlarge"],

@@ -153,7 +153,11 @@ REFUSED = {
             add("gateway", "ec2/internetGateway:InternetGateway", vpcId="${vpc.id}"),
             set_in("route-use1-az1", natGatewayId=None, gatewayId="${gateway.id}"),
         ),
-        {("nodes", "aws-subnet-way-out"), ("environment", "aws-subnet-way-out")},
+        {
+            ("nodes", "aws-subnet-way-out"),
+            ("environment", "aws-subnet-way-out"),
+            ("job", "aws-batch-multinode-private"),
+        },
     ),
     "more-nodes-than-addresses": (
         set_in("subnet-use1-az1", cidrBlock="10.0.0.0/29"),
@@ -268,6 +272,8 @@ DOUBTFUL = {
         {("nodes", "aws-node-group-cluster-group")},
     ),
     "vcpus-left-over": (resources(maxVcpus=400), {("environment", "aws-batch-vcpus-left")}),
+    "best-fit": (resources(allocationStrategy="BEST_FIT"), {("environment", "aws-batch-strategy-in-place")}),
+    "no-strategy": (resources(allocationStrategy=None), {("environment", "aws-batch-strategy-in-place")}),
     "name-of-its-own": (set_in("environment", name="jobs"), {("environment", "aws-batch-name")}),
     "role-of-its-own": (set_in("environment", serviceRole="${role.arn}"), {("environment", "aws-batch-service-role")}),
 }

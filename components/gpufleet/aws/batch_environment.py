@@ -26,8 +26,8 @@ class BatchEnvironmentArgs(TypedDict):
     region: str
     """Region of the environment, for instance us-east-1."""
     types: Sequence[str]
-    """Instance types with the same number of vCPUs, for instance [g5.8xlarge, g6.8xlarge]; Batch takes what is to be
-    had, or cheapest."""
+    """Instance types with the same number of vCPUs, for instance [p4d.24xlarge, p4de.24xlarge]; Batch takes what is
+    to be had, or cheapest."""
     min: NotRequired[int]
     """Nodes that always run. Default 0."""
     max: int

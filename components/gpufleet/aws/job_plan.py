@@ -7,15 +7,9 @@ from typing import Any
 from gpufleet.catalog import aws
 from gpufleet.jobs.batch.start import container_command, multinode_command
 from gpufleet.rules import read
+from gpufleet.rules.aws.batch_limits import share_of_node
 
 RETRIES = 3
-VCPUS_PER_GPU = 4
-GIB_PER_GPU = 12
-"""What a job asks for each GPU if neither it nor an instance type says more: fits every type of Batch's own image
-(the smallest is g4dn.xlarge with 4 vCPUs and 16 GiB, of which the system keeps some)."""
-_FREE = 0.9
-"""Share of a node's memory that a job gets by default; a few percent are the kernel's and the ECS agent's:
-https://docs.aws.amazon.com/batch/latest/userguide/memory-management.html"""
 
 
 @dataclass(frozen=True)
@@ -62,11 +56,7 @@ def plan_job(args: Mapping[str, object]) -> JobPlan:
     record = aws().types.get(type_name)
     gpus = read.whole(args, "gpus", 1)
     nodes = read.whole(args, "nodes", 1)
-    counted = max(gpus, 1)
-    vcpus, memory = VCPUS_PER_GPU * counted, GIB_PER_GPU * counted
-    if record:
-        vcpus = max(1, record.vcpus * counted // record.gpus)
-        memory = max(1, int(record.memory_gib * _FREE * counted / record.gpus))
+    vcpus, memory = share_of_node(record, gpus)
     memory = read.whole(args, "memory_gib", memory)
     efa = read.text(args, "network", "plain") == "efa"
     minutes = read.whole(args, "timeout_minutes", 0)

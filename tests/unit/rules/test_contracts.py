@@ -17,11 +17,15 @@ import gpufleet.rules
 from gpufleet.rules import (
     Severity,
     all_rules,
+    judge_batch_environment,
+    judge_batch_queue,
     judge_cluster,
     judge_network,
+    judge_outputs_bucket,
     judge_pool,
     judge_registry,
     judge_shared_files,
+    judge_training_job,
     rules_table_markdown,
 )
 from gpufleet.rules.aws.address_plan import judge_address_plan
@@ -32,6 +36,7 @@ from gpufleet.rules.aws.existing_network import judge_existing_network
 from gpufleet.rules.aws.node_image import judge_node_image
 from gpufleet.rules.aws.registry_host import judge_registry_host
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
+from gpufleet.rules.aws.training_job import judge_command
 from gpufleet.rules.budget import judge_budget
 from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
 from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
@@ -140,6 +145,21 @@ JOB = {
     "env": {"NCCL_DEBUG": "INFO"},
 }
 QUEUE = {"flavors": {"h100": {"gpu": "H100", "zone": "use1-az1"}}, "quotas": {"vision": {"h100": 8}}}
+BATCH = "arn:aws:batch:us-east-1:123456789012:compute-environment/first"
+TRAINING = {
+    "region": REGION,
+    "image": "r/llm:1",
+    "gpus": 8,
+    "vcpus": 96,
+    "memory_gib": 500,
+    "shared_memory_gib": 100,
+    "instance_type": "p5.48xlarge",
+    "timeout_minutes": 60,
+    "files": {"file_system_id": "fs-1"},
+    "bucket": {"arn": "arn:aws:s3:::outputs", "prefixes": ["runs/"]},
+    "environment": {"NCCL_DEBUG": "INFO"},
+    "secrets": {"KEY": "arn:aws:secretsmanager:us-east-1:123456789012:secret:key-AbCdEf"},
+}
 CONSTRUCTED = [
     (judge_pool, POOL, REGION),
     (judge_network, NETWORK),
@@ -156,6 +176,11 @@ CONSTRUCTED = [
     (judge_node_image, {}),
     (judge_registry, REGISTRY),
     (judge_registry_host, REGISTRY),
+    (judge_batch_environment, {**POOL, "region": REGION, "strategy": "BEST_FIT_PROGRESSIVE"}),
+    (judge_batch_queue, {"environments": [BATCH], "shares": {"vision": 2}, "runnable_minutes": 30}),
+    (judge_training_job, TRAINING),
+    (judge_command, 100),
+    (judge_outputs_bucket, {"bucket_prefix": "vision-", "expire_days": 90}),
     (judge_budget, {"usd_per_month": 1000, "emails": ["ml@example.com"]}),
     (judge_autoscaler_identity, {"region": REGION}),
     (judge_autoscaler, {"region": REGION, "version": "9.52.1"}),

@@ -40,6 +40,19 @@ def multinode_zone(*, environment: str, zones: Sequence[str]) -> Outcome:
     return failed("zones", list(zones), problem, "give the environment subnets of one zone")
 
 
+@rule("aws-batch-multinode-private", Severity.ERROR)
+def multinode_private(*, environment: str, public: Sequence[str]) -> Outcome:
+    """Nodes of a multi-node job lie in private subnets; `public` are those whose way out is an internet gateway.
+
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html: the interfaces that its containers get have
+    no public address, so that they reach nothing by an internet gateway, whatever the node's own address.
+    """
+    if not public:
+        return passed()
+    problem = f"{environment} has its way out by an internet gateway, which containers of a multi-node job cannot use"
+    return failed("subnets", list(public), problem, "use subnets whose default route is a NAT gateway")
+
+
 @rule("aws-batch-node-types", Severity.ERROR)
 def same_node_type(*, types: Sequence[str]) -> Outcome:
     """All nodes of a multi-node job are of one instance type; `types` are those of its node ranges.

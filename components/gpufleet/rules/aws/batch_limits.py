@@ -1,6 +1,24 @@
 """Rules on the limits of a Batch job: its tries, its time, its share of a node."""
 
+from gpufleet.catalog import AwsGpuType
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
+
+VCPUS_PER_GPU = 4
+GIB_PER_GPU = 12
+"""What a job gets for each GPU if neither it nor an instance type says more: fits every type of Batch's own image (the
+smallest is g4dn.xlarge with 4 vCPUs and 16 GiB, of which the system keeps some)."""
+FREE = 0.9
+"""Share of a node's memory that a job gets by default; a few percent are the kernel's and the ECS agent's:
+https://docs.aws.amazon.com/batch/latest/userguide/memory-management.html"""
+
+
+def share_of_node(record: AwsGpuType | None, gpus: int) -> tuple[int, int]:
+    """vCPUs and GiB that a job with so many GPUs gets by default: its part of the node, or what the smallest has."""
+    counted = max(gpus, 1)
+    if record is None:
+        return VCPUS_PER_GPU * counted, GIB_PER_GPU * counted
+    memory = int(record.memory_gib * FREE * counted / record.gpus)
+    return max(1, record.vcpus * counted // record.gpus), max(1, memory)
 
 
 @rule("aws-batch-tries", Severity.ERROR)
@@ -11,7 +29,7 @@ def tries(*, argument: str, value: int, least: int, most: int) -> Outcome:
     """
     if least <= value <= most:
         return passed()
-    return failed(argument, value, f"is not {least} to {most}", f"use {least} to {most}")
+    return failed(argument, value, "Batch tries a job 1 to 10 times", f"use {least} to {most}")
 
 
 @rule("aws-batch-timeout", Severity.ERROR)

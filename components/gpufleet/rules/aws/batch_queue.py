@@ -28,8 +28,8 @@ def environments_distinct(*, same: Sequence[int]) -> Outcome:
     """
     if not same:
         return passed()
-    places = listed(map(str, same), "and")
-    return failed("environments", list(same), f"what stands at {places} is named before", "name each environment once")
+    problem = f"at place {listed(map(str, same), 'and')} stands what is named before"
+    return failed("environments", list(same), problem, "name each environment once")
 
 
 @rule("aws-batch-queue-arn", Severity.ERROR)
@@ -53,7 +53,8 @@ def time_limit(*, argument: str, value: int, least: int, most: int) -> Outcome:
     """
     if least <= value <= most:
         return passed()
-    return failed(argument, value, f"is not {least} to {most}", f"use {least} to {most}, or leave it out")
+    fix = f"use {least} to {most}, or leave it out"
+    return failed(argument, value, "Batch cancels after 10 minutes to 24 hours, or not at all", fix)
 
 
 @rule("aws-batch-share-name", Severity.ERROR)

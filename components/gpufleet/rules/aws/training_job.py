@@ -186,7 +186,8 @@ def _share_of_node(args: Mapping[str, object], type_name: str, record: AwsGpuTyp
         largest = max(each.memory_gib for each in aws().types.values())
         name, of = (type_name, record.memory_gib) if record else ("any node", largest)
         findings.append(batch_limits.memory_fits(memory_gib=memory, type_name=name, of_node=of))
-    if shared is not None and memory is not None:
+    if shared is not None:
+        memory = batch_limits.share_of_node(record, gpus)[1] if memory is None else memory
         findings.append(batch_limits.shared_memory_fits(shared_gib=shared, memory_gib=memory))
     return findings
 

@@ -183,6 +183,15 @@ CASES = {
                 "make another queue, or one environment [aws-batch-queue-environments]"
             ),
         ),
+        (
+            "in-our-words",
+            {"environments": 4, "argument": "environments"},
+            "fail",
+            (
+                "trainers: environments=4: Batch takes 1 to 3 compute environments in a queue; make another "
+                "queue, or one environment [aws-batch-queue-environments]"
+            ),
+        ),
     ],
     queue_kind: [
         ("ec2", {"markets": ("EC2", "SPOT")}, "pass", ""),

@@ -1,6 +1,12 @@
 """Cases of gpufleet.rules.aws.batch_job."""
 
-from gpufleet.rules.aws.batch_job import multinode_place, multinode_zone, requirement_whole, same_node_type
+from gpufleet.rules.aws.batch_job import (
+    multinode_place,
+    multinode_private,
+    multinode_zone,
+    requirement_whole,
+    same_node_type,
+)
 
 CASES = {
     multinode_place: [
@@ -34,6 +40,19 @@ CASES = {
             (
                 "trainers: zones=[use1-az1, use1-az2]: jobs has several zones, and nodes of one job may land in "
                 "any; give the environment subnets of one zone [aws-batch-multinode-one-zone]"
+            ),
+        ),
+    ],
+    multinode_private: [
+        ("private", {"environment": "jobs", "public": ()}, "pass", ""),
+        (
+            "public",
+            {"environment": "jobs", "public": ("outside",)},
+            "fail",
+            (
+                "trainers: subnets=[outside]: jobs has its way out by an internet gateway, which containers of a "
+                "multi-node job cannot use; use subnets whose default route is a NAT gateway "
+                "[aws-batch-multinode-private]"
             ),
         ),
     ],

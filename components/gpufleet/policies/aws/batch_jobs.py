@@ -1,0 +1,78 @@
+"""Job definitions of AWS Batch in a plan, and where multi-node jobs find nodes."""
+
+import json
+from collections.abc import Iterable, Mapping
+
+from gpufleet.plan import Plan, Resource
+from gpufleet.plan.aws.batch import COMPUTE_ENVIRONMENT
+from gpufleet.plan.aws.routes import Routes
+from gpufleet.plan.aws.zones import SUBNET
+from gpufleet.plan.planned_pool import PlannedPool
+from gpufleet.plan.values import at, blocks, given, items, number
+from gpufleet.policies.aws.batch_queues import ORDERS, QUEUE, market_of
+from gpufleet.rules import read
+from gpufleet.rules.aws import batch_job, batch_limits
+from gpufleet.rules.aws.subnet_routes import INTERNET
+from gpufleet.rules.rule import Finding
+
+JOB = "aws:batch/jobDefinition:JobDefinition"
+MOST_TRIES = 10
+
+
+def judge_job(plan: Plan, resource: Resource, pools: Mapping[str, PlannedPool]) -> Iterable[Finding]:
+    """The findings on one job definition; ``pools`` are those of the plan, by the URN of their resource."""
+    capabilities = items(given(resource, "platformCapabilities"))
+    fargate = "FARGATE" in capabilities
+    nodes = _parsed(given(resource, "nodeProperties"))
+    ranges = blocks(at(nodes, "nodeRangeProperties"))
+    containers = [_parsed(given(resource, "containerProperties")), *(at(each, "container") for each in ranges)]
+    for container in containers:
+        for requirement in blocks(at(container, "resourceRequirements")):
+            kind, value = at(requirement, "type"), at(requirement, "value")
+            if isinstance(kind, str) and isinstance(value, str | int | float):
+                yield batch_job.requirement_whole(kind=kind, value=str(value), fargate=fargate)
+    attempts = number(at(given(resource, "retryStrategy"), "attempts"))
+    if attempts is not None:
+        yield batch_limits.tries(argument="retry_strategy.attempts", value=attempts, least=1, most=MOST_TRIES)
+    seconds = number(at(given(resource, "timeout"), "attemptDurationSeconds"))
+    if seconds is not None:
+        yield batch_limits.timeout(argument="timeout.attempt_duration_seconds", value=seconds, least=60)
+    if given(resource, "type") != "multinode":
+        return
+    routes = Routes(plan)
+    types = [at(each, "container", "instanceType") for each in ranges]
+    yield batch_job.same_node_type(types=[each for each in types if isinstance(each, str)])
+    yield _place(plan)
+    for environment in plan.of_type(COMPUTE_ENVIRONMENT):
+        pool = pools.get(environment.urn)
+        if pool is not None and market_of(environment) == "EC2":
+            zones = read.texts(pool.intent, "zones") or tuple(pool.places)
+            yield batch_job.multinode_zone(environment=environment.name, zones=zones)
+            subnets = sorted(plan.behind(environment, "computeResources", SUBNET), key=lambda each: each.name)
+            public = [each.name for each in subnets if routes.way_out(each) == INTERNET]
+            yield batch_job.multinode_private(environment=environment.name, public=public)
+
+
+def _place(plan: Plan) -> Finding:
+    """Whether a queue of the plan takes a multi-node job. Which one it goes to is said only when it is submitted."""
+    environments = plan.of_type(COMPUTE_ENVIRONMENT)
+    known = {each.urn: market_of(each) for each in environments}
+    refusing = sorted(
+        f"{each.name} ({known[each.urn]})" for each in environments if known[each.urn] not in ("EC2", None)
+    )
+    queues = [plan.behind(each, ORDERS, COMPUTE_ENVIRONMENT) for each in plan.of_type(QUEUE)]
+    choices = [[known[each.urn] for each in queue] for queue in queues] or [[market] for market in known.values()]
+    if any(choice and set(choice) == {"EC2"} for choice in choices):
+        return batch_job.multinode_place(refusing=(), fitting=True)
+    doubt = not choices or any(not choice or None in choice for choice in choices)
+    return batch_job.multinode_place(refusing=refusing, fitting=None if doubt else False)
+
+
+def _parsed(value: object) -> object:
+    """The object that a property holds as JSON; None for what is not JSON, or not known."""
+    if not isinstance(value, str):
+        return value if isinstance(value, Mapping) else None
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,72 @@
+"""Cases of gpufleet.rules.aws.outputs_bucket."""
+
+from gpufleet.rules.aws.outputs_bucket import bucket_prefix, outputs_expire
+
+CASES = {
+    bucket_prefix: [
+        ("plain", {"prefix": "vision-outputs-"}, "pass", ""),
+        ("longest", {"prefix": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}, "pass", ""),
+        (
+            "capital",
+            {"prefix": "Vision-"},
+            "fail",
+            (
+                "trainers: bucket_prefix=Vision-: is no beginning of a bucket's name; use 1 to 37 small letters, "
+                "digits and -, such as vision-outputs- [aws-outputs-prefix]"
+            ),
+        ),
+        (
+            "dots",
+            {"prefix": "vision.outputs-"},
+            "fail",
+            (
+                "trainers: bucket_prefix=vision.outputs-: is no beginning of a bucket's name; use 1 to 37 small "
+                "letters, digits and -, such as vision-outputs- [aws-outputs-prefix]"
+            ),
+        ),
+        (
+            "too-long",
+            {"prefix": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
+            "fail",
+            (
+                "trainers: bucket_prefix=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: is no beginning of a bucket's name; "
+                "use 1 to 37 small letters, digits and -, such as vision-outputs- [aws-outputs-prefix]"
+            ),
+        ),
+        (
+            "taken",
+            {"prefix": "xn--vision"},
+            "fail",
+            (
+                "trainers: bucket_prefix=xn--vision: is no beginning of a bucket's name; use 1 to 37 small letters, "
+                "digits and -, such as vision-outputs- [aws-outputs-prefix]"
+            ),
+        ),
+        (
+            "empty",
+            {"prefix": ""},
+            "fail",
+            (
+                "trainers: bucket_prefix='': is no beginning of a bucket's name; use 1 to 37 small letters, digits "
+                "and -, such as vision-outputs- [aws-outputs-prefix]"
+            ),
+        ),
+    ],
+    outputs_expire: [
+        ("days", {"days": 90}, "pass", ""),
+        ("for-ever", {"days": 0}, "pass", ""),
+        (
+            "unsaid",
+            {"days": None},
+            "fail",
+            (
+                "trainers: expire_days=null: outputs stay, and are paid for, until somebody deletes them; set days, "
+                "or 0 [aws-outputs-expiry]"
+            ),
+        ),
+    ],
+}
+
+
+def test_case(case):
+    case.check()
