@@ -18,6 +18,7 @@ import yaml
 from gpufleet.engine import Engine, EngineError
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.atomic_file import write_in_one_step
+from gpufleet_rehearsal.cloud.settings import load_settings
 from gpufleet_rehearsal.cloud.store import ensure_room
 from gpufleet_rehearsal.stack_config import StackConfig, stack_config
 from gpufleet_rehearsal.yaml_file import read_yaml
@@ -111,10 +112,12 @@ class Home:
         """Environment variables in which plain `pulumi` talks to the rehearsal and to nothing else.
 
         stack: of which one, so that its passphrase is known; without it the caller's passphrase, if there is one.
-        Errors: HomeError when the stack's secrets need a passphrase and there is none.
+        Errors: HomeError when the stack's secrets need a passphrase and there is none, SettingsError.
         """
         own = {
             "GPUFLEET_REHEARSAL": str(self.root),
+            # What a program itself waits for, for the cloud's sake, takes as long as the rehearsal's cloud does.
+            "GPUFLEET_PAUSE_SCALE": f"{load_settings(self.settings).latency_scale:g}",
             "PULUMI_HOME": str(self.root / "pulumi-home"),
             # Without metadata=skip the engine writes a second file beside the state, not atomically: killed at that
             # moment it cannot read its own state any more ("failed to load checkpoint: EOF").

@@ -103,6 +103,13 @@ def test_stand_ins_serve_every_version_and_leave_other_plugins_alone(home: Home)
         assert stand_in.read_text().startswith(f"#!{sys.executable}\n")
 
 
+def test_what_a_program_waits_for_itself_is_scaled_as_the_cloud_is(home: Home) -> None:
+    home.prepare()
+    assert home.environment()["GPUFLEET_PAUSE_SCALE"] == "0"
+    write_settings(home, {"latency_scale": 0.01})
+    assert home.environment()["GPUFLEET_PAUSE_SCALE"] == "0.01"
+
+
 def test_environment_has_no_credentials_and_no_other_backend(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_PROFILE", "ARM_CLIENT_ID", "AZURE_CONFIG_DIR", "PULUMI_ACCESS_TOKEN"):
         monkeypatch.setenv(name, "real")

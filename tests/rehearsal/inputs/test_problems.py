@@ -139,6 +139,14 @@ def test_a_document_may_be_an_object() -> None:
     assert lines("aws:iam/role:Role", {"assumeRolePolicy": trust}) == []
 
 
+def test_a_secret_s_json_is_judged_and_not_shown() -> None:
+    definition = "aws:batch/jobDefinition:JobDefinition"
+    secret = {**SECRET, "value": '{"token": 1}'}
+    assert lines(definition, {**GOOD[definition], "containerProperties": secret}) == [
+        "containerProperties=[secret]: not what the call takes (BATCH RegisterJobDefinition)"
+    ]
+
+
 def test_values_out_of_their_wrappers() -> None:
     assert plain({**OUTPUT, "value": "x"}) == "x"
     assert plain({**OUTPUT}) == UNKNOWN
