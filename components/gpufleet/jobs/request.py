@@ -11,23 +11,22 @@ from typing import NotRequired, TypedDict, cast
 import yaml
 
 from gpufleet.errors import UserError
-from gpufleet.rules.arguments import judge_arguments
-from gpufleet.rules.wording import one_line
+from gpufleet.rules.arguments import argument_given, judge_arguments
+from gpufleet.rules.wording import one_line, shown
 
 
 class JobRequest(TypedDict):
     """Keys of a job's YAML file; each is an option of `gpufleet jobs submit` too."""
 
-    workers: int
-    """Pods with GPUs, each on a node of its own or sharing one, all in one zone."""
     command: Sequence[str]
     """What every rank runs."""
+    workers: NotRequired[int]
+    """Kubernetes: pods with GPUs, each on a node of its own or sharing one, all in one zone; required. AWS Batch: the
+    same as nodes."""
     name: NotRequired[str]
     """Default: made from the command and the time."""
     gpus: NotRequired[int]
-    """GPUs of each worker. Default: all of a node."""
-    pool: NotRequired[str]
-    """Default: the environment's only one."""
+    """GPUs of each worker. Default: all of a node; AWS Batch: as the job definition says."""
     image: NotRequired[str]
     """NAME[:TAG] of the environment's registry, or a full name. A NAME alone is the image that `gpufleet images build`
     pushed last; so is the default, for the only repository."""
@@ -35,18 +34,52 @@ class JobRequest(TypedDict):
     queue: NotRequired[str]
     """Default: the environment's."""
     retries: NotRequired[int]
-    """Default 0."""
+    """Default 0; AWS Batch: as the job definition says."""
+    time_limit_minutes: NotRequired[int]
+    """Default: none; AWS Batch: as the job definition says."""
+    shared_memory_gib: NotRequired[int]
+    after: NotRequired[str]
+    """Run it when this job has succeeded."""
+
+    pool: NotRequired[str]
+    """Default: the environment's only one."""
     grace_seconds: NotRequired[int]
     """Default: what AWS's or Azure's Spot notice leaves."""
-    time_limit_minutes: NotRequired[int]
-    """Default: none."""
-    shared_memory_gib: NotRequired[int]
     image_pull_secret: NotRequired[str]
     """Default: the environment's."""
     volume_claim: NotRequired[str]
     """Default: the environment's shared volume."""
-    after: NotRequired[str]
-    """Submit it when this job has succeeded."""
+
+    nodes: NotRequired[int]
+    """Nodes of a multi-node job. Default: one, of the definition of single jobs."""
+    array: NotRequired[int]
+    """Children of an array, 2 to 10,000. Default: one for each row of parameters; without these, no array."""
+    params: NotRequired[str]
+    """CSV file of parameters: a line of names, and a row for each child."""
+    grid: NotRequired[Mapping[str, Sequence[object]]]
+    """Values by name of a parameter: a child for each combination."""
+    vcpus: NotRequired[int]
+    """vCPUs of each node's container. Default: the job definition's, in proportion to the GPUs."""
+    memory_gib: NotRequired[int]
+    """The same for memory."""
+    share: NotRequired[str]
+    """Whose share of the queue it counts on. Default: the environment's."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of the job, beside environment and project."""
+
+
+_OTHERS = {
+    "kubernetes": dict.fromkeys(
+        ("nodes", "array", "params", "grid", "vcpus", "memory_gib", "share", "tags"), "is for AWS Batch (--on batch)"
+    ),
+    "batch": {
+        "pool": "is for Kubernetes; on AWS Batch the queue finds the nodes, use --queue",
+        "grace_seconds": "is for Kubernetes; AWS Batch always gives 30 s",
+        "image_pull_secret": "is for Kubernetes; on AWS Batch the job definition's execution role pulls",
+        "volume_claim": "is for Kubernetes; on AWS Batch the job definition mounts the shared files",
+    },
+}
+"""Keys that a back end does not know, and why."""
 
 
 def read_request(file: Path) -> dict[str, object]:
@@ -64,9 +97,18 @@ def read_request(file: Path) -> dict[str, object]:
     return content
 
 
-def checked(request: Mapping[str, object], where: str) -> JobRequest:
-    """Errors: UserError with a line for every unknown, missing or wrongly typed key."""
-    lines = [each.line(where) for each in judge_arguments(request, JobRequest) if each.refuses]
+def checked(request: Mapping[str, object], where: str, on: str = "kubernetes") -> JobRequest:
+    """on: the back end, kubernetes or batch.
+
+    Errors: UserError with a line for every unknown, missing or wrongly typed key.
+    """
+    findings = judge_arguments(request, JobRequest)
+    if on == "kubernetes":
+        given = request.get("workers") is not None
+        findings.append(argument_given(name="workers", given=given, says="a whole number"))
+    lines = [each.line(where) for each in findings if each.refuses]
+    others = _OTHERS[on]
+    lines += [f"{where}: {key}={shown(request[key])}: {others[key]}" for key in request if key in others]
     if not lines and not request["command"]:
         lines = [f"{where}: command=[]: there is nothing to run; end the line with -- python3 train.py"]
     if lines:

@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from gpufleet.catalog import GpuType, aws, azure
 from gpufleet.errors import UserError
+from gpufleet.jobs.batch.settings import BatchSettings, batch_settings
 from gpufleet.pool import Taint
 from gpufleet.rules.wording import listed, use_one_of
 
@@ -31,8 +32,10 @@ class PoolOutput(TypedDict, total=False):
 
 
 class JobsOutput(TypedDict, total=False):
-    """The stack's output `jobs`."""
+    """The stack's output `jobs`; where `on` is batch, with the keys of `gpufleet.jobs.batch.settings.BatchOutput`."""
 
+    on: str
+    """What runs the jobs: kubernetes or batch. Default: kubernetes."""
     namespace: str
     """The team's namespace. Default: default."""
     pools: Mapping[str, PoolOutput]
@@ -83,7 +86,10 @@ class Pool:
 
 @dataclass(frozen=True)
 class Settings:
-    """An environment, as its jobs see it. repositories: URL by name."""
+    """An environment, as its jobs see it. repositories: URL by name.
+
+    batch: AWS Batch, where that runs its jobs; there is no kubeconfig then.
+    """
 
     environment: str
     kubeconfig: object
@@ -94,6 +100,12 @@ class Settings:
     service_account: str | None
     image_pull_secret: str | None
     queue: str | None
+    batch: BatchSettings | None = None
+
+    @property
+    def on(self) -> str:
+        """What runs the jobs: kubernetes or batch."""
+        return "batch" if self.batch else "kubernetes"
 
     def pool(self, name: str | None) -> Pool:
         """The pool of this name, or the only one. Errors: UserError for an unknown one, or none given among several."""
@@ -146,11 +158,33 @@ def repository_named(repositories: Iterable[str], name: str) -> str | None:
     return ends[0] if len(ends) == 1 else None
 
 
-def settings_from(outputs: Mapping[str, object], environment: str) -> Settings:
-    """Read a stack's outputs, shown with their secrets.
+def settings_from(outputs: Mapping[str, object], environment: str, on: str | None = None) -> Settings:
+    """Read a stack's outputs, shown with their secrets. on: kubernetes or batch; default as the outputs say.
 
-    Errors: UserError when there is no cluster in them, or what is there is not what a stack of gpufleet gives.
+    Errors: UserError when there is no cluster in them (on AWS Batch: no queue), or what is there is not what a stack of
+    gpufleet gives.
     """
+    jobs = _mapping(outputs, "jobs", environment)
+    on = on or str(jobs.get("on") or "kubernetes")
+    if on not in ("batch", "kubernetes"):
+        raise UserError(f"{environment}: the stack's output jobs.on={on}: is neither kubernetes nor batch")
+    if on == "kubernetes":
+        _look_at_kubeconfig(outputs, environment)
+    return Settings(
+        environment=environment,
+        kubeconfig=outputs.get("kubeconfig"),
+        namespace=str(jobs.get("namespace") or "default"),
+        pools={name: _pool(name, each) for name, each in _mapping(jobs, "pools", environment).items()},
+        repositories={name: str(url) for name, url in _mapping(outputs, "registry_urls", environment).items()},
+        volume_claim=_text(jobs, "volume_claim"),
+        service_account=_text(jobs, "service_account"),
+        image_pull_secret=_text(jobs, "image_pull_secret"),
+        queue=_text(jobs, "queue"),
+        batch=batch_settings(jobs, environment) if on == "batch" else None,
+    )
+
+
+def _look_at_kubeconfig(outputs: Mapping[str, object], environment: str) -> None:
     if not outputs.get("kubeconfig"):
         raise UserError(
             f"{environment}: the stack's outputs have no kubeconfig; run `pulumi up -s {environment}` first"
@@ -160,18 +194,6 @@ def settings_from(outputs: Mapping[str, object], environment: str) -> Settings:
             f"{environment}: the kubeconfig is hidden in these outputs; write them with "
             f"`pulumi stack output -s {environment} --json --show-secrets`"
         )
-    jobs = _mapping(outputs, "jobs", environment)
-    return Settings(
-        environment=environment,
-        kubeconfig=outputs["kubeconfig"],
-        namespace=str(jobs.get("namespace") or "default"),
-        pools={name: _pool(name, each) for name, each in _mapping(jobs, "pools", environment).items()},
-        repositories={name: str(url) for name, url in _mapping(outputs, "registry_urls", environment).items()},
-        volume_claim=_text(jobs, "volume_claim"),
-        service_account=_text(jobs, "service_account"),
-        image_pull_secret=_text(jobs, "image_pull_secret"),
-        queue=_text(jobs, "queue"),
-    )
 
 
 def _pool(name: str, output: Any) -> Pool:  # noqa: ANN401 - JSON

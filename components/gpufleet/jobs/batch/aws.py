@@ -84,3 +84,10 @@ def code_of(error: BaseException) -> str:
     """AWS's own code of an error that was caught here; empty when it has none."""
     response = getattr(error.__cause__, "response", None)
     return str(response["Error"].get("Code", "")) if isinstance(response, dict) and "Error" in response else ""
+
+
+def words_of(error: BaseException) -> str:
+    """AWS's own words of an error that was caught here; else the error's text."""
+    response = getattr(error.__cause__, "response", None)
+    said = response.get("Error", {}).get("Message") if isinstance(response, dict) else None
+    return " ".join(str(said or error).split())

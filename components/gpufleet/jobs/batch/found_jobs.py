@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.batch.aws import Aws, code_of
+from gpufleet.jobs.batch.aws import Aws, code_of, words_of
 from gpufleet.jobs.batch.settings import BatchSettings
-from gpufleet.jobs.batch.states import STATES, Job, at, children, ended, exit_code_of, nodes, why
+from gpufleet.jobs.batch.states import STATES, Job, at, children, ended, exit_code_of, main_node, nodes, why
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PART = re.compile(r"(?P<job>[^:#]+)(?P<part>[:#]\d+)?")
@@ -21,7 +21,7 @@ _DESCRIBED = 100
 
 @dataclass(frozen=True)
 class Jobs:
-    """The jobs of one queue."""
+    """The jobs of the environment's queues, and what else is asked of AWS about them."""
 
     aws: Aws
     settings: BatchSettings
@@ -60,6 +60,13 @@ class Jobs:
         found = self.aws.ask("batch", "list_jobs", "jobSummaryList[]", arrayJobId=array, jobStatus=state)
         return sorted(found, key=index_of)
 
+    def logged(self, job: Job) -> Job:
+        """The job whose container writes the job's log: of a multi-node job its main node."""
+        if not nodes(job) or "#" in str(job["jobId"]):
+            return job
+        [main] = self.describe([f"{job['jobId']}#{main_node(job)}"])
+        return main or job
+
     def describe(self, ids: Iterable[str]) -> list[dict[str, Any] | None]:
         """The jobs of these ids in detail, in their order; None for one that is not there."""
         wanted = list(ids)
@@ -74,25 +81,25 @@ class Jobs:
         job = self.has(name)
         return None if job is None else str(job["jobId"])
 
-    def _list(self, **arguments: object) -> list[dict[str, Any]]:
-        try:
-            return self.aws.ask("batch", "list_jobs", "jobSummaryList[]", jobQueue=self.settings.queue, **arguments)
-        except UserError as error:
-            if code_of(error) == "ClientException":
-                raise self.no_queue(error) from error
-            raise
+    def _list(self, **arguments: object) -> Iterator[dict[str, Any]]:
+        for queue in self.settings.queues:
+            try:
+                yield from self.aws.ask("batch", "list_jobs", "jobSummaryList[]", jobQueue=queue, **arguments)
+            except UserError as error:
+                if code_of(error) == "ClientException":
+                    raise self._no_queue(queue, error) from error
+                raise
 
-    def no_queue(self, error: Exception) -> UserError:
-        """What is wrong when Batch refuses a question about the queue."""
-        said = str(getattr(error.__cause__, "response", {}).get("Error", {}).get("Message") or error)
+    def _no_queue(self, queue: str, error: Exception) -> UserError:
         return UserError(
-            f"{self.environment}: queue={self.settings.queue}: there is no such queue in {self.settings.region} of the "
-            f"account in use; run `pulumi up`, or use the credentials of the environment's account ({said})"
+            f"{self.environment}: queue={queue}: {words_of(error)} (in {self.settings.region} of the account in use); "
+            "run `pulumi up`, or use the credentials of the environment's account"
         )
 
     @property
     def _where(self) -> str:
-        return f"queue {self.settings.queue.rpartition('/')[2]} of {self.settings.region}"
+        names = " and ".join(queue.rpartition("/")[2] for queue in self.settings.queues)
+        return f"queue {names} of {self.settings.region}"
 
 
 def index_of(child: Job) -> int:

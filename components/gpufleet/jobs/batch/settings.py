@@ -1,6 +1,6 @@
 """What jobs on AWS Batch need to know, from the output `jobs` of a stack: nobody types it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -20,7 +20,9 @@ class MultinodeOutput(TypedDict, total=False):
     nodes: int
     """Most nodes of a job. Default: the most of all pools."""
     gpus: int
-    """GPUs of each node. Default: as the catalog says of the type."""
+    """GPUs of each node. Default: as the definition says."""
+    queue: str
+    """Default: that of all jobs."""
 
 
 class BatchOutput(TypedDict, total=False):
@@ -47,6 +49,7 @@ class Multinode:
     """type: instance type of all nodes, maybe empty. nodes, gpus: None where nobody says."""
 
     definition: str
+    queue: str
     type: str
     nodes: int | None
     gpus: int | None
@@ -64,6 +67,11 @@ class BatchSettings:
     prefix: str
     log_group: str
     share: str | None
+
+    @property
+    def queues(self) -> list[str]:
+        """All queues that jobs may be in."""
+        return list(dict.fromkeys([self.queue, *([self.multinode.queue] if self.multinode else [])]))
 
     def outputs(self, job: str) -> str | None:
         """Where a job's outputs go, as s3://BUCKET/PREFIX/JOB; None without a bucket."""
@@ -87,7 +95,7 @@ def batch_settings(jobs: Mapping[str, Any], environment: str) -> BatchSettings:
         region=str(jobs["region"]),
         queue=str(jobs["queue"]),
         definition=_text(jobs, "definition"),
-        multinode=_multinode(jobs.get("multinode"), environment),
+        multinode=_multinode(jobs.get("multinode"), str(jobs["queue"]), environment),
         bucket=_text(jobs, "bucket"),
         prefix=str(PREFIX if prefix is None else prefix).strip("/"),
         log_group=_text(jobs, "log_group") or "/aws/batch/job",
@@ -95,13 +103,14 @@ def batch_settings(jobs: Mapping[str, Any], environment: str) -> BatchSettings:
     )
 
 
-def _multinode(output: object, environment: str) -> Multinode | None:
+def _multinode(output: object, queue: str, environment: str) -> Multinode | None:
     if not output:
         return None
     if not isinstance(output, Mapping) or not output.get("definition"):
         raise UserError(f"{environment}: the stack's output jobs.multinode names no definition; run `pulumi up`")
     return Multinode(
         definition=str(output["definition"]),
+        queue=str(output.get("queue") or queue),
         type=str(output.get("type") or ""),
         nodes=_whole(output, "nodes"),
         gpus=_whole(output, "gpus"),
@@ -115,8 +124,3 @@ def _whole(values: Mapping[str, Any], key: str) -> int | None:
 
 def _text(values: Mapping[str, Any], key: str) -> str | None:
     return str(values[key]) if values.get(key) else None
-
-
-def names_of(parts: Sequence[str]) -> str:
-    """A queue's or an environment's name, from its ARN or as it is, for messages."""
-    return ", ".join(part.rpartition("/")[2] for part in parts)

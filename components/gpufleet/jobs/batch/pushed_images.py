@@ -1,0 +1,34 @@
+"""The newest image of a repository of ECR, as its digest: what jobs on AWS Batch run unless they say otherwise."""
+
+import re
+from collections.abc import Mapping
+
+from gpufleet.images.login import ECR
+from gpufleet.jobs.batch.aws import Aws
+
+_ABOUT_OTHERS = re.compile(r"sha256-[0-9a-f]{64}(\..*)?")
+"""Tags of signatures, attestations and the like, which lie in the repository beside the image that they are about.
+Source: github.com/sigstore/cosign, specs/SIGNATURE_SPEC.md."""
+
+
+def newest_images(repositories: Mapping[str, str]) -> dict[str, str]:
+    """URL@DIGEST of the image that was pushed last, by the repository's name. repositories: URL by name.
+
+    Repositories that are empty, gone or not of ECR are left out. Errors: Busy, AccountError.
+    """
+    found = {}
+    for name, url in repositories.items():
+        host, _, path = url.partition("/")
+        ecr = ECR.fullmatch(host)
+        digest = _newest(Aws(ecr["region"]), ecr["account"], path) if ecr else None
+        if digest:
+            found[name] = f"{url}@{digest}"
+    return found
+
+
+def _newest(aws: Aws, account: str, path: str) -> str | None:
+    where = {"registryId": account, "repositoryName": path, "filter": {"tagStatus": "TAGGED"}}
+    images = aws.ask("ecr", "describe_images", "imageDetails[]", **where)
+    own = [each for each in images if not all(_ABOUT_OTHERS.fullmatch(tag) for tag in each.get("imageTags") or [])]
+    last = max(own, key=lambda each: each["imagePushedAt"], default=None)
+    return str(last["imageDigest"]) if last else None
