@@ -5,9 +5,8 @@ from pathlib import Path
 
 import click
 
-from gpufleet.cli.environments import api_of, settings_of
+from gpufleet.cli.environments import api_of, of_environment, settings_of
 from gpufleet.cli.exits import for_the_user
-from gpufleet.cli.jobs import of_environment
 
 OK, NOT_READY = 0, 1
 

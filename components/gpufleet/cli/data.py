@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.environments import api_of, settings_of
+from gpufleet.cli.environments import api_of, of_environment, settings_of
 from gpufleet.cli.exits import for_the_user
-from gpufleet.cli.jobs import of_environment
 
 if TYPE_CHECKING:
     from gpufleet.jobs.kubernetes.shared_files import Sent, SharedFiles
@@ -88,10 +87,10 @@ def _files(environment: str, program: Path, outputs: Path | None, image: str | N
         def there(command: Sequence[str], given: Iterable[bytes]) -> Iterator[bytes]:
             return run(api, settings.namespace, pod, command, given)
 
-        yield SharedFiles(there, progress=_progress())
+        yield SharedFiles(there, progress=progress_lines())
 
 
-def _progress() -> Callable[[str, int, int], None]:
+def progress_lines() -> Callable[[str, int, int], None]:
     """Tells every tenth of a file that is on its way; a terminal and a log read alike."""
     told: dict[str, int] = {}
 

@@ -2,34 +2,71 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
 
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
     from gpufleet.engine import Engine
+    from gpufleet.jobs.backend import Backend
     from gpufleet.jobs.kubernetes.api import KubernetesApi
     from gpufleet.jobs.settings import Settings
     from gpufleet_rehearsal.home import Home
 
 
-def settings_of(environment: str, program: Path, outputs: Path | None) -> "Settings":
+F = TypeVar("F", bound=Callable[..., Any])
+
+on_option = click.option(
+    "--on",
+    type=click.Choice(["kubernetes", "batch"]),
+    help="What runs the jobs. Default: as the environment's stack says.",
+)
+
+
+def of_environment(command: F) -> F:
+    """The argument and the options that say which environment is meant."""
+    for option in (
+        click.option("--outputs", type=click.Path(path_type=Path),
+                     help="Output of `pulumi stack output --json --show-secrets`. Default: asked of the stack."),
+        click.option("--program", default=".", type=click.Path(path_type=Path),
+                     help="Pulumi project. Default: here or above."),
+        click.argument("environment"),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def settings_of(environment: str, program: Path, outputs: Path | None, on: str | None = None) -> "Settings":
     """What the environment's jobs need to know.
 
-    program: the Pulumi project. outputs: a file with the stack's outputs, for who has no access to its state.
+    program: the Pulumi project. outputs: a file with the stack's outputs, for who has no access to its state. on: what
+    runs its jobs, kubernetes or batch; default as its stack says.
     Errors: UserError.
     """
     from gpufleet.jobs.settings import settings_from
 
     home = _rehearsal(program)
     told = _read(outputs) if outputs else _engine(home, program, environment).outputs(environment, secrets=True)
-    settings = settings_from(told, environment)
-    if home is None:
+    settings = settings_from(told, environment, on)
+    if home is None or settings.on != "kubernetes":
         return settings
     return replace(settings, kubeconfig=home.control_plane.instead_of(settings.kubeconfig, environment))
+
+
+def backend_of(settings: "Settings", runnable_minutes: float | None = None) -> "Backend":
+    """What runs the environment's jobs. runnable_minutes: see `BatchBackend`. Errors: UserError."""
+    if settings.on == "batch":
+        from gpufleet.jobs.batch.backend import BatchBackend
+
+        return BatchBackend(settings) if runnable_minutes is None else BatchBackend(settings, runnable_minutes)
+    from gpufleet.jobs.kubernetes.backend import KubernetesBackend
+
+    return KubernetesBackend(settings)
 
 
 def api_of(settings: "Settings") -> "KubernetesApi":

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.environments import api_of, settings_of
+from gpufleet.cli.environments import api_of, of_environment, settings_of
 from gpufleet.cli.exits import for_the_user
-from gpufleet.cli.jobs import of_environment
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:

@@ -26,6 +26,10 @@ class Plan:
 class Backend(Protocol):
     """Every name of a job is one that a person types. Errors of every method: UserError, in lines for the user."""
 
+    where: str
+    """What holds the jobs, for messages: a namespace or a queue."""
+    process: str
+    """What a job's log and exit code are of: the launcher, or the container."""
     waits_for_after: bool
     """Whether `--after` is waited for here, before the job is submitted; else the back end waits."""
 

@@ -34,6 +34,7 @@ class BatchBackend:
     """
 
     waits_for_after = False
+    process = "container"
 
     def __init__(self, settings: Settings, runnable_minutes: float = RUNNABLE_MINUTES) -> None:
         assert settings.batch is not None
@@ -42,6 +43,7 @@ class BatchBackend:
         self._aws = Aws(self._settings.region)
         self._jobs = Jobs(self._aws, self._settings, settings.environment)
         self._runnable_minutes = runnable_minutes
+        self.where = self._jobs.where
 
     def planned(self, request: JobRequest) -> Plan:
         definition = found_definition(self._aws, definition_of(self._all, request), self._all.environment)

@@ -37,7 +37,7 @@ class Jobs:
         [job] = self.describe([f"{job_id}{part}"]) if job_id else [None]
         if job is None:
             raise UserError(
-                f"{name}: there is no such job in {self._where}; AWS Batch forgets jobs some 7 days after their end; "
+                f"{name}: there is no such job in {self.where}; AWS Batch forgets jobs some 7 days after their end; "
                 f"see `gpufleet jobs list {self.environment}`"
             )
         return job
@@ -97,7 +97,7 @@ class Jobs:
         )
 
     @property
-    def _where(self) -> str:
+    def where(self) -> str:
         names = " and ".join(queue.rpartition("/")[2] for queue in self.settings.queues)
         return f"queue {names} of {self.settings.region}"
 

@@ -1,8 +1,8 @@
 """What a job has written to the environment's bucket: listed, and copied here.
 
-A file arrives beside its name, as NAME.gpufleet-part-ETAG, and takes its name, and the object's time of change, once its
-size is right; what an interrupted copy has left is gone on with, unless the object has changed since. A file here that
-has the object's size and time of change is not fetched again.
+A file arrives beside its name, as NAME.gpufleet-part-MARK (of the object's ETag), and takes its name, and the object's
+time of change, once its size is right; what an interrupted copy has left is gone on with, unless the object has changed
+since. A file here that has the object's size and time of change is not fetched again.
 """
 
 import hashlib
@@ -53,13 +53,13 @@ class Outputs:
     patience: Patience = field(default_factory=Patience)
 
     def listed(self, job: str) -> list[Output]:
-        """A job's files, by name. Errors: UserError, also where there are none."""
-        prefix = f"{self.settings.key(job)}/"
+        """A job's files, by name; JOB:7 is a child of an array. Errors: UserError, also where there are none."""
+        prefix = f"{self.settings.key(job.replace(':', '/'))}/"
         found = [_output(each, prefix) for each in self._objects(prefix) if not each["Key"].endswith("/")]
         if not found:
             raise UserError(
-                f"{job}: there is nothing at s3://{self._bucket}/{prefix}; a job writes its outputs to $GPUFLEET_OUTPUTS, "
-                f"and `gpufleet jobs list {self.environment}` knows the jobs of the last days"
+                f"{job}: there is nothing at s3://{self._bucket}/{prefix}; a job writes its outputs to "
+                f"$GPUFLEET_OUTPUTS, and `gpufleet jobs list {self.environment}` knows the jobs of the last days"
             )
         return sorted(found, key=lambda each: each.path)
 

@@ -1,0 +1,91 @@
+"""The options of `gpufleet jobs submit`: each is a key of gpufleet.jobs.request.JobRequest under the same name."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from gpufleet.errors import UserError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option("--workers", type=int, metavar="N", help="Pods with GPUs, all in one zone. On AWS Batch as --nodes."),
+    click.option(
+        "--gpus",
+        type=int,
+        metavar="N",
+        help="GPUs of each worker. Default: all of a node; on AWS Batch as the job definition says.",
+    ),
+    click.option(
+        "--image",
+        metavar="NAME[:TAG]",
+        help="NAME alone: what `images build` pushed last. Default: that of the only repository.",
+    ),
+    click.option("--name", metavar="NAME", help="Default: made from the command and the time."),
+    click.option("--env", "variables", multiple=True, metavar="KEY=VALUE", help="For every rank."),
+    click.option("--queue", metavar="NAME", help="Default: the environment's."),
+    click.option("--retries", type=int, metavar="N", help="How often it may fail and be started again. Default 0."),
+    click.option("--time-limit", "time_limit_minutes", type=int, metavar="MINUTES", help="Default: none."),
+    click.option(
+        "--after",
+        metavar="JOB",
+        help="Run it when JOB has succeeded. Kubernetes: waits here, and submits only then. AWS Batch: waits itself.",
+    ),
+    click.option("--pool", metavar="NAME", help="Kubernetes. Default: the environment's only one."),
+    click.option(
+        "--grace",
+        "grace_seconds",
+        type=int,
+        metavar="SECONDS",
+        help="Kubernetes: for ranks to save, after notice that their node will be taken. Default 100, 25 on Azure's.",
+    ),
+    click.option("--image-pull-secret", metavar="NAME", help="Kubernetes. Default: the environment's."),
+    click.option(
+        "--volume-claim", metavar="NAME", help="Kubernetes: mounted at /mnt. Default: the environment's shared volume."
+    ),
+    click.option("--nodes", type=int, metavar="N", help="AWS Batch: nodes of a multi-node job. Default 1."),
+    click.option("--array", type=int, metavar="N", help="AWS Batch: so many children, each with its own index."),
+    click.option(
+        "--params", metavar="FILE.csv", help="AWS Batch: a child for each row; {NAME} in the command is its value."
+    ),
+    click.option(
+        "--grid", "axes", multiple=True, metavar="NAME=A,B", help="AWS Batch: a child for each combination of values."
+    ),
+    click.option("--vcpus", type=int, metavar="N", help="AWS Batch. Default: in proportion to the GPUs."),
+    click.option("--memory", "memory_gib", type=int, metavar="GIB", help="AWS Batch. Default: the same."),
+    click.option("--share", metavar="TEAM", help="AWS Batch: whose share of the queue. Default: the environment's."),
+    click.option("--tag", "labels", multiple=True, metavar="KEY=VALUE", help="AWS Batch: a tag of the job."),
+)
+
+
+def job_options(command: F) -> F:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def requested(options: Mapping[str, object], command: tuple[str, ...]) -> dict[str, object]:
+    """What the command line says of a job. options: by the names of the options above. Errors: UserError."""
+    from gpufleet.jobs.batch.rows import axis
+
+    lists: dict[str, Any] = {key: options[key] for key in ("variables", "axes", "labels")}
+    request = {key: value for key, value in options.items() if value is not None and key not in lists}
+    for key, name, read in (
+        ("env", "variables", lambda text: _pair("env", text)),
+        ("grid", "axes", axis),
+        ("tags", "labels", lambda text: _pair("tag", text)),
+    ):
+        if lists[name]:
+            request[key] = dict(read(each) for each in lists[name])
+    if command:
+        request["command"] = list(command)
+    return request
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    key, mark, value = text.partition("=")
+    if not key or not mark:
+        kind = "variable" if option == "env" else option
+        raise UserError(f"job: {option}={text}: is no {kind}; write --{option} KEY=VALUE")
+    return key, value

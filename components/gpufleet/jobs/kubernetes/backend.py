@@ -1,0 +1,59 @@
+"""MPI jobs on Kubernetes, as `gpufleet jobs` speaks to them: gpufleet.jobs.backend.Backend."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+
+from gpufleet.images.recorded import pinned_images
+from gpufleet.jobs.backend import Note, Plan
+from gpufleet.jobs.event import Event
+from gpufleet.jobs.kubernetes import listing
+from gpufleet.jobs.kubernetes.api import KubernetesApi
+from gpufleet.jobs.kubernetes.follow import Following
+from gpufleet.jobs.kubernetes.log_reader import written_so_far
+from gpufleet.jobs.kubernetes.planned import planned
+from gpufleet.jobs.kubernetes.submit import submit
+from gpufleet.jobs.request import JobRequest
+from gpufleet.jobs.settings import Settings
+
+
+class KubernetesBackend:
+    """The MPI jobs of one team's namespace. The cluster is not asked before it has to be."""
+
+    waits_for_after = True
+    process = "launcher"
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self.where = f"namespace {settings.namespace}"
+
+    @cached_property
+    def _api(self) -> KubernetesApi:
+        return KubernetesApi.of(self._settings.kubeconfig, self._settings.environment)
+
+    def planned(self, request: JobRequest) -> Plan:
+        plan = planned(self._settings, request, lambda: pinned_images(self._api, self._settings.namespace))
+        return Plan(plan.manifest["metadata"]["name"], plan.manifest, plan.advice)
+
+    def submit(self, plan: Plan, note: Note) -> str:
+        made = submit(self._api, plan.document, note)
+        return str(made["metadata"].get("uid") or "")
+
+    def listed(self) -> list[dict[str, object]]:
+        return listing.listed_jobs(self._api, self._settings.namespace)
+
+    def size(self, job: Mapping[str, object]) -> str:
+        return f"{job['workers']} x {job['gpusPerWorker']} GPU"
+
+    def details(self, name: str) -> dict[str, object]:
+        return listing.details(self._api, self._settings.namespace, name)
+
+    def follow(self, name: str, resume: str, *, logs: bool) -> Iterator[Event]:
+        return Following(self._api, self._settings.namespace, name, resume, logs=logs).events()
+
+    def written_so_far(self, name: str) -> Iterator[Event]:
+        listing.found_job(self._api, self._settings.namespace, name)
+        return written_so_far(self._api, self._settings.namespace, name)
+
+    def cancel(self, name: str) -> str:
+        listing.cancel(self._api, self._settings.namespace, name)
+        return f"{name}: cancelled; its pods and their logs are deleted, files on the shared volume stay"
