@@ -44,7 +44,7 @@ def judge_pools_together(
 ) -> list[Judged]:
     """Findings on what all pools need at once: quotas, and addresses in the subnets that are made here.
 
-    held: addresses that a node takes besides its own, None for none.
+    held: addresses that a node holds, its own among them; None where nobody knows.
     """
     named_pools = named(environment, {pool: given(intent) for pool, intent in pools.items()})
     return [

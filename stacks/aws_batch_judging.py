@@ -13,6 +13,12 @@ from gpufleet.rules import (
 from gpufleet.rules.aws.batch_stack import judge_multinode_pool, judge_pool_names, judge_repository
 from settings import given
 
+ADDRESSES_PER_NODE = 2
+"""The node's own, and that of the interface which a container of a multi-node job gets.
+
+Source: docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html (awsvpc networking)
+"""
+
 
 def refuse(environment: str, settings: AwsBatchSettings) -> None:
     """Judge every part by its plain values, so that one preview shows all faults and nothing is half made."""
@@ -34,5 +40,5 @@ def refuse(environment: str, settings: AwsBatchSettings) -> None:
             place = given(known[pool])
             judged["multinode"] += judge_multinode_pool(place, settings.multinode.nodes)
             judged["multinode"] += judge_training_job(multinode_of(settings))
-    whole = judge_pools_together(environment, settings, known, None)
+    whole = judge_pools_together(environment, settings, known, ADDRESSES_PER_NODE)
     refuse_stack(named(environment, judged), whole)

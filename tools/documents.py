@@ -51,15 +51,29 @@ def policies() -> str:
     return between((ROOT / "docs" / "policies.md").read_text(encoding="utf-8"), "configuration", table)
 
 
+def aws_batch() -> str:
+    """docs/aws-batch.md, with the keys that an environment on EKS has not, or means otherwise."""
+    rows = [row for row in _keys("aws-batch") if row not in _keys("aws")]
+    table = markdown(_COLUMNS, rows)
+    return between((ROOT / "docs" / "aws-batch.md").read_text(encoding="utf-8"), "configuration", table)
+
+
 def configuration() -> str:
     """Every key of an AWS environment: kind, whether it must be given, what it means."""
+    return markdown(_COLUMNS, _keys("aws"))
+
+
+_COLUMNS = ("key", "kind", "default", "what it is")
+
+
+def _keys(stack: str) -> list[tuple[str, str, str, str]]:
+    """A row for each key of a stack's settings."""
     sys.path.insert(0, str(ROOT / "stacks"))
-    walk, settings = import_module("setting_keys").walk, import_module("aws_settings").AwsSettings
-    rows = [
+    walk, model_for = import_module("setting_keys").walk, import_module("settings").model_for
+    return [
         (_key(key), _kind(field.annotation), _default(field), (field.description or "").replace("``", "`"))
-        for key, field in walk(settings)
+        for key, field in walk(model_for(stack))
     ]
-    return markdown(("key", "kind", "default", "what it is"), rows)
 
 
 def _key(key: str) -> str:

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # The file, relative to the repository -> "module:function" that returns its text.
 GENERATORS: dict[str, str] = {
     "README.md": "documents:readme",
+    "docs/aws-batch.md": "documents:aws_batch",
     "docs/policies.md": "documents:policies",
     "docs/rules.md": "documents:rules",
     "docs/refusals.md": "documents:refusals",
