@@ -47,6 +47,7 @@ class Account:
     ) -> None:
         self._region, self._profile = region, profile
         self._seconds, self._attempts = seconds, attempts
+        self._session: Any = None
         self._clients: dict[str, Any] = {}
 
     def ask(self, service: str, call: str, answer: str, **arguments: object) -> list[Any]:
@@ -74,8 +75,10 @@ class Account:
             patient = Config(retries={"mode": "standard", "total_max_attempts": self._attempts})
             if self._seconds is not None:
                 patient = patient.merge(Config(connect_timeout=self._seconds, read_timeout=self._seconds))
-            session = boto3.session.Session(profile_name=self._profile, region_name=self._region)
-            self._clients[service] = session.client(service, config=patient)
+            # One for all: it keeps what is read of botocore's models.
+            if self._session is None:
+                self._session = boto3.session.Session(profile_name=self._profile, region_name=self._region)
+            self._clients[service] = self._session.client(service, config=patient)
         return self._clients[service]
 
     @contextmanager

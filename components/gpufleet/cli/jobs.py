@@ -80,6 +80,8 @@ def submit(
         again = "run the same command again"
         if followed(backend, earlier, logs=False, as_json=as_json, resume=again, stop="", left=left):
             raise UserError(f"{plan.name}: not submitted: {earlier}, which it comes after, has not succeeded")
+    elif "after" in job:
+        note(f"{plan.name}: starts when {job['after']} has succeeded; AWS Batch waits for it, nothing has to run here")
     uid = backend.submit(plan, lambda text: note(f"note: {text}"))
     if as_json:
         click.echo(json.dumps({"event": "submitted", "name": plan.name, "uid": uid}))
