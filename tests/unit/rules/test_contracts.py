@@ -30,6 +30,7 @@ from gpufleet.rules import (
 )
 from gpufleet.rules.aws.address_plan import judge_address_plan
 from gpufleet.rules.aws.autoscaler_identity import judge_autoscaler_identity
+from gpufleet.rules.aws.batch_stack import judge_multinode_pool, judge_pool_names, judge_repository
 from gpufleet.rules.aws.cluster import judge_control_zones
 from gpufleet.rules.aws.cluster_access import judge_cluster_access, judge_installation
 from gpufleet.rules.aws.existing_network import judge_existing_network
@@ -170,6 +171,9 @@ CONSTRUCTED = [
     (judge_control_zones, ZONES, ZONES),
     (judge_cluster_access, CLUSTER, ["coredns"]),
     (judge_installation, CLUSTER),
+    (judge_pool_names, "pools", ["spot"], ["spot"]),
+    (judge_multinode_pool, {"types": ["p5.48xlarge"], "zones": ["use1-az1"], "max": 4}, 2),
+    (judge_repository, "dev/training"),
     (judge_system_nodes, CLUSTER, (["m7i.large"], 2, 3, 50)),
     (judge_shared_files, {"region": REGION, "zones": ZONES, "tags": TAGS}),
     (judge_subnets, {"zones": ZONES, "subnet_ids": {"use1-az1": "subnet-1"}}),

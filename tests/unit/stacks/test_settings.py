@@ -80,7 +80,10 @@ FAULTS = [
         "gpufleet:network.zones: missing; set it with `pulumi config set --path 'gpufleet:network.zones' VALUE` "
         "[config-missing-key]",
     ),
-    ({"gpufleet:cloud": "awz"}, "gpufleet:cloud='awz': is none of the legal words; use 'aws' or 'aws-batch' [config-value]"),
+    (
+        {"gpufleet:cloud": "awz"},
+        "gpufleet:cloud='awz': is none of the legal words; use 'aws' or 'aws-batch' [config-value]",
+    ),
     ({"gpufleet:cluster": "x"}, "gpufleet:cluster='x': is no mapping; write keys under it [config-value]"),
     ({"gpufleet:pools": "[1]"}, "gpufleet:pools=[1]: is no mapping; write keys under it [config-value]"),
     ({"gpufleet:owner": ""}, "gpufleet:owner='': is empty; give it a value [config-value]"),

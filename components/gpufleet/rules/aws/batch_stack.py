@@ -1,6 +1,7 @@
 """Rules on how the parts of a Batch environment fit together: pools, queues, jobs of several nodes."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from gpufleet.rules import read
 from gpufleet.rules.aws.batch_job import multinode_place, multinode_zone, same_node_type
@@ -54,8 +55,10 @@ def judge_multinode_pool(pool: Mapping[str, object], nodes: int) -> list[Finding
     """Findings on a pool as the place of jobs of several nodes. Reads types, zones, max, capacity."""
     capacity = read.text(pool, "capacity", "on-demand")
     refusing = ["its pool (SPOT)"] if capacity == "spot" else []
+    place = multinode_place(refusing=refusing, fitting=not refusing)
     return [
-        multinode_place(refusing=refusing, fitting=not refusing),
+        # The configuration's word for what a definition calls its node properties.
+        replace(place, argument="pool") if place.refuses else place,
         multinode_zone(environment="its pool", zones=read.texts(pool, "zones")),
         same_node_type(types=read.texts(pool, "types")),
         multinode_fits(nodes=nodes, most=read.whole(pool, "max", 1)),
