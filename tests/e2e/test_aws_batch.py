@@ -52,7 +52,7 @@ def ondemand(config: dict[str, Any]) -> dict[str, Any]:
 
 
 CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], set[str]]] = {
-    "types": (lambda config: spot(config).update(types=["g5.xlarge"]), set()),
+    "types": (lambda config: spot(config).update(types=["g6.xlarge"]), set()),
     "max nodes": (lambda config: spot(config).update(max=6), set()),
     "disk": (lambda config: ondemand(config).update(disk_gib=300), set()),
     "image": (lambda config: spot(config).update(image="ami-0bbbbbbbbbbbbbbbb"), set()),

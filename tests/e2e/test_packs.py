@@ -22,7 +22,7 @@ def preview(project: Project, environment: str = "aws-dev", *arguments: str) -> 
     return done.returncode, " ".join((done.stdout + done.stderr).split())
 
 
-@pytest.mark.parametrize("environment", ["aws-dev", "aws-prod"])
+@pytest.mark.parametrize("environment", ["aws-dev", "aws-prod", "aws-batch-dev", "aws-batch-prod"])
 def test_our_environments_pass_both_packs(project: Project, environment: str) -> None:
     code, said = preview(project, environment)
     assert code == 0, said

@@ -25,6 +25,7 @@ def judge_batch(plan: Plan, pools: Sequence[PlannedPool]) -> list[Judged]:
     by_urn = {pool.resource.urn: pool for pool in pools}
     judged: list[Judged] = []
     for each in plan.of_type(COMPUTE_ENVIRONMENT):
+        judged += on(each, [batch.service_role(given=_has_service_role(plan, each))])
         judged += on(each, [batch.service_role_ready(missed=_policies_missed(plan, each))])
         judged += on(each, _environment(each, by_urn.get(each.urn)))
     for each in plan.of_type(QUEUE):
@@ -32,6 +33,14 @@ def judge_batch(plan: Plan, pools: Sequence[PlannedPool]) -> list[Judged]:
     for each in plan.of_type(JOB):
         judged += on(each, judge_job(plan, each, by_urn))
     return judged
+
+
+def _has_service_role(plan: Plan, environment: Resource) -> bool:
+    """Whether the program gives it a service role. AWS fills in the service-linked one, in a preview as unknown."""
+    role = given(environment, "serviceRole")
+    if isinstance(role, str):
+        return "/aws-service-role/" not in role
+    return bool(list(plan.behind(environment, "serviceRole", ROLE)))
 
 
 def _policies_missed(plan: Plan, environment: Resource) -> list[str]:
@@ -54,7 +63,6 @@ def _environment(resource: Resource, pool: PlannedPool | None) -> Iterable[Findi
     yield from _strategy(block, pool)
     name = given(resource, "name")
     yield batch.name_replaceable(name=name if isinstance(name, str) else "", logical=resource.name)
-    yield batch.service_role(given=given(resource, "serviceRole") is not None)
     types = [each for each in items(at(block, "instanceTypes")) if isinstance(each, str)]
     yield batch.gpu_types(
         with_gpus=[each for each in types if has_gpus([each])],

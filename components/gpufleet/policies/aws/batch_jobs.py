@@ -43,14 +43,23 @@ def judge_job(plan: Plan, resource: Resource, pools: Mapping[str, PlannedPool]) 
     types = [at(each, "container", "instanceType") for each in ranges]
     yield batch_job.same_node_type(types=[each for each in types if isinstance(each, str)])
     yield _place(plan)
-    for environment in plan.of_type(COMPUTE_ENVIRONMENT):
+    for environment in _places(plan):
         pool = pools.get(environment.urn)
-        if pool is not None and market_of(environment) == "EC2":
+        if pool is not None:
             zones = read.texts(pool.intent, "zones") or tuple(pool.places)
             yield batch_job.multinode_zone(environment=environment.name, zones=zones)
             subnets = sorted(plan.behind(environment, "computeResources", SUBNET), key=lambda each: each.name)
             public = [each.name for each in subnets if routes.way_out(each) == INTERNET]
             yield batch_job.multinode_private(environment=environment.name, public=public)
+
+
+def _places(plan: Plan) -> list[Resource]:
+    """The environments that a multi-node job may run on: of queues with nothing else, or, without queues, of any."""
+    on_demand = {each.urn for each in plan.of_type(COMPUTE_ENVIRONMENT) if market_of(each) == "EC2"}
+    queues = [[each.urn for each in plan.behind(queue, ORDERS, COMPUTE_ENVIRONMENT)] for queue in plan.of_type(QUEUE)]
+    if any(queues):
+        on_demand &= {urn for queue in queues if set(queue) <= on_demand for urn in queue}
+    return [each for each in plan.of_type(COMPUTE_ENVIRONMENT) if each.urn in on_demand]
 
 
 def _place(plan: Plan) -> Finding:
