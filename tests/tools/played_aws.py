@@ -63,6 +63,17 @@ class PlayedAws:
             time.sleep(0.01)
         raise AssertionError(f"no job {name} was submitted")
 
+    def wait_for_looks(self) -> None:
+        """Until somebody has asked anew for jobs, and has had the answer."""
+        before = len(self.bodies("describejobs"))
+        end = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < end:
+            # The first may have been asked for before.
+            if len(self.bodies("describejobs")) > before + 2:
+                return
+            time.sleep(0.01)
+        raise AssertionError("nobody looks at the jobs")
+
     @property
     def jobs(self) -> dict[str, Job]:
         """moto's jobs by id."""
@@ -101,6 +112,26 @@ def ended(job: Job, code: int = 0, reason: str = "") -> None:
     if job.log_stream_name:
         job.attempts[0]["container"]["logStreamName"] = job.log_stream_name
     job._mark_stopped(success=code == 0)
+
+
+@contextmanager
+def meanwhile(work: Callable[[], None]) -> Iterator[None]:
+    """Run it beside what is tested; what goes wrong in it is an error of the test."""
+    faults: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001 - raised below
+            faults.append(error)
+
+    thread = threading.Thread(target=guarded, daemon=True)
+    thread.start()
+    yield
+    thread.join(30)
+    assert not thread.is_alive()
+    if faults:
+        raise faults[0]
 
 
 @contextmanager

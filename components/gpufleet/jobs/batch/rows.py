@@ -4,26 +4,27 @@ A grid of any size and a short table travel in the command itself; a longer one 
 the job's outputs, where it is written in any case, so that one can look up later which child had which row.
 """
 
-import base64
 import csv
 import io
 import itertools
 import json
 import math
 import re
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from gpufleet.errors import UserError
+from gpufleet.jobs.batch.sent_program import program, sent
 from gpufleet.rules.wording import shown
 
 FILE = "parameters.csv"
+_PACKAGE = "gpufleet.jobs.batch"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NOT_OURS = re.compile(r"(AWS|BATCH|ECS|GPUFLEET|LD|NVIDIA|OMPI)_.*|HOME|PATH|PYTHON.*|USER")
 """Variables that something else of the container lives by."""
+_NEAR = "\nclass End(Exception):\n pass"
+"""What child_row.py needs of child_s3.py where it has no table to read."""
 
 
 @dataclass(frozen=True)
@@ -100,31 +101,15 @@ def child_command(table: Table, command: Sequence[str], own: int, at: tuple[str,
         plan["rows"] = table.rows
     else:
         plan["at"] = at
-    modules = ("child_s3", "child_row") if "at" in plan else ("child_row",)
     told = json.dumps(plan, separators=(",", ":"))
-    packed = base64.b64encode(zlib.compress(f"{_program(modules)}\nsys.exit(main({told!r}))".encode(), 9)).decode()
-    unpack = f"import base64,zlib;exec(zlib.decompress(base64.b64decode('{packed}')))"
-    return ["python3", "-I", "-c", unpack, *command]
+    text = program(_PACKAGE, ("child_s3", "child_row")) if "at" in plan else program(_PACKAGE, ("child_row",)) + _NEAR
+    return sent(f"{text}\nsys.exit(main({told!r}))", command)
 
 
 def numbered_command(command: Sequence[str]) -> list[str]:
     """The command of every child of an array without parameters: its index is put behind the outputs' place."""
     put = 'export GPUFLEET_OUTPUTS="${GPUFLEET_OUTPUTS:+$GPUFLEET_OUTPUTS/$AWS_BATCH_JOB_ARRAY_INDEX}"; exec "$@"'
     return ["/bin/sh", "-c", put, "sh", *command]
-
-
-def _program(modules: Sequence[str]) -> str:
-    """The modules as one text, without comments; without child_s3 what is of it is nothing."""
-    imports: dict[str, None] = {}
-    lines = [] if "child_s3" in modules else ["class End(Exception):", " pass", "fetch = None"]
-    for module in modules:
-        for line in files("gpufleet.jobs.batch").joinpath(f"{module}.py").read_text(encoding="utf-8").splitlines():
-            words = line.strip()
-            if line.startswith(("import ", "from ")):
-                imports[line] = None
-            elif words and not words.startswith("#"):
-                lines.append(" " * ((len(line) - len(words)) // 4) + words)
-    return "\n".join([*(each for each in imports if "gpufleet" not in each), *lines])
 
 
 def _check(names: Sequence[str], where: str) -> None:

@@ -7,13 +7,10 @@ docs.aws.amazon.com/batch/latest/userguide/job-lifecycle.html (children start af
 exit code is the job's; a child's end changes nothing for the others), job_timeouts.html (SIGTERM, SIGKILL 30 s later).
 """
 
-import base64
 import json
-import zlib
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 
+from gpufleet.jobs.batch.sent_program import program, sent
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
 from gpufleet.jobs.mpi_ssh import SSH_PORT, ssh_with, sshd_with
@@ -34,8 +31,10 @@ GRACE_SECONDS = 30
 """From SIGTERM to SIGKILL. Source: docs.aws.amazon.com/batch/latest/userguide/job_timeouts.html."""
 
 _HERE = "/dev/shm/gpufleet"
+_PACKAGE = "gpufleet.jobs.batch.node"
 _MODULES = ("process", "notice", "link", "keys", "child", "meeting", "lead", "first")
-"""Of the package `node`, in the order in which they build on each other."""
+_ALONE = ("process", "notice", "keys", "lead", "first")
+"""Those without which a main node that is alone gets by: it meets nobody."""
 
 
 def multinode_command(
@@ -76,7 +75,7 @@ def multinode_command(
         ],
         "env": ours,
     }
-    return _node_command(command, gpus_per_node, plan, flat, grace_seconds)
+    return _node_command(command, gpus_per_node, plan, flat, grace_seconds, _MODULES)
 
 
 def container_command(
@@ -94,7 +93,7 @@ def container_command(
     if gpus <= 1:
         return list(command)
     ours = {"MASTER_ADDR": "{main}", "MASTER_PORT": "{port}", **network_environment("plain", "lo")}
-    return _node_command(command, gpus, {"env": _without(ours, environment)}, [], grace_seconds)
+    return _node_command(command, gpus, {"env": _without(ours, environment)}, [], grace_seconds, _ALONE)
 
 
 def overrides_length(command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
@@ -109,7 +108,12 @@ def _without(ours: Mapping[str, str], theirs: Mapping[str, str] | None) -> dict[
 
 
 def _node_command(
-    command: Sequence[str], slots: int, plan: Mapping[str, object], options: list[str], grace: int
+    command: Sequence[str],
+    slots: int,
+    plan: Mapping[str, object],
+    options: list[str],
+    grace: int,
+    modules: tuple[str, ...],
 ) -> list[str]:
     own = plan["env"]
     assert isinstance(own, dict)
@@ -123,29 +127,5 @@ def _node_command(
         "env": {**own, **(hosts if is_mpirun(command) else {})},
         "mpirun": mpirun,
     }
-    return ["python3", "-I", "-c", _sent(json.dumps(whole, separators=(",", ":"), sort_keys=True)), *command]
-
-
-def _sent(plan: str) -> str:
-    """The nodes' program and its plan, small enough for a command, and of characters that neither JSON nor Batch
-    (``Ref::``) give a meaning."""
-    text = f"{_program()}\nsys.exit(main({plan!r}))"
-    packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
-    return f"import base64,zlib;exec(zlib.decompress(base64.b64decode('{packed}')))"
-
-
-@cache
-def _program() -> str:
-    """The modules of `node` as one text: their imports once, without comments, a space for each level."""
-    imports: dict[str, None] = {}
-    lines = []
-    for module in _MODULES:
-        text = files("gpufleet.jobs.batch.node").joinpath(f"{module}.py").read_text(encoding="utf-8")
-        for line in text.splitlines():
-            words = line.strip()
-            if line.startswith(("import ", "from ")):
-                if not line.startswith("from gpufleet."):
-                    imports[line] = None
-            elif words and not words.startswith("#"):
-                lines.append(" " * ((len(line) - len(words)) // 4) + words)
-    return "\n".join([*imports, *lines])
+    told = json.dumps(whole, separators=(",", ":"), sort_keys=True)
+    return sent(f"{program(_PACKAGE, modules)}\nsys.exit(main({told!r}))", command)

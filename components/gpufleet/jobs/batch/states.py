@@ -29,11 +29,13 @@ def exit_code_of(job: Job) -> int | None:
 
 
 def why(job: Job) -> str:
-    """Batch's words on the state that the job is in, and on its container; empty when they say nothing."""
-    attempts = _attempted(job)
-    container = job.get("container") or (attempts[-1] if attempts else {})
-    words = [str(job.get("statusReason") or ""), str(container.get("reason") or "")]
-    return ": ".join(dict.fromkeys(" ".join(word.split()) for word in words if word and word != _NO_NEWS))
+    """Batch's words on the state that the job is in, and on its last container; empty when they say nothing."""
+    attempts = job.get("attempts") or []
+    last = attempts[-1] if attempts else {}
+    said = job.get("statusReason") or last.get("statusReason")
+    of_container = (job.get("container") or {}).get("reason") or (last.get("container") or {}).get("reason")
+    words = [" ".join(str(word).split()) for word in (said, of_container) if word and word != _NO_NEWS]
+    return ": ".join(dict.fromkeys(words))
 
 
 def streams_of(job: Job) -> list[str]:

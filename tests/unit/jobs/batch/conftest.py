@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gpufleet.cli import main
-from gpufleet.jobs.batch import array, follow
+from gpufleet.jobs.batch import array, aws, backend, follow
 from gpufleet.jobs.settings import Settings, settings_from
 from played_aws import PlayedAws, outputs, played
 
@@ -39,11 +40,12 @@ def settings() -> Settings:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Following looks without long pauses. That a log's end is awaited is tested with a clock of its own."""
-    monkeypatch.setattr(follow.Following, "shortest", 0.02)
-    monkeypatch.setattr(follow.Following, "longest", 0.02)
-    monkeypatch.setattr(follow.Following, "drain", 0.3)
-    monkeypatch.setattr(array.Children, "shortest", 0.0)
+    """Following looks without long pauses."""
+    pace = {"shortest": 0.02, "longest": 0.02, "drain": 0.5}
+    monkeypatch.setattr(backend, "Following", partial(follow.Following, **pace))
+    # boto3's own tries pause for seconds.
+    monkeypatch.setattr(backend, "Aws", partial(aws.Aws, attempts=1))
+    monkeypatch.setattr(follow, "Children", partial(array.Children, shortest=0.0))
 
 
 @pytest.fixture

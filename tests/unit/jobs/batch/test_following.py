@@ -1,0 +1,203 @@
+"""`--follow` on AWS Batch. AWS is moto behind a loopback address; a thread of the test moves its jobs on over time."""
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+from botocore.stub import Stubber
+
+from gpufleet.jobs.batch.aws import Aws
+from gpufleet.jobs.batch.follow import Following
+from gpufleet.jobs.batch.log_stream import LogStream
+from played_aws import IMAGE, PlayedAws, ended, meanwhile
+
+TRAIN = ("--", "python3", "train.py")
+
+
+def test_transcript_from_submission_to_the_end(here: PlayedAws, run: Any) -> None:
+    def life() -> None:
+        job = here.wait_for_job("train")
+        for state in ("PENDING", "RUNNABLE", "STARTING", "RUNNING"):
+            here.wait_for_looks()
+            job.status = state
+        for lines in (["epoch 1 loss 0.9", "epoch 2 loss 0.5"], ["saved checkpoint"]):
+            here.write(job, *lines)
+            here.wait_for_looks()
+        key = next(
+            each["value"] for each in job.container_overrides["environment"] if each["name"] == "GPUFLEET_OUTPUTS"
+        )
+        bucket, _, prefix = key.removeprefix("s3://").partition("/")
+        here.client("s3").put_object(Bucket=bucket, Key=f"{prefix}/checkpoint.npz", Body=b"weights")
+        ended(job)
+        # The node's log driver is later than the state.
+        here.write(job, "done")
+
+    with meanwhile(life):
+        done = run("jobs", "submit", "dev", "--name", "train", "--image", IMAGE, "--follow", *TRAIN)
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    assert lines[:6] == [
+        "train: submitted",
+        "train: SUBMITTED",
+        "train: PENDING",
+        "train: RUNNABLE",
+        "train: STARTING",
+        "train: RUNNING",
+    ]
+    assert lines[6:9] == ["epoch 1 loss 0.9", "epoch 2 loss 0.5", "saved checkpoint"]
+    assert set(lines[9:-1]) == {"train: SUCCEEDED", "done"}
+    assert lines[-1].startswith("train: succeeded")
+    assert done.stdout.splitlines() == ["epoch 1 loss 0.9", "epoch 2 loss 0.5", "saved checkpoint", "done"]
+
+
+def test_exit_code_and_reason_go_through(here: PlayedAws, run: Any) -> None:
+    def life() -> None:
+        job = here.wait_for_job("train")
+        job.status = "RUNNING"
+        here.write(job, "bang")
+        ended(job, 137, "OutOfMemoryError: Container killed due to memory usage")
+
+    with meanwhile(life):
+        done = run("jobs", "submit", "dev", "--name", "train", "--image", IMAGE, "--follow", *TRAIN)
+    assert done.exit_code == 137
+    assert done.stdout == "bang\n"
+    assert done.stderr.splitlines()[-1] == (
+        "train: failed: the container's exit code is 137 (OutOfMemoryError: Container killed due to memory usage)"
+    )
+
+
+def test_job_that_failed_without_a_container_is_1(here: PlayedAws, run: Any) -> None:
+    assert run("jobs", "submit", "dev", "--name", "train", "--image", IMAGE, *TRAIN).exit_code == 0
+    job = here.wait_for_job("train")
+    job.job_stopped_reason = "CannotPullContainerError: not found"
+    job._mark_stopped(success=False)
+    done = run("jobs", "logs", "dev", "train", "--follow", "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.stdout.splitlines()[-1]) == {
+        "event": "end",
+        "text": "train: failed: its container has no exit code (CannotPullContainerError: not found)",
+        "code": 1,
+    }
+
+
+def test_every_attempt_has_its_log(here: PlayedAws, run: Any) -> None:
+    def life() -> None:
+        job = here.wait_for_job("train")
+        job.status = "RUNNING"
+        here.write(job, "first try")
+        here.wait_for_looks()
+        first = {"container": {"logStreamName": job.log_stream_name, "reason": "Host EC2 (instance i-1) terminated."}}
+        job.attempts, job.log_stream_name, job.status = [first], None, "RUNNABLE"
+        here.wait_for_looks()
+        job.status, job.log_stream_name = "RUNNING", "second"
+        here.client("logs").create_log_stream(logGroupName="/aws/batch/dev", logStreamName="second")
+        here.write(job, "second try")
+        here.wait_for_looks()
+        job.attempts = [first, {"container": {"exitCode": 0, "logStreamName": "second"}}]
+        job._mark_stopped()
+
+    with meanwhile(life):
+        done = run("jobs", "submit", "dev", "--name", "train", "--image", IMAGE, "--follow", *TRAIN)
+    assert done.exit_code == 0, done.output
+    assert done.stdout == "first try\nsecond try\n"
+    assert "train: attempt 2" in done.stderr
+
+
+def test_log_of_a_multi_node_job_is_its_main_nodes(here: PlayedAws, run: Any) -> None:
+    assert run("jobs", "submit", "dev", "--name", "train", "--image", IMAGE, "--nodes", "2", *TRAIN).exit_code == 0
+    job = here.wait_for_job("train")
+    # moto has no nodes: the main one is another job of the right id.
+    run("jobs", "submit", "dev", "--name", "main", "--image", IMAGE, *TRAIN)
+    main = here.wait_for_job("main")
+    main.job_id = f"{job.job_id}#0"
+    here.jobs[main.job_id] = main
+    here.write(main, "rank 0 of 16")
+    ended(main, 3)
+    job._mark_stopped(success=False)
+    done = run("jobs", "logs", "dev", "train", "--follow")
+    assert done.exit_code == 3
+    assert done.stdout == "rank 0 of 16\n"
+    assert run("jobs", "logs", "dev", "train#0").stdout == "rank 0 of 16\n"
+
+
+def test_interruption_leaves_the_job_and_says_how_to_come_back(here: PlayedAws, run: Any, monkeypatch: Any) -> None:
+    def interrupted(self: Following) -> Iterator[Any]:
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr(Following, "events", interrupted)
+    done = run("jobs", "submit", "dev", "--name", "train", "--image", IMAGE, "--wait", *TRAIN)
+    assert done.exit_code == 130
+    assert done.stderr.endswith(
+        "train: goes on; follow it again with `gpufleet jobs logs dev train --follow`; "
+        "stop it with `gpufleet jobs cancel dev train`\n"
+    )
+    assert here.wait_for_job("train").status == "SUBMITTED"
+
+
+def test_throttling_costs_time_and_no_line(here: PlayedAws, run: Any) -> None:
+    assert run("jobs", "submit", "dev", "--name", "train", "--image", IMAGE, *TRAIN).exit_code == 0
+    job = here.wait_for_job("train")
+    here.write(job, *(f"line {number}" for number in range(500)))
+    refused = {"logs": 0, "batch": 0}
+
+    def throttle(service: str, what: str, body: bytes) -> tuple[int, bytes] | None:
+        if service in refused and refused[service] < 2:
+            refused[service] += 1
+            return 400, b'{"__type": "ThrottlingException", "message": "Rate exceeded"}'
+        return None
+
+    here.refusals.append(throttle)
+
+    def life() -> None:
+        while refused["logs"] < 2:
+            time.sleep(0.05)
+        here.write(job, "last")
+        ended(job)
+
+    job.status = "RUNNING"
+    with meanwhile(life):
+        done = run("jobs", "logs", "dev", "train", "--follow")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines() == [*(f"line {number}" for number in range(500)), "last"]
+    assert "Rate exceeded; trying again for 10 min" in done.stderr
+    assert "AWS answers again" in done.stderr
+
+
+def test_pages_and_an_expired_token_lose_and_double_nothing(monkeypatch: Any) -> None:
+    """What moto does not play, as recorded answers: pages that are empty in the middle, an expired token."""
+    client = boto3.client("logs", "us-east-1", aws_access_key_id="x", aws_secret_access_key="y")
+    stream = {"logGroupName": "g", "logStreamName": "s", "startFromHead": True}
+
+    def page(token: str, *events: tuple[int, str]) -> dict[str, Any]:
+        told = [{"timestamp": at, "message": text, "ingestionTime": at} for at, text in events]
+        return {"events": told, "nextForwardToken": token, "nextBackwardToken": "b"}
+
+    with Stubber(client) as stub:
+        add = lambda answer, **more: stub.add_response("get_log_events", answer, {**stream, **more})  # noqa: E731
+        add(page("f/1", (1, "a"), (2, "b"), (2, "b")))
+        add(page("f/2"), nextToken="f/1")
+        add(page("f/3", (2, "c")), nextToken="f/2")
+        add(page("f/3"), nextToken="f/3")
+        # The next day.
+        stub.add_client_error(
+            "get_log_events",
+            "InvalidParameterException",
+            "expired",
+            400,
+            expected_params={**stream, "nextToken": "f/3"},
+        )
+        add(page("f/9", (2, "b"), (2, "b"), (2, "c"), (2, "c"), (3, "d")), startTime=2)
+        add(page("f/9"), nextToken="f/9")
+        aws = Aws("us-east-1")
+        monkeypatch.setattr(aws, "_client", lambda service: client)
+        log = LogStream(aws, "g", "s")
+        assert list(log.new()) == ["a", "b", "b", "c"]
+        assert list(log.new()) == ["c", "d"]
+        stub.assert_no_pending_responses()
+
+
+def test_stream_that_is_not_there_yet_has_no_lines(here: PlayedAws, credentials: None) -> None:
+    assert list(LogStream(Aws("us-east-1"), "/aws/batch/dev", "none").new()) == []
