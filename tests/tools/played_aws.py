@@ -44,6 +44,8 @@ class PlayedAws:
     url: str = ""
     asked: list[tuple[str, str, bytes]] = field(default_factory=list)
     refusals: list[Callable[[str, str, bytes], Answer | None]] = field(default_factory=list)
+    cuts: list[Callable[[str], int | None]] = field(default_factory=list)
+    """After how many bytes of the answer to a path the connection breaks; None for never."""
 
     def client(self, service: str) -> Any:
         keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
@@ -241,8 +243,15 @@ def _handler(aws: PlayedAws) -> type[BaseHTTPRequestHandler]:
                     self.send_header(name, str(value))
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(text)
+            if self.command == "HEAD":
+                return
+            for cut in aws.cuts:
+                most = cut(self.path)
+                if most is not None:
+                    self.wfile.write(text[:most])
+                    self.close_connection = True
+                    return
+            self.wfile.write(text)
 
         def log_message(self, format: str, *args: object) -> None:
             """The requests stand in `asked`."""

@@ -33,6 +33,7 @@ EXITS = [
     (["cost", "--help"], OK),
     (["jobs", "--help"], OK),
     *((["jobs", verb, "--help"], OK) for verb in ("submit", "list", "status", "logs", "cancel")),
+    *((["jobs", "outputs", verb, "--help"], OK) for verb in ("list", "get")),
     (["check", "--help"], OK),
     *((["data", verb, "--help"], OK) for verb in ("put", "get", "list")),
     (["--version"], OK),

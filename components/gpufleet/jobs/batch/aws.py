@@ -69,7 +69,7 @@ class Aws(Account):
                 status = cause.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
                 if code_of(error) in _PASSING or status >= 500:
                     raise Busy(str(error)) from cause
-            if isinstance(cause, botocore.HTTPClientError):
+            if isinstance(cause, botocore.HTTPClientError | botocore.ConnectionError):
                 where = f"{error}; is {self.region} the region of the environment, and the network there?"
                 raise Busy(where) from cause
             raise

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from gpufleet.aws.account import AccountError
 from gpufleet.errors import UserError
 from gpufleet.jobs.batch.array import Children
 from gpufleet.jobs.batch.aws import Busy
@@ -97,6 +98,8 @@ class Following:
             except Busy as error:
                 yield from self._pause(error)
                 continue
+            except AccountError as error:
+                raise self._left(error) from error
             if self.patience.waiting:
                 yield Event(Kind.NOTE, "AWS answers again")
             self.patience.worked()
@@ -133,8 +136,14 @@ class Following:
                 self.logs = False
                 yield Event(Kind.NOTE, f"{error}; the log is given up, see it with `{self.resume}`")
                 self._beside.worked()
+        except AccountError as error:
+            raise self._left(error) from error
         else:
             self._beside.worked()
+
+    def _left(self, error: AccountError) -> UserError:
+        """What AWS will not say later either, for instance to credentials that have expired."""
+        return UserError(f"{error}; {self.name} goes on, follow it again with `{self.resume}`")
 
     def _waits_long(self, job: Job, since: float) -> bool:
         """Whether it has been RUNNABLE for too long; one that was submitted long ago and never ran, at once."""

@@ -78,6 +78,9 @@ def _against(environment: Found, needs: Needs) -> Iterator[str]:
     if environment.get("status") == "INVALID":
         yield f"is INVALID: {environment.get('statusReason') or 'no reason given'}"
         return
+    if environment.get("type") == "UNMANAGED":
+        yield "is UNMANAGED: Batch starts no instance in it, who made it does"
+        return
     resources = environment.get("computeResources") or {}
     kind = str(resources.get("type") or "")
     if needs.count > 1 and kind == "SPOT":

@@ -1,15 +1,17 @@
 """`--follow` on AWS Batch. AWS is moto behind a loopback address; a thread of the test moves its jobs on over time."""
 
 import json
+import signal
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import boto3
 from botocore.stub import Stubber
 
 from gpufleet.jobs.batch.aws import Aws
-from gpufleet.jobs.batch.follow import Following
 from gpufleet.jobs.batch.log_stream import LogStream
 from played_aws import IMAGE, PlayedAws, ended, meanwhile
 
@@ -122,19 +124,26 @@ def test_log_of_a_multi_node_job_is_its_main_nodes(here: PlayedAws, run: Any) ->
     assert run("jobs", "logs", "dev", "train#0").stdout == "rank 0 of 16\n"
 
 
-def test_interruption_leaves_the_job_and_says_how_to_come_back(here: PlayedAws, run: Any, monkeypatch: Any) -> None:
-    def interrupted(self: Following) -> Iterator[Any]:
-        raise KeyboardInterrupt
-        yield
-
-    monkeypatch.setattr(Following, "events", interrupted)
-    done = run("jobs", "submit", "dev", "--name", "train", "--image", IMAGE, "--wait", *TRAIN)
-    assert done.exit_code == 130
-    assert done.stderr.endswith(
-        "train: goes on; follow it again with `gpufleet jobs logs dev train --follow`; "
+def test_interruption_leaves_the_job_and_says_how_to_come_back(here: PlayedAws, run: Any, tmp_path: Path) -> None:
+    """A real process, interrupted as by Ctrl-C."""
+    assert run("jobs", "submit", "dev", "--name", "train", "--image", IMAGE, *TRAIN).exit_code == 0
+    words = ["jobs", "logs", "dev", "train", "--follow", "--outputs", str(tmp_path / "outputs.json")]
+    program = [sys.executable, "-c", "from gpufleet.cli import main; main()", *words]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr
+            assert process.stderr.readline() == "train: SUBMITTED\n"
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert told == (
+        "\ntrain: goes on; follow it again with `gpufleet jobs logs dev train --follow`; "
         "stop it with `gpufleet jobs cancel dev train`\n"
     )
     assert here.wait_for_job("train").status == "SUBMITTED"
+    assert not here.bodies("terminatejob")
 
 
 def test_throttling_costs_time_and_no_line(here: PlayedAws, run: Any) -> None:
