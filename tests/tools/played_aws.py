@@ -42,6 +42,8 @@ class PlayedAws:
     of moto, by a function of the same three; None for moto's own answer."""
 
     url: str = ""
+    group: str = GROUP
+    """Where `write` writes."""
     asked: list[tuple[str, str, bytes]] = field(default_factory=list)
     refusals: list[Callable[[str, str, bytes], Answer | None]] = field(default_factory=list)
     cuts: list[Callable[[str], int | None]] = field(default_factory=list)
@@ -87,10 +89,10 @@ class PlayedAws:
         logs = self.client("logs")
         if job.log_stream_name is None:
             job.log_stream_name = f"{job.job_definition.name}/default/{job.job_id.replace(':', '-')}"
-            logs.create_log_stream(logGroupName=GROUP, logStreamName=job.log_stream_name)
+            logs.create_log_stream(logGroupName=self.group, logStreamName=job.log_stream_name)
         now = int(1000 * time.time())
         events = [{"timestamp": now, "message": line} for line in lines]
-        logs.put_log_events(logGroupName=GROUP, logStreamName=job.log_stream_name, logEvents=events)
+        logs.put_log_events(logGroupName=self.group, logStreamName=job.log_stream_name, logEvents=events)
 
 
 def outputs() -> dict[str, Any]:

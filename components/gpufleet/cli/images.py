@@ -93,10 +93,8 @@ def build(
 @for_the_user
 def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) -> int:
     """The image of each repository that jobs run by default: what was built last."""
-    from gpufleet.images.recorded import recorded
-
     settings = settings_of(environment, program, outputs)
-    known = recorded(api_of(settings), settings.namespace)
+    known = _known(settings)
     rows = [(name, known.get(name)) for name in sorted({*settings.repositories, *known})]
     if as_json:
         found = [
@@ -111,8 +109,21 @@ def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) 
     return 0
 
 
+def _known(settings: "Settings") -> dict[str, "Image"]:
+    """The image that jobs run by default, by the repository's name. Errors: UserError."""
+    if settings.on == "batch":
+        from gpufleet.jobs.batch.pushed_images import newest_images
+
+        return newest_images(settings.repositories)
+    from gpufleet.images.recorded import recorded
+
+    return recorded(api_of(settings), settings.namespace)
+
+
 def _recorded(settings: "Settings", repository: str, image: "Image") -> UserError | None:
-    """Record what has been pushed; an error comes back, since the push stands."""
+    """Record what has been pushed; an error comes back, since the push stands. AWS Batch's jobs ask the registry."""
+    if settings.on == "batch":
+        return None
     from gpufleet.images.recorded import record
 
     try:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from gpufleet.errors import UserError
@@ -12,11 +11,10 @@ from gpufleet.jobs.batch.definitions import found_definition, registered
 from gpufleet.jobs.batch.follow import RUNNABLE_MINUTES, Following
 from gpufleet.jobs.batch.found_jobs import Jobs, described, summary
 from gpufleet.jobs.batch.holdups import holdups
-from gpufleet.jobs.batch.log_stream import LogStream
 from gpufleet.jobs.batch.planned import BatchPlan, definition_of, planned
 from gpufleet.jobs.batch.pushed_images import newest_images
 from gpufleet.jobs.batch.settings import BatchSettings
-from gpufleet.jobs.batch.states import children, counts, ended, exit_code_of, streams_of
+from gpufleet.jobs.batch.states import children, counts, ended, exit_code_of
 from gpufleet.jobs.event import Event, Kind
 from gpufleet.jobs.request import JobRequest
 from gpufleet.jobs.settings import Settings
@@ -104,11 +102,11 @@ class BatchBackend:
             whose = f"the log of a child is that of {name}:INDEX"
             yield Event(Kind.NOTE, f"{name}: is an array of {children(job)}; {whose}")
             return
-        streams = streams_of(self._jobs.logged(job))
+        streams = self._jobs.streams(job)
         if not streams:
             yield Event(Kind.NOTE, f"{name}: no container has started yet: {described(job)}")
         for stream in streams:
-            for line in LogStream(self._aws, self._settings.log_group, stream).new():
+            for line in stream.new():
                 yield Event(Kind.LINE, line)
 
     def cancel(self, name: str) -> str:
@@ -124,7 +122,10 @@ class BatchBackend:
             container = (definition.get("containerProperties") or {}).get("image")
             ranges = (definition.get("nodeProperties") or {}).get("nodeRangeProperties") or [{}]
             return str(container or (ranges[0].get("container") or {}).get("image"))
-        return self._all.image(request.get("image"), partial(newest_images, self._all.repositories))
+        return self._all.image(request.get("image"), self._pushed)
+
+    def _pushed(self) -> dict[str, str]:
+        return {name: image.pinned for name, image in newest_images(self._all.repositories).items()}
 
     def _earlier(self, name: str) -> str:
         job = self._jobs.find(name)

@@ -17,7 +17,6 @@ from gpufleet.jobs.batch.states import (
     children,
     ended,
     exit_code_of,
-    streams_of,
     took_seconds,
     why,
 )
@@ -162,12 +161,10 @@ class Following:
         """What the job's containers have written since the last time."""
         if not self.logs or children(job):
             return
-        for name in streams_of(self.jobs.logged(job)):
-            if name not in self._streams:
-                if self._streams:
-                    yield Event(Kind.NOTE, f"{self.name}: attempt {len(self._streams) + 1}")
-                self._streams[name] = LogStream(self.jobs.aws, self.jobs.settings.log_group, name)
-            for line in self._streams[name].new():
+        for stream in self.jobs.streams(job):
+            if stream.name not in self._streams and self._streams:
+                yield Event(Kind.NOTE, f"{self.name}: attempt {len(self._streams) + 1}")
+            for line in self._streams.setdefault(stream.name, stream).new():
                 self._lines += 1
                 yield Event(Kind.LINE, line)
 

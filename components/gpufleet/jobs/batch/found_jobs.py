@@ -8,8 +8,21 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.batch.aws import Aws, code_of, words_of
+from gpufleet.jobs.batch.log_stream import LogStream
 from gpufleet.jobs.batch.settings import BatchSettings
-from gpufleet.jobs.batch.states import STATES, Job, at, children, ended, exit_code_of, main_node, nodes, why
+from gpufleet.jobs.batch.states import (
+    STATES,
+    Job,
+    at,
+    children,
+    ended,
+    exit_code_of,
+    log_group_of,
+    main_node,
+    nodes,
+    streams_of,
+    why,
+)
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PART = re.compile(r"(?P<job>[^:#]+)(?P<part>[:#]\d+)?")
@@ -66,6 +79,12 @@ class Jobs:
             return job
         [main] = self.describe([f"{job['jobId']}#{main_node(job)}"])
         return main or job
+
+    def streams(self, job: Job) -> list[LogStream]:
+        """The logs of a job's container, one for each attempt, the oldest first."""
+        logged = self.logged(job)
+        group = log_group_of(logged) or log_group_of(job) or self.settings.log_group
+        return [LogStream(self.aws, group, name) for name in streams_of(logged)]
 
     def describe(self, ids: Iterable[str]) -> list[dict[str, Any] | None]:
         """The jobs of these ids in detail, in their order; None for one that is not there."""

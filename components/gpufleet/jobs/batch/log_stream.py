@@ -19,7 +19,7 @@ class LogStream:
     """One stream; `new` gives what nobody has been given yet."""
 
     def __init__(self, aws: Aws, group: str, name: str) -> None:
-        self._aws, self._group, self._name = aws, group, name
+        self._aws, self._group, self.name = aws, group, name
         self._token: str | None = None
         self._latest = 0
         self._at_latest: Counter[str] = Counter()
@@ -43,7 +43,7 @@ class LogStream:
                 return
 
     def _page(self) -> dict[str, Any]:
-        where = {"logGroupName": self._group, "logStreamName": self._name, "startFromHead": True}
+        where = {"logGroupName": self._group, "logStreamName": self.name, "startFromHead": True}
         if self._token is not None:
             try:
                 return self._aws.do("logs", "get_log_events", **where, nextToken=self._token)

@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from gpufleet.images.login import ECR
+from gpufleet.images.recorded import Image
 from gpufleet.jobs.batch.aws import Aws
 
 _ABOUT_OTHERS = re.compile(r"sha256-[0-9a-f]{64}(\..*)?")
@@ -11,8 +13,8 @@ _ABOUT_OTHERS = re.compile(r"sha256-[0-9a-f]{64}(\..*)?")
 Source: github.com/sigstore/cosign, specs/SIGNATURE_SPEC.md."""
 
 
-def newest_images(repositories: Mapping[str, str]) -> dict[str, str]:
-    """URL@DIGEST of the image that was pushed last, by the repository's name. repositories: URL by name.
+def newest_images(repositories: Mapping[str, str]) -> dict[str, Image]:
+    """The image that was pushed last, by the repository's name. repositories: URL by name.
 
     Repositories that are empty, gone or not of ECR are left out. Errors: Busy, AccountError.
     """
@@ -20,15 +22,14 @@ def newest_images(repositories: Mapping[str, str]) -> dict[str, str]:
     for name, url in repositories.items():
         host, _, path = url.partition("/")
         ecr = ECR.fullmatch(host)
-        digest = _newest(Aws(ecr["region"]), ecr["account"], path) if ecr else None
-        if digest:
-            found[name] = f"{url}@{digest}"
+        newest = _newest(Aws(ecr["region"]), ecr["account"], path) if ecr else None
+        if newest:
+            found[name] = Image(url, str(min(newest.get("imageTags") or [""])), str(newest["imageDigest"]))
     return found
 
 
-def _newest(aws: Aws, account: str, path: str) -> str | None:
+def _newest(aws: Aws, account: str, path: str) -> Mapping[str, Any] | None:
     where = {"registryId": account, "repositoryName": path, "filter": {"tagStatus": "TAGGED"}}
     images = aws.ask("ecr", "describe_images", "imageDetails[]", **where)
     own = [each for each in images if not all(_ABOUT_OTHERS.fullmatch(tag) for tag in each.get("imageTags") or [])]
-    last = max(own, key=lambda each: each["imagePushedAt"], default=None)
-    return str(last["imageDigest"]) if last else None
+    return max(own, key=lambda each: each["imagePushedAt"], default=None)

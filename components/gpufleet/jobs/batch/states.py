@@ -45,6 +45,16 @@ def streams_of(job: Job) -> list[str]:
     return list(dict.fromkeys([*named, *([str(current)] if current else [])]))
 
 
+def log_group_of(job: Job) -> str | None:
+    """The log group that the job's definition names; None where it names none."""
+    ranges = (job.get("nodeProperties") or {}).get("nodeRangeProperties") or []
+    for container in [job.get("container") or {}, *(each.get("container") or {} for each in ranges)]:
+        group = ((container.get("logConfiguration") or {}).get("options") or {}).get("awslogs-group")
+        if group:
+            return str(group)
+    return None
+
+
 def children(job: Job) -> int:
     """How many children an array has; 0 for any other job, an array's child too."""
     return int((job.get("arrayProperties") or {}).get("size") or 0)

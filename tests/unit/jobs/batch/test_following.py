@@ -113,7 +113,12 @@ def test_log_of_a_multi_node_job_is_its_main_nodes(here: PlayedAws, run: Any) ->
     # moto has no nodes: the main one is another job of the right id.
     run("jobs", "submit", "dev", "--name", "main", "--image", IMAGE, *TRAIN)
     main = here.wait_for_job("main")
-    main.job_id = f"{job.job_id}#0"
+    main.job_id, main.job_definition = f"{job.job_id}#0", job.job_definition
+    # Its definition names another log group than that of single jobs.
+    options = {"awslogs-group": "/aws/batch/nodes"}
+    job.job_definition.node_properties["nodeRangeProperties"][0]["container"]["logConfiguration"] = {"options": options}
+    here.client("logs").create_log_group(logGroupName="/aws/batch/nodes")
+    here.group = "/aws/batch/nodes"
     here.jobs[main.job_id] = main
     here.write(main, "rank 0 of 16")
     ended(main, 3)

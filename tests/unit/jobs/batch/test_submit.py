@@ -9,7 +9,7 @@ from played_aws import BUCKET, DEFINITIONS, HOST, IMAGE, QUEUE, PlayedAws, outpu
 
 MANIFEST = (
     '{"schemaVersion": 2, "mediaType": "application/vnd.docker.distribution.manifest.v2+json", '
-    '"config": {"mediaType": "x", "digest": "sha256:1", "size": %d}, "layers": []}'
+    '"config": {"mediaType": "x", "digest": "sha256:1", "size": 1}, "layers": []}'
 )
 TRAIN = ("--", "python3", "train.py")
 
@@ -70,18 +70,14 @@ def test_every_option_has_its_place(here: PlayedAws, run: Any) -> None:
     assert job["tags"]["owner"] == "ada"
 
 
-def test_newest_pushed_image_becomes_a_revision_made_once(here: PlayedAws, run: Any) -> None:
-    ecr = here.client("ecr")
-    ecr.put_image(repositoryName="training", imageManifest=MANIFEST % 1, imageTag="old")
-    newest = ecr.put_image(repositoryName="training", imageManifest=MANIFEST % 2, imageTag="new")["image"]
-    signature = f"{newest['imageId']['imageDigest'].replace(':', '-')}.sig"
-    ecr.put_image(repositoryName="training", imageManifest=MANIFEST % 3, imageTag=signature)
+def test_pushed_image_becomes_a_revision_made_once(here: PlayedAws, run: Any) -> None:
+    pushed = here.client("ecr").put_image(repositoryName="training", imageManifest=MANIFEST, imageTag="new")["image"]
     for name in ("one", "two"):
         done = run("jobs", "submit", "dev", "--name", name, "--json", *TRAIN)
         assert done.exit_code == 0, done.output
         assert "note: " + name + ": uses dev-train:2, the stack's definition with another image" in done.stderr
     [registered] = here.bodies("registerjobdefinition")
-    wanted = f"{HOST}/training@{newest['imageId']['imageDigest']}"
+    wanted = f"{HOST}/training@{pushed['imageId']['imageDigest']}"
     assert registered["containerProperties"]["image"] == wanted
     # All else is the stack's: memory, variables, when to try again.
     assert registered["containerProperties"]["environment"] == [{"name": "DATA", "value": "/mnt/data"}]
@@ -89,6 +85,7 @@ def test_newest_pushed_image_becomes_a_revision_made_once(here: PlayedAws, run: 
     assert registered["tags"] == {
         "gpufleet:revision-of": "arn:aws:batch:us-east-1:123456789012:job-definition/dev-train:1"
     }
+    assert run("images", "list", "dev").stdout == f"training: new  {wanted}\n"
     assert {body["jobDefinition"] for body in here.bodies("submitjob")} == {f"{DEFINITIONS}/dev-train:2"}
 
 
@@ -224,3 +221,12 @@ def test_definition_that_is_gone(here: PlayedAws, run: Any) -> None:
     assert "dev: definition=dev-gone: there is no such active job definition in us-east-1 of the account in use" in (
         submit(run, given=given).stderr
     )
+
+
+def test_repository_without_an_image(here: PlayedAws, run: Any) -> None:
+    done = run("jobs", "submit", "dev", *TRAIN)
+    assert done.stderr == (
+        "Error: dev: image=training: no image of it is recorded; build one with `gpufleet images build dev DIR`, or "
+        "give --image training:TAG\n"
+    )
+    assert run("images", "list", "dev").stdout == "training: none built yet\n"
