@@ -82,8 +82,13 @@ def build(environment: str, settings: AwsBatchSettings) -> dict[str, pulumi.Inpu
         "registry_urls": registry.repository_urls,
         "environments": {name: pool.environment_name for name, pool in pools.items()},
         "first_job": f"gpufleet images build {environment} examples/train && "
-        f"gpufleet jobs submit {environment} --follow -- python3 train.py",
+        f"gpufleet jobs submit {environment}{share(settings)} --follow -- python3 train.py",
     }
+
+
+def share(settings: AwsBatchSettings) -> str:
+    """A queue with shares takes no job that does not say whose it is."""
+    return f" --share {sorted(settings.queue.shares)[0]}" if settings.queue.shares else ""
 
 
 def told(intent: Any) -> dict[str, Any]:  # noqa: ANN401 - a model made at run time

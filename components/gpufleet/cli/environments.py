@@ -53,7 +53,15 @@ def settings_of(environment: str, program: Path, outputs: Path | None, on: str |
     home = _rehearsal(program)
     told = _read(outputs) if outputs else _engine(home, program, environment).outputs(environment, secrets=True)
     settings = settings_from(told, environment, on)
-    if home is None or settings.on != "kubernetes":
+    if home is None:
+        return settings
+    if settings.on == "batch" and "AWS_ENDPOINT_URL" not in os.environ:
+        # boto3 would find the user's own login in their home and ask the real account.
+        raise UserError(
+            f"{environment}: a rehearsal makes queues and compute environments of AWS Batch, and plays none of its "
+            "jobs; jobs can be rehearsed on a cluster, `gpufleet rehearse aws-dev`"
+        )
+    if settings.on != "kubernetes":
         return settings
     return replace(settings, kubeconfig=home.control_plane.instead_of(settings.kubeconfig, environment))
 

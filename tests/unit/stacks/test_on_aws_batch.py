@@ -95,6 +95,39 @@ def test_jobs_are_told_what_nobody_types():
     assert "multinode" not in recording(multinode=None).result["jobs"]
 
 
+def test_the_first_job_names_a_team_where_the_queue_has_shares():
+    assert " --share " not in recording().result["first_job"]
+    shares = {"pools": ["cheap"], "shares": {"vision": 3, "speech": 1}}
+    assert "jobs submit dev --share speech --follow" in recording(queue=shares).result["first_job"]
+
+
+def test_work_overflows_to_the_next_pool_when_the_first_is_full():
+    """Batch itself is not here: its rule, that a job goes to the first environment in order whose limit of vCPUs has
+    room for it, is played on what the stack makes.
+    https://docs.aws.amazon.com/batch/latest/userguide/job_queue_parameters.html (compute environment order)
+    """
+    made = recording(pools={"first": ON_DEMAND | {"types": ["g5.xlarge"], "max": 2, "network": "plain"}, "next": SPOT},
+                     multinode=None)  # fmt: skip
+    limits = {
+        arn_of(made, pool): made.inputs("aws:batch/computeEnvironment:ComputeEnvironment")[f"dev-{pool}-environment"][
+            "computeResources"
+        ]["maxVcpus"]
+        for pool in ("first", "next")
+    }
+    job = json.loads(made.one(DEFINITION).inputs["containerProperties"])
+    vcpus = next(int(each["value"]) for each in job["resourceRequirements"] if each["type"] == "VCPU")
+    order = environments(made)["dev-queue-queue"]
+    used = dict.fromkeys(order, 0)
+    went = []
+    for _ in range(11):
+        place = next((each for each in order if used[each] + vcpus <= limits[each]), None)
+        went.append(place)
+        if place:
+            used[place] += vcpus
+    first, following = arn_of(made, "first"), arn_of(made, "next")
+    assert went == [first] * 2 + [following] * 8 + [None]
+
+
 REFUSED = {
     "a pool that is none": (
         {"queue": {"pools": ["chaep"]}},
