@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -51,6 +52,18 @@ def install(packages: Sequence[str]) -> None:
             _NO_SERVICES.unlink()
     if still := missing(packages):
         raise InstallFailed(f"still missing after apt-get: {' '.join(still)}")
+
+
+def have(packages: Sequence[str], what: str) -> int:
+    """Install what is missing of `packages`. what: begins each line. Exit code 1 after one line that says why not."""
+    try:
+        if lacking := missing(packages):
+            print(f"{what}: installing {' '.join(lacking)}", flush=True)
+            install(lacking)
+    except InstallFailed as failure:
+        print(f"{what}: {failure}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _apt(*words: str) -> None:

@@ -9,22 +9,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
 
-from debian import InstallFailed, install, missing
-
-PACKAGES = ("buildah", "busybox-static", "docker-registry")
-
-
-def main() -> int:
-    """Exit code 0 when all packages are there, 1 with one line otherwise."""
-    try:
-        if packages := missing(PACKAGES):
-            print(f"images: installing {' '.join(packages)}", flush=True)
-            install(packages)
-    except InstallFailed as failure:
-        print(f"images: {failure}", file=sys.stderr)
-        return 1
-    return 0
-
+from debian import have
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(have(("buildah", "busybox-static", "docker-registry"), "images"))
