@@ -34,9 +34,9 @@ def test_a_day(task_nodes, minutes, counts_instances):
         assert day.emptied is not None
 
 
-@pytest.mark.parametrize("task_nodes", [1, 4])
-def test_a_day_with_evictions(task_nodes):
-    days = [a_day(seed, task_nodes, evictions=0.001) for seed in (1, 2, 3)]
+@pytest.mark.parametrize(("task_nodes", "evictions"), [(1, 0.004), (4, 0.001)])
+def test_a_day_with_evictions(task_nodes, evictions):
+    days = [a_day(seed, task_nodes, evictions=evictions) for seed in (1, 2, 3)]
     assert sum(day.evicted for day in days) > 10
     for day in days:
         assert not day.faults
