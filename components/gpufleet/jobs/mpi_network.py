@@ -17,7 +17,7 @@ _EVERYWHERE: Mapping[str, str] = {
 
 
 def network_environment(network: str, interface: str = INTERFACE) -> dict[str, str]:
-    """Environment variables of every rank, by name; ``network`` is plain or efa.
+    """Environment variables of every rank, by name; ``network`` is plain, efa or infiniband.
 
     Everywhere: NCCL, Gloo and both layers of OpenMPI that open sockets keep to the pod's ``interface``. Without it
     each picks one, and where a container sees several (hostNetwork, Multus) ranks end on networks that do not meet.
@@ -30,6 +30,12 @@ def network_environment(network: str, interface: str = INTERFACE) -> dict[str, s
     TCP ten times slower; RDMA and fork safety are on by default from libfabric 1.18 and EFA installer 1.30, said here
     for older images. Sources: docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start-nccl.html,
     github.com/ofiwg/libfabric/blob/main/man/fi_efa.7.md, docs.aws.amazon.com/eks/latest/userguide/node-efa.html.
+    infiniband: NCCL takes InfiniBand's verbs and nothing else, so that here too a job without the devices fails instead
+    of being slow; of a node's adapters those that Azure's HPC images name mlx5_ib, not the Ethernet one. NCCL and UCX
+    may have writes reordered on PCIe, which a virtual machine of Azure needs for full speed. What chooses UCX by itself
+    keeps to the first InfiniBand adapter, and HCOLL stays off, as NCCL does the collective work.
+    Sources: docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html (NCCL_NET, NCCL_IB_HCA: a prefix,
+    NCCL_IB_PCI_RELAXED_ORDERING), learn.microsoft.com/azure/virtual-machines/setup-mpi (UCX_NET_DEVICES).
     """
     environment = {
         **_EVERYWHERE,
@@ -40,4 +46,14 @@ def network_environment(network: str, interface: str = INTERFACE) -> dict[str, s
     }
     if network == "efa":
         return environment | {"FI_EFA_FORK_SAFE": "1", "FI_EFA_USE_DEVICE_RDMA": "1", "FI_PROVIDER": "efa"}
+    if network == "infiniband":
+        return environment | {
+            "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+            "NCCL_IB_HCA": "mlx5_ib",
+            "NCCL_IB_PCI_RELAXED_ORDERING": "1",
+            "NCCL_NET": "IB",
+            "OMPI_MCA_coll_hcoll_enable": "0",
+            "UCX_IB_PCI_RELAXED_ORDERING": "on",
+            "UCX_NET_DEVICES": "mlx5_ib0:1",
+        }
     return environment | {"NCCL_IB_DISABLE": "1"}

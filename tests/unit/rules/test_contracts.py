@@ -38,6 +38,7 @@ from gpufleet.rules.aws.node_image import judge_node_image
 from gpufleet.rules.aws.registry_host import judge_registry_host
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.aws.training_job import judge_command
+from gpufleet.rules.azure.batch_autoscale import judge_autoscale
 from gpufleet.rules.budget import judge_budget
 from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
 from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
@@ -185,6 +186,7 @@ CONSTRUCTED = [
     (judge_training_job, TRAINING),
     (judge_command, 100),
     (judge_outputs_bucket, {"bucket_prefix": "vision-", "expire_days": 90}),
+    (judge_autoscale, {"min": 0, "max": 10, "spot": True, "idle_minutes": 15, "task_nodes": 4}),
     (judge_budget, {"usd_per_month": 1000, "emails": ["ml@example.com"]}),
     (judge_autoscaler_identity, {"region": REGION}),
     (judge_autoscaler, {"region": REGION, "version": "9.52.1"}),
@@ -210,7 +212,7 @@ def called_by_constructors() -> frozenset[str]:
 def test_every_door_of_constructors_is_one(judge):
     """A component or a stack calls it, not only this test."""
     root = Path(__file__).parents[3]
-    packages = [root / "components/gpufleet/aws", root / "components/gpufleet/kubernetes"]
+    packages = [root / "components/gpufleet" / cloud for cloud in ("aws", "azure", "kubernetes")]
     sources = [path for folder in (*packages, root / "stacks") for path in folder.glob("*.py")]
     assert any(f"{judge.__name__}(" in source.read_text() for source in sources)
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.batch.sent_program import program, sent
+from gpufleet.jobs.sent_program import program, sent
 from gpufleet.rules.wording import shown
 
 FILE = "parameters.csv"

@@ -10,10 +10,10 @@ exit code is the job's; a child's end changes nothing for the others), job_timeo
 import json
 from collections.abc import Mapping, Sequence
 
-from gpufleet.jobs.batch.sent_program import program, sent
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
 from gpufleet.jobs.mpi_ssh import SSH_PORT, ssh_with, sshd_with
+from gpufleet.jobs.sent_program import program, sent
 
 OVERRIDES_LIMIT = 8192
 """Characters that a container's command and environment may have as JSON.
@@ -31,9 +31,9 @@ GRACE_SECONDS = 30
 """From SIGTERM to SIGKILL. Source: docs.aws.amazon.com/batch/latest/userguide/job_timeouts.html."""
 
 _HERE = "/dev/shm/gpufleet"
-_PACKAGE = "gpufleet.jobs.batch.node"
-_MODULES = ("process", "notice", "link", "keys", "child", "meeting", "lead", "first")
-_ALONE = ("process", "notice", "keys", "lead", "first")
+_PACKAGE = "gpufleet.jobs.nodes"
+_MODULES = ("process", "notice", "aws_place", "link", "keys", "child", "meeting", "lead", "first")
+_ALONE = ("process", "notice", "aws_place", "keys", "lead", "first")
 """Those without which a main node that is alone gets by: it meets nobody."""
 
 

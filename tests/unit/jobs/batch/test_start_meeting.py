@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpufleet.jobs.batch.node import notice
-from gpufleet.jobs.batch.node.lead import interface
-from gpufleet.jobs.batch.node.link import Link
-from gpufleet.jobs.batch.node.meeting import Meeting
-from gpufleet.jobs.batch.node.process import End, find
+from gpufleet.jobs.nodes import notice
+from gpufleet.jobs.nodes.lead import interface
+from gpufleet.jobs.nodes.link import Link
+from gpufleet.jobs.nodes.meeting import Meeting
+from gpufleet.jobs.nodes.process import End, find
 
 KEY = "ssh-ed25519 AAAA gpufleet"
 

@@ -9,15 +9,16 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gpufleet.jobs.batch.node.keys import HERE, make_folder, make_key
-from gpufleet.jobs.batch.node.link import Link, job
-from gpufleet.jobs.batch.node.notice import asked, tell
-from gpufleet.jobs.batch.node.process import End, code_of, find, number, start
+from gpufleet.jobs.nodes.aws_place import job, main_address, number
+from gpufleet.jobs.nodes.keys import HERE, make_folder, make_key
+from gpufleet.jobs.nodes.link import Link
+from gpufleet.jobs.nodes.notice import asked, tell
+from gpufleet.jobs.nodes.process import End, code_of, find, start
 
 
 # The connection to the main node, asked for as long as that may take to start.
 def reach(plan: dict[str, Any]) -> Link:
-    address = os.environ.get("AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS", "")
+    address = main_address()
     end = time.monotonic() + plan["patience"]
     while not asked:
         try:

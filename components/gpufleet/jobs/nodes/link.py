@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
-
-
-# Of all nodes the same; what follows # is the node's index.
-def job() -> str:
-    return os.environ.get("AWS_BATCH_JOB_ID", "").partition("#")[0] or "-"
 
 
 class Link:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from gpufleet.jobs.batch.node.process import End, find
+from gpufleet.jobs.nodes.process import End, find
 
 HERE = Path("/dev/shm/gpufleet")
 

@@ -19,11 +19,6 @@ def say(line: str) -> None:
     print("gpufleet: " + line, file=sys.stderr, flush=True)
 
 
-# A number that Batch gives, 0 where it does not: a job of one container is the main node of one.
-def number(name: str) -> int:
-    return int(os.environ.get("AWS_BATCH_JOB_" + name, 0))
-
-
 def find(program: str, package: str) -> str:
     found = shutil.which(program) or shutil.which(program, path="/usr/sbin")
     if not found:

@@ -1,14 +1,15 @@
-# The first process: python3 -I -c TEXT COMMAND...; TEXT ends with a call of main with what start.py has planned.
+# The first process on AWS Batch: python3 -I -c TEXT COMMAND...; TEXT ends with a call of main with start.py's plan.
 from __future__ import annotations
 
 import json
 import signal
 import sys
 
-from gpufleet.jobs.batch.node.child import follow
-from gpufleet.jobs.batch.node.lead import lead
-from gpufleet.jobs.batch.node.notice import asked
-from gpufleet.jobs.batch.node.process import End, number, say
+from gpufleet.jobs.nodes.aws_place import number
+from gpufleet.jobs.nodes.child import follow
+from gpufleet.jobs.nodes.lead import lead
+from gpufleet.jobs.nodes.notice import asked
+from gpufleet.jobs.nodes.process import End, say
 
 
 def main(told: str) -> int:

@@ -9,11 +9,12 @@ import struct
 import time
 from typing import Any
 
-from gpufleet.jobs.batch.node.keys import HERE, make_folder, make_key
-from gpufleet.jobs.batch.node.link import Link
-from gpufleet.jobs.batch.node.meeting import Meeting
-from gpufleet.jobs.batch.node.notice import asked, tell
-from gpufleet.jobs.batch.node.process import End, code_of, find, kill, number, say, start
+from gpufleet.jobs.nodes.aws_place import hosts, number, verdict
+from gpufleet.jobs.nodes.keys import HERE, make_folder, make_key
+from gpufleet.jobs.nodes.link import Link
+from gpufleet.jobs.nodes.meeting import Meeting
+from gpufleet.jobs.nodes.notice import asked, tell
+from gpufleet.jobs.nodes.process import End, code_of, find, kill, start
 
 
 def interface(address: str) -> str:
@@ -47,8 +48,7 @@ def lead(plan: dict[str, Any], command: list[str]) -> int:
         with socket.socket() as probe:
             probe.bind((address, 0))
             port = str(probe.getsockname()[1])
-        hosts = [address, *(node.address for node in nodes)]
-        (HERE / "hostfile").write_text("".join(f"{host} slots={plan['slots']}\n" for host in hosts))
+        (HERE / "hostfile").write_text("".join(f"{host} slots={plan['slots']}\n" for host in hosts(address, nodes)))
         for name, value in plan["env"].items():
             os.environ[name] = value.replace("{main}", address).replace("{port}", port)
             os.environ[name] = os.environ[name].replace("{interface}", interface(address))
@@ -68,7 +68,7 @@ def lead(plan: dict[str, Any], command: list[str]) -> int:
 
 
 def run(plan: dict[str, Any], command: list[str], meeting: Meeting | None) -> int:
-    mpirun, told, gone = start(command), False, ""
+    mpirun, told, gone = start(command), False, None
     ends: list[tuple[float, signal.Signals]] = []
     while True:
         code = code_of(mpirun)
@@ -76,7 +76,7 @@ def run(plan: dict[str, Any], command: list[str], meeting: Meeting | None) -> in
             break
         now = time.monotonic()
         for link in meeting.listen(0.5) if meeting else []:
-            gone = gone or f"node {link.index} ({link.address}) is gone; look at its log"
+            gone = gone or link
             # mpirun notices by itself, but where the node's network is gone with it.
             ends = ends or [(now + 10, signal.SIGTERM), (now + 15, signal.SIGKILL)]
         if not meeting:
@@ -91,6 +91,4 @@ def run(plan: dict[str, Any], command: list[str], meeting: Meeting | None) -> in
             ends = [(end - 6, signal.SIGTERM), (end - 2, signal.SIGKILL)]
         if ends and now > ends[0][0]:
             kill(mpirun, ends.pop(0)[1])
-    if gone:
-        say(gone)
-    return code or int(bool(gone))
+    return verdict(code, gone, meeting.links if meeting else [])

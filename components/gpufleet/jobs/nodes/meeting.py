@@ -8,9 +8,10 @@ import socket
 import time
 from typing import Any
 
-from gpufleet.jobs.batch.node.link import Link, job
-from gpufleet.jobs.batch.node.notice import asked
-from gpufleet.jobs.batch.node.process import End, number, say
+from gpufleet.jobs.nodes.aws_place import job, number
+from gpufleet.jobs.nodes.link import Link
+from gpufleet.jobs.nodes.notice import asked
+from gpufleet.jobs.nodes.process import End, say
 
 
 class Meeting:

@@ -5,7 +5,7 @@ import contextlib
 import signal
 from pathlib import Path
 
-from gpufleet.jobs.batch.node.process import kill, say
+from gpufleet.jobs.nodes.process import kill, say
 
 # What the first process was asked to end with.
 asked: list[int] = []

@@ -1,0 +1,26 @@
+"""Stands in for Azure Batch's agent on one node: runs the two command lines, without a shell, as tasks are.
+
+    azure_agent.py COORDINATION APPLICATION GO
+
+Runs the coordination command line and says with which code it returned. On the master node it then waits for the file
+GO, which the tests make when all nodes have said so, and ends with the application command's code; any other stays.
+"""
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+coordination, application, go = sys.argv[1:]
+Path(os.environ["AZ_BATCH_TASK_WORKING_DIR"]).mkdir(parents=True, exist_ok=True)
+code = subprocess.run(shlex.split(coordination), stdin=subprocess.DEVNULL, check=False).returncode
+print(f"coordinated {code}", flush=True)
+if code:
+    sys.exit(code)
+while os.environ["AZ_BATCH_IS_CURRENT_NODE_MASTER"] != "true":
+    time.sleep(1)
+while not Path(go).exists():
+    time.sleep(0.05)
+sys.exit(subprocess.run(shlex.split(application), stdin=subprocess.DEVNULL, check=False).returncode)

@@ -1,0 +1,104 @@
+"""Nodes of an Azure Batch multi-instance task on this machine: Azure's variables, its two commands, and a network."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from job_run import DIRECTORY, ROOT
+from pod import IMAGE_PATH, Pod, PodPlan, running_pod
+from pod_network import PodNetwork, pod_network
+
+SECONDS = 60
+MOUNTS = "/mnt"
+
+
+def azure_environment(index: int, addresses: list[str]) -> dict[str, str]:
+    """The variables that Azure Batch gives node ``index``; the master node, here 0, stands last in the lists.
+
+    In which order it lists them is not documented. A task directory is another one on each node; only the shared one
+    is the same on all. Source: learn.microsoft.com/azure/batch/batch-compute-node-environment-variables.
+    """
+    listed = [*addresses[1:], addresses[0]]
+    directory = f"/tmp/workitems/train/job-1/digits{f'-{index}' if index else ''}"
+    return {
+        "AZ_BATCH_ACCOUNT_NAME": "trainers",
+        "AZ_BATCH_ACCOUNT_URL": "https://trainers.westeurope.batch.azure.com/",
+        "AZ_BATCH_HOST_LIST": ",".join(listed),
+        "AZ_BATCH_IS_CURRENT_NODE_MASTER": "false" if index else "true",
+        "AZ_BATCH_JOB_ID": "train",
+        "AZ_BATCH_MASTER_NODE": f"{addresses[0]}:6000",
+        "AZ_BATCH_NODE_ID": f"tvmps_{index}",
+        "AZ_BATCH_NODE_IS_DEDICATED": "false",
+        "AZ_BATCH_NODE_LIST": ";".join(listed),
+        "AZ_BATCH_NODE_MOUNTS_DIR": MOUNTS,
+        "AZ_BATCH_POOL_ID": "spot",
+        "AZ_BATCH_TASK_DIR": directory,
+        "AZ_BATCH_TASK_ID": "digits",
+        "AZ_BATCH_TASK_SHARED_DIR": "/tmp/workitems/train/job-1/digits",
+        "AZ_BATCH_TASK_WORKING_DIR": f"{directory}/wd",
+        "CCP_NODES": f"{len(listed)} " + " ".join(f"{address} 4" for address in listed),
+    }
+
+
+@dataclass
+class AzureNodes:
+    """A pool whose nodes have a mount at `MOUNTS` in common; each try of a task gets nodes without local files."""
+
+    network: PodNetwork
+    folder: Path
+    python: Path
+    uid: int
+    tries: Iterator[int]
+
+    @property
+    def volume(self) -> Path:
+        return self.folder / "volume"
+
+    @contextmanager
+    def node(
+        self, index: int, coordination: str, application: str, go: str = "go", **environment: str
+    ) -> Iterator[Pod]:
+        """Node ``index`` and the agent's stand-in; ``environment`` is the task's, and Azure's where it differs."""
+        image = {"PATH": f"{self.python.parent}:{IMAGE_PATH}", "OMP_NUM_THREADS": "1"}
+        azure = azure_environment(index, list(self.network.addresses.values()))
+        plan = PodPlan(
+            name=f"node-{index}",
+            command=["python3", f"{DIRECTORY}/azure_agent.py", coordination, application, f"{MOUNTS}/{go}"],
+            environment={**image, **azure, **environment},
+            mounts={DIRECTORY: self.folder / "programs", MOUNTS: self.volume},
+            uid=self.uid,
+            gid=self.uid,
+            directory=DIRECTORY,
+        )
+        with running_pod(plan, self.network, self.folder / f"node-{index}-{next(self.tries)}") as pod:
+            yield pod
+
+    @contextmanager
+    def task(self, coordination: str, application: str, **environment: str) -> Iterator[list[Pod]]:
+        """One try of the task: all nodes, the coordination command returned on each, the application command begun."""
+        go = f"go-{next(self.tries)}"
+        with ExitStack() as stack:
+            pods = [
+                stack.enter_context(self.node(index, coordination, application, go, **environment))
+                for index in range(len(self.network.addresses))
+            ]
+            for pod in pods:
+                pod.wait_for("coordinated 0\n", SECONDS)
+            (self.volume / go).touch()
+            yield pods
+
+
+@contextmanager
+def azure_nodes(folder: Path, python: Path, nodes: int = 2, uid: int = 1000) -> Iterator[AzureNodes]:
+    """An image with examples/train and the programs beside this file in its WORKDIR, a mount, and a network."""
+    programs = folder / "programs"
+    shutil.copytree(ROOT / "examples" / "train", programs)
+    for program in ("allreduce.py", "azure_agent.py"):
+        shutil.copy(Path(__file__).with_name(program), programs)
+    (folder / "volume").mkdir()
+    shutil.chown(folder / "volume", uid, uid)
+    with pod_network([f"node-{index}" for index in range(nodes)]) as network:
+        yield AzureNodes(network, folder, python, uid, count())

@@ -1,0 +1,98 @@
+"""What a node makes of Azure Batch's variables, and what it says when another is gone."""
+
+import os
+import socket
+
+import pytest
+
+from gpufleet.jobs.nodes import azure_first, azure_place, notice
+from gpufleet.jobs.nodes.azure_place import EVICTED, hosts, job, main_address, number, verdict
+from gpufleet.jobs.nodes.link import Link
+from gpufleet.jobs.nodes.process import End
+
+
+@pytest.fixture
+def task(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Of three nodes; this one, with the loopback address, is listed second and the master node third."""
+    for name, value in {
+        "HOST_LIST": "192.0.2.1,127.0.0.1,192.0.2.3",
+        "MASTER_NODE": "192.0.2.3:6000",
+        "JOB_ID": "train",
+        "TASK_ID": "digits",
+    }.items():
+        monkeypatch.setenv("AZ_BATCH_" + name, value)
+    return monkeypatch
+
+
+def test_a_node_finds_itself(task: pytest.MonkeyPatch):
+    assert (number("NODE_INDEX"), number("MAIN_NODE_INDEX"), number("NUM_NODES")) == (2, 0, 3)
+    assert (main_address(), job()) == ("192.0.2.3", "train/digits")
+
+
+def test_ranks_start_at_the_master_node(task: pytest.MonkeyPatch):
+    assert hosts("192.0.2.3", []) == ["192.0.2.3", "192.0.2.1", "127.0.0.1"]
+
+
+def test_a_task_without_other_nodes(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("AZ_BATCH_HOST_LIST", raising=False)
+    assert (number("NODE_INDEX"), number("MAIN_NODE_INDEX"), number("NUM_NODES")) == (0, 0, 0)
+    assert hosts("127.0.0.1", []) == ["127.0.0.1"]
+
+
+def test_a_container_with_a_network_of_its_own(task: pytest.MonkeyPatch):
+    task.setenv("AZ_BATCH_HOST_LIST", "192.0.2.1,192.0.2.3")
+    with pytest.raises(End, match=r"^none of .* is here; run the container with --network host$"):
+        number("NODE_INDEX")
+
+
+def test_variables_in_words(task: pytest.MonkeyPatch):
+    assert azure_first.expanded("$AZ_BATCH_JOB_ID/${AZ_BATCH_TASK_ID}s $HOME") == "train/digitss $HOME"
+    with pytest.raises(End, match=r"^\$AZ_BATCH_NODE_X/a: Azure Batch sets no AZ_BATCH_NODE_X here"):
+        azure_first.expanded("$AZ_BATCH_NODE_X/a")
+
+
+@pytest.fixture
+def node() -> Link:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        link = Link(socket.create_connection(door.getsockname(), 5))
+    link.index = 4
+    link.place.close()
+    return link
+
+
+@pytest.mark.parametrize("code", [0, 7])
+def test_no_node_is_gone(code: int):
+    assert verdict(code, None, []) == code
+
+
+def test_a_node_is_gone(node: Link, capsys: pytest.CaptureFixture[str]):
+    assert verdict(1, node, []) == EVICTED
+    assert capsys.readouterr().err.startswith("gpufleet: node 4 (127.0.0.1) is gone, as a Spot node that is evicted: ")
+
+
+def test_mpirun_noticed_first(node: Link, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Whether a node is there is asked at its sshd."""
+    asked = []
+
+    def refuse(address: tuple[str, int], timeout: float) -> socket.socket:
+        asked.append((address, timeout))
+        raise TimeoutError
+
+    monkeypatch.setattr(azure_place.socket, "create_connection", refuse)
+    assert verdict(1, None, [node]) == EVICTED
+    assert asked == [(("127.0.0.1", 2222), 5)]
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_ranks_that_succeeded_need_no_node(node: Link):
+    assert verdict(0, node, []) == 0
+
+
+def test_a_task_that_was_ended_is_not_evicted(node: Link, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(azure_place, "asked", [15])
+    assert notice.asked == []
+    assert verdict(143, node, [node]) == 143
+
+
+def test_the_lock_is_the_users_own():
+    assert str(os.getuid()) in azure_first.LOCK
