@@ -2,13 +2,15 @@
 
 The Resource Groups Tagging API finds everything with tags but IAM roles, which are asked for one by one. What takes no
 tags is found by what it hangs on: routes and associations on tagged route tables, mount targets on tagged file systems
-(and on those of tagged access points, where a tagged security group guards them), inline policies on tagged roles.
+(and on those of tagged access points, where a tagged security group guards them), inline policies and instance profiles
+on tagged roles.
 
 Not looked for, since AWS accepts the same request again, so that the next `up` simply repeats it: policies attached to
-roles (AttachRolePolicy), backup, lifecycle and access policies of file systems and registries (Put...), access policies
-of an EKS cluster (AssociateAccessPolicy), tags of scaling groups (CreateOrUpdateTags). A pull-through cache rule is the
-whole account's and says nothing of an environment; AWS refuses a second one of its prefix, and the first is then
-imported by that prefix (`pulumi import aws:ecr/pullThroughCacheRule:PullThroughCacheRule NAME PREFIX`).
+roles (AttachRolePolicy), backup, lifecycle and access policies of file systems, registries and buckets, and what else a
+bucket is told (Put...), access policies of an EKS cluster (AssociateAccessPolicy), tags of scaling groups
+(CreateOrUpdateTags). A pull-through cache rule is the whole account's and says nothing of an environment; AWS refuses a
+second one of its prefix, and the first is then imported by that prefix (`pulumi import
+aws:ecr/pullThroughCacheRule:PullThroughCacheRule NAME PREFIX`).
 
 The Tagging API lists some things for hours after they are gone (aws/aws-sdk#676), and some are gone only by their
 status. So what it says of EC2 and KMS is checked with the service itself: `questions` in import_ids.json.
@@ -55,7 +57,8 @@ class AwsInventory:
         """
         look = _Look(self._account, environment)
         tagged = [found for arn, name in look.tagged() for found in look.read(arn, name)]
-        found = [*tagged, *look.routes(), *look.mount_targets(tagged), *look.inline_policies(tagged)]
+        of_roles = [*look.inline_policies(tagged), *look.instance_profiles(tagged)]
+        found = [*tagged, *look.routes(), *look.mount_targets(tagged), *of_roles]
         return list({(each.type, each.import_id): each for each in found}.values())
 
 
@@ -151,7 +154,7 @@ class _Look:
         if not rows:
             yield Found(f"aws:{service}", arn, name, arn=arn)
         for row, match in rows:
-            words = {**match.groupdict(), "environment": self._environment}
+            words = {**match.groupdict(), "environment": self._environment, "arn": arn}
             if row.type == "aws:eks/accessEntry:AccessEntry":
                 words["principal"] = self._principal(arn, words["cluster"])
             if all(words.values()) and (row.alive is None or words["id"] in self._alive(row.alive, words)):
@@ -224,6 +227,13 @@ class _Look:
             for policy in self._ask("iam", "list_role_policies", "PolicyNames[]", RoleName=role):
                 own = f"{role}:{policy}"
                 yield Found("aws:iam/rolePolicy:RolePolicy", own, None, own, {"role": role})
+
+    def instance_profiles(self, tagged: Iterable[Found]) -> Iterator[Found]:
+        """Profiles of the environment's roles; the Tagging API is not documented to find them by their own tags."""
+        for role in sorted(_ids(tagged, "aws:iam/role:Role")):
+            call, answer = "list_instance_profiles_for_role", "InstanceProfiles[].InstanceProfileName"
+            for own in self._ask("iam", call, answer, RoleName=role):
+                yield Found("aws:iam/instanceProfile:InstanceProfile", own, None, own, {"role": role})
 
 
 def _ids(found: Iterable[Found], type_: str) -> set[str]:

@@ -69,6 +69,15 @@ ROWS = [
     ("aws:ec2/instance:Instance", arn("ec2", "instance/i-0a1b"), "i-0a1b", "i-0a1b"),
     ("aws:ebs/volume:Volume", arn("ec2", "volume/vol-0a1b"), "vol-0a1b", "vol-0a1b"),
     ("aws:ec2/networkInterface:NetworkInterface", arn("ec2", "network-interface/eni-0a1b"), "eni-0a1b", "eni-0a1b"),
+    (
+        "aws:batch/computeEnvironment:ComputeEnvironment",
+        arn("batch", "compute-environment/dev-spot-1a2b"),
+        "dev-spot-1a2b",
+        "dev-spot-1a2b",
+    ),
+    ("aws:batch/jobQueue:JobQueue", *[arn("batch", "job-queue/dev-queue-1a2b")] * 3),
+    ("aws:batch/jobDefinition:JobDefinition", *[arn("batch", "job-definition/dev-job-1a2b:3")] * 3),
+    ("aws:batch/schedulingPolicy:SchedulingPolicy", *[arn("batch", "scheduling-policy/dev-shares-1a2b")] * 3),
     ("aws:eks/cluster:Cluster", arn("eks", "cluster/dev"), "dev", "dev"),
     (
         "aws:eks/nodeGroup:NodeGroup",
@@ -135,6 +144,7 @@ UNTAGGED = {
     "aws:ec2/route:Route",
     "aws:ec2/routeTableAssociation:RouteTableAssociation",
     "aws:efs/mountTarget:MountTarget",
+    "aws:iam/instanceProfile:InstanceProfile",
     "aws:iam/rolePolicy:RolePolicy",
 }
 """Found by what they hang on."""
@@ -145,8 +155,17 @@ ACCEPTED_TWICE = {
     "aws:efs/fileSystemPolicy:FileSystemPolicy",
     "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+    "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration",
+    "aws:s3/bucketOwnershipControls:BucketOwnershipControls",
+    "aws:s3/bucketPolicy:BucketPolicy",
+    "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock",
+    "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration",
+    "aws:s3/bucketVersioning:BucketVersioning",
 }
 OF_THE_ACCOUNT = {"aws:ecr/pullThroughCacheRule:PullThroughCacheRule"}
+
+
+SERVICES = {"autoscaling", "batch", "cloudwatch", "ec2", "ecr", "efs", "eks", "iam", "kms", "s3", "vpc"}
 
 
 def test_whatever_a_component_makes_can_be_found_or_needs_not_be():
@@ -154,7 +173,19 @@ def test_whatever_a_component_makes_can_be_found_or_needs_not_be():
     for file in (files("gpufleet.aws")).iterdir():
         if file.name.endswith(".py"):
             for module, name in re.findall(r"\b([a-z0-9]+)\.([A-Z]\w+)\(", file.read_text()):
-                if module in {"autoscaling", "cloudwatch", "ec2", "ecr", "efs", "eks", "iam", "kms", "s3", "vpc"}:
+                if module in {
+                    "autoscaling",
+                    "batch",
+                    "cloudwatch",
+                    "ec2",
+                    "ecr",
+                    "efs",
+                    "eks",
+                    "iam",
+                    "kms",
+                    "s3",
+                    "vpc",
+                }:
                     made.add(f"aws:{module}/{name[0].lower()}{name[1:]}:{name}")
     made = {type_ for type_ in made if not type_.endswith("Args")}
     assert len(made) > 30
@@ -343,6 +374,7 @@ DENIED = [
     ("ListRoles", "AccessDenied", "iam:ListRoles"),
     ("ListRoleTags", "AccessDenied", "iam:ListRoleTags"),
     ("ListRolePolicies", "AccessDenied", "iam:ListRolePolicies"),
+    ("ListInstanceProfilesForRole", "AccessDenied", "iam:ListInstanceProfilesForRole"),
     ("DescribeTags", "UnauthorizedOperation", "ec2:DescribeTags"),
     ("DescribeRouteTables", "UnauthorizedOperation", "ec2:DescribeRouteTables"),
     ("DescribeMountTargets", "AccessDeniedException", "elasticfilesystem:DescribeMountTargets"),

@@ -63,6 +63,9 @@ def environment(name, number):
     statement = {"Effect": "Allow", "Action": "logs:PutLogEvents", "Resource": "*"}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
     iam.put_role_policy(RoleName=role, PolicyName="write-5d6e", PolicyDocument=policy)
+    profile = f"{name}-profile-1a2b3c4"
+    iam.create_instance_profile(InstanceProfileName=profile)
+    iam.add_role_to_instance_profile(InstanceProfileName=profile, RoleName=role)
     return {
         ("aws:ec2/vpc:Vpc", vpc, f"{name}-vpc"),
         ("aws:ec2/subnet:Subnet", subnet, f"{name}-subnet"),
@@ -79,6 +82,7 @@ def environment(name, number):
         ("aws:cloudwatch/logGroup:LogGroup", log, f"{name}-logs"),
         ("aws:iam/role:Role", role, f"{name}-role"),
         ("aws:iam/rolePolicy:RolePolicy", f"{role}:write-5d6e", None),
+        ("aws:iam/instanceProfile:InstanceProfile", profile, None),
     }
 
 

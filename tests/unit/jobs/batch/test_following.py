@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,11 @@ def test_interruption_leaves_the_job_and_says_how_to_come_back(here: PlayedAws, 
     assert run("jobs", "submit", "dev", "--name", "train", "--image", IMAGE, *TRAIN).exit_code == 0
     words = ["jobs", "logs", "dev", "train", "--follow", "--outputs", str(tmp_path / "outputs.json")]
     program = [sys.executable, "-c", "from gpufleet.cli import main; main()", *words]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    # Children of a shell's background job ignore Ctrl-C, unless told.
+    listening = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=listening
+    ) as process:
         try:
             assert process.stderr
             assert process.stderr.readline() == "train: SUBMITTED\n"

@@ -21,8 +21,8 @@ CASES = {
             {"minutes": 1440},
             "unverified",
             (
-                "trainers: idle_minutes=1440: not verified: looks back farther than Batch is known to keep samples, and "
-                "without them no node goes; use 5 to 60 [azure-batch-idle-window]"
+                "trainers: idle_minutes=1440: not verified: looks back farther than Batch is known to keep samples, "
+                "and without them no node goes; use 5 to 60 [azure-batch-idle-window]"
             ),
         ),
     ],
