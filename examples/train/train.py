@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -230,6 +230,17 @@ def train(args: argparse.Namespace, team: Team, notice: ReclaimNotice) -> int:
     return 0
 
 
+def leave(told: str) -> NoReturn:
+    """End this rank alone, with ``told`` as its one line and exit code 1.
+
+    At once, because the threads that still exchange with other ranks may never end: Python's own end would wait for
+    them, or the C++ runtime would abort (SIGABRT) when it finds them running.
+    """
+    print(f"train.py: {told}", file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    os._exit(1)
+
+
 def main() -> int:
     """Exit code 0 at the last step, 143 after notice, 1 with one line otherwise, 2 for wrong arguments."""
     args = arguments()
@@ -240,14 +251,12 @@ def main() -> int:
         who = f"rank {place.rank}: "
         code = train(args, Team.assemble(place), notice)
     except TrainingRefused as refusal:
-        print(f"train.py: {who}{refusal}", file=sys.stderr, flush=True)
-        return 1
+        leave(f"{who}{refusal}")
     except RuntimeError as failure:
         told = (str(failure) or "no message").splitlines()[0]
         if not any(word in told for word in ("gloo", "Gloo", "NCCL", "TCPStore", "Connection", "connect")):
             raise
-        print(f"train.py: {who}lost another rank; start again to go on: {told}", file=sys.stderr, flush=True)
-        return 1
+        leave(f"{who}lost another rank; start again to go on: {told}")
     dist.destroy_process_group()
     return code
 

@@ -162,6 +162,13 @@ def test_folder_that_cannot_be_written(example: Example):
     assert "cannot be written: " in example.refusal("--steps", 5)
 
 
+def test_refusal_does_not_wait_for_threads_of_the_exchange(example: Example):
+    """Python's own end would: seen on a busy machine, it found gloo's threads running and aborted (SIGABRT)."""
+    (example.folder / "sitecustomize.py").write_text("import atexit, os; atexit.register(os.abort)")
+    (example.folder / "checkpoints").write_text("a file")
+    assert "cannot be written: " in example.refusal("--steps", 5, PYTHONPATH=str(example.folder))
+
+
 def test_loss_that_runs_away(example: Example):
     line = example.refusal("--steps", 50, "--learning-rate", 1e6)
     assert re.search(r"the loss is (nan|inf) at step \d+; give a smaller --learning-rate", line)
