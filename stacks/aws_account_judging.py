@@ -1,10 +1,10 @@
 """Judge what every AWS environment has by its settings, before its first resource."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from aws_account_settings import AwsAccountSettings
-from aws_parts import mounted_zones, registry_of, tags
+from aws_parts import mounted_zones, registry_of
 from gpufleet.address_plan import plan_subnets
 from gpufleet.aws.network import DEFAULT_CIDR, DEFAULT_MAX_ZONES
 from gpufleet.plan.quotas import judge_quotas
@@ -15,9 +15,8 @@ from gpufleet.rules.aws.registry_host import judge_registry_host
 from gpufleet.rules.judged import Judged
 from gpufleet.rules.rule import Finding
 from gpufleet.rules.subnet import judge_addresses
+from parts import named, tags
 from settings import given
-
-T = TypeVar("T")
 
 
 def judge_surroundings(environment: str, settings: AwsAccountSettings) -> dict[str, list[Finding]]:
@@ -69,8 +68,3 @@ def _addresses(
         cidrs = [ranges[zone] for zone in intent.zones if zone in ranges]
         found += [Judged(f"{environment}-{pool}", each) for each in judge_addresses(cidrs, intent.max, held) if cidrs]
     return found
-
-
-def named(environment: str, parts: Mapping[str, T]) -> dict[str, T]:
-    """The parts of the stack by their logical names."""
-    return {f"{environment}-{part}": value for part, value in parts.items()}

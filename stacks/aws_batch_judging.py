@@ -1,6 +1,6 @@
 """Judge an AWS Batch environment by its settings, before its first resource."""
 
-from aws_account_judging import judge_pools_together, judge_surroundings, named
+from aws_account_judging import judge_pools_together, judge_surroundings
 from aws_batch_parts import job_of, multinode_of, pools_in_order, repository
 from aws_batch_settings import AwsBatchSettings
 from gpufleet.refusal import refuse_stack
@@ -11,6 +11,7 @@ from gpufleet.rules import (
     judge_training_job,
 )
 from gpufleet.rules.aws.batch_stack import judge_multinode_pool, judge_pool_names, judge_repository
+from parts import named
 from settings import given
 
 ADDRESSES_PER_NODE = 2

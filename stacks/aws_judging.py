@@ -1,7 +1,7 @@
 """Judge an AWS environment with an EKS cluster by its settings, before its first resource."""
 
 import on_cluster
-from aws_account_judging import judge_pools_together, judge_surroundings, named
+from aws_account_judging import judge_pools_together, judge_surroundings
 from aws_parts import autoscaler_of, cluster_of, control_zones, refused_zones, volume_files
 from aws_settings import AwsSettings
 from gpufleet.aws.addons import ADDONS, ADDRESSES_PER_NODE
@@ -13,6 +13,7 @@ from gpufleet.rules.aws.cluster_access import judge_cluster_access, judge_instal
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.judged import Judged
 from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
+from parts import named
 from settings import given
 
 

@@ -9,13 +9,6 @@ from gpufleet.catalog import aws
 from settings import given
 
 
-def tags(environment: str, settings: AwsAccountSettings) -> dict[str, str]:
-    """Tags of every resource: by them `gpufleet adopt` and the bill find an environment's things."""
-    expires = settings.expires_at.isoformat() if settings.expires_at else "never"
-    own = {"owner": settings.owner, "project": settings.project, "environment": environment, "expires-at": expires}
-    return settings.tags | own
-
-
 def control_zones(settings: AwsSettings) -> list[str]:
     """Zones of the control plane: as configured, else those of the network that EKS does not refuse."""
     if settings.cluster.zones is not None:

@@ -6,11 +6,12 @@ from typing import Any, cast
 import pulumi
 
 from aws_account_settings import AwsAccountSettings
-from aws_parts import mounted_zones, registry_of, tags
+from aws_parts import mounted_zones, registry_of
 from gpufleet.aws.budget import Budget, BudgetArgs
 from gpufleet.aws.network import Network, NetworkArgs
 from gpufleet.aws.registry import Registry, RegistryArgs
 from gpufleet.aws.shared_files import SharedFiles, SharedFilesArgs
+from parts import tags
 from settings import given
 
 

@@ -6,7 +6,7 @@ import pulumi
 
 import on_cluster
 from aws_judging import refuse
-from aws_parts import autoscaler_of, cluster_of, control_zones, tags, volume_files
+from aws_parts import autoscaler_of, cluster_of, control_zones, volume_files
 from aws_settings import AwsSettings
 from aws_surroundings import files_of, network_of, own, registry_for, watch_costs
 from gpufleet.aws.autoscaler_identity import AutoscalerIdentity, AutoscalerIdentityArgs
@@ -16,6 +16,7 @@ from gpufleet.aws.kubeconfig import kubeconfig
 from gpufleet.aws.network import Network
 from gpufleet.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
 from gpufleet.kubernetes.provider import cluster_provider
+from parts import tags
 from settings import given
 
 

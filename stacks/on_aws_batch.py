@@ -7,12 +7,12 @@ import pulumi
 from aws_batch_judging import refuse
 from aws_batch_parts import PREFIX, job_of, multinode_of, pools_in_order, repository
 from aws_batch_settings import AwsBatchSettings
-from aws_parts import tags
 from aws_surroundings import files_of, network_of, own, registry_for, watch_costs
 from gpufleet.aws.batch_environment import BatchEnvironment, BatchEnvironmentArgs
 from gpufleet.aws.batch_queue import BatchQueue, BatchQueueArgs
 from gpufleet.aws.outputs_bucket import OutputsBucket, OutputsBucketArgs
 from gpufleet.aws.training_job import TrainingJob, TrainingJobArgs
+from parts import tags
 from settings import given
 
 
