@@ -176,8 +176,14 @@ def _merged(inputs: Mapping[str, object], computed: Mapping[str, object]) -> dic
 class _Cloud(mocks.Mocks):
     """Answers a registration with inputs plus computed outputs; these are unknown in preview, as is the id."""
 
-    def __init__(self, preview: bool, computed: Mapping[str, Mapping[str, object]]) -> None:
+    def __init__(
+        self,
+        preview: bool,
+        computed: Mapping[str, Mapping[str, object]],
+        answers: Mapping[str, Mapping[str, object]],
+    ) -> None:
         self.preview = preview
+        self.answers = answers
         self.computed: dict[str, Mapping[str, object]] = {**COMPUTED, **computed}
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, object]]:
@@ -192,6 +198,8 @@ class _Cloud(mocks.Mocks):
         return None if self.preview else f"{args.name}-id", _merged(inputs, computed)
 
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, object], None]:
+        if args.token in self.answers:
+            return dict(self.answers[args.token]), None
         raise AssertionError(f"a component looked something up in the cloud: {args.token}")
 
 
@@ -240,14 +248,16 @@ def construct(
     build: Callable[[], T],
     preview: bool,
     computed: Mapping[str, Mapping[str, object]] | None = None,
+    answers: Mapping[str, Mapping[str, object]] | None = None,
 ) -> Recording[T]:
     """Run ``build`` to its end (all registrations done) and return what it registered.
 
-    ``computed`` adds outputs per type token to :data:`COMPUTED`. What ``build`` raises is raised here, and so is an
-    error inside an ``apply``.
+    ``computed`` adds outputs per type token to :data:`COMPUTED`. ``answers`` are what the functions of a provider
+    return, by their token, such as azure-native:storage:listStorageAccountKeys; any other call fails. What ``build``
+    raises is raised here, and so is an error inside an ``apply``.
     """
     recording = Recording[T]()
-    _run(build, preview, computed or {}, recording)
+    _run(build, preview, computed or {}, answers or {}, recording)
     return recording
 
 
@@ -255,7 +265,7 @@ def refusal(build: Callable[[], object], preview: bool) -> list[str]:
     """The lines with which ``build`` is refused; fails if it is accepted or had registered anything by then."""
     recording = Recording[object]()
     try:
-        _run(build, preview, {}, recording)
+        _run(build, preview, {}, {}, recording)
     except pulumi.RunError as error:
         assert recording.resources == [], "refused only after resources were registered"
         return str(error).splitlines()
@@ -266,9 +276,10 @@ def _run(
     build: Callable[[], T],
     preview: bool,
     computed: Mapping[str, Mapping[str, object]],
+    answers: Mapping[str, Mapping[str, object]],
     recording: Recording[T],
 ) -> None:
-    cloud = _Cloud(preview, computed)
+    cloud = _Cloud(preview, computed, answers)
     set_mocks(cloud, project="project", stack="stack", preview=preview, monitor=_Monitor(cloud, recording))
 
     SETTINGS.callbacks = recording  # type: ignore[assignment]

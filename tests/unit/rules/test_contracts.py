@@ -39,6 +39,7 @@ from gpufleet.rules.aws.registry_host import judge_registry_host
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.aws.training_job import judge_command
 from gpufleet.rules.azure.batch_autoscale import judge_autoscale
+from gpufleet.rules.azure.place import judge_azure_environment, judge_azure_place
 from gpufleet.rules.budget import judge_budget
 from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
 from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
@@ -188,6 +189,8 @@ CONSTRUCTED = [
     (judge_outputs_bucket, {"bucket_prefix": "vision-", "expire_days": 90}),
     (judge_autoscale, {"min": 0, "max": 10, "spot": True, "idle_minutes": 15, "task_nodes": 4}),
     (judge_budget, {"usd_per_month": 1000, "emails": ["ml@example.com"]}),
+    (judge_azure_environment, {"region": "eastus", "resource_group_name": "fleet", "tags": TAGS | {"owner": "ml"}}),
+    (judge_azure_place, {"region": "eastus"}),
     (judge_autoscaler_identity, {"region": REGION}),
     (judge_autoscaler, {"region": REGION, "version": "9.52.1"}),
     (judge_device_plugin, {"image": "registry.example.com/plugin"}),

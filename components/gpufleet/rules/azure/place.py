@@ -1,0 +1,58 @@
+"""Rules on where resources of Azure are: region, resource group, subscription; and how they are tagged."""
+
+import re
+from collections.abc import Mapping
+
+from gpufleet.rules import read
+from gpufleet.rules.azure.region import region_form
+from gpufleet.rules.azure.tags import MOST, judge_azure_tags
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+
+_NAME = re.compile(r"[\w().-]{0,89}[\w()-]")
+_SUBSCRIPTION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+@rule("azure-group-name", Severity.ERROR)
+def group_name(*, name: str) -> Outcome:
+    """The name of a resource group has 1 to 90 letters, digits and _ ( ) . -, and does not end in a dot.
+
+    Source: https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules#microsoftresources
+    """
+    if _NAME.fullmatch(name):
+        return passed()
+    fix = "use 1 to 90 letters, digits and _ ( ) . -, without a dot at the end"
+    return failed("resource_group_name", name, "is no name of a resource group", fix)
+
+
+@rule("azure-group-subscription", Severity.ERROR)
+def group_subscription(*, existing: bool, subscription: str) -> Outcome:
+    """An existing resource group comes with the id of its subscription, since its own id is made of both.
+
+    Source: components look nothing up in the cloud, so that a preview needs no credentials;
+    https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules
+    """
+    if _SUBSCRIPTION.fullmatch(subscription) or not (existing or subscription):
+        return passed()
+    fix = "give the one that az account show prints as id"
+    if not subscription:
+        return failed("subscription_id", None, "is not given, and the resource group exists", fix)
+    return failed("subscription_id", subscription, "is no id of a subscription", fix)
+
+
+def judge_azure_place(args: Mapping[str, object], most_tags: int = MOST) -> list[Finding]:
+    """Every finding on what all components have. Reads region, resource_group_name (if it is plain), tags.
+
+    most_tags: how many tags the component's children may carry.
+    """
+    findings = [region_form(region=read.text(args, "region"))]
+    group = args.get("resource_group_name")
+    if isinstance(group, str):
+        findings.append(group_name(name=group))
+    return [*findings, *judge_azure_tags(read.mapping(args, "tags"), most_tags)]
+
+
+def judge_azure_environment(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on an environment. Reads region, resource_group_name (an existing one), subscription_id, tags."""
+    existing = args.get("resource_group_name") is not None
+    told = group_subscription(existing=existing, subscription=read.text(args, "subscription_id"))
+    return [*judge_azure_place(args), told]
