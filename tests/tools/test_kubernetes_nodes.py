@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from eks_node import FAKE, gpu_node, system_node, zone_name
-from gpufleet.catalog import AwsGpuType, aws
+import aks_node
+from eks_node import gpu_node, system_node, zone_name
+from fake_node import FAKE, POOL_LABEL
+from gpufleet.catalog import AwsGpuType, aws, azure
 from nodes import Nodes, UnknownNode, read_nodes, region_of
 
 
@@ -130,3 +132,28 @@ def test_file_of_nodes_that_is_wrong_is_told_in_one_line(tmp_path: Path, text: s
 def test_file_of_nodes_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UnknownNode, match="No such file or directory"):
         read_nodes(tmp_path / "none.yaml")
+
+
+def test_node_of_aks_has_what_aks_makes_of_the_size() -> None:
+    size = azure().types["Standard_NC24ads_A100_v4"]
+    node = aks_node.gpu_node("trainers-0", size, zone_id="eastus-2", region="eastus", pool="trainers")
+    status, labels = node["status"], node["metadata"]["labels"]
+    assert (status["capacity"]["cpu"], status["capacity"]["nvidia.com/gpu"]) == ("24", "1")
+    # 24 CPUs less 0.26 of the first 16 and 0.01 of each further one; 220 GiB less 7.5 %, less 110 x 20 + 50 + 100 MiB.
+    assert status["allocatable"]["cpu"] == f"{24000 - 260 - 80}m"
+    assert status["allocatable"]["memory"] == f"{208384 - 2350}Mi"
+    assert labels["topology.kubernetes.io/zone"] == "eastus-2"
+    assert labels["kubernetes.azure.com/agentpool"] == labels["agentpool"] == labels[POOL_LABEL] == "trainers"
+    assert (labels["gpufleet.dev/gpu"], labels["gpufleet.dev/pool"]) == ("A100", "trainers")
+    assert node["spec"]["taints"] == [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
+
+
+def test_node_of_aks_in_no_zone() -> None:
+    size = azure().types["Standard_NC4as_T4_v3"]
+    node = aks_node.gpu_node("a-0", size, zone_id="eastus-0", region="eastus", pool="a", labels={}, taints=[])
+    assert node["status"]["allocatable"]["cpu"] == "3860m"
+    assert node["spec"]["taints"] == []
+
+
+def test_zones_of_both_clouds() -> None:
+    assert [region_of(zone) for zone in ("use1-az2", "eastus-1", "eastus-0")] == ["us-east-1", "eastus", "eastus"]

@@ -27,11 +27,9 @@ import yaml
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
 
 from api_client import ApiClient, ApiRefused, ApiSilent
-from eks_node import gpu_node
 from fitting import free, may_run, requests, take
-from gpufleet.catalog import gpu_type
 from gpufleet.pool import Taint
-from nodes import Nodes, region_of
+from nodes import Nodes, gpu_node
 
 SCAN_SECONDS = 0.5
 """The real one looks every 10 s."""
@@ -55,17 +53,7 @@ class Pool:
 
     def template(self) -> dict[str, Any]:
         """The node that it would add."""
-        return gpu_node(
-            "template",
-            gpu_type(self.type),
-            zone_id=self.zone,
-            region=region_of(self.zone),
-            pool=self.pool,
-            efa=self.network == "efa",
-            words=self.words,
-            labels=self.labels,
-            taints=self.taints,
-        )
+        return gpu_node("template", self.type, self.zone, self.pool, self.labels, self.taints, self.network, self.words)
 
 
 def missing_nodes(pending: Sequence[Object], pools: Sequence[tuple[Pool, Object, int, list[Any]]]) -> dict[str, int]:

@@ -12,9 +12,11 @@ from typing import Any
 
 import yaml
 
+import aks_node
+import eks_node
 from api_client import ApiClient
-from eks_node import gpu_node, system_node
-from gpufleet.catalog import aws
+from fake_node import POOL_LABEL
+from gpufleet.catalog import AwsGpuType, AzureGpuSize, aws, azure
 from gpufleet.pool import Taint
 
 SYSTEM_ZONE = "use1-az1"
@@ -45,38 +47,27 @@ class Nodes:
     ) -> list[str]:
         """Make `count` more nodes of a GPU pool; returns their names.
 
-        type: of the AWS catalog. zone: id, for instance use1-az1. labels, taints: all of the node group's; default:
-        those of a gpufleet pool of that name. network: plain or efa. words: capacity and placement, for the labels.
+        type: of the catalog, AWS's or Azure's. zone: id, for instance use1-az1 or eastus-1. labels, taints: all of the
+        node group's; default: those of a gpufleet pool of that name. network: plain or efa. words: capacity and
+        placement, for the labels.
         Raises UnknownNode.
         """
-        record = aws().types.get(type)
-        if record is None:
-            raise UnknownNode(f"type={type}: not in the catalog; `gpufleet catalog list` has the types")
-        region = region_of(zone)
-        if network not in ("plain", "efa"):
-            raise UnknownNode(f"network={network}: legal: plain, efa")
+
+        def node(name: str) -> dict[str, Any]:
+            return gpu_node(name, type, zone, pool, labels, taints, network, words)
+
+        node("refused before the server is asked for anything")
         first = self._next_number(pool)
-        made = [
-            gpu_node(
-                f"{pool}-{zone}-{first + number}",
-                record,
-                zone_id=zone,
-                region=region,
-                pool=pool,
-                efa=network == "efa",
-                words=words,
-                labels=labels,
-                taints=taints,
-            )
-            for number in range(count)
-        ]
-        return self._create(made)
+        return self._create([node(f"{pool}-{zone}-{first + number}") for number in range(count)])
 
     def add_system(self, count: int, zone: str = SYSTEM_ZONE) -> list[str]:
         """Make nodes without GPUs; returns their names."""
         first, region = self._next_number("system"), region_of(zone)
         return self._create(
-            [system_node(f"system-{zone}-{first + number}", zone_id=zone, region=region) for number in range(count)]
+            [
+                eks_node.system_node(f"system-{zone}-{first + number}", zone_id=zone, region=region)
+                for number in range(count)
+            ]
         )
 
     def remove(self, names: Iterable[str]) -> None:
@@ -86,7 +77,7 @@ class Nodes:
 
     def of_pool(self, pool: str) -> list[dict[str, Any]]:
         """The nodes of one pool, by name."""
-        query = {"labelSelector": f"eks.amazonaws.com/nodegroup={pool}"}
+        query = {"labelSelector": f"{POOL_LABEL}={pool}"}
         return sorted(self._client.get("/api/v1/nodes", **query)["items"], key=lambda node: node["metadata"]["name"])
 
     def ready(self, pool: str | None = None) -> int:
@@ -108,11 +99,43 @@ class Nodes:
             return [answer["metadata"]["name"] for answer in answers]
 
 
+def gpu_node(
+    name: str,
+    type: str,
+    zone: str,
+    pool: str,
+    labels: Mapping[str, str] | None = None,
+    taints: Sequence[Taint] | None = None,
+    network: str = "plain",
+    words: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The Node object of one more node, as `Nodes.add` describes it. Raises UnknownNode."""
+    record = gpu_type(type)
+    region = region_of(zone)
+    place = {"zone_id": zone, "region": region, "pool": pool}
+    if isinstance(record, AzureGpuSize):
+        return aks_node.gpu_node(name, record, **place, words=words, labels=labels, taints=taints)
+    if network not in ("plain", "efa"):
+        raise UnknownNode(f"network={network}: legal: plain, efa")
+    efa = network == "efa"
+    return eks_node.gpu_node(name, record, **place, efa=efa, words=words, labels=labels, taints=taints)
+
+
+def gpu_type(type: str) -> AwsGpuType | AzureGpuSize:
+    """The catalog's record. Raises UnknownNode."""
+    record = aws().types.get(type) or azure().types.get(type)
+    if record is None:
+        raise UnknownNode(f"type={type}: not in the catalog; `gpufleet catalog list` has the types")
+    return record
+
+
 def region_of(zone: str) -> str:
     """The region of a zone id. Raises UnknownNode."""
-    for region, zones in aws().regions.items():
-        if zone in zones:
-            return region
+    for catalog in (aws(), azure()):
+        for region, zones in catalog.regions.items():
+            # AKS says eastus-0 of a node in no zone.
+            if zone in zones or zone == f"{region}-0":
+                return region
     raise UnknownNode(f"zone={zone}: no such zone id; for instance use1-az1, see `gpufleet catalog`")
 
 

@@ -1,4 +1,7 @@
-"""The stand-in autoscaler of a rehearsal: it runs where the program has installed the cluster autoscaler's chart."""
+"""The stand-in autoscaler of a rehearsal: it runs where the program has installed the cluster autoscaler's chart.
+
+Agent pools of AKS that scale themselves have it without a chart.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gpufleet_rehearsal.cloud.store import Store
-from gpufleet_rehearsal.kubernetes.fleet import Group, groups
+from gpufleet_rehearsal.kubernetes.node_groups import Group, groups
 from gpufleet_rehearsal.kubernetes.recorded import Recorded
 from gpufleet_rehearsal.kubernetes.release import KIND
 from gpufleet_rehearsal.table.paths import Json
@@ -85,10 +88,10 @@ def scaling(pools: Sequence[Group], release: Mapping[str, Json] | None, scale: f
             "taints": [dict(taint) for taint in group.taints],
         }
         for group in pools
-        if group.zones
+        if group.zones and (release is not None or group.scales_itself)
     ]
     idle = max(SHORTEST, idle_seconds(release) * scale)
-    return Scaling(rows if release is not None else [], idle, BOOT_SECONDS * scale)
+    return Scaling(rows, idle, BOOT_SECONDS * scale)
 
 
 def idle_seconds(release: Mapping[str, Json] | None) -> float:

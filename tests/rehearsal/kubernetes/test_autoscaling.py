@@ -1,9 +1,11 @@
 """What the stand-in autoscaler of a rehearsal is told."""
 
+from dataclasses import replace
+
 import pytest
 
 from gpufleet_rehearsal.kubernetes.autoscaling import BOOT_SECONDS, IDLE_SECONDS, SHORTEST, idle_seconds, scaling
-from gpufleet_rehearsal.kubernetes.fleet import Group
+from gpufleet_rehearsal.kubernetes.node_groups import Group
 
 GROUP = Group("trainers", 0, 0, 4, "g5.8xlarge", ("use1-az2", "use1-az1"), {"a": "b"}, (), "efa")
 
@@ -31,3 +33,8 @@ def test_pools_grow_in_their_first_zone_in_the_rehearsals_time():
 
 def test_without_the_chart_nothing_is_looked_after():
     assert scaling([GROUP], None, 0.01).pools == []
+
+
+def test_pools_of_aks_scale_themselves():
+    own = replace(GROUP, pool="own", scales_itself=True)
+    assert [row["pool"] for row in scaling([GROUP, own], None, 0.01).pools] == ["own"]

@@ -3,7 +3,8 @@
 import pytest
 
 from gpufleet_rehearsal.cloud.store import Store
-from gpufleet_rehearsal.kubernetes.fleet import NODE_GROUP, SUBNET, TEMPLATE, follow, groups
+from gpufleet_rehearsal.kubernetes.fleet import follow
+from gpufleet_rehearsal.kubernetes.node_groups import AGENT_POOL, AKS, NODE_GROUP, SUBNET, TEMPLATE, groups
 
 LABELS = {"gpufleet.dev/pool": "trainers"}
 TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
@@ -107,3 +108,31 @@ def test_number_of_the_autoscaler_is_left_alone(cloud, tmp_path):
     table.add(2, "p5.48xlarge", "use1-az1", "trainers")
     assert follow(cloud, tmp_path, table) == []
     assert len(table.made) == 2
+
+
+def test_agent_pool_as_it_is_read(cloud, tmp_path):
+    def add(type_, id_, **inputs):
+        return cloud.add(type_=type_, id_=id_, urn="u", name=id_, inputs=inputs, outputs={}, at=0.0, ready_at=0.0)
+
+    add(AKS, "aks", name="dev", location="eastus")
+    pool = {
+        "resourceName": "dev",
+        "vmSize": "Standard_NC4as_T4_v3",
+        "enableAutoScaling": True,
+        "count": 1,
+        "minCount": 0,
+        "maxCount": 4,
+        "nodeLabels": LABELS,
+        "nodeTaints": ["nvidia.com/gpu=present:NoSchedule"],
+    }
+    add(AGENT_POOL, "trainers", name="trainers", availabilityZones=["1"], **pool)
+    add(AGENT_POOL, "spot", name="spot", scaleSetPriority="Spot", **{**pool, "count": 0})
+    add(AGENT_POOL, "system", name="system", resourceName="dev", vmSize="Standard_D4s_v5", count=1)
+    trainers, spot = sorted(groups(cloud), key=lambda group: group.pool, reverse=True)
+    assert (trainers.zones, trainers.desired, trainers.min, trainers.max) == (("eastus-1",), 1, 0, 4)
+    assert (trainers.labels, trainers.taints, trainers.scales_itself) == (LABELS, (TAINT,), True)
+    # In no zone; AKS marks its Spot nodes itself.
+    assert spot.zones == ("eastus-0",)
+    assert spot.labels == {**LABELS, "kubernetes.azure.com/scalesetpriority": "spot"}
+    assert [taint["key"] for taint in spot.taints] == ["nvidia.com/gpu", "kubernetes.azure.com/scalesetpriority"]
+    assert follow(cloud, tmp_path, Table()) == ["spot: 0 -> 0 nodes", "trainers: 0 -> 1 nodes"]

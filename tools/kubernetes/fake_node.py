@@ -1,0 +1,79 @@
+"""The Node object of a fake node, whichever cloud it plays: labels, taints and resources. Pure: facts in, objects out.
+
+What is not in the catalog (the most pods, what firmware keeps for itself) is rounded to the safe side and said so at
+its place.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gpufleet.pool import Taint
+
+FAKE = {"kwok.x-k8s.io/node": "fake"}
+POOL_LABEL = "rehearsal.gpufleet.dev/pool"
+"""On every fake node, whatever its cloud calls node groups: by it the nodes of a pool are found."""
+
+MOST_PODS = 110
+"""Of any node. On EKS it depends on the type's network interfaces; 110 is what EKS recommends below 30 vCPU:
+https://docs.aws.amazon.com/eks/latest/userguide/choosing-instance-type.html. On AKS with an overlay network the default
+is 250; fewer is the safe side."""
+
+MEMORY_KEPT = 0.075
+"""The part of an instance's memory that firmware and kernel keep. Karpenter takes this one where it knows nothing:
+https://karpenter.sh/docs/reference/settings/ (VM_MEMORY_OVERHEAD_PERCENT)."""
+
+EPHEMERAL_GIB = 100
+"""The root disk of a pool where nothing is said."""
+
+_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+ARCHITECTURES = {"x86_64": "amd64", "arm64": "arm64"}
+
+
+class Kept(NamedTuple):
+    """What a cloud's images reserve for kubelet and system: thousandths of a CPU, and MiB."""
+
+    cpu: int
+    memory_mib: int
+
+
+def fake_node(
+    name: str,
+    pool: str,
+    labels: Mapping[str, str],
+    taints: Sequence[Taint],
+    *,
+    vcpus: int,
+    memory_gib: int,
+    kept: Kept,
+    resources: Mapping[str, str],
+    huge_pages: int = 0,
+) -> dict[str, Any]:
+    """huge_pages: of 2 MiB each, which are taken from the memory."""
+    huge_mib = 2 * huge_pages
+    memory_mib = math.floor(memory_gib * 1024 * (1 - MEMORY_KEPT))
+    shared = {
+        "pods": str(MOST_PODS),
+        "hugepages-1Gi": "0",
+        "hugepages-2Mi": f"{huge_mib}Mi",
+        **resources,
+    }
+    capacity = {"cpu": str(vcpus), "memory": f"{memory_mib}Mi", "ephemeral-storage": f"{EPHEMERAL_GIB}Gi"}
+    allocatable = {
+        "cpu": f"{1000 * vcpus - kept.cpu}m",
+        "memory": f"{memory_mib - huge_mib - kept.memory_mib}Mi",
+        "ephemeral-storage": f"{EPHEMERAL_GIB * 9 // 10}Gi",
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {**labels, POOL_LABEL: pool}, "annotations": FAKE},
+        "spec": {
+            "providerID": f"rehearsal:///{labels['topology.kubernetes.io/zone']}/{name}",
+            "taints": [
+                {"key": taint["key"], "value": taint.get("value", ""), "effect": _EFFECTS[taint["effect"]]}
+                for taint in taints
+            ],
+        },
+        "status": {"capacity": {**capacity, **shared}, "allocatable": {**allocatable, **shared}},
+    }
