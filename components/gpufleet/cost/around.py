@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
 
-from gpufleet.cost.derived import ACCOUNT, account_holds, eks_support, file_tier
+from gpufleet.cost.derived import access, account_holds, account_of, eks_support, file_tier, redundancy
 from gpufleet.cost.line import Amounts, Line, PriceTag, amount_of
 from gpufleet.cost.prices import node_price, service_price
 from gpufleet.cost.table import Charge, charges, why_free
@@ -18,6 +18,9 @@ from gpufleet.plan.values import at, given
 _PLACE = re.compile(r"\{([\w.]+)\}")
 _CLOUDS = ("aws", "aws-native", "azure", "azure-native", "azuread", "gcp", "google-native")
 """Packages whose resources are never components of somebody's own."""
+_EVERYWHERE = "global"
+"""Location of what Azure keeps in no region, such as DNS zones."""
+_GROUP = "resources:ResourceGroup"
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,10 @@ class Surroundings:
             return file_tier(self._azure, resource)
         if path == "holds":
             return account_holds(self._azure, resource)
+        if path == "redundancy":
+            return redundancy(self._azure, resource)
+        if path == "access":
+            return access(resource)
         first, *rest = path.split(".")
         value = at(given(resource, first), *rest)
         return charge.default.get(path) if value is None else value
@@ -146,8 +153,12 @@ class Surroundings:
     def _where(self, resource: Resource) -> tuple[str, str | None]:
         if azure_type(resource.type):
             # A share has no location of its own: it lies where its account does.
-            account = self._azure.named(resource, "accountName", ACCOUNT, "accountName")
-            return "azure", self._azure.location(account or resource)
+            place = self._azure.location(account_of(self._azure, resource) or resource)
+            if place == _EVERYWHERE:
+                # Such a price is one for all regions, and the catalog has it with each of them.
+                group = self._azure.named(resource, "resourceGroupName", _GROUP, "resourceGroupName")
+                place = self._azure.location(group) if group else None
+            return "azure", place
         said = given(resource, "region")
         return "aws", said if isinstance(said, str) else resource.provider_region
 

@@ -16,9 +16,36 @@ def file_tier(graph: AzureGraph, share: Resource) -> object:
     where the program does not choose one."""
     if (tier := given(share, "accessTier")) is not None:
         return tier
-    account = graph.named(share, "accountName", ACCOUNT, "accountName")
+    account = account_of(graph, share)
     kind = given(account, "kind") if account else None
     return UNKNOWN if kind is UNKNOWN else "Premium" if kind == _FILES_ONLY else "TransactionOptimized"
+
+
+def account_of(graph: AzureGraph, resource: Resource) -> Resource | None:
+    """The storage account that a share or a container lies in, if the plan has it; an account is its own."""
+    return resource if graph.kind(resource) == ACCOUNT else graph.named(resource, "accountName", ACCOUNT, "accountName")
+
+
+def redundancy(graph: AzureGraph, resource: Resource) -> object:
+    """How often an account's bytes are kept: lrs, zrs, grs, gzrs. UNKNOWN where the account is not in the plan.
+
+    Reading from the second region has a price of its own only for objects, so ragrs of files is grs. Accounts of the
+    second version (StandardV2_LRS) are billed in another way and give their whole SKU, of which no price is known.
+    """
+    account = account_of(graph, resource)
+    sku = at(given(account, "sku"), "name") if account else UNKNOWN
+    if not isinstance(sku, str):
+        return UNKNOWN
+    family, _, kind = sku.lower().partition("_")
+    if family not in ("standard", "premium"):
+        return sku.lower()
+    return kind if resource is account else kind.removeprefix("ra")
+
+
+def access(account: Resource) -> object:
+    """The access tier in which an account keeps objects: hot where the program does not choose one."""
+    tier = given(account, "accessTier")
+    return tier.lower() if isinstance(tier, str) else UNKNOWN if tier is UNKNOWN else "hot"
 
 
 def account_holds(graph: AzureGraph, account: Resource) -> object:

@@ -76,7 +76,7 @@ def _volumes(pool: PlannedPool, plan: Plan) -> Sequence[Mapping[str, object]]:
 def _azure(pool: PlannedPool, usage: Usage) -> Iterator[DiskPart]:
     """The managed disk that holds a node's system. Azure bills its next larger size, whatever is used of it."""
     # Where each kind of pool says it: agent pools, machines, scale sets, Batch pools.
-    holders = [pool.resource.inputs, *_profiles(pool)]
+    holders = _holders(pool)
     kinds = [at(each, "osDiskType") for each in holders]
     disks = [_os_disk(each) for each in holders]
     if "Ephemeral" in kinds or any(at(disk, "diffDiskSettings") is not None for disk in disks):
@@ -96,6 +96,15 @@ def _azure(pool: PlannedPool, usage: Usage) -> Iterator[DiskPart]:
         return
     price = service_price("azure", "disk", family, pool.region, "GB-month")
     yield DiskPart(f"disk ({account}, {billed:g} GiB)", price, float(billed), "by the price of a GiB of another size")
+
+
+def azure_word(pool: PlannedPool, name: str) -> object:
+    """What an AKS pool says under a name, be it a resource of its own or a profile in its cluster; else None."""
+    return next((value for each in _holders(pool) if (value := each.get(name)) is not None), None)
+
+
+def _holders(pool: PlannedPool) -> list[Mapping[str, object]]:
+    return [pool.resource.inputs, *_profiles(pool)] if pool.cloud == "azure" else []
 
 
 def _profiles(pool: PlannedPool) -> list[Mapping[str, object]]:

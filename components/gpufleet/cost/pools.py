@@ -3,16 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gpufleet.cost.disks import disk_parts
+from gpufleet.cost.disks import azure_word, disk_parts
 from gpufleet.cost.line import Amounts, Line, PriceTag
 from gpufleet.cost.prices import SpotRange, catalog_of, dearest, node_price, service_price, spot_range
+from gpufleet.cost.reserved import reserved_here
 from gpufleet.cost.usage import HOURS, Usage
 from gpufleet.plan.needs import RESERVED, name_of
 from gpufleet.plan.pools import PlannedPool
 from gpufleet.plan.resource import Plan
 from gpufleet.rules.read import is_whole, texts
 
-RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
+NETWORK = {"aws": "vpc", "azure": "network"}
+"""Under which service the catalog keeps public addresses."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ def pool_cost(planned: PlannedPool, plan: Plan, usage: Usage) -> PoolCost:
     types = texts(planned.intent, "types")
     least, desired, most = _counts(planned)
     busy = usage.nodes_of(planned.resource.name, usage.nodes_of(name, desired))
-    running = _running(least, busy, most, usage.busy_hours)
+    made = _made(least, busy, most)
+    running = _running(made, usage.busy_hours)
     instances = _instances(planned, plan, types, capacity, running, most)
     return PoolCost(
         planned=planned,
@@ -63,7 +66,7 @@ def pool_cost(planned: PlannedPool, plan: Plan, usage: Usage) -> PoolCost:
         least=least,
         most=most,
         nodes=running.times(1 / HOURS),
-        lines=(instances, *_beside(planned, plan, usage, running)),
+        lines=(instances, *_beside(planned, plan, usage, running, made)),
         spot=spot_range(planned.cloud, types, planned.region) if capacity == "spot" else None,
     )
 
@@ -79,14 +82,19 @@ def _counts(planned: PlannedPool) -> tuple[int | None, int | None, int | None]:
     return least, count("desired", least), count("max", None)
 
 
-def _running(least: int | None, busy: int | None, most: int | None, busy_hours: float) -> Amounts:
-    """Hours of nodes in a month. Steady: `busy` nodes in busy hours, never less than min, and min in all others."""
-    floor = None if least is None else least * HOURS
-    ceiling = None if most is None else most * HOURS
+def _made(least: int | None, busy: int | None, most: int | None) -> Amounts:
+    """Nodes at once, by figure: min, `busy` within min and max, max."""
     if busy is None or least is None:
-        return Amounts(floor, None, ceiling)
-    nodes = max(busy, least) if most is None else min(max(busy, least), most)
-    return Amounts(floor, nodes * busy_hours + least * (HOURS - busy_hours), ceiling)
+        return Amounts(least, None, most)
+    return Amounts(least, max(busy, least) if most is None else min(max(busy, least), most), most)
+
+
+def _running(made: Amounts, busy_hours: float) -> Amounts:
+    """Hours of nodes in a month. Steady: the busy nodes in busy hours, and min in all others."""
+    steady = None
+    if made.steady is not None and made.floor is not None:
+        steady = made.steady * busy_hours + made.floor * (HOURS - busy_hours)
+    return Amounts(made.times(HOURS).floor, steady, made.times(HOURS).ceiling)
 
 
 def _instances(
@@ -96,9 +104,9 @@ def _instances(
     what = f"nodes: {' or '.join(types) or 'of types that are not known'}"
     names = (planned.resource.name,)
     if capacity in RESERVED:
-        if here := _reserved_here(planned, plan, types):
-            note = f"counted with the reservation {here}"
-            return Line(what, names, price, Amounts.always(0.0), note=note)
+        if here := reserved_here(planned, plan, types):
+            note = f"counted with the reservation {here.name}"
+            return Line(what, names, price, here.beyond(running), note=note)
         return Line(what, names, price, Amounts.always(None if most is None else most * HOURS), committed=True)
     if capacity is None:
         note = "how it is bought is not known before deployment; counted as on demand"
@@ -126,22 +134,15 @@ def _hour(planned: PlannedPool, types: Sequence[str], capacity: str | None) -> t
     return price, full / price.usd
 
 
-def _reserved_here(planned: PlannedPool, plan: Plan, types: Sequence[str]) -> str | None:
-    """The reservation that this very plan makes for the pool, which then has a line of its own."""
-    if "reservation_id" not in planned.unknown:
-        return None
-    made = plan.of_type(RESERVATION)
-    return next((each.name for each in made if each.inputs.get("instanceType") in types), None)
-
-
-def _beside(planned: PlannedPool, plan: Plan, usage: Usage, running: Amounts) -> Iterator[Line]:
+def _beside(planned: PlannedPool, plan: Plan, usage: Usage, running: Amounts, made: Amounts) -> Iterator[Line]:
     names = (planned.resource.name,)
+    # A node that is only deallocated keeps its disk, all month.
+    kept = made if azure_word(planned, "scaleDownMode") == "Deallocate" else running.times(1 / HOURS)
     for part in disk_parts(planned, plan, usage):
-        whole_month = running.times(1 / HOURS)
-        amounts = Amounts.always(None) if part.amount is None else whole_month.times(part.amount)
+        amounts = Amounts.always(None) if part.amount is None else kept.times(part.amount)
         yield Line(part.what, names, part.price, amounts, note=part.note)
-    if planned.cloud == "aws" and planned.intent.get("public_addresses") is True:
-        price = service_price("aws", "vpc", "public-ipv4", planned.region, "hour")
+    if planned.intent.get("public_addresses") is True or azure_word(planned, "enableNodePublicIP") is True:
+        price = service_price(planned.cloud, NETWORK[planned.cloud], "public-ipv4", planned.region, "hour")
         yield Line("public IPv4 address of each node", names, price, running)
 
 

@@ -9,6 +9,8 @@ from gpufleet.cost import FIGURES, Estimate, Line, Usage, estimate
 
 GROUP = {"type": "azure-native:resources:ResourceGroup", "inputs": {"location": "East US", "resourceGroupName": "rg"}}
 IN = {"resourceGroupName": "${rg.name}"}
+OUT = {"networkProfile": {"outboundType": "userDefinedRouting"}}
+"""A cluster that makes nothing for the way out."""
 
 
 def of(resources: dict[str, Any], usage: Usage | None = None) -> Estimate:
@@ -28,7 +30,8 @@ def months(found: Line) -> list[float]:
 @pytest.mark.parametrize("version", ["", "/v20240901"])
 @pytest.mark.parametrize(("tier", "whats"), [("Standard", ["AKS control plane"]), ("Free", [])])
 def test_aks_costs_by_its_tier_in_any_api_version(version: str, tier: str, whats: list[str]) -> None:
-    cluster = {"type": f"azure-native:containerservice{version}:ManagedCluster", "inputs": IN | {"sku": {"tier": tier}}}
+    inputs = IN | OUT | {"sku": {"tier": tier}}
+    cluster = {"type": f"azure-native:containerservice{version}:ManagedCluster", "inputs": inputs}
     found = of({"aks": cluster})
     assert [each.what for each in found.around] == whats
     assert found.not_priced == {}
@@ -36,7 +39,7 @@ def test_aks_costs_by_its_tier_in_any_api_version(version: str, tier: str, whats
 
 def test_managed_disk_is_billed_by_its_next_size() -> None:
     pool = {"vmSize": "Standard_NC24ads_A100_v4", "count": 1, "resourceName": "${aks.name}"}
-    aks = {"type": "azure-native:containerservice:ManagedCluster", "inputs": IN | {"sku": {"tier": "Free"}}}
+    aks = {"type": "azure-native:containerservice:ManagedCluster", "inputs": IN | OUT | {"sku": {"tier": "Free"}}}
     agents = "azure-native:containerservice:AgentPool"
     small = of({"aks": aks, "gpu": {"type": agents, "inputs": pool | {"osDiskSizeGB": 100}}})
     assert months(line(small, "disk (Premium_LRS, 128 GiB)")) == [19.71] * 3
