@@ -1,0 +1,83 @@
+"""Judge an Azure environment by its settings, before its first resource."""
+
+from typing import Any
+
+import on_cluster
+from azure_parts import batch_pool_of, containers_of, mounts_of, shares_of
+from azure_settings import AzureSettings
+from gpufleet.plan.quotas import judge_quotas
+from gpufleet.refusal import refuse_stack
+from gpufleet.rules.azure.batch_account import judge_azure_batch_account
+from gpufleet.rules.azure.batch_pool import judge_azure_batch_pool
+from gpufleet.rules.azure.cluster import judge_azure_cluster
+from gpufleet.rules.azure.files import judge_azure_files
+from gpufleet.rules.azure.network import judge_azure_network
+from gpufleet.rules.azure.nfs_share import judge_nfs_share
+from gpufleet.rules.azure.node_pool import judge_azure_pool
+from gpufleet.rules.azure.registry import judge_azure_registry
+from gpufleet.rules.azure.stack import judge_azure_stack, judge_stack_mounts
+from gpufleet.rules.budget import judge_budget
+from gpufleet.rules.judged import Judged
+from gpufleet.rules.rule import Finding
+from parts import named, tags
+from settings import given
+
+MADE_LATER = "made later"
+"""In the place of what other parts of the stack give."""
+PLACE = {"azure_files": True}
+"""The shared volume's source: its account is named by Azure."""
+
+
+def refuse(environment: str, settings: AzureSettings) -> None:
+    """Judge every part by its plain values, so that one preview shows all faults and nothing is half made."""
+    region = {"region": settings.location}
+    # All parts have the same tags: what is wrong with them is said once.
+    judged: dict[str, list[Finding]] = {
+        "network": judge_azure_network(given(settings.network) | region | {"tags": tags(environment, settings)}),
+        "files": judge_azure_files(given(settings.files) | region | _clients()),
+        "registry": judge_azure_registry(given(settings.registry) | region),
+    }
+    if settings.budget is not None:
+        judged["budget"] = judge_budget(given(settings.budget) | {"environment": environment})
+    if settings.cluster is not None:
+        judged |= _of_cluster(settings)
+    if settings.batch is not None:
+        judged["batch"] = judge_azure_batch_account(given(settings.batch.account) | region)
+        judged |= {pool: _of_batch_pool(settings, pool) for pool in settings.batch.pools}
+    whole = [Judged(environment, each) for each in _as_a_whole(settings)]
+    agents = named(environment, {pool: given(intent) for pool, intent in settings.pools.items()})
+    quotas = [given(quota) for quota in settings.quotas]
+    whole += judge_quotas(environment, agents, settings.location, quotas, "azure")
+    refuse_stack(named(environment, judged), whole)
+
+
+def _of_cluster(settings: AzureSettings) -> dict[str, list[Finding]]:
+    assert settings.cluster is not None
+    region = {"region": settings.location}
+    judged = {
+        "cluster": judge_azure_cluster(given(settings.cluster) | region),
+        "share": judge_nfs_share(given(settings.share) | region | {"client_subnet_ids": {"nodes": MADE_LATER}}),
+    }
+    judged |= {pool: judge_azure_pool(given(intent), settings.location) for pool, intent in settings.pools.items()}
+    return judged | on_cluster.judge(settings, on_cluster.arguments("", settings, PLACE, None), own=True)
+
+
+def _of_batch_pool(settings: AzureSettings, pool: str) -> list[Finding]:
+    found = judge_azure_batch_pool(batch_pool_of(settings, pool), settings.location)
+    keys = bool(settings.files.shared_keys)
+    return [*found, *judge_stack_mounts(mounts_of(settings, pool), containers_of(settings), shares_of(settings), keys)]
+
+
+def _as_a_whole(settings: AzureSettings) -> list[Finding]:
+    batch = None if settings.batch is None else settings.batch.pools
+    return judge_azure_stack(settings.cluster is not None, settings.pools, batch)
+
+
+def _clients() -> dict[str, Any]:
+    """Who mounts the files: what a rule counts, not what is known yet."""
+    return {
+        "client_subnet_ids": {"nodes": MADE_LATER, "batch": MADE_LATER},
+        "client_principal_ids": {"nodes": MADE_LATER},
+        "endpoint_subnet_id": MADE_LATER,
+        "vnet_id": MADE_LATER,
+    }

@@ -1,0 +1,51 @@
+"""Cases of gpufleet.rules.azure.stack."""
+
+from gpufleet.rules.azure.stack import mount_known, pool_once, pools_on_cluster, runs_something
+
+CASES = {
+    runs_something: [
+        ("cluster", {"cluster": True, "batch": False}, "pass", ""),
+        ("batch", {"cluster": False, "batch": True}, "pass", ""),
+        (
+            "neither",
+            {"cluster": False, "batch": False},
+            "fail",
+            "trainers: cluster=null: nothing would run jobs; give gpufleet:cluster, gpufleet:batch, or both "
+            "[azure-stack-runs-something]",
+        ),
+    ],
+    pools_on_cluster: [
+        ("on it", {"pools": ["a"], "cluster": True}, "pass", ""),
+        ("no pools", {"pools": [], "cluster": False}, "pass", ""),
+        (
+            "no cluster",
+            {"pools": ["b", "a"], "cluster": False},
+            "fail",
+            "trainers: pools=[a, b]: are agent pools of a cluster, and there is none; give gpufleet:cluster, or put "
+            "them under gpufleet:batch.pools [azure-stack-pools-on-cluster]",
+        ),
+    ],
+    pool_once: [
+        ("once", {"pool": "a", "batch": ["b"]}, "pass", ""),
+        (
+            "twice",
+            {"pool": "a", "batch": ["a"]},
+            "fail",
+            "trainers: pools=a: is a pool of batch.pools too; give one of them another name [azure-stack-pool-once]",
+        ),
+    ],
+    mount_known: [
+        ("there", {"name": "logs", "names": ["scripts", "logs"]}, "pass", ""),
+        (
+            "misspelt",
+            {"name": "results", "names": ["scripts", "result"]},
+            "fail",
+            "trainers: mounts=results: is no container and no share of the environment's files; did you mean result? (use result or scripts) "
+            "[azure-stack-mount-known]",
+        ),
+    ],
+}
+
+
+def test_case(case):
+    case.check()
