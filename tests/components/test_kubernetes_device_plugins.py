@@ -3,7 +3,7 @@
 import pytest
 from recorder import construct, refusal
 
-from gpufleet.aws.scheduling import GPU_TAINT, node_labels
+from gpufleet.node_labels import GPU_TAINT, node_labels
 from gpufleet.kubernetes.device_plugin import DevicePlugin
 from gpufleet.kubernetes.efa_plugin import EfaPlugin
 

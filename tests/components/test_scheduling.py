@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpufleet.aws.scheduling import GPU_TAINT, kubernetes_taints, node_labels, node_template_tags, tag_name
+from gpufleet.aws.scheduling import node_template_tags, tag_name
+from gpufleet.node_labels import GPU_TAINT, kubernetes_taints, node_labels
 
 WORDS = {"capacity": "spot", "placement": "none", "network": "plain"}
 

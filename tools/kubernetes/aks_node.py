@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fake_node import ARCHITECTURES, MOST_PODS, Kept, fake_node
-from gpufleet.aws.scheduling import GPU_TAINT, node_labels
 from gpufleet.catalog import AzureGpuSize
+from gpufleet.node_labels import GPU_TAINT, node_labels
 from gpufleet.pool import Taint
 
 

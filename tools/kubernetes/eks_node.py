@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fake_node import ARCHITECTURES, MOST_PODS, Kept, fake_node
-from gpufleet.aws.scheduling import GPU_TAINT, node_labels
 from gpufleet.aws.user_data import HUGE_PAGES
 from gpufleet.catalog import AwsGpuType
+from gpufleet.node_labels import GPU_TAINT, node_labels
 from gpufleet.pool import Taint
 
 

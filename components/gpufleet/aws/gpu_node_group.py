@@ -10,8 +10,9 @@ from gpufleet.aws.efa import security_group
 from gpufleet.aws.launch_template import TemplateLinks, launch_template
 from gpufleet.aws.pool_plan import PoolPlan, plan_pool
 from gpufleet.aws.roles import role_with_policies, trust
-from gpufleet.aws.scheduling import kubernetes_taints, tag_name
+from gpufleet.aws.scheduling import tag_name
 from gpufleet.aws.user_data import Join, amazon_linux, bottlerocket
+from gpufleet.node_labels import kubernetes_taints
 from gpufleet.pool import Pool
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_pool

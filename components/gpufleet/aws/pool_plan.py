@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from gpufleet.aws.efa import Interface, interfaces
 from gpufleet.aws.node_plan import NodePlan
-from gpufleet.aws.scheduling import GPU_TAINT, kubernetes_taints, node_labels, node_template_tags
+from gpufleet.aws.scheduling import node_template_tags
 from gpufleet.catalog import gpu_type
+from gpufleet.node_labels import GPU_TAINT, kubernetes_taints, node_labels
 from gpufleet.pool import Pool, Taint
 
 EFA_RESOURCE = "vpc.amazonaws.com/efa"
