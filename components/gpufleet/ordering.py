@@ -21,3 +21,20 @@ def after(value: pulumi.Output[T], *needed: pulumi.Resource) -> pulumi.Output[T]
         return cast(T, await value.future(with_unknowns=True))
 
     return pulumi.Output(resources(), result(), value.is_known(), value.is_secret())
+
+
+def detached(value: pulumi.Input[T]) -> pulumi.Output[T]:
+    """``value``, such that whoever takes it waits for it, and is not said to depend on what it comes from.
+
+    For data that names compute: a protected resource keeps all that it depends on, so that a destroy which leaves the
+    data would leave the network as well. Only where the cloud lets the other go first.
+    """
+    output = pulumi.Output.from_input(value)
+
+    async def resources() -> set[pulumi.Resource]:
+        return set()
+
+    async def result() -> T:
+        return cast(T, await output.future(with_unknowns=True))
+
+    return pulumi.Output(resources(), result(), output.is_known(), output.is_secret())

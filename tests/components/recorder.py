@@ -197,9 +197,9 @@ class _Cloud(mocks.Mocks):
         computed = cast("dict[str, object]", _filled(template, args.name, self.preview))
         return None if self.preview else f"{args.name}-id", _merged(inputs, computed)
 
-    def call(self, args: mocks.MockCallArgs) -> tuple[dict[str, object], None]:
+    def call(self, args: mocks.MockCallArgs) -> dict[str, object]:
         if args.token in self.answers:
-            return dict(self.answers[args.token]), None
+            return dict(self.answers[args.token])
         raise AssertionError(f"a component looked something up in the cloud: {args.token}")
 
 

@@ -1,10 +1,11 @@
-"""after(): more dependencies, the same value."""
+"""after(): more dependencies, the same value; detached(): none."""
 
 import pulumi
+import pytest
 from pulumi_aws import ec2
 from recorder import UNKNOWN, Recording, Secret, construct
 
-from gpufleet.ordering import after
+from gpufleet.ordering import after, detached
 
 
 def build(preview: bool, value: str | None = None, secret: bool = False) -> Recording[None]:
@@ -39,3 +40,22 @@ def test_secret_stays_secret(preview):
 def test_user_is_registered_last(preview):
     names = [each.name for each in build(preview).resources]
     assert names.index("user") > max(names.index("needed"), names.index("vpc"))
+
+
+@pytest.mark.parametrize("secret", [False, True])
+def test_detached_value_waits_and_depends_on_nothing(secret, preview):
+    def program() -> None:
+        vpc = ec2.Vpc("vpc", cidr_block="10.0.0.0/16").id
+        ec2.Subnet("user", vpc_id=detached(pulumi.Output.secret(vpc) if secret else vpc), cidr_block="10.0.0.0/24")
+
+    recording = construct(program, preview)
+    user = recording.one("aws:ec2/subnet:Subnet")
+    assert (user.property_dependencies, user.depends_on) == ({}, frozenset())
+    expected = UNKNOWN if preview else "vpc-id"
+    assert user.inputs["vpcId"] == (Secret(expected) if secret and not preview else expected)
+    assert [each.name for each in recording.resources] == ["vpc", "user"]
+
+
+def test_detached_takes_what_is_plain(preview):
+    recording = construct(lambda: ec2.Subnet("user", vpc_id=detached("vpc-9")), preview)
+    assert recording.one("aws:ec2/subnet:Subnet").inputs["vpcId"] == "vpc-9"

@@ -39,6 +39,7 @@ from gpufleet.rules.aws.registry_host import judge_registry_host
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.aws.training_job import judge_command
 from gpufleet.rules.azure.batch_autoscale import judge_autoscale
+from gpufleet.rules.azure.files import judge_azure_files
 from gpufleet.rules.azure.nfs_share import judge_nfs_share
 from gpufleet.rules.azure.place import judge_azure_environment, judge_azure_place
 from gpufleet.rules.azure.stack import judge_azure_stack, judge_stack_mounts
@@ -193,6 +194,8 @@ CONSTRUCTED = [
     (judge_budget, {"usd_per_month": 1000, "emails": ["ml@example.com"]}),
     (judge_azure_environment, {"region": "eastus", "resource_group_name": "fleet", "tags": TAGS | {"owner": "ml"}}),
     (judge_azure_place, {"region": "eastus"}),
+    (judge_azure_files, {"containers": ["data"], "account_name": "files", "allowed_cidrs": ["203.0.113.7"]}),
+    (judge_azure_files, {"access": "private-endpoint"}),
     (judge_nfs_share, {"client_subnet_ids": {"nodes": "subnet-1"}}),
     (judge_azure_stack, True, ["a"], ["b"]),
     (judge_stack_mounts, [{"kind": "files", "path": "logs"}], ["result"], ["logs"], True),

@@ -6,14 +6,14 @@ NFS_KINDS = ("StorageV2", "BlockBlobStorage")
 
 
 @rule("azure-storage-nfs-namespace", Severity.ERROR)
-def nfs_namespace(*, nfs: bool, hierarchical: bool) -> Outcome:
-    """A storage account with NFS 3.0 has a hierarchical namespace.
+def nfs_namespace(*, nfs: bool, hierarchical: bool, argument: str = "is_hns_enabled") -> Outcome:
+    """A storage account with NFS 3.0 has a hierarchical namespace; `argument` is what switches that on.
 
     Source: hashicorp/terraform-provider-azurerm#14540: The value 'True' is not allowed for property isNfsv3Enabled.
     """
     if not nfs or hierarchical:
         return passed()
-    return failed("is_hns_enabled", False, "NFS 3.0 needs a hierarchical namespace", "set is_hns_enabled=true")
+    return failed(argument, False, "NFS 3.0 needs a hierarchical namespace", f"set {argument}=true")
 
 
 @rule("azure-storage-nfs-kind", Severity.ERROR)

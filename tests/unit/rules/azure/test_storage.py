@@ -15,6 +15,15 @@ CASES = {
                 "[azure-storage-nfs-namespace]"
             ),
         ),
+        (
+            "without-in-a-component",
+            {"nfs": True, "hierarchical": False, "argument": "hierarchical"},
+            "fail",
+            (
+                "trainers: hierarchical=false: NFS 3.0 needs a hierarchical namespace; set hierarchical=true "
+                "[azure-storage-nfs-namespace]"
+            ),
+        ),
     ],
     nfs_kind: [
         ("off", {"nfs": False, "kind": "Storage"}, "pass", ""),

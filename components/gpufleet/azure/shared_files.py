@@ -1,0 +1,265 @@
+"""SharedFiles: one storage account, with containers for data and results and a file share for logs."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+import pulumi
+from pulumi_azure_native import storage
+
+from gpufleet.azure.legal_name import legal_name
+from gpufleet.azure.private_endpoint import Within, dns_zone, private_endpoint
+from gpufleet.azure.role_assignment import assign_role
+from gpufleet.ordering import after, detached
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments
+from gpufleet.rules.azure.files import judge_azure_files
+
+DEFAULT_CONTAINERS = ("scripts", "result")
+DEFAULT_SHARES = ("logs",)
+NAME_LENGTH = 24
+LARGE_GIB = 5120
+"""GiB above which a share is large, which its account has to allow."""
+
+
+class SharedFilesArgs(TypedDict):
+    """A storage account, what is in it, and who reaches it from where."""
+
+    region: str
+    """Region of the account: the nodes', since every read across regions waits for the distance."""
+    resource_group_name: pulumi.Input[str]
+    """The resource group."""
+    account_name: NotRequired[str]
+    """Name of the account, 3 to 24 small letters and digits, unique in the world. Default: made by Azure from the
+    component's. A change replaces the account, which a protected one refuses."""
+    containers: NotRequired[Sequence[str]]
+    """Blob containers, for data and results: fast, and mounted by identity. Default [scripts, result]."""
+    shares: NotRequired[Sequence[str]]
+    """File shares (SMB): slow, for logs. Default [logs]."""
+    share_gib: NotRequired[int]
+    """Most that each share holds, 1 to 102400 GiB; only what is used is paid for. Default 100."""
+    hierarchical: NotRequired[bool]
+    """Directories that are renamed in one step (Data Lake Storage). Default: as ``nfs``. A change replaces the
+    account."""
+    nfs: NotRequired[bool]
+    """Containers can be mounted by NFS 3.0 too, without credentials from the given networks. Default false. A change
+    replaces the account."""
+    redundancy: NotRequired[str]
+    """Standard_LRS, Standard_ZRS, Standard_GRS, Standard_RAGRS, Standard_GZRS or Standard_RAGZRS. Default
+    Standard_LRS: three copies in one place."""
+    access: NotRequired[str]
+    """How nodes reach the account: service-endpoint, from the subnets in ``client_subnet_ids``; or private-endpoint,
+    by addresses in ``endpoint_subnet_id``, which cost per hour and GB. Default service-endpoint."""
+    client_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Who reaches the account: a short name of your choice to a subnet with a service endpoint of Microsoft.Storage.
+    Nobody else does. Unused with private-endpoint."""
+    allowed_cidrs: NotRequired[Sequence[str]]
+    """Public addresses or ranges from which people may copy data too, for instance 203.0.113.7. Default: none."""
+    endpoint_subnet_id: NotRequired[pulumi.Input[str]]
+    """With private-endpoint: the subnet of the private addresses."""
+    vnet_id: NotRequired[pulumi.Input[str]]
+    """With private-endpoint: the virtual network that finds the account by its name."""
+    dns_zone_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """With private-endpoint: existing private DNS zones, by blob, file and dfs. Default: made here; a resource group
+    has one of each name."""
+    client_principal_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Who reads and writes blobs: a short name of your choice to the principal of an identity."""
+    shared_keys: NotRequired[bool]
+    """The account's keys open it too. Default false. Needed where Azure Batch mounts a file share, which it does by
+    key only."""
+    retention_days: NotRequired[int]
+    """Days for which deleted blobs, containers and shares can be brought back; 0 = not at all. Default 7."""
+    erase: NotRequired[bool]
+    """True: destroy deletes the data too, once an up has recorded it. Default false: what holds or governs the data is
+    protected."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of every resource."""
+
+
+class SharedFiles(pulumi.ComponentResource):
+    """A storage account that is closed to the public, over TLS 1.2, opened by identities, with containers and shares.
+
+    Data outlives compute: account, containers, shares and what governs them are protected, so that
+    ``pulumi destroy --exclude-protected`` keeps them and their resource group, and the next ``up`` goes on with the
+    same files. The network goes meanwhile. Deleting the resource group by other means deletes all of it.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    account_name: pulumi.Output[str]
+    """Name of the account."""
+    account_id: pulumi.Output[str]
+    """What an account of Azure Batch is given for its own files."""
+    blob_endpoint: pulumi.Output[str]
+    """Address of the containers: https://NAME.blob.core.windows.net/"""
+    file_endpoint: pulumi.Output[str]
+    """Address of the shares."""
+    containers: pulumi.Output[Sequence[str]]
+    """Names of the containers. Known once nodes can mount them: whoever mounts waits for these."""
+    shares: pulumi.Output[Sequence[str]]
+    """Names of the shares, likewise."""
+    account_key: pulumi.Output[str | None]
+    """A key of the account, secret; None without ``shared_keys``."""
+
+    def __init__(self, name: str, args: SharedFilesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, SharedFilesArgs), *judge_azure_files(args)])
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-azure:index:SharedFiles", name, {}, opts)
+        self._kept = pulumi.ResourceOptions(parent=self, protect=not args.get("erase", False))
+        account = self._account(name, args)
+        self._retention(name, args, account)
+        ready: list[pulumi.Resource] = self._roles(name, args, account)
+        if args.get("access") == "private-endpoint":
+            ready += self._private(name, args, account)
+        containers, shares = self._contents(name, args, account)
+        self.account_name = account.name
+        self.account_id = account.id
+        self.blob_endpoint = account.primary_endpoints.apply(lambda each: each.blob)
+        self.file_endpoint = account.primary_endpoints.apply(lambda each: each.file)
+        self.containers = after(pulumi.Output.all(*(each.name for each in containers)), *ready)
+        self.shares = after(pulumi.Output.all(*(each.name for each in shares)), *ready)
+        self.account_key = self._key(args, account)
+        self.register_outputs(
+            {
+                "account_name": self.account_name,
+                "account_id": self.account_id,
+                "blob_endpoint": self.blob_endpoint,
+                "file_endpoint": self.file_endpoint,
+                "containers": self.containers,
+                "shares": self.shares,
+                "account_key": self.account_key,
+            }
+        )
+
+    def _account(self, name: str, args: SharedFilesArgs) -> "storage.StorageAccount":
+        nfs = bool(args.get("nfs", False))
+        private = args.get("access") == "private-endpoint"
+        allowed = args.get("allowed_cidrs", ())
+        subnets = {} if private else args.get("client_subnet_ids", {})
+        return storage.StorageAccount(
+            legal_name(name, NAME_LENGTH),
+            account_name=args.get("account_name"),
+            resource_group_name=args["resource_group_name"],
+            location=args["region"],
+            kind="StorageV2",
+            sku=storage.SkuArgs(name=args.get("redundancy", "Standard_LRS")),
+            allow_blob_public_access=False,
+            allow_cross_tenant_replication=False,
+            allow_shared_key_access=bool(args.get("shared_keys", False)),
+            default_to_o_auth_authentication=True,
+            enable_https_traffic_only=True,
+            minimum_tls_version="TLS1_2",
+            is_hns_enabled=bool(args.get("hierarchical", nfs)),
+            enable_nfs_v3=nfs,
+            large_file_shares_state="Enabled" if args.get("share_gib", 0) > LARGE_GIB else None,
+            public_network_access="Disabled" if private and not allowed else "Enabled",
+            network_rule_set=storage.NetworkRuleSetArgs(
+                default_action=storage.DefaultAction.DENY,
+                # Azure's own services that it vouches for, such as metrics and backup.
+                bypass="AzureServices",
+                virtual_network_rules=[
+                    # A subnet may go before the account: Azure then drops its rule. Bound to it, protected data would
+                    # keep the whole network, NAT gateway included.
+                    storage.VirtualNetworkRuleArgs(virtual_network_resource_id=detached(subnet))
+                    for subnet in subnets.values()
+                ],
+                ip_rules=[storage.IPRuleArgs(i_p_address_or_range=cidr) for cidr in allowed],
+            ),
+            tags=dict(args.get("tags", {})),
+            opts=self._kept,
+        )
+
+    def _retention(self, name: str, args: SharedFilesArgs, account: "storage.StorageAccount") -> None:
+        """What was deleted by mistake comes back for some days."""
+        days = int(args.get("retention_days", 7))
+        policy = storage.DeleteRetentionPolicyArgs(enabled=days > 0, days=days or None)
+        storage.BlobServiceProperties(
+            f"{name}-blobs",
+            account_name=account.name,
+            resource_group_name=args["resource_group_name"],
+            # Azure has one of each account, called so.
+            blob_services_name="default",
+            delete_retention_policy=policy,
+            container_delete_retention_policy=policy,
+            opts=self._kept,
+        )
+        storage.FileServiceProperties(
+            f"{name}-shares",
+            account_name=account.name,
+            resource_group_name=args["resource_group_name"],
+            file_services_name="default",
+            share_delete_retention_policy=policy,
+            opts=self._kept,
+        )
+
+    def _contents(
+        self, name: str, args: SharedFilesArgs, account: "storage.StorageAccount"
+    ) -> tuple[list["storage.BlobContainer"], list["storage.FileShare"]]:
+        """Containers and shares. Their names are those asked for: scripts and jobs are written with them."""
+        group = args["resource_group_name"]
+        containers = [
+            storage.BlobContainer(
+                f"{name}-container-{container}",
+                container_name=container,
+                account_name=account.name,
+                resource_group_name=group,
+                public_access=storage.PublicAccess.NONE,
+                opts=self._kept,
+            )
+            for container in args.get("containers", DEFAULT_CONTAINERS)
+        ]
+        shares = [
+            storage.FileShare(
+                f"{name}-share-{share}",
+                share_name=share,
+                account_name=account.name,
+                resource_group_name=group,
+                enabled_protocols="SMB",
+                share_quota=int(args.get("share_gib", 100)),
+                opts=self._kept,
+            )
+            for share in args.get("shares", DEFAULT_SHARES)
+        ]
+        return containers, shares
+
+    def _roles(self, name: str, args: SharedFilesArgs, account: "storage.StorageAccount") -> list[pulumi.Resource]:
+        """Clients read and write blobs as who they are, without a key."""
+        role = "Storage Blob Data Contributor"
+        return [
+            assign_role(f"{name}-blobs-of-{client}", self, role, account.id, principal)
+            for client, principal in args.get("client_principal_ids", {}).items()
+        ]
+
+    def _private(self, name: str, args: SharedFilesArgs, account: "storage.StorageAccount") -> list[pulumi.Resource]:
+        """A private address for each service of the account. ``args`` has passed the rules."""
+        within = Within(
+            region=args["region"],
+            resource_group_name=args["resource_group_name"],
+            subnet_id=args.get("endpoint_subnet_id", ""),
+            vnet_id=args.get("vnet_id", ""),
+            tags=args.get("tags", {}),
+        )
+        hierarchical = args.get("hierarchical", args.get("nfs", False))
+        ready: list[pulumi.Resource] = []
+        before: list[pulumi.Resource] = []
+        for group in ("blob", "file", *(["dfs"] if hierarchical else [])):
+            child = f"{name}-{group}"
+            zone = args.get("dns_zone_ids", {}).get(group)
+            if zone is None:
+                zone, link = dns_zone(child, self, within, group)
+                ready.append(link)
+            # Those of one account get into each other's way: hashicorp/terraform-provider-azurerm#28112
+            endpoint, entry = private_endpoint(child, self, within, group, after(account.id, *before), zone)
+            before = [endpoint]
+            ready.append(entry)
+        return ready
+
+    def _key(self, args: SharedFilesArgs, account: "storage.StorageAccount") -> pulumi.Output[str | None]:
+        if not args.get("shared_keys", False):
+            return pulumi.Output.from_input(None)
+        listed = storage.list_storage_account_keys_output(
+            account_name=account.name,
+            resource_group_name=args["resource_group_name"],
+            opts=pulumi.InvokeOutputOptions(parent=self),
+        )
+        key: pulumi.Output[str | None] = listed.apply(lambda found: found.keys[0].value)
+        return pulumi.Output.secret(key)
