@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 on_option = click.option(
     "--on",
-    type=click.Choice(["kubernetes", "batch"]),
+    type=click.Choice(["kubernetes", "batch", "azure-batch"]),
     help="What runs the jobs. Default: as the environment's stack says.",
 )
 
@@ -45,7 +45,7 @@ def settings_of(environment: str, program: Path, outputs: Path | None, on: str |
     """What the environment's jobs need to know.
 
     program: the Pulumi project. outputs: a file with the stack's outputs, for who has no access to its state. on: what
-    runs its jobs, kubernetes or batch; default as its stack says.
+    runs its jobs, one of `gpufleet.jobs.settings.BACK_ENDS`; default as its stack says.
     Errors: UserError.
     """
     from gpufleet.jobs.settings import settings_from
@@ -61,20 +61,48 @@ def settings_of(environment: str, program: Path, outputs: Path | None, on: str |
             f"{environment}: a rehearsal makes queues and compute environments of AWS Batch, and plays none of its "
             "jobs; jobs can be rehearsed on a cluster, `gpufleet rehearse aws-dev`"
         )
+    if settings.on == "azure-batch":
+        _only_elsewhere(environment)
     if settings.on != "kubernetes":
         return settings
     return replace(settings, kubeconfig=home.control_plane.instead_of(settings.kubeconfig, environment))
 
 
+def _only_elsewhere(environment: str) -> None:
+    """Errors: UserError in a rehearsal, whose Batch account nothing answers for, unless a stand-in is named."""
+    from gpufleet.jobs.azure_batch.login import BATCH_ENDPOINT
+
+    if not os.environ.get(BATCH_ENDPOINT):
+        raise UserError(
+            f"{environment}: a rehearsal makes accounts and pools of Azure Batch, and plays none of their jobs; jobs "
+            "can be rehearsed on a cluster, `gpufleet rehearse azure-dev`"
+        )
+
+
 def backend_of(settings: "Settings", runnable_minutes: float | None = None) -> "Backend":
-    """What runs the environment's jobs. runnable_minutes: see `BatchBackend`. Errors: UserError."""
+    """What runs the environment's jobs. runnable_minutes: see `BatchBackend`; Azure's is the same. Errors: UserError."""
     if settings.on == "batch":
         from gpufleet.jobs.batch.backend import BatchBackend
 
         return BatchBackend(settings) if runnable_minutes is None else BatchBackend(settings, runnable_minutes)
+    if settings.on == "azure-batch":
+        from gpufleet.jobs.azure_batch.backend import AzureBatchBackend
+        from gpufleet.jobs.azure_batch.follow import WAITING_MINUTES
+
+        minutes = WAITING_MINUTES if runnable_minutes is None else runnable_minutes
+        return AzureBatchBackend(settings, lambda: _recorded_beside(settings), minutes)
     from gpufleet.jobs.kubernetes.backend import KubernetesBackend
 
     return KubernetesBackend(settings)
+
+
+def _recorded_beside(settings: "Settings") -> Mapping[str, str]:
+    """The images recorded in the cluster that an environment may have beside Azure Batch; none without a cluster."""
+    if not settings.kubeconfig:
+        return {}
+    from gpufleet.images.recorded import pinned_images
+
+    return pinned_images(api_of(settings), settings.namespace)
 
 
 def api_of(settings: "Settings") -> "KubernetesApi":

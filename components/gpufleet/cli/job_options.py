@@ -10,12 +10,12 @@ from gpufleet.errors import UserError
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("--workers", type=int, metavar="N", help="Pods with GPUs, all in one zone. On AWS Batch as --nodes."),
+    click.option("--workers", type=int, metavar="N", help="Pods with GPUs, all in one zone. On Batch as --nodes."),
     click.option(
         "--gpus",
         type=int,
         metavar="N",
-        help="GPUs of each worker. Default: all of a node; on AWS Batch as the job definition says.",
+        help="GPUs, and so processes, of each worker. Default: all of a node; on AWS Batch as its definition says.",
     ),
     click.option(
         "--image",
@@ -30,9 +30,9 @@ _OPTIONS = (
     click.option(
         "--after",
         metavar="JOB",
-        help="Run it when JOB has succeeded. Kubernetes: waits here, and submits only then. AWS Batch: waits itself.",
+        help="Run it when JOB has succeeded. AWS Batch waits itself; else it is waited for here, and submitted then.",
     ),
-    click.option("--pool", metavar="NAME", help="Kubernetes. Default: the environment's only one."),
+    click.option("--pool", metavar="NAME", help="Kubernetes, Azure Batch. Default: the environment's only one."),
     click.option(
         "--grace",
         "grace_seconds",
@@ -44,7 +44,10 @@ _OPTIONS = (
     click.option(
         "--volume-claim", metavar="NAME", help="Kubernetes: mounted at /mnt. Default: the environment's shared volume."
     ),
-    click.option("--nodes", type=int, metavar="N", help="AWS Batch: nodes of a multi-node job. Default 1."),
+    click.option("--nodes", type=int, metavar="N", help="AWS Batch, Azure Batch: nodes of a job. Default 1."),
+    click.option(
+        "--script", metavar="PATH", help="Azure Batch: a file or directory here, sent to where the job starts."
+    ),
     click.option("--array", type=int, metavar="N", help="AWS Batch: so many children, each with its own index."),
     click.option(
         "--params", metavar="FILE.csv", help="AWS Batch: a child for each row; {NAME} in the command is its value."
@@ -55,7 +58,9 @@ _OPTIONS = (
     click.option("--vcpus", type=int, metavar="N", help="AWS Batch. Default: in proportion to the GPUs."),
     click.option("--memory", "memory_gib", type=int, metavar="GIB", help="AWS Batch. Default: the same."),
     click.option("--share", metavar="TEAM", help="AWS Batch: whose share of the queue. Default: the environment's."),
-    click.option("--tag", "labels", multiple=True, metavar="KEY=VALUE", help="AWS Batch: a tag of the job."),
+    click.option(
+        "--tag", "labels", multiple=True, metavar="KEY=VALUE", help="AWS Batch, Azure Batch: a tag of the job."
+    ),
 )
 
 

@@ -18,13 +18,13 @@ why_after = click.option(
     "--why-after",
     type=float,
     metavar="MINUTES",
-    help="AWS Batch: say why the job has no node yet, after so many minutes. Default 10.",
+    help="AWS and Azure Batch: say why the job has no node yet, after so many minutes. Default 10.",
 )
 
 
 @click.group()
 def jobs() -> None:
-    """Jobs on an environment's GPU nodes: MPI jobs on Kubernetes, or jobs on AWS Batch."""
+    """Jobs on an environment's GPU nodes: MPI jobs on Kubernetes, or jobs on AWS Batch or Azure Batch."""
 
 
 @jobs.command()
@@ -61,6 +61,7 @@ def submit(
     gpufleet jobs submit aws-dev --file train.yaml --workers 64
     gpufleet jobs submit aws-batch-dev --grid lr=0.1,0.01 --grid batch=32,64 -- \\
       python3 train.py --lr {lr} --batch {batch}
+    gpufleet jobs submit azure-dev --on azure-batch --nodes 2 --script train.py -- python3 train.py
     """
     from gpufleet.jobs.request import checked, read_request
 
@@ -161,7 +162,7 @@ def logs(
     why_after: float | None,
     as_json: bool,
 ) -> int:
-    """The log of a job's launcher or container, from its beginning.
+    """The log of a job's launcher, container or task, from its beginning.
 
     On AWS Batch, JOB:7 is a child of an array, JOB#1 a node of a multi-node job.
     """
@@ -182,7 +183,7 @@ def logs(
 def cancel(environment: str, job: str, program: Path, outputs: Path | None, on: str | None) -> int:
     """End a job. What it has written to the shared volume or to the bucket stays.
 
-    Kubernetes: it is deleted, with its pods and their logs. AWS Batch: its log stays.
+    Kubernetes: it is deleted, with its pods and their logs. AWS Batch, Azure Batch: its log stays.
     """
     click.echo(backend_of(settings_of(environment, program, outputs, on)).cancel(job))
     return 0

@@ -1,4 +1,4 @@
-"""What runs jobs: Kubernetes with the MPI operator, or AWS Batch. `gpufleet jobs` knows no more of either than this."""
+"""What runs jobs: Kubernetes with the MPI operator, AWS Batch or Azure Batch. `gpufleet jobs` knows no more of them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ class Backend(Protocol):
     """Every name of a job is one that a person types. Errors of every method: UserError, in lines for the user."""
 
     where: str
-    """What holds the jobs, for messages: a namespace or a queue."""
+    """What holds the jobs, for messages: a namespace, a queue or an account."""
     process: str
     """What a job's log and exit code are of: the launcher, or the container."""
     waits_for_after: bool

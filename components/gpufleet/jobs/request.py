@@ -21,12 +21,12 @@ class JobRequest(TypedDict):
     command: Sequence[str]
     """What every rank runs."""
     workers: NotRequired[int]
-    """Kubernetes: pods with GPUs, each on a node of its own or sharing one, all in one zone; required. AWS Batch: the
-    same as nodes."""
+    """Kubernetes: pods with GPUs, each on a node of its own or sharing one, all in one zone; required. AWS and Azure
+    Batch: the same as nodes."""
     name: NotRequired[str]
     """Default: made from the command and the time."""
     gpus: NotRequired[int]
-    """GPUs of each worker. Default: all of a node; AWS Batch: as the job definition says."""
+    """GPUs, and so processes, of each worker. Default: all of a node; AWS Batch: as the job definition says."""
     image: NotRequired[str]
     """NAME[:TAG] of the environment's registry, or a full name. A NAME alone is the image that `gpufleet images build`
     pushed last; so is the default, for the only repository."""
@@ -51,7 +51,7 @@ class JobRequest(TypedDict):
     """Default: the environment's shared volume."""
 
     nodes: NotRequired[int]
-    """Nodes of a multi-node job. Default: one, of the definition of single jobs."""
+    """Nodes of a multi-node job. Default: one; on AWS Batch of the definition of single jobs."""
     array: NotRequired[int]
     """Children of an array, 2 to 10,000. Default: one for each row of parameters; without these, no array."""
     params: NotRequired[str]
@@ -67,16 +67,31 @@ class JobRequest(TypedDict):
     tags: NotRequired[Mapping[str, str]]
     """Tags of the job, beside environment and project."""
 
+    script: NotRequired[str]
+    """A program here, or a directory of it, that the job starts in."""
 
+
+_AWS_ONLY = ("array", "params", "grid", "vcpus", "memory_gib", "share")
 _OTHERS = {
-    "kubernetes": dict.fromkeys(
-        ("nodes", "array", "params", "grid", "vcpus", "memory_gib", "share", "tags"), "is for AWS Batch (--on batch)"
-    ),
+    "kubernetes": {
+        **dict.fromkeys((*_AWS_ONLY, "nodes", "tags"), "is for AWS Batch (--on batch)"),
+        "script": "is for Azure Batch (--on azure-batch); on Kubernetes copy it with `gpufleet data put`",
+    },
     "batch": {
         "pool": "is for Kubernetes; on AWS Batch the queue finds the nodes, use --queue",
         "grace_seconds": "is for Kubernetes; AWS Batch always gives 30 s",
         "image_pull_secret": "is for Kubernetes; on AWS Batch the job definition's execution role pulls",
         "volume_claim": "is for Kubernetes; on AWS Batch the job definition mounts the shared files",
+        "script": "is for Azure Batch (--on azure-batch); on AWS Batch the image has the program",
+    },
+    "azure-batch": {
+        **dict.fromkeys(_AWS_ONLY, "is for AWS Batch (--on batch)"),
+        "array": "is for AWS Batch (--on batch); on Azure Batch submit each run",
+        "queue": "is for Kubernetes and AWS Batch; on Azure Batch a pool has the nodes, use --pool",
+        "grace_seconds": "is for Kubernetes; Azure Batch does not say how long it waits",
+        "image_pull_secret": "is for Kubernetes; on Azure Batch the pool's identity pulls",
+        "volume_claim": "is for Kubernetes; on Azure Batch the pool mounts the storage account's containers",
+        "shared_memory_gib": "is for Kubernetes and AWS Batch; on Azure Batch containers have all of their node's",
     },
 }
 """Keys that a back end does not know, and why."""
@@ -98,7 +113,7 @@ def read_request(file: Path) -> dict[str, object]:
 
 
 def checked(request: Mapping[str, object], where: str, on: str = "kubernetes") -> JobRequest:
-    """on: the back end, kubernetes or batch.
+    """on: the back end, one of `gpufleet.jobs.settings.BACK_ENDS`.
 
     Errors: UserError with a line for every unknown, missing or wrongly typed key.
     """

@@ -6,9 +6,13 @@ from typing import Any, TypedDict
 
 from gpufleet.catalog import GpuType, aws, azure
 from gpufleet.errors import UserError
+from gpufleet.jobs.azure_batch.settings import AzureBatchOutput, AzureBatchSettings, azure_batch_settings
 from gpufleet.jobs.batch.settings import BatchSettings, batch_settings
 from gpufleet.pool import Taint
 from gpufleet.rules.wording import listed, use_one_of
+
+BACK_ENDS = ("kubernetes", "batch", "azure-batch")
+"""What runs jobs, by the words of `--on`: Kubernetes, AWS Batch, Azure Batch."""
 
 Recorded = Callable[[], Mapping[str, str]]
 """Asks for the image that each repository's jobs run, by the repository's name: what `gpufleet images build` wrote."""
@@ -35,7 +39,7 @@ class JobsOutput(TypedDict, total=False):
     """The stack's output `jobs`; where `on` is batch, with the keys of `gpufleet.jobs.batch.settings.BatchOutput`."""
 
     on: str
-    """What runs the jobs: kubernetes or batch. Default: kubernetes."""
+    """What runs the jobs: one of BACK_ENDS. Default: kubernetes."""
     namespace: str
     """The team's namespace. Default: default."""
     pools: Mapping[str, PoolOutput]
@@ -45,6 +49,8 @@ class JobsOutput(TypedDict, total=False):
     image_pull_secret: str
     queue: str
     """The team's LocalQueue, where Kueue is installed."""
+    azure_batch: AzureBatchOutput
+    """Azure Batch, where the stack has an account; it may run jobs beside a cluster, with pools of its own."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,8 @@ class Pool:
 class Settings:
     """An environment, as its jobs see it. repositories: URL by name.
 
-    batch: AWS Batch, where that runs its jobs; there is no kubeconfig then.
+    batch: AWS Batch, where that runs its jobs; there is no kubeconfig then. azure_batch: the same for Azure Batch; the
+    kubeconfig is that of the cluster beside it, if there is one.
     """
 
     environment: str
@@ -101,17 +108,20 @@ class Settings:
     image_pull_secret: str | None
     queue: str | None
     batch: BatchSettings | None = None
+    azure_batch: AzureBatchSettings | None = None
 
     @property
     def on(self) -> str:
-        """What runs the jobs: kubernetes or batch."""
+        """What runs the jobs: one of BACK_ENDS."""
+        if self.azure_batch:
+            return "azure-batch"
         return "batch" if self.batch else "kubernetes"
 
     def pool(self, name: str | None) -> Pool:
         """The pool of this name, or the only one. Errors: UserError for an unknown one, or none given among several."""
         if not self.pools:
             raise UserError(
-                f"{self.environment}: the stack's outputs tell of no GPU pool (jobs.pools); "
+                f"{self.environment}: the stack's outputs tell of no GPU pool ({self._pools_are_at}); "
                 "add one to gpufleet:pools and run `pulumi up`"
             )
         if name is None:
@@ -121,6 +131,10 @@ class Settings:
         if name not in self.pools:
             raise UserError(f"{self.environment}: pool={name}: no such pool; {use_one_of(name, list(self.pools))}")
         return self.pools[name]
+
+    @property
+    def _pools_are_at(self) -> str:
+        return "jobs.azure_batch.pools" if self.azure_batch else "jobs.pools"
 
     def image(self, wanted: str | None, recorded: Recorded) -> str:
         """The image's full name: of the environment's own registry where no registry is named.
@@ -159,28 +173,31 @@ def repository_named(repositories: Iterable[str], name: str) -> str | None:
 
 
 def settings_from(outputs: Mapping[str, object], environment: str, on: str | None = None) -> Settings:
-    """Read a stack's outputs, shown with their secrets. on: kubernetes or batch; default as the outputs say.
+    """Read a stack's outputs, shown with their secrets. on: one of BACK_ENDS; default as the outputs say.
 
-    Errors: UserError when there is no cluster in them (on AWS Batch: no queue), or what is there is not what a stack of
-    gpufleet gives.
+    Errors: UserError when there is no cluster in them (on AWS Batch: no queue, on Azure Batch: no account), or what is
+    there is not what a stack of gpufleet gives.
     """
     jobs = _mapping(outputs, "jobs", environment)
     on = on or str(jobs.get("on") or "kubernetes")
-    if on not in ("batch", "kubernetes"):
-        raise UserError(f"{environment}: the stack's output jobs.on={on}: is neither kubernetes nor batch")
+    if on not in BACK_ENDS:
+        raise UserError(f"{environment}: the stack's output jobs.on={on}: {use_one_of(on, BACK_ENDS)}")
     if on == "kubernetes":
         _look_at_kubeconfig(outputs, environment)
+    azure_batch = azure_batch_settings(jobs, environment) if on == "azure-batch" else None
+    pools = _mapping(_mapping(jobs, "azure_batch", environment) if azure_batch else jobs, "pools", environment)
     return Settings(
         environment=environment,
         kubeconfig=outputs.get("kubeconfig"),
         namespace=str(jobs.get("namespace") or "default"),
-        pools={name: _pool(name, each) for name, each in _mapping(jobs, "pools", environment).items()},
+        pools={name: _pool(name, each) for name, each in pools.items()},
         repositories={name: str(url) for name, url in _mapping(outputs, "registry_urls", environment).items()},
         volume_claim=_text(jobs, "volume_claim"),
         service_account=_text(jobs, "service_account"),
         image_pull_secret=_text(jobs, "image_pull_secret"),
         queue=_text(jobs, "queue"),
         batch=batch_settings(jobs, environment) if on == "batch" else None,
+        azure_batch=azure_batch,
     )
 
 

@@ -82,6 +82,7 @@ def application_command(
     directory: str = "",
     network_interface: str = "",
     environment: Mapping[str, str] | None = None,
+    folders: Mapping[str, str] | None = None,
     patience_seconds: int = PATIENCE_SECONDS,
     grace_seconds: int = GRACE_SECONDS,
 ) -> str:
@@ -91,7 +92,8 @@ def application_command(
     is ``command`` itself, without OpenMPI. A ``command`` that begins with mpirun is taken as it is; it finds its hosts
     and ssh's arguments in the environment. $AZ_BATCH_NAME or ${AZ_BATCH_NAME} in its words and in ``directory``, where
     it starts (default: where Azure Batch starts the task), is replaced by the node's value: mounts lie under
-    $AZ_BATCH_NODE_MOUNTS_DIR. Nothing else is expanded, and there is no shell.
+    $AZ_BATCH_NODE_MOUNTS_DIR. Nothing else is expanded but $GPUFLEET_NAME, and there is no shell.
+    ``folders``: variables of every rank with paths, in which such names are replaced too; the master node makes them.
     ``network``: plain or infiniband. ``network_interface``: default the one with the master node's address.
     ``environment``: the task's own variables, which every rank has; they win over those here.
 
@@ -106,11 +108,19 @@ def application_command(
     rank_network = network_environment(network, network_interface or "{interface}")
     ours = {"MASTER_ADDR": "{main}", "MASTER_PORT": str(MASTER_PORT), **rank_network}
     own = {name: value for name, value in sorted(ours.items()) if name not in given}
+    places = dict(sorted((folders or {}).items()))
     ssh = ssh_with(f"{_HERE}/key")
     hosts = {"OMPI_MCA_orte_default_hostfile": f"{_HERE}/hostfile", "OMPI_MCA_plm_rsh_args": ssh}
     started = is_mpirun(command)
     # All ssh from the master node, which alone has the key: OpenMPI would have nodes start others from 65 hosts on.
-    options = ["--hostfile", f"{_HERE}/hostfile", *mpirun_options(ssh, own), "--mca", "plm_rsh_no_tree_spawn", "1"]
+    options = [
+        "--hostfile",
+        f"{_HERE}/hostfile",
+        *mpirun_options(ssh, [*own, *places]),
+        "--mca",
+        "plm_rsh_no_tree_spawn",
+        "1",
+    ]
     plan = {
         "role": "apply",
         "slots": processes_per_node,
@@ -121,6 +131,7 @@ def application_command(
         "mpirun": [] if started else options,
         "command": list(command),
         "directory": directory,
+        "folders": places,
     }
     return _line(plan)
 

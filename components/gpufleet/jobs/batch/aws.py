@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gpufleet.aws.account import Account, AccountError
+from gpufleet.jobs.persistent import Passing
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ _PASSING = {
 APIReference/CommonErrors.html, docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html."""
 
 
-class Busy(AccountError):
+class Busy(AccountError, Passing):
     """AWS was not reached, or could not answer now; the same question may have an answer later."""
 
 

@@ -2,13 +2,11 @@
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from dataclasses import dataclass, field
 
 from gpufleet.aws.account import AccountError
 from gpufleet.errors import UserError
 from gpufleet.jobs.batch.array import Children
-from gpufleet.jobs.batch.aws import Busy
 from gpufleet.jobs.batch.found_jobs import Jobs, described
 from gpufleet.jobs.batch.holdups import holdups
 from gpufleet.jobs.batch.log_stream import LogStream
@@ -22,9 +20,8 @@ from gpufleet.jobs.batch.states import (
 )
 from gpufleet.jobs.event import Event, Kind
 from gpufleet.jobs.patience import Patience
+from gpufleet.jobs.persistent import Persistent
 from gpufleet.jobs.times import span
-
-T = TypeVar("T")
 
 RUNNABLE_MINUTES = 10.0
 """How long a job may wait for a node before one asks why: an instance takes 4 minutes to come, seldom 10."""
@@ -55,11 +52,10 @@ class Following:
     _said: list[str] = field(default_factory=list, init=False)
     _streams: dict[str, LogStream] = field(default_factory=dict, init=False)
     _lines: int = field(default=0, init=False)
-    _beside: Patience = field(init=False)
-    """For what is told beside the state: without it the job is followed all the same."""
+    _asking: Persistent = field(init=False)
 
     def __post_init__(self) -> None:
-        self._beside = replace(self.patience)
+        self._asking = Persistent("AWS", AccountError, self.name, self.resume, self.patience)
 
     def events(self) -> Iterator[Event]:
         """What happens, as it happens; END is the last.
@@ -74,35 +70,20 @@ class Following:
                 state, since, pause = job["status"], self.clock(), self.shortest
                 yield Event(Kind.STATE, f"{self.name}: {state if ended(job) else described(job)}")
             if children(job):
-                yield from self._aside(array.changes(job))
+                yield from self._asking.aside(array.changes(job))
             if ended(job):
                 break
             if state == "RUNNABLE" and self._waits_long(job, since):
-                yield from self._aside(self._waiting(job))
+                yield from self._asking.aside(self._waiting(job))
             before = self._lines
-            yield from self._aside(self._log(job))
+            yield from self._asking.aside(self._log(job))
             pause = self.shortest if self._lines > before else min(pause * 1.5, self.longest)
             self.patience.sleep(pause)
         yield from self._rest_of_log(job)
         yield from self._end(job, array)
 
     def _look(self) -> Generator[Event, None, Job]:
-        return (yield from self._certain(self._now))
-
-    def _certain(self, question: Callable[[], T]) -> Generator[Event, None, T]:
-        """The answer, however long AWS needs for it. Errors: UserError when it needs too long."""
-        while True:
-            try:
-                answer = question()
-            except Busy as error:
-                yield from self._pause(error)
-                continue
-            except AccountError as error:
-                raise self._left(error) from error
-            if self.patience.waiting:
-                yield Event(Kind.NOTE, "AWS answers again")
-            self.patience.worked()
-            return answer
+        return (yield from self._asking.certain(self._now))
 
     def _now(self) -> Job:
         if not self._id:
@@ -113,36 +94,6 @@ class Following:
         if found is None:
             raise UserError(f"{self.name}: AWS Batch does not know the job any more; see `gpufleet jobs list`")
         return found
-
-    def _pause(self, error: Busy) -> Iterator[Event]:
-        first = not self.patience.waiting
-        if not self.patience.pause():
-            raise UserError(
-                f"{error}; gave up after {span(self.patience.limit)}, the job is not touched; go on with "
-                f"`{self.resume}`"
-            ) from error
-        if first:
-            yield Event(Kind.NOTE, f"{error}; trying again for {span(self.patience.limit)}")
-
-    def _aside(self, told: Iterator[Event]) -> Iterator[Event]:
-        """What is worth telling beside the state. What AWS cannot say now is asked again at the next look."""
-        try:
-            yield from told
-        except Busy as error:
-            if not self._beside.waiting:
-                yield Event(Kind.NOTE, f"{error}; asking again")
-            if not self._beside.pause():
-                self.logs = False
-                yield Event(Kind.NOTE, f"{error}; the log is given up, see it with `{self.resume}`")
-                self._beside.worked()
-        except AccountError as error:
-            raise self._left(error) from error
-        else:
-            self._beside.worked()
-
-    def _left(self, error: AccountError) -> UserError:
-        """What AWS will not say later either, for instance to credentials that have expired."""
-        return UserError(f"{error}; {self.name} goes on, follow it again with `{self.resume}`")
 
     def _waits_long(self, job: Job, since: float) -> bool:
         """Whether it has been RUNNABLE for too long; one that was submitted long ago and never ran, at once."""
@@ -159,7 +110,7 @@ class Following:
 
     def _log(self, job: Job) -> Iterator[Event]:
         """What the job's containers have written since the last time."""
-        if not self.logs or children(job):
+        if not self._wants_log(job):
             return
         for stream in self.jobs.streams(job):
             if stream.name not in self._streams and self._streams:
@@ -168,16 +119,19 @@ class Following:
                 self._lines += 1
                 yield Event(Kind.LINE, line)
 
+    def _wants_log(self, job: Job) -> bool:
+        return self.logs and not self._asking.given_up and not children(job)
+
     def _rest_of_log(self, job: Job) -> Iterator[Event]:
         """The log until it has been silent for long enough."""
         silent_since = self.clock()
-        while self.logs and not children(job) and self.clock() - silent_since < self.drain:
+        while self._wants_log(job) and self.clock() - silent_since < self.drain:
             before = self._lines
-            yield from self._aside(self._log(job))
-            if not self._streams and not self._beside.waiting:
+            yield from self._asking.aside(self._log(job))
+            if not self._streams and not self._asking.beside.waiting:
                 # It never ran.
                 return
-            if self._lines > before or self._beside.waiting:
+            if self._lines > before or self._asking.beside.waiting:
                 silent_since = self.clock()
             self.patience.sleep(min(1.0, self.drain / 4))
 
@@ -185,13 +139,13 @@ class Following:
         seconds = took_seconds(job)
         took = "" if seconds is None else f" after {span(seconds)}"
         if children(job):
-            yield from (yield from self._certain(lambda: array.failures(job)))
+            yield from (yield from self._asking.certain(lambda: array.failures(job)))
             yield array.end(job, took)
             return
         if job["status"] == "SUCCEEDED":
             yield Event(Kind.END, f"{self.name}: succeeded{took}", 0)
             return
-        code = yield from self._certain(lambda: exit_code_of(self.jobs.logged(job)))
+        code = yield from self._asking.certain(lambda: exit_code_of(self.jobs.logged(job)))
         has = f"the container's exit code is {code}" if code is not None else "its container has no exit code"
         said = why(job)
         yield Event(Kind.END, f"{self.name}: failed{took}: {has}" + (f" ({said})" if said else ""), code or 1)

@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import time
+from pathlib import Path
 from typing import Any
 
 from gpufleet.jobs.nodes.azure_place import number, told
@@ -81,6 +82,9 @@ def only_one() -> int:
 
 # The application command, on the main node alone.
 def apply(plan: dict[str, Any]) -> int:
+    for name, folder in plan["folders"].items():
+        os.environ[name] = expanded(folder)
+        Path(os.environ[name]).mkdir(parents=True, exist_ok=True)
     command = [expanded(word) for word in plan["command"]]
     if plan["directory"]:
         os.chdir(expanded(plan["directory"]))
@@ -95,12 +99,11 @@ def apply(plan: dict[str, Any]) -> int:
 # Without a shell nothing else would: the paths of mounts and of the task's folders are known on the node only.
 def expanded(word: str) -> str:
     def value(found: re.Match[str]) -> str:
-        name = found[1] or found[2]
-        if name not in os.environ:
-            raise End(f"{word}: Azure Batch sets no {name} here; see its list of variables")
-        return os.environ[name]
+        if found[2] not in os.environ:
+            raise End(f"{word}: Azure Batch sets no {found[2]} here; see its list of variables")
+        return os.environ[found[2]]
 
-    return re.sub(r"\$(?:(AZ_BATCH_\w+)|\{(AZ_BATCH_\w+)\})", value, word)
+    return re.sub(r"\$(\{)?((?:AZ_BATCH|GPUFLEET)_\w+)(?(1)\})", value, word)
 
 
 # Nodes serve one task after the other, under the same user.

@@ -1,0 +1,145 @@
+"""Jobs on Azure Batch, as `gpufleet jobs` speaks to them: gpufleet.jobs.backend.Backend."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.azure_batch.azure import AzureBatch
+from gpufleet.jobs.azure_batch.blobs import Blobs
+from gpufleet.jobs.azure_batch.follow import WAITING_MINUTES, Following
+from gpufleet.jobs.azure_batch.found_jobs import Jobs
+from gpufleet.jobs.azure_batch.holdups import holdups
+from gpufleet.jobs.azure_batch.log_file import LogFile
+from gpufleet.jobs.azure_batch.planned import STREAMS, AzureBatchPlan, planned
+from gpufleet.jobs.azure_batch.settings import AzureBatchSettings
+from gpufleet.jobs.azure_batch.trouble import AzureTrouble
+from gpufleet.jobs.backend import Note, Plan
+from gpufleet.jobs.event import Event, Kind
+from gpufleet.jobs.request import JobRequest
+from gpufleet.jobs.settings import Recorded, Settings
+
+
+@dataclass(frozen=True)
+class _Submittable(Plan):
+    azure: AzureBatchPlan | None = None
+
+
+class AzureBatchBackend:
+    """One environment's jobs on Azure Batch.
+
+    recorded: see `Settings.image`. waiting_minutes: after which a followed job that has no node yet says why.
+    """
+
+    waits_for_after = True
+    process = "task"
+
+    def __init__(
+        self, settings: Settings, recorded: Recorded | None = None, waiting_minutes: float = WAITING_MINUTES
+    ) -> None:
+        assert settings.azure_batch is not None
+        self._all = settings
+        self._settings: AzureBatchSettings = settings.azure_batch
+        self._azure = AzureBatch(self._settings)
+        self._blobs = Blobs(self._settings)
+        self._jobs = Jobs(self._azure, self._settings, settings.environment)
+        self._recorded = recorded or dict
+        self._waiting_minutes = waiting_minutes
+        self.where = self._jobs.where
+
+    def planned(self, request: JobRequest) -> Plan:
+        plan = planned(self._all, request, self._all.image(request.get("image"), self._recorded))
+        return _Submittable(plan.name, plan.document, plan.advice, plan)
+
+    def submit(self, plan: Plan, note: Note) -> str:
+        assert isinstance(plan, _Submittable)
+        assert plan.azure is not None
+        wanted = plan.azure
+        self._make_job(wanted)
+        try:
+            for file in wanted.program:
+                name = f"{self._settings.folder(wanted.name)}/{file.path}"
+                self._blobs.put(self._settings.scripts, name, _content(file.source))
+            if wanted.program:
+                note(f"{wanted.name}: {len(wanted.program)} files sent to container {self._settings.scripts}")
+            self._changing(wanted.name, "create_task", "BatchTaskCreateOptions", wanted.task)
+            # From here on the job ends with its task.
+            self._changing(wanted.name, "update_job", "BatchJobUpdateOptions", {"onAllTasksComplete": "terminatejob"})
+        except (UserError, KeyboardInterrupt) as error:
+            self._take_back(wanted.name, error)
+            raise
+        return wanted.name
+
+    def listed(self) -> list[dict[str, object]]:
+        return [job.summary() for job in self._jobs.all()]
+
+    def size(self, job: Mapping[str, object]) -> str:
+        return "1 node" if job["nodes"] == 1 else f"{job['nodes']} nodes"
+
+    def details(self, name: str) -> dict[str, object]:
+        job = self._jobs.find(name)
+        waiting = holdups(self._azure, self._settings, self._all.environment, job) if job.waits else []
+        return job.summary() | {"waiting": waiting, "outputs": self._settings.outputs(job.name)}
+
+    def follow(self, name: str, resume: str, *, logs: bool) -> Iterator[Event]:
+        minutes = self._waiting_minutes
+        return Following(self._jobs, self._blobs, name, resume, logs, waiting_minutes=minutes).events()
+
+    def written_so_far(self, name: str) -> Iterator[Event]:
+        job = self._jobs.find(name)
+        lines = 0
+        for stream in STREAMS:
+            file = LogFile(self._azure, self._blobs, self._settings, job.name, stream)
+            for read in (file.new, file.copied if job.ended else file.last_line):
+                for line in read():
+                    lines += 1
+                    yield Event(Kind.LINE, line)
+        if not lines:
+            yield Event(Kind.NOTE, f"{name}: has written nothing yet: {job.described}")
+
+    def cancel(self, name: str) -> str:
+        job = self._jobs.find(name)
+        if job.ended:
+            return f"{name}: has ended already: {job.state}"
+        self._azure.terminate_job(job.name, "gpufleet jobs cancel")
+        return f"{name}: cancelled; its log and its outputs stay"
+
+    def _make_job(self, wanted: AzureBatchPlan) -> None:
+        try:
+            self._changing(wanted.name, "create_job", "BatchJobCreateOptions", wanted.job)
+        except AzureTrouble as error:
+            if error.code == "JobExists":
+                earlier = self._jobs.has(wanted.name)
+                state = f" that is {earlier.state}" if earlier else ""
+                raise UserError(
+                    f"{wanted.name}: the name is taken by a job{state}, and its outputs; give another --name"
+                ) from error
+            raise
+
+    def _changing(self, name: str, call: str, model: str, body: Mapping[str, object]) -> None:
+        ids = [] if call == "create_job" else [name]
+        try:
+            self._azure.do(call, *ids, model=model, body=body)
+        except AzureTrouble as error:
+            if error.status == 400:
+                raise AzureTrouble(
+                    f"{name}: Azure Batch refuses the job: {error.code}: {error.words}", 400, error.code, error.words
+                ) from error
+            raise
+
+    def _take_back(self, name: str, error: BaseException) -> None:
+        """A job without its task would stay active for ever, and its name taken."""
+        try:
+            self._azure.begin("begin_delete_job", name)
+        except AzureTrouble as second:
+            raise UserError(
+                f"{error}; job {name} is left without its task: {second}; remove it with "
+                f"`az batch job delete --job-id {name}`"
+            ) from error
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}; it belongs to the job's script") from error

@@ -1,0 +1,84 @@
+"""One stream of a job's output, read from its beginning on: no line is lost or doubled.
+
+Azure Batch writes it to a file on the primary's node, and every try has a file of its own. When a try has ended the
+node copies it to the container of results (what planned.py asks for), from where it is read once the node is gone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gpufleet.jobs.azure_batch.azure import AzureBatch
+from gpufleet.jobs.azure_batch.blobs import Blobs
+from gpufleet.jobs.azure_batch.settings import TASK, AzureBatchSettings
+from gpufleet.jobs.azure_batch.trouble import AzureTrouble
+
+_PIECE = 4 * 2**20
+_NOT_THERE = (404, 409)
+"""Statuses of answers about files of nodes that are gone, or not there yet: FileNotFound, NodeNotFound,
+TaskFilesUnavailable, NodeStateUnusable and the like."""
+
+
+@dataclass
+class LogFile:
+    """stream: stdout.txt or stderr.txt. Errors of all methods: Busy, AzureTrouble."""
+
+    azure: AzureBatch
+    blobs: Blobs
+    settings: AzureBatchSettings
+    job: str
+    stream: str
+    _made: str = field(default="", init=False)
+    """When the file that is read was made."""
+    _read: int = field(default=0, init=False)
+    _begun: bytes = field(default=b"", init=False)
+    """The beginning of a line whose end has not come yet."""
+
+    def new(self) -> Iterator[str]:
+        """What the node's file has beyond what was given, in whole lines; nothing where there is no such file.
+
+        A line counts as given when it is given, so that an error between two pieces costs none.
+        """
+        try:
+            size, made = self.azure.file_size(self.job, TASK, self.stream)
+        except AzureTrouble as error:
+            if error.status not in _NOT_THERE:
+                raise
+            return
+        if made != self._made:
+            # Another try's.
+            yield from self.last_line()
+            self._made, self._read = made, 0
+        while self._read < size:
+            end = min(size, self._read + _PIECE)
+            try:
+                content = self.azure.file(self.job, TASK, self.stream, self._read, end)
+            except AzureTrouble as error:
+                if error.status not in _NOT_THERE:
+                    raise
+                return
+            yield from self._lines(content)
+            if not content:
+                return
+
+    def copied(self) -> Iterator[str]:
+        """The same from the copy that the try has left which was read last, or any if none was; then the last line."""
+        content = self.blobs.read(self.settings.result, f"{self.settings.folder(self.job)}/{self.stream}", self._read)
+        if content:
+            yield from self._lines(content)
+        yield from self.last_line()
+
+    def last_line(self) -> Iterator[str]:
+        """What has no line's end, and will have none."""
+        if self._begun:
+            text, self._begun = self._begun, b""
+            yield _text(text)
+
+    def _lines(self, content: bytes) -> Iterator[str]:
+        self._read += len(content)
+        *whole, self._begun = (self._begun + content).split(b"\n")
+        for line in whole:
+            yield _text(line)
+
+
+def _text(line: bytes) -> str:
+    return line.removesuffix(b"\r").decode(errors="replace")

@@ -1,0 +1,53 @@
+"""A researcher's program, sent to the container `scripts`, from where each node fetches it before the job starts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpufleet.errors import UserError
+
+MOST_FILES = 200
+"""They are named one by one in the task, whose request has a size."""
+MOST_BYTES = 100 * 2**20
+"""A program is small; data goes by `gpufleet data put`."""
+_LEFT_OUT = ("__pycache__",)
+
+
+@dataclass(frozen=True)
+class ProgramFile:
+    """path: below where the job starts. source: here."""
+
+    path: str
+    source: Path
+
+
+def program_files(job: str, given: str) -> list[ProgramFile]:
+    """A file, or all files of a directory but hidden ones and caches of Python. Errors: UserError."""
+    place = Path(given)
+    if not place.exists():
+        raise UserError(
+            f"{job}: script={given}: there is no such file or directory here; give one that the command uses"
+        )
+    if place.is_dir():
+        found = [ProgramFile(each.relative_to(place).as_posix(), each) for each in _files(place)]
+    else:
+        found = [ProgramFile(place.name, place)]
+    if not found:
+        raise UserError(f"{job}: script={given}: has no files; give a program, or a directory with one")
+    size = sum(each.source.stat().st_size for each in found)
+    if len(found) > MOST_FILES or size > MOST_BYTES:
+        raise UserError(
+            f"{job}: script={given}: has {len(found):,} files of {size:,} bytes; send {MOST_FILES} files of "
+            f"{MOST_BYTES:,} bytes at the most, and data with `gpufleet data put`"
+        )
+    return found
+
+
+def _files(directory: Path) -> Iterator[Path]:
+    for each in sorted(directory.iterdir()):
+        if each.name.startswith(".") or each.name in _LEFT_OUT or each.is_symlink():
+            continue
+        if each.is_dir():
+            yield from _files(each)
+        elif each.is_file():
+            yield each
