@@ -47,7 +47,7 @@ def autoscale_formula(
     refusing = [finding.line("autoscale") for finding in judge_autoscale(words) if finding.refuses]
     if refusing:
         raise UserError("\n".join(refusing))
-    kind = "LowPriority" if spot else "Dedicated"
+    kind, other = ("LowPriority", "Dedicated") if spot else ("Dedicated", "LowPriority")
     lines = _multi_instance(kind, task_nodes) if task_nodes > 1 else _SINGLE
     return "\n".join(
         [
@@ -59,6 +59,8 @@ def autoscale_formula(
             # Too few samples to shrink by: as many nodes as before.
             f"keptNodes = idlePercent < {SHRINK_PERCENT} ? $Target{kind}Nodes : neededNodes;",
             f"$Target{kind}Nodes = max(leastNodes, min(mostNodes, max(wantedNodes, keptNodes)));",
+            # A target that a formula does not set stays: nodes of a pool that was of the other kind would never go.
+            f"$Target{other}Nodes = 0;",
             "$NodeDeallocationOption = taskcompletion;",
             "",
         ]

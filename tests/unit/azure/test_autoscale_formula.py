@@ -116,7 +116,7 @@ def test_without_samples_the_pool_stays_and_is_never_below_min(task_nodes):
     for before, after in ((0, 2), (7, 7), (12, MOST)):
         targets = {"$TargetDedicatedNodes": 0.0, "$TargetLowPriorityNodes": float(before)}
         result = evaluate(formula, Samples(now=5000), {**NONE, "$CurrentLowPriorityNodes": float(before)}, targets)
-        assert result.targets == {"$TargetLowPriorityNodes": after}
+        assert result.targets == {"$TargetLowPriorityNodes": after, "$TargetDedicatedNodes": 0}
         assert result.deallocation == "taskcompletion"
 
 
@@ -128,20 +128,28 @@ def test_a_running_task_keeps_its_nodes_when_the_newest_samples_are_missing():
     nodes = {**NONE, "$CurrentLowPriorityNodes": 8.0}
     targets = {"$TargetDedicatedNodes": 0.0, "$TargetLowPriorityNodes": 8.0}
     worse = formula.replace("runningBefore * taskNodes", "runningBefore")
-    assert evaluate(formula, Samples(recorded, 5000), nodes, targets).targets == {"$TargetLowPriorityNodes": 4}
-    assert evaluate(worse, Samples(recorded, 5000), nodes, targets).targets == {"$TargetLowPriorityNodes": 1}
+    assert evaluate(formula, Samples(recorded, 5000), nodes, targets).targets["$TargetLowPriorityNodes"] == 4
+    assert evaluate(worse, Samples(recorded, 5000), nodes, targets).targets["$TargetLowPriorityNodes"] == 1
 
 
 def test_dedicated_nodes_are_the_others():
     formula = autoscale_formula(max=MOST, task_nodes=4)
-    assert "LowPriority" not in formula
-    assert formula_bounds(formula) == {"dedicated": Bounds(0, MOST)}
+    assert formula_bounds(formula) == {"dedicated": Bounds(0, MOST), "spot": Bounds(0, 0)}
+
+
+@pytest.mark.parametrize("spot", [True, False])
+def test_nodes_of_the_other_kind_go(spot):
+    """The pool was of the other kind, and its nodes are not counted as those of this one."""
+    formula = autoscale_formula(max=MOST, spot=spot)
+    before = {"$TargetDedicatedNodes": 4.0, "$TargetLowPriorityNodes": 4.0}
+    other = "$TargetDedicatedNodes" if spot else "$TargetLowPriorityNodes"
+    assert evaluate(formula, Samples(now=5000), {**NONE, "$CurrentDedicatedNodes": 4.0}, before).targets[other] == 0
 
 
 @pytest.mark.parametrize("task_nodes", [1, 4])
 def test_what_reads_formulas_reads_this_one(task_nodes):
     formula = autoscale_formula(min=1, max=MOST, spot=True, task_nodes=task_nodes)
-    assert formula_bounds(formula) == {"spot": Bounds(1, MOST)}
+    assert formula_bounds(formula) == {"spot": Bounds(1, MOST), "dedicated": Bounds(0, 0)}
     for rule in (formula_length, formula_samples, formula_target):
         assert rule(formula=formula).status is Status.PASS
 

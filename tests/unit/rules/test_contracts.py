@@ -38,9 +38,12 @@ from gpufleet.rules.aws.node_image import judge_node_image
 from gpufleet.rules.aws.registry_host import judge_registry_host
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.aws.training_job import judge_command
+from gpufleet.rules.azure.batch_account import judge_azure_batch_account
 from gpufleet.rules.azure.batch_autoscale import judge_autoscale
+from gpufleet.rules.azure.batch_pool import judge_azure_batch_pool
 from gpufleet.rules.azure.files import judge_azure_files
 from gpufleet.rules.azure.nfs_share import judge_nfs_share
+from gpufleet.rules.azure.node_pool import judge_azure_pool
 from gpufleet.rules.azure.place import judge_azure_environment, judge_azure_place
 from gpufleet.rules.azure.stack import judge_azure_stack, judge_stack_mounts
 from gpufleet.rules.budget import judge_budget
@@ -139,6 +142,7 @@ REGISTRY = {
     "credentials": {"gh": "arn:..."},
 }
 POOL = {"types": ["g5.8xlarge"], "max": 1, "zones": ZONES, "labels": {"team": "vision"}}
+AGENT_POOL = {"types": ["Standard_NC4as_T4_v3"], "max": 2, "zones": ["1"], "labels": {"team": "vision"}}
 JOB = {
     "namespace": "vision",
     "image": "r/llm:1",
@@ -151,6 +155,7 @@ JOB = {
     "env": {"NCCL_DEBUG": "INFO"},
 }
 QUEUE = {"flavors": {"h100": {"gpu": "H100", "zone": "use1-az1"}}, "quotas": {"vision": {"h100": 8}}}
+MOUNT = {"kind": "blob", "account": "store", "container": "scripts", "path": "scripts", "region": "eastus"}
 BATCH = "arn:aws:batch:us-east-1:123456789012:compute-environment/first"
 TRAINING = {
     "region": REGION,
@@ -191,11 +196,18 @@ CONSTRUCTED = [
     (judge_command, 100),
     (judge_outputs_bucket, {"bucket_prefix": "vision-", "expire_days": 90}),
     (judge_autoscale, {"min": 0, "max": 10, "spot": True, "idle_minutes": 15, "task_nodes": 4}),
+    (judge_azure_batch_account, {"region": "eastus", "account_name": "fleet01", "storage_account_id": "s"}),
+    (
+        judge_azure_batch_pool,
+        {"types": ["Standard_NC4as_T4_v3"], "max": 10, "mounts": [MOUNT], "container_images": ["r/llm:1"]},
+        "eastus",
+    ),
     (judge_budget, {"usd_per_month": 1000, "emails": ["ml@example.com"]}),
     (judge_azure_environment, {"region": "eastus", "resource_group_name": "fleet", "tags": TAGS | {"owner": "ml"}}),
     (judge_azure_place, {"region": "eastus"}),
     (judge_azure_files, {"containers": ["data"], "account_name": "files", "allowed_cidrs": ["203.0.113.7"]}),
     (judge_azure_files, {"access": "private-endpoint"}),
+    (judge_azure_pool, {**AGENT_POOL, "capacity": "spot", "spot_max_price": 1.5}, "eastus"),
     (judge_nfs_share, {"client_subnet_ids": {"nodes": "subnet-1"}}),
     (judge_azure_stack, True, ["a"], ["b"]),
     (judge_stack_mounts, [{"kind": "files", "path": "logs"}], ["result"], ["logs"], True),

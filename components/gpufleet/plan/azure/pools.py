@@ -184,7 +184,9 @@ def _batch_counts(scale: object) -> list[dict[str, object]]:
     if isinstance(formula, str):
         found = formula_bounds(formula)
         markets = {market: found[word] for word, market in _MARKETS.items() if word in found}
-        return [_bounded(bounds, market) for market, bounds in markets.items()] or [_fixed(0, "on-demand")]
+        bounded = [_bounded(bounds, market) for market, bounds in markets.items()]
+        # A formula may say of one kind of nodes that there are none.
+        return [words for words in bounded if words["max"] != 0] or bounded[:1] or [_fixed(0, "on-demand")]
     if isinstance(formula, Unknown):
         return [{"min": UNKNOWN, "max": UNKNOWN, "capacity": UNKNOWN}]
     # Without scale settings a pool is made with no nodes.

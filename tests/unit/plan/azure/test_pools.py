@@ -183,6 +183,14 @@ def test_batch_pool_without_nodes(scale):
     assert (found.intent["min"], found.intent["max"], found.intent["capacity"]) == (0, 0, "on-demand")
 
 
+def test_batch_pool_whose_formula_wants_none_of_one_kind():
+    formula = "$TargetLowPriorityNodes = min(10, max(0, $PendingTasks)); $TargetDedicatedNodes = 0;"
+    (found,) = batch_pools(scaleSettings={"autoScale": {"formula": formula}})
+    assert (found.intent["capacity"], found.intent["max"]) == ("spot", 10)
+    (none,) = batch_pools(scaleSettings={"autoScale": {"formula": "$TargetDedicatedNodes = 0;"}})
+    assert (none.intent["capacity"], none.intent["max"]) == ("on-demand", 0)
+
+
 @pytest.mark.parametrize(
     ("formula", "words", "unknown"),
     [

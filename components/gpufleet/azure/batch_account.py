@@ -1,0 +1,93 @@
+"""BatchAccount: where the pools and jobs of Azure Batch belong."""
+
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict
+
+import pulumi
+from pulumi_azure_native import batch
+
+from gpufleet.azure.legal_name import legal_name
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments
+from gpufleet.rules.azure.batch_account import AUTO_STORAGE, judge_azure_batch_account
+
+LONGEST_NAME = 24
+
+
+class BatchAccountArgs(TypedDict):
+    """Where the account is, and the identity and storage that it works with."""
+
+    region: str
+    """Region of the account and of all its pools, for instance eastus."""
+    resource_group_name: pulumi.Input[str]
+    """Resource group of the account."""
+    account_name: NotRequired[str]
+    """Its name: 3 to 24 small letters and digits, unique within the region. Default: the component's, with a random
+    end."""
+    identity_id: pulumi.Input[str]
+    """User-assigned identity by which the account reaches its storage, and its nodes do, too. Give it its role there
+    (Storage Blob Data Contributor) before the account is made."""
+    storage_account_id: NotRequired[pulumi.Input[str]]
+    """Storage account for what Batch itself keeps of jobs (auto-storage). Default: none."""
+    storage_region: NotRequired[str]
+    """Region of that storage account: judged, and nothing is made of it. Default: not known."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of the account. Cost in BatchService mode is told apart by these, as nodes carry none of their own."""
+
+
+class BatchAccount(pulumi.ComponentResource):
+    """A Batch account without keys: who submits jobs signs in to Entra ID, and storage is reached by identity.
+
+    Nodes are Batch's own (mode BatchService), so that no service principal has rights in the subscription. The endpoint
+    is public and admits nobody without a role; nodes call it, and it never calls them (simplified communication).
+
+    Deleting the account deletes the record of its jobs, and none of their data. Another name, region or resource group
+    replaces it, and all of its pools with it.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    account_name: pulumi.Output[str]
+    account_id: pulumi.Output[str]
+    """Id in Azure Resource Manager: the scope of roles on jobs, such as Azure Batch Data Contributor."""
+    account_endpoint: pulumi.Output[str]
+    """Host to which jobs are submitted, for instance NAME.eastus.batch.azure.com."""
+
+    def __init__(self, name: str, args: BatchAccountArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, BatchAccountArgs), *judge_azure_batch_account(args)])
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-azure:index:BatchAccount", name, {}, opts)
+        identity, storage = args["identity_id"], args.get("storage_account_id")
+        account = batch.BatchAccount(
+            # Without a hyphen: the automatic name in Azure begins with it.
+            legal_name(name, LONGEST_NAME),
+            account_name=args.get("account_name"),
+            resource_group_name=args["resource_group_name"],
+            location=args["region"],
+            pool_allocation_mode=batch.PoolAllocationMode.BATCH_SERVICE,
+            allowed_authentication_modes=[batch.AuthenticationMode.AAD],
+            public_network_access=batch.PublicNetworkAccessType.ENABLED,
+            identity=batch.BatchAccountIdentityArgs(
+                type=batch.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity]
+            ),
+            auto_storage=None
+            if storage is None
+            else batch.AutoStorageBasePropertiesArgs(
+                storage_account_id=storage,
+                authentication_mode=batch.AutoStorageAuthenticationMode(AUTO_STORAGE),
+                node_identity_reference=batch.ComputeNodeIdentityReferenceArgs(resource_id=identity),
+            ),
+            tags=dict(args.get("tags", {})),
+            # A name of the customer's own is taken until the old account is gone; so are its pools' cores.
+            opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
+        )
+        self.account_name = account.name
+        self.account_id = account.id
+        self.account_endpoint = account.account_endpoint
+        self.register_outputs(
+            {
+                "account_name": self.account_name,
+                "account_id": self.account_id,
+                "account_endpoint": self.account_endpoint,
+            }
+        )
