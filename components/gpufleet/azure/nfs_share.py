@@ -7,17 +7,11 @@ import pulumi
 from pulumi_azure_native import storage
 
 from gpufleet.azure.legal_name import legal_name
-from gpufleet.ordering import after
+from gpufleet.azure.shared_files import NAME_LENGTH
+from gpufleet.ordering import after, detached
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
 from gpufleet.rules.azure.nfs_share import DEFAULT_GIB, judge_nfs_share
-from gpufleet.rules.azure.place import judge_azure_place
-
-LONGEST = 24
-"""Characters of a storage account's name.
-
-Source: https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules
-"""
 
 
 class NfsShareArgs(TypedDict):
@@ -59,12 +53,12 @@ class NfsShare(pulumi.ComponentResource):
     """Source of a `gpufleet.kubernetes.SharedVolume`: <resource group>/<account>/<share>, once it can be mounted."""
 
     def __init__(self, name: str, args: NfsShareArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, NfsShareArgs), *judge_azure_place(args), *judge_nfs_share(args)])
+        refuse_or_warn(name, [*judge_arguments(args, NfsShareArgs), *judge_nfs_share(args)])
         # No inputs: a component's children wait until every value that the component registers with is known.
         super().__init__("gpufleet-azure:index:NfsShare", name, {}, opts)
         kept = pulumi.ResourceOptions(parent=self, protect=not args.get("erase", False))
         account = storage.StorageAccount(
-            legal_name(name, LONGEST),
+            legal_name(name, NAME_LENGTH),
             account_name=args.get("account_name"),
             resource_group_name=args["resource_group_name"],
             location=args["region"],
@@ -78,8 +72,9 @@ class NfsShare(pulumi.ComponentResource):
                 default_action=storage.DefaultAction.DENY,
                 bypass="AzureServices",
                 virtual_network_rules=[
-                    storage.VirtualNetworkRuleArgs(virtual_network_resource_id=args["client_subnet_ids"][client])
-                    for client in sorted(args["client_subnet_ids"])
+                    # As of SharedFiles: the network may go while protected data stays.
+                    storage.VirtualNetworkRuleArgs(virtual_network_resource_id=detached(subnet))
+                    for subnet in args["client_subnet_ids"].values()
                 ],
             ),
             tags=dict(args.get("tags", {})),
