@@ -42,6 +42,7 @@ from gpufleet.rules.azure.batch_account import judge_azure_batch_account
 from gpufleet.rules.azure.batch_autoscale import judge_autoscale
 from gpufleet.rules.azure.batch_pool import judge_azure_batch_pool
 from gpufleet.rules.azure.files import judge_azure_files
+from gpufleet.rules.azure.network import judge_azure_network
 from gpufleet.rules.azure.nfs_share import judge_nfs_share
 from gpufleet.rules.azure.node_pool import judge_azure_pool
 from gpufleet.rules.azure.place import judge_azure_environment, judge_azure_place
@@ -207,6 +208,8 @@ CONSTRUCTED = [
     (judge_azure_place, {"region": "eastus"}),
     (judge_azure_files, {"containers": ["data"], "account_name": "files", "allowed_cidrs": ["203.0.113.7"]}),
     (judge_azure_files, {"access": "private-endpoint"}),
+    (judge_azure_network, {"route_table_id": "/subscriptions/..."}),
+    (judge_azure_network, {"vnet_id": "/subscriptions/...", "subnet_ids": {"nodes": "/subscriptions/..."}}),
     (judge_azure_pool, {**AGENT_POOL, "capacity": "spot", "spot_max_price": 1.5}, "eastus"),
     (judge_nfs_share, {"client_subnet_ids": {"nodes": "subnet-1"}}),
     (judge_azure_stack, True, ["a"], ["b"]),

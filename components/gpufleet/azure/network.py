@@ -1,0 +1,152 @@
+"""Network: a virtual network with subnets for a cluster's nodes, for Azure Batch and for private endpoints."""
+
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict
+
+import pulumi
+from pulumi_azure_native import network
+
+from gpufleet.azure_address_plan import ROLES, plan_azure_subnets
+from gpufleet.ordering import after
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments
+from gpufleet.rules.azure.network import DEFAULT_CIDR, judge_azure_network
+
+WITH_NODES = ("nodes", "batch")
+"""Subnets that have machines, and so a way out, a security group and a service endpoint."""
+
+
+class NetworkArgs(TypedDict):
+    """Where the fleet lives. Give ``vnet_id`` and ``subnet_ids`` to use a network that exists."""
+
+    region: str
+    """Region of the network, for instance eastus."""
+    resource_group_name: pulumi.Input[str]
+    """The resource group."""
+    cidr: NotRequired[str]
+    """IPv4 range of the network, /8 to /24. Default 10.60.0.0/16, which AKS's own ranges leave free. A change replaces
+    every subnet."""
+    nat: NotRequired[str]
+    """How nodes, which have no public address, reach the internet: gateway (a NAT gateway, paid by hour and GB) or
+    none, with ``route_table_id``. Default gateway."""
+    route_table_id: NotRequired[pulumi.Input[str]]
+    """Route table of the subnets with nodes, for instance one that leads to the organisation's firewall."""
+    vnet_id: NotRequired[pulumi.Input[str]]
+    """An existing virtual network. Then nothing is created, and its ways out and security groups are what they are."""
+    subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """With ``vnet_id``: the existing subnets, by nodes, batch and endpoints. Those of nodes and batch need a service
+    endpoint of Microsoft.Storage where files are reached by that."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of every resource."""
+
+
+class Network(pulumi.ComponentResource):
+    """A virtual network whose nodes have no public addresses, reach storage directly and are reached by nobody outside.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    vnet_id: pulumi.Output[str]
+    """Id of the network."""
+    subnet_ids: dict[str, pulumi.Output[str]]
+    """nodes, batch and endpoints to their subnets; with a way out as soon as they are known."""
+
+    def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, NetworkArgs), *judge_azure_network(args)])
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-azure:index:Network", name, {}, opts)
+        existing = args.get("vnet_id")
+        if existing is None:
+            self._create(name, args)
+        else:
+            given = args.get("subnet_ids", {})
+            self.vnet_id = pulumi.Output.from_input(existing)
+            self.subnet_ids = {role: pulumi.Output.from_input(given[role]) for role in ROLES}
+        self.register_outputs({"vnet_id": self.vnet_id, "subnet_ids": self.subnet_ids})
+
+    def _create(self, name: str, args: NetworkArgs) -> None:
+        opts = pulumi.ResourceOptions(parent=self)
+        cidr = args.get("cidr", DEFAULT_CIDR)
+        made = network.VirtualNetwork(
+            f"{name}-vnet",
+            resource_group_name=args["resource_group_name"],
+            location=args["region"],
+            address_space=network.AddressSpaceArgs(address_prefixes=[cidr]),
+            tags=dict(args.get("tags", {})),
+            opts=opts,
+        )
+        self.vnet_id = made.id
+        routes = args.get("route_table_id")
+        leads_out = network.SubResourceArgs(id=self._nat(name, args).id) if args.get("nat") != "none" else None
+        self.subnet_ids = {}
+        before: list[pulumi.Resource] = []
+        for role, part in plan_azure_subnets(cidr).items():
+            machines = role in WITH_NODES
+            guarded = network.NetworkSecurityGroupArgs(id=self._group(name, role, args).id) if machines else None
+            subnet = network.Subnet(
+                f"{name}-{role}",
+                subnet_name=role,
+                resource_group_name=args["resource_group_name"],
+                # A network takes one change at a time: AnotherOperationInProgress, pulumi/pulumi-azure-native#699
+                virtual_network_name=after(made.name, *before),
+                address_prefix=part,
+                default_outbound_access=False,
+                nat_gateway=leads_out if machines else None,
+                route_table=network.RouteTableArgs(id=routes) if machines and routes is not None else None,
+                network_security_group=guarded,
+                # So that storage sees the subnet, and bytes to it pass no NAT gateway, which counts them.
+                service_endpoints=[network.ServiceEndpointPropertiesFormatArgs(service="Microsoft.Storage")]
+                if machines
+                else None,
+                opts=opts,
+            )
+            self.subnet_ids[role] = subnet.id
+            before = [subnet]
+
+    def _group(self, name: str, role: str, args: NetworkArgs) -> "network.NetworkSecurityGroup":
+        """Neighbours in the network may connect, as MPI and NCCL do on any port; nobody outside may, by ssh or else.
+
+        Azure's default rules say as much; a rule of its own stays when somebody adds one below it.
+        """
+        return network.NetworkSecurityGroup(
+            f"{name}-{role}-nsg",
+            resource_group_name=args["resource_group_name"],
+            location=args["region"],
+            security_rules=[
+                network.SecurityRuleArgs(
+                    name="nobody-from-the-internet",
+                    description="No ssh and nothing else from outside",
+                    priority=4000,
+                    direction="Inbound",
+                    access="Deny",
+                    protocol="*",
+                    source_address_prefix="Internet",
+                    source_port_range="*",
+                    destination_address_prefix="*",
+                    destination_port_range="*",
+                )
+            ],
+            tags=dict(args.get("tags", {})),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+
+    def _nat(self, name: str, args: NetworkArgs) -> "network.NatGateway":
+        opts = pulumi.ResourceOptions(parent=self)
+        address = network.PublicIPAddress(
+            f"{name}-nat-address",
+            resource_group_name=args["resource_group_name"],
+            location=args["region"],
+            sku=network.PublicIPAddressSkuArgs(name="Standard"),
+            public_ip_allocation_method="Static",
+            tags=dict(args.get("tags", {})),
+            opts=opts,
+        )
+        return network.NatGateway(
+            f"{name}-nat",
+            resource_group_name=args["resource_group_name"],
+            location=args["region"],
+            sku=network.NatGatewaySkuArgs(name="Standard"),
+            public_ip_addresses=[network.SubResourceArgs(id=address.id)],
+            tags=dict(args.get("tags", {})),
+            opts=opts,
+        )
