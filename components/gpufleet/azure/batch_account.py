@@ -39,7 +39,8 @@ class BatchAccount(pulumi.ComponentResource):
     """A Batch account without keys: who submits jobs signs in to Entra ID, and storage is reached by identity.
 
     Nodes are Batch's own (mode BatchService), so that no service principal has rights in the subscription. The endpoint
-    is public and admits nobody without a role; nodes call it, and it never calls them (simplified communication).
+    is public and admits nobody without a role; nodes call it, and it never calls them (simplified communication). One
+    user-assigned identity serves account and nodes: Azure/Azure-DataFactory#287 is an account that works so.
 
     Deleting the account deletes the record of its jobs, and none of their data. Another name, region or resource group
     replaces it, and all of its pools with it.
