@@ -41,6 +41,7 @@ from gpufleet.rules.aws.training_job import judge_command
 from gpufleet.rules.azure.batch_account import judge_azure_batch_account
 from gpufleet.rules.azure.batch_autoscale import judge_autoscale
 from gpufleet.rules.azure.batch_pool import judge_azure_batch_pool
+from gpufleet.rules.azure.cluster import judge_azure_cluster
 from gpufleet.rules.azure.files import judge_azure_files
 from gpufleet.rules.azure.network import judge_azure_network
 from gpufleet.rules.azure.nfs_share import judge_nfs_share
@@ -143,6 +144,14 @@ REGISTRY = {
     "credentials": {"gh": "arn:..."},
 }
 POOL = {"types": ["g5.8xlarge"], "max": 1, "zones": ZONES, "labels": {"team": "vision"}}
+AKS = {
+    "region": "eastus",
+    "version": "1.36",
+    "authorized_ranges": ["203.0.113.0/24"],
+    "admins": {"ops": "11111111-2222-3333-4444-555555555555"},
+    "cluster_name": "train",
+    "zones": ["1"],
+}
 AGENT_POOL = {"types": ["Standard_NC4as_T4_v3"], "max": 2, "zones": ["1"], "labels": {"team": "vision"}}
 JOB = {
     "namespace": "vision",
@@ -210,6 +219,7 @@ CONSTRUCTED = [
     (judge_azure_files, {"access": "private-endpoint"}),
     (judge_azure_network, {"route_table_id": "/subscriptions/..."}),
     (judge_azure_network, {"vnet_id": "/subscriptions/...", "subnet_ids": {"nodes": "/subscriptions/..."}}),
+    (judge_azure_cluster, AKS),
     (judge_azure_pool, {**AGENT_POOL, "capacity": "spot", "spot_max_price": 1.5}, "eastus"),
     (judge_nfs_share, {"client_subnet_ids": {"nodes": "subnet-1"}}),
     (judge_azure_stack, True, ["a"], ["b"]),

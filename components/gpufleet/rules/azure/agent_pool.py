@@ -78,7 +78,7 @@ def spot_options(*, argument: str, value: object, capacity: str) -> Outcome:
     """
     if capacity == "spot":
         return passed()
-    return failed(argument, value, "is for Spot nodes only", "set scale_set_priority=Spot, or leave it out")
+    return failed(argument, value, "is for Spot nodes only", "buy the nodes as Spot, or leave it out")
 
 
 @rule("azure-agent-pool-scale-set", Severity.ERROR)

@@ -110,8 +110,8 @@ CASES = {
             {"argument": "scale_set_eviction_policy", "value": "Delete", "capacity": "on-demand"},
             "fail",
             (
-                "trainers: scale_set_eviction_policy=Delete: is for Spot nodes only; set scale_set_priority=Spot, "
-                "or leave it out [azure-agent-pool-spot-options]"
+                "trainers: scale_set_eviction_policy=Delete: is for Spot nodes only; buy the nodes as "
+                "Spot, or leave it out [azure-agent-pool-spot-options]"
             ),
         ),
     ],

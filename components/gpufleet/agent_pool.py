@@ -1,0 +1,56 @@
+"""A pool of GPU nodes of AKS as its owner thinks of it: the words of `gpufleet.pool.Pool` that Azure has, and its own.
+
+`gpufleet.rules.azure.node_pool.judge_azure_pool` checks them. No `from __future__ import annotations` here: the
+component host reads the annotations as objects.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+from gpufleet.pool import Taint
+
+
+class AgentPool(TypedDict):
+    """What an agent pool of GPU nodes is to be. Plain values: rules judge them before anything exists."""
+
+    types: Sequence[str]
+    """The VM size, exactly one, for instance [Standard_ND96isr_H100_v5]: an agent pool has one size. A change
+    replaces the pool."""
+    min: NotRequired[int]
+    """Nodes that always run. Default 0."""
+    desired: NotRequired[int]
+    """Nodes at first creation; the autoscaler owns the number afterwards. Default: min."""
+    max: int
+    """Most nodes that may run. Cost gates look at this number."""
+    zones: NotRequired[Sequence[str]]
+    """Logical zones of the subscription, 1, 2 and 3. Default none: Azure chooses. A change replaces the pool."""
+    placement: NotRequired[str]
+    """none, create (a proximity placement group of the pool's own) or existing. Default none. A change replaces the
+    pool."""
+    placement_group: NotRequired[str]
+    """Resource id of the proximity placement group, with placement=existing."""
+    capacity: NotRequired[str]
+    """on-demand, spot or reservation. Default on-demand. A change replaces the pool."""
+    reservation_id: NotRequired[str]
+    """Resource id of the capacity reservation group, with capacity=reservation. The cluster's identity must be
+    Contributor on it."""
+    network: NotRequired[str]
+    """plain, or infiniband for sizes that have it. Default plain. AKS puts nodes on one InfiniBand network where the
+    subscription has the feature AKSInfinibandSupport."""
+    disk_gib: NotRequired[int]
+    """Size of the system disk in GiB, from 30. Default 128. A change replaces the pool."""
+    labels: NotRequired[Mapping[str, str]]
+    """Kubernetes labels of the nodes. Default: none."""
+    taints: NotRequired[Sequence[Taint]]
+    """Kubernetes taints of the nodes. Default: none; the component adds its own for GPUs, and AKS's for Spot."""
+    driver: NotRequired[str]
+    """Who installs NVIDIA's driver: install (AKS), or none for the GPU operator. Default install. A change replaces the
+    pool."""
+    os_sku: NotRequired[str]
+    """Ubuntu, Ubuntu2204 or AzureLinux. Default Ubuntu."""
+    scale_down: NotRequired[str]
+    """What the autoscaler does with a node that nobody needs: delete, or deallocate to keep its disk, with the images
+    on it, at the disk's price. Default delete."""
+    spot_max_price: NotRequired[float]
+    """Most US dollars that an hour of a Spot node may cost; -1 for the on-demand price. Default -1. A change replaces
+    the pool."""

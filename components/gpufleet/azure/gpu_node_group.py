@@ -1,0 +1,140 @@
+"""GpuNodeGroup: an agent pool of GPU nodes of one AKS cluster, from nothing but its intent."""
+
+from collections.abc import Mapping
+from typing import NotRequired
+
+import pulumi
+from pulumi_azure_native import compute, containerservice
+
+from gpufleet.agent_pool import AgentPool
+from gpufleet.azure.agent_pool_plan import AgentPoolPlan, plan_agent_pool
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules.azure.node_pool import judge_azure_pool
+
+REPLACING = (
+    "availabilityZones",
+    "capacityReservationGroupID",
+    "gpuProfile",
+    "osDiskSizeGB",
+    "osDiskType",
+    "proximityPlacementGroupID",
+    "scaleSetEvictionPolicy",
+    "scaleSetPriority",
+    "spotMaxPrice",
+    "vmSize",
+    "vnetSubnetID",
+)
+"""What AKS refuses to change on a pool that is there (PropertyChangeNotAllowed). The provider knows of vmSize alone:
+forceNewMap of pulumi-azure-native, provider/pkg/gen/replacement.go."""
+
+
+class GpuNodeGroupArgs(AgentPool):
+    """A pool's intent, and the cluster and network it goes to."""
+
+    region: str
+    """Region of the cluster, for instance eastus."""
+    resource_group_name: pulumi.Input[str]
+    """The cluster's resource group."""
+    cluster_name: pulumi.Input[str]
+    """The AKS cluster."""
+    subnet_id: pulumi.Input[str]
+    """Subnet of the nodes, of the cluster's virtual network and with its way out."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of every resource, of scale set and nodes included."""
+
+
+class GpuNodeGroup(pulumi.ComponentResource):
+    """An agent pool of GPU nodes that scales itself, and with placement=create its proximity placement group.
+
+    Pools share nothing, so one can be replaced or removed without touching another. AKS's own autoscaler owns the
+    number of nodes: ``desired`` counts at creation only.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    pool_name: pulumi.Output[str]
+    """Name in AKS, at most 12 letters and digits."""
+    proximity_placement_group_id: pulumi.Output[str | None]
+    """None without one."""
+    labels: pulumi.Output[Mapping[str, str]]
+    """Kubernetes labels of the nodes; ``gpufleet.dev/pool`` selects exactly this pool."""
+
+    def __init__(self, name: str, args: GpuNodeGroupArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, judge_azure_pool(args, args.get("region", ""), GpuNodeGroupArgs))
+        plan = plan_agent_pool(name, args)
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-azure:index:GpuNodeGroup", name, {}, opts)
+        self._tags = dict(args.get("tags", {}))
+        group = self._placement_group(name, args, plan)
+        pool = self._agent_pool(name, args, plan, group)
+        self.pool_name = pool.name
+        self.proximity_placement_group_id = pulumi.Output.from_input(group)
+        self.labels = pulumi.Output.from_input(plan.labels)
+        self.register_outputs(
+            {
+                "pool_name": self.pool_name,
+                "proximity_placement_group_id": self.proximity_placement_group_id,
+                "labels": self.labels,
+            }
+        )
+
+    def _placement_group(self, name: str, args: GpuNodeGroupArgs, plan: AgentPoolPlan) -> pulumi.Input[str] | None:
+        """Id of the pool's own group, of the existing one, or None."""
+        if plan.placement != "create":
+            return plan.placement_group
+        return compute.ProximityPlacementGroup(
+            f"{name}-placement",
+            resource_group_name=args["resource_group_name"],
+            location=args["region"],
+            # Azure chooses a data centre that has the size. Zones are legal beside an intent only.
+            intent=compute.ProximityPlacementGroupPropertiesIntentArgs(vm_sizes=[plan.vm_size]),
+            zones=plan.zones,
+            tags=self._tags,
+            opts=pulumi.ResourceOptions(parent=self),
+        ).id
+
+    def _agent_pool(
+        self, name: str, args: GpuNodeGroupArgs, plan: AgentPoolPlan, group: pulumi.Input[str] | None
+    ) -> "containerservice.AgentPool":
+        return containerservice.AgentPool(
+            f"{name}-nodes",
+            resource_group_name=args["resource_group_name"],
+            resource_name_=args["cluster_name"],
+            agent_pool_name=plan.pool_name,
+            mode="User",
+            type="VirtualMachineScaleSets",
+            vm_size=plan.vm_size,
+            vnet_subnet_id=args["subnet_id"],
+            enable_auto_scaling=True,
+            min_count=plan.least,
+            count=plan.desired,
+            max_count=plan.most,
+            availability_zones=plan.zones,
+            proximity_placement_group_id=group,
+            capacity_reservation_group_id=plan.reservation_id,
+            scale_set_priority="Spot" if plan.spot else "Regular",
+            scale_set_eviction_policy="Delete" if plan.spot else None,
+            spot_max_price=plan.spot_max_price,
+            scale_down_mode=plan.scale_down,
+            os_type="Linux",
+            os_sku=plan.os_sku,
+            os_disk_size_gb=plan.disk_gib,
+            os_disk_type=plan.disk_type,
+            gpu_profile=containerservice.GPUProfileArgs(driver=plan.driver),
+            node_labels=plan.labels,
+            node_taints=plan.taints,
+            # Old nodes go before new ones come: there is no second set of GPUs to be had. A Spot pool has no such
+            # settings (https://learn.microsoft.com/azure/aks/spot-node-pool: no surge nodes, and no drain).
+            upgrade_settings=None
+            if plan.spot
+            else containerservice.AgentPoolUpgradeSettingsArgs(max_surge="0", max_unavailable="33%"),
+            tags=self._tags,
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                # The autoscaler's number.
+                ignore_changes=["count"],
+                replace_on_changes=list(REPLACING),
+                # The name is taken until the old one is gone; and the other order needs twice the GPUs.
+                delete_before_replace=True,
+            ),
+        )

@@ -1,0 +1,56 @@
+"""A kubeconfig for an AKS cluster: the one place of the Azure components that asks Azure (decision 12)."""
+
+import base64
+import json
+from typing import cast
+
+import pulumi
+import yaml
+from pulumi_azure_native import containerservice
+
+AKS_SERVER = "6dae42f8-4368-4678-94ff-3960e28e3630"
+"""The application of Microsoft Entra ID that stands for the API servers of all AKS clusters
+(https://azure.github.io/kubelogin/concepts/aks.html)."""
+
+
+def cluster_kubeconfig(
+    cluster: "containerservice.ManagedCluster", resource_group_name: pulumi.Input[str], parent: pulumi.Resource
+) -> pulumi.Output[str]:
+    """The cluster's kubeconfig, a secret. Nothing is asked before the cluster is there: not in a first preview.
+
+    Who runs this needs the right listClusterUserCredential, which a Contributor has. Errors: as `kubeconfig`.
+    """
+    # No engine knows an id before the resource is made, unlike a name that the program gives.
+    name = pulumi.Output.all(cluster.name, cluster.id).apply(lambda known: cast(str, known[0]))
+    listed = containerservice.list_managed_cluster_user_credentials_output(
+        resource_group_name=resource_group_name, resource_name=name, opts=pulumi.InvokeOutputOptions(parent=parent)
+    )
+    return pulumi.Output.secret(listed.apply(lambda answer: kubeconfig(answer.kubeconfigs[0].value)))
+
+
+def kubeconfig(listed: str) -> str:
+    """A kubeconfig (JSON, which is YAML too) whose credentials are short-lived: ``kubelogin get-token`` makes them.
+
+    listed: what Azure lists for a cluster's users, base64 of YAML. Address and certificate authority are taken from it;
+    its user would ask a person to log in by browser. Ours takes the login of the Azure CLI, or what the variable
+    AAD_LOGIN_METHOD says, for instance workloadidentity in CI.
+    """
+    cluster = yaml.safe_load(base64.b64decode(listed))["clusters"][0]
+    name, where = cluster["name"], cluster["cluster"]
+    fetch_token = {
+        "apiVersion": "client.authentication.k8s.io/v1beta1",
+        "command": "kubelogin",
+        "args": ["get-token", "--login", "azurecli", "--server-id", AKS_SERVER],
+        "interactiveMode": "Never",
+    }
+    address = {key: where[key] for key in ("server", "certificate-authority-data")}
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": name, "cluster": address}],
+            "users": [{"name": name, "user": {"exec": fetch_token}}],
+            "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+            "current-context": name,
+        }
+    )

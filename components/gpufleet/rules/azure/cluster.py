@@ -1,0 +1,199 @@
+"""Rules on an AKS control plane: its version, who reaches it and who administers it."""
+
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+
+from gpufleet.catalog.aks import aks_versions
+from gpufleet.rules import read
+from gpufleet.rules.azure.place import judge_azure_place
+from gpufleet.rules.azure.system_pool import judge_system_pool
+from gpufleet.rules.plain import at_least, legal_word
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
+from gpufleet.rules.wording import listed
+
+OUTBOUND = ("nat-gateway", "load-balancer", "routes", "none")
+TIERS = ("Free", "Standard")
+UPGRADES = ("none", "patch")
+MOST_RANGES = 200
+_VERSION = re.compile(r"(1\.\d{2})(\.\d{1,3})?")
+_NAME = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9_-]{0,61}[a-zA-Z0-9])?")
+_OBJECT_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+@rule("azure-cluster-version", Severity.ERROR)
+def version_legal(*, version: str) -> Outcome:
+    """The version is a minor version of Kubernetes, or one with its patch.
+
+    Source: kubernetesVersion of Microsoft.ContainerService/managedClusters 2025-09-01: both are supported; a float such
+    as 1.4 for "1.40" loses its zero in YAML.
+    """
+    if _VERSION.fullmatch(version):
+        return passed()
+    return failed("version", version, "is no Kubernetes version of AKS", 'give major.minor in quotes, such as "1.36"')
+
+
+@rule("azure-cluster-version-offered", Severity.ERROR)
+def version_offered(*, version: str, offered: bool | None, others: Sequence[str]) -> Outcome:
+    """AKS makes clusters with this version: the newest general one, or one of the two before.
+
+    `offered` is None for a version that the catalog lacks or that was still to come.
+    Source: https://learn.microsoft.com/azure/aks/supported-kubernetes-versions (N-2), as the catalog has it; later
+    without long-term support: K8sVersionNotSupported (github.com/IABTechLab/uid2docs/pull/1050).
+    """
+    if offered:
+        return passed()
+    if offered is None:
+        fix = f"ask az aks get-versions, or use {listed(others)}"
+        return unverified("version", version, "the catalog does not know whether AKS offers it", fix)
+    return failed("version", version, "AKS makes no cluster with it any more", f"use {listed(others)}")
+
+
+@rule("azure-cluster-reached", Severity.ERROR)
+def api_limited(*, private: bool, ranges: Sequence[str]) -> Outcome:
+    """The API server is private, or open to listed ranges: never to everybody, and never both.
+
+    Source: https://learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges: without a list the public endpoint
+    answers everybody, and the list does not go with private clusters.
+    """
+    if private and ranges:
+        problem = "ranges are for public API servers, and this one is private"
+        return failed("authorized_ranges", list(ranges), problem, "set private=false, or leave the ranges out")
+    fix = "list the ranges that you work from, such as 203.0.113.0/24, or set private=true"
+    if not private and not ranges:
+        return failed("private", False, "opens the API server to everybody, as AKS does without ranges", fix)
+    if any(each.strip().endswith("/0") for each in ranges):
+        return failed("authorized_ranges", list(ranges), "opens the API server to everybody", fix)
+    return passed()
+
+
+@rule("azure-cluster-range", Severity.ERROR)
+def range_public(*, cidr: str) -> Outcome:
+    """A range that may reach the API server is IPv4, and one that the internet knows.
+
+    Source: https://learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges: public addresses in CIDR form
+    """
+    try:
+        network = ipaddress.IPv4Network(cidr)
+    except ValueError:
+        return failed("authorized_ranges", cidr, "is no IPv4 range", "use one such as 203.0.113.0/24")
+    local = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
+    if any(network.subnet_of(ipaddress.IPv4Network(each)) for each in local):
+        fix = "give the address that the internet sees, or set private=true"
+        return failed("authorized_ranges", cidr, "is a private range, from which nobody reaches the API server", fix)
+    return passed()
+
+
+@rule("azure-cluster-ranges-most", Severity.ERROR)
+def ranges_few(*, number: int) -> Outcome:
+    """At most 200 ranges may reach the API server.
+
+    Source: https://learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges
+    """
+    if number <= MOST_RANGES:
+        return passed()
+    return failed("authorized_ranges", number, "is more ranges than AKS takes", f"use at most {MOST_RANGES}")
+
+
+@rule("azure-cluster-administered", Severity.ERROR)
+def administered(*, admins: Sequence[str]) -> Outcome:
+    """Somebody administers the cluster: it has no local accounts, and who made it gets no rights in it.
+
+    Source: https://learn.microsoft.com/azure/aks/manage-local-accounts-managed-azure-ad
+    """
+    if admins:
+        return passed()
+    fix = "name a group of Microsoft Entra ID: az ad group show --group <name> --query id"
+    return failed("admins", {}, "nobody would administer the cluster", fix)
+
+
+@rule("azure-cluster-admin-group", Severity.ERROR)
+def admin_is_group(*, name: str, group: str) -> Outcome:
+    """An administrator is a group of Microsoft Entra ID, by its object id.
+
+    Source: aadProfile.adminGroupObjectIDs of Microsoft.ContainerService/managedClusters 2025-09-01
+    """
+    if _OBJECT_ID.fullmatch(group):
+        return passed()
+    fix = "use the id that az ad group show --group <name> --query id shows"
+    return failed(f"admins.{name}", group, "is no object id of a group", fix)
+
+
+@rule("azure-cluster-name", Severity.ERROR)
+def name_legal(*, cluster_name: str) -> Outcome:
+    """A cluster's name has 1 to 63 letters, digits, hyphens and underscores, with a letter or digit at both ends.
+
+    Source: https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules
+    """
+    if _NAME.fullmatch(cluster_name):
+        return passed()
+    fix = "use up to 63 letters, digits, - and _, with a letter or digit at both ends"
+    return failed("cluster_name", cluster_name, "is no name of an AKS cluster", fix)
+
+
+@rule("azure-cluster-addresses", Severity.ERROR)
+def addresses_apart(*, pods: str, services: str) -> Outcome:
+    """Pods and services have IPv4 ranges of their own.
+
+    Source: https://learn.microsoft.com/azure/aks/azure-cni-overlay: podCidr and serviceCidr must not overlap; the
+    services' range is smaller than /12.
+    """
+    ranges: list[ipaddress.IPv4Network] = []
+    for argument, cidr in (("pod_cidr", pods), ("service_cidr", services)):
+        try:
+            ranges.append(ipaddress.IPv4Network(cidr))
+        except ValueError:
+            return failed(argument, cidr, "is no IPv4 range", "use one such as 10.244.0.0/16")
+    if ranges[0].overlaps(ranges[1]):
+        fix = "use two ranges that share no address"
+        return failed("service_cidr", services, f"overlaps pod_cidr={pods}", fix)
+    if ranges[1].prefixlen < 12 or ranges[1].prefixlen > 28:
+        return failed("service_cidr", services, "is no size for services", "use a range of /12 to /28")
+    return passed()
+
+
+def judge_azure_cluster(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on an AKS cluster, passes included. Never raises, whatever the values.
+
+    Reads region, version (1.36 or 1.36.2), private (default: whether there are no authorized_ranges),
+    authorized_ranges, admins, cluster_name, outbound, tier, upgrade_channel, idle_minutes, pod_cidr, service_cidr, the
+    words of the system pool, tags.
+    """
+    ranges = read.texts(args, "authorized_ranges")
+    admins = read.mapping(args, "admins")
+    findings = [
+        api_limited(private=read.flag(args, "private", not ranges), ranges=ranges),
+        *(range_public(cidr=cidr) for cidr in ranges if not cidr.strip().endswith("/0")),
+        ranges_few(number=len(ranges)),
+        administered(admins=sorted(admins)),
+        *(admin_is_group(name=name, group=group) for name, group in sorted(admins.items()) if isinstance(group, str)),
+        legal_word(argument="outbound", word=read.text(args, "outbound", "nat-gateway"), legal=OUTBOUND),
+        legal_word(argument="tier", word=read.text(args, "tier", "Free"), legal=TIERS),
+        legal_word(argument="upgrade_channel", word=read.text(args, "upgrade_channel", "none"), legal=UPGRADES),
+        at_least(argument="idle_minutes", value=read.whole(args, "idle_minutes", 10), least=1),
+        addresses_apart(
+            pods=read.text(args, "pod_cidr", "10.244.0.0/16"), services=read.text(args, "service_cidr", "10.0.0.0/16")
+        ),
+        *judge_system_pool(args),
+    ]
+    if args.get("region"):
+        findings += judge_azure_place(args)
+    if isinstance(name := args.get("cluster_name"), str):
+        findings.append(name_legal(cluster_name=name))
+    if isinstance(version := args.get("version"), str):
+        findings += _version(version)
+    return findings
+
+
+def _version(version: str) -> list[Finding]:
+    """Form, and whether AKS offers it; of a version with a patch, whether it offers the minor version."""
+    found = _VERSION.fullmatch(version)
+    if found is None:
+        return [version_legal(version=version)]
+    known = aks_versions()
+    offered = [name for name, record in known.items() if record.offered]
+    record = known.get(found[1])
+    if record is None and found[1] < min(known):
+        return [version_legal(version=version), version_offered(version=version, offered=False, others=offered)]
+    answer = record.offered if record else None
+    return [version_legal(version=version), version_offered(version=version, offered=answer, others=offered)]

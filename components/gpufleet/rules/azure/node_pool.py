@@ -1,0 +1,166 @@
+"""The door for agent pools of GPU nodes: names and kinds of the arguments, then every rule on the pool's intent."""
+
+import re
+from collections.abc import Mapping
+
+from gpufleet.agent_pool import AgentPool
+from gpufleet.rules import read
+from gpufleet.rules.arguments import judge_arguments
+from gpufleet.rules.azure.agent_pool import driver, most_nodes, spot_options
+from gpufleet.rules.azure.capacity import spot_mpi
+from gpufleet.rules.azure.node_labels import judge_node_labels
+from gpufleet.rules.azure.place import judge_azure_place
+from gpufleet.rules.azure.pool import judge_azure_intent
+from gpufleet.rules.azure.zone import zone_number
+from gpufleet.rules.plain import distinct, legal_word
+from gpufleet.rules.pool_intent import TAINT_EFFECTS
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+
+DRIVERS = ("install", "none")
+OS_SKUS = ("Ubuntu", "Ubuntu2204", "AzureLinux")
+SCALE_DOWNS = ("delete", "deallocate")
+LEAST_DISK_GIB, MOST_DISK_GIB = 30, 2048
+_ID = re.compile(r"/subscriptions/[^/]+/resourceGroups/[^/]+/providers/([^/]+/[^/]+)/[^/]+", re.IGNORECASE)
+_OF_AWS = {
+    "image": "choose os_sku and driver",
+    "key_pair": "leave it out (kubectl debug node/<name> opens a shell on a node)",
+    "public_addresses": "leave it out (nodes get out through the network's NAT gateway)",
+    "cuda": "leave it out (AKS chooses the driver, or the GPU operator with driver=none)",
+    "strategy": "leave it out (an agent pool has one size, so nothing chooses)",
+}
+
+
+@rule("azure-agent-pool-word", Severity.ERROR)
+def word_of_azure(*, name: str, value: object) -> Outcome:
+    """An agent pool is described in words that AKS has, not in those that only AWS has.
+
+    Source: gpufleet.pool.Pool against properties of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01
+    """
+    return failed(name, value, "is for pools on AWS only", _OF_AWS[name]) if name in _OF_AWS else passed()
+
+
+@rule("azure-agent-pool-one-size", Severity.ERROR)
+def one_size(*, types: tuple[str, ...]) -> Outcome:
+    """An agent pool has exactly one VM size.
+
+    Source: vmSize of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01 is one string.
+    """
+    if len(types) == 1:
+        return passed()
+    if types:
+        return failed("types", list(types), "an agent pool has one VM size", "keep one, or make a pool for each")
+    return failed("types", [], "names no VM size", "give one, such as Standard_ND96isr_H100_v5")
+
+
+@rule("azure-agent-pool-disk", Severity.ERROR)
+def disk_size(*, disk_gib: int) -> Outcome:
+    """The system disk of a node has 30 to 2048 GiB.
+
+    Source: az aks nodepool add --node-osdisk-size: minimum 30; osDiskSizeGB of
+    Microsoft.ContainerService/managedClusters/agentPools 2025-09-01: maximum 2048.
+    """
+    if LEAST_DISK_GIB <= disk_gib <= MOST_DISK_GIB:
+        return passed()
+    return failed("disk_gib", disk_gib, "is no size that AKS takes", f"use {LEAST_DISK_GIB} to {MOST_DISK_GIB}")
+
+
+@rule("azure-agent-pool-spot-price", Severity.ERROR)
+def spot_price(*, price: float) -> Outcome:
+    """The highest price of a Spot node is above zero, or -1 for the on-demand price.
+
+    Source: spotMaxPrice of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01
+    """
+    if price > 0 or price == -1:
+        return passed()
+    fix = "use dollars by the hour above 0, or -1 for the on-demand price"
+    return failed("spot_max_price", price, "is no price", fix)
+
+
+@rule("azure-agent-pool-linked", Severity.ERROR)
+def linked(*, argument: str, value: str, kind: str, needs: str, wanted: bool) -> Outcome:
+    """A proximity placement group or capacity reservation group is given by its id where it is used, and only there.
+
+    `kind` is its type in Azure, `needs` the word that asks for it, `wanted` whether that word is chosen.
+    Source: proximityPlacementGroupID and capacityReservationGroupID of
+    Microsoft.ContainerService/managedClusters/agentPools 2025-09-01 are resource ids.
+    """
+    form = f"/subscriptions/<id>/resourceGroups/<group>/providers/{kind}/<name>"
+    if not value:
+        word, _, chosen = needs.partition("=")
+        return failed(word, chosen, "does not say which one", f"set {argument} to {form}") if wanted else passed()
+    if not wanted:
+        return failed(argument, value, f"is used with {needs} only", f"set {needs}, or leave it out")
+    found = _ID.fullmatch(value)
+    if found and found[1].lower() == kind.lower():
+        return passed()
+    return failed(argument, value, f"is no id of a {kind.partition('/')[2][:-1]}", f"use {form}")
+
+
+def judge_azure_pool(pool: Mapping[str, object], region: str, declared: type = AgentPool) -> list[Finding]:
+    """Every finding on an agent pool of GPU nodes, passes included. Never raises, whatever the values.
+
+    `declared` is the TypedDict that declares the arguments, when a component adds fields to those of `AgentPool`: names
+    and kinds are judged by it.
+    """
+    own = {name: value for name, value in pool.items() if name not in _OF_AWS}
+    findings = [word_of_azure(name=name, value=value) for name, value in pool.items()]
+    findings += judge_arguments(own, declared)
+    if read.is_texts(pool.get("types")):
+        findings.append(one_size(types=read.texts(pool, "types")))
+    findings += judge_azure_intent(pool, region or None)
+    findings += [*_zones(pool), *_choices(pool), *_links(pool), *_spot(pool), *judge_node_labels(pool)]
+    # A region that is missing has been reported.
+    return [*findings, *judge_azure_place({**pool, "region": region})] if region else findings
+
+
+def _zones(pool: Mapping[str, object]) -> list[Finding]:
+    zones = read.texts(pool, "zones")
+    return [distinct(argument="zones", values=zones), *(zone_number(zone=zone) for zone in zones)]
+
+
+def _choices(pool: Mapping[str, object]) -> list[Finding]:
+    chosen = read.text(pool, "driver", "install")
+    taints = pool.get("taints")
+    given = [each for each in taints if isinstance(each, Mapping)] if isinstance(taints, list | tuple) else []
+    findings = [
+        legal_word(argument="driver", word=chosen, legal=DRIVERS),
+        legal_word(argument="os_sku", word=read.text(pool, "os_sku", "Ubuntu"), legal=OS_SKUS),
+        legal_word(argument="scale_down", word=read.text(pool, "scale_down", "delete"), legal=SCALE_DOWNS),
+        *(legal_word(argument="taints.effect", word=str(each.get("effect")), legal=TAINT_EFFECTS) for each in given),
+        disk_size(disk_gib=read.whole(pool, "disk_gib", 128)),
+        driver(choice="None" if chosen == "none" else "Install"),
+    ]
+    if read.is_whole(pool.get("max")):
+        findings.append(most_nodes(most=read.whole(pool, "max", 0)))
+    return findings
+
+
+def _links(pool: Mapping[str, object]) -> list[Finding]:
+    placement = read.text(pool, "placement", "none")
+    return [
+        linked(
+            argument="placement_group",
+            value=read.text(pool, "placement_group"),
+            kind="Microsoft.Compute/proximityPlacementGroups",
+            needs="placement=existing",
+            wanted=placement == "existing",
+        ),
+        linked(
+            argument="reservation_id",
+            value=read.text(pool, "reservation_id"),
+            kind="Microsoft.Compute/capacityReservationGroups",
+            needs="capacity=reservation",
+            wanted=read.text(pool, "capacity") == "reservation",
+        ),
+    ]
+
+
+def _spot(pool: Mapping[str, object]) -> list[Finding]:
+    capacity = read.text(pool, "capacity", "on-demand")
+    price = pool.get("spot_max_price")
+    findings = [spot_mpi(capacity=capacity, together=read.text(pool, "network", "plain") == "infiniband")]
+    if read.is_number(price):
+        findings.append(spot_options(argument="spot_max_price", value=price, capacity=capacity))
+        if capacity == "spot":
+            findings.append(spot_price(price=float(price)))
+    return findings
