@@ -52,7 +52,10 @@ COMPUTED: dict[str, dict[str, object]] = {
     "aws:efs/fileSystem:FileSystem": {"dnsName": "{name}.efs.invalid"},
     "aws:s3/bucket:Bucket": {"bucket": "{name}-1234567"},
     # Azure takes a list of identities and gives a mapping back.
-    "azure-native:batch:BatchAccount": {"identity": {"userAssignedIdentities": {}}},
+    "azure-native:batch:BatchAccount": {
+        "accountEndpoint": "{name}.eastus.batch.rehearsal.invalid",
+        "identity": {"userAssignedIdentities": {}},
+    },
     "azure-native:batch:Pool": {"identity": {"userAssignedIdentities": {}}},
 }
 """Outputs that the cloud computes, per type; ``{name}`` is the logical name. Every type gets id, arn and name."""
