@@ -141,7 +141,7 @@ def demands(cloud: Cloud, resource: Resource) -> dict[str, float]:
     found: list[Resource] = []
     for path, reference in row.references.items():
         for value in parse_path(path).values(scope):
-            found += referenced(cloud.around, reference, plain(value))
+            found += referenced(cloud.around, reference, plain(value), resource)
     found += [thing for need in row.needs for thing in needed(cloud, need, scope)]
     demanded: dict[str, float] = {}
     for thing in found:

@@ -15,7 +15,8 @@ from typing import TypeVar
 from fast_clock import FastClock
 
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.opening import CatalogOffers, input_problems
+from gpufleet_rehearsal.cloud.offers import AwsOffers
+from gpufleet_rehearsal.cloud.opening import input_problems
 from gpufleet_rehearsal.cloud.settings import Settings
 from gpufleet_rehearsal.cloud.store import Resource, Store
 from gpufleet_rehearsal.table.loading import load_table
@@ -107,7 +108,7 @@ def open_aws(directory: Path, trigger: Trigger | None = None) -> Aws:
     """A cloud in a directory, with the faults and quotas that a trigger wants."""
     settings = Settings(faults=trigger.faults, quotas=trigger.quotas) if trigger else Settings()
     store, clock = Store(directory / "cloud.db"), FastClock()
-    return Aws(Cloud(TABLE, store, clock, settings, problems=input_problems, offers=CatalogOffers()), clock, {})
+    return Aws(Cloud(TABLE, store, clock, settings, problems=input_problems, offers=AwsOffers()), clock, {})
 
 
 def build(resources: Sequence[WorldResource], directory: Path) -> Aws:

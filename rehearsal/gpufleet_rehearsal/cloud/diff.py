@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpufleet_rehearsal.cloud.change import Change, Diff, Kind, joined
+from gpufleet_rehearsal.cloud.naming import name_pattern
+from gpufleet_rehearsal.table.cloud_rows import CloudRow
 from gpufleet_rehearsal.table.conditions import same
 from gpufleet_rehearsal.table.paths import Json, Scope
 from gpufleet_rehearsal.table.rows import TypeRow
 
 
-def diff(row: TypeRow, scope: Scope, olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
+def diff(row: TypeRow, cloud: CloudRow, scope: Scope, olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
     """Compare a resource's inputs. Absent, null and empty are the same.
 
     scope: of the new inputs, which knows the old ones; conditions on what replaces the resource are asked there.
     """
+
+    def without(inputs: Mapping[str, Json]) -> Mapping[str, Json]:
+        return {key: value for key, value in inputs.items() if key != cloud.made_flag}
+
     immutable = [
         *row.immutable,
         *(path for one in row.immutable_when if one.when.holds(scope) for path in one.properties),
     ]
     found = tuple(
         Change(path, kind, any(_inside(plain_path, held) for held in immutable))
-        for path, plain_path, kind in _compare(olds, news, "", "", row.unordered)
+        for path, plain_path, kind in _compare(without(olds), without(news), "", "", row.unordered)
     )
     replaced = any(change.replaces for change in found)
-    return Diff(found, replaced and (row.delete_before_replace or _fixed_name(row, scope.here.name, olds, news)))
+    if cloud.made_flag is not None:
+        return Diff(found, replaced and olds.get(cloud.made_flag) is not True)
+    return Diff(found, replaced and (row.delete_before_replace or _fixed_name(row, cloud, scope.here.name, olds, news)))
 
 
-def _fixed_name(row: TypeRow, name: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> bool:
+def _fixed_name(row: TypeRow, cloud: CloudRow, name: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> bool:
     """Whether the program itself gave the name and keeps it, so that old and new cannot be there together."""
     if row.autoname is None:
         return False
     old, new = olds.get(row.autoname.property), news.get(row.autoname.property)
-    made = re.compile(re.escape(name[: row.autoname.max - 8]) + "-[0-9a-f]{7}")
+    made = name_pattern(row.autoname, cloud, name)
     return isinstance(new, str) and new == old and not made.fullmatch(new)
 
 

@@ -1,4 +1,4 @@
-"""A simulated cloud: the interpreter of a table. Everything that is particular to AWS is data.
+"""A simulated cloud: the interpreter of a table. Everything that is particular to one cloud is data.
 
 A create is accepted or refused in one transaction; what is refused leaves no trace. What is accepted is in the store at
 once, is `creating` for as long as the real cloud takes, and is then there even if nobody has waited for it. What the
@@ -21,14 +21,16 @@ from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
 from gpufleet_rehearsal.cloud.diff import diff
 from gpufleet_rehearsal.cloud.faults import Faults, Struck
 from gpufleet_rehearsal.cloud.making import Draft, draft, previewed, seconds
+from gpufleet_rehearsal.cloud.naming import made_name
+from gpufleet_rehearsal.cloud.offers import NothingKnown, Offers
 from gpufleet_rehearsal.cloud.refusing import CloudError, No, held, refusals, refused, view_of, words
 from gpufleet_rehearsal.cloud.settings import Settings
 from gpufleet_rehearsal.cloud.store import Resource, Store, StoreError, merged
-from gpufleet_rehearsal.cloud.surroundings import CloudView, NothingKnown, Offers, Request
+from gpufleet_rehearsal.cloud.surroundings import CloudView, Request
 from gpufleet_rehearsal.table.loading import Table
 from gpufleet_rehearsal.table.paths import Json, Scope
 from gpufleet_rehearsal.table.rows import Operation, Refusal, TypeRow
-from gpufleet_rehearsal.table.templates import fill, generated
+from gpufleet_rehearsal.table.templates import fill
 
 T = TypeVar("T")
 
@@ -113,15 +115,16 @@ class Cloud:
             return inputs, [CheckFailure("", error.text)]
         auto = row.autoname
         if auto is not None and auto.property not in inputs and f"{auto.property}Prefix" not in inputs:
-            kept = olds.get(auto.property)
-            suffix = generated("hex", 7, seed.hex() or self.settings.seed, type_, name)
-            inputs[auto.property] = kept or f"{name[: auto.max - 8]}-{suffix}"
+            whole, kept = self.table.row, olds.get(auto.property)
+            inputs[auto.property] = kept or made_name(auto, whole, name, seed.hex() or self.settings.seed, type_, name)
+            if whole.made_flag and (olds.get(whole.made_flag) if kept else auto.kind != "copy"):
+                inputs[whole.made_flag] = True
         return inputs, [CheckFailure("", reason) for _, reason in self.problems(type_, inputs)]
 
     def diff(self, type_: str, name: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
         """What changes between old and new inputs."""
         asked = Scope(Request(type_, "", name, news), self.around, old=olds)
-        return diff(self.row(type_), asked, olds, news)
+        return diff(self.row(type_), self.table.row, asked, olds, news)
 
     def preview(self, type_: str, urn: str, inputs: Mapping[str, Json]) -> dict[str, Json]:
         """Outputs of a create that is only previewed: what is computed is unknown."""
@@ -313,4 +316,6 @@ class Cloud:
         await self.clock.until(resource.ready_at)
         with self.store.transaction():
             leave_behind(self.around, row, resource)
+            for within in self.store.below(resource.id) if self.table.row.ids == "tree" else ():
+                self.store.remove(within, self.clock.now())
             self.store.remove(resource, self.clock.now())

@@ -46,22 +46,32 @@ def draft(
     along: list[tuple[Makes, str]] = []
     for n, child in enumerate(row.makes):
         if child.when is None or child.when.holds(Scope(here, around)):
-            seed = Request(child.type, f"{made_id}/{n}", name, here.view)
+            given = fill(dict(child.inputs), Scope(here, around))
+            view = merged(here.view, given) if isinstance(given, Mapping) else here.view
+            seed = Request(child.type, f"{made_id}/{n}", name, view)
             child_id = str(fill(around.table.types[child.type].id, Scope(seed, around), "id"))
             along.append((child, child_id))
-            _put(outputs, child.output, child_id)
-    if row.scope == "regional" and "region" not in inputs:
+            if child.output is not None:
+                _put(outputs, child.output, child_id)
+    cloud = around.table.row
+    if cloud.region_output and row.scope == "regional" and "region" not in inputs:
         outputs["region"] = around.region
-    if row.taggable:
+    if cloud.default_tags and row.taggable:
         tags = inputs.get("tags")
         outputs["tagsAll"] = {**around.default_tags, **(tags if isinstance(tags, Mapping) else {})}
-    for output, template in row.outputs.items():
+    for output, template in _computed(around, row, here):
         here = Request(type_, made_id, name, merged(inputs, outputs), version)
         value = fill(template, Scope(here, around), output)
         if value is not None:
             _put(outputs, output, value)
     here = Request(type_, made_id, name, merged(inputs, outputs), version)
     return Draft(here, inputs, outputs, tuple(along))
+
+
+def _computed(around: CloudView, row: TypeRow, here: Request) -> list[tuple[str, Json]]:
+    """The outputs that a resource has, with their templates. Their conditions look at inputs and defaults."""
+    further = (one.outputs for one in row.outputs_when if one.when.holds(Scope(here, around)))
+    return [pair for outputs in (row.outputs, *further) for pair in outputs.items()]
 
 
 def _defaults(around: CloudView, row: TypeRow, here: Request, inputs: Mapping[str, Json]) -> dict[str, Json]:
@@ -95,9 +105,10 @@ def previewed(
     """Outputs of a resource that is not there yet: its inputs and defaults, everything computed unknown."""
     here = Request(type_, urn, name, inputs)
     outputs: dict[str, Json] = _defaults(around, row, here, inputs)
-    for path in (*row.outputs, *(child.output for child in row.makes)):
+    further = (path for path, _ in _computed(around, row, Request(type_, urn, name, merged(inputs, outputs))))
+    for path in (*further, *(child.output for child in row.makes if child.output is not None)):
         _put(outputs, path, UNKNOWN)
-    if row.taggable:
+    if around.table.row.default_tags and row.taggable:
         tags = inputs.get("tags")
         outputs["tagsAll"] = {**around.default_tags, **tags} if isinstance(tags, Mapping) else tags or UNKNOWN
     return merged(inputs, outputs)

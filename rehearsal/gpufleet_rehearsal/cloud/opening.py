@@ -11,32 +11,16 @@ from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.change import has_unknown
 from gpufleet_rehearsal.cloud.clock import Clock
 from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.offers import offers_of
 from gpufleet_rehearsal.cloud.settings import DIRECTORY, Settings, load_settings
 from gpufleet_rehearsal.cloud.store import Store
+from gpufleet_rehearsal.table.cloud_rows import CloudRow
 from gpufleet_rehearsal.table.loading import load_table
 from gpufleet_rehearsal.table.paths import Json
 
 
 class NoRehearsal(UserError):
     """The plugin runs where no rehearsal is; the text is one line."""
-
-
-class CatalogOffers:
-    """What gpufleet's catalog knows of instance types; it is read when first asked."""
-
-    def offered(self, instance_type: str, region: str, zone: str | None) -> bool | None:
-        from gpufleet.catalog import aws
-
-        if zone is not None:
-            return aws().offered(instance_type, zone)
-        zones = aws().zones_with(instance_type, region)
-        return None if zones is None else bool(zones)
-
-    def vcpus(self, instance_type: str) -> int | None:
-        from gpufleet.catalog import aws
-
-        known = aws().types.get(instance_type)
-        return known.vcpus if known else None
 
 
 def open_cloud(name: str, directory: Path | None, config: Mapping[str, Json] | None = None) -> Cloud:
@@ -51,17 +35,25 @@ def open_cloud(name: str, directory: Path | None, config: Mapping[str, Json] | N
         )
     if not directory.is_dir():
         raise NoRehearsal(f"{DIRECTORY}={directory}: there is no such directory; run `gpufleet rehearse`")
-    settings = load_settings(directory / "rehearsal.json")
-    config = config or {}
-    region = config.get("region")
-    if isinstance(region, str) and region and not has_unknown(region):
-        settings = settings.model_copy(update={"region": region})
+    table, config = load_table(name), config or {}
+    settings = placed(load_settings(directory / "rehearsal.json"), table.row, config)
     store = Store(directory / "cloud.db")
-    cloud = Cloud(
-        load_table(name), store, timeline(store, settings), settings, problems=input_problems, offers=CatalogOffers()
-    )
+    cloud = Cloud(table, store, timeline(store, settings), settings, problems=input_problems, offers=offers_of(name))
     cloud.around.default_tags = default_tags(config)
     return cloud
+
+
+def placed(settings: Settings, row: CloudRow, config: Mapping[str, Json]) -> Settings:
+    """The settings with the region and the account of a provider of this configuration."""
+
+    def known(key: str) -> str | None:
+        value = config.get(key)
+        return value if isinstance(value, str) and value and not has_unknown(value) else None
+
+    region = known(row.region.key) or (None if row.region.required else row.region.default)
+    account = None if row.account is None else known(row.account.key) or row.account.default
+    given = {"region": region, "account": account}
+    return settings.model_copy(update={key: value for key, value in given.items() if value is not None})
 
 
 def input_problems(type_: str, inputs: Mapping[str, Json]) -> list[tuple[str, str]]:
@@ -73,13 +65,12 @@ def input_problems(type_: str, inputs: Mapping[str, Json]) -> list[tuple[str, st
 
 def config_problems(name: str, config: Mapping[str, Json], settings: Settings) -> list[str]:
     """What is wrong with the provider's configuration, a line each: misspelt keys, and no region."""
-    found: list[str] = []
-    if name == "aws":
-        from gpufleet_rehearsal.inputs.problems import config_problems as misspelt
+    from gpufleet_rehearsal.inputs.problems import config_problems as misspelt
 
-        found += [problem.reason for problem in misspelt(config)]
-    if not config.get("region") and "region" not in settings.model_fields_set:
-        found.append(f"{name}:region: not set; give the region, `pulumi config set {name}:region us-east-1`")
+    found, where = [problem.reason for problem in misspelt(name, config)], load_table(name).row.region
+    if where.required and not config.get(where.key) and "region" not in settings.model_fields_set:
+        key = f"{name}:{where.key}"
+        found.append(f"{key}: not set; give the region, `pulumi config set {key} {where.default}`")
     return found
 
 

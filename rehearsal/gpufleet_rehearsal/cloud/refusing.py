@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.cloud.resource import Resource, folded
 from gpufleet_rehearsal.cloud.surroundings import CloudView, Request
 from gpufleet_rehearsal.table.conditions import same
-from gpufleet_rehearsal.table.paths import Json, Scope, parse_path, plain
+from gpufleet_rehearsal.table.paths import Json, Scope, Thing, parse_path, plain
 from gpufleet_rehearsal.table.rows import HeldBy, Operation, Reference, Refusal, TypeRow
 from gpufleet_rehearsal.table.templates import fill
 
@@ -18,11 +18,11 @@ HANDLES = ("id", "arn", "name")
 
 
 class CloudError(UserError):
-    """The cloud refuses at once, and nothing has changed. As text: "<code>: <words>"."""
+    """The cloud refuses at once, and nothing has changed. As text: "<code>: <words>", or the words without a code."""
 
     def __init__(self, code: str, text: str) -> None:
         self.code, self.text = code, text
-        super().__init__(f"{code}: {text}")
+        super().__init__(f"{code}: {text}" if code else text)
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,17 @@ def missing_reference(around: CloudView, row: TypeRow, scope: Scope) -> No | Non
             handle = plain(value)
             if handle == "" or reference.unless_matches(handle):
                 continue
-            found = referenced(around, reference, handle)
+            found = referenced(around, reference, handle, scope.here)
             if not any(around.status(thing) == "available" for thing in found):
                 text = words(reference.text.replace("{value}", "{$it}"), scope.looking_at(handle))
                 return No(reference.code, text)
     return None
 
 
-def referenced(around: CloudView, reference: Reference, handle: str) -> list[Resource]:
-    """The resources that a value of a reference means."""
+def referenced(around: CloudView, reference: Reference, handle: str, thing: Thing) -> list[Resource]:
+    """The resources that a value of a reference of `thing` means."""
+    if reference.id is not None:
+        return list(around.meant(reference, thing, handle))
     named = around.find(handle, reference.to) if reference.by in HANDLES else _all(around, reference.to)
     return [thing for thing in named if _called(around, thing, reference.by, handle)]
 
@@ -73,13 +75,18 @@ def _all(around: CloudView, types: Sequence[str]) -> list[Resource]:
 
 def _called(around: CloudView, thing: Resource, by: str, handle: str) -> bool:
     return (
-        thing.id == handle if by == "id" else any(same(v, handle) for v in parse_path(by).values(Scope(thing, around)))
+        folded(thing.id) == folded(handle)
+        if by == "id"
+        else any(same(v, handle) for v in parse_path(by).values(Scope(thing, around)))
     )
 
 
 def already_taken(around: CloudView, row: TypeRow, scope: Scope, own: Resource | None) -> No | None:
     """Something that can only be there once, and is."""
-    here = scope.here
+    here, exists = scope.here, around.table.row.exists
+    there_already = own is None and not row.idempotent and bool(around.find(here.id, [here.type]))
+    if there_already and exists is not None:
+        return No(exists.code, words(exists.text, scope))
     for taken in row.taken:
         mine = [(parse_path(path), parse_path(path).values(scope)) for path in taken.by]
         for other in around.things(here.type):
@@ -90,7 +97,7 @@ def already_taken(around: CloudView, row: TypeRow, scope: Scope, own: Resource |
             equal = all(any(same(a, b) for b in path.values(there) for a in values) for path, values in mine)
             if equal if mine else other.id == here.id:
                 return No(taken.code, words(taken.text, scope))
-    if own is None and not row.idempotent and around.store.get(here.type, here.id) is not None:
+    if there_already and around.store.get(here.type, here.id) is not None:
         return No("ResourceAlreadyExists", f"a {here.type} of id {here.id!r} is already there")
     return None
 
@@ -127,15 +134,19 @@ def held(around: CloudView, row: TypeRow, target: Resource) -> No | None:
     scope = Scope(target, around)
     for refusal in refusals(around, "delete", scope, "at-once"):
         return No(refusal.code, words(refusal.text, scope), refusal.retries)
-    handles = target.handles
-    for hold in row.held_by:
-        for holder in _holders(around, hold):
-            if (
-                holder.owner != target.serial
-                and holder.serial != target.serial
-                and _holds(around, hold, holder, handles)
-            ):
-                return No(hold.code, words(hold.text, scope), hold.retries)
+    within = around.store.below(target.id) if around.table.row.ids == "tree" else []
+    for one in (target, *within):
+        its_row = around.table.types[one.type] if one is not target else row
+        for hold in its_row.held_by:
+            for holder in _holders(around, hold):
+                # What goes along with the target holds nothing of it.
+                if (
+                    holder.owner != one.serial
+                    and holder.serial != target.serial
+                    and all(holder.serial != other.serial for other in within)
+                    and _holds(around, hold, holder, one.handles)
+                ):
+                    return No(hold.code, words(hold.text, Scope(one, around)), hold.retries)
     return None
 
 
@@ -152,7 +163,7 @@ def _holds(around: CloudView, hold: HeldBy, holder: Resource, handles: set[str])
         if not still_seen:
             return False
     scope = Scope(holder, around)
-    named = any(isinstance(v, str) and v in handles for v in parse_path(hold.by).values(scope))
+    named = any(isinstance(v, str) and folded(v) in handles for v in parse_path(hold.by).values(scope))
     return named and (hold.when is None or hold.when.holds(scope))
 
 
@@ -161,7 +172,7 @@ def settled_at(around: CloudView, row: TypeRow, scope: Scope) -> float:
     moment = around.clock.now()
     for path, reference in row.references.items():
         for value in parse_path(path).values(scope):
-            for thing in around.find(plain(value), reference.to):
+            for thing in around.meant(reference, scope.here, plain(value)):
                 settle = around.table.types[thing.type].settle
                 if settle is not None and around.clock.counts:
                     moment = max(moment, thing.ready_at + settle.seconds)

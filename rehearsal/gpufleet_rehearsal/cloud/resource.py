@@ -19,6 +19,16 @@ def merged(below: Mapping[str, Json], above: Mapping[str, Json]) -> dict[str, Js
     return out
 
 
+def folded(handle: str) -> str:
+    """A handle as it is compared: the ids of Azure's resource manager without regard to case, all others exactly."""
+    return handle.lower() if handle.lower().startswith("/subscriptions/") else handle
+
+
+def lies_in(id_: str, above: str) -> bool:
+    """Whether an id of a tree is below another one."""
+    return folded(id_).startswith(f"{folded(above)}/")
+
+
 @dataclass(frozen=True)
 class Resource:
     """A resource that the cloud holds.
@@ -58,8 +68,8 @@ class Resource:
 
     @property
     def handles(self) -> set[str]:
-        """What other resources may call it by: id, arn, name."""
-        return {self.id} | {v for key in ("arn", "name") if isinstance(v := self.view.get(key), str)}
+        """What other resources may call it by: id, arn, name; folded."""
+        return {folded(self.id)} | {folded(v) for key in ("arn", "name") if isinstance(v := self.view.get(key), str)}
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ class Settings(BaseModel):
     seed: int = 0
     """Of everything that is drawn: identifiers, random faults."""
     region: str = "us-east-1"
-    """Used when the program's provider configuration names none."""
+    """Used when the program's provider configuration names none. Of AWS; in Azure every resource names its own."""
     account: str = Field("000000000000", pattern=r"^\d{12}$")
     faults: list[str] = []
     """What goes wrong, as in faults.py: "create:aws:eks/cluster:Cluster:1"."""

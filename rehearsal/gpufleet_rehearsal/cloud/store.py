@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.cloud.resource import Operation, Resource, merged
+from gpufleet_rehearsal.cloud.resource import Operation, Resource, folded, lies_in, merged
 from gpufleet_rehearsal.table.paths import Json
 
 SCHEMA = """
@@ -154,8 +154,13 @@ class Store:
 
     def find(self, handle: str, types: Sequence[str] = ()) -> list[Resource]:
         """Resources that are called `handle` (id, arn or name), of these types only if any are given."""
-        found = self._rows("serial IN (SELECT serial FROM handles WHERE handle = ?) AND deleted_at IS NULL", (handle,))
+        where = "serial IN (SELECT serial FROM handles WHERE handle = ?) AND deleted_at IS NULL"
+        found = self._rows(where, (folded(handle),))
         return [resource for resource in found if not types or resource.type in types]
+
+    def below(self, id_: str) -> list[Resource]:
+        """What lies in the resource of this id, where ids are a tree."""
+        return [resource for resource in self._rows("deleted_at IS NULL", ()) if lies_in(resource.id, id_)]
 
     def owned_by(self, serial: int) -> list[Resource]:
         """What the cloud made for this resource."""

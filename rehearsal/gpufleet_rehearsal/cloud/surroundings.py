@@ -6,13 +6,15 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from gpufleet_rehearsal.cloud.clock import Clock
 from gpufleet_rehearsal.cloud.faults import Faults
+from gpufleet_rehearsal.cloud.offers import Offers
 from gpufleet_rehearsal.cloud.store import Resource, Store
 from gpufleet_rehearsal.table.loading import Table
-from gpufleet_rehearsal.table.paths import Json
+from gpufleet_rehearsal.table.paths import Json, Scope, Thing
+from gpufleet_rehearsal.table.rows import Reference
+from gpufleet_rehearsal.table.templates import fill
 
 
 @dataclass(frozen=True)
@@ -24,28 +26,6 @@ class Request:
     name: str
     view: Mapping[str, Json]
     version: int = 1
-
-
-class Offers(Protocol):
-    """What the catalog knows of instance types."""
-
-    def offered(self, instance_type: str, region: str, zone: str | None) -> bool | None:
-        """Whether a zone id (or the region) offers the type; None when the catalog does not know the type."""
-        ...
-
-    def vcpus(self, instance_type: str) -> int | None:
-        """vCPUs of one instance; None when the catalog does not know the type."""
-        ...
-
-
-class NothingKnown:
-    """A catalog that knows no type: everything is offered, nothing counts against a quota."""
-
-    def offered(self, instance_type: str, region: str, zone: str | None) -> bool | None:
-        return None
-
-    def vcpus(self, instance_type: str) -> int | None:
-        return None
 
 
 @dataclass
@@ -69,10 +49,17 @@ class CloudView:
     def things(self, type_: str) -> Sequence[Resource]:
         return [resource for resource in self.store.resources(type_) if resource.status != "deleting"]
 
-    def targets(self, type_: str, path: str) -> Sequence[str]:
-        row = self.table.types.get(type_)
+    def led(self, thing: Thing, path: str, value: str) -> Sequence[Resource]:
+        row = self.table.types.get(thing.type)
         reference = row.references.get(path) if row else None
-        return reference.to if reference else ()
+        return self.find(value, ()) if reference is None else self.meant(reference, thing, value)
+
+    def meant(self, reference: Reference, thing: Thing, value: str) -> Sequence[Resource]:
+        """Resources of the types of a reference: what `value` is a handle of, or has the id that it is a part of."""
+        if reference.id is None:
+            return self.find(value, reference.to)
+        whole = fill(reference.id, Scope(thing, self))
+        return self.find(whole, reference.to) if isinstance(whole, str) else []
 
     def age(self, thing: object) -> float:
         if not self.clock.counts or not isinstance(thing, Resource):
@@ -95,13 +82,19 @@ class CloudView:
     def no_capacity(self, instance_type: str, zone: str) -> bool:
         return self.faults.no_capacity(instance_type, zone)
 
+    def family(self, instance_type: str) -> str | None:
+        return self.offers.family(instance_type)
+
+    def zone(self, name: str) -> str:
+        return self.offers.zone(name, self.region)
+
     def quota(self, family: str) -> int | None:
         """On-demand vCPUs that are left to simulated resources: by the settings, or by the account's file."""
         if family in self.quotas:
             return self.quotas[family]
-        named = {"G": "G and VT"}.get(family, family)
+        named = self.offers.quota_name(family)
         for each in json.loads(self.store.fact("quotas") or "[]"):
-            if (each["family"], each["market"]) == (named, "on-demand"):
+            if each["market"] == "on-demand" and self.offers.same_family(each["family"], named):
                 return int(each["limit"]) - int(each.get("in_use") or 0)
         return None
 

@@ -1,90 +1,24 @@
-"""Which call of AWS each input property goes into, and what botocore's model of that call demands (generator only).
-
-A row of `aws/calls/<service>.yaml` maps one resource type. Names are matched without regard to case, structures
-recursively; `rename` bridges the rest, and what no member takes is listed in `local` with the reason. So no input
-property can slip: `Matched.loose` names those that are neither matched nor listed.
-"""
+"""What botocore's model of a call demands of the input properties that go into it (generator only)."""
 
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import botocore.session
-import yaml
 from botocore.model import ServiceModel
 from botocore.model import Shape as Member
-from pydantic import BaseModel, ConfigDict, Field
 
-CALLS = Path(__file__).parent.parent / "aws" / "calls"
+from gpufleet_rehearsal.inputs.call_rows import Matched, Row, Shape, book
 
-Shape = dict[str, Any]
+CLOUD = "aws"
+MADE_FROM = ("pulumi_aws", "botocore")
+"""Packages whose versions decide what is generated."""
 
 # Kinds of member -> the form of a string that the SDK has in its place.
 NUMBERS = {"integer": "integer", "long": "integer", "double": "number", "float": "number"}
 _FACTS = ("enum", "pattern", "min", "max")
-
-
-class Row(BaseModel):
-    """One type's row. Property paths are written without list marks: `networkInterfaces.interfaceType`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    calls: list[str]
-    """`service:Operation`, or `service:Operation.Member.Member` to start inside its input; the first that fits wins."""
-    rename: dict[str, str] = Field(default_factory=dict)
-    """property path -> member, seen from its parent's structure (`a.b` goes on inside; lists are entered)."""
-    local: dict[str, str] = Field(default_factory=dict)
-    """property path -> why no member takes it; holds for what is below the path as well."""
-    documents: list[str] = Field(default_factory=list)
-    """property path -> a string that holds its member, a structure, as JSON text"""
-    rules: list[dict[str, Any]] = Field(default_factory=list)
-    """What the provider or AWS demands beyond the model: see rules.py."""
-
-
-class Book(BaseModel):
-    """One file of aws/calls."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    types: dict[str, Row] = Field(default_factory=dict)
-    everywhere: dict[str, str] = Field(default_factory=dict)
-    """property -> why no member takes it, on every type"""
-    open_enums: dict[Annotated[str, Field(pattern=r"^[a-z0-9]+\.\w+$")], str] = Field(default_factory=dict)
-    """service.Shape -> why values beyond the model's list are legal"""
-    corrections: dict[str, dict[Literal["pattern", "min", "max", "why"], Any]] = Field(default_factory=dict)
-    """service.Shape -> what the model says otherwise than the service does"""
-    words: dict[str, str] = Field(default_factory=dict)
-    """service.Shape -> its pattern in words"""
-
-
-@dataclass
-class Matched:
-    """What matching one type gave."""
-
-    loose: list[str] = field(default_factory=list[str])
-    """property paths neither matched nor listed in `local`"""
-    unused: set[str] = field(default_factory=set[str])
-    """paths of `rename` and `local` that name no property"""
-
-
-@functools.cache
-def book() -> Book:
-    """All of aws/calls/*.yaml as one book; a type in two files is an error."""
-    whole = Book()
-    for path in sorted(CALLS.glob("*.yaml")):
-        part = Book.model_validate(yaml.safe_load(path.read_text()))
-        for ours, theirs in ((whole.types, part.types), (whole.everywhere, part.everywhere)):
-            if twice := ours.keys() & theirs.keys():
-                raise ValueError(f"{path.name}: listed twice: {', '.join(sorted(twice))}")
-        whole.types.update(part.types)
-        whole.everywhere.update(part.everywhere)
-        whole.open_enums.update(part.open_enums)
-        whole.corrections.update(part.corrections)
-        whole.words.update(part.words)
-    return whole
 
 
 @functools.cache
@@ -130,7 +64,7 @@ class _Merge:
         for name, shape in properties.items():
             path = f"{above}.{name}" if above else name
             self.result.unused.discard(path)
-            if path in self.row.local or (not above and name in book().everywhere):
+            if path in self.row.local or (not above and name in book(CLOUD).everywhere):
                 continue
             found = ((one, _member(one.structure, self.row.rename.get(path, name))) for one in calls)
             one, member = next(((one, member) for one, member in found if member is not None), (None, None))
@@ -199,12 +133,12 @@ def _constrain(shape: Shape, one: Call, member: Member) -> None:
     boolean gets that as its form."""
     key = f"{one.service}.{member.name}"
     facts: dict[str, Any] = {fact: member.metadata[fact] for fact in _FACTS if fact in member.metadata}
-    facts |= {fact: value for fact, value in book().corrections.get(key, {}).items() if fact in _FACTS}
-    if key in book().open_enums:
+    facts |= {fact: value for fact, value in book(CLOUD).corrections.get(key, {}).items() if fact in _FACTS}
+    if key in book(CLOUD).open_enums:
         facts.pop("enum", None)
     if facts.get("pattern"):
         facts["pattern"] = python_pattern(facts["pattern"])
-        facts["says"] = book().words.get(key)
+        facts["says"] = book(CLOUD).words.get(key)
     if shape["type"] == "string" and member.type_name in ("boolean", *NUMBERS, "timestamp"):
         facts["form"] = NUMBERS.get(member.type_name, member.type_name)
     facts = {fact: value for fact, value in facts.items() if value is not None}

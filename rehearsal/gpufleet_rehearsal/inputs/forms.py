@@ -198,7 +198,44 @@ def _tags(value: object) -> str | None:
     return None
 
 
-WHOLE = frozenset({"tags"})
+def _azure_tags(value: object) -> str | None:
+    """Tags of a resource of Azure: number, keys, values."""
+    if not isinstance(value, Mapping):
+        return None
+    own = {str(key): plain(inner) for key, inner in value.items() if not str(key).startswith("__")}
+    if len(own) > _TAGS:
+        return f"{len(own)} tags, at most {_TAGS} are legal"
+    for key, inner in own.items():
+        if not 1 <= len(key) <= 512:
+            return f"key {key[:20]!r}...: {len(key)} characters, legal are 1 to 512"
+        if found := set(key) & set("<>%&\\?/"):
+            return f"key {key!r}: {' '.join(sorted(found))} is not legal in a key"
+        if judged(inner) and len(as_text(inner)) > 256:
+            return f"value of {key!r}: {len(as_text(inner))} characters, at most 256 are legal"
+    return None
+
+
+def _duration(value: object) -> str | None:
+    right = re.fullmatch(r"P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?", as_text(value))
+    return None if right else "not a duration such as PT15M"
+
+
+def _guid(value: object) -> str | None:
+    right = re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", as_text(value))
+    return None if right else "not a GUID such as 7f951dda-4ed3-4680-a7ca-43fe172d538d"
+
+
+def _arm_id(value: object) -> str | None:
+    """The id of a resource, a resource group or a subscription."""
+    part = r"[^/<>%&\\?]+"
+    right = re.fullmatch(
+        rf"(?i)(/subscriptions/[0-9a-f-]{{36}}(/resourceGroups/{part})?)?(/providers/{part}(/{part}/{part})+)*",
+        as_text(value),
+    )
+    return None if right and value else "not an id such as /subscriptions/<id>/resourceGroups/<group>"
+
+
+WHOLE = frozenset({"tags", "azure-tags"})
 """Forms whose words name the part that is wrong, so that the whole value need not be shown."""
 
 FORMS: Mapping[str, Callable[[object], str | None]] = {
@@ -217,4 +254,8 @@ FORMS: Mapping[str, Callable[[object], str | None]] = {
     "base64": _base64,
     "arn": _arn,
     "tags": _tags,
+    "azure-tags": _azure_tags,
+    "duration": _duration,
+    "guid": _guid,
+    "arm-id": _arm_id,
 }

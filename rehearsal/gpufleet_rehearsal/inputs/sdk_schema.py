@@ -1,99 +1,141 @@
-"""Generate `aws/schema.json`: what inputs.py judges by. Needs pulumi_aws and botocore; judging needs neither.
+"""Generate `<cloud>/schema.json`: what problems.py judges by. Needs the clouds' SDKs and models; judging needs none.
 
-    python -m gpufleet_rehearsal.inputs.sdk_schema           write it
-    python -m gpufleet_rehearsal.inputs.sdk_schema --check   exit 1 if the committed file differs
+    python -m gpufleet_rehearsal.inputs.sdk_schema           write them (of all clouds, or of those named)
+    python -m gpufleet_rehearsal.inputs.sdk_schema --check   exit 1 if a committed file differs
 
-Per type: the SDK's input shapes (sdk_shapes), merged with what botocore's model of the call demands (aws_calls), the
-rows of `rules`, and the names of the outputs. One type per line, keys sorted, so that a diff shows what changed.
+Per type: the SDK's input shapes (sdk_shapes), merged with what the cloud's own models of the call demand (aws_calls,
+azure_models), the rows of `rules`, and the names of the outputs. One type per line, keys sorted, so that a diff shows
+what changed. One process reads one cloud's SDK: `python -m` starts itself for each.
 """
 
 import argparse
+import importlib
 import importlib.metadata
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
 
-from gpufleet_rehearsal.inputs import aws_calls, forms, rules, sdk_shapes
-from gpufleet_rehearsal.inputs.problems import SCHEMA
+from gpufleet_rehearsal.inputs import call_rows, forms, rules, sdk_shapes
+from gpufleet_rehearsal.inputs.problems import schema_file
 
-TABLE = SCHEMA.parent / "types"
-"""The simulated cloud's table; each type of it needs a row in aws/calls."""
+MODELS = {"aws": "aws_calls", "azure-native": "azure_models"}
+"""Cloud -> the module here that reads its models of calls."""
+JUDGED = {
+    # A provider of the Terraform bridge coerces plain values, and leaves empty texts out; Azure's sends what it gets.
+    "aws": {},
+    "azure-native": {"strict": True},
+}
 
 _ROW_WORDS = {"at", "where", "says", "source", "evidence"}
 _EVIDENCE = {"observed", "documented", "assumed"}
+_TAGS = {
+    "aws": {
+        "form": "tags",
+        "source": "docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html",
+    },
+    "azure-native": {
+        "form": "azure-tags",
+        "source": "learn.microsoft.com/azure/azure-resource-manager/management/tag-resources",
+    },
+}
 
 
 class Unfit(Exception):
-    """The data of aws/calls does not fit the SDK or botocore; the text has one line per fault."""
+    """The data of calls/ does not fit the SDK or the models; the text has one line per fault."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m gpufleet_rehearsal.inputs.sdk_schema", description="Generate aws/schema.json."
+        prog="python -m gpufleet_rehearsal.inputs.sdk_schema", description="Generate the clouds' schema.json."
     )
-    parser.add_argument("--check", action="store_true", help="exit 1 if the committed file differs")
-    check = parser.parse_args(arguments).check
+    parser.add_argument("clouds", nargs="*", choices=[*MODELS, []], default=[], metavar="CLOUD")
+    parser.add_argument("--check", action="store_true", help="exit 1 if a committed file differs")
+    given = parser.parse_args(arguments)
+    clouds = given.clouds or list(MODELS)
+    if len(clouds) > 1:
+        flags = ["--check"] if given.check else []
+        ours = [sys.executable, "-m", "gpufleet_rehearsal.inputs.sdk_schema"]
+        return max(subprocess.run([*ours, *flags, cloud], check=False).returncode for cloud in clouds)
+    return _write(clouds[0], given.check)
+
+
+def _write(cloud: str, check: bool) -> int:
+    file = schema_file(cloud)
     try:
-        text = generate()
+        text = generate(cloud)
     except (Unfit, sdk_shapes.NotInTheSdk) as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    if check and (not SCHEMA.is_file() or SCHEMA.read_text() != text):
+    if check and (not file.is_file() or file.read_text() != text):
         sys.stderr.write(
-            f"{SCHEMA.name}: not what the SDK and aws/calls give; run python -m gpufleet_rehearsal.inputs.sdk_schema\n"
+            f"{file.name}: not what the SDK and {cloud}/calls give; "
+            "run python -m gpufleet_rehearsal.inputs.sdk_schema\n"
         )
         return 1
     if not check:
-        SCHEMA.write_text(text)
-        sys.stdout.write(f"{SCHEMA}: {len(aws_calls.book().types)} types, {len(text) // 1024} KiB\n")
+        file.write_text(text)
+        sys.stdout.write(f"{file}: {len(call_rows.book(cloud).types)} types, {len(text) // 1024} KiB\n")
     return 0
 
 
-def generate() -> str:
+def generate(cloud: str) -> str:
     """The file's text; Unfit if a type, property, call, rule or form does not exist."""
-    book = aws_calls.book()
+    models, book = importlib.import_module(f"{__package__}.{MODELS[cloud]}"), call_rows.book(cloud)
     faults = [
-        f"{token}: in the table, but without a row in aws/calls" for token in sorted(table_types() - book.types.keys())
+        f"{token}: in the table, but without a row in {cloud}/calls"
+        for token in sorted(table_types(cloud) - book.types.keys())
     ]
     types: dict[str, Any] = {}
     for token, row in sorted(book.types.items()):
         properties = sdk_shapes.inputs_of(token)
-        merged = aws_calls.merge(row, properties)
+        merged = models.merge(row, properties)
         faults += [
             f"{token}: {path}: neither a member of {', '.join(row.calls)} nor listed in local" for path in merged.loose
         ]
         faults += [f"{token}: {path}: in rename or local, but no such property" for path in sorted(merged.unused)]
         faults += [f"{token}: {fault}" for rule in row.rules for fault in rule_faults(rule, properties)]
-        tags = [{"form": {path: "tags"}, "at": place, **_TAGS} for place, path in _tag_maps(properties)]
+        _close_enums(token.split(":")[1], properties, book.open_enums)
         types[token] = {
             "properties": properties,
             "outputs": sdk_shapes.outputs_of(token),
-            **_unless_empty("rules", [*row.rules, *tags]),
+            **_unless_empty("rules", [*row.rules, *_tag_rules(cloud, properties)]),
             **_unless_empty("secrets", sdk_shapes.secrets_of(token)),
             **_unless_empty("replaced_on", sdk_shapes.replace_on_changes_of(token)),
         }
     if faults:
         raise Unfit("\n".join(faults))
-    return _text(types)
+    return _text(cloud, types, models.MADE_FROM)
 
 
-_TAGS = {
-    "source": "docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html",
-    "evidence": "documented",
-}
+def _tag_rules(cloud: str, properties: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rule = _TAGS[cloud]
+    return [
+        {"form": {path: rule["form"]}, "at": place, "source": rule["source"], "evidence": "documented"}
+        for place, path in _tag_maps(properties)
+    ]
 
 
-def table_types() -> set[str]:
-    """Every type of the simulated cloud's table."""
+def _close_enums(module: str, properties: Mapping[str, Any], opened: Mapping[str, str]) -> None:
+    """Take the SDK's enums out of shapes where values beyond them are legal; their names go in any case."""
+    for shape in properties.values():
+        for each in (shape, shape.get("items", {})):
+            if f"{module}.{each.pop('enum_name', '')}" in opened:
+                del each["enum"]
+            _close_enums(module, each.get("properties", {}), opened)
+
+
+def table_types(cloud: str) -> set[str]:
+    """Every type of the simulated cloud's table that a program can make."""
     return {
         token
-        for path in sorted(TABLE.glob("*.yaml"))
-        for token in yaml.safe_load(path.read_text()) or ()
-        if ":" in token
+        for path in sorted((schema_file(cloud).parent / "types").glob("*.yaml"))
+        for token, row in (yaml.safe_load(path.read_text()) or {}).items()
+        if ":" in token and not row.get("hidden")
     }
 
 
@@ -101,14 +143,15 @@ def _unless_empty(key: str, value: list[Any]) -> dict[str, Any]:
     return {key: value} if value else {}
 
 
-def _text(types: Mapping[str, Any]) -> str:
-    made = {"pulumi_aws": importlib.metadata.version("pulumi_aws"), "botocore": importlib.metadata.version("botocore")}
+def _text(cloud: str, types: Mapping[str, Any], made_from: tuple[str, ...]) -> str:
+    made = {name: importlib.metadata.version(name) for name in made_from}
     lines = (
         f"{json.dumps(token)}: {json.dumps(one, sort_keys=True, separators=(',', ':'))}" for token, one in types.items()
     )
-    keys = json.dumps(sdk_shapes.provider_keys())
+    keys = json.dumps(sdk_shapes.provider_keys(cloud))
+    judged = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in JUDGED[cloud].items())
     return (
-        f'{{"made_from": {json.dumps(made, sort_keys=True)},\n"provider": {keys},\n"types": {{\n'
+        f'{{"made_from": {json.dumps(made, sort_keys=True)},\n"provider": {keys},\n{judged}"types": {{\n'
         + ",\n".join(lines)
         + "\n}}\n"
     )

@@ -10,9 +10,8 @@ from typing import Any, Literal, NoReturn, TypeVar
 
 import grpc
 from google.protobuf.any_pb2 import Any as AnyMessage
-from google.protobuf.empty_pb2 import Empty
-from pulumi.runtime.proto import plugin_pb2, status_pb2
 from pulumi.runtime.proto import provider_pb2 as pb
+from pulumi.runtime.proto import status_pb2
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 
 from gpufleet.errors import UserError
@@ -79,32 +78,6 @@ def explained(
             await refuse(context, str(error))
 
     return answer
-
-
-class Refusing(ResourceProviderServicer):
-    """A placeholder that says why a provider cannot be used in a rehearsal."""
-
-    def __init__(self, cloud: str) -> None:
-        self._text = (
-            f"the rehearsal of {cloud} is not built yet; leave its resources out of the environment that is rehearsed, "
-            f"or run without a rehearsal to use the real provider"
-        )
-
-    async def GetPluginInfo(self, request: Empty, context: Context) -> plugin_pb2.PluginInfo:
-        """The version of the provider whose place this one takes is in its directory's name."""
-        return plugin_pb2.PluginInfo(version=plugin_version())
-
-    async def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
-        """Refuse, before anything has begun."""
-        return pb.CheckResponse(failures=[pb.CheckFailure(reason=self._text)])
-
-    async def Configure(self, request: pb.ConfigureRequest, context: Context) -> pb.ConfigureResponse:
-        """Refuse."""
-        return await refuse(context, self._text)
-
-    async def Cancel(self, request: Empty, context: Context) -> Empty:
-        """Nothing waits."""
-        return Empty()
 
 
 def type_of(urn: str) -> str:

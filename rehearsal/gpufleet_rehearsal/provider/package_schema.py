@@ -13,7 +13,7 @@ ANY = {"$ref": "pulumi.json#/Any"}
 
 def package_schema(cloud: str, version: str) -> dict[str, Any]:
     """Every type of the table with its properties, inner objects without their shape."""
-    shapes = types()
+    shapes = types(cloud)
     return {
         "name": cloud,
         "version": version or "0.0.0",

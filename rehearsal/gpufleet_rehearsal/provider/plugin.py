@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 
-CLOUDS = ("aws",)
-"""Clouds that have a table; what is neither one nor Kubernetes is refused in one line."""
+CLOUDS = ("aws", "azure-native")
+"""Clouds that have a table."""
 PARENT_LOOK_SECONDS = 0.2
 
 
@@ -42,7 +42,6 @@ def _load_protocol_alone() -> None:
 
 def _servicer(cloud: str) -> ResourceProviderServicer:
     from gpufleet_rehearsal.cloud.settings import DIRECTORY
-    from gpufleet_rehearsal.provider.answers import Refusing
 
     given = os.environ.get(DIRECTORY)
     directory = Path(given) if given else None
@@ -51,11 +50,9 @@ def _servicer(cloud: str) -> ResourceProviderServicer:
 
         # The engine's own address, for warnings.
         return KubernetesProvider(directory, sys.argv[1] if len(sys.argv) > 1 else None)
-    if cloud in CLOUDS:
-        from gpufleet_rehearsal.provider.servicer import Provider
+    from gpufleet_rehearsal.provider.servicer import Provider
 
-        return Provider(cloud, directory)
-    return Refusing(cloud)
+    return Provider(cloud, directory)
 
 
 async def _serve(cloud: str) -> None:

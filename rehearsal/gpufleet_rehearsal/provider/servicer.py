@@ -19,6 +19,7 @@ from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.interpreter import Cloud, InitFailed, logical_name
+from gpufleet_rehearsal.cloud.lookups import look_up
 from gpufleet_rehearsal.cloud.opening import NoRehearsal, config_problems, open_cloud
 from gpufleet_rehearsal.provider.answers import KINDS, Context, HalfMade, explained, plugin_version, refuse, type_of
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
@@ -150,13 +151,14 @@ class Provider(ResourceProviderServicer):
         await self.cloud.delete(type_of(request.urn), request.id, request.urn)
         return Empty()
 
+    @explained
     async def Invoke(self, request: pb.InvokeRequest, context: Context) -> pb.InvokeResponse:
-        """Look-ups of a live account are not simulated."""
-        return await refuse(
-            context,
-            f"{request.tok}: look-ups are not simulated by the rehearsal; pass what it would find by config, so that "
-            "a preview needs no cloud either",
-        )
+        """Look-ups of a live account are not simulated, but for the few that the table lists (keys, credentials)."""
+        answer = look_up(self.cloud, request.tok, read_struct(request.args))
+        response = pb.InvokeResponse()
+        # `return` is a word of Python's.
+        getattr(response, "return").CopyFrom(write_struct(answer))
+        return response
 
     async def Call(self, request: pb.CallRequest, context: Context) -> pb.CallResponse:
         """Methods of resources are not simulated."""

@@ -10,7 +10,6 @@ from pydantic import Field
 
 from gpufleet_rehearsal.table.conditions import Condition, PathText, When, values_at
 from gpufleet_rehearsal.table.paths import Scope, plain
-from gpufleet_rehearsal.table.zone_names import zone_id
 
 
 class Exists(Condition, operator="exists"):
@@ -59,7 +58,7 @@ class NotOffered(Condition, operator="not_offered"):
     zone: PathText | None = None
 
     def holds(self, scope: Scope) -> bool:
-        zones = [zone_id(plain(v)) for v in values_at(self.zone, scope)] if self.zone else [None]
+        zones = [scope.around.zone(plain(v)) for v in values_at(self.zone, scope)] if self.zone else [None]
         return any(
             scope.around.offered(plain(kind), zone) is False for kind in values_at(self.type, scope) for zone in zones
         )
@@ -154,7 +153,7 @@ class NoCapacity(Condition, operator="no_capacity"):
 
     def holds(self, scope: Scope) -> bool:
         types = [plain(value) for value in values_at(self.type, scope)]
-        zones = [zone_id(plain(value)) for value in values_at(self.zone, scope)]
+        zones = [scope.around.zone(plain(value)) for value in values_at(self.zone, scope)]
         pairs = [(kind, zone) for kind in types for zone in zones]
         return bool(pairs) and all(scope.around.no_capacity(kind, zone) for kind, zone in pairs)
 
@@ -182,5 +181,4 @@ class OverQuota(Condition, operator="over_quota"):
         if not types or not counts or (self.unless is not None and self.unless.holds(scope)):
             return None, 0
         kind = plain(types[0])
-        family = "P" if kind.startswith("p") else "G" if kind.startswith(("g", "vt")) else "standard"
-        return family, float(plain(counts[0])) * (scope.around.vcpus(kind) or 0)
+        return scope.around.family(kind), float(plain(counts[0])) * (scope.around.vcpus(kind) or 0)

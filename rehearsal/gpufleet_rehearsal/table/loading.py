@@ -1,17 +1,19 @@
 """The data table of a simulated cloud, and its loader.
 
 A cloud is a directory (`aws/`) with
+    cloud.yaml                CloudRow: what holds of every type
     types/<service>.yaml      {<type token>: TypeRow}
     refusals/<service>.yaml   [Refusal]
     worlds/<name>.yaml        [WorldResource]: resources that a refusal's trigger needs first
-The models of the rows are in `rows.py`. Every key is checked: an unknown one, an unknown operator, an unreadable path
-or a reference to a type that has no row is one clear TableError that names file and row.
+    lookups/<service>.yaml    {<token of an invoke>: Lookup}
+The models of the rows are in `rows.py` and `cloud_rows.py`. Every key is checked: an unknown one, an unknown operator,
+an unreadable path or a reference to a type that has no row is one clear TableError that names file and row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -21,6 +23,7 @@ from pydantic import BaseModel, ValidationError
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.table.cloud_conditions import Exists
+from gpufleet_rehearsal.table.cloud_rows import CloudRow, Lookup
 from gpufleet_rehearsal.table.paths import Json
 from gpufleet_rehearsal.table.rows import HeldBy, Leaves, Makes, Need, Operation, Refusal, Row, TypeRow, WorldResource
 
@@ -37,6 +40,8 @@ class Table:
     types: Mapping[str, TypeRow]
     refusals: tuple[Refusal, ...]
     worlds: Mapping[str, tuple[WorldResource, ...]]
+    row: CloudRow = field(default_factory=CloudRow)
+    lookups: Mapping[str, Lookup] = field(default_factory=dict)
 
     def refusals_of(self, type_: str, operation: Operation) -> Iterator[Refusal]:
         """Refusals that a request of this kind can meet."""
@@ -75,7 +80,14 @@ def load_table(cloud: str, data: Path = DATA) -> Table:
             refusals.append(refusal)
     for token, type_row in types.items():
         _check_known(types, where[token], {token: list(_named_types(type_row))})
-    return Table(cloud, types, tuple(refusals), worlds)
+    lookups: dict[str, Lookup] = {}
+    for file in sorted(directory.glob("lookups/*.yaml")):
+        for token, row in _mapping(file).items():
+            lookups[token] = _parse(Lookup, row, file, token)
+            _check_known(types, file, {token: [lookups[token].type]})
+    whole = directory / "cloud.yaml"
+    cloud_row = _parse(CloudRow, _mapping(whole), whole, cloud) if whole.is_file() else CloudRow()
+    return Table(cloud, types, tuple(refusals), worlds, cloud_row, lookups)
 
 
 def _named_types(row: TypeRow) -> Iterator[str]:

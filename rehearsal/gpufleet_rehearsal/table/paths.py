@@ -72,8 +72,9 @@ class Surroundings(Protocol):
         """Every resource of a type that the cloud holds."""
         ...
 
-    def targets(self, type_: str, path: str) -> Sequence[str]:
-        """Types that `path` of `type_` may lead to, by the row's references; empty when it names none."""
+    def led(self, thing: Thing, path: str, value: str) -> Sequence[Thing]:
+        """Resources that `value`, found at `path` of `thing`, leads to: by the row's references, of any type when they
+        name none."""
         ...
 
     def age(self, thing: Thing) -> float:
@@ -96,8 +97,16 @@ class Surroundings(Protocol):
         """vCPUs of one instance; None when the catalog does not know the type."""
         ...
 
+    def family(self, instance_type: str) -> str | None:
+        """The family whose quota an instance type counts against; None when the catalog does not know it."""
+        ...
+
+    def zone(self, name: str) -> str:
+        """The zone id of a zone that is given by its name or id."""
+        ...
+
     def quota(self, family: str) -> int | None:
-        """On-demand vCPUs at most of the families P, G, standard; None without a limit."""
+        """On-demand vCPUs at most of a family; None without a limit."""
         ...
 
     def file_count(self, thing: Thing) -> int:
@@ -142,12 +151,12 @@ class Path:
 
     def values(self, scope: Scope) -> list[Json]:
         """Everything the path leads to, flattened; values that are null or absent are left out."""
-        found = _walk(self.hops[0], scope)
         here = [scope.here]
-        for last, hop in zip(self.hops, self.hops[1:], strict=False):
-            types = {t for thing in here for t in scope.around.targets(thing.type, last.text)}
-            here = [t for v in found if isinstance(v, str) for t in scope.around.find(v, sorted(types))]
-            found = [value for thing in here for value in _walk(hop, scope.at(thing))]
+        for hop in self.hops[:-1]:
+            met = [(thing, value) for thing in here for value in _walk(hop, scope.at(thing))]
+            here = [led for t, v in met if isinstance(v, str) for led in scope.around.led(t, hop.text, v)]
+        last = self.hops[-1]
+        found = [value for thing in here for value in _walk(last, scope.at(thing))]
         for name in self.filters:
             found = [value for item in found if (value := FILTERS[name](item)) is not None]
         return found
@@ -277,8 +286,10 @@ FILTERS: dict[str, Callable[[Json], Json]] = {
     "zone-letter": lambda value: zone_letter(str(value)),
     "str": plain,
     "bucket": lambda value: str(value).partition(":::")[2].partition("/")[0] or str(value),
+    "location": lambda value: str(value).replace(" ", "").lower(),
 }
 """text: base64 decoded (as it is when it is none; bytes as latin-1, so gzip begins with \\x1f\\x8b) · lower · length of
 text, list or object · host of an address · base: after the last slash · parent: between the last two
 slashes · keys of an object, a line each · family: g5.8xlarge -> g5 · zone-id: of a zone's name · zone-letter: of a zone
-id, its name's last letter · str: as text · bucket: of the ARN of a bucket or of objects in it, the bucket's name."""
+id, its name's last letter · str: as text · bucket: of the ARN of a bucket or of objects in it, the bucket's name ·
+location: East US -> eastus."""

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
 from gpufleet_rehearsal.table import cloud_conditions, range_conditions  # noqa: F401 - register their operators
 from gpufleet_rehearsal.table.conditions import PathText, Pattern, TemplateText, When
+from gpufleet_rehearsal.table.paths import parse_path
 from gpufleet_rehearsal.table.templates import parse_template
 
 Evidence: TypeAlias = Literal["observed", "documented", "assumed"]
@@ -21,9 +22,13 @@ Operation: TypeAlias = Literal["create", "update", "delete"]
 
 
 def _readable(value: JsonValue) -> JsonValue:
-    """Every text inside is a readable template."""
+    """Every text inside is a readable template, and `$each` a readable path."""
     if isinstance(value, str):
         parse_template(value)
+    if isinstance(value, dict) and "$each" in value:
+        parse_path(str(value["$each"]))
+        if value.keys() != {"$each", "$as"}:
+            raise ValueError("$each stands with $as, and with nothing else")
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _readable(inner)
     return value
@@ -38,9 +43,14 @@ class Row(BaseModel):
 
 
 class Autoname(Row):
-    """Where the provider makes a name when none is given: `<logical name>-<7 hex>`, cut to `max` characters."""
+    """Where the provider makes a name when none is given.
+
+    random: the logical name and the cloud's suffix (`CloudRow.suffix`), cut to `max` characters. copy: the logical name
+    as it is. uuid: made at random.
+    """
 
     property: str
+    kind: Literal["random", "copy", "uuid"] = "random"
     max: int = 255
 
 
@@ -52,11 +62,14 @@ class Reference(Row):
     """Another resource that must exist, be fully created and not be going when this one is created or updated.
 
     `by` is the path of the target's property that the value must equal (`id`, `arn`, `name`: any handle of it will
-    do). A value for which `unless` (a pattern) matches is not looked up: things the cloud has by itself.
+    do). With `id` the target's id is made of several properties of this one, as a parent's that is given by its name;
+    the arrow of a path then leads there, too. A value for which `unless` (a pattern) matches is not looked up: things
+    the cloud has by itself.
     """
 
     to: list[str]
     by: str = "id"
+    id: TemplateText | None = None
     code: str
     text: TemplateText
     """May use {value}."""
@@ -127,9 +140,16 @@ class Makes(Row):
 
     type: str
     inputs: dict[str, Template] = {}
-    output: str
+    output: str | None = None
     """Dotted name of the output of this resource: `vpcConfig.clusterSecurityGroupId`."""
     when: When | None = None
+
+
+class OutputsWhen(Row):
+    """Outputs that only those resources have of which `when` holds."""
+
+    when: When
+    outputs: dict[str, Template]
 
 
 class Settle(Row):
@@ -194,6 +214,8 @@ class TypeRow(Row):
     autoname: Autoname | None = None
     outputs: dict[str, Template] = {}
     """Computed outputs, in the order in which they may use each other."""
+    outputs_when: list[OutputsWhen] = []
+    """Further ones, computed after those."""
     defaults: dict[str, Template] = {}
     """What the cloud fills in for absent inputs; shows in outputs."""
     references: dict[PathText, Reference] = {}

@@ -3,11 +3,18 @@
 A template is text with paths in braces: "arn:aws:eks:{$region}:{$account}:cluster/{name}". A template that is one
 path only keeps the value's own kind (number, list, object). `{hex:17}`, `{digits:12}` and `{letters:21}` make an
 identifier that is the same whenever it is asked for the same resource. `{{` and `}}` are braces.
+
+Two objects in a structure of templates mean more than they are:
+
+    {$each: "ids[*]", $as: {name: "{$it -> name}"}}   an object with a key for each value there, bound to $it in `$as`
+    {$base64: {kind: Config, server: "{fqdn}"}}       the JSON text of what is in it, base64 encoded
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -43,6 +50,11 @@ def fill(template: Json, scope: Scope, salt: str = "") -> Json:
 
     `salt` tells generated identifiers of one resource apart (say, the name of the output they are for).
     """
+    if isinstance(template, Mapping) and "$each" in template:
+        each = [plain(value) for value in parse_path(str(template["$each"])).values(scope)]
+        return {key: fill(template["$as"], scope.looking_at(key), f"{salt}.{key}") for key in each}
+    if isinstance(template, Mapping) and "$base64" in template:
+        return base64.b64encode(json.dumps(fill(template["$base64"], scope, salt)).encode()).decode()
     if isinstance(template, Mapping):
         filled = {key: fill(value, scope, f"{salt}.{key}") for key, value in template.items()}
         return {key: value for key, value in filled.items() if value is not None}

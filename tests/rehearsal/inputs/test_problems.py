@@ -45,7 +45,7 @@ def changed(type_token: str, sets: dict[str, Any], drops: list[str]) -> dict[str
 
 
 def test_every_type_has_a_good_request() -> None:
-    assert GOOD.keys() == problems.types().keys()
+    assert GOOD.keys() == problems.types("aws").keys()
 
 
 @pytest.mark.parametrize("type_token", sorted(GOOD))
@@ -83,8 +83,8 @@ def test_keys_of_the_provider_s_configuration() -> None:
         "version": "7.51.1",
         "__internal": {},
     }
-    assert problems.config_problems(legal) == []
-    assert problems.config_problems({**legal, "regoin": "us-east-1", "zzz": 1}) == [
+    assert problems.config_problems("aws", legal) == []
+    assert problems.config_problems("aws", {**legal, "regoin": "us-east-1", "zzz": 1}) == [
         ("regoin", "aws:regoin: no such key of the provider's configuration; did you mean region?"),
         ("zzz", "aws:zzz: no such key of the provider's configuration"),
     ]
@@ -92,7 +92,7 @@ def test_keys_of_the_provider_s_configuration() -> None:
 
 @pytest.mark.parametrize("type_token", sorted(GOOD))
 def test_what_is_not_known_yet_is_not_judged(type_token: str) -> None:
-    everything = dict.fromkeys(problems.types()[type_token]["properties"], UNKNOWN)
+    everything = dict.fromkeys(problems.types("aws")[type_token]["properties"], UNKNOWN)
     assert lines(type_token, everything) == []
     assert lines(type_token, {**GOOD[type_token], **dict.fromkeys(GOOD[type_token], OUTPUT)}) == []
 
@@ -181,7 +181,7 @@ VALUES = st.recursive(
 def test_it_never_raises_and_never_names_a_lost_path(data: st.DataObject) -> None:
     type_token = data.draw(st.sampled_from(sorted(GOOD)))
     request = {**GOOD[type_token]}
-    names = st.sampled_from(sorted(problems.types()[type_token]["properties"])) | st.text(max_size=8)
+    names = st.sampled_from(sorted(problems.types("aws")[type_token]["properties"])) | st.text(max_size=8)
     for name in data.draw(st.lists(names, max_size=4)):
         request[name] = data.draw(VALUES)
     for problem in problems.problems(type_token, request):
@@ -193,7 +193,7 @@ def test_start_up_needs_no_sdk(capsys: pytest.CaptureFixture[str]) -> None:
     program = (
         "import time, sys; a = time.perf_counter();"
         "from gpufleet_rehearsal.inputs import problems; b = time.perf_counter();"
-        "problems.types(); c = time.perf_counter();"
+        "problems.types('aws'); c = time.perf_counter();"
         "print(f'import {1000 * (b - a):.0f} ms, load {1000 * (c - b):.0f} ms');"
         "sys.exit(bool({'pulumi', 'pulumi_aws', 'botocore', 'pydantic', 'yaml'} & sys.modules.keys()))"
     )

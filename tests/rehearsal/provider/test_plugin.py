@@ -16,7 +16,6 @@ from pulumi.runtime.proto import status_pb2
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub, add_ResourceProviderServicer_to_server
 
 from gpufleet_rehearsal.cloud import opening
-from gpufleet_rehearsal.provider.answers import Refusing
 from gpufleet_rehearsal.provider.servicer import Provider
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
 from gpufleet_rehearsal.table.loading import DATA, load_table
@@ -244,16 +243,6 @@ def test_interrupt_ends_waiting_and_the_next_update_goes_on(rehearse, tmp_path):
         assert time.monotonic() - began < 5
 
     rehearse(conversation)
-
-
-@pytest.mark.parametrize("cloud", ["azure-native"])
-def test_placeholder_refuses_in_one_line(rehearse, cloud):
-    async def conversation(engine):
-        answer = await engine.stub.CheckConfig(pb.CheckRequest())
-        assert answer.failures[0].reason.startswith(f"the rehearsal of {cloud} is not built yet; ")
-        assert (await refusal(engine.configure())).details() == answer.failures[0].reason
-
-    rehearse(conversation, Refusing(cloud))
 
 
 def test_no_rehearsal_is_one_line(rehearse, tmp_path):

@@ -3,6 +3,7 @@
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from gpufleet_rehearsal.cloud.offers import AwsOffers
 from gpufleet_rehearsal.cloud.surroundings import Request
 from gpufleet_rehearsal.table import cloud_conditions
 from gpufleet_rehearsal.table.conditions import OPERATORS, When
@@ -87,7 +88,7 @@ CASES = [
 ]
 
 
-class OnlyInA:
+class OnlyInA(AwsOffers):
     """A catalog in which big.1 has 10 vCPUs and is only to be had in the zone use1-az1."""
 
     def offered(self, instance_type, region, zone):

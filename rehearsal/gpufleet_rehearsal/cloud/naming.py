@@ -1,0 +1,40 @@
+"""The names that a provider makes of the logical name where the program gives none."""
+
+from __future__ import annotations
+
+import re
+
+from gpufleet_rehearsal.table.cloud_rows import CloudRow
+from gpufleet_rehearsal.table.rows import Autoname
+from gpufleet_rehearsal.table.templates import generated, parse_template
+
+_UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def made_name(auto: Autoname, cloud: CloudRow, name: str, *of: object) -> str:
+    """The name for a resource of this logical name: always the same one for the same `of`."""
+    if auto.kind == "copy":
+        return name
+    if auto.kind == "uuid":
+        digits = generated("hex", 32, *of)
+        return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+    before, length = _suffix(cloud)
+    return f"{name[: auto.max - len(before) - length]}{before}{generated('hex', length, *of)}"
+
+
+def name_pattern(auto: Autoname, cloud: CloudRow, name: str) -> re.Pattern[str]:
+    """What a name looks like that was made at random; a copy of the logical name never was."""
+    if auto.kind == "copy":
+        return re.compile("(?!)")
+    if auto.kind == "uuid":
+        return _UUID
+    before, length = _suffix(cloud)
+    return re.compile(f"{re.escape(name[: auto.max - len(before) - length] + before)}[0-9a-f]{{{length}}}")
+
+
+def _suffix(cloud: CloudRow) -> tuple[str, int]:
+    """The text and the number of hexadecimal digits that a cloud's suffix consists of."""
+    *before, digits = parse_template(cloud.suffix)
+    if not isinstance(digits, tuple) or digits[0] != "hex":
+        raise ValueError(f"{cloud.suffix}: a suffix ends with {{hex:<digits>}}")
+    return "".join(map(str, before)), digits[1]

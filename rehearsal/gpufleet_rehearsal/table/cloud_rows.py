@@ -1,0 +1,76 @@
+"""What holds of every type of a cloud (`<cloud>/cloud.yaml`), and the look-ups that its provider answers."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from gpufleet_rehearsal.table.conditions import TemplateText
+from gpufleet_rehearsal.table.rows import Evidence, Row, Template
+
+
+class Region(Row):
+    """Where the provider works."""
+
+    key: str = "region"
+    """Key of the provider's configuration that names it."""
+    required: bool = True
+    """Whether the provider cannot do without (else every resource names its own)."""
+    default: str = "us-east-1"
+    """Of a rehearsal whose settings name none; also the example in words to the user."""
+
+
+class Account(Row):
+    """Whose resources these are, where the rehearsal's settings do not say it."""
+
+    key: str
+    """Key of the provider's configuration that names it."""
+    default: str
+
+
+class Said(Row):
+    """An error of the cloud's or its provider's, the same for every type. An empty code: the provider's own words."""
+
+    code: str = ""
+    text: TemplateText
+    source: str
+    evidence: Evidence
+
+
+class CloudRow(Row):
+    """What holds of every type of a cloud. The defaults are those of a provider of the Terraform bridge."""
+
+    ids: Literal["flat", "tree"] = "flat"
+    """tree: what has an id that begins with another one's and a slash lies in that one, and goes with it."""
+    region: Region = Region()
+    account: Account | None = None
+    """None: it is in the rehearsal's settings."""
+    region_output: bool = True
+    """Whether a regional resource has an output `region`."""
+    default_tags: bool = True
+    """Whether there is an output `tagsAll`, with the tags of the provider's configuration below a resource's own."""
+    suffix: str = "-{hex:7}"
+    """What the provider puts behind the logical name of what has no name (`Autoname`)."""
+    made_flag: str | None = None
+    """An input by which the provider remembers that it made the name at random. Where there is one, everything is
+    deleted before its replacement is made, but for what has it."""
+    exists: Said | None = None
+    """The id is there already."""
+
+
+class Lookup(Row):
+    """An invoke that the provider answers from a resource that is there. Everything else that looks something up is
+    refused, so that a preview needs no cloud."""
+
+    type: str
+    """Of the resource."""
+    id: TemplateText
+    """Its id, as a template over the invoke's arguments."""
+    optional: list[str] = []
+    """Arguments beside those in `id`."""
+    answer: dict[str, Template]
+    """Templates over the resource."""
+    missing: Said
+    source: str
+    evidence: Evidence = Field("documented")
