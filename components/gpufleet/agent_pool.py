@@ -17,7 +17,7 @@ class AgentPool(TypedDict):
     """The VM size, exactly one, for instance [Standard_ND96isr_H100_v5]: an agent pool has one size. A change
     replaces the pool."""
     min: NotRequired[int]
-    """Nodes that always run. Default 0."""
+    """Nodes that always run. Default 0. To raise it later see the component."""
     desired: NotRequired[int]
     """Nodes at first creation; the autoscaler owns the number afterwards. Default: min."""
     max: int

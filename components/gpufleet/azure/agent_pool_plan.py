@@ -9,8 +9,8 @@ from gpufleet.catalog import azure
 from gpufleet.node_labels import GPU_TAINT, kubernetes_taints, node_labels
 from gpufleet.pool import Taint
 
-SPOT = "kubernetes.azure.com/scalesetpriority"
-"""Key of the label and of the taint that AKS gives Spot nodes."""
+SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+"""AKS gives it to Spot nodes in any case; said here too, it is no difference when the state is read again."""
 _LONGEST = 12
 _DIGEST = 4
 _SYSTEM = "system"
@@ -75,9 +75,7 @@ def plan_agent_pool(name: str, pool: AgentPool) -> AgentPoolPlan:
     }
     taints = [f"{key}={word}" for key, word in kubernetes_taints(_taints(pool.get("taints", []))).items()]
     if spot:
-        # AKS adds both by itself; said here too, they are no difference when the state is read again.
-        labels[SPOT] = "spot"
-        taints.append(f"{SPOT}=spot:NoSchedule")
+        taints.append(SPOT_TAINT)
     least = int(pool.get("min", 0))
     scale_down = _SCALE_DOWN[pool.get("scale_down", "delete")]
     return AgentPoolPlan(

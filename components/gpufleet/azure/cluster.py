@@ -68,7 +68,8 @@ class ClusterArgs(TypedDict):
     system_type: NotRequired[str]
     """VM size of the system nodes. Default Standard_D4s_v5. A change replaces the cluster."""
     system_min: NotRequired[int]
-    """Least number of system nodes, at least 1. Default 2."""
+    """Least number of system nodes, at least 1. Default 2. AKS refuses to raise it above the number that the state
+    remembers: `pulumi refresh` first, when the nodes are there."""
     system_max: NotRequired[int]
     """Greatest number of system nodes. Default 3, or ``system_min`` if that is more."""
     outbound: NotRequired[str]

@@ -47,7 +47,9 @@ class GpuNodeGroup(pulumi.ComponentResource):
     """An agent pool of GPU nodes that scales itself, and with placement=create its proximity placement group.
 
     Pools share nothing, so one can be replaced or removed without touching another. AKS's own autoscaler owns the
-    number of nodes: ``desired`` counts at creation only.
+    number of nodes: ``desired`` counts at creation only. AKS refuses bounds that the number which the state remembers
+    is outside of. So raise ``min`` above it with `az aks nodepool update --update-cluster-autoscaler`, which the
+    autoscaler follows, and then `pulumi refresh`.
 
     Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
@@ -107,6 +109,7 @@ class GpuNodeGroup(pulumi.ComponentResource):
             vnet_subnet_id=args["subnet_id"],
             enable_auto_scaling=True,
             min_count=plan.least,
+            # AKS wants it at creation, autoscaler or not (pulumi/pulumi-azure-native#2943).
             count=plan.desired,
             max_count=plan.most,
             availability_zones=plan.zones,

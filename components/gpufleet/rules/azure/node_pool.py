@@ -96,6 +96,19 @@ def linked(*, argument: str, value: str, kind: str, needs: str, wanted: bool) ->
     return failed(argument, value, f"is no id of a {kind.partition('/')[2][:-1]}", f"use {form}")
 
 
+@rule("azure-agent-pool-reserved-placed", Severity.ERROR)
+def not_reserved_and_placed(*, capacity: str, placement: str) -> Outcome:
+    """A pool from a capacity reservation group is in no proximity placement group.
+
+    Source: https://learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview#limitations-and-restrictions;
+    CRGConflictWithPPG of AKS
+    """
+    if capacity != "reservation" or placement == "none":
+        return passed()
+    problem = "reserved capacity does not go into a proximity placement group"
+    return failed("placement", placement, problem, "set placement=none, or buy on demand")
+
+
 def judge_azure_pool(pool: Mapping[str, object], region: str, declared: type = AgentPool) -> list[Finding]:
     """Every finding on an agent pool of GPU nodes, passes included. Never raises, whatever the values.
 
@@ -152,6 +165,7 @@ def _links(pool: Mapping[str, object]) -> list[Finding]:
             needs="capacity=reservation",
             wanted=read.text(pool, "capacity") == "reservation",
         ),
+        not_reserved_and_placed(capacity=read.text(pool, "capacity", "on-demand"), placement=placement),
     ]
 
 

@@ -2,7 +2,15 @@
 
 from gpufleet.rules import Status
 from gpufleet.rules.azure.node_labels import label_free
-from gpufleet.rules.azure.node_pool import disk_size, judge_azure_pool, linked, one_size, spot_price, word_of_azure
+from gpufleet.rules.azure.node_pool import (
+    disk_size,
+    judge_azure_pool,
+    linked,
+    not_reserved_and_placed,
+    one_size,
+    spot_price,
+    word_of_azure,
+)
 from gpufleet.rules.azure.zone import zone_number
 
 GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/proximityPlacementGroups/near"
@@ -97,22 +105,25 @@ CASES = {
             "[azure-agent-pool-linked]",
         ),
     ],
+    not_reserved_and_placed: [
+        ("reserved", {"capacity": "reservation", "placement": "none"}, "pass", ""),
+        ("placed", {"capacity": "on-demand", "placement": "create"}, "pass", ""),
+        (
+            "both",
+            {"capacity": "reservation", "placement": "existing"},
+            "fail",
+            "trainers: placement=existing: reserved capacity does not go into a proximity placement group; set "
+            "placement=none, or buy on demand [azure-agent-pool-reserved-placed]",
+        ),
+    ],
     label_free: [
-        ("own", {"argument": "labels", "key": "example.com/role"}, "pass", ""),
-        ("no-domain", {"argument": "labels", "key": "kubernetes.io"}, "pass", ""),
-        ("likeness", {"argument": "labels", "key": "mykubernetes.io/role"}, "pass", ""),
-        (
-            "azure",
-            {"argument": "labels", "key": "kubernetes.azure.com/mode"},
-            "fail",
-            f"trainers: labels=kubernetes.azure.com/mode: {LABEL}",
-        ),
-        (
-            "below",
-            {"argument": "taints.key", "key": "node.kubernetes.io/role"},
-            "fail",
-            f"trainers: taints.key=node.kubernetes.io/role: {LABEL}",
-        ),
+        ("own", {"key": "example.com/role"}, "pass", ""),
+        ("no-domain", {"key": "kubernetes.io"}, "pass", ""),
+        ("likeness", {"key": "mykubernetes.io/role"}, "pass", ""),
+        ("allowed", {"key": "node.kubernetes.io/role"}, "pass", ""),
+        ("azure", {"key": "kubernetes.azure.com/mode"}, "fail", f"trainers: labels=kubernetes.azure.com/mode: {LABEL}"),
+        ("kubernetes", {"key": "kubernetes.io/role"}, "fail", f"trainers: labels=kubernetes.io/role: {LABEL}"),
+        ("below", {"key": "app.k8s.io/role"}, "fail", f"trainers: labels=app.k8s.io/role: {LABEL}"),
     ],
     zone_number: [
         ("first", {"zone": "1"}, "pass", ""),
