@@ -41,12 +41,14 @@ from gpufleet.rules.aws.training_job import judge_command
 from gpufleet.rules.azure.batch_account import judge_azure_batch_account
 from gpufleet.rules.azure.batch_autoscale import judge_autoscale
 from gpufleet.rules.azure.batch_pool import judge_azure_batch_pool
+from gpufleet.rules.azure.budget import judge_azure_budget
 from gpufleet.rules.azure.cluster import judge_azure_cluster
 from gpufleet.rules.azure.files import judge_azure_files
 from gpufleet.rules.azure.network import judge_azure_network
 from gpufleet.rules.azure.nfs_share import judge_nfs_share
 from gpufleet.rules.azure.node_pool import judge_azure_pool
 from gpufleet.rules.azure.place import judge_azure_environment, judge_azure_place
+from gpufleet.rules.azure.registry import judge_azure_registry
 from gpufleet.rules.azure.stack import judge_azure_stack, judge_stack_mounts
 from gpufleet.rules.budget import judge_budget
 from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
@@ -181,6 +183,7 @@ TRAINING = {
     "environment": {"NCCL_DEBUG": "INFO"},
     "secrets": {"KEY": "arn:aws:secretsmanager:us-east-1:123456789012:secret:key-AbCdEf"},
 }
+AZURE_LOGIN = {"hub": {"username_secret": "https://...", "password_secret": "https://..."}}
 CONSTRUCTED = [
     (judge_pool, POOL, REGION),
     (judge_network, NETWORK),
@@ -218,6 +221,8 @@ CONSTRUCTED = [
     (judge_azure_files, {"containers": ["data"], "account_name": "files", "allowed_cidrs": ["203.0.113.7"]}),
     (judge_azure_files, {"access": "private-endpoint"}),
     (judge_azure_network, {"route_table_id": "/subscriptions/..."}),
+    (judge_azure_registry, {"repositories": ["llm"], "pull_through": {"hub": "docker.io"}, "credentials": AZURE_LOGIN}),
+    (judge_azure_budget, {"scope": "/subscriptions/...", "emails": ["ml@example.com"], "usd_per_month": 10}),
     (judge_azure_network, {"vnet_id": "/subscriptions/...", "subnet_ids": {"nodes": "/subscriptions/..."}}),
     (judge_azure_cluster, AKS),
     (judge_azure_pool, {**AGENT_POOL, "capacity": "spot", "spot_max_price": 1.5}, "eastus"),

@@ -1,10 +1,24 @@
 """Rules on budgets of Azure."""
 
 import re
+from collections.abc import Mapping, Sequence
 
-from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
+from gpufleet.rules import read
+from gpufleet.rules.azure.tags import tag_value
+from gpufleet.rules.budget import (
+    ACTUAL_PERCENTS,
+    FORECAST_PERCENTS,
+    email_form,
+    limit_above_zero,
+    percents_in_order,
+)
+from gpufleet.rules.plain import distinct, not_empty
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 MOST_NOTIFICATIONS = 5
+MOST_EMAILS = 50
+MOST_PERCENT = 1000
+_SCOPE = re.compile(r"/(subscriptions|providers/Microsoft\.Management/managementGroups)/[^/]+(/.+)?", re.IGNORECASE)
 _FIRST = re.compile(r"\d{4}-(0[1-9]|1[0-2])-01([T ].*)?")
 
 
@@ -28,3 +42,81 @@ def notifications(*, count: int) -> Outcome:
     if count <= MOST_NOTIFICATIONS:
         return passed()
     return failed("notifications", count, f"is more than {MOST_NOTIFICATIONS}", f"use {MOST_NOTIFICATIONS} or fewer")
+
+
+@rule("azure-budget-emails", Severity.ERROR)
+def emails_few(*, emails: int) -> Outcome:
+    """A budget tells at most fifty e-mail addresses.
+
+    Source: contactEmails of azure-mgmt-consumption's Notification: at most 50.
+    """
+    if emails <= MOST_EMAILS:
+        return passed()
+    problem = f"is more addresses than the {MOST_EMAILS} that Azure takes for a notification"
+    return failed("emails", emails, problem, "give a mailing list's address")
+
+
+@rule("azure-budget-percent", Severity.ERROR)
+def percent_most(*, argument: str, percent: float) -> Outcome:
+    """A budget speaks at 1000 % of itself at the latest; `argument` is actual_ or forecast_percents.
+
+    Source: threshold of azure-mgmt-consumption's Notification: between 0 and 1000.
+    """
+    if percent <= MOST_PERCENT:
+        return passed()
+    return failed(argument, percent, f"is more than {MOST_PERCENT} %", f"use {MOST_PERCENT} or less")
+
+
+@rule("azure-budget-scope", Severity.ERROR)
+def scope_form(*, scope: str) -> Outcome:
+    """A budget watches what an id of Azure's names: a resource group or a subscription.
+
+    Source: scope of Microsoft.Consumption/budgets.
+    """
+    if _SCOPE.fullmatch(scope):
+        return passed()
+    fix = "give the id, such as /subscriptions/.../resourceGroups/NAME"
+    return failed("scope", scope, "is no id of a resource group or a subscription", fix)
+
+
+def judge_azure_budget(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on a budget.
+
+    Reads scope (if it is plain), environment, usd_per_month, emails, actual_percents (default 80, 100),
+    forecast_percents (default 100).
+    """
+    emails = read.texts(args, "emails")
+    percents = {
+        "actual_percents": _numbers(args, "actual_percents", ACTUAL_PERCENTS),
+        "forecast_percents": _numbers(args, "forecast_percents", FORECAST_PERCENTS),
+    }
+    every = [percent for each in percents.values() for percent in each]
+    findings = [
+        *(email_form(email=email) for email in emails),
+        emails_few(emails=len(emails)),
+        distinct(argument="emails", values=emails),
+        *(percents_in_order(argument=argument, percents=each) for argument, each in percents.items()),
+        *(
+            percent_most(argument=argument, percent=percent)
+            for argument, each in percents.items()
+            for percent in each
+            if read.is_number(percent)
+        ),
+        notifications(count=len(every)),
+        tag_value(key="environment", value=read.text(args, "environment")),
+        not_empty(argument="actual_percents", values=[str(each) for each in every], holds="percentage of the budget"),
+    ]
+    if read.is_texts(args.get("emails")):
+        findings.append(not_empty(argument="emails", values=emails, holds="e-mail address"))
+    if read.is_number(limit := args.get("usd_per_month")):
+        findings.append(limit_above_zero(usd_per_month=limit))
+    scope = args.get("scope")
+    return [*findings, scope_form(scope=scope)] if isinstance(scope, str) else findings
+
+
+def _numbers(args: Mapping[str, object], name: str, default: Sequence[object]) -> tuple[object, ...]:
+    """The list at `name`."""
+    value = args.get(name)
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes | bytearray):
+        return tuple(default)
+    return tuple(value)

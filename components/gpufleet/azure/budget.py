@@ -1,0 +1,96 @@
+"""Budget: what an environment may cost in a month, and who hears before and when it does."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import NotRequired, TypedDict
+
+import pulumi
+from pulumi_azure_native import consumption
+
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments
+from gpufleet.rules.azure.budget import judge_azure_budget
+from gpufleet.rules.budget import ACTUAL_PERCENTS, FORECAST_PERCENTS
+
+
+class BudgetArgs(TypedDict):
+    """What is watched, how much it may cost, and who hears of it."""
+
+    scope: pulumi.Input[str]
+    """Id of the resource group that is watched; or of a subscription, with ``by_tag``."""
+    environment: str
+    """The environment: the value of the tag ``environment`` on what it pays for, which ``by_tag`` asks for."""
+    usd_per_month: float
+    """What it may cost in a month, in USD, above 0. Azure takes the number in the currency of the bill."""
+    emails: Sequence[str]
+    """Who hears of it, 1 to 50 e-mail addresses."""
+    actual_percents: NotRequired[Sequence[float]]
+    """Percentages of the budget at which they hear that it has been spent. Default 80 and 100. With
+    ``forecast_percents`` at most 5."""
+    forecast_percents: NotRequired[Sequence[float]]
+    """Percentages at which they hear that it will be by the end of the month. Default 100."""
+    by_tag: NotRequired[bool]
+    """Count only what has the tag ``environment``. Default false: everything in the scope. For a subscription: the
+    nodes of an AKS cluster lie, and are paid for, in a resource group of AKS's own, beside the environment's."""
+
+
+def today() -> date:
+    """The day by which Azure counts months."""
+    return datetime.now(UTC).date()
+
+
+def first_of_month(day: date) -> str:
+    """The first day of a day's month, as Azure writes it: 2026-11-01T00:00:00Z."""
+    return f"{day.replace(day=1).isoformat()}T00:00:00Z"
+
+
+class Budget(pulumi.ComponentResource):
+    """A monthly cost budget of Azure for one environment.
+
+    Costs show up to a day later; a budget warns, it stops nothing.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    budget_name: pulumi.Output[str]
+    """Name in Azure, unique in its scope."""
+
+    def __init__(self, name: str, args: BudgetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, BudgetArgs), *judge_azure_budget(args)])
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-azure:index:Budget", name, {}, opts)
+        spoken = [("Actual", percent) for percent in args.get("actual_percents", ACTUAL_PERCENTS)]
+        spoken += [("Forecasted", percent) for percent in args.get("forecast_percents", FORECAST_PERCENTS)]
+        tagged = consumption.BudgetComparisonExpressionArgs(
+            name="environment", operator="In", values=[args["environment"]]
+        )
+        budget = consumption.Budget(
+            f"{name}-budget",
+            scope=args["scope"],
+            amount=float(args["usd_per_month"]),
+            category="Cost",
+            time_grain="Monthly",
+            # Without an end Azure takes ten years.
+            time_period=consumption.BudgetTimePeriodArgs(start_date=first_of_month(today())),
+            filter=consumption.BudgetFilterArgs(tags=tagged) if args.get("by_tag", False) else None,
+            notifications={
+                notification_key(kind, percent): consumption.NotificationArgs(
+                    enabled=True,
+                    operator="GreaterThan",
+                    threshold=float(percent),
+                    threshold_type=kind,
+                    contact_emails=list(args["emails"]),
+                )
+                for kind, percent in spoken
+            },
+            # Azure wants the start in the month of its creation, and never another: each month's first run of the
+            # program would ask for a change, which is refused.
+            opts=pulumi.ResourceOptions(parent=self, ignore_changes=["timePeriod.startDate"]),
+        )
+        self.budget_name = budget.name
+        self.register_outputs({"budget_name": self.budget_name})
+
+
+def notification_key(kind: str, percent: float) -> str:
+    """What a notification is called within its budget, as the portal writes it: Actual_GreaterThan_80_Percent."""
+    return f"{kind}_GreaterThan_{percent:g}_Percent".replace(".", "_")
