@@ -80,7 +80,7 @@ def _only_elsewhere(environment: str) -> None:
 
 
 def backend_of(settings: "Settings", runnable_minutes: float | None = None) -> "Backend":
-    """What runs the environment's jobs. runnable_minutes: see `BatchBackend`; Azure's is the same. Errors: UserError."""
+    """What runs the environment's jobs. runnable_minutes: see `BatchBackend`. Errors: UserError."""
     if settings.on == "batch":
         from gpufleet.jobs.batch.backend import BatchBackend
 

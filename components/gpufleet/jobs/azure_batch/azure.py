@@ -3,6 +3,7 @@
 azure-batch (extra `jobs`) is imported by the first call, not with the module.
 """
 
+import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -91,6 +92,8 @@ class AzureBatch:
         from azure.core.pipeline.policies import SansIOHTTPPolicy
 
         if self._made is None:
+            # Of answers without a body, as to every look for a file that is not there yet, it logs a traceback.
+            logging.getLogger("azure.batch").setLevel(logging.ERROR)
             pace = {"retry_total": self._retries, "connection_timeout": _SECONDS, "read_timeout": _SECONDS}
             if self._url.startswith("http://"):
                 self._made = BatchClient(self._url, Nobody(), authentication_policy=SansIOHTTPPolicy(), **pace)

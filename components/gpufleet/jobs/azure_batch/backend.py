@@ -90,10 +90,9 @@ class AzureBatchBackend:
         lines = 0
         for stream in STREAMS:
             file = LogFile(self._azure, self._blobs, self._settings, job.name, stream)
-            for read in (file.new, file.copied if job.ended else file.last_line):
-                for line in read():
-                    lines += 1
-                    yield Event(Kind.LINE, line)
+            for line in file.rest():
+                lines += 1
+                yield Event(Kind.LINE, line)
         if not lines:
             yield Event(Kind.NOTE, f"{name}: has written nothing yet: {job.described}")
 

@@ -88,7 +88,7 @@ class Following:
         """What is to be said when a try has ended and another comes."""
         if job.retries > before.retries:
             # The try that has failed has left a copy of what it wrote last.
-            yield from self._asking.aside(self._copies())
+            yield from self._asking.aside(self._log(LogFile.copied))
             why = "a Spot node was taken by Azure" if self._evicted else "the last one failed"
             self._evicted = False
             yield Event(Kind.NOTE, f"{self.name}: try {job.retries + 1}: {why}; {_GOES_ON}")
@@ -116,16 +116,11 @@ class Following:
             self._said = lines
             yield from (Event(Kind.WAITING, f"{self.name}: waits: {line}") for line in lines)
 
-    def _log(self) -> Iterator[Event]:
+    def _log(self, part: Callable[[LogFile], Iterator[str]] = LogFile.new) -> Iterator[Event]:
         """What the job has written since the last time."""
         if self.logs and not self._asking.given_up:
             for file in self._files:
-                yield from self._events(file.new())
-
-    def _copies(self) -> Iterator[Event]:
-        if self.logs and not self._asking.given_up:
-            for file in self._files:
-                yield from self._events(file.copied())
+                yield from self._events(part(file))
 
     def _events(self, lines: Iterator[str]) -> Iterator[Event]:
         for line in lines:
@@ -134,11 +129,9 @@ class Following:
             yield Event(Kind.LINE, line)
 
     def _rest_of_log(self) -> Iterator[Event]:
-        """All that is left of it, on the node or, when that is gone, as the copy: both are whole by now."""
+        """All that is left of it; it is whole by now."""
         while self.logs and not self._asking.given_up:
-            yield from self._asking.aside(self._log())
-            if not self._asking.beside.waiting:
-                yield from self._asking.aside(self._copies())
+            yield from self._asking.aside(self._log(LogFile.rest))
             if not self._asking.beside.waiting:
                 return
 

@@ -32,20 +32,23 @@ class LogFile:
     _read: int = field(default=0, init=False)
     _begun: bytes = field(default=b"", init=False)
     """The beginning of a line whose end has not come yet."""
+    _there: bool = field(default=False, init=False)
+    """Whether the node has had all that was asked of it last."""
 
     def new(self) -> Iterator[str]:
         """What the node's file has beyond what was given, in whole lines; nothing where there is no such file.
 
         A line counts as given when it is given, so that an error between two pieces costs none.
         """
+        self._there = False
         try:
             size, made = self.azure.file_size(self.job, TASK, self.stream)
         except AzureTrouble as error:
             if error.status not in _NOT_THERE:
                 raise
             return
-        if made != self._made:
-            # Another try's.
+        if made != self._made or size < self._read:
+            # Another try's: times have whole seconds only.
             yield from self.last_line()
             self._made, self._read = made, 0
         while self._read < size:
@@ -58,10 +61,16 @@ class LogFile:
                 return
             yield from self._lines(content)
             if not content:
-                return
+                break
+        self._there = True
+
+    def rest(self) -> Iterator[str]:
+        """All that is left when the job has ended: from its node, or, when that is gone, from the copy."""
+        yield from self.new()
+        yield from self.last_line() if self._there else self.copied()
 
     def copied(self) -> Iterator[str]:
-        """The same from the copy that the try has left which was read last, or any if none was; then the last line."""
+        """What the copy of the try that has ended last has beyond what was given of it; then the last line."""
         content = self.blobs.read(self.settings.result, f"{self.settings.folder(self.job)}/{self.stream}", self._read)
         if content:
             yield from self._lines(content)

@@ -40,13 +40,14 @@ def in_one_line(service: str, call: str, host: str) -> Iterator[None]:
         yield
     except core.ClientAuthenticationError as error:
         raise _not_known(service, host, error) from error
-    except core.HttpResponseError as error:
-        raise _refusal(service, where, host, error) from error
+    # Before HttpResponseError, of which an answer that breaks off is one.
     except (core.ServiceRequestError, core.ServiceResponseError, core.IncompleteReadError) as error:
         said = _first_line(error)
         raise Busy(
             f"{where}: {host} does not answer ({said}); is it the environment's, and the network there?"
         ) from error
+    except core.HttpResponseError as error:
+        raise _refusal(service, where, host, error) from error
     except core.AzureError as error:
         raise AzureTrouble(f"{where}: {_first_line(error)}") from error
 

@@ -1,0 +1,318 @@
+"""`gpufleet jobs submit` on Azure Batch, to a stand-in that takes what Batch takes and refuses all else."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from batch_account_in_tests import PlayedBatch, Refused
+from gpufleet.jobs.azure_batch.start import application_command, coordination_command
+from played_azure_batch import BLOBS, IDENTITY, IMAGE, REGISTRY, outputs
+
+TRAIN = ("--", "python3", "train.py", "--epochs", "3")
+FOLDERS = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train"}
+
+
+def submit(run: Any, *options: str, given: dict[str, Any] | None = None) -> Any:
+    name = () if "--name" in options else ("--name", "train")
+    pool = () if "--pool" in options else ("--pool", "spot")
+    return run("jobs", "submit", "dev", "--image", "training:base", *name, *pool, *options, *TRAIN, given=given)
+
+
+def test_two_nodes_of_two_processes(here: PlayedBatch, run: Any) -> None:
+    done = submit(run, "--nodes", "2", "--gpus", "2", "--retries", "3", "--time-limit", "90", "--env", "LR=0.1")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout == "train: submitted; follow it with `gpufleet jobs logs dev train --follow`\n"
+    assert here.bodies("POST", "/jobs") == [
+        {
+            "id": "train",
+            "poolInfo": {"poolId": "spot-1"},
+            "onAllTasksComplete": "noaction",
+            "metadata": [{"name": "environment", "value": "dev"}, {"name": "project", "value": "gpufleet"}],
+        }
+    ]
+    own = {"LR": "0.1", "GPUFLEET_JOB": "train"}
+    copy = {"containerUrl": f"{BLOBS}/result", "identityReference": {"resourceId": IDENTITY}}
+    assert here.bodies("POST", "/tasks") == [
+        {
+            "id": "main",
+            "commandLine": application_command(TRAIN[1:], 2, environment=own, folders=FOLDERS),
+            "containerSettings": {
+                "imageName": IMAGE,
+                "containerRunOptions": "--network host --ipc host --ulimit memlock=-1",
+                "registry": {"registryServer": REGISTRY, "identityReference": {"resourceId": IDENTITY}},
+            },
+            "outputFiles": [
+                {
+                    "filePattern": f"../{stream}",
+                    "destination": {"container": {**copy, "path": f"jobs/train/{stream}"}},
+                    "uploadOptions": {"uploadCondition": "taskcompletion"},
+                }
+                for stream in ("stdout.txt", "stderr.txt")
+            ],
+            "environmentSettings": [{"name": key, "value": value} for key, value in own.items()],
+            "constraints": {"maxTaskRetryCount": 3, "maxWallClockTime": "PT90M"},
+            "userIdentity": {"autoUser": {"scope": "pool", "elevationLevel": "admin"}},
+            "multiInstanceSettings": {"numberOfInstances": 2, "coordinationCommandLine": coordination_command(2)},
+        }
+    ]
+    assert here.bodies("PATCH", "/jobs/train") == [{"onAllTasksComplete": "terminatejob"}]
+    assert here.jobs["train"]["state"] == "active"
+
+
+def test_one_node_has_a_process_for_each_gpu(here: PlayedBatch, run: Any) -> None:
+    assert submit(run).exit_code == 0
+    task = here.tasks["train"]
+    own = {"GPUFLEET_JOB": "train"}
+    assert task["commandLine"] == application_command(TRAIN[1:], 4, environment=own, folders=FOLDERS)
+    assert task["constraints"] == {"maxTaskRetryCount": 0}
+    assert "multiInstanceSettings" not in task
+
+
+def test_workers_of_a_file_are_nodes(here: PlayedBatch, run: Any, tmp_path: Path) -> None:
+    file = tmp_path / "train.yaml"
+    file.write_text("workers: 2\nname: train\npool: spot\ncommand: python3 train.py\nretries: 1\ntags: {team: a}\n")
+    assert run("jobs", "submit", "dev", "--image", "training:base", "--file", str(file)).exit_code == 0
+    assert here.tasks["train"]["multiInstanceSettings"]["numberOfInstances"] == 2
+    assert {"name": "team", "value": "a"} in here.jobs["train"]["metadata"]
+
+
+def test_without_a_mount_outputs_are_copied_when_a_try_ends(here: PlayedBatch, run: Any) -> None:
+    assert submit(run, "--pool", "fixed").exit_code == 0
+    task = here.tasks["train"]
+    own = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_TASK_WORKING_DIR/outputs"}
+    assert task["commandLine"] == application_command(TRAIN[1:], 1, environment={"GPUFLEET_JOB": "train"}, folders=own)
+    patterns = {each["filePattern"]: each["destination"]["container"]["path"] for each in task["outputFiles"]}
+    assert patterns == {
+        "../stdout.txt": "jobs/train/stdout.txt",
+        "../stderr.txt": "jobs/train/stderr.txt",
+        "outputs/**/*": "jobs/train",
+    }
+
+
+def test_infiniband_reaches_the_container(here: PlayedBatch, run: Any) -> None:
+    given = outputs()
+    given["jobs"]["azure_batch"]["pools"]["spot"]["network"] = "infiniband"
+    assert submit(run, given=given).exit_code == 0
+    options = here.tasks["train"]["containerSettings"]["containerRunOptions"]
+    assert options.endswith(" --device /dev/infiniband")
+
+
+def test_public_image_is_pulled_without_the_identity(here: PlayedBatch, run: Any) -> None:
+    done = run("jobs", "submit", "dev", "--pool", "spot", "--name", "train", "--image", "docker.io/x/y:1", *TRAIN)
+    assert done.exit_code == 0
+    assert "registry" not in here.tasks["train"]["containerSettings"]
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_script_goes_to_every_node(here: PlayedBatch, run: Any, blobs: Any, tmp_path: Path, nodes: int) -> None:
+    program = tmp_path / "program"
+    for name in ("train.py", "model/net.py", "model/__pycache__/net.pyc", ".git/config"):
+        (program / name).parent.mkdir(parents=True, exist_ok=True)
+        (program / name).write_text(f"# {name}")
+    done = submit(run, "--script", str(program), "--nodes", str(nodes), "--retries", "1")
+    assert done.exit_code == 0, done.output
+    assert "note: train: 2 files sent to container scripts" in done.stderr
+    assert blobs.content == {
+        ("scripts", "jobs/train/train.py"): b"# train.py",
+        ("scripts", "jobs/train/model/net.py"): b"# model/net.py",
+    }
+    task = here.tasks["train"]
+    wanted = [
+        {
+            "httpUrl": f"{BLOBS}/scripts/jobs/train/{name}",
+            "filePath": name,
+            "identityReference": {"resourceId": IDENTITY},
+        }
+        for name in ("model/net.py", "train.py")
+    ]
+    own = {"GPUFLEET_JOB": "train"}
+    if nodes == 1:
+        assert task["resourceFiles"] == wanted
+        assert task["commandLine"] == application_command(TRAIN[1:], 4, environment=own, folders=FOLDERS)
+    else:
+        assert task["multiInstanceSettings"]["commonResourceFiles"] == wanted
+        shared = "$AZ_BATCH_TASK_SHARED_DIR"
+        line = application_command(TRAIN[1:], 4, environment=own, folders=FOLDERS, directory=shared)
+        assert task["commandLine"] == line
+
+
+def test_dry_run_sends_nothing(here: PlayedBatch, run: Any, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("")
+    done = submit(run, "--dry-run", "--nodes", "2", "--script", str(tmp_path / "train.py"))
+    assert done.exit_code == 0
+    assert set(yaml.safe_load(done.stdout)) == {"program", "job", "task"}
+    assert yaml.safe_load(done.stdout)["program"] == ["train.py"]
+    assert here.asked == []
+
+
+def test_spot_nodes_want_retries_and_a_mount(here: PlayedBatch, run: Any) -> None:
+    given = outputs()
+    given["jobs"]["azure_batch"]["pools"]["spot"]["mounts"] = []
+    assert submit(run, "--nodes", "2", given=given).stderr == (
+        "note: train: retries=0: pool spot is of Spot nodes; when one of several is taken, the try fails, and there is "
+        "no other; give --retries 10\n"
+        "note: train: pool spot does not mount result: what a try writes to $GPUFLEET_OUTPUTS is lost with its Spot "
+        "node, checkpoints too; add the mount and run `pulumi up`\n"
+    )
+
+
+def test_name_that_is_taken_is_refused_and_its_program_left_alone(
+    here: PlayedBatch, run: Any, blobs: Any, tmp_path: Path
+) -> None:
+    assert submit(run).exit_code == 0
+    (tmp_path / "train.py").write_text("")
+    done = submit(run, "--script", str(tmp_path / "train.py"))
+    assert done.stderr == (
+        "Error: train: the name is taken by a job that is active, and its outputs; give another --name\n"
+    )
+    assert blobs.content == {}
+    assert here.jobs["train"]["state"] == "active"
+
+
+def refusing(here: PlayedBatch, method: str, end: str, refused: Refused) -> None:
+    def refuse(how: str, path: str) -> None:
+        if how == method and path.endswith(end):
+            raise refused
+
+    here.refusals.append(refuse)
+
+
+def test_job_whose_task_is_refused_is_taken_back(here: PlayedBatch, run: Any) -> None:
+    refusing(here, "POST", "/tasks", Refused(400, "InvalidPropertyValue", "Illegal.", ("PropertyName", "x")))
+    done = submit(run)
+    assert done.stderr == (
+        "Error: train: Azure Batch refuses the job: InvalidPropertyValue: Illegal. (PropertyName: x)\n"
+    )
+    assert here.jobs == {}
+
+
+def test_job_that_cannot_be_taken_back_is_told_of(here: PlayedBatch, run: Any) -> None:
+    refusing(here, "POST", "/tasks", Refused(503, "ServerBusy"))
+    refusing(here, "DELETE", "/jobs/train", Refused(503, "ServerBusy"))
+    line = submit(run).stderr
+    assert "job train is left without its task: " in line
+    assert "remove it with `az batch job delete --job-id train`" in line
+    assert line.count("\n") == 1
+
+
+def test_pool_that_is_gone(here: PlayedBatch, run: Any) -> None:
+    here.pools.pop("spot-1")
+    line = submit(run).stderr
+    assert line == "Error: Azure Batch: create_job: PoolNotFound: The specified pool does not exist.\n"
+
+
+MISTAKES = [
+    (["--nodes", "0"], "train: nodes=0: use 1 or more"),
+    (["--nodes", "2", "--workers", "3"], "train: workers=3: is the same as nodes=2; give one of them"),
+    (["--nodes", "11"], "train: nodes=11: pool spot has 10 at the most; use 10 or fewer, or raise its max and run"),
+    (["--nodes", "5"], "train: nodes=5: pool spot is made for tasks of 4 nodes at the most; use another --pool"),
+    (["--pool", "fixed", "--nodes", "2"], "train: nodes=2: pool fixed is made for tasks of one node; use another"),
+    (["--gpus", "0"], "train: gpus=0: use 1 or more"),
+    (["--gpus", "5"], "train: gpus=5: a node of pool spot has 4 (Standard_NC64as_T4_v3); use 4 or fewer"),
+    (["--retries", "-1"], "train: retries=-1: use 0 or more"),
+    (["--time-limit", "0"], "train: time_limit_minutes=0: use 1 or more"),
+    (["--env", "AZ_BATCH_X=1"], "train: env=AZ_BATCH_X: Azure Batch sets variables of this beginning itself; use"),
+    (["--env", "GPUFLEET_OUTPUTS=1"], "train: env=GPUFLEET_OUTPUTS: is told to every job; use another"),
+    (["--name", "a b"], "a b: name=a b: use letters, digits, - and _, 64 at the most"),
+    (["--name", "a" * 65], f"{'a' * 65}: name={'a' * 65}: use letters"),
+    (["--pool", "none"], "dev: pool=none: no such pool; use spot or fixed"),
+    (["--script", "/no/such"], "train: script=/no/such: there is no such file or directory here; give one"),
+    (["--array", "3"], "job: array=3: is for AWS Batch (--on batch); on Azure Batch submit each run"),
+    (["--grid", "lr=1,2"], "job: grid={lr: [1, 2]}: is for AWS Batch (--on batch)"),
+    (["--vcpus", "3"], "job: vcpus=3: is for AWS Batch (--on batch)"),
+    (["--share", "a"], "job: share=a: is for AWS Batch (--on batch)"),
+    (
+        ["--queue", "q"],
+        "job: queue=q: is for Kubernetes and AWS Batch; on Azure Batch a pool has the nodes, use --pool",
+    ),
+    (["--grace", "30"], "job: grace_seconds=30: is for Kubernetes; Azure Batch does not say how long it waits"),
+    (["--volume-claim", "x"], "job: volume_claim=x: is for Kubernetes; on Azure Batch the pool mounts the storage"),
+    (["--image-pull-secret", "x"], "job: image_pull_secret=x: is for Kubernetes; on Azure Batch the pool's identity"),
+    (["--on", "batch"], "dev: the stack's outputs tell of no AWS Batch (jobs.region)"),
+]
+
+
+@pytest.mark.parametrize(("options", "line"), MISTAKES, ids=lambda each: str(each)[:40])
+def test_mistake_is_one_line(here: PlayedBatch, run: Any, options: list[str], line: str) -> None:
+    done = submit(run, *options)
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"Error: {line}"), done.stderr
+    assert done.stderr.count("\n") == 1
+    assert here.asked == []
+
+
+def test_which_pool(here: PlayedBatch, run: Any) -> None:
+    done = run("jobs", "submit", "dev", "--image", "training:base", *TRAIN)
+    assert done.stderr == "Error: dev: which pool? use --pool spot or fixed\n"
+
+
+def test_image_that_is_not_recorded(here: PlayedBatch, run: Any) -> None:
+    done = run("jobs", "submit", "dev", "--pool", "spot", *TRAIN)
+    assert done.stderr == (
+        "Error: dev: image=training: no image of it is recorded; build one with `gpufleet images build dev DIR`, or "
+        "give --image training:TAG\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("missing", "line"),
+    [
+        (
+            "account_endpoint",
+            "dev: the stack's outputs tell of no Azure Batch (jobs.azure_batch.account_endpoint); run",
+        ),
+        ("storage", "dev: the stack's outputs tell of no storage account beside Azure Batch (jobs.azure_batch.storage"),
+        ("pools", "dev: the stack's outputs tell of no GPU pool (jobs.azure_batch.pools); add one to gpufleet:pools"),
+    ],
+)
+def test_outputs_that_lack_something(here: PlayedBatch, run: Any, missing: str, line: str) -> None:
+    given = outputs()
+    del given["jobs"]["azure_batch"][missing]
+    assert line in submit(run, given=given).stderr
+
+
+def test_rehearsal_plays_none_of_it(
+    run: Any, here: PlayedBatch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("GPUFLEET_AZURE_BATCH_ENDPOINT")
+    from gpufleet.cli import environments
+
+    monkeypatch.setattr(environments, "_rehearsal", lambda program: object())
+    assert submit(run).stderr == (
+        "Error: dev: a rehearsal makes accounts and pools of Azure Batch, and plays none of their jobs; jobs can be "
+        "rehearsed on a cluster, `gpufleet rehearse azure-dev`\n"
+    )
+    assert here.asked == []
+
+
+def test_second_back_end_of_one_stack(here: PlayedBatch, run: Any) -> None:
+    given = outputs()
+    given["jobs"] |= {"on": "kubernetes", "pools": {"trainers": {"types": ["Standard_NC4as_T4_v3"]}}}
+    done = submit(run, "--on", "azure-batch", given=given)
+    assert done.stdout == (
+        "train: submitted; follow it with `gpufleet jobs logs dev train --follow --on azure-batch`\n"
+    )
+
+
+def test_after_is_waited_for_here(here: PlayedBatch, run: Any) -> None:
+    assert submit(run, "--name", "first").exit_code == 0
+    here.starts("first")
+    here.ends("first", 3)
+    done = submit(run, "--after", "first", "--json")
+    assert done.exit_code == 1
+    assert "train: not submitted: first, which it comes after, has not succeeded" in done.stderr
+    assert "train" not in here.jobs
+    here.tasks["first"]["executionInfo"]["result"] = "success"
+    assert submit(run, "--after", "first").exit_code == 0
+    assert "train" in here.jobs
+
+
+def test_made_up_name_is_legal(here: PlayedBatch, run: Any) -> None:
+    done = run("jobs", "submit", "dev", "--pool", "spot", "--image", "training:base", "--json", *TRAIN)
+    name = json.loads(done.stdout)["name"]
+    assert re.fullmatch(r"train-\d{4}-\d{6}-[0-9a-f]{4}", name)
+    assert json.loads(done.stdout) == {"event": "submitted", "name": name, "uid": name}
