@@ -5,16 +5,28 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from gpufleet.cli.environments import api_of, of_environment, settings_of
 from gpufleet.cli.exits import for_the_user
+from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
-    from gpufleet.jobs.kubernetes.shared_files import Sent, SharedFiles
+    from gpufleet.jobs.azure_storage.blob_files import BlobFiles
+    from gpufleet.jobs.azure_storage.places import AzureStorage, Kind, Place
+    from gpufleet.jobs.azure_storage.share_files import ShareFiles
+    from gpufleet.jobs.copied import Listed, Sent
+    from gpufleet.jobs.kubernetes.shared_files import SharedFiles
+    from gpufleet.jobs.settings import Settings
 
+to_option = click.option(
+    "--to",
+    "kind",
+    type=click.Choice(["volume", "blob", "files"]),
+    help="Where REMOTE is. Default: in the container or file share that its first part names, else on the volume.",
+)
 image_option = click.option(
     "--image", metavar="NAME", help="Image of the pod that copies: sh and sha256sum are enough."
 )
@@ -22,22 +34,35 @@ image_option = click.option(
 
 @click.group()
 def data() -> None:
-    """Files on an environment's shared volume, which jobs find at /mnt."""
+    """Files of an environment: on its shared volume, which jobs find at /mnt, or in its Azure storage account.
+
+    \b
+    REMOTE is a path on the volume, for instance data/imagenet; where the environment has an Azure storage
+    account, a path that begins with one of its containers or file shares, for instance result/run-1, is there.
+    """
 
 
 @data.command()
 @of_environment
 @click.argument("local", type=click.Path(path_type=Path))
 @click.argument("remote")
+@to_option
 @image_option
 @for_the_user
-def put(environment: str, local: Path, remote: str, program: Path, outputs: Path | None, image: str | None) -> int:
-    """Copy LOCAL, a file or a directory, to REMOTE on the volume. What is there already is not sent again.
+def put(
+    environment: str, local: Path, remote: str, program: Path, outputs: Path | None, kind: str | None, image: str | None
+) -> int:
+    """Copy LOCAL, a file or a directory, to REMOTE. What is there already is not sent again.
 
     \b
     gpufleet data put aws-dev ./imagenet data/imagenet
+    gpufleet data put azure-dev train.py scripts/train.py
     """
-    with _files(environment, program, outputs, image) as files:
+    settings = settings_of(environment, program, outputs)
+    if place := _place(settings, remote, kind):
+        _tell(_azure_files(settings, place).put(local, place))
+        return 0
+    with _volume(settings, image) as files:
         _tell(files.put(local, remote))
     return 0
 
@@ -46,11 +71,18 @@ def put(environment: str, local: Path, remote: str, program: Path, outputs: Path
 @of_environment
 @click.argument("remote")
 @click.argument("local", type=click.Path(path_type=Path))
+@to_option
 @image_option
 @for_the_user
-def get(environment: str, remote: str, local: Path, program: Path, outputs: Path | None, image: str | None) -> int:
-    """Copy REMOTE, a file or a directory on the volume, to LOCAL."""
-    with _files(environment, program, outputs, image) as files:
+def get(
+    environment: str, remote: str, local: Path, program: Path, outputs: Path | None, kind: str | None, image: str | None
+) -> int:
+    """Copy REMOTE, a file or a directory, to LOCAL."""
+    settings = settings_of(environment, program, outputs)
+    if place := _place(settings, remote, kind):
+        _tell(_azure_files(settings, place).get(place, local))
+        return 0
+    with _volume(settings, image) as files:
         _tell(files.get(remote, local))
     return 0
 
@@ -58,13 +90,21 @@ def get(environment: str, remote: str, local: Path, program: Path, outputs: Path
 @data.command("list")
 @of_environment
 @click.argument("remote", default=".")
+@to_option
 @image_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @for_the_user
-def list_(environment: str, remote: str, program: Path, outputs: Path | None, image: str | None, as_json: bool) -> int:
-    """Files below REMOTE: bytes, when they were changed, path."""
-    with _files(environment, program, outputs, image) as files:
-        found = files.listed(remote)
+def list_(
+    environment: str,
+    remote: str,
+    program: Path,
+    outputs: Path | None,
+    kind: str | None,
+    image: str | None,
+    as_json: bool,
+) -> int:
+    """Files below REMOTE: bytes, when they were changed, path. Default: all that the environment has."""
+    found = _listed(settings_of(environment, program, outputs), remote, kind, image)
     if as_json:
         rows = [{"path": each.path, "bytes": each.size, "changed": _time(each.changed)} for each in found]
         click.echo(json.dumps(rows, indent=2))
@@ -74,13 +114,56 @@ def list_(environment: str, remote: str, program: Path, outputs: Path | None, im
     return 0
 
 
+def _listed(settings: "Settings", remote: str, kind: str | None, image: str | None) -> "list[Listed]":
+    everything = remote.strip("./") == ""
+    if settings.storage and everything and (kind in ("blob", "files") or settings.volume_claim is None):
+        places = settings.storage.places(_azure_kind(kind))
+        return [found for place in places for found in _azure_files(settings, place).listed(place)]
+    if place := _place(settings, remote, kind):
+        return _azure_files(settings, place).listed(place)
+    with _volume(settings, image) as files:
+        return files.listed(remote)
+
+
+def _place(settings: "Settings", remote: str, kind: str | None) -> "Place | None":
+    """Where in the storage account a path is; None for the volume. Errors: UserError."""
+    storage = settings.storage
+    if storage is None:
+        if kind in ("blob", "files"):
+            raise UserError(
+                f"{settings.environment}: --to {kind}: the stack's outputs tell of no storage account "
+                "(jobs.azure_batch.storage); leave it out"
+            )
+        return None
+    if kind == "volume":
+        return None
+    place = storage.place(remote, _azure_kind(kind))
+    if place is None and (kind or settings.volume_claim is None):
+        raise storage.unknown(remote)
+    return place
+
+
+def _azure_kind(kind: str | None) -> "Kind | None":
+    return "blob" if kind == "blob" else "files" if kind == "files" else None
+
+
+def _azure_files(settings: "Settings", place: "Place") -> "BlobFiles | ShareFiles":
+    from gpufleet.jobs.azure_storage import clients
+    from gpufleet.jobs.azure_storage.blob_files import BlobFiles
+    from gpufleet.jobs.azure_storage.share_files import ShareFiles
+
+    storage = cast("AzureStorage", settings.storage)
+    if place.kind == "blob":
+        return BlobFiles(storage, clients.blob_service(storage), progress_lines())
+    return ShareFiles(storage, clients.share_service(storage), progress_lines())
+
+
 @contextmanager
-def _files(environment: str, program: Path, outputs: Path | None, image: str | None) -> Iterator["SharedFiles"]:
+def _volume(settings: "Settings", image: str | None) -> Iterator["SharedFiles"]:
     from gpufleet.jobs.kubernetes.data_pod import IMAGE, running
     from gpufleet.jobs.kubernetes.pod_command import run
     from gpufleet.jobs.kubernetes.shared_files import SharedFiles
 
-    settings = settings_of(environment, program, outputs)
     api = api_of(settings)
     with running(api, settings, image or IMAGE) as pod:
 

@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 from gpufleet.catalog import GpuType, aws, azure
 from gpufleet.errors import UserError
 from gpufleet.jobs.azure_batch.settings import AzureBatchOutput, AzureBatchSettings, azure_batch_settings
+from gpufleet.jobs.azure_storage.places import AzureStorage, azure_storage
 from gpufleet.jobs.batch.settings import BatchSettings, batch_settings
 from gpufleet.pool import Taint
 from gpufleet.rules.wording import listed, use_one_of
@@ -109,6 +110,8 @@ class Settings:
     queue: str | None
     batch: BatchSettings | None = None
     azure_batch: AzureBatchSettings | None = None
+    storage: AzureStorage | None = None
+    """The storage account beside Azure Batch, whatever runs the jobs."""
 
     @property
     def on(self) -> str:
@@ -198,6 +201,7 @@ def settings_from(outputs: Mapping[str, object], environment: str, on: str | Non
         queue=_text(jobs, "queue"),
         batch=batch_settings(jobs, environment) if on == "batch" else None,
         azure_batch=azure_batch,
+        storage=azure_storage(jobs, environment),
     )
 
 

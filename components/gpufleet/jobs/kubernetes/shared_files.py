@@ -4,17 +4,14 @@ A file arrives beside its name, as NAME.gpufleet-part, and takes its name once i
 transfer has left is gone on with, if it is the beginning of the file.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from gpufleet.errors import UserError
+from gpufleet.jobs.copied import PART, PIECE, Listed, Progress, Sent, digest, sources, target
 from gpufleet.jobs.kubernetes.api import Unreachable
 from gpufleet.jobs.patience import Patience
-
-PART = ".gpufleet-part"
-_PIECE = 65536
 
 # Each gets the volume's root as $1 and a path in it as $2; what runs has POSIX sh, head, tail, wc, stat and sha256sum.
 _LOOK = """cd "$1" || exit 2
@@ -35,31 +32,13 @@ Run = Callable[[Sequence[str], Iterable[bytes]], Iterator[bytes]]
 """Runs a command where the volume is mounted: words and standard input to standard output."""
 
 
-@dataclass(frozen=True)
-class Listed:
-    """A file: its size in bytes, when it was changed in seconds since 1970, and its path on the volume."""
-
-    size: int
-    changed: int
-    path: str
-
-
-@dataclass(frozen=True)
-class Sent:
-    """One file, transferred. moved: bytes that really went over the network, 0 where it was there already."""
-
-    path: str
-    size: int
-    moved: int
-
-
 @dataclass
 class SharedFiles:
     """The volume, seen through commands in a pod. root: where it is mounted there. progress: told a path and bytes."""
 
     run: Run
     root: str = "/mnt"
-    progress: Callable[[str, int, int], None] = lambda path, done, size: None
+    progress: Progress = lambda path, done, size: None
     patience: Patience = field(default_factory=Patience)
 
     def listed(self, path: str = ".") -> list[Listed]:
@@ -70,33 +49,25 @@ class SharedFiles:
 
     def put(self, local: Path, remote: str) -> Iterator[Sent]:
         """Copy a file, or a directory with all in it, to the volume. Errors: UserError."""
-        if local.is_dir():
-            for file in sorted(each for each in local.rglob("*") if each.is_file()):
-                yield self._put(file, str(PurePosixPath(remote) / file.relative_to(local).as_posix()))
-        elif local.is_file():
-            name = f"{remote}{local.name}" if remote.endswith("/") else remote
-            yield self._put(local, name)
-        else:
-            raise UserError(f"{local}: there is no such file or directory here")
+        for file, path in sources(local, remote):
+            yield self._put(file, path)
 
     def get(self, remote: str, local: Path) -> Iterator[Sent]:
         """Copy a file, or all files below a directory, from the volume. Errors: UserError."""
         base = _inside(remote)
         for each in self.listed(base):
-            below = PurePosixPath(each.path).relative_to(base) if each.path != base else None
-            target = local / below if below else (local / PurePosixPath(base).name if local.is_dir() else local)
-            yield self._get(each.path, target)
+            yield self._get(each.path, target(each.path, base, local))
 
     def _put(self, file: Path, remote: str) -> Sent:
         path, size, moved = _inside(remote), file.stat().st_size, 0
-        whole = _digest(file)
+        whole = digest(file)
         fresh = False
         while True:
             try:
                 (_, there), (part, begun) = self._look(path)
                 if there == whole:
                     return Sent(path, size, moved)
-                start = part if not fresh and 0 < part <= size and begun == _digest(file, part) else 0
+                start = part if not fresh and 0 < part <= size and begun == digest(file, part) else 0
                 before, counted = start, _Counted(file, start, lambda done: self.progress(path, done, size))
                 try:
                     for _ in self._sh(_WRITE, path, str(start), str(size - start), whole, given=counted):
@@ -113,14 +84,14 @@ class SharedFiles:
                     raise UserError(f"{path}: {error}") from error
                 fresh = True
 
-    def _get(self, path: str, target: Path) -> Sent:
-        part, moved, fresh = target.with_name(target.name + PART), 0, False
+    def _get(self, path: str, to: Path) -> Sent:
+        part, moved, fresh = to.with_name(to.name + PART), 0, False
         while True:
             try:
                 (size, whole), _ = self._look(path)
-                if target.is_file() and target.stat().st_size == size and _digest(target) == whole:
+                if to.is_file() and to.stat().st_size == size and digest(to) == whole:
                     return Sent(path, size, moved)
-                target.parent.mkdir(parents=True, exist_ok=True)
+                to.parent.mkdir(parents=True, exist_ok=True)
                 start = part.stat().st_size if part.is_file() and not fresh else 0
                 start = start if start <= size else 0
                 with part.open("r+b" if start else "wb") as file:
@@ -130,8 +101,8 @@ class SharedFiles:
                         moved += len(piece)
                         self.progress(path, file.tell(), size)
                 self.patience.worked()
-                if _digest(part) == whole:
-                    part.replace(target)
+                if digest(part) == whole:
+                    part.replace(to)
                     return Sent(path, size, moved)
                 if fresh or not start:
                     raise UserError(f"{path}: what arrived is not what is on the volume; is somebody writing to it?")
@@ -143,7 +114,7 @@ class SharedFiles:
         """Size and SHA-256 of a file and of its beginning; (-1, "") for what is not there."""
         lines = b"".join(self._sh(_LOOK, path)).decode().splitlines()
         pairs = [line.split() for line in lines]
-        return [(-1, "") if size == "-" else (int(size), digest) for size, digest in pairs]
+        return [(-1, "") if size == "-" else (int(size), found) for size, found in pairs]
 
     def _sh(self, script: str, *words: str, given: Iterable[bytes] = ()) -> Iterator[bytes]:
         return self.run(["sh", "-c", script, "sh", self.root, *words], given)
@@ -162,7 +133,7 @@ class _Counted:
     def __iter__(self) -> Iterator[bytes]:
         with self._file.open("rb") as file:
             file.seek(self.at)
-            while piece := file.read(_PIECE):
+            while piece := file.read(PIECE):
                 # Counted before it is handed over: what breaks then has gone over the network, too.
                 self.at += len(piece)
                 yield piece
@@ -175,13 +146,3 @@ def _inside(path: str) -> str:
     if ".." in pure.parts or "\n" in path:
         raise UserError(f"{path}: leaves the volume; give a path below its root, for instance data/train")
     return str(pure)
-
-
-def _digest(file: Path, size: int | None = None) -> str:
-    """SHA-256 of a file, or of its first bytes."""
-    digest, left = hashlib.sha256(), size
-    with file.open("rb") as content:
-        while piece := content.read(_PIECE if left is None else min(_PIECE, left)):
-            digest.update(piece)
-            left = None if left is None else left - len(piece)
-    return digest.hexdigest()

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from gpufleet.errors import UserError
+from gpufleet.jobs.copied import PART, Sent
 from gpufleet.jobs.kubernetes.api import Unreachable
 from gpufleet.jobs.kubernetes.pod_command import CommandFailed
-from gpufleet.jobs.kubernetes.shared_files import PART, Sent, SharedFiles
+from gpufleet.jobs.kubernetes.shared_files import SharedFiles
 from gpufleet.jobs.patience import Patience
 
 BYTES = bytes(range(256)) * 4096  # 1 MiB

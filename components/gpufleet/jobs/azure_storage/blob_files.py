@@ -1,0 +1,178 @@
+"""Blobs of an environment's containers: put, get and list, with resume and checksums.
+
+A blob is sent in blocks that Azure keeps uncommitted for a week, under names made of their checksums: what is there is
+not sent again, and the blob takes its new content at once, when all of its blocks are committed. Azure checks the MD5
+of each block; the MD5 of the whole is kept with the blob (Content-MD5), which any later writer replaces or takes away,
+so that it is never another content's.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.azure_batch.trouble import AzureTrouble, Busy
+from gpufleet.jobs.azure_storage.arriving import Arriving, Known
+from gpufleet.jobs.azure_storage.places import AzureStorage, Place
+from gpufleet.jobs.azure_storage.refusals import CHANGED, GONE, missing, refused
+from gpufleet.jobs.copied import Listed, Progress, Sent, digest, sources, target
+from gpufleet.jobs.patience import Patience
+
+_MOST_BLOCKS = 50_000
+"""Of one blob. Source: learn.microsoft.com/rest/api/storageservices/put-block-list."""
+_MIB = 2**20
+_FOLDER = "hdi_isfolder"
+"""Metadata of what is a directory to those who mount the container, or where the namespace is hierarchical."""
+
+
+@dataclass
+class BlobFiles:
+    """The containers of one account, by its BlobServiceClient. progress: told a path and bytes.
+
+    block: bytes of a block; more where a file would have too many of them.
+    """
+
+    storage: AzureStorage
+    service: Any
+    progress: Progress = lambda path, done, size: None
+    patience: Patience = field(default_factory=Patience)
+    block: int = 8 * _MIB
+
+    def listed(self, place: Place) -> list[Listed]:
+        """Blobs at and below a path, by name. Errors: UserError, also where there are none below a path."""
+        with refused(self.storage, place, writes=False):
+            found = [Listed(known.size, known.changed, f"{place.holder}/{name}") for name, known in self._below(place)]
+        if not found and place.path:
+            raise missing(place)
+        return sorted(found, key=lambda each: each.path)
+
+    def put(self, local: Path, place: Place) -> Iterator[Sent]:
+        """Copy a file, or a directory with all in it, to a container. Errors: UserError."""
+        # A container is no file: a file goes into it, under its own name.
+        for file, remote in sources(local, place.full if place.path else f"{place.holder}/"):
+            yield self._put(file, Place(place.kind, place.holder, remote.removeprefix(f"{place.holder}/")))
+
+    def get(self, place: Place, local: Path) -> Iterator[Sent]:
+        """Copy a blob, or all blobs below a path, from a container. Errors: UserError."""
+        for each in self.listed(place):
+            name = each.path.removeprefix(f"{place.holder}/")
+            yield self._get(Place(place.kind, place.holder, name), target(each.path, place.full, local))
+
+    def _below(self, place: Place) -> Iterator[tuple[str, Known]]:
+        container = self.service.get_container_client(place.holder)
+        prefix = f"{place.path}/" if place.path else None
+        if place.path and (known := self._known(place)):
+            yield place.path, known
+        for each in container.list_blobs(prefix, include=["metadata"]):
+            if (each.metadata or {}).get(_FOLDER) != "true":
+                yield each.name, _known(each)
+
+    def _known(self, place: Place, writes: bool = False) -> Known | None:
+        """What is known of a blob; None where there is none. Errors: as of `refused`."""
+        try:
+            with refused(self.storage, place, writes):
+                found = self._client(place).get_blob_properties()
+                return None if (found.metadata or {}).get(_FOLDER) == "true" else _known(found)
+        except AzureTrouble as error:
+            if error.code not in GONE:
+                raise
+        return None
+
+    def _put(self, file: Path, place: Place) -> Sent:
+        size, whole, moved, committed = file.stat().st_size, digest(file, kind="md5"), 0, False
+        while True:
+            try:
+                known = self._known(place, writes=True)
+                if known and known.size == size and known.md5 == whole:
+                    self.patience.worked()
+                    return Sent(place.full, size, moved)
+                if committed:
+                    raise UserError(f"{place.full}: is not what was sent; is somebody else writing it? put it again")
+                with refused(self.storage, place, writes=True):
+                    for sent in self._blocks(file, size, whole, place):
+                        moved += sent
+                        self.patience.worked()
+                committed = True
+            except Busy as error:
+                self._again(error, f"put it again: what has arrived of {place.full} is kept")
+
+    def _blocks(self, file: Path, size: int, whole: str, place: Place) -> Iterator[int]:
+        """Send what Azure lacks of a file and commit it; the bytes of each block that was sent."""
+        from azure.storage.blob import BlobBlock, ContentSettings
+
+        names: list[str] = []
+        client, read, done = self._client(place), hashlib.md5(usedforsecurity=False), 0
+        there = self._uncommitted(client)
+        least = -(-size // _MOST_BLOCKS)
+        block = self.block if least <= self.block else -(-least // _MIB) * _MIB
+        with file.open("rb") as content:
+            while piece := content.read(block):
+                read.update(piece)
+                name = f"{len(names):05d}-{hashlib.md5(piece, usedforsecurity=False).hexdigest()}"
+                names.append(name)
+                if name not in there:
+                    client.stage_block(name, piece, length=len(piece), validate_content=True)
+                    yield len(piece)
+                done += len(piece)
+                self.progress(place.full, done, size)
+        if read.hexdigest() != whole:
+            raise UserError(f"{file}: has changed while it was sent; put it again when nobody writes it")
+        kept = ContentSettings(content_md5=bytearray.fromhex(whole))
+        client.commit_block_list([BlobBlock(name) for name in names], content_settings=kept)
+
+    def _uncommitted(self, client: Any) -> set[str]:  # noqa: ANN401
+        from azure.core.exceptions import ResourceNotFoundError
+
+        try:
+            return {each.id for each in client.get_block_list("uncommitted")[1]}
+        except ResourceNotFoundError:
+            return set()
+
+    def _get(self, place: Place, file: Path) -> Sent:
+        moved = 0
+        while True:
+            try:
+                known = self._known(place)
+                if known is None:
+                    raise missing(place)
+                arriving = Arriving(file, known)
+                if arriving.there:
+                    return Sent(place.full, known.size, moved)
+                begin = arriving.begin()
+                with refused(self.storage, place, writes=False):
+                    for length in arriving.fill(self._pieces(place, known, begin)):
+                        moved += length
+                        self.patience.worked()
+                        self.progress(place.full, arriving.has, known.size)
+                arriving.end(place.full)
+                return Sent(place.full, known.size, moved)
+            except Busy as error:
+                self._again(error, f"get it again: what has arrived is beside {file}")
+            except AzureTrouble as error:
+                if error.code in CHANGED:
+                    raise UserError(f"{place.full}: has changed meanwhile; get it again") from error
+                raise
+
+    def _pieces(self, place: Place, known: Known, begin: int) -> Iterator[bytes]:
+        """The blob's bytes from one on, each piece checked by its MD5."""
+        from azure.core import MatchConditions
+
+        if begin < known.size:
+            same = {"etag": known.etag, "match_condition": MatchConditions.IfNotModified}
+            yield from self._client(place).download_blob(offset=begin, validate_content=True, **same).chunks()
+
+    def _client(self, place: Place) -> Any:  # noqa: ANN401
+        return self.service.get_blob_client(place.holder, place.path)
+
+    def _again(self, error: Busy, later: str) -> None:
+        if not self.patience.pause():
+            raise UserError(f"{error}; {later}") from error
+
+
+def _known(found: Any) -> Known:  # noqa: ANN401
+    md5 = found.content_settings.content_md5
+    return Known(
+        int(found.size), int(found.last_modified.timestamp()), str(found.etag), bytes(md5).hex() if md5 else None
+    )

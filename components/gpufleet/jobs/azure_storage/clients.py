@@ -1,0 +1,51 @@
+"""The SDK's clients of a storage account, for the credentials in use; never by account key.
+
+azure-storage-blob and azure-storage-file-share (extra `jobs`) are imported by the first call, not with the module.
+"""
+
+import os
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.azure_batch.login import BLOB_ENDPOINT, STORAGE_KEY, credential, elsewhere
+from gpufleet.jobs.azure_storage.places import AzureStorage
+
+_PACE: dict[str, Any] = {"retry_total": 2, "connection_timeout": 20, "read_timeout": 60}
+"""What breaks for longer is gone on with by who copies, which knows what has arrived."""
+_REHEARSED = ".rehearsal.invalid"
+
+
+def blob_service(storage: AzureStorage, **options: Any) -> Any:  # noqa: ANN401
+    """A BlobServiceClient. options: as the SDK takes them. Errors: UserError where the account is only rehearsed."""
+    from azure.storage.blob import BlobServiceClient
+
+    url = elsewhere(BLOB_ENDPOINT) or _real(storage, storage.blobs)
+    # Only what stands in for an account on this machine is asked by key: it has no other login.
+    login = os.environ.get(STORAGE_KEY) if url.startswith("http://") else credential()
+    return BlobServiceClient(url, credential=login, **{**_PACE, **options})
+
+
+def share_service(storage: AzureStorage, **options: Any) -> Any:  # noqa: ANN401
+    """A ShareServiceClient. options: as the SDK takes them.
+
+    Errors: UserError where the stack tells of no file shares, or they are only rehearsed.
+    """
+    from azure.storage.fileshare import ShareServiceClient
+
+    if not storage.files:
+        raise UserError(
+            f"{storage.environment}: the stack's outputs tell of no file shares "
+            "(jobs.azure_batch.storage.file_endpoint)"
+        )
+    # backup: whoever has the privileged role may copy all files, whatever rights their writers have set.
+    url = _real(storage, storage.files)
+    return ShareServiceClient(url, credential=credential(), token_intent="backup", **{**_PACE, **options})
+
+
+def _real(storage: AzureStorage, url: str) -> str:
+    if url.partition("://")[2].partition("/")[0].partition(":")[0].endswith(_REHEARSED):
+        raise UserError(
+            f"{storage.environment}: a rehearsal makes the storage account {storage.account} and keeps no files in it; "
+            "copy to an environment that is up"
+        )
+    return url

@@ -1,0 +1,212 @@
+"""Files of an environment's file shares: put, get and list over HTTPS, with resume and checksums.
+
+A file is sent as NAME.gpufleet-part, piece by piece with the MD5 of each, and takes its name when it is whole. What an
+interrupted copy has left is gone on with, if it was begun with the same content. The MD5 of the whole and the time of
+change that the file had here are kept with it: once a node writes it, that time is another, and the MD5 is no longer
+believed.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.azure_batch.trouble import AzureTrouble, Busy
+from gpufleet.jobs.azure_storage.arriving import Arriving, Known
+from gpufleet.jobs.azure_storage.places import AzureStorage, Place
+from gpufleet.jobs.azure_storage.refusals import GONE, code_of, missing, refused
+from gpufleet.jobs.copied import PART, Listed, Progress, Sent, digest, sources, target
+from gpufleet.jobs.patience import Patience
+
+_PIECE = 4 * 2**20
+"""Bytes of one range, at most. Source: learn.microsoft.com/rest/api/storageservices/put-range."""
+_MD5, _WRITTEN = "gpufleet_md5", "gpufleet_written"
+"""Metadata of a file that was put: its MD5, and its time of change in seconds since 1970."""
+
+
+@dataclass
+class ShareFiles:
+    """The file shares of one account, by its ShareServiceClient. progress: told a path and bytes. piece: bytes."""
+
+    storage: AzureStorage
+    service: Any
+    progress: Progress = lambda path, done, size: None
+    patience: Patience = field(default_factory=Patience)
+    piece: int = _PIECE
+    _made: set[tuple[str, str]] = field(default_factory=set, init=False)
+
+    def listed(self, place: Place) -> list[Listed]:
+        """Files at and below a path, by name, not those that are on their way. Errors: UserError."""
+        if place.path and (known := self._known(place)):
+            return [Listed(known.size, known.changed, place.full)]
+        with refused(self.storage, place, writes=False):
+            return sorted(self._below(place), key=lambda each: each.path)
+
+    def put(self, local: Path, place: Place) -> Iterator[Sent]:
+        """Copy a file, or a directory with all in it, to a share. Errors: UserError."""
+        for file, remote in sources(local, place.full if place.path else f"{place.holder}/"):
+            yield self._put(file, Place(place.kind, place.holder, remote.removeprefix(f"{place.holder}/")))
+
+    def get(self, place: Place, local: Path) -> Iterator[Sent]:
+        """Copy a file, or all files below a directory, from a share. Errors: UserError."""
+        for each in self.listed(place):
+            name = each.path.removeprefix(f"{place.holder}/")
+            yield self._get(Place(place.kind, place.holder, name), target(each.path, place.full, local))
+
+    def _below(self, place: Place) -> Iterator[Listed]:
+        directories = [place.path]
+        while directories:
+            path = directories.pop()
+            directory = self.service.get_share_client(place.holder).get_directory_client(path)
+            for each in directory.list_directories_and_files(include=["timestamps"]):
+                inside = f"{path}/{each.name}" if path else each.name
+                if each.is_directory:
+                    directories.append(inside)
+                elif not each.name.endswith(PART):
+                    changed = _seconds(each.last_write_time)
+                    yield Listed(int(each.size), changed, f"{place.holder}/{inside}")
+
+    def _known(self, place: Place, writes: bool = False, written: bool = True) -> Known | None:
+        """What is known of a file; None where there is none. written: its MD5 only where nobody has written it since.
+
+        Errors: as of `refused`.
+        """
+        try:
+            with refused(self.storage, place, writes):
+                found = self._client(place).get_file_properties()
+        except AzureTrouble as error:
+            if error.code not in GONE:
+                raise
+            return None
+        changed, metadata = _seconds(found.last_write_time), found.metadata or {}
+        same = not written or metadata.get(_WRITTEN) == str(changed)
+        return Known(int(found.size), changed, str(found.etag), metadata.get(_MD5) if same else None)
+
+    def _put(self, file: Path, place: Place) -> Sent:
+        size, whole, moved, named = file.stat().st_size, digest(file, kind="md5"), 0, False
+        while True:
+            try:
+                known = self._known(place, writes=True)
+                if known and known.size == size and known.md5 == whole:
+                    self.patience.worked()
+                    return Sent(place.full, size, moved)
+                if named:
+                    raise UserError(f"{place.full}: is not what was sent; is somebody else writing it? put it again")
+                part = Place(place.kind, place.holder, place.path + PART)
+                with refused(self.storage, place, writes=True):
+                    for sent, done in self._ranges(file, size, whole, part):
+                        moved += sent
+                        self.patience.worked()
+                        self.progress(place.full, done, size)
+                    self._client(part).rename_file(
+                        place.path,
+                        overwrite=True,
+                        file_last_write_time=_changed(file),
+                        metadata=_metadata(file, whole),
+                    )
+                named = True
+            except Busy as error:
+                self._again(error, f"put it again: what has arrived of {place.full} is kept")
+
+    def _ranges(self, file: Path, size: int, whole: str, part: Place) -> Iterator[tuple[int, int]]:
+        """Send what a part lacks of a file; bytes of each piece that was sent, and up to its end."""
+        client, read = self._client(part), hashlib.md5(usedforsecurity=False)
+        begin = self._begun(part, size, whole)
+        if begin is None:
+            self._directories(part)
+            client.create_file(size, file_last_write_time=_changed(file), metadata=_metadata(file, whole))
+            begin = 0
+        done = 0
+        with file.open("rb") as content:
+            while piece := content.read(self.piece):
+                read.update(piece)
+                done += len(piece)
+                if done > begin:
+                    # The time of change stays that of the file here.
+                    client.upload_range(
+                        piece, done - len(piece), len(piece), validate_content=True, file_last_write_mode="preserve"
+                    )
+                    yield len(piece), done
+        if read.hexdigest() != whole:
+            raise UserError(f"{file}: has changed while it was sent; put it again when nobody writes it")
+
+    def _begun(self, part: Place, size: int, whole: str) -> int | None:
+        """Bytes from its beginning that a part already has of this very content; None where it must be made anew."""
+        known = self._known(part, writes=True, written=False)
+        if known is None or known.size != size or known.md5 != whole:
+            return None
+        first = next(iter(self._client(part).list_ranges()), None)
+        return int(first.end) + 1 if first and first.start == 0 else 0
+
+    def _directories(self, place: Place) -> None:
+        """Make the directories that a file lies in. A share has them as things of their own."""
+        from azure.core.exceptions import ResourceExistsError
+
+        for parent in reversed(PurePosixPath(place.path).parents[:-1]):
+            if (place.holder, str(parent)) in self._made:
+                continue
+            try:
+                self.service.get_share_client(place.holder).create_directory(str(parent))
+            except ResourceExistsError as error:
+                if code_of(error) != "ResourceAlreadyExists":
+                    raise
+            self._made.add((place.holder, str(parent)))
+
+    def _get(self, place: Place, file: Path) -> Sent:
+        moved = 0
+        while True:
+            try:
+                known = self._known(place)
+                if known is None:
+                    raise missing(place)
+                arriving = Arriving(file, known)
+                if arriving.there:
+                    return Sent(place.full, known.size, moved)
+                begin = arriving.begin()
+                with refused(self.storage, place, writes=False):
+                    for length in arriving.fill(self._pieces(place, known, begin)):
+                        moved += length
+                        self.patience.worked()
+                        self.progress(place.full, arriving.has, known.size)
+                self._look_again(place, known)
+                arriving.end(place.full)
+                return Sent(place.full, known.size, moved)
+            except Busy as error:
+                self._again(error, f"get it again: what has arrived is beside {file}")
+
+    def _pieces(self, place: Place, known: Known, begin: int) -> Iterator[bytes]:
+        """The file's bytes from one on, each piece checked by its MD5."""
+        for start in range(begin, known.size, self.piece):
+            length = min(self.piece, known.size - start)
+            yield self._client(place).download_file(start, length, validate_content=True).readall()
+
+    def _look_again(self, place: Place, before: Known) -> None:
+        """A file of a share cannot be read on condition that it has not changed. One that has only grown, as logs do,
+        is taken as it was. Errors: UserError."""
+        now = self._known(place)
+        if now is None or (now.etag != before.etag and (now.size < before.size or before.md5 is not None)):
+            raise UserError(f"{place.full}: has changed meanwhile; get it again")
+
+    def _client(self, place: Place) -> Any:  # noqa: ANN401
+        return self.service.get_share_client(place.holder).get_file_client(place.path)
+
+    def _again(self, error: Busy, later: str) -> None:
+        if not self.patience.pause():
+            raise UserError(f"{error}; {later}") from error
+
+
+def _metadata(file: Path, whole: str) -> dict[str, str]:
+    return {_MD5: whole, _WRITTEN: str(int(file.stat().st_mtime))}
+
+
+def _changed(file: Path) -> datetime:
+    """When a file was changed, in whole seconds."""
+    return datetime.fromtimestamp(int(file.stat().st_mtime), UTC)
+
+
+def _seconds(time: datetime | str) -> int:
+    """A time of the SDK's, in seconds since 1970. In listings it is a text, and has seven digits of a second."""
+    return int((datetime.fromisoformat(time) if isinstance(time, str) else time).timestamp())
