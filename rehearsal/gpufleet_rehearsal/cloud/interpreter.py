@@ -138,7 +138,7 @@ class Cloud:
         if resource is None:
             return self.preview(type_, urn, inputs)
         counted = {key: UNKNOWN for key, template in row.outputs.items() if "$version" in str(template)}
-        return {**merged(inputs, resource.outputs), **counted}
+        return {**merged(inputs, resource.outputs, shown=True), **counted}
 
     def read(self, type_: str, id_: str) -> Resource | None:
         """The resource of an id (or of what `pulumi import` takes for it), or None."""

@@ -111,7 +111,7 @@ def previewed(
     if around.table.row.default_tags and row.taggable:
         tags = inputs.get("tags")
         outputs["tagsAll"] = {**around.default_tags, **tags} if isinstance(tags, Mapping) else tags or UNKNOWN
-    return merged(inputs, outputs)
+    return merged(inputs, outputs, shown=True)
 
 
 def seconds(latency: Latency, operation: Operation, scope: Scope) -> float:

@@ -9,13 +9,19 @@ from functools import cached_property
 from gpufleet_rehearsal.table.paths import Json
 
 
-def merged(below: Mapping[str, Json], above: Mapping[str, Json]) -> dict[str, Json]:
-    """Two objects as one, inner objects likewise; elsewhere `above` wins."""
+def merged(below: Mapping[str, Json], above: Mapping[str, Json], *, shown: bool = False) -> dict[str, Json]:
+    """Two objects as one, inner objects likewise; elsewhere `above` wins.
+
+    A list of inputs of which the outputs make an object (Azure takes identities as a list and gives them as a map) stays
+    a list for who looks ids up in it, unless it is `shown` to the engine.
+    """
     out = dict(below)
     for key, value in above.items():
         under = out.get(key)
-        both = isinstance(under, Mapping) and isinstance(value, Mapping)
-        out[key] = merged(under, value) if both else value  # type: ignore[arg-type]  # narrowed through `both`
+        if isinstance(value, Mapping) and isinstance(under, Mapping):
+            out[key] = merged(under, value, shown=shown)
+        elif shown or not (isinstance(value, Mapping) and isinstance(under, list)):
+            out[key] = value
     return out
 
 
@@ -59,6 +65,11 @@ class Resource:
     def view(self) -> Mapping[str, Json]:
         """Inputs, overlaid by outputs: what paths read."""
         return merged(self.inputs, self.outputs)
+
+    @property
+    def shown(self) -> Mapping[str, Json]:
+        """The same as the engine gets it."""
+        return merged(self.inputs, self.outputs, shown=True)
 
     @property
     def tags(self) -> Mapping[str, Json]:

@@ -153,7 +153,7 @@ class _Merge:
             self.result.unused.discard(path)
             if path in self.row.local or (not above and name in book(CLOUD).everywhere):
                 continue
-            wanted = self.row.rename.get(path, name).lower()
+            wanted = self.row.rename.get(path, name).replace("-", "").lower()
             one = next((each for each in calls if wanted in each.members), None)
             if one is None:
                 self.result.loose.append(path)

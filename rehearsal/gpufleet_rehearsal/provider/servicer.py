@@ -33,7 +33,7 @@ def _half_made() -> Iterator[None]:
         yield
     except InitFailed as error:
         made = error.resource
-        raise HalfMade(made.id, properties=made.view, inputs=made.inputs, reasons=error.reasons) from error
+        raise HalfMade(made.id, properties=made.shown, inputs=made.inputs, reasons=error.reasons) from error
 
 
 class Provider(ResourceProviderServicer):
@@ -119,7 +119,7 @@ class Provider(ResourceProviderServicer):
             return pb.CreateResponse(properties=write_struct(self._preview(request.urn, inputs)))
         with _half_made():
             resource = await self.cloud.create(type_of(request.urn), request.urn, inputs)
-        return pb.CreateResponse(id=resource.id, properties=write_struct(resource.view))
+        return pb.CreateResponse(id=resource.id, properties=write_struct(resource.shown))
 
     def _preview(self, urn: str, inputs: Mapping[str, Json]) -> Mapping[str, Json]:
         return self.cloud.preview(type_of(urn), urn, inputs)
@@ -133,7 +133,7 @@ class Provider(ResourceProviderServicer):
             return pb.UpdateResponse(properties=write_struct(outputs))
         with _half_made():
             resource = await self.cloud.update(type_, request.id, request.urn, inputs)
-        return pb.UpdateResponse(properties=write_struct(resource.view))
+        return pb.UpdateResponse(properties=write_struct(resource.shown))
 
     @explained
     async def Read(self, request: pb.ReadRequest, context: Context) -> pb.ReadResponse:
@@ -142,7 +142,7 @@ class Provider(ResourceProviderServicer):
         if resource is None:
             return pb.ReadResponse()
         return pb.ReadResponse(
-            id=resource.id, properties=write_struct(resource.view), inputs=write_struct(resource.inputs)
+            id=resource.id, properties=write_struct(resource.shown), inputs=write_struct(resource.inputs)
         )
 
     @explained
