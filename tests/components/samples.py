@@ -5,18 +5,23 @@ import hashlib
 import importlib
 import inspect
 import pkgutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
+import azure_samples
 import pulumi
 import pytest
 from recorder import Recording, Registered, construct
 
+T = TypeVar("T")
 TAGS = {"owner": "ml", "project": "speech", "environment": "dev", "expires-at": "2027-01-31"}
 LABELS = {"owner": "ml", "project": "speech"}
-MARKS: dict[str, dict[str, object]] = {"aws": {"tags": TAGS}, "kubernetes": {"labels": LABELS}}
-"""Package below gpufleet -> the argument with which its components mark all of their children."""
+MARKS: dict[str, dict[str, object]] = {"aws": {"tags": TAGS}, "azure": {}, "kubernetes": {"labels": LABELS}}
+"""Package below gpufleet -> the argument with which its components mark all of their children; the samples of Azure
+have it themselves, as not every component there takes tags."""
 SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}
 BATCH_ARN = "arn:aws:batch:us-east-1:123456789012:"
 _MANIFEST = Path(__file__).with_name("operator.yaml")
@@ -123,6 +128,7 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
             "pull_through": {"quay": "quay.io"},
         },
     },
+    "azure": azure_samples.SAMPLES,
     "kubernetes": {
         "DevicePlugin": {"tolerations": [{"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}]},
         "EfaPlugin": {"image": "registry.example.com/efa"},
@@ -183,6 +189,11 @@ def components(package: str) -> dict[str, type[pulumi.ComponentResource]]:
     return found
 
 
+def construct_sample(build: Callable[[], T], preview: bool) -> Recording[T]:
+    """What a sample registers, in a cloud that answers what samples ask."""
+    return construct(build, preview, azure_samples.COMPUTED, azure_samples.ANSWERS)
+
+
 @dataclass(frozen=True)
 class Sample:
     """A component with its arguments."""
@@ -212,7 +223,7 @@ class Sample:
 
     def build(self, preview: bool, **changes: object) -> Recording[pulumi.ComponentResource]:
         """The component, called ``mine``, as a Python program makes it."""
-        return construct(lambda: self.component("mine", {**self.args, **changes}), preview)  # type: ignore[call-arg]
+        return construct_sample(lambda: self.component("mine", {**self.args, **changes}), preview)  # type: ignore[call-arg]
 
     def children(self, preview: bool) -> list[Registered]:
         found = [each for each in self.build(preview).resources if each.custom]

@@ -10,8 +10,8 @@ from typing import NotRequired, get_args, get_origin, is_typeddict
 import pulumi
 from pulumi.provider.experimental.analyzer import Analyzer
 from pulumi.provider.experimental.component import ComponentProvider
-from recorder import Recording, Registered, construct
-from samples import SAMPLES, Sample, components, every_component, every_package
+from recorder import Recording, Registered
+from samples import SAMPLES, Sample, components, construct_sample, every_component, every_package
 
 
 def over_the_wire(value: object, declared: object = None) -> object:
@@ -51,7 +51,7 @@ def test_component_has_the_shape_that_the_host_calls(sample: Sample):
 def test_served_component_registers_the_same(sample: Sample, preview):
     wire = over_the_wire(sample.args, sample.args_type)
     provider = served(sample)
-    built = construct(lambda: provider.construct("mine", sample.token, wire), preview)
+    built = construct_sample(lambda: provider.construct("mine", sample.token, wire), preview)
     direct = sample.build(preview)
     assert by_name(built) == by_name(direct)
     assert built.outputs["mine"] == direct.outputs["mine"]

@@ -8,6 +8,8 @@ import pytest
 from recorder import refusal
 from samples import SAMPLES, Sample, components, every_component, every_package, modules
 
+SDKS = ("pulumi_aws.", "pulumi_azure_native.")
+
 
 @every_package
 def test_every_component_has_a_sample(package):
@@ -31,8 +33,10 @@ def test_component_waits_for_nothing(sample: Sample, preview):
 def test_children_are_parented_and_named_after_the_component(sample: Sample, preview):
     found = sample.children(preview)
     assert {each.parent for each in found} == {"mine"}
-    assert [each.name for each in found if not each.name.startswith("mine-")] == []
-    assert len({each.name for each in found}) == len(found)
+    # Azure names an account after its logical name, and takes no hyphens there.
+    prefixes = ("mine", "mine-") if sample.package == "azure" else ("mine-",)
+    assert [each.name for each in found if not each.name.startswith(prefixes)] == []
+    assert len({(each.type, each.name) for each in found}) == len(found)
 
 
 @every_component()
@@ -61,13 +65,15 @@ def test_importing_the_package_loads_no_sdk(package):
 
 
 @pytest.mark.parametrize(
-    ("package", "expected"), [("aws", ["pulumi", "pulumi_aws"]), ("kubernetes", ["pulumi"])], ids=str
+    ("package", "expected"),
+    [("aws", ["pulumi", "pulumi_aws"]), ("azure", ["pulumi", "pulumi_azure_native"]), ("kubernetes", ["pulumi"])],
+    ids=str,
 )
 def test_importing_components_loads_no_resource_class_and_no_other_sdk(package, expected):
     """Reading the classes of pulumi_aws.ec2 takes a second; a program pays for those services that it uses."""
     found = loaded_by(*modules(package))
     assert sorted({name.partition(".")[0] for name in found}) == expected
-    assert [name for name in found if name.startswith("pulumi_aws.") and name.count(".") > 1] == []
+    assert [name for name in found if name.startswith(SDKS) and name.count(".") > 1] == []
 
 
 def loaded_by(*names: str) -> list[str]:
