@@ -10,7 +10,7 @@ import pulumi
 
 from settings import SettingsError, read
 
-PROGRAMS = {"aws": "on_aws", "aws-batch": "on_aws_batch"}
+PROGRAMS = {"aws": "on_aws", "aws-batch": "on_aws_batch", "azure": "on_azure"}
 """The module of each stack."""
 EXPLAINED = 32
 """Exit code by which Pulumi's language hosts know that the program has told the user what is wrong."""

@@ -3,20 +3,21 @@
 from typing import Any
 
 import on_cluster
-from azure_parts import batch_pool_of, containers_of, mounts_of, shares_of
+from azure_parts import batch_pool_of, budget_of, containers_of, group_of, mounts_of, shares_of
 from azure_settings import AzureSettings
 from gpufleet.plan.quotas import judge_quotas
 from gpufleet.refusal import refuse_stack
 from gpufleet.rules.azure.batch_account import judge_azure_batch_account
 from gpufleet.rules.azure.batch_pool import judge_azure_batch_pool
+from gpufleet.rules.azure.budget import judge_azure_budget
 from gpufleet.rules.azure.cluster import judge_azure_cluster
 from gpufleet.rules.azure.files import judge_azure_files
 from gpufleet.rules.azure.network import judge_azure_network
 from gpufleet.rules.azure.nfs_share import judge_nfs_share
 from gpufleet.rules.azure.node_pool import judge_azure_pool
+from gpufleet.rules.azure.place import judge_azure_environment
 from gpufleet.rules.azure.registry import judge_azure_registry
 from gpufleet.rules.azure.stack import judge_azure_stack, judge_stack_mounts
-from gpufleet.rules.budget import judge_budget
 from gpufleet.rules.judged import Judged
 from gpufleet.rules.rule import Finding
 from parts import named, tags
@@ -32,26 +33,27 @@ def refuse(environment: str, settings: AzureSettings) -> None:
     """Judge every part by its plain values, so that one preview shows all faults and nothing is half made."""
     region = {"region": settings.location}
     # All parts have the same tags: what is wrong with them is said once.
+    group = judge_azure_environment(region | group_of(settings) | {"tags": tags(environment, settings)})
     judged: dict[str, list[Finding]] = {
-        "network": judge_azure_network(given(settings.network) | region | {"tags": tags(environment, settings)}),
+        "network": judge_azure_network(given(settings.network) | region),
         "files": judge_azure_files(given(settings.files) | region | _clients()),
-        "registry": judge_azure_registry(given(settings.registry) | region),
+        "registry": judge_azure_registry(given(settings.registry) | region | _place(settings)),
     }
     if settings.budget is not None:
-        judged["budget"] = judge_budget(given(settings.budget) | {"environment": environment})
+        judged["budget"] = judge_azure_budget(budget_of(settings) | {"environment": environment})
     if settings.cluster is not None:
-        judged |= _of_cluster(settings)
+        judged |= _of_cluster(environment, settings)
     if settings.batch is not None:
         judged["batch"] = judge_azure_batch_account(given(settings.batch.account) | region)
         judged |= {pool: _of_batch_pool(settings, pool) for pool in settings.batch.pools}
-    whole = [Judged(environment, each) for each in _as_a_whole(settings)]
+    whole = [Judged(environment, each) for each in [*group, *_as_a_whole(settings)]]
     agents = named(environment, {pool: given(intent) for pool, intent in settings.pools.items()})
     quotas = [given(quota) for quota in settings.quotas]
     whole += judge_quotas(environment, agents, settings.location, quotas, "azure")
     refuse_stack(named(environment, judged), whole)
 
 
-def _of_cluster(settings: AzureSettings) -> dict[str, list[Finding]]:
+def _of_cluster(environment: str, settings: AzureSettings) -> dict[str, list[Finding]]:
     assert settings.cluster is not None
     region = {"region": settings.location}
     judged = {
@@ -59,7 +61,8 @@ def _of_cluster(settings: AzureSettings) -> dict[str, list[Finding]]:
         "share": judge_nfs_share(given(settings.share) | region | {"client_subnet_ids": {"nodes": MADE_LATER}}),
     }
     judged |= {pool: judge_azure_pool(given(intent), settings.location) for pool, intent in settings.pools.items()}
-    return judged | on_cluster.judge(settings, on_cluster.arguments("", settings, PLACE, None), own=True)
+    on_it = on_cluster.arguments(environment, settings, PLACE, None)
+    return judged | on_cluster.judge(settings, on_it, own=True)
 
 
 def _of_batch_pool(settings: AzureSettings, pool: str) -> list[Finding]:
@@ -71,6 +74,12 @@ def _of_batch_pool(settings: AzureSettings, pool: str) -> list[Finding]:
 def _as_a_whole(settings: AzureSettings) -> list[Finding]:
     batch = None if settings.batch is None else settings.batch.pools
     return judge_azure_stack(settings.cluster is not None, settings.pools, batch)
+
+
+def _place(settings: AzureSettings) -> dict[str, Any]:
+    """Where the registry's private endpoint will be, if it has one."""
+    place = {"endpoint_subnet_id": MADE_LATER, "vnet_id": MADE_LATER}
+    return place if settings.registry.public is False else {}
 
 
 def _clients() -> dict[str, Any]:

@@ -26,12 +26,29 @@ def mounts_of(settings: AzureSettings, pool: str) -> list[dict[str, Any]]:
     chosen = settings.batch.pools[pool].mounts
     names = containers_of(settings) if chosen is None else chosen
     shares = set(shares_of(settings)) - set(containers_of(settings))
+    account = {"region": settings.location, "shared_keys": bool(settings.files.shared_keys)}
     return [
-        {"kind": "files", "share": name, "path": name}
-        if name in shares
-        else {"kind": "blob", "container": name, "path": name}
+        account
+        | ({"kind": "files", "share": name} if name in shares else {"kind": "blob", "container": name})
+        | {"path": name}
         for name in names
     ]
+
+
+def group_of(settings: AzureSettings) -> dict[str, Any]:
+    """The existing resource group's arguments; none for one of the environment's own."""
+    if settings.resource_group is None:
+        return {}
+    subscription = {"subscription_id": settings.subscription_id} if settings.subscription_id else {}
+    return {"resource_group_name": settings.resource_group} | subscription
+
+
+def budget_of(settings: AzureSettings) -> dict[str, Any]:
+    """The budget's arguments but what it watches.
+
+    With a cluster it goes by tag, as the cluster's nodes are paid for in a resource group of AKS's own.
+    """
+    return {"by_tag": settings.cluster is not None} | (given(settings.budget) if settings.budget else {})
 
 
 def batch_pool_of(settings: AzureSettings, pool: str) -> dict[str, Any]:

@@ -21,11 +21,12 @@ IN_NETWORK = {"client_subnet_ids", "endpoint_subnet_id", "vnet_id"}
 NetworkSettings = model_of(NetworkArgs, Section, without=FILLED)
 FilesSettings = model_of(SharedFilesArgs, Section, without={*FILLED, *IN_NETWORK, "client_principal_ids"})
 ShareSettings = model_of(NfsShareArgs, Section, without={*FILLED, *IN_NETWORK})
-RegistrySettings = model_of(RegistryArgs, Section, without={*FILLED, "pull_principal_ids"})
+RegistrySettings = model_of(RegistryArgs, Section, without={*FILLED, *IN_NETWORK, "pull_principal_ids"})
 BudgetSettings = model_of(BudgetArgs, Section, without={*FILLED, "scope", "environment"})
 AksSettings = model_of(ClusterArgs, Section, without={*FILLED, "subnet_id"})
 AgentPoolSettings = model_of(GpuNodeGroupArgs, Section, without={*FILLED, "cluster_name", "subnet_id"})
-AccountSettings = model_of(BatchAccountArgs, Section, without={*FILLED, "storage_account_id", "identity_id"})
+OF_STACK = {"storage_account_id", "storage_region", "identity_id"}
+AccountSettings = model_of(BatchAccountArgs, Section, without={*FILLED, *OF_STACK})
 _OF_MOUNTS = {"mounts", "registry_servers", "account_name", "identity_id", "subnet_id"}
 
 

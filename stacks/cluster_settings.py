@@ -1,6 +1,6 @@
 """The keys of an environment that is a Kubernetes cluster, the same on every cloud."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from gpufleet.kubernetes.mpi_operator import MpiOperatorArgs
 from gpufleet.kubernetes.shared_volume import SharedVolumeArgs
@@ -21,6 +21,9 @@ class TeamSettings(model_of(TeamArgs, Section, without={"namespace", "labels"}))
 
 class OnClusterSettings(Section):
     """Its pools and what is installed on it."""
+
+    SCALES_ITSELF: ClassVar[bool] = False
+    """Whether the cloud's clusters bring their autoscaler along."""
 
     pools: dict[str, PoolSettings] = {}
     """GPU node groups by name."""

@@ -48,9 +48,11 @@ def software(settings: OnClusterSettings, *, own: bool) -> Sequence[str]:
         return settings.software
     if not own:
         return ()
-    plugin = any(pool.image != BOTTLEROCKET for pool in settings.pools.values())
-    efa = any(pool.network == "efa" for pool in settings.pools.values())
-    needed = {"device-plugin": plugin, "efa-plugin": efa, "mpi-operator": True, "autoscaler": bool(settings.pools)}
+    pools = [given(pool) for pool in settings.pools.values()]
+    plugin = any(pool.get("image") != BOTTLEROCKET for pool in pools)
+    efa = any(pool.get("network") == "efa" for pool in pools)
+    autoscaler = bool(settings.pools) and not settings.SCALES_ITSELF
+    needed = {"device-plugin": plugin, "efa-plugin": efa, "mpi-operator": True, "autoscaler": autoscaler}
     return [name for name, is_needed in needed.items() if is_needed]
 
 

@@ -42,7 +42,11 @@ _WORDS = {
 }
 """What is illegal, and what would be legal, by pydantic's kind of error; for other kinds its own words do."""
 
-STACKS = {"aws": "aws_settings:AwsSettings", "aws-batch": "aws_batch_settings:AwsBatchSettings"}
+STACKS = {
+    "aws": "aws_settings:AwsSettings",
+    "aws-batch": "aws_batch_settings:AwsBatchSettings",
+    "azure": "azure_settings:AzureSettings",
+}
 """The settings of each stack, as module:class."""
 
 
@@ -74,8 +78,9 @@ class SharedSettings(Section):
     OF_PROVIDER: ClassVar[frozenset[str]]
     """Settings that come from a key of that namespace instead of one of ours."""
 
-    cloud: Literal["aws", "aws-batch"]
-    """Which stack this environment is: aws, an EKS cluster; or aws-batch, AWS Batch without one."""
+    cloud: Literal["aws", "aws-batch", "azure"]
+    """Which stack this environment is: aws, an EKS cluster; aws-batch, AWS Batch without one; or azure, an AKS cluster,
+    Azure Batch, or both."""
     owner: str = Field(min_length=1)
     """Who answers for the environment; a tag on everything."""
     project: str = Field(min_length=1)

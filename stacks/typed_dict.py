@@ -2,9 +2,10 @@
 
 import ast
 import inspect
+import sys
 import textwrap
 import typing
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any, TypeVar
 
 import pulumi
@@ -57,7 +58,7 @@ def _texts(definition: type) -> dict[str, str]:
     tree = ast.parse(textwrap.dedent(inspect.getsource(definition))).body[0]
     assert isinstance(tree, ast.ClassDef)
     texts: dict[str, str] = {}
-    for parent in getattr(definition, "__orig_bases__", definition.__bases__):
+    for parent in _parents(definition, tree):
         declares = isinstance(parent, type) and issubclass(parent, BaseModel) and parent is not BaseModel
         if declares or typing.is_typeddict(parent):
             texts |= texts_of(parent)
@@ -68,3 +69,14 @@ def _texts(definition: type) -> dict[str, str]:
             case _:
                 pass
     return texts
+
+
+def _parents(definition: type, tree: ast.ClassDef) -> Iterator[type]:
+    """The classes that a definition names. Before Python 3.12 a TypedDict remembers none, so its source is asked."""
+    if not typing.is_typeddict(definition):
+        yield from definition.__bases__
+        return
+    known = vars(sys.modules[definition.__module__])
+    for base in tree.bases:
+        if isinstance(base, ast.Name) and isinstance(known.get(base.id), type):
+            yield known[base.id]

@@ -3,10 +3,10 @@
 import sys
 import types
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import get_args, get_origin
+from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -53,9 +53,18 @@ def policies() -> str:
 
 def aws_batch() -> str:
     """docs/aws-batch.md, with the keys that an environment on EKS has not, or means otherwise."""
-    rows = [row for row in _keys("aws-batch") if row not in _keys("aws")]
-    table = markdown(_COLUMNS, rows)
-    return between((ROOT / "docs" / "aws-batch.md").read_text(encoding="utf-8"), "configuration", table)
+    return _unlike_eks("aws-batch", "aws-batch.md")
+
+
+def azure() -> str:
+    """docs/azure.md, with the keys that an environment on EKS has not, or means otherwise."""
+    return _unlike_eks("azure", "azure.md")
+
+
+def _unlike_eks(stack: str, file: str) -> str:
+    known = set(_keys("aws"))
+    table = markdown(_COLUMNS, [row for row in _keys(stack) if row not in known])
+    return between((ROOT / "docs" / file).read_text(encoding="utf-8"), "configuration", table)
 
 
 def configuration() -> str:
@@ -69,15 +78,15 @@ _COLUMNS = ("key", "kind", "default", "what it is")
 def _keys(stack: str) -> list[tuple[str, str, str, str]]:
     """A row for each key of a stack's settings."""
     sys.path.insert(0, str(ROOT / "stacks"))
-    walk, model_for = import_module("setting_keys").walk, import_module("settings").model_for
+    walk, model = import_module("setting_keys").walk, import_module("settings").model_for(stack)
     return [
-        (_key(key), _kind(field.annotation), _default(field), (field.description or "").replace("``", "`"))
-        for key, field in walk(model_for(stack))
+        (_key(key, model), _kind(field.annotation), _default(field), (field.description or "").replace("``", "`"))
+        for key, field in walk(model)
     ]
 
 
-def _key(key: str) -> str:
-    return "`aws:region`" if key == "region" else f"`gpufleet:{key}`"
+def _key(key: str, model: Any) -> str:  # noqa: ANN401 - a class of stacks/, which is no package
+    return f"`{model.PROVIDER}:{key}`" if key in model.OF_PROVIDER else f"`gpufleet:{key}`"
 
 
 def _default(field: FieldInfo) -> str:
@@ -117,42 +126,53 @@ def rules() -> str:
 
 def refusals() -> str:
     """docs/refusals.md."""
-    rows = list(refusal_rows(load_table("aws")))
-    kinds = ", ".join(f"{sum(row[5].startswith(kind) for row in rows)} {kind}" for kind in EVIDENCE)
-    return (
-        f"# What the simulated AWS refuses\n\n{GENERATED}\n"
-        f"{len(rows)} refusals: {kinds}.\n\n"
+    by_cloud = {cloud: list(refusal_rows(load_table(cloud))) for cloud in CLOUDS}
+    parts = [
+        f"# What the simulated clouds refuse\n\n{GENERATED}\n"
         "*Observed*: in the words that users pasted, or measured. *Documented*: the cloud's or the provider's\n"
         "documentation says so. *Assumed*: nobody was found who wrote it down, or not in these words.\n"
         "Beside these, inputs are checked against the SDK's and the service's own models (docs/rehearsal.md).\n"
-        "A test triggers each row and a legal neighbour of it, and proves that a refusal leaves no trace.\n\n"
-        f"{markdown(HEADINGS, rows)}"
-    )
+        "A test triggers each row and a legal neighbour of it, and proves that a refusal leaves no trace.\n"
+    ]
+    for cloud, rows in by_cloud.items():
+        kinds = ", ".join(f"{sum(row[5].startswith(kind) for row in rows)} {kind}" for kind in EVIDENCE)
+        parts.append(f"## {CLOUDS[cloud]}\n\n{len(rows)} refusals: {kinds}.\n\n{markdown(HEADINGS, rows)}")
+    return "\n".join(parts)
 
 
 EVIDENCE = ("observed", "documented", "assumed")
+CLOUDS = {"aws": "AWS", "azure-native": "Azure"}
+"""Tables of simulated clouds, with their headings."""
 
 
 def latencies() -> str:
     """docs/latencies.md."""
-    rows = []
-    for type_, row in sorted(load_table("aws").types.items()):
+    parts = [
+        f"# How long the clouds take\n\n{GENERATED}\n"
+        "Seconds of wall clock that a deployment engine sees, by resource and operation. The estimate of `gpufleet\n"
+        "rehearse` adds the typical ones along the engine's own dependencies; region and load move each by a\n"
+        "factor of two. How sure: A five or more published logs, B one to four, C derived from whole-test durations,\n"
+        "D assumed: draw no conclusion from a D. A case goes before the row above it; its condition is in the YAML.\n"
+    ]
+    for cloud, heading in CLOUDS.items():
+        table = markdown(("type", "operation", "typical", "range", "sure", "source"), _durations(cloud))
+        parts.append(f"## {heading}\n\n{table}")
+    return "\n".join(parts)
+
+
+def _durations(cloud: str) -> Iterator[tuple[str, ...]]:
+    """A row for each operation of a cloud's types, and for each of its cases."""
+    for type_, row in sorted(load_table(cloud).types.items()):
         if row.hidden:
             continue
         for operation in ("create", "update", "delete"):
             timing = getattr(row.latency, operation)
             if timing is None:
                 continue
-            rows.append(_duration(type_, operation, timing))
-            rows += [_duration(type_, f"{operation}, case {n}", case) for n, case in enumerate(timing.cases, start=1)]
-    return (
-        f"# How long AWS takes\n\n{GENERATED}\n"
-        "Seconds of wall clock that a deployment engine sees, by resource and operation. The estimate of `gpufleet\n"
-        "rehearse` adds the typical ones along the engine's own dependencies; region and load move each by a\n"
-        "factor of two. How sure: A five or more published logs, B one to four, C derived from whole-test durations,\n"
-        "D assumed: draw no conclusion from a D. A case goes before the row above it; its condition is in the YAML.\n\n"
-        f"{markdown(('type', 'operation', 'typical', 'range', 'sure', 'source'), rows)}"
-    )
+            yield _duration(type_, operation, timing)
+            yield from (
+                _duration(type_, f"{operation}, case {n}", case) for n, case in enumerate(timing.cases, start=1)
+            )
 
 
 def _duration(type_: str, operation: str, duration: Duration) -> tuple[str, ...]:

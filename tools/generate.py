@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 GENERATORS: dict[str, str] = {
     "README.md": "documents:readme",
     "docs/aws-batch.md": "documents:aws_batch",
+    "docs/azure.md": "documents:azure",
     "docs/policies.md": "documents:policies",
     "docs/rules.md": "documents:rules",
     "docs/refusals.md": "documents:refusals",

@@ -20,6 +20,7 @@ from gpufleet.errors import UserError
 from gpufleet_rehearsal.atomic_file import write_in_one_step
 from gpufleet_rehearsal.cloud.settings import load_settings
 from gpufleet_rehearsal.cloud.store import ensure_room
+from gpufleet_rehearsal.provider.plugin import CLOUDS
 from gpufleet_rehearsal.stack_config import StackConfig, stack_config
 from gpufleet_rehearsal.yaml_file import read_yaml
 
@@ -200,6 +201,16 @@ class Home:
         """The configuration of a stack that the engine gets to see. Errors: UserError for the user's file."""
         name = f"Pulumi.{stack}.yaml"
         return stack_config(self.configuration(stack), self._copies / name, self._state(stack))
+
+    def cloud(self, stack: str) -> str:
+        """Which of the clouds a stack is on: the one whose provider its configuration names, else the first.
+
+        Errors: UserError for a file that cannot be read.
+        """
+        document = read_yaml(self.configuration(stack))
+        config = document.get("config") if isinstance(document, dict) else None
+        namespaces = {str(key).partition(":")[0] for key in config} if isinstance(config, dict) else set()
+        return next((cloud for cloud in CLOUDS if cloud in namespaces), CLOUDS[0])
 
     def account(self, environment: str) -> Path:
         """The file that lists what the simulated account holds before an environment comes up (account.py)."""

@@ -20,7 +20,11 @@ from gpufleet_rehearsal.critical_path import minutes, names, time_to_up
 from gpufleet_rehearsal.home import Home, HomeError, write_settings
 
 DEFAULT_LATENCY_SCALE = 0.01
-CLUSTER = "aws:eks/cluster:Cluster"
+CLUSTERS = ("aws:eks/cluster:Cluster", "azure-native:containerservice:ManagedCluster")
+ACCOUNTS = {
+    "aws": "the account 000000000000",
+    "azure-native": "the subscription 00000000-0000-0000-0000-000000000000",
+}
 FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
 
 
@@ -55,7 +59,7 @@ def prepare(home: Home, plan: Plan) -> Engine:
     home.prepare()
     settings = {"latency_scale": plan.latency_scale, "seed": plan.seed, "faults": list(plan.faults)}
     write_settings(home, settings | {"control_plane": plan.control_plane})
-    cloud = open_cloud("aws", home.root)
+    cloud = open_cloud(home.cloud(plan.environment), home.root)
     furnish(cloud, home.account(plan.environment))
     engine = home.open_stack(plan.environment)
     if plan.put is not None:
@@ -83,9 +87,10 @@ def put(cloud: Cloud, engine: Engine, environment: str, file: Path) -> None:
 def rehearse(home: Home, plan: Plan, console: Console) -> int:
     """Carry out the plan. Exit code: 1 when the engine fails, or a destroy leaves behind what nobody asked to keep."""
     engine = prepare(home, plan)
+    account = ACCOUNTS[home.cloud(plan.environment)]
     console.print(
-        f"[bold]Rehearsal of {plan.environment} on a SIMULATED cloud[/]: engine and program are real, the account "
-        "000000000000 is not. Nothing is made anywhere else, nothing costs money."
+        f"[bold]Rehearsal of {plan.environment} on a SIMULATED cloud[/]: engine and program are real, {account} is "
+        "not. Nothing is made anywhere else, nothing costs money."
     )
     run = _destroy if plan.destroy else _up
     code = run(home, engine, plan, console)
@@ -116,7 +121,7 @@ def _up(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
         return code
     state = engine.state(plan.environment)
     home.control_plane.follow_fleet()
-    cloud = open_cloud("aws", home.root)
+    cloud = open_cloud(home.cloud(plan.environment), home.root)
     console.print(tree(plan.environment, state))
     for name, value in engine.outputs(plan.environment).items():
         console.print(f"  [bold]{escape(name)}[/]: {escape(str(value))}", soft_wrap=True)
@@ -178,15 +183,15 @@ def tree(environment: str, state: Sequence[Mapping[str, Any]]) -> Tree:
 
 def _destroy(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
     code = engine.destroy(plan.environment, "--exclude-protected")
+    cloud = open_cloud(home.cloud(plan.environment), home.root)
     if code != 0:
-        _, left = remains(open_cloud("aws", home.root), plan.environment, engine.state(plan.environment))
+        _, left = remains(cloud, plan.environment, engine.state(plan.environment))
         for resource in left:
             console.print(
                 f"  [bold red]in nobody's state[/]: {resource.name} ({resource.type} {resource.id})", soft_wrap=True
             )
         return code
     state = engine.state(plan.environment)
-    cloud = open_cloud("aws", home.root)
     kept, left = remains(cloud, plan.environment, state)
     for resource in kept:
         files = cloud.store.files(resource)
@@ -194,7 +199,7 @@ def _destroy(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
         console.print(f"  kept, as the configuration says: {resource.name} ({resource.id}){lies}", soft_wrap=True)
     for resource in left:
         console.print(f"  [bold red]left behind[/]: {resource.name} ({resource.type} {resource.id})", soft_wrap=True)
-    if not cloud.store.resources(CLUSTER):
+    if not any(cloud.store.resources(cluster) for cluster in CLUSTERS):
         # A cluster takes its control plane along.
         home.control_plane.stop()
     if left:

@@ -250,3 +250,17 @@ def test_which_commands_write_configuration(command: str, writes: bool) -> None:
 )
 def test_which_stack_a_command_names(command: str, stack: str | None) -> None:
     assert stack_of(command.split()) == stack
+
+
+@pytest.mark.parametrize(
+    ("config", "cloud"),
+    [
+        ("config: {aws:region: us-east-1}\n", "aws"),
+        ("config: {azure-native:location: eastus, a:b: 1}\n", "azure-native"),
+        ("config: {a:b: 1}\n", "aws"),
+        ("", "aws"),
+    ],
+)
+def test_cloud_is_the_one_whose_provider_is_configured(home: Home, config: str, cloud: str) -> None:
+    (home.project / "Pulumi.dev.yaml").write_text(config)
+    assert home.cloud("dev") == cloud

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpufleet.cli.exits import for_the_user
+from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
     from gpufleet.adopt import Inventory
@@ -66,6 +67,8 @@ def _engine_and_inventory(program: Path, environment: str) -> tuple["Engine", "I
 
         engine = Engine(program.resolve())
         config = json.loads(engine.answer("config", "--json", "--stack", environment))
+        if any(key.startswith("azure-native:") for key in config):
+            raise _not_on_azure(environment)
         # Looked at elsewhere, the account would seem to hold nothing.
         region, profile = (config.get(f"aws:{key}", {}).get("value") for key in ("region", "profile"))
         return engine, AwsInventory(region, profile)
@@ -75,4 +78,14 @@ def _engine_and_inventory(program: Path, environment: str) -> tuple["Engine", "I
 
     home = Home.of(program, Path(rehearsal))
     home.prepare()
-    return home.engine(environment), SimulatedInventory(open_cloud("aws", home.root))
+    cloud = home.cloud(environment)
+    if cloud != "aws":
+        raise _not_on_azure(environment)
+    return home.engine(environment), SimulatedInventory(open_cloud(cloud, home.root))
+
+
+def _not_on_azure(environment: str) -> UserError:
+    return UserError(
+        f"{environment}: gpufleet adopt looks at AWS only; all of an Azure environment lies in one resource group: "
+        "`az resource list --resource-group GROUP` lists it, `pulumi import` takes each over by its id"
+    )

@@ -82,7 +82,7 @@ FAULTS = [
     ),
     (
         {"gpufleet:cloud": "awz"},
-        "gpufleet:cloud='awz': is none of the legal words; use 'aws' or 'aws-batch' [config-value]",
+        "gpufleet:cloud='awz': is none of the legal words; use 'aws', 'aws-batch' or 'azure' [config-value]",
     ),
     ({"gpufleet:cluster": "x"}, "gpufleet:cluster='x': is no mapping; write keys under it [config-value]"),
     ({"gpufleet:pools": "[1]"}, "gpufleet:pools=[1]: is no mapping; write keys under it [config-value]"),
