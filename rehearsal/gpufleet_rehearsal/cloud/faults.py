@@ -12,7 +12,8 @@ A fault is one line of text:
     die:aws:eks/cluster:Cluster            the plugin dies when the cloud has made it and before it answers; also
                                            die:aws:...:2, die:@name, die:#7
     capacity:g5.8xlarge:use1-az1           no capacity for this instance type in this zone, the 1st time that it is
-                                           asked for; capacity:g5.8xlarge:use1-az1:* for ever
+                                           asked for; capacity:g5.8xlarge:use1-az1:* for ever; on Azure
+                                           capacity:Standard_NC24ads_A100_v4:eastus-1, or :eastus without zones
 
 Counting begins when the fault is first among the settings; a fault that has struck does not strike again (but for `*`,
 `share` and `slow`), so that the next `up` converges. The counts are in the store and survive every process.
@@ -39,7 +40,7 @@ _OPERATION = re.compile(
 )
 _SHARE = re.compile(r"share:(?P<share>0?\.\d+|[01](?:\.0+)?)")
 _SLOW = re.compile(r"slow:(?P<type>\*|[\w-]+:[\w/-]+:\w+):(?P<factor>\d+(?:\.\d+)?)")
-_CAPACITY = re.compile(r"capacity:(?P<type>[a-z0-9-]+\.[a-z0-9-]+):(?P<zone>[a-z0-9-]+)(?::(?P<n>\*))?")
+_CAPACITY = re.compile(r"capacity:(?P<type>[a-z0-9-]+\.[a-z0-9-]+|Standard_\w+):(?P<zone>[a-z0-9-]+)(?::(?P<n>\*))?")
 
 
 class FaultError(UserError):

@@ -140,10 +140,11 @@ def held(around: CloudView, row: TypeRow, target: Resource) -> No | None:
         for hold in its_row.held_by:
             for holder in _holders(around, hold):
                 # What goes along with the target holds nothing of it.
+                goes_along = any(holder.serial == other.serial for other in within)
                 if (
                     holder.owner != one.serial
                     and holder.serial != target.serial
-                    and all(holder.serial != other.serial for other in within)
+                    and (not goes_along or (hold.nested and one is target))
                     and _holds(around, hold, holder, one.handles)
                 ):
                     return No(hold.code, words(hold.text, Scope(one, around)), hold.retries)

@@ -161,11 +161,13 @@ class NoCapacity(Condition, operator="no_capacity"):
 class OverQuota(Condition, operator="over_quota"):
     """`over_quota: {type: instanceTypes[*], count: scalingConfig.desiredSize}`: with so many instances of the first
     instance type there, those of all resources of this kind together have more vCPUs than the settings' quota of its
-    family. Instances on Spot or in a capacity block are to be left out by `unless`."""
+    family; with `family`, of that one for all types (a service's own quota). Instances on Spot or in a capacity block
+    are to be left out by `unless`."""
 
     type: PathText
     count: PathText
     unless: When | None = None
+    family: str | None = None
 
     def holds(self, scope: Scope) -> bool:
         family, asked = self._vcpus(scope)
@@ -181,4 +183,4 @@ class OverQuota(Condition, operator="over_quota"):
         if not types or not counts or (self.unless is not None and self.unless.holds(scope)):
             return None, 0
         kind = plain(types[0])
-        return scope.around.family(kind), float(plain(counts[0])) * (scope.around.vcpus(kind) or 0)
+        return self.family or scope.around.family(kind), float(plain(counts[0])) * (scope.around.vcpus(kind) or 0)

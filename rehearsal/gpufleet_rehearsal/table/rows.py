@@ -98,6 +98,8 @@ class HeldBy(Row):
     settles: float = 0
     lingers: float = 0
     retries: float = 0
+    nested: bool = False
+    """Whether it holds the target even where it lies in it (`CloudRow.ids`), and so would go along."""
     source: str
     evidence: Evidence
 
