@@ -1,36 +1,38 @@
-"""`gpufleet jobs outputs list|get`: what jobs on AWS Batch have written to the environment's bucket."""
+"""`gpufleet jobs outputs list|get`: what jobs on AWS or Azure Batch have left in its bucket or container."""
 
 import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from gpufleet.cli.data import progress_lines
-from gpufleet.cli.environments import of_environment, settings_of
+from gpufleet.cli.environments import of_environment, on_option, settings_of
 from gpufleet.cli.exits import for_the_user
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
-    from gpufleet.jobs.batch.outputs import Outputs
+    from gpufleet.jobs.azure_batch import outputs as azure_batch
+    from gpufleet.jobs.batch import outputs as batch
+    from gpufleet.jobs.settings import Settings
 
 
 @click.group("outputs")
 def job_outputs() -> None:
-    """What a job on AWS Batch has written to $GPUFLEET_OUTPUTS, its place in the environment's bucket."""
+    """What a job on AWS Batch or Azure Batch has written to $GPUFLEET_OUTPUTS, its place in the bucket or container."""
 
 
 @job_outputs.command("list")
 @of_environment
+@on_option
 @click.argument("job")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @for_the_user
-def list_(environment: str, job: str, program: Path, outputs: Path | None, as_json: bool) -> int:
-    """A job's files: bytes, when they were written, path. JOB:7 is a child of an array."""
-    found = [
-        (each.path, each.size, each.changed.strftime("%Y-%m-%dT%H:%M:%SZ"))
-        for each in _outputs(environment, program, outputs).listed(job)
-    ]
+def list_(environment: str, job: str, program: Path, outputs: Path | None, on: str | None, as_json: bool) -> int:
+    """A job's files: bytes, when they were written, path. On AWS Batch, JOB:7 is a child of an array."""
+    found = list(_listed(settings_of(environment, program, outputs, on), job))
     if as_json:
         click.echo(json.dumps([dict(zip(("path", "bytes", "changed"), each, strict=True)) for each in found], indent=2))
         return 0
@@ -41,10 +43,11 @@ def list_(environment: str, job: str, program: Path, outputs: Path | None, as_js
 
 @job_outputs.command()
 @of_environment
+@on_option
 @click.argument("job")
 @click.argument("directory", metavar="[DIR]", type=click.Path(path_type=Path), required=False)
 @for_the_user
-def get(environment: str, job: str, directory: Path | None, program: Path, outputs: Path | None) -> int:
+def get(environment: str, job: str, directory: Path | None, program: Path, outputs: Path | None, on: str | None) -> int:
     """Copy a job's files to DIR, by default one of the job's name here. What is there already is not fetched again.
 
     \b
@@ -52,7 +55,7 @@ def get(environment: str, job: str, directory: Path | None, program: Path, outpu
     """
     place = directory or Path(job.replace(":", "-"))
     files = moved = 0
-    for each in _outputs(environment, program, outputs).get(job, place):
+    for each in _outputs(settings_of(environment, program, outputs, on)).get(job, place):
         how = "was here already" if not each.moved and each.size else f"{each.moved:,} bytes fetched"
         click.echo(f"{each.path}: {each.size:,} bytes, {how}")
         files, moved = files + 1, moved + each.moved
@@ -60,13 +63,27 @@ def get(environment: str, job: str, directory: Path | None, program: Path, outpu
     return 0
 
 
-def _outputs(environment: str, program: Path, outputs: Path | None) -> "Outputs":
+def _listed(settings: "Settings", job: str) -> Iterator[tuple[str, int, str]]:
+    """Path, bytes and time of each file."""
+    for each in _outputs(settings).listed(job):
+        changed = each.changed if isinstance(each.changed, datetime) else datetime.fromtimestamp(each.changed, UTC)
+        yield each.path, each.size, changed.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _outputs(settings: "Settings") -> "batch.Outputs | azure_batch.Outputs":
+    if settings.azure_batch and settings.storage:
+        from gpufleet.jobs.azure_batch.outputs import Outputs as AzureOutputs
+        from gpufleet.jobs.azure_storage.blob_files import BlobFiles
+        from gpufleet.jobs.azure_storage.clients import blob_service
+
+        files = BlobFiles(settings.storage, blob_service(settings.storage), progress_lines())
+        return AzureOutputs(files, settings.azure_batch, settings.environment)
+    if settings.batch is None:
+        raise UserError(
+            f"{settings.environment}: its jobs run on Kubernetes, and write to the shared volume; use "
+            "`gpufleet data get`"
+        )
     from gpufleet.jobs.batch.aws import Aws
     from gpufleet.jobs.batch.outputs import Outputs
 
-    settings = settings_of(environment, program, outputs)
-    if settings.batch is None:
-        raise UserError(
-            f"{environment}: its jobs run on Kubernetes, and write to the shared volume; use `gpufleet data get`"
-        )
-    return Outputs(Aws(settings.batch.region), settings.batch, environment, progress_lines())
+    return Outputs(Aws(settings.batch.region), settings.batch, settings.environment, progress_lines())

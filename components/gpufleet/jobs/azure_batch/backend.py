@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.azure_batch.azure import AzureBatch
@@ -41,7 +40,8 @@ class AzureBatchBackend:
         self._all = settings
         self._settings: AzureBatchSettings = settings.azure_batch
         self._azure = AzureBatch(self._settings)
-        self._blobs = Blobs(self._settings)
+        assert settings.storage is not None
+        self._blobs = Blobs(settings.storage)
         self._jobs = Jobs(self._azure, self._settings, settings.environment)
         self._recorded = recorded or dict
         self._waiting_minutes = waiting_minutes
@@ -59,7 +59,7 @@ class AzureBatchBackend:
         try:
             for file in wanted.program:
                 name = f"{self._settings.folder(wanted.name)}/{file.path}"
-                self._blobs.put(self._settings.scripts, name, _content(file.source))
+                self._blobs.put(self._settings.scripts, name, file.source)
             if wanted.program:
                 note(f"{wanted.name}: {len(wanted.program)} files sent to container {self._settings.scripts}")
             self._changing(wanted.name, "create_task", "BatchTaskCreateOptions", wanted.task)
@@ -135,10 +135,3 @@ class AzureBatchBackend:
                 f"{error}; job {name} is left without its task: {second}; remove it with "
                 f"`az batch job delete --job-id {name}`"
             ) from error
-
-
-def _content(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}; it belongs to the job's script") from error

@@ -25,8 +25,8 @@ class MemoryBlobs:
     def __init__(self, *_: object) -> None:
         self.content: dict[tuple[str, str], bytes] = {}
 
-    def put(self, container: str, name: str, content: bytes) -> None:
-        self.content[container, name] = content
+    def put(self, container: str, name: str, file: Path) -> None:
+        self.content[container, name] = file.read_bytes()
 
     def read(self, container: str, name: str, begin: int = 0) -> bytes | None:
         found = self.content.get((container, name))
