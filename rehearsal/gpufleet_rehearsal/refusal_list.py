@@ -1,6 +1,6 @@
-"""Everything that the simulated cloud refuses, as rows for people: on the terminal, and in docs/refusals.md."""
+"""Everything that a simulated cloud refuses, as rows for people: on the terminal, and in docs/refusals.md."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpufleet_rehearsal.table.loading import Table, load_table
 
@@ -13,6 +13,9 @@ def refusal_rows(table: Table) -> Iterator[tuple[str, ...]]:
         comes = "at once" if refusal.comes == "at-once" else f"in the status, after {refusal.after:g} s"
         words, evidence = f"{refusal.code}: {refusal.text}", f"{refusal.evidence} {refusal.date}"
         yield (refusal.name, _kind(refusal.type), refusal.operation, comes, words, evidence, refusal.source)
+    if (exists := table.row.exists) is not None:
+        words = f"{exists.code}: {exists.text}" if exists.code else exists.text
+        yield ("id taken", "every type", "create", "at once", words, exists.evidence, exists.source)
     for type_, row in sorted(table.types.items()):
         for hold in row.held_by:
             words = f"{hold.code}: {hold.text}"
@@ -29,14 +32,17 @@ def refusal_rows(table: Table) -> Iterator[tuple[str, ...]]:
 
 
 def _kind(type_: str) -> str:
-    """aws:eks/nodeGroup:NodeGroup -> eks NodeGroup."""
+    """aws:eks/nodeGroup:NodeGroup -> eks NodeGroup; azure-native:batch:Pool -> batch Pool."""
     return f"{type_.split(':')[1].split('/')[0]} {type_.split(':')[-1]}"
 
 
-def refusal_text(cloud: str = "aws") -> str:
+def refusal_text(clouds: Sequence[str] = ("aws", "azure-native")) -> str:
     """The list for a terminal of any width, and for grep."""
-    rows = list(refusal_rows(load_table(cloud)))
-    blocks = [f"{len(rows)} things that the simulated {cloud} refuses"]
-    for name, kind, operation, comes, words, evidence, source in rows:
-        blocks.append(f"{name} ({kind}, {operation}, {comes})\n    {' '.join(words.split())}\n    {evidence}: {source}")
+    blocks: list[str] = []
+    for cloud in clouds:
+        rows = list(refusal_rows(load_table(cloud)))
+        blocks.append(f"{len(rows)} things that the simulated {cloud} refuses")
+        for name, kind, operation, comes, words, evidence, source in rows:
+            said = " ".join(words.split())
+            blocks.append(f"{name} ({kind}, {operation}, {comes})\n    {said}\n    {evidence}: {source}")
     return "\n\n".join(blocks)

@@ -124,10 +124,12 @@ def test_what_is_raised_for_the_user_is_shown_without_a_traceback(error: Excepti
 def test_refusals_are_whole_on_any_terminal(columns: str) -> None:
     done = CliRunner().invoke(main, ["rehearse", "--refusals"], env={"COLUMNS": columns})
     assert "…" not in done.output
-    heading, *blocks = done.output.rstrip().split("\n\n")
-    assert heading == f"{len(blocks)} things that the simulated aws refuses"
-    assert len(blocks) > 100
-    assert all(block.count("\n") == 2 for block in blocks)
+    blocks = done.output.rstrip().split("\n\n")
+    aws, azure = (n for n, block in enumerate(blocks) if "things that the simulated" in block)
+    assert blocks[aws] == f"{azure - 1} things that the simulated aws refuses"
+    assert blocks[azure] == f"{len(blocks) - azure - 1} things that the simulated azure-native refuses"
+    assert min(azure, len(blocks) - azure) > 100
+    assert all(block.count("\n") == 2 for n, block in enumerate(blocks) if n not in (aws, azure))
 
 
 def test_help_imports_neither_pulumi_nor_kubernetes_nor_the_rehearsal() -> None:
