@@ -12,6 +12,7 @@ from gpufleet.cli.cost import cost
 from gpufleet.cli.data import data
 from gpufleet.cli.images import images
 from gpufleet.cli.jobs import jobs
+from gpufleet.cli.pool import pool
 from gpufleet.cli.preflight import preflight
 from gpufleet.cli.rehearse import rehearse
 
@@ -22,5 +23,5 @@ def main() -> None:
     """Multi-node GPU training environments with Pulumi: rehearse them, repair them, know them."""
 
 
-for command in (adopt, catalog, check, cost, data, images, jobs, preflight, rehearse):
+for command in (adopt, catalog, check, cost, data, images, jobs, pool, preflight, rehearse):
     main.add_command(command)

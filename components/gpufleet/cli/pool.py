@@ -1,0 +1,102 @@
+"""`gpufleet pool resize|autoscale`: how many nodes a pool of Azure Batch has, for the time being."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gpufleet.cli.environments import of_environment, settings_of
+from gpufleet.cli.exits import for_the_user
+
+if TYPE_CHECKING:
+    from gpufleet.jobs.azure_batch.pool_size import PoolSize
+    from gpufleet.jobs.settings import Pool, Settings
+
+_UNTIL = "a `pulumi up` that changes the pool makes it what the configuration says"
+
+
+@click.group()
+def pool() -> None:
+    """Nodes of a pool of Azure Batch. Pools of Kubernetes and of AWS Batch scale by themselves."""
+
+
+@pool.command()
+@of_environment
+@click.argument("name", metavar="POOL")
+@click.argument("nodes", type=int)
+@click.option(
+    "--wait", "minutes", type=float, metavar="MINUTES", help="How long to wait for the nodes. Default 15; 0 for not."
+)
+@for_the_user
+def resize(environment: str, name: str, nodes: int, minutes: float | None, program: Path, outputs: Path | None) -> int:
+    """Give POOL a fixed number of NODES, and wait for them. Its formula, if it has one, is switched off.
+
+    \b
+    gpufleet pool resize azure-dev spot 2
+    gpufleet pool resize azure-dev spot 0
+    """
+    from gpufleet.jobs.azure_batch.pool_size import WAIT_MINUTES
+
+    settings = _settings(environment, program, outputs)
+    found = settings.pool(name)
+    for line in _size(settings, found).resize(nodes, WAIT_MINUTES if minutes is None else minutes):
+        click.echo(line)
+    _note(found, settings, nodes, "cost")
+    return 0
+
+
+@pool.command()
+@of_environment
+@click.argument("name", metavar="POOL")
+@click.option("--min", "least", type=int, metavar="N", help="Fewest nodes. Default 0.", default=0)
+@click.option("--max", "most", type=int, metavar="N", required=True, help="Most nodes.")
+@for_the_user
+def autoscale(environment: str, name: str, least: int, most: int, program: Path, outputs: Path | None) -> int:
+    """Have POOL's nodes follow its tasks, from --min to --max.
+
+    \b
+    gpufleet pool autoscale azure-dev spot --min 0 --max 10
+    """
+    from gpufleet.azure.autoscale_formula import autoscale_formula
+    from gpufleet.rules.azure.batch_autoscale import DEFAULT_IDLE
+
+    settings = _settings(environment, program, outputs)
+    found = settings.pool(name)
+    size = _size(settings, found)
+    own = size.pool
+    idle = own.idle_minutes or DEFAULT_IDLE
+    formula = autoscale_formula(min=least, max=most, spot=own.spot, idle_minutes=idle, task_nodes=own.task_nodes)
+    for line in size.autoscale(formula, least, most):
+        click.echo(line)
+    _note(found, settings, most, "cost up to")
+    return 0
+
+
+def _settings(environment: str, program: Path, outputs: Path | None) -> "Settings":
+    settings = settings_of(environment, program, outputs, "azure-batch")
+    assert settings.azure_batch is not None
+    return settings
+
+
+def _size(settings: "Settings", found: "Pool") -> "PoolSize":
+    from gpufleet.jobs.azure_batch.azure import AzureBatch
+    from gpufleet.jobs.azure_batch.pool_size import PoolSize
+
+    azure = settings.azure_batch
+    assert azure is not None
+    return PoolSize(AzureBatch(azure), settings.environment, found.name, azure.pools[found.name], found.max)
+
+
+def _note(found: "Pool", settings: "Settings", nodes: int, cost: str) -> None:
+    """What so many nodes cost, and until when the number holds."""
+    from gpufleet.catalog import azure as catalog
+
+    batch = settings.azure_batch
+    assert batch is not None
+    prices = [catalog().price(each, batch.region) for each in found.types]
+    known = [price for price in prices if price is not None]
+    if nodes and known:
+        spot = " (list price; Spot is cheaper)" if batch.pools[found.name].spot else " (list price)"
+        what = f"{nodes} of {', '.join(found.types)} {cost} {nodes * max(known):,.2f} USD an hour{spot}"
+        click.echo(f"{found.name}: {what}", err=True)
+    click.echo(f"{found.name}: {_UNTIL}", err=True)
