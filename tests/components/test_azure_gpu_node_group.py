@@ -99,6 +99,8 @@ def test_infiniband_in_a_proximity_placement_group_of_its_own(preview: bool) -> 
     assert recording.inputs(PLACEMENT) == {
         "trainers-placement": {**HERE, "intent": {"vmSizes": ["Standard_ND96isr_H100_v5"]}, "zones": ["1"]}
     }
+    assert recording.one(PLACEMENT).replace_on_changes == ("intent", "zones")
+    assert recording.one(PLACEMENT).delete_before_replace is None
     assert recording.inputs(NODES)["trainers-nodes"] == expected(
         vmSize="Standard_ND96isr_H100_v5",
         proximityPlacementGroupID=group,

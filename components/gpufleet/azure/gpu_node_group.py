@@ -92,7 +92,11 @@ class GpuNodeGroup(pulumi.ComponentResource):
             intent=compute.ProximityPlacementGroupPropertiesIntentArgs(vm_sizes=[plan.vm_size]),
             zones=plan.zones,
             tags=self._tags,
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                # A group with machines in it stays where it is; the pool, which is replaced as well, gets a new one.
+                replace_on_changes=["intent", "zones"],
+            ),
         ).id
 
     def _agent_pool(
