@@ -12,8 +12,8 @@ from gpufleet_rehearsal.table.paths import Json
 def merged(below: Mapping[str, Json], above: Mapping[str, Json], *, shown: bool = False) -> dict[str, Json]:
     """Two objects as one, inner objects likewise; elsewhere `above` wins.
 
-    A list of inputs of which the outputs make an object (Azure takes identities as a list and gives them as a map) stays
-    a list for who looks ids up in it, unless it is `shown` to the engine.
+    A list of inputs of which the outputs make an object (Azure takes identities as a list and gives them as a map)
+    stays a list for who looks ids up in it, unless it is `shown` to the engine.
     """
     out = dict(below)
     for key, value in above.items():

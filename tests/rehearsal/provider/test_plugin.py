@@ -10,66 +10,19 @@ import time
 
 import grpc
 import pytest
+from engine_talk import refusal, urn
 from google.protobuf.empty_pb2 import Empty
 from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto import status_pb2
-from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub, add_ResourceProviderServicer_to_server
+from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub
 
-from gpufleet_rehearsal.cloud import opening
 from gpufleet_rehearsal.provider.servicer import Provider
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
-from gpufleet_rehearsal.table.loading import DATA, load_table
+from gpufleet_rehearsal.table.loading import load_table
 
 NETWORK = "toy:net/network:Network"
 POOL = "toy:run/pool:Pool"
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-
-
-def urn(type_, name="n", parent=""):
-    return f"urn:pulumi:s::p::{parent}{type_}::{name}"
-
-
-class Engine:
-    """Calls a provider as the engine would."""
-
-    def __init__(self, stub):
-        self.stub = stub
-
-    async def configure(self, **args):
-        return await self.stub.Configure(pb.ConfigureRequest(args=write_struct({"region": "us-east-1", **args})))
-
-    async def create(self, type_, inputs, name="n", preview=False):
-        request = pb.CreateRequest(urn=urn(type_, name), properties=write_struct(inputs), preview=preview)
-        return await self.stub.Create(request)
-
-
-@pytest.fixture
-def rehearse(tmp_path, toy_table, monkeypatch):
-    """Runs a conversation with a provider of the toy cloud, whose directory is the test's."""
-    monkeypatch.setattr(opening, "load_table", lambda name: load_table(name, toy_table if name == "toy" else DATA))
-    monkeypatch.setattr(opening, "input_problems", lambda _type, inputs: [("x", "x=1: bad")] if "x" in inputs else [])
-
-    def run(conversation, servicer=None):
-        async def talk():
-            server = grpc.aio.server()
-            add_ResourceProviderServicer_to_server(servicer or Provider("toy", tmp_path), server)
-            port = server.add_insecure_port("127.0.0.1:0")
-            await server.start()
-            async with grpc.aio.insecure_channel(f"127.0.0.1:{port}") as channel:
-                try:
-                    return await conversation(Engine(ResourceProviderStub(channel)))
-                finally:
-                    await server.stop(None)
-
-        return asyncio.run(talk())
-
-    return run
-
-
-async def refusal(call):
-    with pytest.raises(grpc.aio.AioRpcError) as error:
-        await call
-    return error.value
 
 
 def test_life_of_a_resource(rehearse):
