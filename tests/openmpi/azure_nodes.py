@@ -11,8 +11,11 @@ from job_run import DIRECTORY, ROOT
 from pod import IMAGE_PATH, Pod, PodPlan, running_pod
 from pod_network import PodNetwork, pod_network
 
+from gpufleet.jobs.azure_batch.start import application_command
+
 SECONDS = 60
 MOUNTS = "/mnt"
+TRAIN = ["python3", "train.py", "--data", "$AZ_BATCH_NODE_MOUNTS_DIR/data", "--batch", "16", "--log-every", "10"]
 
 
 def azure_environment(index: int, addresses: list[str]) -> dict[str, str]:
@@ -102,3 +105,15 @@ def azure_nodes(folder: Path, python: Path, nodes: int = 2, uid: int = 1000) -> 
     shutil.chown(folder / "volume", uid, uid)
     with pod_network([f"node-{index}" for index in range(nodes)]) as network:
         yield AzureNodes(network, folder, python, uid, count())
+
+
+def make_data(nodes: AzureNodes, pictures: Path) -> None:
+    """A data set of 1024 pictures on the mount, made by a task of one process on one node."""
+    if not pictures.exists():
+        make = application_command(["python3", "make_data.py", "--images", "1024"], 1)
+        (nodes.volume / "go").touch()
+        with nodes.node(0, "true", make, AZ_BATCH_HOST_LIST="", AZ_BATCH_MASTER_NODE="") as maker:
+            assert maker.wait(SECONDS) == 0, maker.text()
+        shutil.copytree(nodes.volume / "data", pictures)
+    elif not (nodes.volume / "data").exists():
+        shutil.copytree(pictures, nodes.volume / "data")

@@ -3,14 +3,13 @@
 import json
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from azure_nodes import MOUNTS, SECONDS, AzureNodes, azure_nodes
+from azure_nodes import MOUNTS, SECONDS, TRAIN, AzureNodes, azure_nodes, make_data
 from pod import Pod, send
 
 from gpufleet.jobs.azure_batch.start import EVICTED, application_command, coordination_command
@@ -18,7 +17,6 @@ from gpufleet.jobs.azure_batch.start import EVICTED, application_command, coordi
 pytestmark = pytest.mark.cluster
 
 COORDINATION = coordination_command(2)
-TRAIN = ["python3", "train.py", "--data", "$AZ_BATCH_NODE_MOUNTS_DIR/data", "--batch", "16", "--log-every", "10"]
 
 
 @pytest.fixture
@@ -147,18 +145,6 @@ def test_a_node_that_goes_away_in_the_middle(nodes: AzureNodes, how: str, pictur
     text = run(nodes, *words, "--steps", str(newest + 20))
     assert re.findall(r"^resumed step=(\d+)$", text, re.MULTILINE) == [str(newest)]
     assert f"done step={newest + 20} accuracy=" in text
-
-
-def make_data(nodes: AzureNodes, pictures: Path) -> None:
-    """A data set of 1024 pictures on the mount, made by a task of one process on one node."""
-    if not pictures.exists():
-        make = application_command(["python3", "make_data.py", "--images", "1024"], 1)
-        (nodes.volume / "go").touch()
-        with nodes.node(0, "true", make, AZ_BATCH_HOST_LIST="", AZ_BATCH_MASTER_NODE="") as maker:
-            assert maker.wait(SECONDS) == 0, maker.text()
-        shutil.copytree(nodes.volume / "data", pictures)
-    elif not (nodes.volume / "data").exists():
-        shutil.copytree(pictures, nodes.volume / "data")
 
 
 def test_several_ranks_on_one_node(nodes: AzureNodes):
