@@ -23,7 +23,7 @@ from gpufleet_rehearsal.cloud.faults import Faults, Struck
 from gpufleet_rehearsal.cloud.making import Draft, draft, previewed, seconds
 from gpufleet_rehearsal.cloud.naming import made_name
 from gpufleet_rehearsal.cloud.offers import NothingKnown, Offers
-from gpufleet_rehearsal.cloud.refusing import CloudError, No, held, refusals, refused, view_of, words
+from gpufleet_rehearsal.cloud.refusing import CloudError, No, going_along, held, refusals, refused, view_of, words
 from gpufleet_rehearsal.cloud.settings import Settings
 from gpufleet_rehearsal.cloud.store import Resource, Store, StoreError, merged
 from gpufleet_rehearsal.cloud.surroundings import CloudView, Request
@@ -316,6 +316,6 @@ class Cloud:
         await self.clock.until(resource.ready_at)
         with self.store.transaction():
             leave_behind(self.around, row, resource)
-            for within in self.store.below(resource.id) if self.table.row.ids == "tree" else ():
+            for within in going_along(self.around, row, resource):
                 self.store.remove(within, self.clock.now())
             self.store.remove(resource, self.clock.now())

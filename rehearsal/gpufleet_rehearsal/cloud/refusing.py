@@ -129,12 +129,18 @@ def refused(
     return None
 
 
+def going_along(around: CloudView, row: TypeRow, target: Resource) -> list[Resource]:
+    """What a deletion of `target` takes along, where ids are a tree: what lies in it. What is only set anew (a put, the
+    properties of a service) always is there; its deletion takes nothing from what lies below its id."""
+    return around.store.below(target.id) if around.table.row.ids == "tree" and not row.idempotent else []
+
+
 def held(around: CloudView, row: TypeRow, target: Resource) -> No | None:
     """Why the cloud refuses to delete a resource."""
     scope = Scope(target, around)
     for refusal in refusals(around, "delete", scope, "at-once"):
         return No(refusal.code, words(refusal.text, scope), refusal.retries)
-    within = around.store.below(target.id) if around.table.row.ids == "tree" else []
+    within = going_along(around, row, target)
     for one in (target, *within):
         its_row = around.table.types[one.type] if one is not target else row
         for hold in its_row.held_by:

@@ -1,0 +1,48 @@
+"""What is particular to types of the simulated AWS: durations, zones, versions, and what a cluster makes."""
+
+import pytest
+from worlds import AWS, in_world
+
+
+def test_node_group_is_slower_with_gpus_and_quicker_without_nodes(tmp_path):
+    aws = in_world(AWS, "everything", tmp_path)
+    node_group = "aws:eks/nodeGroup:NodeGroup"
+    inputs = aws.fill(world("nodes").inputs)
+    sizes = {"minSize": 0, "desiredSize": 0, "maxSize": 2}
+    assert aws.cloud.seconds(node_group, "create", inputs) == 300
+    assert aws.cloud.seconds(node_group, "create", {**inputs, "scalingConfig": sizes}) == 60
+    assert aws.cloud.seconds(node_group, "create", aws.fill(world("system").inputs)) == 125
+
+
+@pytest.mark.parametrize(("name", "seconds"), [("vpc-cni", 65), ("coredns", 15), ("files-driver", 15)])
+def test_add_ons_take_their_own_time(name, seconds, tmp_path):
+    aws = in_world(AWS, "everything", tmp_path)
+    assert aws.cloud.seconds("aws:eks/addon:Addon", "create", aws.fill(world(name).inputs)) == seconds
+
+
+def world(name):
+    return next(r for r in AWS.worlds["everything"] if r.name == name)
+
+
+def test_cluster_makes_its_security_group_and_takes_it_along(tmp_path):
+    aws = in_world(AWS, "eks", tmp_path)
+    cluster = aws.resource("bare")
+    group = cluster.view["vpcConfig"]["clusterSecurityGroupId"]
+    made = aws.cloud.store.get("aws:ec2/securityGroup:SecurityGroup", group)
+    assert made.hidden
+    assert made.view["vpcId"] == aws.resource("vpc").id
+    aws.delete(cluster)
+    assert aws.cloud.store.get("aws:ec2/securityGroup:SecurityGroup", group) is None
+
+
+def test_launch_template_counts_its_versions(tmp_path):
+    aws = in_world(AWS, "eks", tmp_path)
+    template = aws.resource("template")
+    assert template.view["latestVersion"] == 1
+    assert aws.update(template, {**template.inputs, "instanceType": "g5.8xlarge"}).view["latestVersion"] == 2
+
+
+def test_zone_name_and_id_follow_from_each_other(tmp_path):
+    aws = in_world(AWS, "everything", tmp_path)
+    assert aws.resource("private-1").view["availabilityZoneId"] == "use1-az1"
+    assert aws.resource("private-2").view["availabilityZone"] == "us-east-1b"

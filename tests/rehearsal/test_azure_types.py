@@ -1,0 +1,89 @@
+"""What is particular to types of the simulated Azure: pools without nodes, what still holds, identities, durations."""
+
+import pytest
+from worlds import AZURE, in_world
+
+from gpufleet_rehearsal.cloud.refusing import CloudError
+from gpufleet_rehearsal.table.rows import Trigger
+
+POOL = "azure-native:batch:Pool"
+AGENT_POOL = "azure-native:containerservice:AgentPool"
+
+
+def batch_pool(directory, cores, dedicated=0, spot=0):
+    """A pool of machines with 24 cores each, in an account with so many."""
+    world = in_world(AZURE, "batch", directory, Trigger(quotas={"batch": cores, "batch-spot": cores}))
+    inputs = {
+        **world.resource("pool").inputs,
+        "poolName": "more",
+        "scaleSettings": {"fixedScale": {"targetDedicatedNodes": dedicated, "targetLowPriorityNodes": spot}},
+    }
+    return world, inputs, world.create(POOL, "more", inputs)
+
+
+def test_batch_pool_over_its_accounts_quota_succeeds_and_has_no_nodes(tmp_path):
+    world, _, pool = batch_pool(tmp_path, cores=47, dedicated=2)
+    assert world.cloud.status(pool) == "available"
+    assert pool.view["provisioningState"] == "Succeeded"
+    assert (pool.view["allocationState"], pool.view["currentDedicatedNodes"]) == ("Steady", 0)
+    (error,) = pool.view["resizeOperationStatus"]["errors"]
+    assert error == {"code": "AccountCoreQuotaReached", "message": "The specified account has reached core quota"}
+
+
+def test_batch_pool_within_its_accounts_quota_has_its_nodes(tmp_path):
+    _, _, pool = batch_pool(tmp_path, cores=48, dedicated=2)
+    assert pool.view["currentDedicatedNodes"] == 2
+    assert "errors" not in pool.view["resizeOperationStatus"]
+
+
+def test_spot_nodes_of_a_batch_pool_have_a_quota_of_their_own(tmp_path):
+    _, _, pool = batch_pool(tmp_path, cores=24, dedicated=1, spot=2)
+    assert (pool.view["currentDedicatedNodes"], pool.view["currentLowPriorityNodes"]) == (1, 0)
+    (error,) = pool.view["resizeOperationStatus"]["errors"]
+    assert error["code"] == "AccountLowPriorityCoreQuotaReached"
+
+
+def test_batch_pool_resized_to_what_is_allowed_gets_its_nodes(tmp_path):
+    world, inputs, pool = batch_pool(tmp_path, cores=24, dedicated=2)
+    smaller = {**inputs, "scaleSettings": {"fixedScale": {"targetDedicatedNodes": 1}}}
+    resized = world.update(pool, smaller)
+    assert resized.view["currentDedicatedNodes"] == 1
+    assert "errors" not in resized.view["resizeOperationStatus"]
+
+
+def test_group_of_reservations_is_free_five_seconds_after_the_last_one(tmp_path):
+    world = in_world(AZURE, "aks", tmp_path)
+    world.delete(world.resource("reserved"))
+    with pytest.raises(CloudError, match=r"^CannotDeleteResource: Cannot delete resource while nested resources exist"):
+        world.delete(world.resource("reserve"))
+    world.clock.at += 6
+    world.delete(world.resource("reserve"))
+
+
+def test_properties_of_a_service_go_without_what_lies_in_it(tmp_path):
+    world = in_world(AZURE, "everything", tmp_path)
+    for name in ("blobs", "files"):
+        world.delete(world.resource(name))
+    assert {world.cloud.status(world.resource(name)) for name in ("container", "share")} == {"available"}
+
+
+def test_cluster_shows_the_principal_of_its_own_kubelet_identity_or_of_one_that_aks_makes(tmp_path):
+    world = in_world(AZURE, "everything", tmp_path)
+    own = world.resource("cluster").view["identityProfile"]["kubeletidentity"]
+    assert own["objectId"] == world.resource("kubelet").view["principalId"]
+    made = in_world(AZURE, "aks", tmp_path).resource("cluster").view["identityProfile"]["kubeletidentity"]
+    assert made["resourceId"].endswith("/fleet-agentpool")
+    assert len(made["objectId"]) == len(own["objectId"]) == 36
+
+
+def test_only_a_cluster_with_an_issuer_names_it(tmp_path):
+    world = in_world(AZURE, "aks", tmp_path)
+    assert world.resource("cluster").view["oidcIssuerProfile"]["issuerURL"].startswith("https://eastus.oic.")
+    assert "issuerURL" not in world.resource("assigned").view.get("oidcIssuerProfile", {})
+
+
+def test_agent_pool_without_nodes_is_quicker(tmp_path):
+    world = in_world(AZURE, "aks", tmp_path)
+    inputs = dict(world.resource("trainers").inputs)
+    assert world.cloud.seconds(AGENT_POOL, "create", {**inputs, "count": 0}) == 120
+    assert world.cloud.seconds(AGENT_POOL, "create", {**inputs, "count": 1}) == 200
