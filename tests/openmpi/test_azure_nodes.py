@@ -27,7 +27,8 @@ def nodes(tmp_path: Path, python: Path) -> Iterator[AzureNodes]:
 
 def run(nodes: AzureNodes, *command: str, code: int = 0, **environment: str) -> str:
     """The primary's output of a task that ends with ``code``."""
-    with nodes.task(COORDINATION, application_command(command, 2), **environment) as pods:
+    folders = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train"}
+    with nodes.task(COORDINATION, application_command(command, 2, folders=folders), **environment) as pods:
         assert pods[0].wait(SECONDS) == code, pods[0].text()
     return pods[0].text()
 
@@ -63,16 +64,21 @@ def test_sum_over_two_nodes(tmp_path: Path, python: Path, uid: int):
 
 def test_what_ranks_find_in_their_environment(nodes: AzureNodes):
     """Each node's own variables, the task's, and the network; a path of the node's in the command's words."""
-    chosen = "(MASTER|NCCL_SOCKET|AZ_BATCH_NODE_ID|NOTE)"
+    chosen = "(MASTER|NCCL_SOCKET|AZ_BATCH_NODE_ID|NOTE|GPUFLEET_OUTPUTS)"
     show = f"import json, os, re, sys; v = {{n: t for n, t in os.environ.items() if re.match('{chosen}', n)}};"
     show += "v |= {'rank': int(os.environ['OMPI_COMM_WORLD_RANK']), 'words': sys.argv[1:]};"
+    show += "v |= {'made': os.path.isdir(v['GPUFLEET_OUTPUTS'])};"
     show += "print(json.dumps(v) + '\\n', end='', flush=True)"
     note = 'it\'s "$HOME"\nand more'
-    for one in said(run(nodes, "python3", "-c", show, "${AZ_BATCH_NODE_MOUNTS_DIR}/a", "$HOME", "it's", NOTE=note)):
+    words = ["${AZ_BATCH_NODE_MOUNTS_DIR}/a", "$HOME", "it's", "$GPUFLEET_OUTPUTS/model"]
+    ranks = said(run(nodes, "python3", "-c", show, *words, NOTE=note))
+    assert len(ranks) == 4
+    for one in ranks:
         assert (one["MASTER_ADDR"], one["MASTER_PORT"]) == (nodes.network.addresses["node-0"], "29500")
         assert one["NCCL_SOCKET_IFNAME"] == "=eth0"
         assert one["AZ_BATCH_NODE_ID"] == f"tvmps_{one['rank'] // 2}"
-        assert one["words"] == [f"{MOUNTS}/a", "$HOME", "it's"]
+        assert (one["GPUFLEET_OUTPUTS"], one["made"]) == (f"{MOUNTS}/result/jobs/train", True)
+        assert one["words"] == [f"{MOUNTS}/a", "$HOME", "it's", f"{MOUNTS}/result/jobs/train/model"]
         assert one["NOTE"] == note
 
 

@@ -2,6 +2,8 @@
 
 import os
 import socket
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +51,24 @@ def test_variables_in_words(task: pytest.MonkeyPatch):
     assert azure_first.expanded("$AZ_BATCH_JOB_ID/${AZ_BATCH_TASK_ID}s $HOME") == "train/digitss $HOME"
     with pytest.raises(End, match=r"^\$AZ_BATCH_NODE_X/a: Azure Batch sets no AZ_BATCH_NODE_X here"):
         azure_first.expanded("$AZ_BATCH_NODE_X/a")
+    task.setenv("GPUFLEET_OUTPUTS", "/mnt/result")
+    assert azure_first.expanded("$GPUFLEET_OUTPUTS/model $5") == "/mnt/result/model $5"
+    assert azure_first.expanded("${GPUFLEET_OUTPUTS") == "${GPUFLEET_OUTPUTS"
+
+
+def test_folders_are_made_and_named_before_the_command_runs(task: pytest.MonkeyPatch, tmp_path: Path):
+    task.setenv("AZ_BATCH_NODE_MOUNTS_DIR", str(tmp_path))
+    task.delenv("AZ_BATCH_HOST_LIST", raising=False)
+    task.setenv("GPUFLEET_OUTPUTS", "as it was")
+    given: list[Any] = []
+    task.setattr(azure_first, "clear", lambda: None)
+    task.setattr(azure_first, "lead", lambda plan, command: given.append(command) or 0)
+    folders = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train"}
+    plan = {"folders": folders, "command": ["x", "$GPUFLEET_OUTPUTS/model"], "directory": "", "slots": 1}
+    for _ in range(2):
+        assert azure_first.apply(dict(plan)) == 0
+    assert (tmp_path / "result" / "jobs" / "train").is_dir()
+    assert given == [["x", f"{tmp_path}/result/jobs/train/model"]] * 2
 
 
 @pytest.fixture
