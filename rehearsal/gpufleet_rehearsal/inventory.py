@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from gpufleet.adopt import Found
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.cloud.resource import Resource, folded
 from gpufleet_rehearsal.table.paths import Scope, parse_path, plain
 from gpufleet_rehearsal.table.templates import fill
 
@@ -31,7 +31,7 @@ class SimulatedInventory:
         """Whatever a resource names by its references."""
         scope = Scope(resource, self._cloud.around)
         paths = self._cloud.row(resource.type).references
-        return [plain(value) for path in paths for value in parse_path(path).values(scope)]
+        return [folded(plain(value)) for path in paths for value in parse_path(path).values(scope)]
 
     def _found(self, resource: Resource, name: str | None) -> Found:
         template = self._cloud.row(resource.type).import_id
