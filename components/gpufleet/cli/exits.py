@@ -15,10 +15,13 @@ _EXTRAS = {
     "boto3": "accounts",
     "botocore": "rehearsal",
     "azure": "accounts",
+    "azure.batch": "jobs",
+    "azure.storage": "jobs",
     "urllib3": "accounts",
     "grpc": "rehearsal",
 }
-"""Package -> the extra that brings it, for what commands import when they run; any other: all of them."""
+"""Package -> the extra that brings it, for what commands import when they run, the longer name first; any other: all
+of them."""
 
 
 def for_the_user(command: Callable[P, int]) -> Callable[P, None]:
@@ -31,7 +34,8 @@ def for_the_user(command: Callable[P, int]) -> Callable[P, None]:
         except UserError as error:
             raise click.ClickException(str(error)) from error
         except ModuleNotFoundError as error:
-            extra = _EXTRAS.get((error.name or "").partition(".")[0], "accounts,aws,policies,rehearsal")
+            package = (error.name or "").split(".")
+            extra = _EXTRAS.get(".".join(package[:2])) or _EXTRAS.get(package[0], "accounts,aws,policies,rehearsal")
             install = f"pip install 'gpufleet[{extra}]'"
             raise click.ClickException(f"{error.name} is not installed: {install}") from error
 
