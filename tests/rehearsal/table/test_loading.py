@@ -23,11 +23,22 @@ REFUSAL = """
 """
 
 
+LOOKUP = """
+toy:a/b:listKeys:
+  type: toy:a/b:C
+  id: "x-{name}"
+  answer: {keys: ["{name}"]}
+  missing: {text: "{name} is not there", source: s, evidence: assumed}
+  source: s
+"""
+
+
 def write(directory, **files):
     for name, text in files.items():
         kind, _, stem = name.partition("_")
-        (directory / "toy" / kind).mkdir(parents=True, exist_ok=True)
-        (directory / "toy" / kind / f"{stem}.yaml").write_text(text)
+        folder = directory / "toy" / kind if stem else directory / "toy"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{stem or kind}.yaml").write_text(text)
     return load_table("toy", directory)
 
 
@@ -59,6 +70,14 @@ def test_table(tmp_path):
         ({"types_a": ROW, "refusals_a": REFUSAL.replace("b:C", "b:D")}, "no-x: names the type 'toy:a/b:D'"),
         ({"types_a": ROW, "refusals_a": REFUSAL + "  world: mars"}, "no-x: unknown world 'mars'"),
         ({"types_a": ROW, "refusals_a": REFUSAL.replace("2026-11", "yesterday")}, "no-x: date: "),
+        ({"types_a": ROW, "cloud": "ids: bush"}, "cloud.yaml: toy: ids: Input should be 'flat' or 'tree'"),
+        ({"types_a": ROW, "cloud": "colour: red"}, "cloud.yaml: toy: colour: Extra inputs"),
+        ({"types_a": ROW, "lookups_a": LOOKUP.replace("b:C", "b:D")}, "listKeys: names the type 'toy:a/b:D'"),
+        ({"types_a": ROW, "lookups_a": LOOKUP.replace("{name} is", "{a..b} is")}, "missing.text: path 'a..b'"),
+        (
+            {"types_a": ROW + '  outputs: {a: {$each: "x[*]"}}'},
+            "outputs.a: $each stands with $as, and with nothing else",
+        ),
         (
             {"types_a": ROW, "refusals_a": REFUSAL.replace("{present: x}", "{not: {exists: {type: toy:a/b:D}}}")},
             "a.yaml: no-x: names the type 'toy:a/b:D', which has no row",
@@ -70,6 +89,12 @@ def test_fault_of_a_table_is_one_line(tmp_path, files, words):
         write(tmp_path, **files)
     assert words in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_what_holds_of_a_cloud_and_its_look_ups(tmp_path):
+    table = write(tmp_path, types_a=ROW, cloud="{ids: tree, suffix: '{hex:8}'}", lookups_a=LOOKUP)
+    assert (table.row.ids, table.row.suffix, table.row.default_tags) == ("tree", "{hex:8}", True)
+    assert table.lookups["toy:a/b:listKeys"].id == "x-{name}"
 
 
 def test_unknown_cloud(tmp_path):

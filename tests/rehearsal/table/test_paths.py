@@ -16,6 +16,7 @@ VIEW = {
     "on": True,
     "text": "aGVsbG8=",
     "zone": "us-east-1b",
+    "place": "East US 2",
     "json": '{"a": [{"b": 1}, {"b": 2}]}',
     "objects": "arn:aws:s3:::data/runs/*",
 }
@@ -63,6 +64,7 @@ def scope(toy):
         ("objects | bucket", ["data"]),
         ("name | bucket", ["n"]),
         ("zone | zone-id | zone-letter", ["b"]),
+        ("place | location", ["eastus2"]),
     ],
 )
 def test_path(scope, path, values):
@@ -94,6 +96,12 @@ def test_unreadable_path(path):
         ("{on} {ratio}", "true 0.5"),
         ("{{size}}", "{size}"),
         ({"k": ["{size}", "{missing}"], "gone": "{missing}"}, {"k": [2]}),
+        (
+            {"$each": "a.b[*].c", "$as": {"is": "c{$it}", "size": "{size}"}},
+            {k: {"is": f"c{k}", "size": 2} for k in "12"},
+        ),
+        ({"$each": "missing[*]", "$as": "x"}, {}),
+        ({"text": {"$base64": {"name": "{name}"}}}, {"text": "eyJuYW1lIjogIm4ifQ=="}),
         (7, 7),
     ],
 )
