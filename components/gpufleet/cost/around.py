@@ -169,11 +169,16 @@ class Surroundings:
             each = HOURS if charge.by == "time" else 1.0
         else:
             each = getattr(self.usage, charge.by) / sharing
-        each = None if each is None else max(0.0, each - charge.included)
+        each = None if each is None else max(0.0, self._capped(each, resource, charge) - charge.included)
         if each is not None and charge.moved:
             return Amounts.moved(each)
         times = self._number(resource, charge, charge.times) if charge.times else 1.0
         return Amounts.always(None if each is None or times is None else each * times)
+
+    def _capped(self, amount: float, resource: Resource, charge: Charge) -> float:
+        """An assumed amount, where the resource cannot hold as much: what it can hold."""
+        most = self._number(resource, charge, charge.most) if charge.most else None
+        return amount if most is None else min(amount, most)
 
     def _number(self, resource: Resource, charge: Charge, path: str) -> float | None:
         """A number that a property states, or how many entries a list has; None if that is not known."""

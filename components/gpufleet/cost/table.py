@@ -16,8 +16,8 @@ class Charge:
     by: time (730 hours a month), month (once), an amount of `Usage` that all resources with this charge share, or
     property:<path> for an amount that the resource itself states. times: property that says how many there are, a
     number or a list. when, unless: property -> values with (without) which the charge applies, null for none given.
-    default: what a property is when it is not given. included: what costs nothing of the amount. committed: paid
-    whether used or not.
+    default: what a property is when it is not given. included: what costs nothing of the amount. most: property that
+    says how much there can be at most, where it is given. committed: paid whether used or not.
     `{property}` in what and item stands for the property's value; an item node:<type> is the price of a node.
     """
 
@@ -31,6 +31,7 @@ class Charge:
     unless: Mapping[str, Sequence[object]] = field(default_factory=dict)
     default: Mapping[str, object] = field(default_factory=dict)
     included: float = 0.0
+    most: str = ""
     committed: bool = False
 
     @property

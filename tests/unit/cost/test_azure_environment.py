@@ -63,7 +63,7 @@ def test_lines_by_hand() -> None:
         "private endpoint": [7.3, 7.3, 7.3],
         "public IPv4 address": [3.65, 3.65, 3.65],
         "reserved Standard_NC4as_T4_v3": [767.96, 767.96, 767.96],  # 2 x 730 x 0.526, whether used or not
-        "shared files (Azure Files)": [30.0, 30.0, 30.0],
+        "shared files (Azure Files)": [6.0, 6.0, 6.0],  # 100 GiB, which is all that the share may hold
     }
     assert {what: months(line) for what, line in lines(of(azure_environment())).items()} == by_hand
 
@@ -203,6 +203,14 @@ def test_shares_cost_by_tier_and_redundancy(sku: str, tier: str, usd: float | No
     resources["logs"]["inputs"]["accessTier"] = tier
     found = [line for _, line in of(resources).lines if line.what.startswith("shared files")]
     assert [line.price.usd for line in found] == [usd]
+
+
+def test_a_share_without_a_quota_holds_what_is_assumed() -> None:
+    resources = azure_environment()
+    del resources["logs"]["inputs"]["shareQuota"]
+    assert months(lines(of(resources))["shared files (Azure Files)"]) == [30.0] * 3
+    few = azure_environment()
+    assert months(lines(of(few, Usage(files_gib=50)))["shared files (Azure Files)"]) == [3.0] * 3
 
 
 def test_a_share_in_an_account_of_somewhere_else_is_unknown() -> None:

@@ -14,7 +14,7 @@ from gpufleet_rehearsal.planning import planned
 
 REPOSITORY = Path(__file__).parents[3]
 DOCUMENT = (REPOSITORY / "docs" / "cost.md").read_text(encoding="utf-8")
-ENVIRONMENTS = ["aws-dev", "aws-prod"]
+ENVIRONMENTS = ["aws-dev", "aws-prod", "azure-dev", "azure-prod"]
 
 
 @cache
