@@ -1,5 +1,7 @@
 """What is particular to types of the simulated Azure: pools without nodes, what still holds, identities, durations."""
 
+import json
+
 import pytest
 from worlds import AZURE, in_world
 
@@ -34,6 +36,34 @@ def test_batch_pool_within_its_accounts_quota_has_its_nodes(tmp_path):
     _, _, pool = batch_pool(tmp_path, cores=48, dedicated=2)
     assert pool.view["currentDedicatedNodes"] == 2
     assert "errors" not in pool.view["resizeOperationStatus"]
+
+
+@pytest.mark.parametrize(
+    ("quota", "nodes"),
+    [
+        ({"family": "all", "market": "on-demand", "limit": 24, "account": "fleetbatch"}, 0),
+        ({"family": "all", "market": "on-demand", "limit": 72, "in_use": 24, "account": "fleetbatch"}, 2),
+        ({"family": "all", "market": "spot", "limit": 0, "account": "fleetbatch"}, 2),
+        ({"family": "StandardNCADSA100v4Family", "market": "on-demand", "limit": 0}, 2),
+    ],
+)
+def test_quotas_of_the_account_s_file_that_name_a_batch_account_are_its_own(quota, nodes, tmp_path):
+    world = in_world(AZURE, "batch", tmp_path)
+    world.cloud.store.remember("quotas", json.dumps([quota]))
+    fixed = {"fixedScale": {"targetDedicatedNodes": 2}}
+    pool = world.create(POOL, "more", {**world.resource("pool").inputs, "poolName": "more", "scaleSettings": fixed})
+    assert pool.view["currentDedicatedNodes"] == nodes
+
+
+def test_a_batch_account_s_quota_is_not_the_subscription_s(tmp_path):
+    world = in_world(AZURE, "aks", tmp_path)
+    quota = {"family": "StandardNCADSA100v4Family", "market": "on-demand", "limit": 0, "account": "fleetbatch"}
+    world.cloud.store.remember("quotas", json.dumps([quota]))
+    inputs = {**world.resource("trainers").inputs, "agentPoolName": "more", "count": 1}
+    assert world.create(AGENT_POOL, "more", inputs).view["count"] == 1
+    world.cloud.store.remember("quotas", json.dumps([{**quota, "account": ""}]))
+    with pytest.raises(CloudError, match=r"^ErrCode_InsufficientVCPUQuota: Insufficient vcpu quota"):
+        world.create(AGENT_POOL, "again", {**inputs, "agentPoolName": "again"})
 
 
 def test_spot_nodes_of_a_batch_pool_have_a_quota_of_their_own(tmp_path):

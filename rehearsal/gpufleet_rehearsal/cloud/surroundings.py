@@ -16,6 +16,9 @@ from gpufleet_rehearsal.table.paths import Json, Scope, Thing
 from gpufleet_rehearsal.table.rows import Reference
 from gpufleet_rehearsal.table.templates import fill
 
+_OF_BATCH = {"batch": "on-demand", "batch-spot": "spot"}
+"""Quotas of a Batch account on all its cores of a market, as the table and the settings call them."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -92,9 +95,17 @@ class CloudView:
         """On-demand vCPUs that are left to simulated resources: by the settings, or by the account's file."""
         if family in self.quotas:
             return self.quotas[family]
-        named = self.offers.quota_name(family)
+        named, market = self.offers.quota_name(family), _OF_BATCH.get(family)
         for each in json.loads(self.store.fact("quotas") or "[]"):
-            if each["market"] == "on-demand" and self.offers.same_family(each["family"], named):
+            # A quota of an Azure Batch account names the account. Its name in a rehearsal is made up, so that this goes
+            # for each; the subscription's quotas have none.
+            if each.get("account"):
+                fits = (each["family"], each["market"]) == ("all", market)
+            else:
+                fits = (
+                    market is None and each["market"] == "on-demand" and self.offers.same_family(each["family"], named)
+                )
+            if fits:
                 return int(each["limit"]) - int(each.get("in_use") or 0)
         return None
 
