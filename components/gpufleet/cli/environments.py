@@ -90,19 +90,21 @@ def backend_of(settings: "Settings", runnable_minutes: float | None = None) -> "
         from gpufleet.jobs.azure_batch.follow import WAITING_MINUTES
 
         minutes = WAITING_MINUTES if runnable_minutes is None else runnable_minutes
-        return AzureBatchBackend(settings, lambda: _recorded_beside(settings), minutes)
+        return AzureBatchBackend(settings, lambda: _built_for_azure(settings), minutes)
     from gpufleet.jobs.kubernetes.backend import KubernetesBackend
 
     return KubernetesBackend(settings)
 
 
-def _recorded_beside(settings: "Settings") -> Mapping[str, str]:
-    """The images recorded in the cluster that an environment may have beside Azure Batch; none without a cluster."""
-    if not settings.kubeconfig:
-        return {}
-    from gpufleet.images.recorded import pinned_images
+def _built_for_azure(settings: "Settings") -> Mapping[str, str]:
+    """The image of each repository that jobs run: as the cluster beside Azure Batch records it, else the newest."""
+    if settings.kubeconfig:
+        from gpufleet.images.recorded import pinned_images
 
-    return pinned_images(api_of(settings), settings.namespace)
+        return pinned_images(api_of(settings), settings.namespace)
+    from gpufleet.jobs.azure_batch.pushed_images import newest_images
+
+    return {name: image.pinned for name, image in newest_images(settings.repositories).items()}
 
 
 def api_of(settings: "Settings") -> "KubernetesApi":

@@ -115,14 +115,18 @@ def _known(settings: "Settings") -> dict[str, "Image"]:
         from gpufleet.jobs.batch.pushed_images import newest_images
 
         return newest_images(settings.repositories)
+    if settings.on == "azure-batch":
+        from gpufleet.jobs.azure_batch import pushed_images
+
+        return pushed_images.newest_images(settings.repositories)
     from gpufleet.images.recorded import recorded
 
     return recorded(api_of(settings), settings.namespace)
 
 
 def _recorded(settings: "Settings", repository: str, image: "Image") -> UserError | None:
-    """Record what has been pushed; an error comes back, since the push stands. AWS Batch's jobs ask the registry."""
-    if settings.on == "batch":
+    """Record what has been pushed; an error comes back, since the push stands. Jobs on Batch ask the registry."""
+    if settings.on in ("batch", "azure-batch"):
         return None
     from gpufleet.images.recorded import record
 

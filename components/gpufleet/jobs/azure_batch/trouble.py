@@ -14,6 +14,7 @@ from gpufleet.jobs.persistent import Passing
 _SIGN_IN = "sign in with `az login`, or set AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_CLIENT_SECRET"
 _ROLES = {
     "Azure Batch": "Azure Batch Data Contributor on the Batch account",
+    "Azure Container Registry": "AcrPull on the registry",
     "Azure Storage": "Storage Blob Data Contributor on the storage account",
 }
 
@@ -32,7 +33,7 @@ class Busy(AzureTrouble, Passing):
 
 @contextmanager
 def in_one_line(service: str, call: str, host: str) -> Iterator[None]:
-    """service: Azure Batch or Azure Storage. Errors: Busy, AzureTrouble instead of those of the SDK."""
+    """service: one of _ROLES. Errors: Busy, AzureTrouble instead of those of the SDK."""
     from azure.core import exceptions as core
 
     where = f"{service}: {call}"
@@ -63,6 +64,8 @@ def _not_known(service: str, host: str, error: Any) -> AzureTrouble:  # noqa: AN
 
 def _refusal(service: str, where: str, host: str, error: Any) -> AzureTrouble:  # noqa: ANN401
     status = int(error.status_code or 0)
+    if status == 401:
+        return _not_known(service, host, error)
     code, words = _told(error)
     said = ": ".join(each for each in (code, words) if each) or f"HTTP {status}"
     if status == 403:

@@ -250,14 +250,6 @@ def test_which_pool(here: PlayedBatch, run: Any) -> None:
     assert done.stderr == "Error: dev: which pool? use --pool spot or fixed\n"
 
 
-def test_image_that_is_not_recorded(here: PlayedBatch, run: Any) -> None:
-    done = run("jobs", "submit", "dev", "--pool", "spot", *TRAIN)
-    assert done.stderr == (
-        "Error: dev: image=training: no image of it is recorded; build one with `gpufleet images build dev DIR`, or "
-        "give --image training:TAG\n"
-    )
-
-
 @pytest.mark.parametrize(
     ("missing", "line"),
     [
