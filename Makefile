@@ -38,7 +38,7 @@ generated: setup
 	@$(BIN)/python tools/generate.py --check
 
 tests: setup
-	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not sweep and not cluster" $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not sweep and not cluster and not azurite" $(ARGS)
 
 sweep: setup ## Fail each single create of aws-dev, one after the other; `up` must converge each time
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m sweep $(ARGS)
@@ -52,9 +52,11 @@ cluster-up: setup ## Start that control plane, with the MPI operator (ARGS="--no
 cluster-down: ## End it, whoever started it
 	@$(BIN)/python tools/kubernetes/cluster.py down $(ARGS)
 
-e2e: kubernetes ## Tests on a real control plane, and of OpenMPI in network namespaces (needs root)
+e2e: kubernetes ## Tests on a real control plane, on Azurite (npm), and of OpenMPI in network namespaces (needs root)
 	@$(PYTHON) tools/images/install.py
 	@$(BIN)/pytest -n $(WORKERS) --dist loadfile -m cluster $(ARGS) tests/cluster
+	@$(BIN)/python tools/azurite/install.py
+	@$(BIN)/pytest -n $(WORKERS) -m azurite $(ARGS) tests/unit/jobs
 	@$(PYTHON) tools/openmpi/install.py
 	@$(BIN)/pytest -m cluster $(ARGS) tests/openmpi
 

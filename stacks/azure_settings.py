@@ -12,6 +12,7 @@ from gpufleet.azure.network import NetworkArgs
 from gpufleet.azure.nfs_share import NfsShareArgs
 from gpufleet.azure.registry import RegistryArgs
 from gpufleet.azure.shared_files import SharedFilesArgs
+from gpufleet.pool import Taint
 from settings import Section, SharedSettings
 from typed_dict import model_of
 
@@ -49,11 +50,17 @@ class AzureSettings(OnClusterSettings, SharedSettings):
     PROVIDER: ClassVar[str] = "azure-native"
     OF_PROVIDER: ClassVar[frozenset[str]] = frozenset({"location"})
     SCALES_ITSELF: ClassVar[bool] = True
+    # learn.microsoft.com/azure/aks/spot-node-pool
+    SPOT_TAINT: ClassVar[Taint | None] = {
+        "key": "kubernetes.azure.com/scalesetpriority",
+        "value": "spot",
+        "effect": "NO_SCHEDULE",
+    }
 
     location: str
     """Region, for instance eastus. Storage and registry lie where the GPUs do."""
     subscription_id: str | None = None
-    """Id of the subscription, for `gpufleet jobs` and `gpufleet pool`. Default: that of the signed-in user."""
+    """Id of the subscription of an existing resource group."""
     resource_group: str | None = None
     """An existing resource group to build in. Default: one of the environment's own, which goes with it."""
     network: NetworkSettings = NetworkSettings()

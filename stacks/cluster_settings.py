@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from gpufleet.kubernetes.mpi_operator import MpiOperatorArgs
 from gpufleet.kubernetes.shared_volume import SharedVolumeArgs
 from gpufleet.kubernetes.team import TeamArgs
-from gpufleet.pool import Pool
+from gpufleet.pool import Pool, Taint
 from settings import Section
 from typed_dict import model_of
 
@@ -24,6 +24,8 @@ class OnClusterSettings(Section):
 
     SCALES_ITSELF: ClassVar[bool] = False
     """Whether the cloud's clusters bring their autoscaler along."""
+    SPOT_TAINT: ClassVar[Taint | None] = None
+    """What the cloud puts on Spot nodes by itself."""
 
     pools: dict[str, PoolSettings] = {}
     """GPU node groups by name."""

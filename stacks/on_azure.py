@@ -91,16 +91,17 @@ def lay(environment: str, settings: AzureSettings) -> Ground:
     own = base | {"resource_group_name": group.resource_group_name}
     network = Network(f"{environment}-network", cast(NetworkArgs, given(settings.network) | own))
     nodes = NodeIdentity(f"{environment}-nodes", cast(NodeIdentityArgs, own))
-    files = given(settings.files) | own | in_network(network)
+    files = given(settings.files) | own | in_network(settings, network)
     files |= {"client_principal_ids": {"nodes": nodes.principal_id}, "erase": settings.erase}
     return Ground(own, group, network, nodes, SharedFiles(f"{environment}-files", cast(SharedFilesArgs, files)))
 
 
-def in_network(network: Network) -> dict[str, Any]:
+def in_network(settings: AzureSettings, network: Network) -> dict[str, Any]:
     """Who reaches storage, and from where."""
     subnets = network.subnet_ids
+    there = {"nodes": settings.cluster is not None, "batch": settings.batch is not None}
     return {
-        "client_subnet_ids": {"nodes": subnets["nodes"], "batch": subnets["batch"]},
+        "client_subnet_ids": {role: subnets[role] for role, has_machines in there.items() if has_machines},
         "endpoint_subnet_id": subnets["endpoints"],
         "vnet_id": network.vnet_id,
     }
@@ -108,7 +109,7 @@ def in_network(network: Network) -> dict[str, Any]:
 
 def registry_of(environment: str, settings: AzureSettings, ground: Ground) -> Registry:
     """The registry, from which the nodes of Azure Batch pull."""
-    subnets = in_network(ground.network)
+    subnets = in_network(settings, ground.network)
     private = {} if settings.registry.public is not False else {key: subnets[key] for key in PRIVATE}
     pulling = {"pull_principal_ids": {"nodes": ground.nodes.principal_id}, "erase": settings.erase}
     return Registry(
@@ -150,8 +151,6 @@ def on_batch(environment: str, settings: AzureSettings, ground: Ground, registry
     account = BatchAccount(
         f"{environment}-batch",
         cast(BatchAccountArgs, given(settings.batch.account) | ground.own | identity | storage),
-        # The account looks at its storage as the identity, which has its role there from then on.
-        pulumi.ResourceOptions(depends_on=[ground.files]),
     )
     joining = (
         ground.own
@@ -174,7 +173,7 @@ def on_batch(environment: str, settings: AzureSettings, ground: Ground, registry
     return {
         "account_endpoint": account.account_endpoint,
         "account_name": account.account_name,
-        "subscription_id": settings.subscription_id,
+        "subscription_id": ground.group.resource_group_id.apply(lambda id_: id_.split("/")[2]),
         "resource_group": ground.group.resource_group_name,
         "region": settings.location,
         "identity_id": ground.nodes.identity_id,

@@ -74,8 +74,15 @@ def arguments(
 
 def taints(settings: OnClusterSettings) -> list[Taint]:
     """Every taint of every pool, once."""
-    found = [cast(Taint, given(taint)) for pool in settings.pools.values() for taint in pool.taints or ()]
+    found = [taint for pool in settings.pools.values() for taint in taints_of(settings, pool)]
     return [taint for number, taint in enumerate(found) if taint not in found[:number]]
+
+
+def taints_of(settings: OnClusterSettings, pool: Any) -> list[Taint]:  # noqa: ANN401 - a model made at run time
+    """Taints of a pool's nodes, besides the one of all GPU nodes: as configured, and what the cloud adds to Spot."""
+    own = [cast(Taint, given(taint)) for taint in pool.taints or ()]
+    spot = [settings.SPOT_TAINT] if settings.SPOT_TAINT and pool.capacity == "spot" else []
+    return own + [taint for taint in spot if taint not in own]
 
 
 def judge(settings: OnClusterSettings, parts: Mapping[str, Any], *, own: bool) -> dict[str, list[Finding]]:
@@ -119,13 +126,13 @@ def install(
         "service_account": team.service_account,
         "image_pull_secret": team.pull_secret,
         "volume_claim": volume.claim,
-        "pools": {name: told(f"{environment}-{name}", pool) for name, pool in settings.pools.items()},
+        "pools": {name: told(f"{environment}-{name}", settings, pool) for name, pool in settings.pools.items()},
     }
 
 
-def told(label: str, pool: Any) -> dict[str, Any]:  # noqa: ANN401 - a model made at run time
+def told(label: str, settings: OnClusterSettings, pool: Any) -> dict[str, Any]:  # noqa: ANN401 - made at run time
     """A pool as jobs see it. label: of its nodes, gpufleet.dev/pool."""
     facts = given(pool)
-    return {key: facts[key] for key in ("types", "zones", "network", "max", "taints") if key in facts} | {
-        "label": label
-    }
+    seen = {key: facts[key] for key in ("types", "zones", "network", "max") if key in facts}
+    taints = taints_of(settings, pool)
+    return seen | ({"taints": taints} if taints else {}) | {"label": label}

@@ -106,10 +106,10 @@ def time_to_up(cloud: Cloud, state: Sequence[Mapping[str, Any]]) -> TimeToUp:
         seconds = cloud.seconds(resource.type, "create", resource.inputs, resource.name)
         demanded = demands(cloud, resource)
         table[urn] = Node(resource.name, resource.type, seconds, demanded)
+        # What a resource's inputs name, the program waited for, also where the state does not say so (`detached`).
         # Waiting for a resource without using it does not need it settled.
-        engine[urn] = Node(
-            resource.name, resource.type, seconds, {before: demanded.get(before, 0.0) for before in dependencies}
-        )
+        before = dependencies | {maker(cloud, thing).urn for thing in named_in(cloud, resource)} - {urn}
+        engine[urn] = Node(resource.name, resource.type, seconds, {each: demanded.get(each, 0.0) for each in before})
     return TimeToUp(longest(engine), longest(table))
 
 
@@ -138,18 +138,27 @@ def demands(cloud: Cloud, resource: Resource) -> dict[str, float]:
     """What the cloud itself wants to be there before a resource: URN -> seconds that it takes to settle."""
     row = cloud.row(resource.type)
     scope = Scope(resource, cloud.around)
-    found: list[Resource] = []
-    for path, reference in row.references.items():
-        for value in parse_path(path).values(scope):
-            found += referenced(cloud.around, reference, plain(value), resource)
-    found += [thing for need in row.needs for thing in needed(cloud, need, scope)]
+    found = [*named_in(cloud, resource), *(thing for need in row.needs for thing in needed(cloud, need, scope))]
     demanded: dict[str, float] = {}
     for thing in found:
-        maker = thing if thing.owner is None else cloud.store.by_serial(thing.owner)
+        urn = maker(cloud, thing).urn
         settle = cloud.table.types[thing.type].settle
-        if maker.urn != resource.urn:
-            demanded[maker.urn] = max(demanded.get(maker.urn, 0.0), settle.seconds if settle else 0.0)
+        if urn != resource.urn:
+            demanded[urn] = max(demanded.get(urn, 0.0), settle.seconds if settle else 0.0)
     return demanded
+
+
+def named_in(cloud: Cloud, resource: Resource) -> Iterator[Resource]:
+    """The resources that a resource's inputs name."""
+    scope = Scope(resource, cloud.around)
+    for path, reference in cloud.row(resource.type).references.items():
+        for value in parse_path(path).values(scope):
+            yield from referenced(cloud.around, reference, plain(value), resource)
+
+
+def maker(cloud: Cloud, thing: Resource) -> Resource:
+    """What the program made for a thing to be there: itself, or what the cloud made it along with."""
+    return thing if thing.owner is None else cloud.store.by_serial(thing.owner)
 
 
 def needed(cloud: Cloud, need: Need, scope: Scope) -> Iterator[Resource]:

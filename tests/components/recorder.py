@@ -58,7 +58,8 @@ COMPUTED: dict[str, dict[str, object]] = {
     },
     "azure-native:batch:Pool": {"identity": {"userAssignedIdentities": {}}},
 }
-"""Outputs that the cloud computes, per type; ``{name}`` is the logical name. Every type gets id, arn and name."""
+"""Outputs that the cloud computes, per type; ``{name}`` is the logical name. Every type gets id, arn and name, unless
+it says its own."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,8 @@ class _Cloud(mocks.Mocks):
         if "name" in inputs:
             del template["name"]
         computed = cast("dict[str, object]", _filled(template, args.name, self.preview))
-        return None if self.preview else f"{args.name}-id", _merged(inputs, computed)
+        id_ = str(computed.pop("id", f"{args.name}-id"))
+        return None if self.preview else id_, _merged(inputs, computed)
 
     def call(self, args: mocks.MockCallArgs) -> dict[str, object]:
         if args.token in self.answers:

@@ -100,9 +100,9 @@ def test_subnets_are_made_one_by_one(preview: bool) -> None:
     recording = build(preview)
     waits = {each.name: each.property_dependencies["virtualNetworkName"] for each in recording.of(SUBNET)}
     assert waits == {
-        "net-nodes": {"net-vnet"},
-        "net-batch": {"net-vnet", "net-nodes"},
-        "net-endpoints": {"net-vnet", "net-batch"},
+        "net-batch": {"net-vnet"},
+        "net-nodes": {"net-vnet", "net-batch"},
+        "net-endpoints": {"net-vnet", "net-nodes"},
     }
 
 

@@ -3,9 +3,9 @@
 import pytest
 from recorder import construct, refusal
 
-from gpufleet.node_labels import GPU_TAINT, node_labels
 from gpufleet.kubernetes.device_plugin import DevicePlugin
 from gpufleet.kubernetes.efa_plugin import EfaPlugin
+from gpufleet.node_labels import GPU_TAINT, node_labels
 
 DAEMONSET = "kubernetes:apps/v1:DaemonSet"
 RELEASE = "kubernetes:helm.sh/v3:Release"

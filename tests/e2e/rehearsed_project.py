@@ -35,7 +35,11 @@ class Project:
 
     @property
     def cloud(self) -> Cloud:
-        return open_cloud("aws", self.home.root)
+        return self.cloud_of("aws-dev")
+
+    def cloud_of(self, environment: str) -> Cloud:
+        """The simulated cloud of an environment."""
+        return open_cloud(self.home.cloud(environment), self.home.root)
 
     def run(self, *arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run `gpufleet ...` in the project."""

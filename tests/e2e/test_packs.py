@@ -31,6 +31,26 @@ def test_our_environments_pass_both_packs(project: Project, environment: str) ->
     assert "[mandatory]" not in said
 
 
+@pytest.mark.parametrize("environment", ["azure-dev", "azure-prod"])
+def test_our_environments_of_azure_pass_both_packs(project: Project, environment: str) -> None:
+    """The zones pack warns: zones are numbered by subscription, and the API version of Batch has an end."""
+    limits = REPOSITORY / "policies" / "config" / environment
+    given = [word for pack in ("zones", "cost") for word in ("--policy-pack-config", str(limits / f"{pack}.json"))]
+    code, said = preview(project, environment, *(given if limits.exists() else []))
+    assert code == 0, said
+    assert "⚠️ gpufleet-zones@" in said
+    assert "[azure-batch-api-version]" in said
+    assert "⚠️ gpufleet-cost@" in said
+    assert "[mandatory]" not in said
+
+
+def test_sixteen_nodes_of_h100_have_to_be_approved(project: Project) -> None:
+    code, said = preview(project, "azure-prod")
+    assert code != 0
+    assert "128 GPUs on demand are more than the 16 that need no approval; have them approved" in said
+    assert "[any-cost-ceiling-pool]" in said
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_variant_is_blocked_by_the_right_rule(project: Project, name: str) -> None:
     variant = BROKEN[name]

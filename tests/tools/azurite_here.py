@@ -35,9 +35,9 @@ class Azurite:
 
 @contextmanager
 def azurite() -> Iterator[Azurite]:
-    """Skips the test where Azurite is not installed."""
+    """For tests with the mark `azurite`, which `make e2e` runs after it has installed it."""
     if not install.installed():
-        pytest.skip("Azurite is not installed; run `.venv/bin/python tools/azurite/install.py`")
+        pytest.fail("Azurite is not installed; run `.venv/bin/python tools/azurite/install.py`")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -26,7 +26,7 @@ class BatchAccountArgs(TypedDict):
     end."""
     identity_id: pulumi.Input[str]
     """User-assigned identity by which the account reaches its storage, and its nodes do, too. Give it its role there
-    (Storage Blob Data Contributor) before the account is made."""
+    (Storage Blob Data Contributor) before jobs run."""
     storage_account_id: NotRequired[pulumi.Input[str]]
     """Storage account for what Batch itself keeps of jobs (auto-storage). Default: none."""
     storage_region: NotRequired[str]

@@ -12,6 +12,8 @@ from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
 from gpufleet.rules.azure.network import DEFAULT_CIDR, judge_azure_network
 
+IN_ORDER = ("batch", "nodes", "endpoints")
+"""In which subnets are made. Pools of Azure Batch come within a minute or two, a cluster takes several anyway."""
 WITH_NODES = ("nodes", "batch")
 """Subnets that have machines, and so a way out, a security group and a service endpoint."""
 
@@ -80,7 +82,8 @@ class Network(pulumi.ComponentResource):
         leads_out = network.SubResourceArgs(id=self._nat(name, args).id) if args.get("nat") != "none" else None
         self.subnet_ids = {}
         before: list[pulumi.Resource] = []
-        for role, part in plan_azure_subnets(cidr).items():
+        parts = plan_azure_subnets(cidr)
+        for role in IN_ORDER:
             machines = role in WITH_NODES
             guarded = network.NetworkSecurityGroupArgs(id=self._group(name, role, args).id) if machines else None
             subnet = network.Subnet(
@@ -89,7 +92,7 @@ class Network(pulumi.ComponentResource):
                 resource_group_name=args["resource_group_name"],
                 # A network takes one change at a time: AnotherOperationInProgress, pulumi/pulumi-azure-native#699
                 virtual_network_name=after(made.name, *before),
-                address_prefix=part,
+                address_prefix=parts[role],
                 default_outbound_access=False,
                 nat_gateway=leads_out if machines else None,
                 route_table=network.RouteTableArgs(id=routes) if machines and routes is not None else None,

@@ -23,6 +23,7 @@ CONFIG = {
 }
 
 COMPUTED = {
+    "azure-native:resources:ResourceGroup": {"id": "/subscriptions/s-1/resourceGroups/{name}"},
     "azure-native:managedidentity:UserAssignedIdentity": {
         "principalId": "{name}-principal",
         "clientId": "{name}-client",

@@ -94,13 +94,21 @@ def test_cluster_without_batch():
     assert "azure_batch" not in made.result["jobs"]
 
 
+def test_spot_nodes_of_the_cluster_are_tolerated():
+    made = recording(pools={"trainers": POOL | {"capacity": "spot"}})
+    taint = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NO_SCHEDULE"}
+    assert made.result["jobs"]["pools"]["trainers"]["taints"] == [taint]
+    plugin = made.one("kubernetes:apps/v1:DaemonSet").inputs["spec"]["template"]["spec"]
+    assert taint["key"] in {toleration["key"] for toleration in plugin["tolerations"]}
+
+
 def test_budget_watches_by_tag_where_nodes_lie_in_the_clusters_own_group():
     scopes = {}
     for cluster, pools in ((CLUSTER, {"trainers": POOL}), (None, None)):
         made = recording(budget=BUDGET, cluster=cluster, pools=pools)
         budget = made.one("azure-native:consumption:Budget").inputs
         scopes[cluster is not None] = (budget["scope"], "filter" in budget)
-    assert scopes == {True: ("dev-group-id", True), False: ("dev-group-id", False)}
+    assert scopes == {True: ("/subscriptions/s-1", True), False: ("/subscriptions/s-1/resourceGroups/dev-group", False)}
 
 
 def test_existing_group_stays_whoever_made_it():

@@ -69,6 +69,8 @@ class Following:
                 since, pause = self.clock(), self.shortest
                 yield Event(Kind.STATE, f"{self.name}: {job.state if job.ended else job.described}")
             before = job
+            for file in self._files:
+                file.trying = job.node_id, job.retries
             if job.ended:
                 break
             if job.waits and self._waits_long(job, since):

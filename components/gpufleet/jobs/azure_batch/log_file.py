@@ -20,13 +20,21 @@ TaskFilesUnavailable, NodeStateUnusable and the like."""
 
 @dataclass
 class LogFile:
-    """stream: stdout.txt or stderr.txt. Errors of all methods: Busy, AzureTrouble."""
+    """stream: stdout.txt or stderr.txt. trying: the try that runs, by anything that differs from the one before.
+
+    Errors of all methods: Busy, AzureTrouble.
+    """
 
     azure: AzureBatch
     blobs: Blobs
     settings: AzureBatchSettings
     job: str
     stream: str
+    trying: object = None
+    _reading: object = field(default=None, init=False)
+    """The try that was told of when the file was read last."""
+    _ahead: bool = field(default=False, init=False)
+    """Whether the file that is read is of a later try than was told of."""
     _made: str = field(default="", init=False)
     """When the file that is read was made."""
     _read: int = field(default=0, init=False)
@@ -41,6 +49,12 @@ class LogFile:
         A line counts as given when it is given, so that an error between two pieces costs none.
         """
         self._there = False
+        if self.trying != self._reading:
+            if not self._ahead:
+                # Its file may have been made in the same second as the one before.
+                yield from self.last_line()
+                self._made, self._read = "", 0
+            self._reading, self._ahead = self.trying, False
         try:
             size, made = self.azure.file_size(self.job, TASK, self.stream)
         except AzureTrouble as error:
@@ -50,6 +64,7 @@ class LogFile:
         if made != self._made or size < self._read:
             # Another try's: times have whole seconds only.
             yield from self.last_line()
+            self._ahead = self._made != ""
             self._made, self._read = made, 0
         while self._read < size:
             end = min(size, self._read + _PIECE)

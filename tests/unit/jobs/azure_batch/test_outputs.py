@@ -13,6 +13,8 @@ from gpufleet.jobs.azure_batch import backend
 from gpufleet.jobs.azure_batch.blobs import Blobs
 from gpufleet.jobs.azure_storage import clients
 
+pytestmark = pytest.mark.azurite
+
 TRAIN = ("--name", "train", "--pool", "spot", "--image", "training:base", "--", "python3", "train.py")
 
 

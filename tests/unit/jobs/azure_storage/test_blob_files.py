@@ -17,6 +17,8 @@ from gpufleet.jobs.azure_storage.places import AzureStorage, Place
 from gpufleet.jobs.copied import PART, Sent
 from gpufleet.jobs.patience import Patience
 
+pytestmark = pytest.mark.azurite
+
 BYTES = bytes(range(256)) * 4096  # 1 MiB
 BLOCK = 2**18
 STORAGE = AzureStorage("dev", ACCOUNT, f"https://{ACCOUNT}.blob.core.windows.net", "", ["scripts", "result"], ["logs"])

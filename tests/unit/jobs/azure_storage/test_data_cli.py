@@ -16,6 +16,8 @@ from gpufleet.jobs.azure_storage.places import AzureStorage, Place, azure_storag
 from gpufleet.jobs.settings import settings_from
 from played_shares import HOST, PlayedShares, Token
 
+pytestmark = pytest.mark.azurite
+
 Run = Callable[..., Result]
 STORAGE = {
     "account_name": ACCOUNT,

@@ -40,8 +40,8 @@ CASES = {
             "misspelt",
             {"name": "results", "names": ["scripts", "result"]},
             "fail",
-            "trainers: mounts=results: is no container and no share of the environment's files; did you mean result? (use result or scripts) "
-            "[azure-stack-mount-known]",
+            "trainers: mounts=results: is no container and no share of the environment's files; did you mean result? "
+            "(use result or scripts) [azure-stack-mount-known]",
         ),
     ],
 }
