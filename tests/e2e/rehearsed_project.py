@@ -35,7 +35,8 @@ class Project:
 
     @property
     def cloud(self) -> Cloud:
-        return self.cloud_of("aws-dev")
+        """The simulated AWS."""
+        return open_cloud("aws", self.home.root)
 
     def cloud_of(self, environment: str) -> Cloud:
         """The simulated cloud of an environment."""
