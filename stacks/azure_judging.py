@@ -7,17 +7,19 @@ from azure_parts import batch_pool_of, budget_of, containers_of, group_of, mount
 from azure_settings import AzureSettings
 from gpufleet.plan.quotas import judge_quotas
 from gpufleet.refusal import refuse_stack
+from gpufleet.rules.azure.addresses import judge_azure_addresses
 from gpufleet.rules.azure.batch_account import judge_azure_batch_account
 from gpufleet.rules.azure.batch_pool import judge_azure_batch_pool
 from gpufleet.rules.azure.budget import judge_azure_budget
 from gpufleet.rules.azure.cluster import judge_azure_cluster
 from gpufleet.rules.azure.files import judge_azure_files
-from gpufleet.rules.azure.network import judge_azure_network
+from gpufleet.rules.azure.network import DEFAULT_CIDR, judge_azure_network
 from gpufleet.rules.azure.nfs_share import judge_nfs_share
 from gpufleet.rules.azure.node_pool import judge_azure_pool
 from gpufleet.rules.azure.place import judge_azure_environment
 from gpufleet.rules.azure.registry import judge_azure_registry
-from gpufleet.rules.azure.stack import judge_azure_stack, judge_stack_mounts
+from gpufleet.rules.azure.stack import judge_azure_stack, judge_job_containers, judge_stack_mounts
+from gpufleet.rules.azure.system_pool import most_system_nodes
 from gpufleet.rules.judged import Judged
 from gpufleet.rules.rule import Finding
 from parts import named, tags
@@ -32,11 +34,14 @@ PLACE = {"azure_files": True}
 def refuse(environment: str, settings: AzureSettings) -> None:
     """Judge every part by its plain values, so that one preview shows all faults and nothing is half made."""
     region = {"region": settings.location}
-    # All parts have the same tags: what is wrong with them is said once.
+    # All parts have the same region and tags: what is wrong with them is said once.
     group = judge_azure_environment(region | group_of(settings) | {"tags": tags(environment, settings)})
     judged: dict[str, list[Finding]] = {
-        "network": judge_azure_network(given(settings.network) | region),
-        "files": judge_azure_files(given(settings.files) | region | _clients()),
+        "network": [*judge_azure_network(given(settings.network) | region), *_addresses(settings)],
+        "files": [
+            *judge_azure_files(given(settings.files) | region | _clients()),
+            *judge_job_containers(containers_of(settings), settings.batch is not None),
+        ],
         "registry": judge_azure_registry(given(settings.registry) | region | _place(settings)),
     }
     if settings.budget is not None:
@@ -46,11 +51,13 @@ def refuse(environment: str, settings: AzureSettings) -> None:
     if settings.batch is not None:
         judged["batch"] = judge_azure_batch_account(given(settings.batch.account) | region)
         judged |= {pool: _of_batch_pool(settings, pool) for pool in settings.batch.pools}
-    whole = [Judged(environment, each) for each in [*group, *_as_a_whole(settings)]]
+    whole = [Judged(environment, each) for each in _as_a_whole(settings)]
     agents = named(environment, {pool: given(intent) for pool, intent in settings.pools.items()})
     quotas = [given(quota) for quota in settings.quotas]
     whole += judge_quotas(environment, agents, settings.location, quotas, "azure")
-    refuse_stack(named(environment, judged), whole)
+    said = [(each.rule, each.value) for each in group if each.refuses]
+    parts = {part: [each for each in found if (each.rule, each.value) not in said] for part, found in judged.items()}
+    refuse_stack({environment: group} | named(environment, parts), whole)
 
 
 def _of_cluster(environment: str, settings: AzureSettings) -> dict[str, list[Finding]]:
@@ -66,14 +73,34 @@ def _of_cluster(environment: str, settings: AzureSettings) -> dict[str, list[Fin
 
 
 def _of_batch_pool(settings: AzureSettings, pool: str) -> list[Finding]:
-    found = judge_azure_batch_pool(batch_pool_of(settings, pool), settings.location)
+    mounts = [{"account": MADE_LATER} | _with_key(mount) for mount in mounts_of(settings, pool)]
+    found = judge_azure_batch_pool(batch_pool_of(settings, pool) | {"mounts": mounts}, settings.location)
     keys = bool(settings.files.shared_keys)
     return [*found, *judge_stack_mounts(mounts_of(settings, pool), containers_of(settings), shares_of(settings), keys)]
 
 
+def _with_key(mount: dict[str, Any]) -> dict[str, Any]:
+    """A mount with what a share's mount gets later. Whether the account takes keys is judged with the stack's words."""
+    if mount["kind"] != "files":
+        return mount
+    return {word: value for word, value in mount.items() if word != "shared_keys"} | {"account_key": MADE_LATER}
+
+
 def _as_a_whole(settings: AzureSettings) -> list[Finding]:
     batch = None if settings.batch is None else settings.batch.pools
-    return judge_azure_stack(settings.cluster is not None, settings.pools, batch)
+    there = settings.subscription_id, settings.resource_group
+    return judge_azure_stack(settings.cluster is not None, settings.pools, batch, *there)
+
+
+def _addresses(settings: AzureSettings) -> list[Finding]:
+    """What the whole stack shows of a network that is made for it."""
+    if settings.network.vnet_id is not None:
+        return []
+    nodes = {"batch": sum(pool.max for pool in settings.batch.pools.values())} if settings.batch else {}
+    cluster = None if settings.cluster is None else given(settings.cluster)
+    if cluster is not None:
+        nodes["nodes"] = most_system_nodes(cluster) + sum(pool.max for pool in settings.pools.values())
+    return judge_azure_addresses(settings.network.cidr or DEFAULT_CIDR, nodes, cluster)
 
 
 def _place(settings: AzureSettings) -> dict[str, Any]:

@@ -139,7 +139,9 @@ def read(config: Mapping[str, str], environment: str) -> SharedSettings:
         lines += _lines(model, [fault for fault in error.errors() if fault["loc"][0] not in judged], file)
     lines += chain.from_iterable(judged.values())
     if lines:
-        raise SettingsError("\n".join(lines))
+        # Without a cloud nobody knows which keys there are: what is wrong with the others is not said.
+        of_cloud = [line for line in lines if line.startswith(f"{file}: gpufleet:cloud")]
+        raise SettingsError("\n".join(lines if config.get("gpufleet:cloud", "") in STACKS else of_cloud or lines))
     return settings
 
 

@@ -13,7 +13,7 @@ from gpufleet.azure.role_assignment import assign_role
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
 from gpufleet.rules.azure.cluster import judge_azure_cluster
-from gpufleet.rules.azure.system_pool import SYSTEM_TYPE
+from gpufleet.rules.azure.system_pool import SYSTEM_TYPE, most_system_nodes
 
 SYSTEM_POOL = "system"
 _OUTBOUND = {
@@ -229,7 +229,7 @@ class Cluster(pulumi.ComponentResource):
             enable_auto_scaling=True,
             min_count=least,
             count=least,
-            max_count=int(args.get("system_max", max(3, least))),
+            max_count=most_system_nodes(args),
             availability_zones=list(args.get("zones", [])) or None,
             os_type="Linux",
             os_sku="Ubuntu",

@@ -38,6 +38,7 @@ from gpufleet.rules.aws.node_image import judge_node_image
 from gpufleet.rules.aws.registry_host import judge_registry_host
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.aws.training_job import judge_command
+from gpufleet.rules.azure.addresses import judge_azure_addresses
 from gpufleet.rules.azure.batch_account import judge_azure_batch_account
 from gpufleet.rules.azure.batch_autoscale import judge_autoscale
 from gpufleet.rules.azure.batch_pool import judge_azure_batch_pool
@@ -49,7 +50,7 @@ from gpufleet.rules.azure.nfs_share import judge_nfs_share
 from gpufleet.rules.azure.node_pool import judge_azure_pool
 from gpufleet.rules.azure.place import judge_azure_environment, judge_azure_place
 from gpufleet.rules.azure.registry import judge_azure_registry
-from gpufleet.rules.azure.stack import judge_azure_stack, judge_stack_mounts
+from gpufleet.rules.azure.stack import judge_azure_stack, judge_job_containers, judge_stack_mounts
 from gpufleet.rules.budget import judge_budget
 from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
 from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
@@ -228,6 +229,8 @@ CONSTRUCTED = [
     (judge_azure_pool, {**AGENT_POOL, "capacity": "spot", "spot_max_price": 1.5}, "eastus"),
     (judge_nfs_share, {"client_subnet_ids": {"nodes": "subnet-1"}}),
     (judge_azure_stack, True, ["a"], ["b"]),
+    (judge_job_containers, ["scripts", "result"], True),
+    (judge_azure_addresses, "10.60.0.0/16", {"nodes": 5, "batch": 10}, {}),
     (judge_stack_mounts, [{"kind": "files", "path": "logs"}], ["result"], ["logs"], True),
     (judge_autoscaler_identity, {"region": REGION}),
     (judge_autoscaler, {"region": REGION, "version": "9.52.1"}),

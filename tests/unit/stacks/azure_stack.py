@@ -51,9 +51,12 @@ ANSWERS = {
 }
 
 
-def program(**changes):
-    """The stack `dev` as a program, with these keys of the configuration changed; None takes one away."""
-    config = CONFIG | {f"gpufleet:{key}": value for key, value in changes.items()}
+def program(provider=None, /, **changes):
+    """The stack `dev` as a program, with these keys of the configuration changed; None takes one away.
+
+    provider: keys of the provider's namespace that are changed.
+    """
+    config = CONFIG | (provider or {}) | {f"gpufleet:{key}": value for key, value in changes.items()}
     given = {key: value for key, value in config.items() if value is not None}
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in given.items()}
     return lambda: build("dev", read(texts, "dev"))

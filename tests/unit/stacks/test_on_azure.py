@@ -133,6 +133,36 @@ REFUSED = {
         "dev-spot: mounts=results: is no container and no share of the environment's files; did you mean result? (use "
         "logs, result or scripts) [azure-stack-mount-known]",
     ),
+    "a mount twice": (
+        {"batch": {"pools": {"spot": BATCH_POOL | {"mounts": ["scripts", "scripts"]}}}},
+        "dev-spot: mounts=[scripts, scripts]: names scripts twice; name it once [any-argument-distinct]",
+    ),
+    "no container for outputs": (
+        {"files": {"containers": ["scripts"]}},
+        "dev-files: containers=[scripts]: has no result, where jobs on Azure Batch keep their outputs and logs; add "
+        "result to gpufleet:files.containers [azure-stack-job-container]",
+    ),
+    "a subscription without a group": (
+        {"subscription_id": "00000000-0000-0000-0000-000000000000"},
+        "dev: subscription_id=00000000-0000-0000-0000-000000000000: is for an existing resource group, and none is "
+        "given; give gpufleet:resource_group, or choose the provider's subscription by azure-native:subscriptionId "
+        "[azure-stack-subscription]",
+    ),
+    "a network too small for Batch": (
+        {"network": {"cidr": "10.60.0.0/24"}, "batch": {"pools": {"spot": BATCH_POOL | {"max": 60}}}},
+        "dev-network: cidr=10.60.0.0/24: Azure Batch may have 60 nodes, and its part 10.60.0.64/26 has 59 addresses; "
+        "use a range of /23 or larger, or lower max [azure-stack-addresses]",
+    ),
+    "a network too small for the cluster": (
+        {"network": {"cidr": "10.60.0.0/24"}, "pools": {"trainers": POOL | {"max": 57}}},
+        "dev-network: cidr=10.60.0.0/24: the cluster may have 60 nodes, and its part 10.60.0.0/26 has 59 addresses; "
+        "use a range of /23 or larger, or lower max [azure-stack-addresses]",
+    ),
+    "a network on the cluster's services": (
+        {"network": {"cidr": "10.0.0.0/16"}},
+        "dev-network: cidr=10.0.0.0/16: overlaps gpufleet:cluster.service_cidr=10.0.0.0/16; use one such as "
+        "10.60.0.0/16, or give the cluster another service_cidr [azure-stack-ranges-apart]",
+    ),
 }
 
 
@@ -147,4 +177,21 @@ def test_the_pool_of_2018_is_refused_with_its_successor():
     pool = {"types": ["Standard_NC6"], "max": 2, "capacity": "spot", "mounts": ["logs"]}
     lines = refusal(program(batch={"pools": {"gpus": pool}}), preview=True)
     assert any("types=Standard_NC6: " in line and "Standard_NC4as_T4_v3" in line for line in lines)
-    assert any(line.startswith("dev-gpus: mounts=") and "[azure-storage-shared-key]" in line for line in lines)
+    assert (
+        "dev-gpus: mounts=logs: needs the account key, as every share does, and the storage account has "
+        "allow_shared_key_access=false; use an identity and blob containers, or set gpufleet:files.shared_keys=true "
+        "[azure-storage-shared-key]"
+    ) in lines
+
+
+def test_a_region_of_no_form_is_said_once():
+    region = {"azure-native:location": "East US"}
+    assert refusal(program(region), preview=True) == [
+        "dev: region=East US: is no region of Azure; did you mean eastus? [azure-region-form]"
+    ]
+
+
+def test_network_without_a_cluster_may_have_its_ranges():
+    made = recording(cluster=None, pools=None, network={"cidr": "10.0.0.0/16"})
+    vnet = made.one("azure-native:network:VirtualNetwork").inputs
+    assert vnet["addressSpace"] == {"addressPrefixes": ["10.0.0.0/16"]}

@@ -176,6 +176,15 @@ def test_all_faults_are_told_at_once():
     ]
 
 
+@pytest.mark.parametrize("cloud", ["Azure", None])
+def test_without_a_known_cloud_nothing_is_said_of_the_other_keys(cloud):
+    told = lines(
+        {"gpufleet:cloud": cloud, "azure-native:location": "eastus", "gpufleet:batch": "{}", "aws:region": None}
+    )
+    (line,) = told
+    assert line.startswith("Pulumi.dev.yaml: gpufleet:cloud")
+
+
 def test_a_broken_suppression_is_told_beside_the_other_faults():
     told = lines(suppress(SUPPRESSION | {"reason": "", "rle": "x"}) | {"gpufleet:project": None})
     assert [line.rsplit("[", 1)[1] for line in told] == [

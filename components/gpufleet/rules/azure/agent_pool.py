@@ -58,14 +58,18 @@ def system_spot(*, mode: str, capacity: str) -> Outcome:
 
 
 @rule("azure-agent-pool-system-gpu", Severity.WARNING)
-def system_gpu(*, mode: str, type_name: str) -> Outcome:
+def system_gpu(*, mode: str, type_name: str, argument: str = "mode") -> Outcome:
     """Nodes with GPUs are no system pool: that never scales to zero, and system pods take room on them.
+
+    `argument`: mode, or what names the size of a cluster's own system pool.
 
     Source: https://learn.microsoft.com/azure/aks/use-system-pools
     """
     if mode != "System":
         return passed()
     problem = f"keeps a node of {type_name} running for the cluster's own pods"
+    if argument != "mode":
+        return failed(argument, type_name, problem, "use a small size without GPUs, and a GPU pool beside it")
     return failed("mode", mode, problem, "set mode=User and make a system pool of a small size")
 
 

@@ -37,7 +37,8 @@ def task_fits(*, task_nodes: int, most: int) -> Outcome:
     Source: https://learn.microsoft.com/azure/batch/batch-mpi: a multi-instance task starts when all of its instances
     have a node; until then it stays active.
     """
-    if task_nodes <= most:
+    # Of a pool without any node, the rule on max says what is wrong.
+    if task_nodes <= most or most < 1:
         return passed()
     problem = f"is above max={most}: such a task waits for ever"
     return failed("task_nodes", task_nodes, problem, f"use {most} or fewer, or raise max")

@@ -16,6 +16,8 @@ OUTBOUND = ("nat-gateway", "load-balancer", "routes", "none")
 TIERS = ("Free", "Standard")
 UPGRADES = ("none", "patch")
 MOST_RANGES = 200
+_WIDEST = 8
+"""Prefix of the largest range that one organisation holds: larger ones are of many."""
 _VERSION = re.compile(r"(1\.\d{2})(\.\d{1,3})?")
 _NAME = re.compile(r"[a-zA-Z0-9]([a-zA-Z0-9_-]{0,61}[a-zA-Z0-9])?")
 _OBJECT_ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -62,8 +64,11 @@ def api_limited(*, private: bool, ranges: Sequence[str]) -> Outcome:
     fix = "list the ranges that you work from, such as 203.0.113.0/24, or set private=true"
     if not private and not ranges:
         return failed("private", False, "opens the API server to everybody, as AKS does without ranges", fix)
-    if any(each.strip().endswith("/0") for each in ranges):
+    open_ = [each for each in ranges if _width(each) < _WIDEST]
+    if any(_width(each) == 0 for each in open_):
         return failed("authorized_ranges", list(ranges), "opens the API server to everybody", fix)
+    if open_:
+        return failed("authorized_ranges", open_, "opens the API server to a large part of the internet", fix)
     return passed()
 
 
@@ -150,6 +155,14 @@ def addresses_apart(*, pods: str, services: str) -> Outcome:
     if ranges[1].prefixlen < 12 or ranges[1].prefixlen > 28:
         return failed("service_cidr", services, "is no size for services", "use a range of /12 to /28")
     return passed()
+
+
+def _width(cidr: str) -> int:
+    """The length of a range's prefix, of either version of IP; of what is no range, that of one address."""
+    try:
+        return ipaddress.ip_network(cidr.strip(), strict=False).prefixlen
+    except ValueError:
+        return 32
 
 
 def judge_azure_cluster(args: Mapping[str, object]) -> list[Finding]:

@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping
 
 from gpufleet.agent_pool import AgentPool
+from gpufleet.catalog import azure
 from gpufleet.rules import read
 from gpufleet.rules.arguments import judge_arguments
-from gpufleet.rules.azure.agent_pool import driver, most_nodes, spot_options
+from gpufleet.rules.azure.agent_pool import driver, infiniband_feature, most_nodes, spot_options
 from gpufleet.rules.azure.capacity import spot_mpi
 from gpufleet.rules.azure.node_labels import judge_node_labels
 from gpufleet.rules.azure.place import judge_azure_place
@@ -172,7 +173,11 @@ def _links(pool: Mapping[str, object]) -> list[Finding]:
 def _spot(pool: Mapping[str, object]) -> list[Finding]:
     capacity = read.text(pool, "capacity", "on-demand")
     price = pool.get("spot_max_price")
-    findings = [spot_mpi(capacity=capacity, together=read.text(pool, "network", "plain") == "infiniband")]
+    infiniband = read.text(pool, "network", "plain") == "infiniband"
+    findings = [spot_mpi(capacity=capacity, together=infiniband)]
+    sizes = [azure().types[name] for name in read.texts(pool, "types") if name in azure().types and infiniband]
+    # Whether the subscription has the feature, only somebody who asks it knows.
+    findings += [infiniband_feature(type_name=size.type, infiniband=size.infiniband, registered=None) for size in sizes]
     if read.is_number(price):
         findings.append(spot_options(argument="spot_max_price", value=price, capacity=capacity))
         if capacity == "spot":

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from gpufleet.rules import read
-from gpufleet.rules.azure.region import region_form
+from gpufleet.rules.azure.region import known_regions, region_form, region_listed
 from gpufleet.rules.azure.tags import MOST, judge_azure_tags
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
@@ -55,4 +55,7 @@ def judge_azure_environment(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on an environment. Reads region, resource_group_name (an existing one), subscription_id, tags."""
     existing = args.get("resource_group_name") is not None
     told = group_subscription(existing=existing, subscription=read.text(args, "subscription_id"))
-    return [*judge_azure_place(args), told]
+    place, region = judge_azure_place(args), read.text(args, "region")
+    form, *rest = place
+    listed = [] if form.refuses else [region_listed(region=region, known=known_regions())]
+    return [form, *listed, *rest, told]

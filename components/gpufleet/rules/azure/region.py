@@ -1,9 +1,10 @@
-"""The rule on how regions of Azure are written."""
+"""Rules on regions of Azure: how they are written, and whether there is such a one."""
 
 import re
+from collections.abc import Sequence
 
 from gpufleet.catalog import azure
-from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
+from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 from gpufleet.rules.wording import nearest
 
 _FORM = re.compile(r"[a-z]{4,}[0-9]?")
@@ -22,3 +23,22 @@ def region_form(*, region: str) -> Outcome:
     near = nearest(small, sorted(azure().regions), closeness=0.75)
     fix = f"did you mean {near}?" if near else "use a name such as eastus"
     return failed("region", region, "is no region of Azure", fix)
+
+
+@rule("azure-region-listed", Severity.ERROR)
+def region_listed(*, region: str, known: Sequence[str]) -> Outcome:
+    """A region is one that the catalog has heard of; of another, nobody here knows whether there is such a one.
+
+    Source: https://learn.microsoft.com/azure/reliability/regions-list and the public price list, as the catalog has
+    them; LocationNotAvailableForResourceGroup on create.
+    """
+    if region in known:
+        return passed()
+    near = nearest(region, known, closeness=0.75)
+    meant = f"did you mean {near}? " if near else ""
+    return unverified("region", region, "the catalog knows no such region", f"{meant}az account list-locations has all")
+
+
+def known_regions() -> tuple[str, ...]:
+    """Regions of the catalog: those with zones, and those with prices of GPU sizes."""
+    return tuple(sorted({*azure().regions, *(key[1] for key in azure().prices)}))

@@ -1,10 +1,13 @@
-"""Rules on how the parts of an Azure environment fit together: cluster, Batch, what pools mount, addresses."""
+"""Rules on how the parts of an Azure environment fit together: cluster, Batch, files, what pools mount."""
 
 from collections.abc import Collection, Mapping, Sequence
 
 from gpufleet.rules.azure.mount import shared_key
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.wording import use_one_of
+
+JOB_CONTAINERS = {"scripts": "programs", "result": "outputs and logs"}
+"""What jobs on Azure Batch keep in which container."""
 
 
 @rule("azure-stack-runs-something", Severity.ERROR)
@@ -53,13 +56,53 @@ def mount_known(*, name: str, names: Collection[str]) -> Outcome:
     return failed("mounts", name, "is no container and no share of the environment's files", fix)
 
 
-def judge_azure_stack(cluster: bool, pools: Collection[str], batch: Collection[str] | None) -> list[Finding]:
-    """Findings on an environment as a whole. batch: names of the pools of Azure Batch, None without it."""
+@rule("azure-stack-job-container", Severity.ERROR)
+def job_container(*, name: str, containers: Collection[str], batch: bool) -> Outcome:
+    """Where Azure Batch runs jobs, the storage account has the containers of their programs and outputs.
+
+    Source: gpufleet jobs submit --on azure-batch: what it sends lies in scripts, what jobs write in result.
+    """
+    if not batch or name in containers:
+        return passed()
+    problem = f"has no {name}, where jobs on Azure Batch keep their {JOB_CONTAINERS[name]}"
+    return failed("containers", sorted(containers), problem, f"add {name} to gpufleet:files.containers")
+
+
+@rule("azure-stack-subscription", Severity.ERROR)
+def subscription_used(*, subscription: str | None, group: str | None) -> Outcome:
+    """The id of a subscription is that of an existing resource group; what is new goes where the provider is logged in.
+
+    Source: gpufleet's own configuration, gpufleet:subscription_id; azure-native:subscriptionId of the provider
+    """
+    if subscription is None or group is not None:
+        return passed()
+    problem = "is for an existing resource group, and none is given"
+    fix = "give gpufleet:resource_group, or choose the provider's subscription by azure-native:subscriptionId"
+    return failed("subscription_id", subscription, problem, fix)
+
+
+def judge_azure_stack(
+    cluster: bool,
+    pools: Collection[str],
+    batch: Collection[str] | None,
+    subscription: str | None = None,
+    group: str | None = None,
+) -> list[Finding]:
+    """Findings on an environment as a whole.
+
+    batch: names of the pools of Azure Batch, None without it. subscription, group: of an existing resource group.
+    """
     return [
         runs_something(cluster=cluster, batch=batch is not None),
         pools_on_cluster(pools=pools, cluster=cluster),
         *(pool_once(pool=pool, batch=batch or ()) for pool in pools),
+        subscription_used(subscription=subscription, group=group),
     ]
+
+
+def judge_job_containers(containers: Collection[str], batch: bool) -> list[Finding]:
+    """Findings on the containers of an environment's files; `batch`: whether Azure Batch runs jobs on them."""
+    return [job_container(name=name, containers=containers, batch=batch) for name in JOB_CONTAINERS]
 
 
 def judge_stack_mounts(
@@ -71,6 +114,6 @@ def judge_stack_mounts(
         name = str(mount["path"])
         found.append(mount_known(name=name, names=[*containers, *shares]))
         if mount["kind"] == "files":
-            needs = f"the account key for the share {name}"
-            found.append(shared_key(argument="mounts", needs=needs, account="files", allowed=shared_keys))
+            key, allow = "the account key, as every share does", "set gpufleet:files.shared_keys=true"
+            found.append(shared_key(argument="mounts", needs=key, account=name, allowed=shared_keys, allow=allow))
     return found

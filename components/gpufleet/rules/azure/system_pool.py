@@ -58,11 +58,16 @@ def size_large_enough(*, type_name: str) -> Outcome:
     return passed()
 
 
+def most_system_nodes(args: Mapping[str, object]) -> int:
+    """The most system nodes of a cluster with these arguments."""
+    return read.whole(args, "system_max", max(3, read.whole(args, "system_min", 2)))
+
+
 def judge_system_pool(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on the system nodes. Reads system_type, system_min, system_max and zones."""
     name = read.text(args, "system_type", SYSTEM_TYPE)
     least = read.whole(args, "system_min", 2)
-    most = read.whole(args, "system_max", max(3, least))
+    most = most_system_nodes(args)
     zones = read.texts(args, "zones")
     findings = [
         size_legal(type_name=name),
@@ -72,4 +77,6 @@ def judge_system_pool(args: Mapping[str, object]) -> list[Finding]:
         distinct(argument="zones", values=zones),
         *(zone_number(zone=zone) for zone in zones),
     ]
-    return [*findings, system_gpu(mode="System", type_name=name)] if name in azure().types else findings
+    if name in azure().types:
+        findings.append(system_gpu(mode="System", type_name=name, argument="system_type"))
+    return findings

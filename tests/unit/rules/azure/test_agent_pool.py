@@ -101,6 +101,16 @@ CASES = {
                 "set mode=User and make a system pool of a small size [azure-agent-pool-system-gpu]"
             ),
         ),
+        (
+            "of-a-cluster's-own",
+            {"mode": "System", "type_name": "Standard_ND96asr_v4", "argument": "system_type"},
+            "fail",
+            (
+                "trainers: system_type=Standard_ND96asr_v4: keeps a node of Standard_ND96asr_v4 running for the "
+                "cluster's own pods; use a small size without GPUs, and a GPU pool beside it "
+                "[azure-agent-pool-system-gpu]"
+            ),
+        ),
         ("user", {"mode": "User", "type_name": "Standard_ND96asr_v4"}, "pass", ""),
     ],
     spot_options: [

@@ -28,6 +28,7 @@ CASES = {
     ],
     task_fits: [
         ("all", {"task_nodes": 10, "most": 10}, "pass", ""),
+        ("no-node-at-all", {"task_nodes": 2, "most": 0}, "pass", ""),
         (
             "one-more",
             {"task_nodes": 11, "most": 10},

@@ -71,6 +71,15 @@ CASES = {
             f"trainers: authorized_ranges=[203.0.113.0/24, 0.0.0.0/0]: opens the API server to everybody; {EVERYBODY}",
         ),
         (
+            "everybody-in-halves",
+            {"private": False, "ranges": ["0.0.0.0/1", "128.0.0.0/1"]},
+            "fail",
+            "trainers: authorized_ranges=[0.0.0.0/1, 128.0.0.0/1]: opens the API server to a large part of the "
+            f"internet; {EVERYBODY}",
+        ),
+        ("of-one-organisation", {"private": False, "ranges": ["17.0.0.0/8"]}, "pass", ""),
+        ("no-range", {"private": False, "ranges": ["office"]}, "pass", ""),
+        (
             "both",
             {"private": True, "ranges": ["203.0.113.0/24"]},
             "fail",

@@ -180,3 +180,16 @@ def test_a_missing_region_is_said_once():
     pool = {"types": ["Standard_NC4as_T4_v3"], "max": 2}
     assert broken(pool, "") == []
     assert broken(pool, "East US") == ["azure-region-form"]
+
+
+def test_infiniband_on_aks_asks_for_the_subscriptions_feature():
+    pool = {"types": ["Standard_ND96isr_H100_v5"], "max": 2}
+    said = {
+        network: [
+            each.status
+            for each in judge_azure_pool({**pool, "network": network}, "eastus")
+            if each.rule == "azure-agent-pool-infiniband"
+        ]
+        for network in ("plain", "infiniband")
+    }
+    assert said == {"plain": [], "infiniband": [Status.UNVERIFIED]}

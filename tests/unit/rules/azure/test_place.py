@@ -1,6 +1,6 @@
 """Cases of gpufleet.rules.azure.place."""
 
-from gpufleet.rules.azure.place import group_name, group_subscription
+from gpufleet.rules.azure.place import group_name, group_subscription, judge_azure_environment
 
 ID = "00000000-0000-0000-0000-000000000000"
 
@@ -65,3 +65,11 @@ CASES = {
 
 def test_case(case):
     case.check()
+
+
+def test_region_that_nobody_knows_is_said_once_and_what_is_no_region_is_not_looked_up():
+    said = {
+        region: [each.rule for each in judge_azure_environment({"region": region, "tags": {}}) if "region" in each.rule]
+        for region in ("eastus9", "East US")
+    }
+    assert said == {"eastus9": ["azure-region-form", "azure-region-listed"], "East US": ["azure-region-form"]}

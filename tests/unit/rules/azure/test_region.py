@@ -2,7 +2,7 @@
 
 from gpufleet.catalog import azure
 from gpufleet.rules import Status
-from gpufleet.rules.azure.region import region_form
+from gpufleet.rules.azure.region import known_regions, region_form, region_listed
 
 CASES = {
     region_form: [
@@ -28,6 +28,23 @@ CASES = {
             "trainers: region='': is no region of Azure; use a name such as eastus [azure-region-form]",
         ),
     ],
+    region_listed: [
+        ("known", {"region": "eastus", "known": ["eastus", "westus2"]}, "pass", ""),
+        (
+            "misspelt",
+            {"region": "eastus9", "known": ["eastus", "westus2"]},
+            "unverified",
+            "trainers: region=eastus9: not verified: the catalog knows no such region; did you mean eastus? az account "
+            "list-locations has all [azure-region-listed]",
+        ),
+        (
+            "new",
+            {"region": "moonbase", "known": ["eastus", "westus2"]},
+            "unverified",
+            "trainers: region=moonbase: not verified: the catalog knows no such region; az account list-locations has "
+            "all [azure-region-listed]",
+        ),
+    ],
 }
 
 
@@ -36,4 +53,9 @@ def test_case(case):
 
 
 def test_all_regions_of_the_catalog_are_written_so():
-    assert {region_form(region=region).status for region in azure().regions} == {Status.PASS}
+    assert {region_form(region=region).status for region in known_regions()} == {Status.PASS}
+
+
+def test_regions_without_zones_are_known_by_their_prices():
+    assert {"eastus", "westus", "northcentralus"} <= set(known_regions())
+    assert "westus" not in azure().regions

@@ -1,6 +1,13 @@
 """Cases of gpufleet.rules.azure.stack."""
 
-from gpufleet.rules.azure.stack import mount_known, pool_once, pools_on_cluster, runs_something
+from gpufleet.rules.azure.stack import (
+    job_container,
+    mount_known,
+    pool_once,
+    pools_on_cluster,
+    runs_something,
+    subscription_used,
+)
 
 CASES = {
     runs_something: [
@@ -42,6 +49,29 @@ CASES = {
             "fail",
             "trainers: mounts=results: is no container and no share of the environment's files; did you mean result? "
             "(use result or scripts) [azure-stack-mount-known]",
+        ),
+    ],
+    job_container: [
+        ("there", {"name": "result", "containers": ["data", "result"], "batch": True}, "pass", ""),
+        ("no jobs of Batch", {"name": "result", "containers": ["data"], "batch": False}, "pass", ""),
+        (
+            "left out",
+            {"name": "scripts", "containers": ["result", "data"], "batch": True},
+            "fail",
+            "trainers: containers=[data, result]: has no scripts, where jobs on Azure Batch keep their programs; add "
+            "scripts to gpufleet:files.containers [azure-stack-job-container]",
+        ),
+    ],
+    subscription_used: [
+        ("neither", {"subscription": None, "group": None}, "pass", ""),
+        ("both", {"subscription": "s", "group": "g"}, "pass", ""),
+        (
+            "nothing there",
+            {"subscription": "s", "group": None},
+            "fail",
+            "trainers: subscription_id=s: is for an existing resource group, and none is given; give "
+            "gpufleet:resource_group, or choose the provider's subscription by azure-native:subscriptionId "
+            "[azure-stack-subscription]",
         ),
     ],
 }
