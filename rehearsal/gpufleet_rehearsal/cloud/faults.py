@@ -28,9 +28,8 @@ from dataclasses import dataclass
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.store import Store
+from gpufleet_rehearsal.table.cloud_rows import UNKNOWN_ERROR, Said
 
-CODE = "InternalFailure"
-TEXT = "The request processing has failed because of an unknown error, exception or failure (rehearsed fault {spec})"
 EVERY = 0
 """The ordinal of a fault that strikes each time."""
 
@@ -50,8 +49,8 @@ class FaultError(UserError):
 class Struck(Exception):
     """A rehearsed fault: the cloud refuses with `code` and `text`, and has done nothing."""
 
-    def __init__(self, spec: str) -> None:
-        self.code, self.text = CODE, TEXT.format(spec=spec)
+    def __init__(self, spec: str, said: Said) -> None:
+        self.code, self.text = said.code, f"{said.text} (rehearsed fault {spec})"
         super().__init__(f"{self.code}: {self.text}")
 
 
@@ -87,12 +86,13 @@ def parse_fault(spec: str) -> Fault:
 
 
 class Faults:
-    """The faults of the settings, with their counts in the store."""
+    """The faults of the settings, with their counts in the store. said: the cloud's words for what fails."""
 
-    def __init__(self, specs: Sequence[str], store: Store, seed: int) -> None:
+    def __init__(self, specs: Sequence[str], store: Store, seed: int, said: Said = UNKNOWN_ERROR) -> None:
         self.faults = [parse_fault(spec) for spec in specs]
         self._store = store
         self._seed = seed
+        self._said = said
         self._met: set[str] = set()
         if self.faults or store.fact("faults"):
             store.forget_counters("fault ", [f"fault {spec} " for spec in specs])
@@ -113,7 +113,7 @@ class Faults:
         if operation == "create":
             struck += [fault for fault in self.faults if fault.kind == "share" and self._drawn(fault, urn)]
         if struck:
-            raise Struck(struck[0].spec)
+            raise Struck(struck[0].spec, self._said)
         return bool(dying)
 
     def _of(self, kind: str, type_: str, name: str) -> Iterator[Fault]:

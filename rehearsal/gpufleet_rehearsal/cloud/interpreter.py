@@ -87,7 +87,7 @@ class Cloud:
 
     def __post_init__(self) -> None:
         s = self.settings
-        self.faults = Faults(s.faults, self.store, s.seed)
+        self.faults = Faults(s.faults, self.store, s.seed, self.table.row.unknown_error)
         self.around = CloudView(
             self.table, self.store, self.clock, self.faults, self.offers, s.region, s.account, s.seed, s.quotas
         )

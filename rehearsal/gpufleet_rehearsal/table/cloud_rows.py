@@ -38,6 +38,15 @@ class Said(Row):
     evidence: Evidence
 
 
+UNKNOWN_ERROR = Said(
+    code="InternalFailure",
+    text="The request processing has failed because of an unknown error, exception or failure",
+    source="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html",
+    evidence="documented",
+)
+"""AWS's, of the errors that every service has."""
+
+
 class CloudRow(Row):
     """What holds of every type of a cloud. The defaults are those of a provider of the Terraform bridge."""
 
@@ -57,6 +66,8 @@ class CloudRow(Row):
     deleted before its replacement is made, but for what has it."""
     exists: Said | None = None
     """The id is there already."""
+    unknown_error: Said = UNKNOWN_ERROR
+    """What the cloud says when it fails for no reason of the user's: a rehearsed fault."""
 
 
 class Lookup(Row):

@@ -2,9 +2,10 @@
 
 import pytest
 
-from gpufleet_rehearsal.cloud.faults import FaultError, Faults, parse_fault
+from gpufleet_rehearsal.cloud.faults import FaultError, Faults, Struck, parse_fault
 from gpufleet_rehearsal.cloud.interpreter import InitFailed
 from gpufleet_rehearsal.cloud.refusing import CloudError
+from gpufleet_rehearsal.table.loading import load_table
 
 NETWORK = "toy:net/network:Network"
 SUBNET = "toy:net/subnet:Subnet"
@@ -133,3 +134,17 @@ def test_no_fault_counts_nothing(toy):
     toy.create(NETWORK, "a")
     assert Faults([], toy.store, 0).slowness(NETWORK) == 1
     assert toy.store.counted("fault create:@a ") == 0
+
+
+@pytest.mark.parametrize(
+    ("cloud", "words"),
+    [
+        ("aws", "InternalFailure: The request processing has failed because of an unknown error, exception or failure"),
+        ("azure-native", "InternalServerError: Encountered internal server error."),
+    ],
+)
+def test_each_cloud_fails_in_its_own_words(cloud, words, toy):
+    faults = Faults(["create:*"], toy.store, 0, load_table(cloud).row.unknown_error)
+    with pytest.raises(Struck) as error:
+        faults.before("create", NETWORK, "urn", "a")
+    assert str(error.value) == f"{words} (rehearsed fault create:*)"
