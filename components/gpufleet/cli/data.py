@@ -140,6 +140,8 @@ def _place(settings: "Settings", remote: str, kind: str | None) -> "Place | None
     place = storage.place(remote, _azure_kind(kind))
     if place is None and (kind or settings.volume_claim is None):
         raise storage.unknown(remote)
+    if place is None and (misspelt := storage.misspelt(remote)):
+        raise misspelt
     return place
 
 

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from gpufleet.errors import UserError
-from gpufleet.rules.wording import use_one_of
+from gpufleet.rules.wording import nearest, use_one_of
 
 Kind = Literal["blob", "files"]
 KINDS: Sequence[Kind] = ("blob", "files")
@@ -69,7 +69,18 @@ class AzureStorage:
         return UserError(
             f"{self.environment}: {remote}: begins with no container or file share of {self.account}"
             + (f"; {use_one_of(first, names)}, or" if names else ";")
-            + " add it to gpufleet:shared_files and run `pulumi up`"
+            + " add it to gpufleet:files and run `pulumi up`"
+        )
+
+    def misspelt(self, remote: str) -> UserError | None:
+        """What to say of a path for the volume whose first part looks much like a container or share; else None."""
+        first = remote.strip("/").partition("/")[0]
+        near = nearest(first, [*self.containers, *self.shares], closeness=0.8)
+        if near is None or near == first:
+            return None
+        return UserError(
+            f"{self.environment}: {remote}: begins with no container or file share of {self.account}; did you mean "
+            f"{near}? (--to volume for {first} on the shared volume)"
         )
 
     @property

@@ -62,7 +62,7 @@ def _line(storage: AzureStorage, place: Place, writes: bool, error: AzureTrouble
             has = f"the stack has {', '.join(names)}" if names else f"the stack has no {what}"
             return (
                 f"{place.full}: there is no {what} {place.holder} in {account} ({has}); add it to "
-                "gpufleet:shared_files and run `pulumi up`"
+                "gpufleet:files and run `pulumi up`"
             )
         case code if code in GONE:
             return str(missing(place))

@@ -105,14 +105,14 @@ def test_without_rights_or_names_it_is_one_line(run: Run, tmp_path: Path) -> Non
     lines = {
         ("data", "put", "dev", str(tmp_path / "a"), "script/a"): (
             "dev: script/a: begins with no container or file share of traindata01; did you mean scripts? (use scripts, "
-            "result or logs), or add it to gpufleet:shared_files and run `pulumi up`"
+            "result or logs), or add it to gpufleet:files and run `pulumi up`"
         ),
         ("data", "get", "dev", "result/none", str(tmp_path)): (
             "result/none: there is no such file in the container result"
         ),
         ("data", "get", "dev", "--to", "blob", "other/none", str(tmp_path)): (
             "other/none: there is no container other in traindata01 (the stack has scripts, result); add it to "
-            "gpufleet:shared_files and run `pulumi up`"
+            "gpufleet:files and run `pulumi up`"
         ),
         ("data", "list", "dev", "result/../../x"): (
             "result/../../x: leaves its container; give a path below it, for instance scripts/train.py"
@@ -130,6 +130,20 @@ def test_environment_without_a_storage_account_says_so(run: Run, tmp_path: Path)
     assert said.output == (
         "Error: dev: --to blob: the stack's outputs tell of no storage account (jobs.azure_batch.storage); leave it "
         "out\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "verb", [("put", "dev", "README.md", "scrips/a"), ("get", "dev", "results", "."), ("list", "dev", "log")]
+)
+def test_misspelt_container_is_not_taken_for_a_directory_on_the_volume(run: Run, verb: tuple[str, ...]) -> None:
+    given = outputs()
+    given["jobs"] |= {"on": "kubernetes", "namespace": "team", "volume_claim": "shared"}
+    said = run("data", *verb, given=given | {"kubeconfig": "{}"})
+    meant = {"put": "scripts", "get": "result", "list": "logs"}[verb[0]]
+    assert said.exit_code == 1
+    assert (
+        f"begins with no container or file share of traindata01; did you mean {meant}? (--to volume for " in said.output
     )
 
 

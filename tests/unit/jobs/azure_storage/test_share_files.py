@@ -157,7 +157,7 @@ def test_file_that_changes_while_it_is_sent_gets_no_name(shares: PlayedShares, t
         ((409, "SharingViolation"), "put",
          "logs/a: is open on a node, which lets nobody else write it; put it again when the job is over"),
         ((404, "ShareNotFound"), "put",
-         "logs/a: there is no file share logs in traindata01 (the stack has logs); add it to gpufleet:shared_files and "
+         "logs/a: there is no file share logs in traindata01 (the stack has logs); add it to gpufleet:files and "
          "run `pulumi up`"),
         ((409, "ShareBeingDeleted"), "get",
          "logs/a: the file share logs is being deleted; run `pulumi up` in some minutes"),
