@@ -3,6 +3,9 @@
 Every taggable resource carries its logical name (tag `Name`) and its environment (tag `environment`), so an inventory
 by tags finds it. A preview says which resources the program would make; one that is there already under that type and
 name is imported instead. Things that take no tags (routes, mount targets) are known by what they connect.
+
+Azure makes names of logical names and a random end, and its ids say what a thing lies in: there a thing is known by its
+place (`placed.py`).
 """
 
 import json
@@ -14,6 +17,7 @@ from typing import Any, Protocol
 
 from gpufleet.engine import Engine
 from gpufleet.errors import UserError
+from gpufleet.placed import place, same_id
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,8 @@ class Found:
 
     name: its logical name, None for what takes no tags; then `inputs` (wire names) tell it from others of its type.
     id: as the state would have it, None where only the provider could say. arn: its ARN, None where it has none.
+    own: where the cloud knows it by its place, the one of `inputs` that is its own name. tags: that it has.
+    quiet: it may be there without anybody's doing, so that it is not worth a word unless the program wants it.
     """
 
     type: str
@@ -30,9 +36,13 @@ class Found:
     id: str | None = None
     inputs: Mapping[str, object] = field(default_factory=dict)
     arn: str | None = None
+    own: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    quiet: bool = False
 
     def __str__(self) -> str:
-        return f"{self.name or 'unnamed'} ({self.type} {self.import_id})"
+        name = self.name or (self.inputs[self.own] if self.own else "unnamed")
+        return f"{name} ({self.type} {self.import_id})"
 
 
 class Inventory(Protocol):
@@ -49,11 +59,13 @@ class AdoptError(UserError):
 class Orphans:
     """What the state does not hold. wanted: orphan -> URN and parent of the resource that the program would make.
 
-    unknown: orphans that the program has no use for.
+    unknown: orphans that the program has no use for. unclear: orphan -> the resources of the program that it might be;
+    where that is one, it might also be another orphan's.
     """
 
-    wanted: tuple[tuple[Found, Mapping[str, Any]], ...]
-    unknown: tuple[Found, ...]
+    wanted: tuple[tuple[Found, Mapping[str, Any]], ...] = ()
+    unknown: tuple[Found, ...] = ()
+    unclear: tuple[tuple[Found, Sequence[Mapping[str, Any]]], ...] = ()
 
 
 def find_orphans(engine: Engine, stack: str, inventory: Inventory) -> Orphans:
@@ -61,11 +73,11 @@ def find_orphans(engine: Engine, stack: str, inventory: Inventory) -> Orphans:
     state = engine.state(stack)
     lost = [found for found in inventory.holds(stack) if not any(_is(found, resource) for resource in state)]
     if not lost:
-        return Orphans((), ())
+        return Orphans()
     steps = [step["newState"] for step in engine.preview(stack) if step["op"] == "create"]
-    wanted: list[tuple[Found, Mapping[str, Any]]] = []
-    unknown: list[Found] = []
-    for found in lost:
+    placed = place((found for found in lost if found.own is not None), steps, state)
+    wanted, unknown = placed.wanted, placed.unknown
+    for found in (found for found in lost if found.own is None):
         step = next((step for step in steps if _is(found, step)), None)
         if step is None:
             unknown.append(found)
@@ -73,7 +85,7 @@ def find_orphans(engine: Engine, stack: str, inventory: Inventory) -> Orphans:
             wanted.append((found, step))
             # Two things of one name: the program has use for one.
             steps.remove(step)
-    return Orphans(tuple(wanted), tuple(unknown))
+    return Orphans(tuple(wanted), tuple(found for found in unknown if not found.quiet), tuple(placed.unclear))
 
 
 def named(resource: Mapping[str, Any]) -> str:
@@ -86,6 +98,9 @@ def _is(found: Found, resource: Mapping[str, Any]) -> bool:
     if found.arn is not None and resource.get("outputs", {}).get("arn") == found.arn:
         # Whatever type the inventory takes it for.
         return True
+    if found.import_id.startswith("/subscriptions/"):
+        # Azure's ids are unique over all types.
+        return same_id(str(resource.get("id")), found.import_id)
     if resource["type"] != found.type:
         return False
     if found.id is not None and "id" in resource:
@@ -107,7 +122,7 @@ def take_over(engine: Engine, stack: str, orphans: Orphans) -> None:
         resources: list[dict[str, str]] = []
         for found, step in orphans.wanted:
             parent = parents.setdefault(str(step["parent"]), f"parent{len(parents)}")
-            resources.append({"type": found.type, "name": named(step), "id": found.import_id, "parent": parent})
+            resources.append({"type": step["type"], "name": named(step), "id": found.import_id, "parent": parent})
         table = {key: urn for urn, key in parents.items()}
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "import.json"
@@ -125,12 +140,34 @@ def delete(engine: Engine, stack: str, orphans: Orphans) -> None:
     Errors: AdoptError when the engine refuses.
     """
     take_over(engine, stack, orphans)
-    found = {(orphan.type, named(step)) for orphan, step in orphans.wanted}
+    found = {(step["type"], named(step)) for _, step in orphans.wanted}
     state = engine.state(stack)
     targets = [r["urn"] for r in state if (r["type"], named(r)) in found]
     options = [f"--target={urn}" for urn in targets]
     if targets and engine.operate("destroy", stack, "--target-dependents", *options) != 0:
         raise AdoptError(f"{stack}: the engine could not delete what was found; its words are above")
+
+
+def refuse_unclear(stack: str, orphans: Orphans) -> None:
+    """Errors: AdoptError with a line for each resource of the program that several orphans might be, and the reverse.
+
+    `up` would make it once more; which of them holds the data that counts is for a person to say.
+    """
+    might: dict[str, list[Found]] = {}
+    lines: list[str] = []
+    for found, steps in orphans.unclear:
+        if len(steps) > 1:
+            names = ", ".join(map(named, steps))
+            lines.append(
+                f"{found.import_id} may be more than one of the program: {names}; `pulumi import` it as what it is"
+            )
+        else:
+            might.setdefault(f"{named(steps[0])} ({found.type})", []).append(found)
+    for resource, several in might.items():
+        ids = ", ".join(found.import_id for found in several)
+        lines.append(f"{resource}: may be any of {ids}; delete what is not, or `pulumi import` what is")
+    if lines:
+        raise AdoptError("\n".join(f"{stack}: {line}" for line in lines))
 
 
 def unlock(engine: Engine, stack: str) -> None:

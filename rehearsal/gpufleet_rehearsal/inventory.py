@@ -1,10 +1,14 @@
-"""The inventory of a rehearsal: what the simulated cloud holds of an environment, found as on the real one by tags."""
+"""The inventory of a rehearsal: what the simulated cloud holds of an environment, found as on the real ones.
 
-from collections.abc import Sequence
+By tags, and what takes none by what it hangs on, or lies in; a budget by the tag that it counts.
+"""
+
+from collections.abc import Mapping, Sequence
 
 from gpufleet.adopt import Found
+from gpufleet.azure.arm_types import BUDGET, found_at, watched
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.resource import Resource, folded
+from gpufleet_rehearsal.cloud.resource import Resource, folded, lies_in
 from gpufleet_rehearsal.table.paths import Scope, parse_path, plain
 from gpufleet_rehearsal.table.templates import fill
 
@@ -19,21 +23,32 @@ class SimulatedInventory:
         """Everything of the environment; what the cloud made by itself (hidden rows) is the cloud's own."""
         resources = [resource for resource in self._cloud.store.resources() if not resource.hidden]
         tagged = [resource for resource in resources if resource.tags.get("environment") == environment]
-        handles = {handle for resource in tagged for handle in resource.handles}
         found = [self._found(resource, str(resource.tags.get("Name", ""))) for resource in tagged]
         for resource in resources:
             row = self._cloud.row(resource.type)
-            if not row.taggable and handles & set(self._named(resource)):
+            if not row.taggable and (self._hangs_on(resource, tagged) or environment in _watched(resource)):
                 found.append(self._found(resource, None))
         return found
 
-    def _named(self, resource: Resource) -> list[str]:
-        """Whatever a resource names by its references."""
+    def _hangs_on(self, resource: Resource, tagged: Sequence[Resource]) -> bool:
+        """Whether a resource names one of these by its references, or has an id that begins with one's."""
         scope = Scope(resource, self._cloud.around)
         paths = self._cloud.row(resource.type).references
-        return [folded(plain(value)) for path in paths for value in parse_path(path).values(scope)]
+        named = {folded(plain(value)) for path in paths for value in parse_path(path).values(scope)}
+        tree = self._cloud.table.row.ids == "tree"
+        return any(named & each.handles or (tree and lies_in(resource.id, each.id)) for each in tagged)
 
     def _found(self, resource: Resource, name: str | None) -> Found:
-        template = self._cloud.row(resource.type).import_id
+        row = self._cloud.row(resource.type)
+        placed = found_at(resource.id, resource.view, quiet=row.idempotent)
+        if placed is not None:
+            return placed
+        template = row.import_id
         import_id = resource.id if template is None else plain(fill(template, Scope(resource, self._cloud.around)))
         return Found(resource.type, import_id, name, resource.id, {} if name else resource.inputs)
+
+
+def _watched(resource: Resource) -> set[str]:
+    """Environments whose cost it counts: Azure's budgets of a whole subscription."""
+    filter_ = resource.inputs.get("filter")
+    return watched(filter_) if resource.type == BUDGET and isinstance(filter_, Mapping) else set()

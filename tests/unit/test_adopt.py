@@ -1,79 +1,14 @@
 """Orphans are told from state and program, taken over by one import, deleted by one destroy; an engine is played."""
 
-import json
-from pathlib import Path
-
 import pytest
-from click.testing import CliRunner
 
 from gpufleet.adopt import AdoptError, Found, delete, find_orphans, take_over, unlock
-from gpufleet.cli import main
 from gpufleet.engine import EngineError
+from played_engine import PARENT, Adopting, Cloud, PlayedEngine, held, made, urn
 
 VPC = "aws:ec2/vpc:Vpc"
 ROUTE = "aws:ec2/route:Route"
 TARGET = "aws:efs/mountTarget:MountTarget"
-PARENT = "urn:pulumi:dev::gpufleet::gpufleet-aws:index:Network::net"
-
-
-def urn(type_, name):
-    return f"urn:pulumi:dev::gpufleet::gpufleet-aws:index:Network${type_}::{name}"
-
-
-def held(type_, name, id_, inputs=None, outputs=None):
-    """A resource of the state."""
-    return {"urn": urn(type_, name), "type": type_, "id": id_, "inputs": inputs or {}, "outputs": outputs or {}}
-
-
-def made(type_, name, inputs=None, op="create", parent=PARENT):
-    """A step of a preview."""
-    state = {"urn": urn(type_, name), "type": type_, "inputs": inputs or {}, "parent": parent}
-    return {"op": op, "urn": urn(type_, name), "newState": state}
-
-
-class PlayedEngine:
-    """Answers from what it is given and writes down what it is asked to do; an operation of `fails` ends with 255."""
-
-    def __init__(self, state=(), steps=(), fails=()):
-        self._state, self._steps, self._fails = list(state), list(steps), fails
-        self.previews = 0
-        self.done = []
-        self.imported = None
-
-    def state(self, stack):
-        assert stack == "dev"
-        return list(self._state)
-
-    def preview(self, stack):
-        assert stack == "dev"
-        self.previews += 1
-        return list(self._steps)
-
-    def operate(self, operation, stack, *arguments):
-        assert stack == "dev"
-        if operation == "import":
-            self.imported = json.loads(Path(arguments[arguments.index("--file") + 1]).read_text())
-            arguments = ("--file", *arguments[2:])
-            for resource in self.imported["resources"]:
-                self._state.append(held(resource["type"], resource["name"], resource["id"]))
-        self.done.append((operation, *arguments))
-        return 255 if operation in self._fails else 0
-
-    def answer(self, *arguments):
-        if "answer" in self._fails:
-            raise EngineError("no stack named 'dev' found")
-        self.done.append(arguments)
-        return ""
-
-
-class Cloud:
-    def __init__(self, *found):
-        self._found = found
-
-    def holds(self, environment):
-        assert environment == "dev"
-        return self._found
-
 
 IMPORT = ("import", "--file", "--generate-code=false", "--protect=false")
 CLEAR = ("refresh", "--clear-pending-creates")
@@ -243,29 +178,7 @@ def test_unlocking_says_what_the_engine_says():
 
 @pytest.fixture
 def command(monkeypatch):
-    """Run `gpufleet adopt dev ...` on a real account: an engine with `config`, and a cloud that holds `found`."""
-    monkeypatch.delenv("GPUFLEET_REHEARSAL", raising=False)
-    looked = []
-
-    def run(engine, *options, config, found=()):
-        settings = {key: {"value": value, "secret": False} for key, value in config.items()}
-        refused = engine.answer
-
-        def answer(*arguments):
-            if arguments == ("config", "--json", "--stack", "dev"):
-                return json.dumps(settings)
-            return refused(*arguments)
-
-        engine.answer = answer
-        monkeypatch.setattr("gpufleet.engine.Engine", lambda project: engine)
-        monkeypatch.setattr(
-            "gpufleet.aws.inventory.AwsInventory",
-            lambda region, profile: looked.append((region, profile)) or Cloud(*found),
-        )
-        done = CliRunner().invoke(main, ["adopt", "dev", *options])
-        return done.exit_code, done.output, looked
-
-    return run
+    return Adopting(monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -276,8 +189,8 @@ def command(monkeypatch):
     ],
 )
 def test_the_account_and_region_of_the_stack_are_looked_at(command, config, looked_at):
-    code, output, looked = command(PlayedEngine(), config=config)
-    assert (code, looked) == (0, [looked_at])
+    code, output = command.run(PlayedEngine(), config=config)
+    assert (code, command.inventories) == (0, [looked_at])
     assert output == "dev: 0 taken over, 0 left; go on with `pulumi up`\n"
 
 
@@ -288,15 +201,15 @@ def test_the_command_lists_and_takes_over(command):
         "in the cloud, not in the state, not in the program: jobs (aws:dynamodb arn:jobs); its tags say whose it is\n"
     )
     engine = PlayedEngine(steps=[made(VPC, "net-vpc")])
-    assert command(engine, "--list", config={}, found=found)[:2] == (0, lines)
+    assert command.run(engine, "--list", config={}, found=found) == (0, lines)
     assert engine.done == []
-    code, output, _ = command(engine, "--unlock", config={}, found=found)
+    code, output = command.run(engine, "--unlock", config={}, found=found)
     assert (code, output) == (0, lines + "dev: 1 taken over, 1 left; go on with `pulumi up`\n")
     assert engine.done == [("cancel", "--yes", "--stack", "dev"), IMPORT, CLEAR]
 
 
 def test_the_command_ends_with_one_line_when_the_engine_refuses(command):
     engine = PlayedEngine(steps=[made(VPC, "net-vpc")], fails=["import"])
-    code, output, _ = command(engine, "--delete", config={}, found=[Found(VPC, "vpc-1", "net-vpc", "vpc-1")])
+    code, output = command.run(engine, "--delete", config={}, found=[Found(VPC, "vpc-1", "net-vpc", "vpc-1")])
     assert code == 1
     assert output.splitlines()[1:] == ["Error: dev: the engine could not import what was found; its words are above"]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from gpufleet.cli.exits import for_the_user
-from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
     from gpufleet.adopt import Inventory
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--list", "only_list", is_flag=True, help="Only say what there is.")
 @for_the_user
 def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list: bool) -> int:
-    """Find what the cloud holds of ENVIRONMENT and the state does not, by its tags, and take it over.
+    """Find what the cloud holds of ENVIRONMENT and the state does not, and take it over.
 
     After a crash of the engine in the middle of an `up`. In a rehearsal:
     gpufleet rehearse aws-dev -- gpufleet adopt aws-dev --unlock
@@ -54,7 +53,9 @@ def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list
         click.echo(f"in the cloud, not in the state, not in the program: {found}; its tags say whose it is")
     if not only_list:
         words = "deleted" if delete else "taken over"
-        click.echo(f"{environment}: {len(seen)} {words}, {len(orphans.unknown)} left; go on with `pulumi up`")
+        left = len(orphans.unknown) + len(orphans.unclear)
+        click.echo(f"{environment}: {len(seen)} {words}, {left} left; go on with `pulumi up`")
+    adoption.refuse_unclear(environment, orphans)
     return 0
 
 
@@ -62,30 +63,29 @@ def _engine_and_inventory(program: Path, environment: str) -> tuple["Engine", "I
     """The engine on the user's project and a look at the real cloud, or a rehearsal's when we are inside one."""
     rehearsal = os.environ.get("GPUFLEET_REHEARSAL")
     if rehearsal is None:
-        from gpufleet.aws.inventory import AwsInventory
         from gpufleet.engine import Engine
 
         engine = Engine(program.resolve())
-        config = json.loads(engine.answer("config", "--json", "--stack", environment))
-        if any(key.startswith("azure-native:") for key in config):
-            raise _not_on_azure(environment)
-        # Looked at elsewhere, the account would seem to hold nothing.
-        region, profile = (config.get(f"aws:{key}", {}).get("value") for key in ("region", "profile"))
-        return engine, AwsInventory(region, profile)
+        return engine, _real_inventory(engine, environment)
     from gpufleet_rehearsal.cloud.opening import open_cloud
     from gpufleet_rehearsal.home import Home
     from gpufleet_rehearsal.inventory import SimulatedInventory
 
     home = Home.of(program, Path(rehearsal))
     home.prepare()
-    cloud = home.cloud(environment)
-    if cloud != "aws":
-        raise _not_on_azure(environment)
-    return home.engine(environment), SimulatedInventory(open_cloud(cloud, home.root))
+    return home.engine(environment), SimulatedInventory(open_cloud(home.cloud(environment), home.root))
 
 
-def _not_on_azure(environment: str) -> UserError:
-    return UserError(
-        f"{environment}: gpufleet adopt looks at AWS only; all of an Azure environment lies in one resource group: "
-        "`az resource list --resource-group GROUP` lists it, `pulumi import` takes each over by its id"
-    )
+def _real_inventory(engine: "Engine", environment: str) -> "Inventory":
+    """A look at the account that the stack's configuration and the credentials in use name."""
+    read = json.loads(engine.answer("config", "--json", "--stack", environment))
+    config = {key: entry.get("value") for key, entry in read.items()}
+    if any(key.startswith("azure-native:") for key in config):
+        from gpufleet.azure.inventory import AzureInventory, groups_named
+        from gpufleet.preflight.azure.arm import Arm, subscription_of
+
+        return AzureInventory(Arm(subscription_of(config)), groups_named(config, engine.state(environment)))
+    from gpufleet.aws.inventory import AwsInventory
+
+    # Looked at elsewhere, the account would seem to hold nothing.
+    return AwsInventory(config.get("aws:region"), config.get("aws:profile"))

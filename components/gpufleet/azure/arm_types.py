@@ -1,0 +1,102 @@
+"""Which resource of Pulumi an id of Azure Resource Manager is, and how things are listed: arm_types.json, read."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any
+
+from gpufleet.adopt import Found
+
+GROUP = "azure-native:resources:ResourceGroup"
+BUDGET = "azure-native:consumption:Budget"
+ROLE = "azure-native:authorization:RoleAssignment"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A type of Pulumi's; arm_types.json explains the fields."""
+
+    type: str
+    id: str
+    version: str
+    not_in: Sequence[str] = ()
+    tagged: bool = False
+    quiet: Mapping[str, Any] | None = field(default=None, hash=False)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The inputs that name it, the subscription aside; the last one is its own name."""
+        return [name for name in re.findall(r"\{(\w+)\}", self.id) if name != "subscriptionId"]
+
+    @cached_property
+    def collection(self) -> str:
+        """Template of what one lists it by."""
+        return self.id.rpartition("/")[0]
+
+    @cached_property
+    def kind(self) -> str:
+        """Its type in Azure: Microsoft.Storage/storageAccounts/blobServices/containers."""
+        provider = self.id.rpartition("/providers/")[2]
+        space, *rest = [part for part in provider.split("/") if not part.startswith("{") and part != "default"]
+        return "/".join((space or "Microsoft.Resources", *rest))
+
+    def read(self, id_: str) -> dict[str, str] | None:
+        """What an id has where this row has braces, or None where it is another type's."""
+        match = self._pattern.fullmatch(id_)
+        return None if match is None else match.groupdict()
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        parts = re.split(r"\{(\w+)\}", self.id)
+        groups = [f"(?P<{name}>{'/.+' if name == 'scope' else '[^/]+'})" for name in parts[1::2]]
+        texts = [re.escape(text) for text in parts[::2]]
+        return re.compile("".join(a + b for a, b in zip(texts, [*groups, ""], strict=True)), re.IGNORECASE)
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """All rows, read once."""
+    read = json.loads((files("gpufleet.azure") / "arm_types.json").read_text())
+    return tuple(Row(**row) for row in read["rows"])
+
+
+def row_of(type_: str) -> Row:
+    """The row of a type. Errors: StopIteration for one that is not in the table."""
+    return next(row for row in rows() if row.type == type_)
+
+
+def inside(above: Row) -> list[Row]:
+    """Types of what lies directly in a thing of this type."""
+    return [row for row in rows() if row.id.startswith(f"{above.id}/") and len(row.names) == len(above.names) + 1]
+
+
+def found_at(id_: str, said: Mapping[str, Any], *, quiet: bool = False) -> Found | None:
+    """What Azure holds under an id, as `said` describes it (tags, properties); None for a type without a row.
+
+    Its import id is spelled as the provider spells it, whose capitals Azure's answers do not always have.
+    """
+    for row in rows():
+        values = row.read(id_)
+        if values is not None:
+            spelled = row.id.format(**values)
+            known = said.get("properties") or {}
+            alone = row.quiet is not None and all(known.get(key) == value for key, value in row.quiet.items())
+            inputs = {name: values[name] for name in row.names}
+            return Found(row.type, spelled, None, spelled, inputs, None, row.names[-1], tags_of(said), quiet or alone)
+    return None
+
+
+def tags_of(said: Mapping[str, Any]) -> Mapping[str, str]:
+    """A thing's tags; agent pools have them among their properties."""
+    return said.get("tags") or (said.get("properties") or {}).get("tags") or {}
+
+
+def watched(filter_: Mapping[str, Any] | None) -> set[str]:
+    """The environments whose cost a budget's filter counts, by the tag `environment`."""
+    filter_ = filter_ or {}
+    parts = [filter_, *(filter_.get("and") or [])]
+    tags = [part["tags"] for part in parts if part.get("tags")]
+    return {value for tag in tags if tag.get("name") == "environment" for value in tag.get("values") or []}

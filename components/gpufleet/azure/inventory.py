@@ -1,0 +1,149 @@
+"""What Azure holds of an environment: in its resource groups, and what hangs on that elsewhere.
+
+A resource group is the environment's by its tag `environment`, or because configuration or state name it. In it, a
+thing is the environment's by that tag; what takes no tags (subnets, containers, shares, cache rules) by what it lies
+in. Each type is listed by the service itself: the list of all resources of a group is minutes behind. Types that
+arm_types.json does not have are taken from that list, so that nothing tagged is passed over.
+
+Role assignments have no tags. Looked at are those on the environment's things, and those given to its identities
+elsewhere, such as on a key vault. Budgets: those of its groups, and those of the subscription that count its tag.
+
+The group that AKS makes for nodes carries the cluster's tags, and is the cluster's own (`managedBy`).
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gpufleet.adopt import Found
+from gpufleet.azure.arm_types import BUDGET, GROUP, ROLE, Row, found_at, inside, row_of, rows, tags_of, watched
+from gpufleet.preflight.azure.arm import Arm
+
+_GROUP_ROW = row_of(GROUP)
+_ABSENT = ("notregistered", "unregistered")
+_GOING = ("deleting", "deleted")
+
+
+class AzureInventory:
+    """A look at one subscription. groups: names of resource groups that configuration or state name."""
+
+    def __init__(self, arm: Arm, groups: Collection[str] = ()) -> None:
+        self._arm, self._groups = arm, {name.lower() for name in groups}
+        self._here = f"/subscriptions/{arm.subscription}"
+
+    def holds(self, environment: str) -> Sequence[Found]:
+        """Everything of the environment; each thing once, what it lies in before it.
+
+        What no row reads has Azure's type. Errors: gpufleet.preflight.azure.arm.ArmError, also when only one permission
+        is missing: what cannot be seen is never taken for absent.
+        """
+        registered = self._registered()
+        ours: dict[str, Found] = {}
+        principals: set[str] = set()
+        for group in self._listed(_GROUP_ROW, _GROUP_ROW.collection.format(subscriptionId=self._arm.subscription)):
+            tagged = _of(group, environment)
+            if group.get("managedBy") or not (tagged or group["name"].lower() in self._groups):
+                continue
+            place = f"{self._here}/resourceGroups/{group['name']}"
+            if tagged:
+                # A group that somebody has named is theirs, and stays when the program does not make it.
+                _add(ours, group, place, quiet=group["name"].lower() in self._groups)
+            for said, mine in self._within(place, environment, registered):
+                if mine:
+                    principals |= _principals(said)
+                    _add(ours, said, said["id"])
+            for budget in self._budgets(place, registered):
+                _add(ours, budget, budget["id"])
+        for budget in self._budgets(self._here, registered):
+            if environment in watched(budget["properties"].get("filter")):
+                _add(ours, budget, budget["id"])
+        for role in self._roles(ours, principals):
+            _add(ours, role, role["id"])
+        return list(ours.values())
+
+    def _registered(self) -> set[str]:
+        """Services that the subscription uses; Azure refuses to list the things of others."""
+        permission = "Microsoft.Resources/subscriptions/providers/read"
+        listed = self._arm.listed("/providers", permission, api_version=_GROUP_ROW.version)
+        return {
+            each["namespace"].lower()
+            for each in listed
+            if str(each.get("registrationState", "")).lower() not in _ABSENT
+        }
+
+    def _within(self, group: str, environment: str, registered: set[str]) -> Iterator[tuple[Mapping[str, Any], bool]]:
+        """Everything in a group, and whether it is the environment's."""
+        for row in inside(_GROUP_ROW):
+            if _space(row) in registered:
+                for said in self._listed(row, group + row.collection.removeprefix(_GROUP_ROW.id)):
+                    mine = _of(said, environment)
+                    yield said, mine
+                    yield from self._children(row, said, mine, environment)
+        known = {row.kind.lower() for row in rows()}
+        for said in self._listed(_GROUP_ROW, f"{group}/resources"):
+            if said["type"].lower() not in known and not said.get("managedBy"):
+                yield said, _of(said, environment)
+
+    def _children(
+        self, above: Row, parent: Mapping[str, Any], mine: bool, environment: str
+    ) -> Iterator[tuple[Mapping[str, Any], bool]]:
+        """What lies in a thing. In a thing of somebody else only what has tags may be the environment's."""
+        for row in inside(above):
+            if (mine or row.tagged) and parent.get("kind") not in row.not_in:
+                place = parent["id"] + row.collection.removeprefix(above.id)
+                for said in self._listed(row, place):
+                    yield said, mine or _of(said, environment)
+
+    def _budgets(self, scope: str, registered: set[str]) -> Iterator[Mapping[str, Any]]:
+        row = row_of(BUDGET)
+        if _space(row) in registered:
+            yield from self._listed(row, row.collection.format(scope=scope))
+
+    def _roles(self, ours: Mapping[str, Found], principals: set[str]) -> Iterator[Mapping[str, Any]]:
+        """Role assignments on what is ours, and those of our identities anywhere in the subscription."""
+        row = row_of(ROLE)
+        for said in self._listed(row, row.collection.format(scope=self._here)):
+            properties = said["properties"]
+            if properties["scope"].lower() in ours or properties["principalId"] in principals:
+                yield said
+
+    def _listed(self, row: Row, address: str) -> Iterator[Mapping[str, Any]]:
+        """What is there of a type, but for what is being deleted."""
+        below = address[len(self._here) :]
+        for said in self._arm.listed(below, f"{row.kind}/read", api_version=row.version):
+            state = (said.get("properties") or {}).get("provisioningState")
+            if str(state).lower() not in _GOING:
+                yield said
+
+
+def _add(ours: dict[str, Found], said: Mapping[str, Any], id_: str, *, quiet: bool = False) -> None:
+    found = found_at(id_, said, quiet=quiet) or Found(said["type"], id_, said["name"], id_, tags=tags_of(said))
+    ours.setdefault(id_.lower(), found)
+
+
+def _of(said: Mapping[str, Any], environment: str) -> bool:
+    return tags_of(said).get("environment") == environment
+
+
+def _principals(said: Mapping[str, Any]) -> set[str]:
+    """Who a thing is when it asks for something: itself as an identity, its own identity, and its nodes'."""
+    properties = said.get("properties") or {}
+    own = [properties.get("principalId"), (said.get("identity") or {}).get("principalId")]
+    own.append((properties.get("identity") or {}).get("principalId"))
+    own += [each.get("objectId") for each in (properties.get("identityProfile") or {}).values()]
+    return {each for each in own if each}
+
+
+def _space(row: Row) -> str:
+    """The service that has a type, as subscriptions register it: microsoft.storage."""
+    return row.kind.partition("/")[0].lower()
+
+
+def groups_named(config: Mapping[str, object], state: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Names of the resource groups that a stack's configuration or state name. config: key -> value."""
+    given = config.get("gpufleet:resource_group")
+    named = {str(given)} if given else set()
+    for resource in state:
+        parts = str(resource.get("id", "")).split("/")
+        if len(parts) > 4 and (parts[1], parts[3].lower()) == ("subscriptions", "resourcegroups"):
+            named.add(parts[4])
+    return named
