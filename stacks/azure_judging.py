@@ -3,7 +3,7 @@
 from typing import Any
 
 import on_cluster
-from azure_parts import batch_pool_of, budget_of, containers_of, group_of, mounts_of, shares_of
+from azure_parts import batch_account_of, batch_pool_of, budget_of, containers_of, group_of, mounts_of, shares_of
 from azure_settings import AzureSettings
 from gpufleet.plan.quotas import judge_quotas
 from gpufleet.refusal import refuse_stack
@@ -52,12 +52,20 @@ def refuse(environment: str, settings: AzureSettings) -> None:
         judged["batch"] = judge_azure_batch_account(given(settings.batch.account) | region)
         judged |= {pool: _of_batch_pool(settings, pool) for pool in settings.batch.pools}
     whole = [Judged(environment, each) for each in _as_a_whole(settings)]
-    agents = named(environment, {pool: given(intent) for pool, intent in settings.pools.items()})
-    quotas = [given(quota) for quota in settings.quotas]
-    whole += judge_quotas(environment, agents, settings.location, quotas, "azure")
+    whole += _quotas(environment, settings)
     said = [(each.rule, each.value) for each in group if each.refuses]
     parts = {part: [each for each in found if (each.rule, each.value) not in said] for part, found in judged.items()}
     refuse_stack({environment: group} | named(environment, parts), whole)
+
+
+def _quotas(environment: str, settings: AzureSettings) -> list[Judged]:
+    """Cores of the agent pools against the subscription's limits, and of Batch pools against those of their account."""
+    agents = named(environment, {pool: given(intent) for pool, intent in settings.pools.items()})
+    of_batch = settings.batch.pools if settings.batch else {}
+    batch = named(environment, {pool: batch_pool_of(settings, pool) for pool in of_batch})
+    accounts = dict.fromkeys(batch, batch_account_of(environment, settings))
+    quotas = [given(quota) for quota in settings.quotas]
+    return judge_quotas(environment, agents | batch, settings.location, quotas, "azure", accounts)
 
 
 def _of_cluster(environment: str, settings: AzureSettings) -> dict[str, list[Finding]]:

@@ -3,6 +3,8 @@
 from typing import Any
 
 from azure_settings import AzureSettings
+from gpufleet.azure.batch_account import LONGEST_NAME
+from gpufleet.azure.legal_name import legal_name
 from gpufleet.azure.shared_files import DEFAULT_CONTAINERS, DEFAULT_SHARES
 from settings import given
 
@@ -49,6 +51,12 @@ def budget_of(settings: AzureSettings) -> dict[str, Any]:
     With a cluster it goes by tag, as the cluster's nodes are paid for in a resource group of AKS's own.
     """
     return {"by_tag": settings.cluster is not None} | (given(settings.budget) if settings.budget else {})
+
+
+def batch_account_of(environment: str, settings: AzureSettings) -> str:
+    """The Batch account's name; of one that Azure names, what comes before the random end."""
+    given_name = settings.batch.account.account_name if settings.batch else None
+    return given_name or legal_name(f"{environment}-batch", LONGEST_NAME)
 
 
 def batch_pool_of(settings: AzureSettings, pool: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """From needs and limits to findings: the same in the constructor, the policy packs and the preflight."""
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from gpufleet.catalog import aws
@@ -13,17 +14,24 @@ _MACHINE = "/subscriptions/SUBSCRIPTION/providers/Microsoft.Compute/locations"
 
 
 def judge_quotas(
-    stack: str, pools: Mapping[str, Mapping[str, object]], region: str, quotas: object, cloud: str = "aws"
+    stack: str,
+    pools: Mapping[str, Mapping[str, object]],
+    region: str,
+    quotas: object,
+    cloud: str = "aws",
+    accounts: Mapping[str, str] | None = None,
 ) -> list[Judged]:
     """Findings on the pools of a stack's configuration, against the limits that the configuration gives.
 
     pools: by the name that messages use (`aws-dev-trainers`), each in the words of `gpufleet.pool.Pool`. quotas: the
-    value of `gpufleet:quotas`; without any nothing is judged. Errors: QuotaError.
+    value of `gpufleet:quotas`; without any nothing is judged. accounts: by pool the Azure Batch account whose own quota
+    it counts against. Errors: QuotaError.
     """
     limits = read_quotas(quotas, "gpufleet:quotas")
     if not limits:
         return []
-    growing = [Growing(name, cloud, region, words) for name, words in pools.items()]
+    of = accounts or {}
+    growing = [Growing(name, cloud, region, words, account=of.get(name, "")) for name, words in pools.items()]
     return judge_needs(stack, needs_of(growing), limits)
 
 
@@ -86,8 +94,8 @@ def _advice(need: Need) -> tuple[str, str]:
         name = "lowPriorityCores" if need.market == "spot" else "cores" if need.family == ALL else need.family
         kind = "lowPriority" if need.market == "spot" else "dedicated"
         ask = (
-            f"`az quota update --resource-name {name} --resource-type {kind} --limit-object value={{value}} "
-            f"--scope {_MACHINE}/{region}`, or the Azure portal, Quotas, Compute"
+            f"`az quota update --resource-name {shlex.quote(name)} --resource-type {kind} "
+            f"--limit-object value={{value}} --scope {_MACHINE}/{region}`, or the Azure portal, Quotas, Compute"
         )
         return ask, _tell(f"`az vm list-usage --location {region}`")
     record = aws().quotas.get((need.family, need.market))

@@ -125,6 +125,21 @@ def test_whom_azure_wants_to_be_asked(account, capacity, family, ask):
     assert f"ask for 30 or more, which takes days: {ask}; until then a.max=4 fits" in found.line
 
 
+def test_pools_of_a_configuration_count_against_their_own_batch_account():
+    quotas = [{"family": ALL, "market": "on-demand", "limit": 24, "in_use": 0, "account": "train"}]
+    pools = {"dev-a": pool(["Standard_NC6"], 5)}
+    (found,) = judge_quotas("dev", pools, "eastus", quotas, "azure", {"dev-a": "train"})
+    assert found.line.startswith("dev: pools={dev-a: 5 x 6}: 30 dedicated cores of all families of Batch account train")
+
+
+def test_a_family_of_several_words_is_one_word_of_the_command():
+    family = "Standard NCASv3_T4 Family"
+    quotas = [{"family": family, "market": "on-demand", "limit": 4, "in_use": 0}]
+    pools = {"dev-a": pool(["Standard_NC4as_T4_v3"], 2)}
+    lines = [each.line for each in judge_quotas("dev", pools, "eastus", quotas, "azure")]
+    assert any(f"az quota update --resource-name '{family}' --resource-type" in line for line in lines)
+
+
 def test_what_no_quota_is_given_for_is_not_verified():
     quotas = [{"family": "P", "market": "on-demand", "limit": 192}]
     assert statuses({"a": pool(["g5.8xlarge"], 2)}, quotas) == [Status.UNVERIFIED]
