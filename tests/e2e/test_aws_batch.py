@@ -71,7 +71,8 @@ def test_each_change_is_in_place_or_a_safe_replacement(erasing: Project) -> None
     assert "(ratio 1.0" in up
     assert "gpufleet jobs submit aws-batch-dev --follow -- python3 train.py" in up
     before = arns(erasing)
-    assert [len(each) for each in served(erasing).values()] == [1, 2]
+    # The two queues are made at once: which one comes first is nobody's business.
+    assert sorted(len(each) for each in served(erasing).values()) == [1, 2]
     assert rehearse(erasing).count("created") == 0
     for name, (change, replaced) in CHANGES.items():
         erasing.configure(change, ENVIRONMENT)

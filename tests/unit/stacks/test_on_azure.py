@@ -161,9 +161,9 @@ REFUSED = {
     "more cores than a new Batch account has": (
         {"quotas": [{"family": "all", "market": "spot", "limit": 25, "in_use": 0, "account": "devbatch"}]},
         "dev: pools={dev-spot: 10 x 4}: 40 low-priority cores of all families of Batch account devbatch at the peak "
-        "are above the limit of 25; ask for 40 or more, which takes days: Azure portal, Batch account devbatch, Quotas, "
-        "Request quota increase (a support request on Batch; the subscription's own quota does not count); until then "
-        "dev-spot.max=6 fits [any-quota-enough]",
+        "are above the limit of 25; ask for 40 or more, which takes days: Azure portal, Batch account devbatch, "
+        "Quotas, Request quota increase (a support request on Batch; the subscription's own quota does not count); "
+        "until then dev-spot.max=6 fits [any-quota-enough]",
     ),
     "a network on the cluster's services": (
         {"network": {"cidr": "10.0.0.0/16"}},
