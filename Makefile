@@ -4,10 +4,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 ENV ?= aws-dev
 WORKERS ?= 2
+E2E ?= cluster openmpi azurite slurm browser sdks
 
 .DEFAULT_GOAL := help
-.PHONY: help setup rehearse test lint types generate generated tests sweep \
-	kubernetes cluster-up cluster-down e2e bench lock clean
+.PHONY: help setup rehearse preview pull-request first-comment test lint types generate generated tests sweep \
+	kubernetes cluster-up cluster-down e2e $(E2E:%=e2e-%) sdks site bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +18,15 @@ setup: ## Make or refresh .venv: locked packages, gpufleet itself, the Pulumi en
 
 rehearse: setup ## `pulumi up` of an environment against a simulated cloud (ENV=aws-dev, ARGS="--destroy ...")
 	@$(BIN)/gpufleet rehearse $(ENV) $(ARGS)
+
+preview: setup ## Preview what a change touches and write report/, as CI does (ARGS="aws-dev", "--base REF", "--real")
+	@$(BIN)/gpufleet preview $(ARGS)
+
+pull-request: setup ## Play a pull request with ten mistakes, each repaired, and see its comment (GitHub and the clouds are played)
+	@$(BIN)/python tools/pull_request/play.py
+
+first-comment: ## Time an outsider's path from `git clone` to the first comment, with an empty cache
+	@$(PYTHON) tools/first_comment.py
 
 test: setup lint types generated tests ## Set up, check style, types and generated files, run the tests (not the sweep)
 
@@ -30,7 +40,7 @@ lint: setup
 types: setup
 	@$(BIN)/mypy
 
-generate: setup ## Write the generated files anew (tables in docs/, README, its picture)
+generate: setup ## Write the generated files anew (tables and pictures in docs/ and README)
 	@$(BIN)/python tools/generate.py
 	@$(BIN)/python tools/draw.py
 
@@ -38,7 +48,7 @@ generated: setup
 	@$(BIN)/python tools/generate.py --check
 
 tests: setup
-	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not sweep and not cluster and not azurite" $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not sweep and not cluster and not azurite and not sdks" $(ARGS)
 
 sweep: setup ## Fail each single create of aws-dev, one after the other; `up` must converge each time
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m sweep $(ARGS)
@@ -52,13 +62,31 @@ cluster-up: setup ## Start that control plane, with the MPI operator (ARGS="--no
 cluster-down: ## End it, whoever started it
 	@$(BIN)/python tools/kubernetes/cluster.py down $(ARGS)
 
-e2e: kubernetes ## Tests on a real control plane, on Azurite (npm), and of OpenMPI in network namespaces (needs root)
+e2e: kubernetes ## Tests on a real control plane, on Azurite, in a browser, of OpenMPI, Slurm and SDKs (needs root; E2E=slurm)
 	@$(PYTHON) tools/images/install.py
-	@$(BIN)/pytest -n $(WORKERS) --dist loadfile -m cluster $(ARGS) tests/cluster
+	@$(BIN)/python tools/jupyterhub/install.py
 	@$(BIN)/python tools/azurite/install.py
-	@$(BIN)/pytest -n $(WORKERS) -m azurite $(ARGS) tests/unit/jobs
 	@$(PYTHON) tools/openmpi/install.py
-	@$(BIN)/pytest -m cluster $(ARGS) tests/openmpi
+	@$(PYTHON) tools/browser/install.py
+	@$(PYTHON) tools/slurm/install.py
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(E2E:%=e2e-%)
+
+# They mostly wait, for a cluster or a network, so two of them go at once. Parts of `make e2e`, which has installed all.
+e2e-cluster:
+	@$(BIN)/pytest -n $(WORKERS) --dist loadfile -m cluster $(ARGS) tests/cluster
+e2e-openmpi e2e-slurm e2e-browser:
+	@$(BIN)/pytest -m cluster $(ARGS) tests/$(@:e2e-%=%)
+e2e-azurite:
+	@$(BIN)/pytest -n $(WORKERS) -m azurite $(ARGS) tests/unit/jobs
+e2e-sdks:
+	@$(BIN)/python tools/sdks.py
+	@$(BIN)/pytest -m sdks $(ARGS) tests/sdks
+
+sdks: setup ## Write the SDKs in Python, TypeScript and Go into build/sdks from the packages' schemas
+	@$(BIN)/python tools/sdks.py
+
+site: setup ## Make the documentation's site in build/site: guides, and a reference from docstrings
+	@$(BIN)/python tools/website/build_site.py
 
 bench: setup ## Program time, growth and memory, as ratios in one run
 	@$(BIN)/python bench/run.py
@@ -67,5 +95,5 @@ lock: setup ## Write the lock files anew (ARGS="pulumi-aws" upgrades only that)
 	@$(BIN)/python tools/lock.py $(ARGS)
 
 clean: ## Take away .venv and caches; the engine stays in the user's cache directory
-	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

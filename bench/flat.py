@@ -19,6 +19,13 @@ SECRET = "4dabf18193072939515e22adb298388d"
 """The key by which a state marks a secret."""
 SHORTEST = 6
 """Characters of an output that is looked for inside of longer texts."""
+PROVIDER = "pulumi:providers:"
+
+
+def made(resource: Mapping[str, Any]) -> bool:
+    """Whether a resource is one that the program makes: of a cloud, or a provider that is not the engine's own."""
+    name = resource["urn"].rpartition("::")[2]
+    return bool(resource.get("custom")) and not (resource["type"].startswith(PROVIDER) and name.startswith("default"))
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ def flat_program(state: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str
     Errors: ValueError when a value of ours cannot be said with the outputs of its dependencies.
     """
     previewed = {step["urn"]: step["newState"] for step in steps}
-    resources = [r for r in state if r.get("custom") and r["type"].startswith("aws:")]
+    resources = [resource for resource in state if made(resource)]
     names = {resource["urn"]: f"r{number}" for number, resource in enumerate(resources)}
     known: dict[str, list[Output]] = {}
     lines: list[str] = []
@@ -49,8 +56,20 @@ def flat_program(state: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str
     everything = [output for outputs in known.values() for output in outputs]
     for name, value in next(r for r in state if r["type"] == "pulumi:pulumi:Stack")["outputs"].items():
         lines.append(f"pulumi.export({name!r}, {said_of_export(value, everything)})")
-    modules = sorted({resource["type"].split(":")[1].split("/")[0] for resource in resources})
+    modules = sorted({call.partition(".")[0] for call, _ in (called(each["type"]) for each in resources)} - {"pulumi"})
     return "\n".join(["import pulumi", f"from pulumi_aws import {', '.join(modules)}", "", *lines, ""])
+
+
+def called(token: str) -> tuple[str, str]:
+    """What a program calls to make a resource of a type, and what the call begins with.
+
+    aws:ec2/vpc:Vpc is ec2.Vpc; for Kubernetes a program of ours has no SDK, and so this one has none.
+    """
+    if token.startswith(PROVIDER):
+        return "pulumi.ProviderResource", f"{token.removeprefix(PROVIDER)!r}, "
+    if token in types("aws"):
+        return f"{token.split(':')[1].split('/')[0]}.{token.split(':')[2]}", ""
+    return "pulumi.CustomResource", f"{token!r}, "
 
 
 class Writer:
@@ -66,19 +85,23 @@ class Writer:
         """The lines of the call. preview: the inputs as a preview shows them."""
         resource = self._resource
         token = resource["type"]
-        module, kind = token.split(":")[1].split("/")[0], token.split(":")[2]
-        shapes = types()[token]["properties"]
+        call, first = called(token)
+        # Without a shape, names are the provider's own, as in a manifest.
+        shapes = types("aws").get(token, {"properties": {}})["properties"]
         # A property that the program did not give has no dependencies listed: the name that the provider makes.
         given = resource.get("propertyDependencies", {})
         inputs = resource["inputs"]
         said = {
-            snake(name): self._say(inputs[name], preview[name], shapes[name], given[name] or ())
+            name: self._say(inputs[name], preview[name], shapes.get(name, {}), given[name] or ())
             for name in inputs
             if name in given
         }
         name = resource["urn"].rpartition("::")[2]
-        lines = [f"{self._names[resource['urn']]} = {module}.{kind}(", f"    {name!r},"]
-        lines += [f"    {argument}={value}," for argument, value in said.items()]
+        lines = [f"{self._names[resource['urn']]} = {call}({first}{name!r},"]
+        if shapes:
+            lines += [f"    {snake(argument)}={value}," for argument, value in said.items()]
+        else:
+            lines += ["    props={", *(f"        {argument!r}: {value}," for argument, value in said.items()), "    },"]
         return [*lines, *self._options(), ")"]
 
     def _options(self) -> Iterator[str]:
@@ -88,6 +111,10 @@ class Writer:
             options["protect"] = "True"
         if resource.get("ignoreChanges"):
             options["ignore_changes"] = repr(resource["ignoreChanges"])
+        if resource["type"].startswith(PROVIDER):
+            options["version"] = repr(resource["inputs"]["version"])
+        if provider := self._names.get(resource.get("provider", "").rpartition("::")[0]):
+            options["provider"] = provider
         unused = [self._names[urn] for urn in resource.get("dependencies", ()) if urn not in self._used]
         if unused:
             options["depends_on"] = f"[{', '.join(sorted(unused))}]"
@@ -95,6 +122,9 @@ class Writer:
             yield f"    opts=pulumi.ResourceOptions({', '.join(f'{k}={v}' for k, v in options.items())}),"
 
     def _say(self, value: Any, preview: Any, shape: Mapping[str, Any], dependencies: Sequence[str]) -> str:
+        if isinstance(value, dict) and SECRET in value:
+            plain = self._say(json.loads(value["plaintext"]), preview, shape, dependencies)
+            return f"pulumi.Output.secret({plain})"
         if isinstance(value, dict):
             inner = shape.get("properties", {})
             entries = (
@@ -148,7 +178,9 @@ def outputs_of(resource: Mapping[str, Any], variable: str) -> Iterator[Output]:
     """Everything that a resource gives to those after it: its id first, then what it computes, then its inputs."""
     urn, inputs = resource["urn"], resource["inputs"]
     yield Output(urn, f"{variable}.id", resource["id"], False)
-    leaves = list(_leaves(variable, resource["outputs"], inputs, types()[resource["type"]]["outputs"]))
+    if resource["type"] not in types("aws"):
+        return
+    leaves = list(_leaves(variable, resource["outputs"], inputs, types("aws")[resource["type"]]["outputs"]))
     for known in (False, True):
         yield from (Output(urn, said, value, known) for said, value, given in leaves if given == known)
 
@@ -184,7 +216,7 @@ def fingerprints(steps: Sequence[Mapping[str, Any]]) -> dict[str, object]:
     found: dict[str, object] = {}
     for step in steps:
         new = step["newState"]
-        if new["type"].startswith("aws:"):
+        if made(new):
             inputs = re.sub(r"-[0-9a-f]{7}\"", '-#"', json.dumps(new["inputs"], sort_keys=True))
             needed = sorted(urn.rpartition("::")[2] for urn in new.get("dependencies", ()))
             found[f"{new['type']} {new['urn'].rpartition('::')[2]}"] = (inputs, needed)

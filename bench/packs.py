@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from measure import run_watched
-from places import REPOSITORY, Places
 from pulumi.runtime import proto
 from pulumi_policy import EnforcementLevel, Policy, StackValidationArgs, StackValidationPolicy
 from pulumi_policy.policy import _PolicyAnalyzerServicer
@@ -18,6 +16,8 @@ from gpufleet.plan import Plan
 from gpufleet.policies.pack import Concern, plan_of, policies_of
 from gpufleet.rules.judged import Judged
 from gpufleet.rules.plain import at_least
+from measure import run_watched
+from places import REPOSITORY, Places
 
 PACKS: Mapping[str, Path] = {
     "empty": REPOSITORY / "bench" / "empty_pack",
@@ -126,7 +126,7 @@ def _seconds(policies: Sequence[Policy], request: proto.AnalyzeStackRequest) -> 
     found = []
     for _ in range(3):
         began = time.process_time()
-        response = servicer.AnalyzeStack(request, None)
+        response = servicer.AnalyzeStack(request, None)  # type: ignore[no-untyped-call]
         found.append(time.process_time() - began)
         assert not response.diagnostics
     return min(found) / len(request.resources) * 1000

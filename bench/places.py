@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import flat
-
 from gpufleet.engine import Engine, EngineError
 from gpufleet_rehearsal.home import Home
 from gpufleet_rehearsal.rehearse import Plan, prepare
@@ -17,6 +16,8 @@ from gpufleet_rehearsal.rehearse import Plan, prepare
 REPOSITORY = Path(__file__).resolve().parents[1]
 ENVIRONMENT = "aws-dev"
 REGION = "us-east-1"
+STATE = Path("backend") / ".pulumi" / "stacks" / "gpufleet" / f"{ENVIRONMENT}.json"
+"""The state of our aws-dev in its rehearsal's directory."""
 
 
 @dataclass(frozen=True)
@@ -79,5 +80,5 @@ def compile_into(root: Path) -> None:
 
 
 def custom(steps: Sequence[Mapping[str, Any]]) -> int:
-    """Resources of a cloud among the steps of a preview."""
-    return sum(1 for step in steps if step["newState"]["type"].startswith("aws:"))
+    """Resources among the steps of a preview that are no components."""
+    return sum(1 for step in steps if flat.made(step["newState"]))

@@ -1,6 +1,7 @@
 """`make bench`: what components, engine, policy packs and catalog cost. See bench/README.md."""
 
 import json
+import math
 import os
 import statistics
 import sys
@@ -11,14 +12,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-from measure import Run, machine, run, run_watched
-from packs import PackCost, RuleCost, catalog_ms, pack_costs, rule_cost
-from places import ENVIRONMENT, Places, compile_into, custom
 from rich.console import Console
 from rich.table import Table
 
+from fleet import MANY, PsCost, ps_cost
 from gpufleet.engine import Engine
 from gpufleet.errors import UserError
+from measure import Run, machine, run, run_watched
+from packs import PackCost, RuleCost, catalog_ms, pack_costs, rule_cost
+from places import ENVIRONMENT, STATE, Places, compile_into, custom
+from report import POOLS as REPORT_POOLS
+from report import ReportCost, report_costs
 
 RATIO_LIMIT = 1.15
 """Median wall clock of a preview of our program over that of the flat one."""
@@ -30,6 +34,14 @@ RULE_LIMIT = 0.02
 """Processor milliseconds of one rule more, for each resource."""
 CATALOG_LIMIT = 30.0
 """Milliseconds to read the whole catalog."""
+PS_LIMIT = 2.0
+"""Processor seconds of `gpufleet ps` on 30 stacks."""
+PS_GROWTH_LIMIT = 6.0
+"""The same over those on one stack; 30 if each cost as much as the first."""
+REPORT_LIMITS = (2.0, 3.0)
+"""Processor seconds of `gpufleet report` on ten thousand resources: made from nothing, and there already."""
+REPORT_MEMORY = 300.0
+"""Megabytes (10^6 bytes) that it may take at most."""
 PAIRS = 9
 POOLS = (250, 500, 1000)
 TEMPLATES = (100, 200, 400)
@@ -134,7 +146,7 @@ def dominates_from(sizes: Sequence[Up]) -> float:
     square = (last.whole.seconds - last.once.seconds) / last.resources**2
     slope = (last.once.seconds - first.once.seconds) / (last.resources - first.resources)
     start = first.once.seconds - slope * first.resources
-    return (slope + (slope**2 + 4 * square * start) ** 0.5) / (2 * square)
+    return (slope + math.sqrt(slope**2 + 4 * square * start)) / (2 * square)
 
 
 def comparison_table(found: Comparison) -> Table:
@@ -191,6 +203,20 @@ def rule_line(cost: RuleCost) -> str:
     )
 
 
+def ps_line(cost: PsCost) -> str:
+    return (
+        f"`gpufleet ps` on {MANY} stacks of {cost.resources} resources: {cost.many:.2f} s of processor time, "
+        f"{cost.wall:.2f} s by the clock; on one stack {cost.one:.2f} s."
+    )
+
+
+def report_line(cost: ReportCost) -> str:
+    return (
+        f"`gpufleet report`, {cost.resources:,} resources {cost.kind} ({cost.megabytes:.0f} MB of JSON): "
+        f"{cost.cpu:.2f} s of processor time, {cost.wall:.2f} s by the clock, {cost.peak:.0f} MB."
+    )
+
+
 PEAKS = ("engine MiB", "program MiB", "plugin MiB")
 
 
@@ -215,7 +241,7 @@ def main(file: Path | None) -> None:
     """Measure, print, and end with 1 when a limit is broken."""
     console = Console(width=max(Console().width, 120), highlight=False)
     when = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {machine()}, load {os.getloadavg()[0]:.1f}"
-    console.print(f"gpufleet bench, {when}. About six minutes.", soft_wrap=True)
+    console.print(f"gpufleet bench, {when}. Eight to twelve minutes.", soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="gpufleet-bench-") as folder:
         places = Places(Path(folder))
         compile_into(places.root)
@@ -228,6 +254,10 @@ def main(file: Path | None) -> None:
             console.print(up_table(up))
             packs, rule, catalog = pack_costs(places, grown[0].resources // grown[0].count), rule_cost(), catalog_ms()
             console.print(packs_table(packs))
+            listed = ps_cost(places.root / "maker" / STATE, places.root / "fleet")
+            console.print(ps_line(listed), soft_wrap=True)
+            reported = report_costs(places.growth("report", {"pools": REPORT_POOLS}), "report", places.root / "reports")
+            console.print(*map(report_line, reported), sep="\n", soft_wrap=True)
             console.print(rule_line(rule), f"The whole catalog is read in {catalog:.1f} ms.", sep="\n", soft_wrap=True)
         except UserError as error:
             raise click.ClickException(str(error)) from error
@@ -239,6 +269,13 @@ def main(file: Path | None) -> None:
             "the dearer policy pack over one that judges nothing, ms per resource": (beyond_empty(packs), PACK_LIMIT),
             "one rule more, ms per resource": (rule.together, RULE_LIMIT),
             "the whole catalog, ms": (catalog, CATALOG_LIMIT),
+            f"`gpufleet ps` on {MANY} stacks, s": (listed.many, PS_LIMIT),
+            f"the same over one stack, not {MANY} times as much": (listed.ratio, PS_GROWTH_LIMIT),
+            **{
+                f"`gpufleet report` on ten thousand resources {each.kind}, s": (each.cpu, limit)
+                for each, limit in zip(reported, REPORT_LIMITS, strict=True)
+            },
+            "the same, MB": (max(each.peak for each in reported), REPORT_MEMORY),
         }
     )
     from_here = dominates_from(up)
@@ -258,6 +295,8 @@ def main(file: Path | None) -> None:
             "packs": [asdict(cost) | {"ms": cost.ms} for cost in packs],
             "rule": asdict(rule),
             "catalog_ms": catalog,
+            "ps": asdict(listed) | {"ratio": listed.ratio},
+            "report": [asdict(each) for each in reported],
             "kept": kept,
         }
         file.write_text(json.dumps(figures, indent=2) + "\n")

@@ -1,5 +1,6 @@
 """The program of every environment: picks the stack that `gpufleet:cloud` names, and builds it from the settings."""
 
+import gc
 import json
 import os
 import sys
@@ -8,9 +9,10 @@ from importlib import import_module
 
 import pulumi
 
+from gpufleet.stopping import stop_pools_if_asked
 from settings import SettingsError, read
 
-PROGRAMS = {"aws": "on_aws", "aws-batch": "on_aws_batch", "azure": "on_azure"}
+PROGRAMS = {"aws": "on_aws", "aws-batch": "on_aws_batch", "azure": "on_azure", "onprem": "on_onprem"}
 """The module of each stack."""
 EXPLAINED = 32
 """Exit code by which Pulumi's language hosts know that the program has told the user what is wrong."""
@@ -20,12 +22,15 @@ def run() -> None:
     """Errors: SettingsError, pulumi.RunError; one line for each fault of the configuration, nothing is registered."""
     environment = pulumi.get_stack()
     settings = read(json.loads(os.environ.get("PULUMI_CONFIG", "{}")), environment)
+    stop_pools_if_asked()
     # Imported only now: a process never loads the SDKs of two clouds.
     stack = import_module(PROGRAMS[settings.cloud])
     for name, value in stack.build(environment, settings).items():
         pulumi.export(name, value)
 
 
+# SDKs are some hundred thousand objects that stay: looking for garbage among them takes a fifth of a program's time.
+gc.disable()
 try:
     run()
 except (SettingsError, pulumi.RunError) as error:
@@ -34,3 +39,5 @@ except (SettingsError, pulumi.RunError) as error:
     # The SDK was about to tell the engine the stack's outputs; Python remarks that it never will.
     warnings.simplefilter("ignore", RuntimeWarning)
     sys.exit(EXPLAINED)
+gc.freeze()
+gc.enable()

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aws_account_settings import AwsAccountSettings
+from aws_mirror import judge_mirror
 from aws_parts import mounted_zones, registry_of
 from gpufleet.address_plan import plan_subnets
 from gpufleet.aws.network import DEFAULT_CIDR, DEFAULT_MAX_ZONES
@@ -33,6 +34,8 @@ def judge_surroundings(environment: str, settings: AwsAccountSettings) -> dict[s
     }
     if settings.network.vpc_id is None:
         judged["network"] += judge_address_plan(network, DEFAULT_CIDR, DEFAULT_MAX_ZONES)
+    if settings.image_mirror is not None:
+        judged["mirror"] = judge_mirror(environment, settings)
     if settings.budget is not None:
         judged["budget"] = judge_budget(given(settings.budget) | {"environment": environment})
     return judged

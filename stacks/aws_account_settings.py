@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from gpufleet.aws.budget import BudgetArgs
+from gpufleet.aws.image_mirror import ImageMirrorArgs
 from gpufleet.aws.network import NetworkArgs
 from gpufleet.aws.registry import RegistryArgs
 from gpufleet.aws.shared_files import SharedFilesArgs
@@ -19,6 +20,14 @@ FilesSettings = model_of(
     without={*FILLED, "zones", "vpc_id", "subnet_ids", "client_security_group_ids", "zone_names"},
 )
 RegistrySettings = model_of(RegistryArgs, Section, without=FILLED)
+
+
+class ImageMirrorSettings(
+    model_of(ImageMirrorArgs, Section, without={*FILLED, "repositories", "existing_repositories"})
+):
+    list: str
+    """The list that `gpufleet images sync` reads, by its path from Pulumi.yaml: examples/images/images.yaml. What it
+    pushes to is made, unless the registry makes it."""
 
 
 class AwsAccountSettings(SharedSettings):
@@ -39,3 +48,5 @@ class AwsAccountSettings(SharedSettings):
     """What the environment may cost in a month, and who hears of it. Default: no budget, and nobody hears."""
     registry: RegistrySettings = RegistrySettings()
     """The container registry (ECR). Repositories get the environment's name in front: aws-dev/<name>."""
+    image_mirror: ImageMirrorSettings | None = None
+    """Repositories for images of other registries, and roles for a workflow that fills them. Default: none."""

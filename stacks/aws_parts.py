@@ -24,8 +24,14 @@ def refused_zones(settings: AwsSettings) -> list[str]:
 
 
 def cluster_of(settings: AwsSettings) -> dict[str, Any]:
-    """The cluster's arguments but those that the stack fills in."""
-    return {key: value for key, value in given(settings.cluster).items() if key != "zones"}
+    """The cluster's arguments but those that the stack fills in.
+
+    With own servers no pod mounts EFS: no driver is made.
+    """
+    own: dict[str, Any] = {}
+    if settings.own_servers is not None:
+        own = {"remote_networks": given(settings.own_servers.networks), "efs_driver": False}
+    return {key: value for key, value in given(settings.cluster).items() if key != "zones"} | own
 
 
 def mounted_zones(settings: AwsAccountSettings) -> Sequence[str]:
@@ -40,7 +46,12 @@ def registry_of(environment: str, settings: AwsAccountSettings) -> dict[str, Any
 
 
 def volume_files(settings: AwsSettings, file_system: object, access_point: object) -> dict[str, Any]:
-    """Where the files of the shared volume are; the arguments are ids, or outputs that will be."""
+    """Where the files of the shared volume are; the arguments are ids, or outputs that will be.
+
+    With own servers, where they say: no EFS is made then.
+    """
+    if settings.own_servers is not None:
+        return {"nfs": settings.own_servers.nfs}
     point = {} if settings.files.access_point is False else {"access_point": access_point}
     return {"efs": file_system} | point
 

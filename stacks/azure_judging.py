@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import notebook_parts
 import on_cluster
+import queueing
+import teams
 from azure_parts import batch_account_of, batch_pool_of, budget_of, containers_of, group_of, mounts_of, shares_of
 from azure_settings import AzureSettings
 from gpufleet.plan.quotas import judge_quotas
@@ -44,14 +47,20 @@ def refuse(environment: str, settings: AzureSettings) -> None:
         ],
         "registry": judge_azure_registry(given(settings.registry) | region | _place(settings)),
     }
+    whole = [Judged(environment, each) for each in _as_a_whole(settings)]
     if settings.budget is not None:
         judged["budget"] = judge_azure_budget(budget_of(settings) | {"environment": environment})
     if settings.cluster is not None:
         judged |= _of_cluster(environment, settings)
+        told = on_cluster.told(environment, settings)
+        whole += queueing.judge(environment, settings, told)
+        whole += teams.judge(environment, settings, told, access_point=False)
+        whole += notebook_parts.judge(environment, settings, told)
+        of_teams = teams.budgets(environment, settings)
+        judged |= {f"budget-{team}": judge_azure_budget(args) for team, args in of_teams.items()}
     if settings.batch is not None:
         judged["batch"] = judge_azure_batch_account(given(settings.batch.account) | region)
         judged |= {pool: _of_batch_pool(settings, pool) for pool in settings.batch.pools}
-    whole = [Judged(environment, each) for each in _as_a_whole(settings)]
     whole += _quotas(environment, settings)
     said = [(each.rule, each.value) for each in group if each.refuses]
     parts = {part: [each for each in found if (each.rule, each.value) not in said] for part, found in judged.items()}

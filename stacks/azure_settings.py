@@ -13,7 +13,7 @@ from gpufleet.azure.nfs_share import NfsShareArgs
 from gpufleet.azure.registry import RegistryArgs
 from gpufleet.azure.shared_files import SharedFilesArgs
 from gpufleet.pool import Taint
-from settings import Section, SharedSettings
+from settings import Section
 from typed_dict import model_of
 
 # Every word is defined once, where the component takes it; the configuration leaves out what the stack fills in.
@@ -44,7 +44,7 @@ class BatchSettings(Section):
     """GPU nodes by name: a Batch pool each."""
 
 
-class AzureSettings(OnClusterSettings, SharedSettings):
+class AzureSettings(OnClusterSettings):
     """All keys of an Azure environment, under `gpufleet:` in its Pulumi.<environment>.yaml."""
 
     PROVIDER: ClassVar[str] = "azure-native"
@@ -81,3 +81,7 @@ class AzureSettings(OnClusterSettings, SharedSettings):
     """The shared files of the cluster's pods: a premium file share with NFS, so that files keep their owners."""
     batch: BatchSettings | None = None
     """Azure Batch. Default: none."""
+
+    @property
+    def priced_in(self) -> str:
+        return self.location

@@ -4,16 +4,22 @@ from typing import Any, NamedTuple, cast
 
 import pulumi
 
+import aws_link
 import on_cluster
+import own_servers
+import teams
 from aws_judging import refuse
+from aws_mirror import mirror_of
 from aws_parts import autoscaler_of, cluster_of, control_zones, volume_files
 from aws_settings import AwsSettings
 from aws_surroundings import files_of, network_of, own, registry_for, watch_costs
 from gpufleet.aws.autoscaler_identity import AutoscalerIdentity, AutoscalerIdentityArgs
+from gpufleet.aws.budget import Budget, BudgetArgs
 from gpufleet.aws.cluster import Cluster, ClusterArgs
 from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
 from gpufleet.aws.kubeconfig import kubeconfig
 from gpufleet.aws.network import Network
+from gpufleet.aws.shared_files import SharedFiles
 from gpufleet.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
 from gpufleet.kubernetes.provider import cluster_provider
 from parts import tags
@@ -35,38 +41,66 @@ def build(environment: str, settings: AwsSettings) -> dict[str, pulumi.Input[Any
             cast(
                 GpuNodeGroupArgs,
                 given(intent)
-                | own(environment, settings)
+                | pool_own(environment, settings, pool)
                 | cluster.joining
                 | {"vpc_id": network.vpc_id, "subnet_ids": network.node_subnet_ids},
             ),
         )
         for pool, intent in settings.pools.items()
     }
-    files = files_of(environment, settings, network, {"nodes": cluster.joining["cluster_security_group_id"]})
+    files = shared_files(environment, settings, network, cluster)
     registry = registry_for(environment, settings)
     watch_costs(environment, settings)
+    for team, args in teams.budgets(environment, settings).items():
+        Budget(f"{environment}-budget-{team}", cast(BudgetArgs, args | {"tags": tags(environment, settings)}))
     site = on_cluster.Site(
         provider=cluster_provider(f"{environment}-kubernetes", cluster.kubeconfig),
         # Mount targets too: a job that is ended lets go of its files.
-        settled=[*cluster.settled, files],
+        settled=[*cluster.settled, *([files] if files else [])],
         own=settings.existing_cluster is None,
-        files=volume_files(settings, files.file_system_id, files.access_point_id),
+        files=volume_files(settings, files and files.file_system_id, files and files.access_point_id),
         zone=settings.files.one_zone,
     )
-    jobs = on_cluster.install(environment, settings, site, pools)
+    own_servers.network(environment, settings, site.options())
+    told = own_servers.told(environment, settings)
+    jobs = on_cluster.install(environment, settings, site, pools, told)
     if "autoscaler" in on_cluster.software(settings, own=site.own):
         autoscaler(environment, settings, cluster, site)
-    return {
-        "cluster_name": cluster.name,
-        "kubeconfig": cluster.kubeconfig,
-        "file_system_id": files.file_system_id,
-        "access_point_id": files.access_point_id,
-        "registry_urls": registry.repository_urls,
-        "node_groups": {pool: group.node_group_name for pool, group in pools.items()},
-        "jobs": jobs,
-        "first_job": f"gpufleet images build {environment} examples/train && "
-        f"gpufleet jobs submit {environment} --workers 2 --follow -- python3 train.py",
-    }
+    outputs = aws_link.linked(environment, settings, network)
+    if files is not None:
+        outputs |= {"file_system_id": files.file_system_id, "access_point_id": files.access_point_id}
+    if settings.own_servers is not None:
+        outputs["own_servers"] = own_servers.join(environment, settings, cluster.joining, cluster.version)
+    anywhere = " --place any" if settings.own_servers else ""
+    whose = f"{environment}{teams.option(settings)}"
+    return (
+        outputs
+        | mirror_of(environment, settings)
+        | {
+            "cluster_name": cluster.name,
+            "kubeconfig": cluster.kubeconfig,
+            "registry_urls": registry.repository_urls,
+            "node_groups": {pool: group.node_group_name for pool, group in pools.items()},
+            "jobs": jobs,
+            "first_job": f"gpufleet images build {whose} examples/train && "
+            f"gpufleet jobs submit {whose} --workers 2{anywhere} --follow -- python3 train.py",
+        }
+    )
+
+
+def pool_own(environment: str, settings: AwsSettings, pool: str) -> dict[str, Any]:
+    """What every component gets, with the tag of the team whose own the pool is."""
+    more = teams.pool_tags(environment, settings, pool)
+    return own(environment, settings) | {"tags": tags(environment, settings) | more}
+
+
+def shared_files(
+    environment: str, settings: AwsSettings, network: Network, cluster: "ClusterLinks"
+) -> SharedFiles | None:
+    """EFS; none where own servers say where the files are."""
+    if settings.own_servers is not None:
+        return None
+    return files_of(environment, settings, network, {"nodes": cluster.joining["cluster_security_group_id"]})
 
 
 def autoscaler(environment: str, settings: AwsSettings, cluster: "ClusterLinks", site: on_cluster.Site) -> None:
@@ -95,6 +129,8 @@ class ClusterLinks(NamedTuple):
     kubeconfig: pulumi.Output[str]
     joining: dict[str, Any]
     settled: list[pulumi.Resource]
+    version: pulumi.Input[str] = ""
+    """Of Kubernetes, where the stack makes it."""
 
 
 def new_cluster(environment: str, settings: AwsSettings, network: Network) -> ClusterLinks:
@@ -123,7 +159,7 @@ def new_cluster(environment: str, settings: AwsSettings, network: Network) -> Cl
         "cluster_certificate_authority": cluster.certificate_authority,
         "service_cidr": cluster.service_cidr,
     }
-    return ClusterLinks(cluster.cluster_name, cluster.kubeconfig, joining, [cluster])
+    return ClusterLinks(cluster.cluster_name, cluster.kubeconfig, joining, [cluster], cluster.version)
 
 
 def existing_cluster(settings: AwsSettings) -> ClusterLinks:

@@ -7,6 +7,7 @@ import pulumi
 from aws_batch_judging import refuse
 from aws_batch_parts import PREFIX, job_of, multinode_of, pools_in_order, repository
 from aws_batch_settings import AwsBatchSettings
+from aws_mirror import mirror_of
 from aws_surroundings import files_of, network_of, own, registry_for, watch_costs
 from gpufleet.aws.batch_environment import BatchEnvironment, BatchEnvironmentArgs
 from gpufleet.aws.batch_queue import BatchQueue, BatchQueueArgs
@@ -75,7 +76,7 @@ def build(environment: str, settings: AwsBatchSettings) -> dict[str, pulumi.Inpu
             "nodes": settings.pools[pool].max,
             "gpus": several["gpus"],
         }
-    return {
+    return mirror_of(environment, settings) | {
         "jobs": jobs,
         "file_system_id": files.file_system_id,
         "access_point_id": files.access_point_id,

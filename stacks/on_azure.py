@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, cast
 import pulumi
 
 import on_cluster
+import teams
 from azure_judging import refuse
 from azure_parts import batch_pool_of, budget_of, containers_of, group_of, mounts_of, shares_of
 from azure_settings import AzureSettings
@@ -45,6 +46,10 @@ def build(environment: str, settings: AzureSettings) -> dict[str, pulumi.Input[A
     if settings.budget is not None:
         args = budget_of(settings) | {"scope": scope(settings, ground), "environment": environment}
         Budget(f"{environment}-budget", cast(BudgetArgs, args))
+    for team, limit in teams.budgets(environment, settings).items() if cluster is not None else ():
+        # Its nodes are paid for in a resource group of AKS's own.
+        whole = {"scope": subscription(ground), "by_tag": True}
+        Budget(f"{environment}-budget-{team}", cast(BudgetArgs, limit | whole))
     outputs: dict[str, Any] = {
         "resource_group": ground.group.resource_group_name,
         "storage_account": ground.files.account_name,
@@ -57,14 +62,17 @@ def build(environment: str, settings: AzureSettings) -> dict[str, pulumi.Input[A
     if settings.batch is not None:
         jobs["azure_batch"] = on_batch(environment, settings, ground, registry)
     where = "" if jobs["on"] == "azure-batch" or settings.batch is None else " --on azure-batch"
+    team = teams.option(settings) if cluster is not None else ""
     size = "--nodes 2" if jobs["on"] == "azure-batch" else "--workers 2"
     outputs["jobs"] = jobs
     outputs["first_job"] = (
-        f"gpufleet images build {environment} examples/train && "
-        f"gpufleet jobs submit {environment} {size} --follow -- python3 train.py"
+        f"gpufleet images build {environment}{team} examples/train && "
+        f"gpufleet jobs submit {environment}{team} {size} --follow -- python3 train.py"
     )
     if where:
-        outputs["first_batch_job"] = f"gpufleet jobs submit {environment}{where} --nodes 2 --follow -- python3 train.py"
+        outputs["first_batch_job"] = (
+            f"gpufleet jobs submit {environment}{where}{team} --nodes 2 --follow -- python3 train.py"
+        )
     return outputs
 
 
@@ -80,8 +88,12 @@ class Ground(NamedTuple):
 
 def scope(settings: AzureSettings, ground: "Ground") -> pulumi.Output[str]:
     """What the budget watches: the resource group, or by tag all of its subscription."""
-    group = ground.group.resource_group_id
-    return group.apply(lambda id_: "/".join(id_.split("/")[:3])) if budget_of(settings).get("by_tag") else group
+    return subscription(ground) if budget_of(settings).get("by_tag") else ground.group.resource_group_id
+
+
+def subscription(ground: "Ground") -> pulumi.Output[str]:
+    """Id of the subscription."""
+    return ground.group.resource_group_id.apply(lambda id_: "/".join(id_.split("/")[:3]))
 
 
 def lay(environment: str, settings: AzureSettings) -> Ground:
@@ -128,7 +140,15 @@ def on_the_cluster(environment: str, settings: AzureSettings, ground: Ground, cl
     """Its agent pools, its shared volume and what is installed; returns what jobs need to know of it."""
     joining = ground.own | {"cluster_name": cluster.cluster_name, "subnet_id": ground.network.subnet_ids["nodes"]}
     pools = {
-        pool: GpuNodeGroup(f"{environment}-{pool}", cast(GpuNodeGroupArgs, given(intent) | joining))
+        pool: GpuNodeGroup(
+            f"{environment}-{pool}",
+            cast(
+                GpuNodeGroupArgs,
+                given(intent)
+                | joining
+                | {"tags": tags(environment, settings) | teams.pool_tags(environment, settings, pool)},
+            ),
+        )
         for pool, intent in settings.pools.items()
     }
     clients = {"client_subnet_ids": {"nodes": ground.network.subnet_ids["nodes"]}}
@@ -140,7 +160,7 @@ def on_the_cluster(environment: str, settings: AzureSettings, ground: Ground, cl
         own=True,
         files={"azure_files": share.place},
     )
-    return on_cluster.install(environment, settings, site, pools)
+    return on_cluster.install(environment, settings, site, pools, on_cluster.told(environment, settings))
 
 
 def on_batch(environment: str, settings: AzureSettings, ground: Ground, registry: Registry) -> dict[str, Any]:

@@ -16,6 +16,19 @@ def nearest(model: type[BaseModel], path: Sequence[int | str]) -> str | None:
     return near[0] if near else None
 
 
+def elsewhere(path: Sequence[int | str], environment: str, *, rented: bool) -> str | None:
+    """What to do instead of an unknown key that pools have elsewhere, None for any other. rented: whether by a cloud.
+
+    Sizes by the hours are built on EKS alone, where the key is known.
+    """
+    if path[-1] != "schedule" or "pools" not in path[:-1]:
+        return None
+    if not rented or path[0] == "own_servers":
+        return "own servers are not rented by the hour: leave it out"
+    stop = f"gpufleet stop {environment}"
+    return f"only pools on EKS have sizes by the hours: let cron run `{stop}` and `{stop} --undo`"
+
+
 def known_keys(model: type[BaseModel], path: Sequence[int | str]) -> list[str]:
     """Keys that are legal under a path of keys, sorted."""
     here: type[BaseModel] | None = model

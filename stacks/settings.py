@@ -13,18 +13,36 @@ from importlib import import_module
 from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from gpufleet.cost.usage import UsageArgs, read_usage
 from gpufleet.errors import UserError
+from gpufleet.lifetime import span_of
 from gpufleet.plan.limits import QuotaArgs, read_quotas
 from gpufleet.rules.suppression import SuppressionArgs, read_suppressions
-from setting_keys import known_keys, nearest
+from gpufleet.rules.tags import is_day
+from gpufleet.stopping import stop_is_asked
+from setting_keys import elsewhere, known_keys, nearest
 from typed_dict import model_of
 
-# The engine reads a day that YAML knows as a date and hands it on as a moment.
-Day = Annotated[date, BeforeValidator(lambda day: str(day).removesuffix(" 00:00:00 +0000 UTC"))]
+
+def _span(text: str) -> str:
+    if span_of(text) is None:
+        raise PydanticCustomError("span_parsing", "is no time")
+    return text
+
+
+def _end(text: str) -> str:
+    # The engine reads a day that YAML knows as a date and hands it on as a moment.
+    day = text.removesuffix(" 00:00:00 +0000 UTC")
+    if span_of(day) is None and not is_day(day):
+        raise PydanticCustomError("end_parsing", "is no end")
+    return day
+
+
+Span = Annotated[str, AfterValidator(_span)]
+End = Annotated[str, AfterValidator(_end)]
 
 _WORDS = {
     "model_type": "is no mapping; write keys under it",
@@ -37,8 +55,8 @@ _WORDS = {
     "int_from_float": "is no whole number; write one",
     "float_parsing": "is no number; write one",
     "bool_parsing": "is neither; write true or false",
-    "date_from_datetime_parsing": "is no day; write one like 2027-01-31",
-    "date_from_datetime_inexact": "is a moment; write a day like 2027-01-31",
+    "end_parsing": "is no end; write a day like 2027-01-31, or a lifetime like 150h",
+    "span_parsing": "is no time; write hours, days or weeks like 150h, 6d or 2w",
 }
 """What is illegal, and what would be legal, by pydantic's kind of error; for other kinds its own words do."""
 
@@ -46,6 +64,7 @@ STACKS = {
     "aws": "aws_settings:AwsSettings",
     "aws-batch": "aws_batch_settings:AwsBatchSettings",
     "azure": "azure_settings:AzureSettings",
+    "onprem": "onprem_settings:OnpremSettings",
 }
 """The settings of each stack, as module:class."""
 
@@ -78,15 +97,21 @@ class SharedSettings(Section):
     OF_PROVIDER: ClassVar[frozenset[str]]
     """Settings that come from a key of that namespace instead of one of ours."""
 
-    cloud: Literal["aws", "aws-batch", "azure"]
-    """Which stack this environment is: aws, an EKS cluster; aws-batch, AWS Batch without one; or azure, an AKS cluster,
-    Azure Batch, or both."""
+    cloud: Literal["aws", "aws-batch", "azure", "onprem"]
+    """Which stack this environment is: aws, an EKS cluster; aws-batch, AWS Batch without one; azure, an AKS cluster,
+    Azure Batch, or both; or onprem, your own Kubernetes cluster and no cloud."""
     owner: str = Field(min_length=1)
     """Who answers for the environment; a tag on everything."""
     project: str = Field(min_length=1)
     """What it is for; a tag on everything."""
-    expires_at: Day | None = None
-    """Day (2027-01-31) after which nobody needs the environment any more; a tag on everything."""
+    purpose: str | None = Field(default=None, min_length=1)
+    """Why it is there, within the project: a paper, a class; a tag on everything. Default: the project says enough."""
+    expires_at: End | None = None
+    """Day (2027-01-31) after which nobody needs the environment any more, or its lifetime (150h, 6d, 2w) from when it
+    was made; a tag on everything. Default: never."""
+    grace: Span | None = None
+    """How long it may stay after that before `gpufleet reap` destroys it: 24h, 3d; a tag on everything. Default: what
+    `gpufleet reap` says."""
     tags: dict[str, str] = {}
     """More tags for everything."""
     quotas: list[QuotaSettings] = []
@@ -100,7 +125,7 @@ class SharedSettings(Section):
 
 
 READERS: Mapping[str, Callable[[object, str], object]] = {
-    "suppress": lambda entries, where: read_suppressions(entries, where, date.today()),
+    "suppress": lambda entries, where: read_suppressions(entries, where, _day_of_suppressions()),
     "quotas": read_quotas,
     "usage": read_usage,
 }
@@ -143,6 +168,11 @@ def read(config: Mapping[str, str], environment: str) -> SharedSettings:
         of_cloud = [line for line in lines if line.startswith(f"{file}: gpufleet:cloud")]
         raise SettingsError("\n".join(lines if config.get("gpufleet:cloud", "") in STACKS else of_cloud or lines))
     return settings
+
+
+def _day_of_suppressions() -> date:
+    """The day that suppressions have to reach: today, but any day will do for a run that only stops pools."""
+    return date.min if stop_is_asked() else date.today()
 
 
 def model_for(cloud: str) -> type[SharedSettings]:
@@ -189,6 +219,8 @@ def _line(model: type[SharedSettings], fault: ErrorDetails, file: str) -> str:
     if fault["type"] == "extra_forbidden":
         near = nearest(model, path)
         hint = f"did you mean {near}?" if near else f"known: {', '.join(known_keys(model, path[:-1]))}"
+        environment = file.removeprefix("Pulumi.").removesuffix(".yaml")
+        hint = elsewhere(path, environment, rented=model.PROVIDER != "kubernetes") or hint
         return f"{where}: unknown key; {hint} [config-unknown-key]"
     if fault["type"] == "missing":
         return f"{where}: missing; set it with `pulumi config set --path '{key}' VALUE` [config-missing-key]"

@@ -1,5 +1,6 @@
-"""Texts that are generated: the configuration in the README, and the tables of rules, refusals and durations."""
+"""Texts that are generated: the configuration, and the tables of rules, refusals and durations."""
 
+import json
 import sys
 import types
 import typing
@@ -13,6 +14,7 @@ from pydantic.fields import FieldInfo
 from gpufleet.policies import cost, ownership, zones
 from gpufleet.policies.pack import SUPPRESS
 from gpufleet.rules import rules_table_markdown
+from gpufleet.rules.listing import no_html
 from gpufleet_rehearsal.refusal_list import HEADINGS, refusal_rows
 from gpufleet_rehearsal.table.loading import load_table
 from gpufleet_rehearsal.table.rows import Duration
@@ -31,11 +33,6 @@ def between(text: str, name: str, inner: str) -> str:
     return f"{before}{start}{inner}{mark}{after}"
 
 
-def readme() -> str:
-    """The README, with the configuration's table as the settings declare it."""
-    return between((ROOT / "README.md").read_text(encoding="utf-8"), "configuration", configuration())
-
-
 def policies() -> str:
     """docs/policies.md, with the configuration's table as the policies declare it."""
     rows = [
@@ -51,6 +48,20 @@ def policies() -> str:
     return between((ROOT / "docs" / "policies.md").read_text(encoding="utf-8"), "configuration", table)
 
 
+def report() -> str:
+    """docs/report.md, with what is lost with each type, and the report of a real preview as a test has compared it."""
+    held = json.loads((ROOT / "components" / "gpufleet" / "report" / "holdings.json").read_text(encoding="utf-8"))
+    rows = [
+        (f"`{kind}`", each.get("holds", ""), "; ".join(each[key] for key in ("ends", "guarded") if key in each))
+        for kind, each in held.items()
+    ]
+    table = markdown(("type, of any API version", "data that is lost", "what else"), rows)
+    example = (ROOT / "tests" / "e2e" / "golden" / "type.md").read_text(encoding="utf-8")
+    lower = example.replace("\n### ", "\n#### ").replace("\n## ", "\n### ")
+    text = between((ROOT / "docs" / "report.md").read_text(encoding="utf-8"), "holdings", table)
+    return between(text, "example", lower)
+
+
 def aws_batch() -> str:
     """docs/aws-batch.md, with the keys that an environment on EKS has not, or means otherwise."""
     return _unlike_eks("aws-batch", "aws-batch.md")
@@ -61,6 +72,11 @@ def azure() -> str:
     return _unlike_eks("azure", "azure.md")
 
 
+def onprem() -> str:
+    """docs/onprem.md, with the keys that an environment on EKS has not, or means otherwise."""
+    return _unlike_eks("onprem", "onprem.md")
+
+
 def _unlike_eks(stack: str, file: str) -> str:
     known = set(_keys("aws"))
     table = markdown(_COLUMNS, [row for row in _keys(stack) if row not in known])
@@ -68,8 +84,9 @@ def _unlike_eks(stack: str, file: str) -> str:
 
 
 def configuration() -> str:
-    """Every key of an AWS environment: kind, whether it must be given, what it means."""
-    return markdown(_COLUMNS, _keys("aws"))
+    """docs/configuration.md, with every key of an AWS environment: kind, default, what it means."""
+    table = markdown(_COLUMNS, _keys("aws"))
+    return between((ROOT / "docs" / "configuration.md").read_text(encoding="utf-8"), "configuration", table)
 
 
 _COLUMNS = ("key", "kind", "default", "what it is")
@@ -101,7 +118,7 @@ def _kind(annotation: object) -> str:
     """A Python type in the words of YAML."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is typing.Annotated:
-        return "date"
+        return _kind(arguments[0])
     if origin in (typing.Union, types.UnionType):
         return " or ".join(_kind(argument) for argument in arguments if argument is not type(None))
     if origin is typing.Literal:
@@ -181,7 +198,7 @@ def _duration(type_: str, operation: str, duration: Duration) -> tuple[str, ...]
 
 
 def markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table; line breaks and pipes inside cells are made harmless."""
+    """A Markdown table; line breaks, pipes and what looks like HTML inside cells are made harmless."""
     lines = [headings, ["---"] * len(headings), *rows]
-    cells = (" | ".join(" ".join(str(cell).split()).replace("|", "\\|") for cell in line) for line in lines)
+    cells = (" | ".join(no_html(" ".join(str(cell).split())).replace("|", "\\|") for cell in line) for line in lines)
     return "".join(f"| {line} |\n" for line in cells)

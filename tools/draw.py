@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draw the README's picture from the engine's own state of aws-dev; a test compares it with a state of its own."""
+"""Draw the picture in docs/rehearsal.md from the engine's own state of aws-dev; a test draws it anew."""
 
 import sys
 import tempfile
@@ -12,7 +12,7 @@ from gpufleet_rehearsal.rehearse import Plan, prepare
 
 
 def picture(state: list[dict[str, object]]) -> str:
-    """The text between the README's marks."""
+    """The text between the page's marks."""
     return f"```mermaid\n{mermaid(state)}```\n"
 
 
@@ -26,8 +26,8 @@ def main() -> int:
             print(f"aws-dev did not come up: {(Path(folder) / 'log').read_text()}", file=sys.stderr)
             return code
         drawn = picture(engine.state("aws-dev"))
-    readme = ROOT / "README.md"
-    readme.write_text(between(readme.read_text(encoding="utf-8"), "picture", drawn), encoding="utf-8")
+    page = ROOT / "docs" / "rehearsal.md"
+    page.write_text(between(page.read_text(encoding="utf-8"), "picture", drawn), encoding="utf-8")
     return 0
 
 

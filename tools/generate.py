@@ -13,10 +13,22 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # The file, relative to the repository -> "module:function" that returns its text.
 GENERATORS: dict[str, str] = {
-    "README.md": "documents:readme",
+    "README.md": "readme:readme",
+    "components/gpufleet/report/schema.json": "gpufleet.report.as_json:schema_text",
+    "components/packages/gpufleet-aws/requirements.txt": "package_files:aws_requirements",
+    "components/packages/gpufleet-aws/schema.json": "package_files:aws_schema",
+    "components/packages/gpufleet-azure/requirements.txt": "package_files:azure_requirements",
+    "components/packages/gpufleet-azure/schema.json": "package_files:azure_schema",
+    "components/packages/gpufleet-kubernetes/requirements.txt": "package_files:kubernetes_requirements",
+    "components/packages/gpufleet-kubernetes/schema.json": "package_files:kubernetes_schema",
     "docs/aws-batch.md": "documents:aws_batch",
     "docs/azure.md": "documents:azure",
+    "docs/configuration.md": "documents:configuration",
+    "docs/decisions/README.md": "readme:decisions",
+    "docs/onprem.md": "documents:onprem",
+    "docs/pictures/change.svg": "readme:change_picture",
     "docs/policies.md": "documents:policies",
+    "docs/report.md": "documents:report",
     "docs/rules.md": "documents:rules",
     "docs/refusals.md": "documents:refusals",
     "docs/latencies.md": "documents:latencies",

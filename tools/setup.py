@@ -33,7 +33,7 @@ def main() -> int:
         install_project,
         make_environment,
     )
-    from links import link_engine
+    from links import link_engine, link_plugins
     from manifests import keep_manifest
     from obtain import EngineMissing, obtain
     from progress import teller
@@ -48,6 +48,7 @@ def main() -> int:
             compile_sources()
             engine = obtain(os.environ.get("GPUFLEET_PULUMI", "auto"), VENV / "bin", say)
             link_engine(engine, VENV / "bin", PYTHON, say)
+            link_plugins(ROOT / "components" / "packages", VENV, say)
             keep_manifest(say)
     except (SetupFailed, EngineMissing) as failure:
         print(f"setup: {failure}", file=sys.stderr)

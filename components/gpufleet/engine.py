@@ -101,11 +101,9 @@ class Engine:
             raise EngineError(f"{found}: is Pulumi {done.stdout.strip()}; install {least} or newer")
         return found
 
-    def ensure_stack(self, stack: str) -> None:
-        """Make the stack in the backend when it is not there yet."""
-        listed = json.loads(self.answer("stack", "ls", "--json"))
-        if not any(entry["name"].split("/")[-1] == stack for entry in listed):
-            self.answer("stack", "init", stack, "--non-interactive", "--no-select")
+    def init(self, stack: str) -> None:
+        """Make the stack in the backend, with nothing in it."""
+        self.answer("stack", "init", stack, "--non-interactive", "--no-select")
 
     def up(self, stack: str, *arguments: str) -> int:
         return self.operate("up", stack, *arguments)
@@ -122,6 +120,11 @@ class Engine:
         """The resources of the stack's state, as the engine keeps them; secrets stay encrypted."""
         exported = json.loads(self.answer("stack", "export", "--stack", stack))
         return cast("list[dict[str, Any]]", exported["deployment"].get("resources") or [])
+
+    def config(self, stack: str) -> dict[str, Any]:
+        """The stack's configuration as the program would get it, but for secrets, which have no value here."""
+        told = json.loads(self.answer("config", "--json", "--stack", stack))
+        return {key: each.get("objectValue", each.get("value")) for key, each in told.items()}
 
     def preview(self, stack: str) -> list[dict[str, Any]]:
         """The steps that an `up` would take: {"op", "urn", "newState": {"type", "inputs", "parent", ...}}.

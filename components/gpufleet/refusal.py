@@ -1,7 +1,10 @@
 """From findings to what Pulumi shows: one error with every line, or warnings; and what the stack has suppressed."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
 from datetime import date
 
 import pulumi
@@ -10,9 +13,11 @@ from pulumi.errors import InputPropertiesError, InputPropertyErrorDetails, RunEr
 from gpufleet.rules.judged import Judged
 from gpufleet.rules.rule import Finding, Severity, Status
 from gpufleet.rules.suppression import Suppression, SuppressionError, read_suppressions, suppression_of
+from gpufleet.stopping import stop_is_asked
 
 SUPPRESS = "gpufleet:suppress"
 """Key of the stack's configuration: a list of `SuppressionArgs`."""
+_SPELLING: ContextVar[Callable[[Finding], Finding]] = ContextVar("_SPELLING")
 
 
 class Refused(RunError, InputPropertiesError):
@@ -33,6 +38,16 @@ class Refused(RunError, InputPropertiesError):
         InputPropertiesError.__init__(self, "\n".join(lines), details)
 
 
+@contextmanager
+def spelt(spelling: Callable[[Finding], Finding]) -> Iterator[None]:
+    """Within this, `refuse_or_warn` says what it found as `spelling` puts it: other languages have other names."""
+    before = _SPELLING.set(spelling)
+    try:
+        yield
+    finally:
+        _SPELLING.reset(before)
+
+
 def refuse_or_warn(resource: str, findings: Iterable[Finding], opts_resource: pulumi.Resource | None = None) -> None:
     """Raise `Refused` with all broken ERROR rules, or log the rest.
 
@@ -40,7 +55,10 @@ def refuse_or_warn(resource: str, findings: Iterable[Finding], opts_resource: pu
     to. Broken WARNING rules and everything unverified are logged as warnings, broken INFO rules and what the stack's
     configuration suppresses as information. Errors: RunError with a line for each fault of the suppressions.
     """
+    spelling = _SPELLING.get(None)
     judged = suppressed([Judged(resource, finding) for finding in findings])
+    if spelling is not None:
+        judged = [replace(each, finding=spelling(each.finding)) for each in judged]
     _log(judged, opts_resource)
     refusing = [each.finding for each in judged if each.refuses]
     if refusing:
@@ -63,9 +81,12 @@ def refuse_stack(parts: Mapping[str, Iterable[Finding]], whole: Iterable[Judged]
 
 
 def suppressed(judged: Iterable[Judged]) -> list[Judged]:
-    """What has not passed, each with the suppression of the stack's configuration that covers it."""
+    """What has not passed, each with what suppresses it: the stack's configuration, or `gpufleet stop`.
+
+    That makes nothing new, and must not wait for the repair of what has since become illegal, as by a day that passed.
+    """
     judged = [each for each in judged if each.finding.status is not Status.PASS]
-    suppressions = _configured()
+    suppressions = _while_stopping(judged) if stop_is_asked() else _configured()
     return [each if _is_built_on(each.finding) else _covered(each, suppressions) for each in judged]
 
 
@@ -90,6 +111,11 @@ def _log(judged: Iterable[Judged], resource: pulumi.Resource | None) -> None:
         advice = each.finding.severity is Severity.INFO and each.finding.status is Status.FAIL
         log = pulumi.log.info if advice or each.suppression is not None else pulumi.log.warn
         log(each.line, resource)
+
+
+def _while_stopping(judged: Iterable[Judged]) -> tuple[Suppression, ...]:
+    today, reason = date.today(), "this `up` only stops pools; the next one is judged as always"
+    return tuple(Suppression(name, reason, today) for name in {each.finding.rule for each in judged})
 
 
 def _configured() -> tuple[Suppression, ...]:

@@ -230,6 +230,12 @@ def train(args: argparse.Namespace, team: Team, notice: ReclaimNotice) -> int:
     return 0
 
 
+def of_another_rank(failure: RuntimeError) -> bool:
+    """Whether PyTorch says that another rank is gone; it has no class of its own for that."""
+    words = ("gloo", "Gloo", "NCCL", "TCPStore", "Connection", "connect", "Broken pipe")
+    return any(word in str(failure).partition("\n")[0] for word in words)
+
+
 def leave(told: str) -> NoReturn:
     """End this rank alone, with ``told`` as its one line and exit code 1.
 
@@ -253,10 +259,9 @@ def main() -> int:
     except TrainingRefused as refusal:
         leave(f"{who}{refusal}")
     except RuntimeError as failure:
-        told = (str(failure) or "no message").splitlines()[0]
-        if not any(word in told for word in ("gloo", "Gloo", "NCCL", "TCPStore", "Connection", "connect")):
+        if not of_another_rank(failure):
             raise
-        leave(f"{who}lost another rank; start again to go on: {told}")
+        leave(f"{who}lost another rank; start again to go on: {str(failure).splitlines()[0]}")
     dist.destroy_process_group()
     return code
 

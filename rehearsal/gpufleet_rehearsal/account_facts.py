@@ -7,12 +7,16 @@ from pathlib import Path
 from gpufleet.catalog import aws
 from gpufleet.catalog.quota_family import family_of
 from gpufleet.errors import UserError
-from gpufleet.preflight.aws.facts import Group, Reservation
+from gpufleet.plan.aws.network_needs import COUNTED
+from gpufleet.preflight.aws.facts import Group, Held, Reservation
 from gpufleet.preflight.azure.facts import AzureFacts
 from gpufleet.rules import read
 from gpufleet_rehearsal.cloud.account import QUOTAS
 from gpufleet_rehearsal.cloud.opening import open_cloud
 from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.table.cloud_conditions import AtLeast
+from gpufleet_rehearsal.table.conditions import values_at
+from gpufleet_rehearsal.table.paths import Scope
 from gpufleet_rehearsal.table.zone_names import zone_id, zone_letter
 
 RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
@@ -77,15 +81,45 @@ class SimulatedAws:
         found = self._cloud.store.find(name, (PLACEMENT_GROUP,))
         return Group(str(found[0].inputs.get("strategy")), "available") if found else None
 
+    def network_limit(self, counted: str) -> int | None:
+        return self._cloud.around.limits.get(counted)
+
+    def network_use(self, counted: str) -> Mapping[str, Held]:
+        quota, around = self._refused_above(counted), self._cloud.around
+        found: dict[str, Held] = {}
+        for each in filter(self._is_here, around.things(COUNTED[counted])):
+            scope = Scope(each, around)
+            if not self._is_here(each) or (
+                quota is not None and quota.when is not None and not quota.when.holds(scope)
+            ):
+                continue
+            # Where the table counts by anything but the region, that is the zone.
+            paths = [path for path in (quota.where if quota else ()) if path != "region"]
+            zone = next((str(value) for path in paths for value in values_at(path, scope)), "")
+            held = found.get(zone, Held(0, 0))
+            own = f":{self._stack}::" in each.urn
+            found[zone] = Held(held.own + own, held.others + (not own))
+        return found
+
+    def _refused_above(self, counted: str) -> AtLeast | None:
+        """The condition of the table's row that refuses one more: what a preflight says and an `up` meets is one."""
+        kind = COUNTED[counted]
+        rows = self._cloud.table.refusals_of(kind, "create")
+        return next((row.when for row in rows if isinstance(row.when, AtLeast) and row.when.type == kind), None)
+
+    def _is_here(self, resource: Resource) -> bool:
+        """Whether a resource lies in the region that is asked about: quotas are a region's own."""
+        return resource.view.get("region") == self._region
+
     def _instances(self, market: str) -> Iterator[tuple[str, int]]:
         """Type and number of what counts: nodes of other stacks, and on demand every reservation, used or not."""
-        for group in self._cloud.store.resources(NODE_GROUP):
+        for group in filter(self._is_here, self._cloud.store.resources(NODE_GROUP)):
             wanted = _MARKETS.get(read.text(group.inputs, "capacityType", "ON_DEMAND"))
             types = read.texts(group.inputs, "instanceTypes")
             if types and wanted == market and f":{self._stack}::" not in group.urn and not self._reserved(group):
                 yield types[0], read.whole(read.mapping(group.inputs, "scalingConfig"), "desiredSize", 0)
         if market == "on-demand":
-            for held in self._cloud.store.resources(RESERVATION):
+            for held in filter(self._is_here, self._cloud.store.resources(RESERVATION)):
                 yield read.text(held.inputs, "instanceType"), read.whole(held.inputs, "instanceCount", 0)
 
     def _reserved(self, group: Resource) -> bool:

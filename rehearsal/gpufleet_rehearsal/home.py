@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import yaml
 
@@ -103,6 +103,7 @@ class Home:
             ensure_room(self.root)
             write_in_one_step(self.root / ".gitignore", "*\n")
             self._install_stand_ins()
+            self._keep_no_logs()
             text = _LAUNCHER.format(python=sys.executable, project=str(self.project), root=str(self.root))
             write_in_one_step(self.launcher / "pulumi", text, executable=True)
             self._mirror_project()
@@ -119,7 +120,7 @@ class Home:
             "GPUFLEET_REHEARSAL": str(self.root),
             # What a program itself waits for, for the cloud's sake, takes as long as the rehearsal's cloud does.
             "GPUFLEET_PAUSE_SCALE": f"{load_settings(self.settings).latency_scale:g}",
-            "PULUMI_HOME": str(self.root / "pulumi-home"),
+            "PULUMI_HOME": str(self._engines_own),
             # Without metadata=skip the engine writes a second file beside the state, not atomically: killed at that
             # moment it cannot read its own state any more ("failed to load checkpoint: EOF").
             "PULUMI_BACKEND_URL": f"file://{self.root / 'backend'}?metadata=skip",
@@ -167,7 +168,8 @@ class Home:
             raise HomeError(f"{state}: the engine's state is damaged; {begin_anew}")
         engine = self.engine(stack)
         try:
-            engine.ensure_stack(stack)
+            if not state.exists():
+                engine.init(stack)
             if config.own_passphrase:
                 engine.answer("config", "--stack", stack, "--json", "--show-secrets")
         except EngineError as error:
@@ -207,10 +209,14 @@ class Home:
 
         Errors: UserError for a file that cannot be read.
         """
+        namespaces = {str(key).partition(":")[0] for key in self.config(stack)}
+        return next((cloud for cloud in CLOUDS if cloud in namespaces), CLOUDS[0])
+
+    def config(self, stack: str) -> Mapping[str, Any]:
+        """What the user's own file sets for a stack. Errors: UserError for a file that cannot be read."""
         document = read_yaml(self.configuration(stack))
         config = document.get("config") if isinstance(document, dict) else None
-        namespaces = {str(key).partition(":")[0] for key in config} if isinstance(config, dict) else set()
-        return next((cloud for cloud in CLOUDS if cloud in namespaces), CLOUDS[0])
+        return config if isinstance(config, dict) else {}
 
     def account(self, environment: str) -> Path:
         """The file that lists what the simulated account holds before an environment comes up (account.py)."""
@@ -234,8 +240,23 @@ class Home:
             text = _PLUGIN.format(python=sys.executable, cloud=cloud)
             write_in_one_step(self._stand_in(cloud) / f"pulumi-resource-{cloud}", text, executable=True)
 
+    def _keep_no_logs(self) -> None:
+        """A file where the engine would make a folder of logs, without which it goes on: docs/decisions/0018.
+
+        A folder that is there stays: whoever wants logs makes one.
+        """
+        logs = self._engines_own / "logs"
+        if not logs.exists():
+            write_in_one_step(
+                logs, "No logs in a rehearsal. For a log of all that the engine does, make this a folder.\n"
+            )
+
+    @property
+    def _engines_own(self) -> Path:
+        return self.root / "pulumi-home"
+
     def _stand_in(self, cloud: str) -> Path:
-        return self.root / "pulumi-home" / "plugins" / f"resource-{cloud}-v{STAND_INS[cloud]}"
+        return self._engines_own / "plugins" / f"resource-{cloud}-v{STAND_INS[cloud]}"
 
     @property
     def _copies(self) -> Path:
@@ -281,12 +302,25 @@ class Home:
         project = self._project_file()
         plugins = project.get("plugins")
         plugins = plugins if isinstance(plugins, dict) else {}
-        others = [entry for entry in plugins.get("providers") or [] if entry.get("name") not in STAND_INS]
+        others = [
+            self._located(entry) for entry in plugins.get("providers") or [] if entry.get("name") not in STAND_INS
+        ]
+        packages = project.get("packages")
+        located = {name: self._from_here(spec) for name, spec in packages.items()} if isinstance(packages, dict) else {}
         ours = [{"name": cloud, "path": str(self._stand_in(cloud))} for cloud in STAND_INS]
         return project | {
             "stackConfigDir": os.path.relpath(self._copies, self.mirror),
             "plugins": plugins | {"providers": [*others, *ours]},
+            **({"packages": located} if located else {}),
         }
+
+    def _located(self, plugin: Mapping[str, object]) -> dict[str, object]:
+        return {**plugin, "path": self._from_here(plugin.get("path"))} if "path" in plugin else dict(plugin)
+
+    def _from_here(self, place: object) -> object:
+        """A folder that the user names relative to the project; anything else as it is."""
+        near = isinstance(place, str) and place.startswith((".", "/"))
+        return str((self.project / str(place)).resolve()) if near else place
 
     def _is_mirrored(self, entry: Path) -> bool:
         copied = entry.name.startswith("Pulumi.") and entry.suffix == ".yaml"

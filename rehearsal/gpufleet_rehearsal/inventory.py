@@ -5,7 +5,7 @@ By tags, and what takes none by what it hangs on, or lies in; a budget by the ta
 
 from collections.abc import Mapping, Sequence
 
-from gpufleet.adopt import Found
+from gpufleet.adoption.found import Found
 from gpufleet.azure.arm_types import BUDGET, found_at, watched
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.resource import Resource, folded, lies_in

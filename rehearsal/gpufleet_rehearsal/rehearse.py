@@ -12,12 +12,15 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from gpufleet.engine import Engine, run_to_its_end
+from gpufleet.nodes.own_servers import OUTPUT as OWN_SERVERS
+from gpufleet.nodes.own_servers import own_servers_of
 from gpufleet_rehearsal.cloud.account import furnish
 from gpufleet_rehearsal.cloud.interpreter import Cloud, logical_name
 from gpufleet_rehearsal.cloud.opening import open_cloud
 from gpufleet_rehearsal.cloud.store import Resource
 from gpufleet_rehearsal.critical_path import minutes, names, time_to_up
 from gpufleet_rehearsal.home import Home, HomeError, write_settings
+from gpufleet_rehearsal.own_cluster import JOINED, joins_servers, on_own_cluster
 
 DEFAULT_LATENCY_SCALE = 0.01
 CLUSTERS = ("aws:eks/cluster:Cluster", "azure-native:containerservice:ManagedCluster")
@@ -59,12 +62,24 @@ def prepare(home: Home, plan: Plan) -> Engine:
     home.prepare()
     settings = {"latency_scale": plan.latency_scale, "seed": plan.seed, "faults": list(plan.faults)}
     write_settings(home, settings | {"control_plane": plan.control_plane})
-    cloud = open_cloud(home.cloud(plan.environment), home.root)
+    # What the account holds lies in the region that the environment is in.
+    region = {"region": home.config(plan.environment).get("aws:region")}
+    cloud = open_cloud(home.cloud(plan.environment), home.root, region)
     furnish(cloud, home.account(plan.environment))
+    _settle_servers(cloud, home.configuration(plan.environment))
     engine = home.open_stack(plan.environment)
     if plan.put is not None:
         put(cloud, engine, plan.environment, plan.put)
     return engine
+
+
+def _settle_servers(cloud: Cloud, configuration: Path) -> None:
+    """Servers of an own cluster are nodes at once, those that join a cloud's cluster when they have joined."""
+    joined = cloud.store.fact(JOINED)
+    if joins_servers(configuration):
+        cloud.store.remember(JOINED, joined or "{}")
+    elif joined and on_own_cluster(configuration):
+        cloud.store.remember(JOINED, "")
 
 
 def put(cloud: Cloud, engine: Engine, environment: str, file: Path) -> None:
@@ -87,10 +102,12 @@ def put(cloud: Cloud, engine: Engine, environment: str, file: Path) -> None:
 def rehearse(home: Home, plan: Plan, console: Console) -> int:
     """Carry out the plan. Exit code: 1 when the engine fails, or a destroy leaves behind what nobody asked to keep."""
     engine = prepare(home, plan)
-    account = ACCOUNTS[home.cloud(plan.environment)]
+    own = on_own_cluster(home.configuration(plan.environment))
+    where = "cluster" if own else "cloud"
+    account = "the cluster's servers are not" if own else f"{ACCOUNTS[home.cloud(plan.environment)]} is not"
     console.print(
-        f"[bold]Rehearsal of {plan.environment} on a SIMULATED cloud[/]: engine and program are real, {account} is "
-        "not. Nothing is made anywhere else, nothing costs money."
+        f"[bold]Rehearsal of {plan.environment} on a SIMULATED {where}[/]: engine and program are real, {account}. "
+        "Nothing is made anywhere else, nothing costs money."
     )
     run = _destroy if plan.destroy else _up
     code = run(home, engine, plan, console)
@@ -116,33 +133,52 @@ def run_inside(home: Home, environment: str, command: Sequence[str]) -> int:
 
 
 def _up(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
-    code = engine.up(plan.environment, *_mending(home, engine.state(plan.environment)))
+    code = engine.up(plan.environment, *_mending(home, engine, plan.environment))
     if code != 0:
         return code
     state = engine.state(plan.environment)
-    home.control_plane.follow_fleet()
     cloud = open_cloud(home.cloud(plan.environment), home.root)
+    outputs = engine.outputs(plan.environment)
+    code = _join(cloud, engine, plan.environment, console) if OWN_SERVERS in outputs else 0
+    home.control_plane.follow_fleet()
     console.print(tree(plan.environment, state))
-    for name, value in engine.outputs(plan.environment).items():
+    for name, value in outputs.items():
         console.print(f"  [bold]{escape(name)}[/]: {escape(str(value))}", soft_wrap=True)
     for resource in cloud.store.resources(FILE_SYSTEM):
         for path, content in cloud.store.files(resource).items():
             console.print(f"  [bold]file in {resource.id}[/]: {escape(path)}, {len(content)} bytes", soft_wrap=True)
     if home.control_plane.access(start=False) is not None:
         console.print(f"  [bold]control plane[/]: export KUBECONFIG={home.control_plane.kubeconfig}", soft_wrap=True)
-    report_time(cloud, state, console)
+    if not on_own_cluster(home.configuration(plan.environment)):
+        report_time(cloud, state, console)
     console.print(
         f"\nNext: [bold]gpufleet rehearse {plan.environment} --shell[/] for a shell with plain pulumi, "
         f"[bold]gpufleet rehearse {plan.environment} --destroy[/] to end it."
     )
-    return 0
+    return code
 
 
-def _mending(home: Home, state: Sequence[Mapping[str, Any]]) -> list[str]:
+def _join(cloud: Cloud, engine: Engine, environment: str, console: Console) -> int:
+    """Let own servers join that have not yet; 1 when one of them cannot."""
+    own = own_servers_of(engine.outputs(environment, secrets=True), environment)
+    if own is None:
+        return 0
+    from gpufleet_rehearsal.kubernetes.joining import join
+
+    done = join(cloud, own)
+    for line in done.joined:
+        console.print(f"  [bold]own server[/] {escape(line)} (played: it ran what its script says)", soft_wrap=True)
+    for line in done.refused:
+        console.print(f"  [bold red]own server not joined[/] {escape(line)}", soft_wrap=True)
+    return 1 if done.refused else 0
+
+
+def _mending(home: Home, engine: Engine, environment: str) -> list[str]:
     """What `up` needs when the control plane ended, by a restart of the machine: all that was on it is gone then."""
-    on_it = any(str(resource["type"]).startswith("kubernetes:") for resource in state)
-    lost = on_it and home.control_plane.kubeconfig.exists() and home.control_plane.access(start=False) is None
-    return ["--refresh"] if lost else []
+    if not home.control_plane.kubeconfig.exists() or home.control_plane.access(start=False) is not None:
+        return []
+    on_it = any(str(resource["type"]).startswith("kubernetes:") for resource in engine.state(environment))
+    return ["--refresh"] if on_it else []
 
 
 def report_time(cloud: Cloud, state: Sequence[Mapping[str, Any]], console: Console) -> None:
@@ -191,6 +227,9 @@ def _destroy(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
                 f"  [bold red]in nobody's state[/]: {resource.name} ({resource.type} {resource.id})", soft_wrap=True
             )
         return code
+    if joins_servers(home.configuration(plan.environment)):
+        # The cluster that they were in is gone.
+        cloud.store.remember(JOINED, "{}")
     state = engine.state(plan.environment)
     kept, left = remains(cloud, plan.environment, state)
     for resource in kept:

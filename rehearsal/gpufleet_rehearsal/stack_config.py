@@ -11,6 +11,7 @@ from pathlib import Path
 import yaml
 
 from gpufleet.errors import UserError
+from gpufleet_rehearsal.own_cluster import is_own_cluster, kubeconfig_text
 from gpufleet_rehearsal.yaml_file import read_yaml
 
 
@@ -40,6 +41,9 @@ def stack_config(original: Path, copy: Path, state: Path) -> StackConfig:
     document = read_yaml(original) or {}
     if not isinstance(document, dict):
         raise ConfigError(f"{original}: a stack configuration is a mapping with the key `config`")
+    if is_own_cluster(document.get("config")):
+        # Before anybody looks for secrets: the user's own, encrypted as it may be, has no business here.
+        document["config"] = document["config"] | {"gpufleet:kubeconfig": kubeconfig_text()}
     salt, of_state = document.pop("encryptionsalt", None), _salt_of_state(state)
     provider, _ = document.pop("secretsprovider", None), document.pop("encryptedkey", None)
     secrets = _holds_secrets(document.get("config"))

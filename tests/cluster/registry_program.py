@@ -15,25 +15,27 @@ from typing import Any
 
 import pytest
 
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 USER, PASSWORD = "team", "of-no-value"
-MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+MANIFESTS = "application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json"
 
 
 class RegistryProgram:
-    """host: with its port. login: an auth file with the password, as `buildah login` writes it."""
+    """host: with its port. login: an auth file with the password, as `buildah login` writes it. log: with a line for
+    each request."""
 
-    def __init__(self, host: str, login: Path) -> None:
-        self.host, self.login = host, login
+    def __init__(self, host: str, folder: Path, user: str, password: str) -> None:
+        self.host, self.login, self.log = host, folder / "login.json", folder / "registry.log"
+        self._pair = f"{user}:{password}"
 
     @property
     def entry(self) -> str:
         """User and password as auth files hold them."""
-        return base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
+        return base64.b64encode(self._pair.encode()).decode()
 
     def get(self, path: str) -> tuple[bytes, dict[str, str]]:
         """Body and headers of GET /v2/`path`."""
-        headers = {"Authorization": f"Basic {self.entry}", "Accept": MANIFEST}
+        headers = {"Authorization": f"Basic {self.entry}", "Accept": MANIFESTS}
         request = urllib.request.Request(f"http://{self.host}/v2/{path}", headers=headers)
         with urllib.request.urlopen(request, timeout=10) as answer:
             return answer.read(), dict(answer.headers)
@@ -54,28 +56,30 @@ class RegistryProgram:
 
 
 @contextmanager
-def registry_program(folder: Path) -> Iterator[RegistryProgram]:
-    """Run it, with its files in `folder`."""
-    for program in ("buildah", "docker-registry", "busybox"):
+def registry_program(
+    folder: Path, *, user: str = USER, password: str = PASSWORD, storage: Path | None = None
+) -> Iterator[RegistryProgram]:
+    """Run it, with its files in `folder`. storage: where its images lie. Default: in `folder` as well."""
+    for program in ("buildah", "docker-registry", "busybox", "skopeo"):
         if shutil.which(program) is None:
             pytest.fail(f"{program} is not on PATH; run: python tools/images/install.py")
     with socket.create_server(("127.0.0.1", 0)) as server:
         host = f"127.0.0.1:{server.getsockname()[1]}"
-    made = RegistryProgram(host, folder / "login.json")
+    made = RegistryProgram(host, folder, user, password)
     made.login.write_text(json.dumps({"auths": {host: {"auth": made.entry}}}))
-    (folder / "passwords").write_text(f"{USER}:{_bcrypt(PASSWORD)}\n")
+    (folder / "passwords").write_text(f"{user}:{_bcrypt(password)}\n")
     configuration = {
         "version": 0.1,
         "log": {"level": "warn"},
-        "storage": {"filesystem": {"rootdirectory": str(folder / "registry")}},
+        "storage": {"filesystem": {"rootdirectory": str(storage or folder / "registry")}},
         "http": {"addr": host},
         "auth": {"htpasswd": {"realm": "tests", "path": str(folder / "passwords")}},
     }
     (folder / "registry.yml").write_text(json.dumps(configuration))
-    with (folder / "registry.log").open("wb") as log:
+    with made.log.open("wb") as log:
         process = subprocess.Popen(["docker-registry", "serve", str(folder / "registry.yml")], stdout=log, stderr=log)
     try:
-        _wait(made, process, folder / "registry.log")
+        _wait(made, process, made.log)
         yield made
     finally:
         process.terminate()

@@ -96,6 +96,7 @@ def test_the_job_is_that_of_eks_but_for_the_place(project: Project, plane: Contr
             "namespace": TEAM,
             "volume_claim": "shared",
             "service_account": "trainer",
+            "project": "distributed-training",
             "pools": {
                 "trainers": {"types": ["g5.8xlarge"], "zones": ["use1-az1"], "max": 2, "label": "aws-dev-trainers"}
             },

@@ -4,9 +4,9 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-import operator_objects as played
 import pytest
 
+import operator_objects as played
 from control_plane import ControlPlane
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from nodes import Nodes

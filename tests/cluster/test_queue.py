@@ -37,6 +37,11 @@ WORKER = "training.kubeflow.org/job-role=worker"
 FLAVORS: dict[str, Any] = {"near": {"gpu": "A10G", "zone": "use1-az1"}, "far": {"gpu": "A10G", "zone": "use1-az2"}}
 QUEUE: QueueArgs = {"flavors": FLAVORS, "quotas": {"vision": {"near": 8}, "speech": {"near": 4}}}
 PLACED: QueueArgs = {"flavors": FLAVORS, "quotas": {"placed": {"near": 100, "far": 100}}, "topology": True}
+LENT: QueueArgs = {
+    "flavors": {"third": {"gpu": "A10G", "zone": "use1-az3"}},
+    "quotas": {"giver": {"third": 4}, "taker": {"third": 4}},
+    "lend": True,
+}
 ENDLESS = {"rehearsal.gpufleet.dev/exit-code": "none"}
 
 
@@ -47,11 +52,12 @@ def kueue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     plane.start(owner=Identity.of(os.getpid()), system_nodes=2)
     plane.install_mpi_operator(OPERATOR_FOR_MANY_WORKERS)
     plane.install_kueue()
-    for name, args in (("gpus", QUEUE), ("placed", PLACED)):
+    for name, args in (("gpus", QUEUE), ("placed", PLACED), ("lent", LENT)):
         install(plane, name, args)
     nodes = Nodes(plane.client)
     for zone in ("use1-az1", "use1-az2"):
         nodes.add(3, "g5.12xlarge", zone, f"pool-{zone}")
+    nodes.add(2, "g5.12xlarge", "use1-az3", "pool-use1-az3")
     yield plane
     plane.stop()
 
@@ -150,7 +156,8 @@ def test_every_queue_is_active(kueue: ControlPlane) -> None:
             for condition in each.get("status", {}).get("conditions", ())
             if condition["type"] == "Active"
         }
-        return len(found) == 6 and set(states.values()) == {"True"}
+        teams = sum(len(args["quotas"]) for args in (QUEUE, PLACED, LENT))
+        return len(found) == 2 * teams and set(states.values()) == {"True"}
 
     wait_until("all queues are active", active, PATIENCE_SECONDS)
 
@@ -218,3 +225,15 @@ def test_job_without_a_queue_is_not_kueues(kueue: ControlPlane) -> None:
     document = mpi_job("free", args | {"zone": "use1-az2"})
     submit(KubernetesApi.of(kueue.kubeconfig.read_text(), "dev"), document, print)
     assert len(placed(kueue, "vision", "free", 1)) == 1
+
+
+def test_idle_quota_is_lent_and_kept_until_the_job_ends(kueue: ControlPlane, tmp_path: Path) -> None:
+    """Two teams of 4 GPUs each: one's job takes all 8 while the other is idle, and the other's then waits."""
+    start(kueue, "taker", "large", 2, queue="lent")
+    assert len(set(placed(kueue, "taker", "large", 2))) == 2
+    start(kueue, "giver", "own", 1, queue="lent")
+    said = held(kueue, tmp_path, "giver", "own", "quota")
+    assert "lent-third" in said
+    assert len(places(kueue, "taker", "large")) == 2, "nothing is taken from a running job"
+    finish(kueue, "taker", "large")
+    placed(kueue, "giver", "own", 1)

@@ -5,7 +5,7 @@ from typing import Any
 from api_client import wait_until
 from control_plane import ControlPlane
 
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 120.0
 TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 

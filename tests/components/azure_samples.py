@@ -28,6 +28,16 @@ SAMPLES: dict[str, dict[str, object]] = {
         "retention_days": 14,
     },
     "NfsShare": {**PLACE, "client_subnet_ids": {"nodes": NODES}, "gib": 200},
+    "SiteLink": {
+        **PLACE,
+        "kind": "vpn",
+        "vnet_id": NETWORK,
+        "vnet_cidr": "10.64.0.0/16",
+        "site_cidrs": ["192.168.10.0/24"],
+        "customer_address": "203.0.113.7",
+        "static_routes": ["192.168.0.0/16"],
+        "pre_shared_key": "a-long-enough-key-for-a-test",
+    },
     "Registry": {
         **PLACE,
         "repositories": ["training/llm"],

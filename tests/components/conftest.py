@@ -1,18 +1,9 @@
 """Fixtures for component tests: both engine modes."""
 
-import asyncio
-from collections.abc import Iterator
-
 import pytest
+from recorder import event_loop_of_its_own
 
-
-@pytest.fixture(autouse=True)
-def event_loop_of_its_own() -> Iterator[None]:
-    """Pulumi's runtime asks for the thread's event loop, which a test elsewhere may have closed and taken away."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield
-    loop.close()
+__all__ = ["event_loop_of_its_own"]
 
 
 @pytest.fixture(params=[True, False], ids=["preview", "update"])

@@ -98,8 +98,8 @@ def expected_nodes(preview: bool, **changes: object) -> dict[str, object]:
 
 
 def labels(**changes: str) -> dict[str, str]:
-    words = {"capacity": "on-demand", "gpu": "A100", "network": "plain", "placement": "none", "pool": "trainers"}
-    facts = {**words, "zone-id": "use1-az1", **changes}
+    words = {"capacity": "on-demand", "gpu": "A100", "network": "plain", "place": "cloud", "placement": "none"}
+    facts = {**words, "pool": "trainers", "zone-id": "use1-az1", **changes}
     return {**{f"gpufleet.dev/{key}": value for key, value in facts.items()}, "nvidia.com/gpu.present": "true"}
 
 

@@ -9,11 +9,13 @@ Asserts inside ``apply`` would pass without being run, so everything is asserted
 as ints where they are whole, an unknown value as :data:`UNKNOWN`, a secret as :class:`Secret`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar, cast
 
 import pulumi
+import pytest
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.output import Unknown
 from pulumi.runtime import MockResourceArgs, mocks, set_mocks
@@ -250,6 +252,18 @@ def _registered(request: resource_pb2.RegisterResourceRequest) -> Registered:
         deleted_with=request.deletedWith.rsplit("::", 1)[-1],
         after_update=tuple(request.hooks.after_update),
     )
+
+
+@pytest.fixture(autouse=True)
+def event_loop_of_its_own() -> Iterator[None]:
+    """Pulumi's runtime asks for the thread's event loop, which a test elsewhere may have closed and taken away.
+
+    The conftest of a folder whose tests use Pulumi names it.
+    """
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
 
 
 def construct(

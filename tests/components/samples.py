@@ -7,6 +7,7 @@ import inspect
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -80,6 +81,15 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
             "infrequent_access_days": 7,
         },
         "AutoscalerIdentity": {"cluster_name": "fleet", "region": "us-east-1"},
+        "HybridNodes": {
+            "cluster_name": "fleet",
+            "cluster_security_group_id": "sg-cluster",
+            "region": "us-east-1",
+            "remote_networks": {"nodes": ["10.80.0.0/24"], "pods": ["10.81.0.0/16"]},
+            "credentials": "ssm",
+            "count": 3,
+            "activation_expires": (datetime.now(UTC).date() + timedelta(days=7)).isoformat(),
+        },
         "Budget": {
             "environment": "dev",
             "usd_per_month": 2500.5,
@@ -120,6 +130,28 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
             "retries": 2,
             "timeout_minutes": 90,
         },
+        "DataSync": {
+            "region": "us-east-1",
+            "nfs_server": "192.168.10.5",
+            "nfs_path": "/export/data",
+            "agent_arns": ["arn:aws:datasync:us-east-1:123456789012:agent/agent-0123456789abcdef0"],
+            "to": "s3",
+            "cloud_path": "/data",
+            "bucket_arn": "arn:aws:s3:::vision-data",
+            "every_hours": 6,
+            "back_from": "/results",
+            "back_to": "/export/results",
+            "limit_mbit": 500,
+        },
+        "SiteLink": {
+            "kind": "vpn",
+            "vpc_id": "vpc-1",
+            "vpc_cidr": "10.0.0.0/16",
+            "route_table_ids": {"private": "rtb-1"},
+            "site_cidrs": ["192.168.10.0/24"],
+            "customer_address": "203.0.113.7",
+            "static_routes": ["192.168.0.0/16"],
+        },
         "OutputsBucket": {"bucket_prefix": "vision-outputs-", "expire_days": 90, "versioning": True},
         "Registry": {
             "region": "us-east-1",
@@ -127,13 +159,40 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
             "untagged_days": 3,
             "pull_through": {"quay": "quay.io"},
         },
+        "ImageMirror": {
+            "region": "us-east-1",
+            "repositories": ["lab/pytorch", "lab/cuda"],
+            "github_repository": "lab/images",
+            "kept_images": 5,
+        },
     },
     "azure": azure_samples.SAMPLES,
     "kubernetes": {
         "DevicePlugin": {"tolerations": [{"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}]},
         "EfaPlugin": {"image": "registry.example.com/efa"},
+        "Cilium": {"pod_cidrs": ["10.81.0.0/16"], "mask_size": 26},
         "GpuOperator": {"rdma": True, "values": {"dcgmExporter": {"enabled": False}}},
         "MpiOperator": {**MANIFEST, "image": "registry.example.com/mpi-operator:0.7.0"},
+        "Notebooks": {
+            "namespace": "vision",
+            "environment": "lab",
+            "host": "notebooks.example.com",
+            "pools": {"a10g": {"gpu": "A10G", "gpus": 4, "usd_per_hour": 4.0}},
+            "images": ["registry.example.com/notebook:1"],
+            "volume_claim": "shared",
+            "users": {"ana": {"uid": 1501, "gid": 1500}},
+            "oidc": {
+                "client_id": "hub",
+                "client_secret": "never shown",
+                "authorize_url": "https://login.example.com/authorize",
+                "token_url": "https://login.example.com/token",
+                "userdata_url": "https://login.example.com/userinfo",
+            },
+            "tls": {"secret": "hub-tls"},
+            "pull_secret": "registry",
+            "jobs": {"namespace": "vision", "volume_claim": "shared"},
+        },
+        "OwnNodes": {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1", "gpu-2"], "place": "lab"},
         "SharedVolume": {
             "namespace": "vision",
             "source": {"efs": "fs-0123456789abcdef0", "access_point": "fsap-0123456789abcdef0"},

@@ -1,8 +1,10 @@
 """Add-ons of a cluster: exact inputs, identities and versions."""
 
+import pytest
 from recorder import UNKNOWN, Recording, construct
 
 from gpufleet.aws.cluster import Cluster, ClusterArgs
+from gpufleet.refusal import Refused
 
 TAGS = {"owner": "ml", "project": "speech"}
 SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}
@@ -58,3 +60,12 @@ def test_addon_versions(preview):
         "eks-kube-proxy": None,
         "eks-vpc-cni": "v1.20.4-eksbuild.1",
     }
+
+
+def test_cluster_whose_pods_mount_no_efs_has_neither_driver_nor_role(preview):
+    recording = build(preview, efs_driver=False)
+    assert recording.names(ADDON) == ["eks-coredns", "eks-eks-pod-identity-agent", "eks-kube-proxy", "eks-vpc-cni"]
+    assert recording.names("aws:iam/role:Role") == ["eks-cluster-role", "eks-node-role", "eks-vpc-cni-role"]
+    with pytest.raises(Refused) as caught:
+        build(preview, efs_driver=False, addon_versions={"aws-efs-csi-driver": "v2"})
+    assert "addon_versions=aws-efs-csi-driver: the cluster has no such add-on" in str(caught.value)

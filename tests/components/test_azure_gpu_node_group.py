@@ -33,8 +33,8 @@ def build(preview: bool, /, **changes: object) -> Recording[GpuNodeGroup]:
 
 
 def labels(**changes: str) -> dict[str, str]:
-    words = {"capacity": "on-demand", "gpu": "A100", "network": "plain", "placement": "none", "pool": "trainers"}
-    facts = {**words, "zone-id": "1", **changes}
+    words = {"capacity": "on-demand", "gpu": "A100", "network": "plain", "place": "cloud", "placement": "none"}
+    facts = {**words, "pool": "trainers", "zone-id": "1", **changes}
     named = {f"gpufleet.dev/{key}": value for key, value in facts.items() if value}
     return {**named, "nvidia.com/gpu.present": "true"}
 

@@ -43,6 +43,12 @@ def test_budget_by_default(preview: bool) -> None:
     assert {each.type for each in recording.resources} == {"gpufleet-aws:index:Budget", BUDGET}
 
 
+def test_budget_of_one_team(preview: bool) -> None:
+    """The values of a filter are alternatives: with the environment's tag too it would count all of it."""
+    made = build(preview, team="lab.vision").one(BUDGET).inputs
+    assert made["costFilters"] == [{"name": "TagKeyValue", "values": ["user:team$lab.vision"]}]
+
+
 def test_every_choice_of_a_budget(preview: bool) -> None:
     made = build(preview, usd_per_month=99.5, actual_percents=[50.0, 100], forecast_percents=[]).one(BUDGET).inputs
     assert made["limitAmount"] == "99.50"

@@ -69,6 +69,12 @@ def test_public_endpoint_only_with_ranges(preview):
     }
 
 
+def test_range_of_services_is_as_chosen(preview):
+    inputs = build(preview, service_cidr="10.200.0.0/16").one(CLUSTER).inputs
+    assert inputs["kubernetesNetworkConfig"] == {"serviceIpv4Cidr": "10.200.0.0/16"}
+    assert "kubernetesNetworkConfig" not in build(preview).one(CLUSTER).inputs
+
+
 def test_log_group_is_there_before_the_cluster(preview):
     recording = build(preview, log_retention_days=90.0, cluster_name="fleet")
     assert recording.inputs(LOGS) == {

@@ -5,6 +5,7 @@ Over the wire names are camelCase and every number is a float.
 
 import inspect
 import re
+from collections.abc import Mapping
 from typing import NotRequired, get_args, get_origin, is_typeddict
 
 import pulumi
@@ -19,7 +20,11 @@ def over_the_wire(value: object, declared: object = None) -> object:
     declared = get_args(declared)[0] if get_origin(declared) is NotRequired else declared
     if isinstance(value, dict):
         fields = inspect.get_annotations(declared) if is_typeddict(declared) else {}
-        return {camel(key) if fields else key: over_the_wire(inner, fields.get(key)) for key, inner in value.items()}
+        of_each = get_args(declared)[1] if get_origin(declared) is Mapping else None
+        return {
+            camel(key) if fields else key: over_the_wire(inner, fields.get(key, of_each))
+            for key, inner in value.items()
+        }
     if isinstance(value, list):
         return [over_the_wire(inner) for inner in value]
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -17,7 +17,7 @@ from gpu_pools import (
     nodes,
     template,
 )
-from recorder import construct
+from recorder import construct, refusal
 
 from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
 from gpufleet.aws.user_data import Join, amazon_linux
@@ -169,3 +169,33 @@ def test_outputs(preview: bool) -> None:
 def test_outputs_of_a_plain_pool(preview: bool) -> None:
     outputs = build(preview).outputs["trainers"]
     assert outputs.keys().isdisjoint({"placement_group_name", "efa_security_group_id"})
+
+
+def test_nights_and_weekends_are_actions_of_the_group(preview: bool) -> None:
+    evenings = {"at": "20:00", "days": ["fri", "mon"], "time_zone": "Europe/Berlin", "max": 0}
+    recording = build(preview, min=1, schedule=[evenings, {"at": "07:30", "days": ["mon"]}, {"at": "12:00", "min": 2}])
+    everyone = {"autoscalingGroupName": known(preview, "trainers-nodes-asg"), "desiredCapacity": -1}
+    names = ["20-00-on-1-5-europe-berlin", "07-30-on-1-utc", "12-00-on-all-utc"]
+    assert recording.inputs("aws:autoscaling/schedule:Schedule") == {
+        f"trainers-{name}": {**everyone, "scheduledActionName": name, **own}
+        for name, own in zip(
+            names,
+            [
+                {"recurrence": "0 20 * * 1,5", "timeZone": "Europe/Berlin", "minSize": 0, "maxSize": 0},
+                {"recurrence": "30 7 * * 1", "timeZone": "UTC", "minSize": 1, "maxSize": 4},
+                {"recurrence": "0 12 * * *", "timeZone": "UTC", "minSize": 2, "maxSize": 4},
+            ],
+            strict=True,
+        )
+    }
+    # The group itself is what it is without.
+    assert nodes(recording) == expected_nodes(preview, scalingConfig={"minSize": 1, "desiredSize": 1, "maxSize": 4})
+
+
+def test_schedule_that_makes_no_sense_is_refused(preview: bool) -> None:
+    args = {**BASE, "schedule": [{"at": "8 pm", "max": 5}]}
+    assert refusal(lambda: GpuNodeGroup("trainers", cast(GpuNodeGroupArgs, args)), preview) == [
+        'trainers: schedule[0].at=8 pm: is no time of day; write hours and minutes in quotes, like "07:30" '
+        "[any-hours-time]",
+        "trainers: schedule[0]=0 to 5: is above the pool's max=4; use 4 or fewer [any-hours-sizes]",
+    ]

@@ -3,6 +3,7 @@
 import hashlib
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from recorder import construct, refusal
@@ -46,6 +47,26 @@ def test_the_controller_comes_last_and_goes_first(preview):
         account: {namespace, definition},
         role: {namespace, definition},
         "mpi-deployment-mpi-operator": {namespace, definition, account, role},
+    }
+
+
+def test_rules_that_the_cluster_puts_together_are_not_claimed(preview, tmp_path):
+    role = """
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: mpijobs-admin}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {to: admin}}]}
+rules: []
+"""
+    file = tmp_path / "operator.yaml"
+    file.write_bytes(Path(MANIFEST["manifest"]).read_bytes() + role.encode())
+    args = {"manifest": str(file), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    recording = construct(lambda: MpiOperator("mpi", args), preview)
+    roles = recording.of("kubernetes:rbac.authorization.k8s.io/v1:ClusterRole")
+    assert {each.name: "rules" in each.inputs for each in roles} == {
+        "mpi-clusterrole-mpi-operator": True,
+        "mpi-clusterrole-mpijobs-admin": False,
     }
 
 

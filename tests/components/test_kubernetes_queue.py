@@ -101,6 +101,17 @@ def test_kueue_that_is_there_already(preview):
     assert recording.one(f"kubernetes:{API}:ResourceFlavor", "gpus-flavor-cpu").depends_on == frozenset()
 
 
+def test_a_flavor_may_be_the_nodes_of_one_place_and_pool(preview):
+    kind = FLAVORS["h100"] | {"place": "onprem", "pool": "lab-h100"}
+    _, found = inputs({"flavors": {"h100": kind}, "quotas": {"vision": {"h100": 8}}}, preview)
+    assert found["gpus-flavor-h100"]["spec"]["nodeLabels"] == {
+        "gpufleet.dev/gpu": "H100",
+        "gpufleet.dev/zone-id": "use1-az1",
+        "gpufleet.dev/place": "onprem",
+        "gpufleet.dev/pool": "lab-h100",
+    }
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [

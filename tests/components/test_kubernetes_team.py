@@ -2,11 +2,14 @@
 
 import json
 
+import pulumi
 import pytest
 from recorder import Secret, construct, refusal
 
-from gpufleet.kubernetes.team import Team, ngc_login
+from gpufleet.kubernetes.registry_login import ngc_login
+from gpufleet.kubernetes.team import Team
 
+NGC_KEY = f"nvapi-{'a' * 64}"
 LOGIN = '{"auths": {"registry.example.com": {"auth": "dTpw"}}}'
 META = {"name": "trainer", "namespace": "vision"}
 
@@ -98,6 +101,40 @@ def test_login_of_ngc(preview):
     assert json.loads(login.value) == {"auths": {"nvcr.io": {"username": "$oauthtoken", "password": "key"}}}
 
 
+@pytest.mark.parametrize("wrap", [str, pulumi.Output.from_input], ids=["text", "output"])
+def test_key_of_ngc_beside_the_teams_own_login(wrap, preview):
+    def build() -> Team:
+        args = {"namespace": "vision", "docker_config": wrap(LOGIN), "ngc_key": wrap(NGC_KEY)}
+        return Team("team", args)
+
+    recording = construct(build, preview)
+    login = recording.one("kubernetes:core/v1:Secret", "team-pull-secret").inputs["stringData"][".dockerconfigjson"]
+    assert isinstance(login, Secret)
+    ngc = {"nvcr.io": {"username": "$oauthtoken", "password": NGC_KEY}}
+    assert json.loads(login.value) == {"auths": json.loads(LOGIN)["auths"] | ngc}
+    account = recording.one("kubernetes:core/v1:ServiceAccount").inputs
+    assert account["imagePullSecrets"] == [{"name": "registry"}]
+
+
+def test_key_of_ngc_alone(preview):
+    recording, found = objects({"namespace": "vision", "ngc_key": NGC_KEY}, preview)
+    login = found["team-pull-secret"]["stringData"][".dockerconfigjson"]
+    assert isinstance(login, Secret)
+    assert list(json.loads(login.value)["auths"]) == ["nvcr.io"]
+    assert recording.outputs["team"]["pull_secret"] == "registry"
+
+
+def test_a_key_that_looks_wrong_is_a_warning_and_not_shown(preview, monkeypatch):
+    said: list[str] = []
+    monkeypatch.setattr("pulumi.log.warn", lambda message, *_, **__: said.append(message))
+    _, found = objects({"namespace": "vision", "ngc_key": "nvapi-cut-off"}, preview)
+    assert said == [
+        "team: ngc_key=[secret]: does not look like an API key of NGC, it has 13 characters; copy it from "
+        "org.ngc.nvidia.com/setup/api-keys: nvapi- and what follows, in one piece [any-ngc-key-form]"
+    ]
+    assert "team-pull-secret" in found
+
+
 def test_groups_may_edit(preview):
     _, found = objects({"namespace": "vision", "groups": ["researchers", "leads"]}, preview)
     group = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group"}
@@ -140,7 +177,7 @@ def test_labels_never_lower_pod_security(preview):
         (
             {"docker_config": "user:hunter2"},
             'docker_config=[secret]: is no registry login; give {"auths": {"<registry>": {"username": ..., '
-            '"password": ...}}}, or ngc_login(key) for nvcr.io [any-team-login]',
+            '"password": ...}}}, or ngc_key for nvcr.io [any-team-login]',
         ),
         ({"groups": ["a", "a"]}, "groups=[a, a]: names a twice; name it once [any-argument-distinct]"),
     ],
@@ -156,3 +193,108 @@ def test_what_is_in_the_namespace_goes_with_it(preview):
     assert objects.pop("team-namespace") == ""
     assert len(objects) == 5
     assert set(objects.values()) == {"team-namespace"}
+
+
+LOCKED = {
+    "namespace": "vision",
+    "users": {"ben": {"uid": 10001, "gid": 10001}, "ana": {"uid": 1501, "gid": 1500}},
+    "gid": 3000,
+    "volume_claim": "files",
+    "labels": {"gpufleet.dev/environment": "lab"},
+}
+
+
+def test_users_are_a_lock(preview):
+    recording, found = objects(LOCKED, preview)
+    metadata = {"name": "vision-users", "labels": {"gpufleet.dev/environment": "lab"}}
+    containers = "(s.containers + s.?initContainers.orValue([]) + s.?ephemeralContainers.orValue([]))"
+
+    def of_containers(field: str) -> str:
+        return (
+            f"variables.files.map(s, {containers}.map(c, "
+            f"string(c.?securityContext.?{field}.or(s.?securityContext.?{field}).orValue('unset'))))"
+        )
+
+    of_pods = (
+        "variables.files.map(s, (s.?securityContext.?supplementalGroups.orValue([]) + (has(s.securityContext) && "
+        "has(s.securityContext.fsGroup) ? [s.securityContext.fsGroup] : [])).map(g, string(g)))"
+    )
+
+    def foreign(ids: str, legal: str) -> str:
+        return f"({ids}).map(ids, ids.filter(i, !(i in {legal})).join(', ')).filter(t, t != '').join(', ')"
+
+    fix = "pods with the shared files set those of gpufleet:team.users, as `gpufleet jobs submit` does'"
+    assert found["team-user-lock"] == {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": metadata,
+        "spec": {
+            "failurePolicy": "Fail",
+            "matchConstraints": {
+                "resourceRules": [
+                    {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods"], "operations": ["CREATE"]},
+                    {
+                        "apiGroups": [""],
+                        "apiVersions": ["v1"],
+                        "resources": ["pods/ephemeralcontainers"],
+                        "operations": ["UPDATE"],
+                    },
+                    {
+                        "apiGroups": ["kubeflow.org"],
+                        "apiVersions": ["v2beta1"],
+                        "resources": ["mpijobs"],
+                        "operations": ["CREATE"],
+                    },
+                ]
+            },
+            "variables": [
+                {
+                    "name": "pods",
+                    "expression": "request.resource.resource == 'mpijobs' ? object.spec.mpiReplicaSpecs.map(r, "
+                    "object.spec.mpiReplicaSpecs[r].template.spec) : [object.spec]",
+                },
+                {
+                    "name": "files",
+                    "expression": "variables.pods.filter(s, s.?volumes.orValue([]).exists(v, "
+                    "v.?persistentVolumeClaim.claimName.orValue('') == 'files' || has(v.csi)))",
+                },
+                {"name": "uids", "expression": foreign(of_containers("runAsUser"), "['1501', '10001']")},
+                {
+                    "name": "gids",
+                    "expression": foreign(f"{of_containers('runAsGroup')} + {of_pods}", "['1500', '3000', '10001']"),
+                },
+            ],
+            "validations": [
+                {
+                    "expression": "variables.uids == ''",
+                    "messageExpression": f"'runAsUser=' + variables.uids + ': is no uid of team vision; {fix}",
+                    "reason": "Forbidden",
+                },
+                {
+                    "expression": "variables.gids == ''",
+                    "messageExpression": "'runAsGroup, fsGroup or supplementalGroups=' + variables.gids + "
+                    f"': is no gid of team vision; {fix}",
+                    "reason": "Forbidden",
+                },
+            ],
+        },
+    }
+    assert found["team-user-lock-binding"] == {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": metadata,
+        "spec": {
+            "policyName": "vision-users",
+            "validationActions": ["Deny"],
+            "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "vision"}}},
+        },
+    }
+    # They are in no namespace, and stay behind if nobody deletes them.
+    deleted_with = {each.name: each.deleted_with for each in recording.resources if "user-lock" in each.name}
+    assert deleted_with == {"team-user-lock": "", "team-user-lock-binding": ""}
+
+
+def test_claim_of_the_lock_is_a_name(preview):
+    [line] = refusal(lambda: Team("team", {**LOCKED, "volume_claim": "it's"}), preview)
+    assert line.startswith("team: volume_claim=it's: ")
+    assert line.endswith("[any-kubernetes-name]")

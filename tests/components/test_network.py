@@ -154,6 +154,7 @@ def test_outputs(preview):
         "cidr": "10.0.0.0/16",
         "private_subnet_ids": private,
         "node_subnet_ids": private,
+        "private_route_table_ids": {zone: id_of(f"net-private-{zone}-routes", preview) for zone in ZONES},
         "public_subnet_ids": {zone: id_of(f"net-public-{zone}", preview) for zone in ZONES},
         "nat_public_ips": {"use1-az1": UNKNOWN if preview else "net-nat-use1-az1-address-ip"},
     }
@@ -221,6 +222,7 @@ def test_existing_vpc_makes_nothing(preview):
         "cidr": "",
         "private_subnet_ids": {"use1-az1": "subnet-1", "use1-az2": "subnet-2"},
         "node_subnet_ids": {"use1-az1": "subnet-1", "use1-az2": "subnet-2"},
+        "private_route_table_ids": {},
         "public_subnet_ids": {"use1-az1": "subnet-9"},
         "nat_public_ips": {},
     }

@@ -7,7 +7,8 @@ import pulumi
 import pytest
 from recorder import ACCOUNT, UNKNOWN, Recording, construct, refusal
 
-from gpufleet.aws.registry import Registry, RegistryArgs, lifecycle_policy
+from gpufleet.aws.registry import Registry, RegistryArgs
+from gpufleet.aws.repository import lifecycle_policy
 
 REPOSITORY = "aws:ecr/repository:Repository"
 LIFECYCLE = "aws:ecr/lifecyclePolicy:LifecyclePolicy"

@@ -17,6 +17,7 @@ def test_labels_of_one_type_in_one_zone() -> None:
         "gpufleet.dev/capacity": "spot",
         "gpufleet.dev/gpu": "H100",
         "gpufleet.dev/network": "plain",
+        "gpufleet.dev/place": "cloud",
         "gpufleet.dev/placement": "none",
         "gpufleet.dev/pool": "trainers",
         "gpufleet.dev/zone-id": "use1-az1",

@@ -10,6 +10,8 @@ import yaml
 from rehearsed_project import REPOSITORY, Project
 from tiny_program import ids, tiny
 
+from merge_patch import merge
+
 BROKEN: Mapping[str, Mapping[str, Any]] = yaml.safe_load((Path(__file__).parent / "broken.yaml").read_text())
 PACKS = [word for pack in ("zones", "cost") for word in ("--policy-pack", str(REPOSITORY / "policies" / pack))]
 
@@ -31,12 +33,38 @@ def test_our_environments_pass_both_packs(project: Project, environment: str) ->
     assert "[mandatory]" not in said
 
 
+def given(environment: str) -> list[str]:
+    """The words that give both packs an environment's own limits, if it has some."""
+    limits = REPOSITORY / "policies" / "config" / environment
+    words = [word for pack in ("zones", "cost") for word in ("--policy-pack-config", str(limits / f"{pack}.json"))]
+    return words if limits.exists() else []
+
+
+def test_own_servers_in_a_cluster_of_aws_pass_both_packs(project: Project) -> None:
+    code, said = preview(project, "hybrid", *given("hybrid"))
+    assert code == 0, said
+    assert "✅ gpufleet-zones@" in said
+    assert "⚠️ gpufleet-cost@" in said
+    assert "[mandatory]" not in said
+    assert "[any-cost-price-known]" not in said
+
+
+def test_own_servers_have_the_same_vcpus_in_the_packs_configuration() -> None:
+    limits = json.loads((REPOSITORY / "policies/config/hybrid/cost.json").read_text())
+    stack = yaml.safe_load((REPOSITORY / "stacks/config/Pulumi.hybrid.yaml").read_text())
+    assert limits["cost"]["usage"] == stack["config"]["gpufleet:usage"]
+
+
+def test_own_servers_without_a_number_of_vcpus_are_no_free_servers(project: Project) -> None:
+    code, said = preview(project, "hybrid")
+    assert code == 0, said
+    assert "not verified: own_server_vcpus is not given, give it in gpufleet:usage" in said
+
+
 @pytest.mark.parametrize("environment", ["azure-dev", "azure-prod"])
 def test_our_environments_of_azure_pass_both_packs(project: Project, environment: str) -> None:
     """The zones pack warns: zones are numbered by subscription, and the API version of Batch has an end."""
-    limits = REPOSITORY / "policies" / "config" / environment
-    given = [word for pack in ("zones", "cost") for word in ("--policy-pack-config", str(limits / f"{pack}.json"))]
-    code, said = preview(project, environment, *(given if limits.exists() else []))
+    code, said = preview(project, environment, *given(environment))
     assert code == 0, said
     assert "⚠️ gpufleet-zones@" in said
     assert "[azure-batch-api-version]" in said
@@ -61,17 +89,6 @@ def test_broken_variant_is_blocked_by_the_right_rule(project: Project, name: str
     for text in variant["says"]:
         assert text in said
     assert ids(project) == {}
-
-
-def merge(config: dict[str, Any], change: Mapping[str, Any]) -> None:
-    """Set the keys of a change, those inside of mappings too; null takes a key away."""
-    for key, value in change.items():
-        if value is None:
-            config.pop(key, None)
-        elif isinstance(value, Mapping) and isinstance(config.get(key), dict):
-            merge(config[key], value)
-        else:
-            config[key] = value
 
 
 def test_ten_variants_or_more() -> None:

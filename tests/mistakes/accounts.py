@@ -1,7 +1,8 @@
 """An account as a YAML mapping says it is, for preflight.
 
 AWS: zones (type -> zone ids), limits and in_use ("<family> <market>" -> vCPUs), reservations (id -> type, zone, state,
-free, total), groups (name -> strategy, state), zone_names. Azure: sizes (size -> zones, restrictions), usages
+free, total), groups (name -> strategy, state), zone_names, network_limits (default 5 of each) and others (what is
+counted -> number, of NAT gateways by zone id). Azure: sizes (size -> zones, restrictions), usages
 ("<family> <market>" -> limit, in_use), batch (account -> dedicated, low_priority).
 """
 
@@ -16,7 +17,8 @@ from gpufleet.plan.pools import planned_pools
 from gpufleet.plan.quotas import judge_quotas
 from gpufleet.preflight.answers import Doubts
 from gpufleet.preflight.aws.checks import judge_aws
-from gpufleet.preflight.aws.facts import Group, Reservation
+from gpufleet.preflight.aws.facts import Group, Held, Reservation
+from gpufleet.preflight.aws.networks import judge_networks
 from gpufleet.preflight.azure.checks import judge_azure
 from gpufleet.preflight.azure.facts import Batch, Sku, Usage
 from gpufleet.rules.judged import Judged
@@ -49,6 +51,13 @@ class AwsAccount:
         held = self.said.get("groups", {}).get(name)
         return Group(**held) if held else None
 
+    def network_limit(self, counted: str) -> int | None:
+        return self.said.get("network_limits", {}).get(counted, 5)
+
+    def network_use(self, counted: str) -> Mapping[str, Held]:
+        others = self.said.get("others", {}).get(counted, {})
+        return {zone: Held(0, each) for zone, each in (others if isinstance(others, Mapping) else {"": others}).items()}
+
 
 @dataclass(frozen=True)
 class AzureAccount:
@@ -75,7 +84,9 @@ def judge_account(resources: Mapping[str, Any], said: Mapping[str, Any], region:
     pools = planned_pools(plan)
     if said["cloud"] == "azure":
         return judge_azure(plan, pools, lambda region: AzureAccount(said), Doubts(), ())
-    return judge_aws(plan, pools, lambda region: AwsAccount(said), Doubts(), said.get("configured_zone_names", {}), ())
+    names = said.get("configured_zone_names", {})
+    found = judge_aws(plan, pools, lambda region: AwsAccount(said), Doubts(), names, ())
+    return [*found, *judge_networks(plan, lambda region: AwsAccount(said), Doubts(), names)]
 
 
 def judge_stack(given: Mapping[str, Any], region: str) -> list[Judged]:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from gpufleet.jobs.azure_batch.start import application_command
 from job_run import DIRECTORY, ROOT
 from pod import IMAGE_PATH, Pod, PodPlan, running_pod
 from pod_network import PodNetwork, pod_network
-
-from gpufleet.jobs.azure_batch.start import application_command
 
 SECONDS = 60
 MOUNTS = "/mnt"

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from digits_job import JOB, command
-from job_run import JobRun, job_run
 
+from digits_job import JOB, command
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job
+from job_run import JobRun, job_run
 
 
 @pytest.fixture(scope="session")

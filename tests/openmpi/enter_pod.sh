@@ -3,6 +3,7 @@
 # command. The tree is this machine's, read-only below a scratch layer, so that nothing in it changes.
 #   enter_pod.sh HOSTNAME SCRATCH FILES UID GID DIRECTORY COMMAND...
 #   FILES/mounts: lines "source target", bound into the tree; FILES/etc: copied over its /etc.
+#   FILES/groups: further gids of the user, with commas.
 set -eu
 hostname=$1 scratch=$2 files=$3 uid=$4 gid=$5 directory=$6
 shift 6
@@ -27,6 +28,8 @@ if [ "$uid" = 0 ]; then
     # Root keeps the capabilities that container runtimes give: sshd changes users. It gains none beyond.
     exec chroot . setpriv --no-new-privs --pdeathsig KILL env --chdir="$directory" "$@"
 fi
+groups=$(cat "$files/groups")
+if [ "$groups" ]; then groups="--groups=$groups"; else groups=--clear-groups; fi
 # No capabilities, as with `capabilities: {drop: [ALL]}` and `allowPrivilegeEscalation: false`.
-exec chroot . setpriv --reuid "$uid" --regid "$gid" --clear-groups --inh-caps=-all --bounding-set=-all \
+exec chroot . setpriv --reuid "$uid" --regid "$gid" "$groups" --inh-caps=-all --bounding-set=-all \
     --no-new-privs --pdeathsig KILL env --chdir="$directory" "$@"

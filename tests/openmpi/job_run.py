@@ -58,10 +58,11 @@ class JobRun:
             pod.wait_for("Server listening on", seconds)
 
     def _template(self, kind: str) -> dict[str, Any]:
-        template: dict[str, Any] = self.job["spec"]["mpiReplicaSpecs"][kind]["template"]["spec"]
+        template: dict[str, Any] = self.job["spec"]["mpiReplicaSpecs"][kind]["template"]
         return template
 
-    def _plan(self, name: str, template: dict[str, Any], added: Mapping[str, str]) -> PodPlan:
+    def _plan(self, name: str, pod: dict[str, Any], added: Mapping[str, str]) -> PodPlan:
+        template = pod["spec"]
         container = template["containers"][0]
         image = {"PATH": f"{self.python.parent}:{IMAGE_PATH}", "LD_LIBRARY_PATH": "", "PYTHONUNBUFFERED": "1"}
         mounts = {DIRECTORY: self.programs, operator.ssh_path(self.job): self.secret}
@@ -78,23 +79,27 @@ class JobRun:
             gid=template["securityContext"]["runAsGroup"],
             directory=DIRECTORY,
             hosts=hosts,
+            groups=tuple(template["securityContext"].get("supplementalGroups", ())),
+            passwd=operator.file_over(pod, "/etc/passwd"),
         )
 
 
 @contextmanager
-def job_run(job: dict[str, Any], folder: Path, python: Path) -> Iterator[JobRun]:
+def job_run(job: dict[str, Any], folder: Path, python: Path, volume: Path | None = None) -> Iterator[JobRun]:
     """The workers of ``job`` (a manifest), ready, on a network of their own; everything is gone afterwards.
 
-    The image's WORKDIR holds examples/train and the programs beside this file; its python3 is ``python``.
+    The image's WORKDIR holds examples/train and the programs beside this file; its python3 is ``python``. ``volume``:
+    files that are there already; else there are none, in a folder of the job's user.
     """
     programs = folder / "programs"
     shutil.copytree(ROOT / "examples" / "train", programs)
     for program in ("allreduce.py", "notice.py"):
         shutil.copy(Path(__file__).with_name(program), programs)
-    volume = folder / "volume"
-    volume.mkdir()
-    user = job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["securityContext"]
-    shutil.chown(volume, user["runAsUser"], user["runAsGroup"])
+    if volume is None:
+        volume = folder / "volume"
+        volume.mkdir()
+        user = job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["securityContext"]
+        shutil.chown(volume, user["runAsUser"], user["runAsGroup"])
     secret = operator.write_ssh_secret(job, folder / "secret")
     names = [operator.launcher_name(job), *operator.workers(job)]
     with pod_network(names) as network, ExitStack() as pods:

@@ -71,6 +71,21 @@ def ssh_mode(job: dict[str, Any]) -> int:
     return 0o600 if ssh_path(job) == "/root/.ssh" else 0o644
 
 
+def file_over(pod: dict[str, Any], path: str) -> str | None:
+    """What a kubelet mounts over the file ``path`` of the image: of a downwardAPI volume's annotation; else None.
+
+    Source: kubernetes.io/docs/concepts/workloads/pods/downward-api (metadata.annotations['KEY']).
+    """
+    spec, annotations = pod["spec"], pod["metadata"]["annotations"]
+    for mount in spec["containers"][0]["volumeMounts"]:
+        if mount["mountPath"] == path:
+            [volume] = [each for each in spec["volumes"] if each["name"] == mount["name"]]
+            [item] = [each for each in volume["downwardAPI"]["items"] if each["path"] == mount["subPath"]]
+            key = item["fieldRef"]["fieldPath"].removeprefix("metadata.annotations['").removesuffix("']")
+            return str(annotations[key])
+    return None
+
+
 def write_ssh_secret(job: dict[str, Any], folder: Path) -> Path:
     """The volume of the secret `<job>-ssh`: an ECDSA P-521 key in PEM."""
     folder.mkdir(parents=True)

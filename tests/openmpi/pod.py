@@ -99,6 +99,10 @@ class PodPlan:
     directory: str
     hosts: Mapping[str, str] = field(default_factory=dict)
     """Addresses of names: what the cluster's DNS and kubelet tell."""
+    groups: tuple[int, ...] = ()
+    """supplementalGroups."""
+    passwd: str | None = None
+    """What is mounted over the image's /etc/passwd."""
 
 
 @contextmanager
@@ -114,8 +118,9 @@ def running_pod(plan: PodPlan, network: PodNetwork, folder: Path) -> Iterator[Po
     (etc / "hostname").write_text(plan.name + "\n")
     # ssh and sshd ask who their user is.
     users = ["root:x:0:0::/root:/bin/sh", "sshd:x:100:65534::/run/sshd:/usr/sbin/nologin"]
-    users += [f"trainer:x:{plan.uid}:{plan.gid}::/tmp:/bin/sh"] if plan.uid else []
-    (etc / "passwd").write_text("".join(f"{user}\n" for user in users))
+    users += ["trainer:x:1000:1000::/tmp:/bin/sh"] if plan.uid else []
+    (etc / "passwd").write_text(plan.passwd or "".join(f"{user}\n" for user in users))
+    (folder / "groups").write_text(",".join(str(each) for each in plan.groups))
     (folder / "mounts").write_text("".join(f"{source} {target}\n" for target, source in plan.mounts.items()))
     # When the tests are killed, so is the pod, and with its first process all that is in it.
     namespaces = ["setpriv", "--pdeathsig", "KILL", "nsenter", f"--net={network.namespace(plan.name)}"]

@@ -8,15 +8,15 @@ import sys
 import time
 from pathlib import Path
 
-import operator_objects as operator
 import pytest
+
+import operator_objects as operator
 from digits_job import JOB, command
+from gpufleet.jobs.kubernetes.mpi_job import launcher_command, rank_environment
+from gpufleet.jobs.mpi_ssh import SSH_PORT
 from job_run import JobRun, listens_here
 from pod import send
 from pod_network import pod_network
-
-from gpufleet.jobs.kubernetes.mpi_job import launcher_command, rank_environment
-from gpufleet.jobs.mpi_ssh import SSH_PORT
 
 SECONDS = 60
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from azure_nodes import SECONDS, TRAIN, AzureNodes, azure_nodes, make_data
 from azure_service import PlayedService
-from log_lines import progress
-from pod import Pod
-
 from gpufleet.jobs.azure_batch.planned import planned
 from gpufleet.jobs.azure_batch.start import EVICTED
 from gpufleet.jobs.settings import settings_from
+from log_lines import progress
+from pod import Pod
 
 pytestmark = pytest.mark.cluster
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from azure_nodes import MOUNTS, SECONDS, TRAIN, AzureNodes, azure_nodes, make_data
-from pod import Pod, send
 
+from azure_nodes import MOUNTS, SECONDS, TRAIN, AzureNodes, azure_nodes, make_data
 from gpufleet.jobs.azure_batch.start import EVICTED, application_command, coordination_command
+from pod import Pod, send
 
 pytestmark = pytest.mark.cluster
 

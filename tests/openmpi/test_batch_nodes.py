@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from batch_nodes import BatchNodes, batch_environment, batch_nodes
-from pod import Pod, send
 
+from batch_nodes import BatchNodes, batch_environment, batch_nodes
 from gpufleet.jobs.batch.start import container_command, multinode_command
+from pod import Pod, send
 
 pytestmark = pytest.mark.cluster
 
@@ -39,7 +39,7 @@ def finished(nodes: BatchNodes, command: list[str], **environment: str) -> str:
     """The main node's log of a job that succeeds on both nodes."""
     with both(nodes, command, **environment) as (main, child):
         assert main.wait(SECONDS) == 0, main.text() + child.text()
-        assert child.wait(10) == 0, child.text()
+        assert child.wait(SECONDS) == 0, child.text()
     return main.text()
 
 
@@ -99,13 +99,13 @@ def test_exit_code_of_a_rank_comes_through(nodes: BatchNodes, rank: int):
     command = multinode_command(["sh", "-c", f"[ $OMPI_COMM_WORLD_RANK != {rank} ] || exit 7"], 2)
     with both(nodes, command) as (main, child):
         assert main.wait(SECONDS) == 7, main.text()
-        assert child.wait(10) == 7, child.text()
+        assert child.wait(SECONDS) == 7, child.text()
 
 
 def test_a_program_that_is_not_there(nodes: BatchNodes):
     with both(nodes, multinode_command(["python4", "train.py"], 2)) as (main, child):
         assert main.wait(SECONDS) not in (0, None)
-        assert child.wait(10) == main.wait(1)
+        assert child.wait(SECONDS) == main.wait(1)
     assert "python4" in main.text()
 
 
@@ -116,7 +116,7 @@ def test_a_child_that_comes_late(nodes: BatchNodes):
         assert main.process.poll() is None, main.text()
         with nodes.node(1, command) as child:
             assert main.wait(SECONDS) == 0, main.text()
-            assert child.wait(10) == 0, child.text()
+            assert child.wait(SECONDS) == 0, child.text()
     assert len(sums(main.text())) == 4
 
 
@@ -125,26 +125,26 @@ def test_a_main_node_that_comes_late(nodes: BatchNodes):
     with nodes.node(1, command) as child:
         time.sleep(3)
         with nodes.node(0, command) as main:
-            assert (main.wait(SECONDS), child.wait(10)) == (0, 0), main.text() + child.text()
+            assert (main.wait(SECONDS), child.wait(SECONDS)) == (0, 0), main.text() + child.text()
 
 
 def test_a_child_that_never_comes(tmp_path: Path, python: Path):
-    command = multinode_command(["true"], 2, patience_seconds=3)
+    command = multinode_command(["true"], 2, patience_seconds=12)
     with (
         batch_nodes(tmp_path, python, nodes=4) as nodes,
         nodes.node(0, command) as main,
         nodes.node(2, command) as child,
     ):
-        assert main.wait(20) == 1
-        assert child.wait(10) == 1
+        assert main.wait(SECONDS) == 1
+        assert child.wait(SECONDS) == 1
     assert main.text().splitlines() == [
-        "gpufleet: nodes that did not come within 3 s: 1, 3; see their state and log",
+        "gpufleet: nodes that did not come within 12 s: 1, 3; see their state and log",
     ]
 
 
 def test_a_main_node_that_never_comes(nodes: BatchNodes):
     with nodes.node(1, multinode_command(["true"], 2, patience_seconds=2)) as child:
-        assert child.wait(20) == 1
+        assert child.wait(SECONDS) == 1
     address = nodes.network.addresses["node-0"]
     (line,) = child.text().splitlines()
     assert re.fullmatch(rf"gpufleet: the main node {address}:2223 did not answer within 2 s: .+", line)
@@ -154,7 +154,7 @@ def test_a_child_ends_when_the_main_node_is_gone(nodes: BatchNodes):
     with both(nodes, multinode_command(SLEEP, 2)) as (main, child):
         main.wait_for("up\n" * 4, SECONDS)
         main.end()
-        assert child.wait(20) == 1
+        assert child.wait(SECONDS) == 1
     assert own_lines(child) == [f"gpufleet: the main node {nodes.network.addresses['node-0']} is gone; look at its log"]
 
 
@@ -172,7 +172,7 @@ def test_an_image_without_ssh(nodes: BatchNodes):
     (nodes.volume / "bin").mkdir()
     (nodes.volume / "bin" / "python3").symlink_to(nodes.python)
     with nodes.node(0, command) as main, nodes.node(1, ["env", "PATH=/mnt/bin", *command]) as child:
-        assert (main.wait(20), child.wait(10)) == (1, 127)
+        assert (main.wait(SECONDS), child.wait(SECONDS)) == (1, 127)
     address = nodes.network.addresses["node-1"]
     told = "the image has no ssh-keygen; install openssh-client in it"
     assert own_lines(main) == [f"gpufleet: node 1 ({address}): {told}"]
@@ -183,10 +183,10 @@ def test_another_jobs_node_is_refused(nodes: BatchNodes):
     command = multinode_command(["true"], 2)
     with nodes.node(0, command) as main:
         with nodes.node(1, command, AWS_BATCH_JOB_ID="other#1") as stranger:
-            assert stranger.wait(20) == 1
+            assert stranger.wait(SECONDS) == 1
         assert "refuses this node: job other, index 1, 2 slots; this is job 6d9eb2b6-" in own_lines(stranger)[0]
         with nodes.node(1, command) as child:
-            assert (main.wait(SECONDS), child.wait(10)) == (0, 0), main.text()
+            assert (main.wait(SECONDS), child.wait(SECONDS)) == (0, 0), main.text()
 
 
 @pytest.fixture
@@ -234,7 +234,7 @@ def test_ranks_that_do_not_listen_end_within_the_grace(nodes: BatchNodes):
         main.wait_for("up\n" * 4, SECONDS)
         main.take()
         assert main.wait(9) != 0
-        assert child.wait(5) == main.wait(1)
+        assert child.wait(SECONDS) == main.wait(1)
 
 
 @pytest.mark.parametrize("index", [0, 1])
@@ -252,7 +252,7 @@ def test_a_killed_rank_ends_the_job(nodes: BatchNodes):
         main.wait_for("up\n" * 4, SECONDS)
         send(child.rank(3), signal.SIGKILL)
         assert main.wait(SECONDS) == 137, main.text()
-        assert child.wait(10) == 137
+        assert child.wait(SECONDS) == 137
 
 
 def test_several_ranks_in_one_container(nodes: BatchNodes):

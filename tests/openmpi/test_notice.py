@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from digits_job import JOB, command
-from job_run import JobRun, job_run
-from pod import Pod
 
+from digits_job import JOB, command
 from gpufleet.jobs.kubernetes.first_process import PATIENCE_SECONDS
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job
 from gpufleet.jobs.kubernetes.mpi_pods import grace_of
+from job_run import JobRun, job_run
+from pod import Pod
 
 pytestmark = pytest.mark.cluster
 

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from job_run import ROOT
 from log_lines import progress
 
@@ -123,6 +124,22 @@ def test_a_kill_at_any_moment_leaves_checkpoints_that_can_be_read(example: Examp
         assert step > before
         before = step
     assert f"resumed step={before}\n" in example.train("--steps", before + 1).stdout
+
+
+@pytest.mark.parametrize(
+    ("said", "gone"),
+    [
+        # What PyTorch 1.13 was heard to say when the store's or a neighbour's process had been killed.
+        ("Connection reset by peer", True),
+        ("Broken pipe", True),
+        ("[./gloo/transport/tcp/pair.cc:598] Connection closed by peer [10.244.0.10]:31973", True),
+        ("mat1 and mat2 shapes cannot be multiplied (8x64 and 32x10)\nConnection", False),
+    ],
+)
+def test_what_a_rank_hears_of_one_that_is_gone_is_known(example: Example, said: str, gone: bool):
+    code = "import sys, train; print(train.of_another_rank(RuntimeError(sys.argv[1])))"
+    done = example.run([str(example.python), "-c", code, said], PYTHONPATH=str(EXAMPLE))
+    assert done.stdout == f"{gone}\n", done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1])

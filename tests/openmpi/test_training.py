@@ -4,6 +4,7 @@ import re
 import signal
 
 import pytest
+
 from digits_job import command
 from job_run import JobRun
 from log_lines import progress
@@ -121,4 +122,4 @@ def test_no_data_is_one_line(run: JobRun):
         assert launcher.wait(SECONDS) == 1
     text = launcher.text()
     assert re.search(r"train.py: rank \d: /mnt/data/train.npz: no such file; make one with make_data.py", text), text
-    assert "Traceback" not in text
+    assert "Traceback" not in text, text

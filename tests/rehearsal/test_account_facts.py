@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.preflight.aws.facts import Group, Reservation
+from gpufleet.preflight.aws.facts import Group, Held, Reservation
 from gpufleet_rehearsal.account_facts import SimulatedAws, no_azure
 from gpufleet_rehearsal.cloud.account import furnish
 from gpufleet_rehearsal.cloud.opening import open_cloud
@@ -34,14 +34,15 @@ def account(tmp_path: Path) -> SimulatedAws:
     return SimulatedAws(tmp_path, "us-east-1", "dev")
 
 
-def node_group(folder: Path, stack: str, type_: str, desired: int, **more: object) -> None:
+def node_group(folder: Path, stack: str, type_: str, desired: int, region: str = "us-east-1", **more: object) -> None:
     cloud = open_cloud("aws", folder)
     inputs = {"instanceTypes": [type_], "scalingConfig": {"minSize": 0, "desiredSize": desired, "maxSize": 9}} | more
-    name = f"{stack}-{type_}-{len(more)}"
+    name = f"{stack}-{type_}-{len(more)}-{region}"
     urn = f"urn:pulumi:{stack}::gpufleet::aws:eks/nodeGroup:NodeGroup::{name}"
     cloud.store.add(
-        type_="aws:eks/nodeGroup:NodeGroup", id_=name, urn=urn, name=name, inputs=inputs, outputs={}, at=0, ready_at=0
-    )
+        type_="aws:eks/nodeGroup:NodeGroup", id_=name, urn=urn, name=name, inputs=inputs,
+        outputs={"region": region}, at=0, ready_at=0,
+    )  # fmt: skip
 
 
 def test_zones_and_offers_are_the_catalogs(account: SimulatedAws) -> None:
@@ -64,6 +65,7 @@ def test_in_use_are_reservations_the_files_figure_and_nodes_of_other_stacks(
     assert account.in_use("on-demand") == {"P": 96 + 2 * 192}
     node_group(tmp_path, "dev", "p4d.24xlarge", 5)
     node_group(tmp_path, "prod", "p4d.24xlarge", 1)
+    node_group(tmp_path, "prod", "p4d.24xlarge", 1, region="eu-west-1")
     node_group(tmp_path, "prod", "g5.8xlarge", 3, capacityType="SPOT")
     assert account.in_use("on-demand") == {"P": 96 + 2 * 192 + 96}
     assert account.in_use("spot") == {"P": 0, "G and VT": 96}
@@ -74,6 +76,32 @@ def test_what_the_account_holds(account: SimulatedAws) -> None:
     assert account.reservation("cr-0000000000000000f") is None
     assert account.placement_group("theirs") == Group("spread", "available")
     assert account.placement_group("ours") is None
+
+
+@pytest.mark.parametrize("counted", ["elastic_ips", "vpcs", "internet_gateways", "nat_gateways"])
+def test_the_limit_on_networks_is_where_the_simulated_cloud_refuses(account: SimulatedAws, counted: str) -> None:
+    assert account.network_limit(counted) == 5
+
+
+def test_networks_in_use_are_the_stacks_and_others(account: SimulatedAws, tmp_path: Path) -> None:
+    store = open_cloud("aws", tmp_path).store
+
+    def make(kind: str, id_: str, stack: str, status: str = "available", **inputs: str) -> None:
+        urn = f"urn:pulumi:{stack}::gpufleet::{kind}::{id_}"
+        made = store.add(
+            type_=kind, id_=id_, urn=urn, name=id_, inputs=inputs,
+            outputs={"region": "us-east-1", **inputs}, at=0, ready_at=0,
+        )  # fmt: skip
+        store.change(made, status=status)
+
+    for number, stack in enumerate(("dev", "prod", "prod")):
+        make("aws:ec2/eip:Eip", f"eipalloc-{number}", stack, domain="vpc")
+        make("aws:ec2/subnet:Subnet", f"subnet-{number}", stack, availabilityZoneId=f"use1-az{number % 2 + 1}")
+        make("aws:ec2/natGateway:NatGateway", f"nat-{number}", stack, subnetId=f"subnet-{number}")
+    make("aws:ec2/natGateway:NatGateway", "nat-failed", "prod", "failed", subnetId="subnet-0")
+    assert account.network_use("elastic_ips") == {"": Held(1, 2)}
+    assert account.network_use("nat_gateways") == {"use1-az1": Held(1, 1), "use1-az2": Held(0, 1)}
+    assert account.network_use("vpcs") == {}
 
 
 def test_there_is_no_azure_to_ask() -> None:

@@ -46,3 +46,32 @@ def test_zone_name_and_id_follow_from_each_other(tmp_path):
     aws = in_world(AWS, "everything", tmp_path)
     assert aws.resource("private-1").view["availabilityZoneId"] == "use1-az1"
     assert aws.resource("private-2").view["availabilityZone"] == "us-east-1b"
+
+
+PREFIXED = sorted(
+    (token, row.autoname.property, row.autoname.max)
+    for token, row in AWS.types.items()
+    if row.autoname is not None and f"{row.autoname.property}Prefix" in row.immutable
+)
+
+
+@pytest.mark.parametrize(("token", "name", "most"), PREFIXED, ids=[each[0] for each in PREFIXED])
+def test_longest_prefix_becomes_a_legal_name(token, name, most, tmp_path):
+    """What the provider's own limit lets through is no longer than a name may be; without a name of its own."""
+    aws = in_world(AWS, "everything", tmp_path)
+    example = next(r for r in AWS.worlds["everything"] if r.type == token)
+    given = {key: value for key, value in aws.fill(example.inputs).items() if key != name}
+    longest = longest_prefix(aws, token, given, name, most)
+    made = aws.create(token, "prefixed", {**given, f"{name}Prefix": longest})
+    assert made.view[name].startswith(longest)
+    assert len(longest) < len(made.view[name]) <= most
+    refused = aws.cloud.check(token, "prefixed", {**given, f"{name}Prefix": f"{longest}p"}, {})[1]
+    assert refused, "one more is refused, or the test does not look at the limit"
+
+
+def longest_prefix(aws, token, given, name, most):
+    """The longest that the provider takes."""
+    for length in range(most, 0, -1):
+        if not aws.cloud.check(token, "prefixed", {**given, f"{name}Prefix": "p" * length}, {})[1]:
+            return "p" * length
+    raise AssertionError(f"{token} takes no prefix")

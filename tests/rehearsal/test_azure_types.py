@@ -38,6 +38,13 @@ def test_batch_pool_within_its_accounts_quota_has_its_nodes(tmp_path):
     assert "errors" not in pool.view["resizeOperationStatus"]
 
 
+def test_pools_of_another_batch_account_do_not_count(tmp_path):
+    world, inputs, _ = batch_pool(tmp_path, cores=48, dedicated=2)
+    other = {**inputs, "accountName": "plainbatch", "poolName": "other"}
+    assert world.create(POOL, "other", other).view["currentDedicatedNodes"] == 2
+    assert world.create(POOL, "third", {**inputs, "poolName": "third"}).view["currentDedicatedNodes"] == 0
+
+
 @pytest.mark.parametrize(
     ("quota", "nodes"),
     [

@@ -89,18 +89,37 @@ def test_preparing_again_follows_the_program(home: Home) -> None:
 
 def test_stand_ins_serve_every_version_and_leave_other_plugins_alone(home: Home) -> None:
     theirs = {"name": "random", "path": "./plugins/random"}
-    text = yaml.safe_dump({"plugins": {"languages": [], "providers": [theirs, {"name": "aws", "path": "/real/aws"}]}})
+    packages = {"near": "../packages/near", "far": "example.com/far@1.0.0"}
+    text = yaml.safe_dump(
+        {
+            "packages": packages,
+            "plugins": {"languages": [], "providers": [theirs, {"name": "aws", "path": "/real/aws"}]},
+        }
+    )
     (home.project / "Pulumi.yaml").write_text(f"name: billing\nruntime: python\n{text}")
     home.prepare()
-    plugins = yaml.safe_load((home.mirror / "Pulumi.yaml").read_text())["plugins"]
+    mirrored = yaml.safe_load((home.mirror / "Pulumi.yaml").read_text())
+    plugins = mirrored["plugins"]
     assert plugins["languages"] == []
-    assert plugins["providers"][0] == theirs
+    # The mirror lies elsewhere: what the user named relative to the project is found from there.
+    assert plugins["providers"][0] == {**theirs, "path": str(home.project / "plugins" / "random")}
+    assert mirrored["packages"] == {**packages, "near": str(home.project.parent / "packages" / "near")}
     named = {entry["name"]: Path(entry["path"]) for entry in plugins["providers"][1:]}
     assert set(named) == set(STAND_INS)
     for cloud, folder in named.items():
         stand_in = folder / f"pulumi-resource-{cloud}"
         assert os.access(stand_in, os.X_OK)
         assert stand_in.read_text().startswith(f"#!{sys.executable}\n")
+
+
+def test_engine_keeps_no_log_unless_there_is_a_folder_for_it(home: Home) -> None:
+    home.prepare()
+    logs = home.root / "pulumi-home" / "logs"
+    assert "make this a folder" in logs.read_text()
+    logs.unlink()
+    logs.mkdir()
+    home.prepare()
+    assert logs.is_dir()
 
 
 def test_what_a_program_waits_for_itself_is_scaled_as_the_cloud_is(home: Home) -> None:

@@ -43,6 +43,7 @@ def test_gpu_node_is_labelled_and_tainted_as_a_pool_of_gpufleet() -> None:
         "gpufleet.dev/capacity": "spot",
         "gpufleet.dev/gpu": "H100",
         "gpufleet.dev/network": "efa",
+        "gpufleet.dev/place": "cloud",
         "gpufleet.dev/placement": "create",
         "gpufleet.dev/pool": "trainers",
         "gpufleet.dev/zone-id": "use1-az2",

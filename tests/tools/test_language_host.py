@@ -13,7 +13,7 @@ import pytest
 
 from trial_project import ROOT, Project
 
-PATIENCE_SECONDS = 10
+PATIENCE_SECONDS = 30
 
 
 def wait_for(condition: Callable[[], bool], what: str) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from links import link_engine
+from links import link_engine, link_plugins
 
 PYTHON = Path("/environment/bin/python")
 NAMES = ["pulumi", "pulumi-language-python", "pulumi-language-python-exec"]
@@ -81,3 +81,20 @@ def test_links_are_taken_away_when_path_has_an_engine(built: Path, bin_directory
     (bin_directory / "other").touch()
     link(None, bin_directory)
     assert [file.name for file in bin_directory.iterdir()] == ["other"]
+
+
+def test_plugin_without_an_environment_gets_the_checkouts(tmp_path: Path) -> None:
+    environment, said = tmp_path / ".venv", []
+    environment.mkdir()
+    for name in ("bare", "own", "stale"):
+        (tmp_path / "packages" / name).mkdir(parents=True)
+        (tmp_path / "packages" / name / "PulumiPlugin.yaml").write_text("runtime: python\n")
+    (tmp_path / "packages" / "own" / "venv").mkdir()
+    (tmp_path / "packages" / "stale" / "venv").symlink_to(tmp_path / "gone")
+    link_plugins(tmp_path / "packages", environment, said.append)
+    assert len(said) == 2
+    for name in ("bare", "stale"):
+        assert (tmp_path / "packages" / name / "venv").resolve() == environment
+    assert not (tmp_path / "packages" / "own" / "venv").is_symlink()
+    link_plugins(tmp_path / "packages", environment, said.append)
+    assert len(said) == 2

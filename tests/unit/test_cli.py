@@ -15,6 +15,8 @@ from gpufleet.errors import UserError
 
 OK, USER_ERROR, USAGE = 0, 1, 2
 """Frozen: scripts outlive releases."""
+BROKEN_INPUT = 2
+"""Of `gpufleet report`, where 1 says that the change has findings."""
 
 
 @pytest.fixture
@@ -31,10 +33,15 @@ EXITS = [
     (["adopt", "--help"], OK),
     (["preflight", "--help"], OK),
     (["cost", "--help"], OK),
+    (["report", "--help"], OK),
     (["jobs", "--help"], OK),
     *((["jobs", verb, "--help"], OK) for verb in ("submit", "list", "status", "logs", "cancel")),
     *((["jobs", "outputs", verb, "--help"], OK) for verb in ("list", "get")),
+    *(([verb, "--help"], OK) for verb in ("ps", "stop", "extend", "reap", "choose")),
     (["check", "--help"], OK),
+    *((["nodes", verb, "--help"], OK) for verb in ("list", "script")),
+    (["nodes", "list", "dev", "--outputs", "/no/such"], USER_ERROR),
+    (["nodes", "script", "dev"], USAGE),
     *((["data", verb, "--help"], OK) for verb in ("put", "get", "list")),
     (["--version"], OK),
     (["rehearse", "--refusals"], OK),
@@ -50,6 +57,10 @@ EXITS = [
     (["adopt"], USAGE),
     (["preflight"], USAGE),
     (["cost"], USAGE),
+    (["report"], USAGE),
+    (["report", "dev", "--preview", "preview.json"], USAGE),
+    (["report", "--preview", "/no/such"], BROKEN_INPUT),
+    (["report", "prod"], BROKEN_INPUT),
     (["cost", "dev", "--preview", "preview.json"], USAGE),
     (["preflight", "dev", "--preview", "/no/such"], USER_ERROR),
     (["preflight", "prod"], USER_ERROR),
@@ -60,6 +71,18 @@ EXITS = [
     (["jobs", "list", "dev", "--outputs", "/no/such"], USER_ERROR),
     (["check", "dev", "--nodes", "2", "--outputs", "/no/such"], USER_ERROR),
     (["data", "list", "dev", "--outputs", "/no/such"], USER_ERROR),
+    (["ps", "--backend", "file:///no/such"], USER_ERROR),
+    (["reap", "--backend", "file:///no/such"], USER_ERROR),
+    (["stop", "dev", "--program", "/no/such"], USER_ERROR),
+    (["extend", "prod", "7d"], USER_ERROR),
+    (["extend", "dev", "soon"], USER_ERROR),
+    (["choose", "--gpus", "8", "--hours", "1", "--gpu", "H10"], USER_ERROR),
+    (["ps", "dev"], USAGE),
+    (["reap", "--grace", "soon"], USAGE),
+    (["stop"], USAGE),
+    (["stop", "dev", "--undo", "--dry-run"], USAGE),
+    (["extend", "dev"], USAGE),
+    (["choose"], USAGE),
     (["jobs"], USAGE),
     (["jobs", "submit"], USAGE),
     (["jobs", "submit", "dev", "--workers", "two", "--", "true"], USAGE),

@@ -28,6 +28,16 @@ def test_a_preview_gives_its_steps(tmp_path):
     assert engine_that(tmp_path, json.dumps({"steps": steps}), 0).preview("dev") == steps
 
 
+def test_configuration_comes_with_its_structure_and_without_secrets(tmp_path):
+    told = {
+        "aws:region": {"value": "us-east-1", "secret": False},
+        "gpufleet:usage": {"value": '{"nat_gb":5}', "objectValue": {"nat_gb": 5}, "secret": False},
+        "gpufleet:key": {"secret": True},
+    }
+    found = engine_that(tmp_path, json.dumps(told), 0).config("dev")
+    assert found == {"aws:region": "us-east-1", "gpufleet:usage": {"nat_gb": 5}, "gpufleet:key": None}
+
+
 def test_a_failed_preview_says_what_the_program_said_and_no_more(tmp_path):
     said = [
         {"severity": "info", "message": "not this"},

@@ -8,13 +8,13 @@ its own. No install script of any package runs. Looks only, in milliseconds, whe
 
 import hashlib
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
 
+from npm import LOCKED, NpmFailed, install_locked
 from progress import teller
 from turns import turn
 
@@ -22,11 +22,6 @@ HERE = Path(__file__).resolve().parent
 PLACE = HERE.parent.parent / ".cache" / "azurite"
 PROGRAM = PLACE / "node_modules" / "azurite" / "dist" / "src" / "blob" / "main.js"
 """Run it as `node PROGRAM`."""
-_FILES = ("package.json", "package-lock.json")
-
-
-class NoAzurite(Exception):
-    """It cannot be installed here; the text is one line."""
 
 
 def installed() -> bool:
@@ -36,7 +31,7 @@ def installed() -> bool:
 
 
 def install() -> Path:
-    """The program, installed if need be. Errors: NoAzurite."""
+    """The program, installed if need be. Errors: NpmFailed."""
     if installed():
         return PROGRAM
     say = teller()
@@ -56,25 +51,16 @@ def install() -> Path:
 
 
 def _fill(workplace: Path) -> None:
-    for name in _FILES:
-        shutil.copy(HERE / name, workplace)
-    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--silent"]
-    try:
-        done = subprocess.run(command, cwd=workplace, capture_output=True, text=True, check=False, timeout=600)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise NoAzurite(f"azurite: npm ci: {error}; it needs Node.js 18 or newer") from error
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()
-        raise NoAzurite(f"azurite: npm ci failed: {said[-1] if said else 'it said nothing'}")
+    install_locked(HERE, workplace, "azurite", node=18)
     (workplace / "installed").write_text(_digest(), encoding="utf-8")
 
 
 def _digest() -> str:
-    return hashlib.sha256(b"".join((HERE / name).read_bytes() for name in _FILES)).hexdigest()
+    return hashlib.sha256(b"".join((HERE / name).read_bytes() for name in LOCKED)).hexdigest()
 
 
 if __name__ == "__main__":
     try:
         print(install())
-    except NoAzurite as error:
+    except NpmFailed as error:
         sys.exit(str(error))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Install what tests/cluster/test_images.py needs from Debian: buildah, a registry, and a shell without libraries.
+"""Install what the tests of images in tests/cluster need: buildah, skopeo, a registry, and a shell without libraries.
 
 Looks only, in milliseconds, when all is there; else 30 MB to fetch, 20 seconds.
 """
@@ -12,4 +12,4 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what
 from debian import have
 
 if __name__ == "__main__":
-    sys.exit(have(("buildah", "busybox-static", "docker-registry"), "images"))
+    sys.exit(have(("buildah", "busybox-static", "docker-registry", "skopeo"), "images"))

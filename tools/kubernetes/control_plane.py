@@ -26,8 +26,6 @@ import commands
 from api_client import ApiClient, ApiRefused, ApiSilent, wait_until
 from commands import HOST, Layout
 from credentials import KeysMissing, kubeconfig, make_signing_key, make_token_file, write_private
-from keeper import PREFIX as HOSTED
-from keeper import keeper_command, stop_hosted
 from kueue import install_kueue
 from ports import NoFreePort, free_ports
 from processes import Identity, ProcessEnded, Processes
@@ -52,8 +50,10 @@ OPERATOR_FOR_MANY_WORKERS = (
 """By itself the operator sends 5 requests a second, one for each worker's pod: 512 workers took 157 s. And it puts off
 every event of a pod by a bucket of 10 a second, so that other jobs waited for minutes behind 512 workers' events."""
 
-AUTOSCALER = "hosted-autoscaler"
-"""Ended like what the keeper hosts."""
+HOSTED = "hosted-"
+"""What the names of processes begin with that stand for pods: those of the keeper, and the stand-in autoscaler's."""
+
+AUTOSCALER = f"{HOSTED}autoscaler"
 
 
 class ControlPlaneFailed(Exception):
@@ -200,7 +200,9 @@ class ControlPlane:
         self._launch("kube-scheduler", commands.kube_scheduler(layout))
         self._wait("kwok's kinds are served", self._kinds_of_kwok)
         self._launch("kwok", commands.kwok(layout))
-        self._processes.start("keeper", keeper_command(self.home, owner))
+        keeper = str(Path(__file__).with_name("keeper.py"))
+        whose = [f"--owner={owner}"] if owner else []
+        self._processes.start("keeper", [sys.executable, keeper, str(self.home), *whose])
         self._wait("service accounts are made", self._default_account)
 
     def _start_server(self) -> Layout:
@@ -279,7 +281,7 @@ class ControlPlane:
         try:
             # The keeper first: it would start again what it hosts.
             ended = [] if by_keeper else self._processes.stop(["keeper"])
-            ended += stop_hosted(self._processes)
+            ended += self._processes.stop([name for name in self._processes.names() if name.startswith(HOSTED)])
             for name in self.ORDER[1:]:
                 ended += self._processes.stop([name])
         except ProcessEnded as problem:

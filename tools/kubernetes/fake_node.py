@@ -69,7 +69,8 @@ def fake_node(
         "kind": "Node",
         "metadata": {"name": name, "labels": {**labels, POOL_LABEL: pool}, "annotations": FAKE},
         "spec": {
-            "providerID": f"rehearsal:///{labels['topology.kubernetes.io/zone']}/{name}",
+            # An own server is in no zone of any cloud.
+            "providerID": f"rehearsal:///{labels.get('topology.kubernetes.io/zone', pool)}/{name}",
             "taints": [
                 {"key": taint["key"], "value": taint.get("value", ""), "effect": _EFFECTS[taint["effect"]]}
                 for taint in taints

@@ -16,24 +16,14 @@ from typing import Any
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
 
 from api_client import ApiClient, ApiRefused, ApiSilent
+from control_plane import HOSTED, ControlPlane
 from credentials import kubeconfig, write_private
 from processes import Identity, ProcessEnded, Processes
 from programs import HERE, programs
 
 POLL_SECONDS = 0.5
 TOKEN_SECONDS = 24 * 3600
-PREFIX = "hosted-"
 TABLE = HERE / "hosted.toml"
-
-
-def keeper_command(home: Path, owner: Identity | None) -> list[str]:
-    """How a control plane starts its keeper, in the Python that it runs in itself."""
-    return [sys.executable, __file__, str(home), *([f"--owner={owner}"] if owner else [])]
-
-
-def stop_hosted(processes: Processes) -> list[str]:
-    """End what the keeper has started."""
-    return processes.stop([name for name in processes.names() if name.startswith(PREFIX)])
 
 
 class Hosted:
@@ -42,7 +32,7 @@ class Hosted:
     def __init__(self, key: str, program: str, processes: Processes, home: Path) -> None:
         self.namespace, _, self.deployment = key.partition("/")
         self.program = program
-        self.name = f"{PREFIX}{self.namespace}-{self.deployment}"
+        self.name = f"{HOSTED}{self.namespace}-{self.deployment}"
         self._processes = processes
         self._kubeconfig = home / f"{self.name}.kubeconfig"
         self._template = ""
@@ -77,8 +67,6 @@ class Hosted:
 
 def keep(home: Path, owner: Identity | None) -> None:
     """Follow the hosted Deployments until the owner is gone, if there is one; then end the control plane."""
-    from control_plane import ControlPlane
-
     processes = Processes(home)
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     hosted = [Hosted(key, row["program"], processes, home) for key, row in table.items()]

@@ -14,6 +14,7 @@ import yaml
 
 import aks_node
 import eks_node
+import own_node
 from api_client import ApiClient
 from fake_node import POOL_LABEL
 from gpufleet.catalog import AwsGpuType, AzureGpuSize, aws, azure
@@ -69,6 +70,17 @@ class Nodes:
                 for number in range(count)
             ]
         )
+
+    def add_own(self, servers: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Make nodes of own servers, each with the arguments of `own_node.own_node`; returns their names."""
+        return self._create([own_node.own_node(**server) for server in servers])
+
+    def own(self) -> dict[str, int]:
+        """GPUs of each own server, by its node's name."""
+        return {
+            node["metadata"]["name"]: int(node["status"]["capacity"].get("nvidia.com/gpu", 0))
+            for node in self.of_pool(own_node.OWN)
+        }
 
     def remove(self, names: Iterable[str]) -> None:
         """Take nodes away, as a cloud does with instances: what ran on them is deleted by the controllers."""

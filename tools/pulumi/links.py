@@ -1,4 +1,4 @@
-"""Put the engine into .venv/bin, so that `.venv/bin/pulumi` works with or without an activated environment."""
+"""Put what Pulumi needs where it looks: the engine into .venv/bin, an environment into each of our plugins."""
 
 import os
 import shutil
@@ -30,6 +30,20 @@ def link_engine(engine: Path | None, bin_directory: Path, python: Path, say: Say
         changed.append(_write_host(bin_directory, python))
     if any(changed):
         say(f"engine: {engine} linked as {bin_directory / 'pulumi'}")
+
+
+def link_plugins(folder: Path, environment: Path, say: Say) -> None:
+    """Give every plugin in `folder` this checkout's environment, where it has none: its components are then ours.
+
+    What the engine or a user made there stays: a plugin of its own release.
+    """
+    for plugin in sorted(found.parent for found in folder.glob("*/PulumiPlugin.yaml")):
+        link = plugin / "venv"
+        if link.is_symlink() and not link.exists():
+            link.unlink()
+        if not link.exists():
+            link.symlink_to(os.path.relpath(environment, plugin))
+            say(f"plugin: {plugin.name} runs in {environment}")
 
 
 def _link(source: Path, target: Path) -> bool:

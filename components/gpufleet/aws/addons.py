@@ -22,9 +22,13 @@ Source: github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md
 ADDRESSES_PER_NODE = _POD_ADDRESSES + 1
 """Addresses that a node takes of its subnet at the least: its own and the CNI's."""
 
+_EFS_DRIVER = "aws-efs-csi-driver"
 NODE_ADDONS = ("eks-pod-identity-agent", "kube-proxy", "vpc-cni")
-POD_ADDONS = ("aws-efs-csi-driver", "coredns")
-ADDONS = tuple(sorted((*NODE_ADDONS, *POD_ADDONS)))
+
+
+def addons(efs_driver: bool) -> tuple[str, ...]:
+    """Names of a cluster's add-ons, in order. efs_driver: whether its pods mount EFS."""
+    return tuple(sorted((*NODE_ADDONS, "coredns", *([_EFS_DRIVER] if efs_driver else ()))))
 
 
 def node_addons(
@@ -66,23 +70,20 @@ def pod_addons(
     versions: Mapping[str, str],
     tags: Mapping[str, str],
     nodes: eks.NodeGroup,
+    efs_driver: bool,
 ) -> list[eks.Addon]:
     """The Deployments: EKS calls them DEGRADED, and fails them after 20 minutes, while there is no node to run on
-    (pulumi/pulumi-eks#1525)."""
-    files_role = _pod_role(f"{name}-efs-csi", parent, region, "service-role/AmazonEFSCSIDriverPolicy", tags)
-    return [
-        _addon(
-            f"{name}-aws-efs-csi-driver",
-            parent,
-            cluster,
-            "aws-efs-csi-driver",
-            versions,
-            tags,
-            identity=("efs-csi-controller-sa", files_role),
-            needed=[nodes],
-        ),
-        _addon(f"{name}-coredns", parent, cluster, "coredns", versions, tags, needed=[nodes]),
-    ]
+    (pulumi/pulumi-eks#1525). efs_driver: whether pods mount EFS."""
+    made = [_addon(f"{name}-coredns", parent, cluster, "coredns", versions, tags, needed=[nodes])]
+    if efs_driver:
+        role = _pod_role(f"{name}-efs-csi", parent, region, "service-role/AmazonEFSCSIDriverPolicy", tags)
+        identity = ("efs-csi-controller-sa", role)
+        made.append(
+            _addon(
+                f"{name}-{_EFS_DRIVER}", parent, cluster, _EFS_DRIVER, versions, tags, identity=identity, needed=[nodes]
+            )
+        )
+    return made
 
 
 def _pod_role(

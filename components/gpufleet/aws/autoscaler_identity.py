@@ -67,6 +67,7 @@ class AutoscalerIdentity(pulumi.ComponentResource):
     """
 
     role_arn: pulumi.Output[str]
+    """The role that the autoscaler's pods get."""
     cluster_name: pulumi.Output[str]
     """The cluster, for the autoscaler that needs its rights: installed after they are there, removed before."""
 

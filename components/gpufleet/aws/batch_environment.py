@@ -78,11 +78,15 @@ class BatchEnvironment(pulumi.ComponentResource):
     """
 
     environment_arn: pulumi.Output[str]
+    """ARN of the compute environment, which queues name."""
     environment_name: pulumi.Output[str]
+    """Its name."""
     instance_role_arn: pulumi.Output[str]
+    """The role of its nodes."""
     security_group_id: pulumi.Output[str]
     """The nodes' own group. Let it in where jobs go: TCP 2049 of a shared file system, for instance."""
     launch_template_id: pulumi.Output[str]
+    """What its nodes start with."""
     placement_group_name: pulumi.Output[str | None]
     """None without a placement group."""
 

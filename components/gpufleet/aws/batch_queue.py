@@ -67,7 +67,9 @@ class BatchQueue(pulumi.ComponentResource):
     """
 
     queue_arn: pulumi.Output[str]
+    """ARN of the queue, to which jobs are submitted."""
     queue_name: pulumi.Output[str]
+    """Its name."""
 
     def __init__(self, name: str, args: BatchQueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         refuse_or_warn(name, [*judge_arguments(args, BatchQueueArgs), *judge_batch_queue(args)])

@@ -25,6 +25,8 @@ class BudgetArgs(TypedDict):
     ``forecast_percents`` at most 10."""
     forecast_percents: NotRequired[Sequence[float]]
     """Percentages at which they hear that it will be by the end of the month. Default 100."""
+    team: NotRequired[str]
+    """One team's part of it only: the value of the tag ``team`` on what is that team's own. Default: everything."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 
@@ -42,8 +44,8 @@ def amount(usd: float) -> str:
 class Budget(pulumi.ComponentResource):
     """A monthly cost budget of AWS for one environment, found by its tag.
 
-    AWS knows the costs by tag only once the tag ``environment`` is active as a cost allocation tag, which somebody
-    switches on in the account that pays, once. Costs show up to a day later; a budget warns, it stops nothing.
+    AWS knows the costs by tag only once the tag ``environment``, or ``team``, is active as a cost allocation tag, which
+    somebody switches on in the account that pays, once. Costs show up to a day later; a budget warns, it stops nothing.
 
     Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
@@ -56,6 +58,8 @@ class Budget(pulumi.ComponentResource):
         # No inputs: a component's children wait until every value that the component registers with is known.
         super().__init__("gpufleet-aws:index:Budget", name, {}, opts)
         child = f"{name}-budget"
+        # The values of one filter are alternatives, so that it cannot ask for two tags: a team's names both.
+        tag = f"team${args['team']}" if "team" in args else f"environment${args['environment']}"
         spoken = [("ACTUAL", percent) for percent in args.get("actual_percents", ACTUAL_PERCENTS)]
         spoken += [("FORECASTED", percent) for percent in args.get("forecast_percents", FORECAST_PERCENTS)]
         budget = budgets.Budget(
@@ -66,7 +70,7 @@ class Budget(pulumi.ComponentResource):
             limit_unit="USD",
             cost_filters=[
                 # Without "user:" it matches nothing, and nobody says so (hashicorp/terraform-provider-aws#40987).
-                budgets.BudgetCostFilterArgs(name="TagKeyValue", values=[f"user:environment${args['environment']}"])
+                budgets.BudgetCostFilterArgs(name="TagKeyValue", values=[f"user:{tag}"])
             ],
             notifications=[
                 budgets.BudgetNotificationArgs(

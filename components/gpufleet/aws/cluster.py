@@ -8,14 +8,17 @@ import pulumi
 from pulumi_aws import cloudwatch, eks, kms
 
 from gpufleet.aws.access import grant_admins
-from gpufleet.aws.addons import ADDONS, node_addons, pod_addons
+from gpufleet.aws.addons import addons, node_addons, pod_addons
 from gpufleet.aws.kubeconfig import kubeconfig
+from gpufleet.aws.remote_networks import RemoteNetworks, remote_network_config
 from gpufleet.aws.roles import role_with_policies, trust
 from gpufleet.aws.system_nodes import NODE_POLICIES, SystemNodes, system_node_group
 from gpufleet.ordering import after
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import Finding, judge_arguments, judge_cluster
 from gpufleet.rules.aws.cluster_access import judge_cluster_access
+from gpufleet.rules.aws.remote_networks import judge_joined_cluster
+from gpufleet.rules.aws.service_range import judge_services
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.read import mapping
 
@@ -47,8 +50,14 @@ class ClusterArgs(TypedDict):
     """Whether the identity that runs the first `up` administers the cluster. Default true. A change replaces the
     cluster."""
     public_access_cidrs: NotRequired[Sequence[str]]
-    """IPv4 ranges that reach the API server over the internet. Default none: then it has no public endpoint. Inside
-    the VPC it is always reachable."""
+    """IPv4 ranges that reach the API server over the internet. Default none: then it has no public endpoint."""
+    private_endpoint: NotRequired[bool]
+    """Whether the API server is reached inside the VPC and what is linked to it. Default true. False only with own
+    servers that join over the internet: then the VPC's nodes come over it too."""
+    remote_networks: NotRequired[RemoteNetworks]
+    """Networks of own servers that join the cluster (EKS hybrid nodes). Default none. Changed in place."""
+    service_cidr: NotRequired[str]
+    """IPv4 range of Kubernetes services, /12 to /24. Default: EKS's choice. A change replaces the cluster."""
     cluster_role_arn: NotRequired[pulumi.Input[str]]
     """An existing role of the control plane, with AmazonEKSClusterPolicy. Default: made here."""
     node_role_arn: NotRequired[pulumi.Input[str]]
@@ -61,6 +70,8 @@ class ClusterArgs(TypedDict):
     """Days that they are kept. Default 30."""
     addon_versions: NotRequired[Mapping[str, str]]
     """Add-on to version, for instance {"vpc-cni": "v1.20.4-eksbuild.1"}. Default: what EKS takes for the cluster."""
+    efs_driver: NotRequired[bool]
+    """Whether pods mount EFS, by an add-on that does not run on own servers. Default true."""
     support: NotRequired[str]
     """STANDARD or EXTENDED: at the end of standard support upgrade by itself, or pay for twelve months more. Default
     STANDARD."""
@@ -104,7 +115,9 @@ def judge(args: ClusterArgs) -> list[Finding]:
     return [
         *judge_arguments(args, ClusterArgs),
         *judge_cluster({**args, "zones": zones}),
-        *judge_cluster_access(args, ADDONS),
+        *judge_cluster_access(args, addons(args.get("efs_driver", True))),
+        *judge_services(args),
+        *judge_joined_cluster(args),
         *judge_system_nodes(args, (usual.types, usual.min, usual.max, usual.disk_gib)),
     ]
 
@@ -184,7 +197,7 @@ class Cluster(pulumi.ComponentResource):
             version=args.get("version"),
             vpc_config=eks.ClusterVpcConfigArgs(
                 subnet_ids=list(args["subnet_ids"].values()),
-                endpoint_private_access=True,
+                endpoint_private_access=args.get("private_endpoint", True),
                 endpoint_public_access=bool(cidrs),
                 public_access_cidrs=cidrs or None,
             ),
@@ -194,6 +207,10 @@ class Cluster(pulumi.ComponentResource):
             ),
             # The add-ons are resources of this component; EKS would otherwise install unmanaged copies.
             bootstrap_self_managed_addons=False,
+            remote_network_config=remote_network_config(args.get("remote_networks")),
+            kubernetes_network_config=eks.ClusterKubernetesNetworkConfigArgs(service_ipv4_cidr=args["service_cidr"])
+            if "service_cidr" in args
+            else None,
             encryption_config=eks.ClusterEncryptionConfigArgs(
                 provider=eks.ClusterEncryptionConfigProviderArgs(key_arn=self._key_arn(name, args)),
                 resources=["secrets"],
@@ -218,14 +235,8 @@ class Cluster(pulumi.ComponentResource):
         given = args.get("cluster_role_arn")
         if given is not None:
             return given
-        role = role_with_policies(
-            f"{name}-cluster-role",
-            self,
-            trust("eks.amazonaws.com"),
-            args["region"],
-            ["AmazonEKSClusterPolicy"],
-            self._tags,
-        )
+        trusted, policies = trust("eks.amazonaws.com"), ["AmazonEKSClusterPolicy"]
+        role = role_with_policies(f"{name}-cluster-role", self, trusted, args["region"], policies, self._tags)
         # After its policy: EKS checks the role when it makes the cluster, and needs it to take its interfaces away.
         return role.arn
 
@@ -281,4 +292,4 @@ class Cluster(pulumi.ComponentResource):
             self._tags,
             joined_by,
         )
-        pod_addons(name, self, cluster, region, versions, self._tags, nodes)
+        pod_addons(name, self, cluster, region, versions, self._tags, nodes, args.get("efs_driver", True))

@@ -9,21 +9,23 @@ from pulumi_aws import autoscaling, ec2, eks
 from gpufleet.aws.efa import security_group
 from gpufleet.aws.launch_template import TemplateLinks, launch_template
 from gpufleet.aws.pool_plan import PoolPlan, plan_pool
+from gpufleet.aws.pool_schedule import scheduled
 from gpufleet.aws.roles import role_with_policies, trust
 from gpufleet.aws.scheduling import tag_name
 from gpufleet.aws.user_data import Join, amazon_linux, bottlerocket
 from gpufleet.node_labels import kubernetes_taints
-from gpufleet.pool import Pool
+from gpufleet.pool_hours import ScheduledPool
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_pool
 from gpufleet.rules.aws.node_image import judge_node_image
+from gpufleet.rules.pool_hours import judge_schedule
 from gpufleet.rules.subnet import judge_subnets
 
 NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly", "AmazonEKS_CNI_Policy")
 """What a node needs to join, to pull images, and to give pods addresses before the CNI has an identity of its own."""
 
 
-class GpuNodeGroupArgs(Pool):
+class GpuNodeGroupArgs(ScheduledPool):
     """A pool's intent, and the cluster and network it goes to."""
 
     region: str
@@ -64,10 +66,15 @@ class GpuNodeGroup(pulumi.ComponentResource):
     """
 
     node_group_name: pulumi.Output[str]
+    """Its name."""
     node_group_arn: pulumi.Output[str]
+    """ARN of the node group."""
     autoscaling_group_name: pulumi.Output[str]
+    """EKS's Auto Scaling group of the nodes."""
     node_role_arn: pulumi.Output[str]
+    """The role of the nodes: the given one, or the one made here."""
     launch_template_id: pulumi.Output[str]
+    """What the nodes start with."""
     placement_group_name: pulumi.Output[str | None]
     """None without a placement group."""
     efa_security_group_id: pulumi.Output[str | None]
@@ -77,7 +84,8 @@ class GpuNodeGroup(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: GpuNodeGroupArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         findings = judge_pool(args, args.get("region", ""), GpuNodeGroupArgs)
-        refuse_or_warn(name, [*findings, *judge_subnets(args), *judge_node_image(args)])
+        findings += [*judge_subnets(args), *judge_node_image(args), *judge_schedule(args)]
+        refuse_or_warn(name, findings)
         plan = plan_pool(name, args)
         # No inputs: a component's children wait until every value that the component registers with is known.
         super().__init__("gpufleet-aws:index:GpuNodeGroup", name, {}, opts)
@@ -86,6 +94,7 @@ class GpuNodeGroup(pulumi.ComponentResource):
         template = self._template(name, args, plan)
         group = self._node_group(name, args, plan, template)
         self._describe_nodes(name, plan)
+        scheduled(name, self.autoscaling_group_name, args.get("schedule", []), args, self)
         self.launch_template_id = template.id
         self.node_group_name = group.node_group_name
         self.node_group_arn = group.arn

@@ -6,11 +6,13 @@ tags is found by what it hangs on: routes and associations on tagged route table
 on tagged roles.
 
 Not looked for, since AWS accepts the same request again, so that the next `up` simply repeats it: policies attached to
-roles (AttachRolePolicy), backup, lifecycle and access policies of file systems, registries and buckets, and what else a
-bucket is told (Put...), access policies of an EKS cluster (AssociateAccessPolicy), tags of scaling groups
+roles (AttachRolePolicy), routes of a VPN and what tables learn from a gateway (CreateVpnConnectionRoute,
+EnableVgwRoutePropagation), backup, lifecycle and access policies of file systems, registries and buckets, and what else
+a bucket is told (Put...), access policies of an EKS cluster (AssociateAccessPolicy), tags of scaling groups
 (CreateOrUpdateTags). A pull-through cache rule is the whole account's and says nothing of an environment; AWS refuses a
 second one of its prefix, and the first is then imported by that prefix (`pulumi import
-aws:ecr/pullThroughCacheRule:PullThroughCacheRule NAME PREFIX`).
+aws:ecr/pullThroughCacheRule:PullThroughCacheRule NAME PREFIX`). So is an identity provider of an address
+(GitHub's, which an image mirror makes): it is imported by its ARN, or given to the mirror as `provider_arn`.
 
 The Tagging API lists some things for hours after they are gone (aws/aws-sdk#676), and some are gone only by their
 status. So what it says of EC2 and KMS is checked with the service itself: `questions` in import_ids.json.
@@ -25,7 +27,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from gpufleet.adopt import Found
+from gpufleet.adoption.found import Found
 from gpufleet.aws.account import Account
 
 ROLES_AT_ONCE = 8
@@ -58,7 +60,7 @@ class AwsInventory:
         look = _Look(self._account, environment)
         tagged = [found for arn, name in look.tagged() for found in look.read(arn, name)]
         of_roles = [*look.inline_policies(tagged), *look.instance_profiles(tagged)]
-        found = [*tagged, *look.routes(), *look.mount_targets(tagged), *of_roles]
+        found = [*tagged, *look.routes(), *look.mount_targets(tagged), *look.associations(tagged), *of_roles]
         return list({(each.type, each.import_id): each for each in found}.values())
 
 
@@ -154,7 +156,7 @@ class _Look:
         if not rows:
             yield Found(f"aws:{service}", arn, name, arn=arn)
         for row, match in rows:
-            words = {**match.groupdict(), "environment": self._environment, "arn": arn}
+            words = {"id": arn, **match.groupdict(), "environment": self._environment, "arn": arn}
             if row.type == "aws:eks/accessEntry:AccessEntry":
                 words["principal"] = self._principal(arn, words["cluster"])
             if all(words.values()) and (row.alive is None or words["id"] in self._alive(row.alive, words)):
@@ -220,6 +222,17 @@ class _Look:
     def _guards(self, mount_target: str) -> list[str]:
         call = "describe_mount_target_security_groups"
         return self._ask("efs", call, "SecurityGroups[]", MountTargetId=mount_target)
+
+    def associations(self, tagged: Iterable[Found]) -> Iterator[Found]:
+        """What ties the environment's virtual private gateways to Direct Connect gateways of others."""
+        for gateway in sorted(_ids(tagged, "aws:ec2/vpnGateway:VpnGateway")):
+            call, answer = "describe_direct_connect_gateway_associations", "directConnectGatewayAssociations[]"
+            for tie in self._ask("directconnect", call, answer, associatedGatewayId=gateway):
+                if tie["associationState"] in ("associating", "associated", "updating"):
+                    line = tie["directConnectGatewayId"]
+                    inputs = {"dxGatewayId": line, "associatedGatewayId": gateway}
+                    type_ = "aws:directconnect/gatewayAssociation:GatewayAssociation"
+                    yield Found(type_, f"{line}/{gateway}", None, f"ga-{line}{gateway}", inputs)
 
     def inline_policies(self, tagged: Iterable[Found]) -> Iterator[Found]:
         """Policies inside the environment's roles. The provider names each at random, so a second `up` adds one."""

@@ -65,8 +65,9 @@ def judge(args: NetworkArgs) -> list[Finding]:
 class Network(pulumi.ComponentResource):
     """A VPC with a private and a public subnet per zone, NAT, an S3 endpoint, and the tags that EKS add-ons look for.
 
-    Subnet maps are keyed by zone id, in the order of ``zones``. Raises :class:`gpufleet.refusal.Refused` with every
-    fault of ``args`` before anything is registered.
+    Subnet maps are keyed by zone id, in the order of ``zones``.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     vpc_id: pulumi.Output[str]
@@ -77,6 +78,8 @@ class Network(pulumi.ComponentResource):
     """Zone id to private subnet: for the control plane and for mount targets, which need no way out."""
     node_subnet_ids: dict[str, pulumi.Output[str]]
     """The same subnets, for nodes: known once a node in them can reach its registries and the EKS API."""
+    private_route_table_ids: dict[str, pulumi.Output[str]]
+    """Zone id to the route table of its private subnet; empty for an existing VPC."""
     public_subnet_ids: dict[str, pulumi.Output[str]]
     """Zone id to public subnet, for load balancers; empty without NAT."""
     nat_public_ips: dict[str, pulumi.Output[str]]
@@ -88,6 +91,7 @@ class Network(pulumi.ComponentResource):
         super().__init__("gpufleet-aws:index:Network", name, {}, opts)
         self._tags = dict(args.get("tags", {}))
         self._child = pulumi.ResourceOptions(parent=self)
+        self.private_route_table_ids = {}
         self.public_subnet_ids = {}
         self.nat_public_ips = {}
         if "vpc_id" in args:
@@ -100,6 +104,7 @@ class Network(pulumi.ComponentResource):
                 "cidr": self.cidr,
                 "private_subnet_ids": self.private_subnet_ids,
                 "node_subnet_ids": self.node_subnet_ids,
+                "private_route_table_ids": self.private_route_table_ids,
                 "public_subnet_ids": self.public_subnet_ids,
                 "nat_public_ips": self.nat_public_ips,
             }
@@ -144,6 +149,7 @@ class Network(pulumi.ComponentResource):
             gateway_zones = args["zones"][:1] if nat == "single" else args["zones"]
             ways_out = self._nat(name, plan, gateway_zones, tables)
         self.private_subnet_ids = {zone: subnet.id for zone, subnet in subnets.items()}
+        self.private_route_table_ids = {zone: table.id for zone, table in tables.items()}
         # AWS lets a node start without a way out, but it never joins: NodeCreationFailure after 20 minutes.
         self.node_subnet_ids = {
             zone: after(subnet.id, associations[zone], *ways_out[zone]) for zone, subnet in subnets.items()

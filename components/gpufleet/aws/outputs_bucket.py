@@ -75,7 +75,9 @@ class OutputsBucket(pulumi.ComponentResource):
     """
 
     bucket_name: pulumi.Output[str]
+    """Its name."""
     bucket_arn: pulumi.Output[str]
+    """ARN of the bucket, for policies."""
 
     def __init__(self, name: str, args: OutputsBucketArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         refuse_or_warn(name, [*judge_arguments(args, OutputsBucketArgs), *judge_outputs_bucket(args)])

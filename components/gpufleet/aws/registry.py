@@ -1,12 +1,12 @@
 """Registry: ECR repositories for a team's images, and caches of the public registries it builds on."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict, cast
 
 import pulumi
 from pulumi_aws import ecr
 
+from gpufleet.aws.repository import lifecycle_policy, make_repository
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments, judge_registry
 from gpufleet.rules.aws.registry_host import judge_registry_host
@@ -46,40 +46,6 @@ class RegistryArgs(TypedDict):
 
 
 DEFAULT_MUTABLE = ("dev*",)
-
-
-def lifecycle_policy(mutable_tags: Sequence[str], untagged_days: int, kept_mutable: int) -> str:
-    """Lifecycle policy (JSON) of a repository: untagged images age out, each mutable pattern keeps its newest.
-
-    Images with an immutable tag are never expired: a finished job's record may name them.
-    https://docs.aws.amazon.com/AmazonECR/latest/userguide/lifecycle_policy_parameters.html
-    """
-    untagged = {
-        "rulePriority": 1,
-        "description": f"untagged images go after {untagged_days} days",
-        "selection": {
-            "tagStatus": "untagged",
-            "countType": "sinceImagePushed",
-            "countUnit": "days",
-            "countNumber": untagged_days,
-        },
-        "action": {"type": "expire"},
-    }
-    mutable = [
-        {
-            "rulePriority": priority,
-            "description": f"the newest {kept_mutable} of {pattern} stay",
-            "selection": {
-                "tagStatus": "tagged",
-                "tagPatternList": [pattern],
-                "countType": "imageCountMoreThan",
-                "countNumber": kept_mutable,
-            },
-            "action": {"type": "expire"},
-        }
-        for priority, pattern in enumerate(mutable_tags, start=2)
-    ]
-    return json.dumps({"rules": [untagged, *mutable]})
 
 
 class Registry(pulumi.ComponentResource):
@@ -134,33 +100,15 @@ class Registry(pulumi.ComponentResource):
         )
 
     def _repository(self, name: str, repository: str, args: RegistryArgs) -> "ecr.Repository":
-        """One repository with its lifecycle. Its name is the one asked for: people type it into docker push."""
-        child = f"{name}-{repository}"
-        erase = bool(args.get("erase", False))
-        # A name of our own is taken until the old repository is gone.
-        kept = pulumi.ResourceOptions(parent=self, protect=not erase, delete_before_replace=True)
+        """One repository with its lifecycle."""
         mutable = list(args.get("mutable_tags", DEFAULT_MUTABLE))
-        key = args.get("kms_key_arn")
-        made = ecr.Repository(
-            child,
-            name=repository,
-            image_tag_mutability="IMMUTABLE_WITH_EXCLUSION" if mutable else "IMMUTABLE",
-            image_tag_mutability_exclusion_filters=[
-                ecr.RepositoryImageTagMutabilityExclusionFilterArgs(filter=pattern, filter_type="WILDCARD")
-                for pattern in mutable
-            ]
-            or None,
-            image_scanning_configuration=ecr.RepositoryImageScanningConfigurationArgs(scan_on_push=True),
-            encryption_configurations=[
-                ecr.RepositoryEncryptionConfigurationArgs(encryption_type="AES256")
-                if key is None
-                else ecr.RepositoryEncryptionConfigurationArgs(encryption_type="KMS", kms_key=key)
-            ],
-            # Without it ECR refuses to delete a repository that holds images.
-            force_delete=erase,
-            tags={**args.get("tags", {}), "Name": child},
-            opts=kept,
+        return make_repository(
+            self,
+            f"{name}-{repository}",
+            repository,
+            mutable=mutable,
+            policy=lifecycle_policy(mutable, int(args.get("untagged_days", 14)), int(args.get("kept_mutable", 30))),
+            key=args.get("kms_key_arn"),
+            erase=bool(args.get("erase", False)),
+            tags=args.get("tags", {}),
         )
-        policy = lifecycle_policy(mutable, int(args.get("untagged_days", 14)), int(args.get("kept_mutable", 30)))
-        ecr.LifecyclePolicy(f"{child}-lifecycle", repository=made.name, policy=policy, opts=kept)
-        return made

@@ -144,6 +144,7 @@ class SharedFiles(pulumi.ComponentResource):
     """
 
     file_system_id: pulumi.Output[str]
+    """The file system (fs-...): the given one, or the one made here."""
     dns_name: pulumi.Output[str]
     """Host to mount in zones that have a mount target."""
     access_point_id: pulumi.Output[str | None]

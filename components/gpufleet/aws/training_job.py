@@ -101,8 +101,11 @@ class TrainingJob(pulumi.ComponentResource):
     definition_arn: pulumi.Output[str]
     """With the revision."""
     definition_name: pulumi.Output[str]
+    """Name of the job definition, which a submission names."""
     log_group_name: pulumi.Output[str]
+    """The log group of its jobs."""
     job_role_arn: pulumi.Output[str]
+    """The role of the job's own program."""
 
     def __init__(self, name: str, args: TrainingJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         refuse_or_warn(name, [*judge_arguments(args, TrainingJobArgs), *judge_training_job(args)])

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from gpufleet.adopt import Found
+from gpufleet.adoption.found import Found
 
 GROUP = "azure-native:resources:ResourceGroup"
 BUDGET = "azure-native:consumption:Budget"

@@ -49,6 +49,7 @@ class BatchAccount(pulumi.ComponentResource):
     """
 
     account_name: pulumi.Output[str]
+    """Name of the Batch account."""
     account_id: pulumi.Output[str]
     """Id in Azure Resource Manager: the scope of roles on jobs, such as Azure Batch Data Contributor."""
     account_endpoint: pulumi.Output[str]

@@ -20,6 +20,9 @@ class BudgetArgs(TypedDict):
     """Id of the resource group that is watched; or of a subscription, with ``by_tag``."""
     environment: str
     """The environment: the value of the tag ``environment`` on what it pays for, which ``by_tag`` asks for."""
+    team: NotRequired[str]
+    """With ``by_tag``: one team only, by the value of the tag ``team`` on what is that team's own. Default:
+    everything."""
     usd_per_month: float
     """What it may cost in a month, in USD, above 0. Azure takes the number in the currency of the bill."""
     emails: Sequence[str]
@@ -61,9 +64,8 @@ class Budget(pulumi.ComponentResource):
         super().__init__("gpufleet-azure:index:Budget", name, {}, opts)
         spoken = [("Actual", percent) for percent in args.get("actual_percents", ACTUAL_PERCENTS)]
         spoken += [("Forecasted", percent) for percent in args.get("forecast_percents", FORECAST_PERCENTS)]
-        tagged = consumption.BudgetComparisonExpressionArgs(
-            name="environment", operator="In", values=[args["environment"]]
-        )
+        key, value = ("team", args["team"]) if "team" in args else ("environment", args["environment"])
+        tagged = consumption.BudgetComparisonExpressionArgs(name=key, operator="In", values=[value])
         budget = consumption.Budget(
             f"{name}-budget",
             scope=args["scope"],

@@ -14,7 +14,7 @@ The group that AKS makes for nodes carries the cluster's tags, and is the cluste
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gpufleet.adopt import Found
+from gpufleet.adoption.found import Found
 from gpufleet.azure.arm_types import BUDGET, GROUP, ROLE, Row, found_at, inside, row_of, rows, tags_of, watched
 from gpufleet.preflight.azure.arm import Arm
 

@@ -48,7 +48,9 @@ class NfsShare(pulumi.ComponentResource):
     """
 
     account_name: pulumi.Output[str]
+    """The storage account of the share."""
     share: pulumi.Output[str]
+    """Its name."""
     place: pulumi.Output[str]
     """Source of a `gpufleet.kubernetes.SharedVolume`: <resource group>/<account>/<share>, once it can be mounted."""
 

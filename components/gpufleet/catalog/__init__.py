@@ -15,6 +15,7 @@ from gpufleet.catalog.records import (
     AwsZone,
     AzureGpuSize,
     GpuType,
+    NetworkQuota,
     Price,
     Quota,
     ServicePrice,
@@ -31,6 +32,7 @@ __all__ = [
     "Catalog",
     "CatalogError",
     "GpuType",
+    "NetworkQuota",
     "Price",
     "Quota",
     "ServicePrice",
@@ -41,6 +43,7 @@ __all__ = [
     "azure",
     "eks_zones",
     "gpu_type",
+    "gpu_types",
     "same_family",
     "user_folder",
 ]
@@ -68,6 +71,11 @@ def user_folder(cloud: str) -> Path | None:
         return None
     data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")  # noqa: PTH111 - never raises
     return Path(chosen, cloud) if chosen else Path(data, "gpufleet", "catalog", cloud)
+
+
+def gpu_types() -> dict[str, GpuType]:
+    """The GPU types of every cloud, by name."""
+    return {**aws().types, **azure().types}
 
 
 def gpu_type(name: str) -> AwsGpuType:

@@ -1,11 +1,22 @@
 """Facts about one cloud, looked up by name. Files are read when first asked for."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from gpufleet.catalog.reading import EDITION, CatalogError, read_edition, read_records
-from gpufleet.catalog.records import GpuType, Price, Quota, Record, ServicePrice, SpotPrice, Zone, ZoneOffer
+from gpufleet.catalog.records import (
+    GpuType,
+    NetworkQuota,
+    Price,
+    Quota,
+    Record,
+    ServicePrice,
+    SpotPrice,
+    Zone,
+    ZoneOffer,
+)
 
 T = TypeVar("T", bound=GpuType)
 R = TypeVar("R", bound=Record)
@@ -77,6 +88,11 @@ class Catalog(Generic[T]):
         return {(key[0], key[1]): record for key, record in self.records("quotas.json", Quota).items()}
 
     @cached_property
+    def network_quotas(self) -> dict[str, NetworkQuota]:
+        """Quotas on addresses, networks and their gateways, by what is counted. AWS only: CatalogError on Azure."""
+        return {key[0]: record for key, record in self.records("network_quotas.json", NetworkQuota).items()}
+
+    @cached_property
     def service_prices(self) -> dict[tuple[str, str, str], ServicePrice]:
         """Prices of what surrounds a pool, by service, item and region."""
         prices = self.records("service_prices.json", ServicePrice)
@@ -112,9 +128,17 @@ class Catalog(Generic[T]):
             return offer.zone_ids
         return () if self.kind.OFFERS_COMPLETE else None
 
+    @cached_property
+    def _offering(self) -> Mapping[str, set[str]]:
+        """Type -> regions with an offer of it."""
+        found: dict[str, set[str]] = {}
+        for name, region in self.offers:
+            found.setdefault(name, set()).add(region)
+        return found
+
     def regions_with(self, type_name: str) -> tuple[str, ...]:
         """Regions that offer a type in some zone, and where offers are not complete also those with a price for it."""
-        offering = {region for name, region in self.offers if name == type_name}
+        offering = set(self._offering.get(type_name, ()))
         if not self.kind.OFFERS_COMPLETE:
             offering |= {key[1] for key, price in self.prices.items() if key[0] == type_name and price.usd_per_hour}
         return tuple(sorted(offering))

@@ -231,13 +231,34 @@ class Quota(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class NetworkQuota(Record):
+    """The service quota of AWS on what a network is made of, counted by region, and NAT gateways by zone."""
+
+    KEY = ("counted",)
+
+    counted: str
+    """elastic_ips, internet_gateways, nat_gateways or vpcs."""
+    service: str
+    """As Service Quotas calls it: ec2 or vpc."""
+    code: str
+    raised_by: str
+    """Code of the quota by which AWS raises it: that of internet gateways goes up with the one of VPCs."""
+    source: str
+    as_of: str
+
+
+@dataclass(frozen=True, slots=True)
 class ServicePrice(Record):
     """Price of something around the GPU nodes, before tax: a control plane, a NAT gateway, storage, transfer.
 
     Items of AWS, by service (for each the unit that one price is for):
-    eks: cluster (hour, standard support), cluster-extended-support (hour, instead of cluster)
+    eks: cluster (hour, standard support), cluster-extended-support (hour, instead of cluster), hybrid-vcpu (vCPU-hour
+         of own servers), and of what a month has above as many: hybrid-vcpu-above-576000, hybrid-vcpu-above-1152000,
+         hybrid-vcpu-above-5760000, hybrid-vcpu-above-11520000
     vpc: nat-gateway (hour), nat-gateway-data (GB), public-ipv4 (hour of one address in use), interface-endpoint (hour
-         in one zone), interface-endpoint-data (GB), cross-zone-transfer (GB; billed on both sides: twice for a GB)
+         in one zone), interface-endpoint-data (GB), cross-zone-transfer (GB; billed on both sides: twice for a GB),
+         vpn-connection (hour of both tunnels), data-out (GB to the internet, so also through a VPN)
+    directconnect: data-out (GB); datasync: copied (GB)
     efs: standard-storage, standard-ia-storage, one-zone-storage (GB-month), elastic-read, elastic-write (GB),
          provisioned-throughput (MBps-month)
     ebs: gp3-storage (GB-month), gp3-iops (IOPS-month, above 3,000), gp3-throughput (MBps-month, above 125 MB/s)
@@ -256,7 +277,7 @@ class ServicePrice(Record):
     """What is counted, for instance cluster, nat-gateway, standard-storage, m7i.large."""
     region: str
     unit: str
-    """What one price is for: hour, GB (moved), GB-month (kept), key-month, IOPS-month or MBps-month."""
+    """What one price is for: hour, GB (moved), GB-month (kept), key-month, IOPS-month, MBps-month or vCPU-hour."""
     usd: float | None
     source: str
     as_of: str

@@ -8,13 +8,24 @@ import click
 from gpufleet.cli.adopt import adopt
 from gpufleet.cli.catalog import catalog
 from gpufleet.cli.check import check
+from gpufleet.cli.choose import choose
+from gpufleet.cli.comment import comment
 from gpufleet.cli.cost import cost
 from gpufleet.cli.data import data
+from gpufleet.cli.extend import extend
 from gpufleet.cli.images import images
 from gpufleet.cli.jobs import jobs
+from gpufleet.cli.nodes import nodes
 from gpufleet.cli.pool import pool
 from gpufleet.cli.preflight import preflight
+from gpufleet.cli.preview import preview
+from gpufleet.cli.ps import ps
+from gpufleet.cli.reap import reap
 from gpufleet.cli.rehearse import rehearse
+from gpufleet.cli.report import report
+from gpufleet.cli.stop import stop
+from gpufleet.cli.usage import usage
+from gpufleet.cli.users import users
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -23,5 +34,27 @@ def main() -> None:
     """Multi-node GPU training environments with Pulumi: rehearse them, repair them, know them."""
 
 
-for command in (adopt, catalog, check, cost, data, images, jobs, pool, preflight, rehearse):
+for command in (
+    adopt,
+    catalog,
+    check,
+    choose,
+    comment,
+    cost,
+    data,
+    extend,
+    images,
+    jobs,
+    nodes,
+    pool,
+    preflight,
+    preview,
+    ps,
+    reap,
+    rehearse,
+    report,
+    stop,
+    usage,
+    users,
+):
     main.add_command(command)

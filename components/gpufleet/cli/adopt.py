@@ -10,7 +10,7 @@ import click
 from gpufleet.cli.exits import for_the_user
 
 if TYPE_CHECKING:
-    from gpufleet.adopt import Inventory
+    from gpufleet.adoption.found import Inventory
     from gpufleet.engine import Engine
 
 
@@ -27,13 +27,13 @@ def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list
     After a crash of the engine in the middle of an `up`. In a rehearsal:
     gpufleet rehearse aws-dev -- gpufleet adopt aws-dev --unlock
     """
-    from gpufleet import adopt as adoption
-    from gpufleet.adopt import find_orphans, named
+    from gpufleet.adoption import taking_over
+    from gpufleet.adoption.orphans import find_orphans, named, refuse_unclear
 
     engine, inventory = _engine_and_inventory(program, environment)
     if unlock:
-        adoption.unlock(engine, environment)
-    mend = adoption.delete if delete else adoption.take_over
+        taking_over.unlock(engine, environment)
+    mend = taking_over.delete if delete else taking_over.take_over
     seen: set[tuple[str, str]] = set()
     # A thing without tags is only recognised once what it hangs on is in the state: look again until nothing is new.
     while True:
@@ -55,7 +55,7 @@ def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list
         words = "deleted" if delete else "taken over"
         left = len(orphans.unknown) + len(orphans.unclear)
         click.echo(f"{environment}: {len(seen)} {words}, {left} left; go on with `pulumi up`")
-    adoption.refuse_unclear(environment, orphans)
+    refuse_unclear(environment, orphans)
     return 0
 
 

@@ -12,6 +12,7 @@ from gpufleet.catalog import AwsGpuType, AzureGpuSize, Catalog, GpuType
 from gpufleet.catalog.quota_family import quotas_of
 from gpufleet.catalog.records import Record
 from gpufleet.catalog.search import Match
+from gpufleet.rules.wording import zones_shown
 
 if TYPE_CHECKING:
     from gpufleet.catalog.refresh import Downloads
@@ -36,7 +37,7 @@ def show_type(cloud: str, known: Catalog[AwsGpuType] | Catalog[AzureGpuSize], na
             sources.append(price.source)
         places.add_row(
             region,
-            _zones(known.zones_with(name, region)) or "none",
+            zones_shown(known.zones_with(name, region)) or "none",
             _usd(usd),
             _usd(None if usd is None else usd / record.gpus),
             _range(known.spot_range(name, region)),
@@ -67,7 +68,7 @@ def show_matches(matches: Sequence[tuple[Match, int]], today: date) -> None:
             _usd(match.usd),
             _usd(match.usd_per_gpu),
             _range(match.spot),
-            _zones(match.zone_ids),
+            zones_shown(match.zone_ids),
             _age(match.price, today) if match.price else "",
         )
     console.print(table)
@@ -105,16 +106,6 @@ def _console() -> Console:
     """Wide enough that no figure is cut; also for `| grep`."""
     width = Console().width
     return Console(highlight=False, markup=False, width=max(width, WIDTH), soft_wrap=True)
-
-
-def _zones(ids: Sequence[str] | None) -> str:
-    """use1-az1,2,6 for zones whose ids differ in their last digits only; "" for no zone."""
-    if not ids:
-        return UNKNOWN if ids is None else ""
-    stem = ids[0].rstrip("0123456789")
-    if len(ids) == 1 or not all(zone.startswith(stem) for zone in ids):
-        return " ".join(ids)
-    return stem + ",".join(zone.removeprefix(stem) for zone in ids)
 
 
 def _facts(record: GpuType, known: Catalog[AwsGpuType] | Catalog[AzureGpuSize]) -> Iterator[tuple[str, str]]:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from gpufleet.cli.exits import for_the_user
-from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
-    from gpufleet.cost import Estimate, Usage
+    from gpufleet.cost.estimate import Estimate
     from gpufleet.plan import Plan
     from gpufleet.rules.judged import Judged
 
@@ -49,15 +48,20 @@ def cost(
 
     from rich.console import Console
 
-    from gpufleet.cost import estimate
     from gpufleet.cost.as_json import estimate_as_json
     from gpufleet.cost.as_table import print_estimate
-    from gpufleet.plan.preview import plan_of
+    from gpufleet.cost.estimate import estimate
+    from gpufleet.cost.usage import read_usage, read_usage_file
+    from gpufleet.plan.preview import config_of, plan_of, setting
+    from gpufleet.policies.configuration import read_policies
 
     said, seen_on = _preview(environment, program, preview)
     plan = plan_of(said, str(preview or environment))
-    found = estimate(plan, _usage(said, usage_file), date.today())
-    findings = _findings(plan, found, _policy_config(policy_config), _setting(said, "suppress"))
+    config = config_of(said)
+    usage = read_usage_file(usage_file) if usage_file else read_usage(setting(config, "usage"), "gpufleet:usage")
+    found = estimate(plan, usage, date.today())
+    policies = read_policies(policy_config) if policy_config else {}
+    findings = _findings(plan, found, policies, setting(config, "suppress"))
     if as_json:
         click.echo(json.dumps(estimate_as_json(found, seen_on, findings), indent=2))
     else:
@@ -68,35 +72,13 @@ def cost(
 def _preview(environment: str | None, program: Path, file: Path | None) -> tuple[object, str]:
     """What a preview says, and where it is from."""
     if file is not None:
-        return _json(file, "give the output of `pulumi preview --json`"), f"by the preview in {file}"
+        from gpufleet.plan.preview import read_preview
+
+        return read_preview(file), f"by the preview in {file}"
     from gpufleet_rehearsal.planning import previewed
 
     assert environment is not None
     return previewed(program, environment), "made from nothing on stand-ins for the clouds, without credentials"
-
-
-def _usage(preview: object, file: Path | None) -> "Usage":
-    from gpufleet.cost.usage import read_usage, read_usage_file
-
-    return read_usage_file(file) if file else read_usage(_setting(preview, "usage"), "gpufleet:usage")
-
-
-def _setting(preview: object, key: str) -> object:
-    """A key of ours in the stack's configuration, which a preview repeats; structured values are JSON in it."""
-    config = preview.get("config") if isinstance(preview, dict) else None
-    value: object = config.get(f"gpufleet:{key}") if isinstance(config, dict) else None
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
-
-
-def _policy_config(file: Path | None) -> Mapping[str, Mapping[str, object]]:
-    """Configuration by policy. A policy that is only given an enforcement level has none."""
-    content = _json(file, "give the file of --policy-pack-config") if file else {}
-    if not isinstance(content, dict):
-        raise UserError(f'{file}: is no JSON object; write {{"cost": {{...}}, "ownership": {{...}}}}')
-    return {name: each for name, each in content.items() if isinstance(each, dict)}
 
 
 def _findings(
@@ -119,12 +101,3 @@ def _findings(
         Judged(each.resource, each.finding, each.urn, suppression_of(each.resource, each.finding, covered))
         for each in judged
     ]
-
-
-def _json(file: Path, wanted: str) -> object:
-    try:
-        found: object = json.loads(file.read_text(encoding="utf-8"))
-        return found
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
-        raise UserError(f"{file}: {reason}; {wanted}") from error

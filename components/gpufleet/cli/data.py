@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from gpufleet.cli.environments import api_of, of_environment, settings_of
+from gpufleet.cli.environments import api_of, asked, of_environment, settings_of, user_option
 from gpufleet.cli.exits import for_the_user
 from gpufleet.errors import UserError
 
@@ -48,6 +48,7 @@ def data() -> None:
 @click.argument("remote")
 @to_option
 @image_option
+@user_option
 @for_the_user
 def put(
     environment: str, local: Path, remote: str, program: Path, outputs: Path | None, kind: str | None, image: str | None
@@ -73,6 +74,7 @@ def put(
 @click.argument("local", type=click.Path(path_type=Path))
 @to_option
 @image_option
+@user_option
 @for_the_user
 def get(
     environment: str, remote: str, local: Path, program: Path, outputs: Path | None, kind: str | None, image: str | None
@@ -92,6 +94,7 @@ def get(
 @click.argument("remote", default=".")
 @to_option
 @image_option
+@user_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @for_the_user
 def list_(
@@ -165,9 +168,11 @@ def _volume(settings: "Settings", image: str | None) -> Iterator["SharedFiles"]:
     from gpufleet.jobs.kubernetes.data_pod import IMAGE, running
     from gpufleet.jobs.kubernetes.pod_command import run
     from gpufleet.jobs.kubernetes.shared_files import SharedFiles
+    from gpufleet.users.known import who
 
     api = api_of(settings)
-    with running(api, settings, image or IMAGE) as pod:
+    user = who(settings.users, asked("user"), settings.environment)
+    with running(api, settings, image or IMAGE, user=user) as pod:
 
         def there(command: Sequence[str], given: Iterable[bytes]) -> Iterator[bytes]:
             return run(api, settings.namespace, pod, command, given)

@@ -21,9 +21,29 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_KEY = "gpufleet.cli"
+
+
+def _kept(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    context.meta[f"{_KEY}.{parameter.name}"] = value
+
+
+def asked(option: str) -> str | None:
+    """What this command was given for `--team` or `--user`, which no command needs but by the settings below."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(f"{_KEY}.{option}") if context else None
+
+
+team_option = click.option(
+    "--team", metavar="NAME", expose_value=False, callback=_kept, help="Whose, where several teams share a cluster."
+)
+user_option = click.option(
+    "--user", metavar="NAME", expose_value=False, callback=_kept, help="Whose files. Default: you, if there are users."
+)
+
 on_option = click.option(
     "--on",
-    type=click.Choice(["kubernetes", "batch", "azure-batch"]),
+    type=click.Choice(["kubernetes", "batch", "azure-batch", "slurm", "hosts"]),
     help="What runs the jobs. Default: as the environment's stack says.",
 )
 
@@ -31,8 +51,9 @@ on_option = click.option(
 def of_environment(command: F) -> F:
     """The argument and the options that say which environment is meant."""
     for option in (
+        team_option,
         click.option("--outputs", type=click.Path(path_type=Path),
-                     help="Output of `pulumi stack output --json --show-secrets`. Default: asked of the stack."),
+                     help="Output of `pulumi stack output --json --show-secrets`, or YAML. Default: the stack's."),
         click.option("--program", default=".", type=click.Path(path_type=Path),
                      help="Pulumi project. Default: here or above."),
         click.argument("environment"),
@@ -41,18 +62,20 @@ def of_environment(command: F) -> F:
     return command
 
 
-def settings_of(environment: str, program: Path, outputs: Path | None, on: str | None = None) -> "Settings":
+def settings_of(
+    environment: str, program: Path, outputs: Path | None, on: str | None = None, team: str | None = None
+) -> "Settings":
     """What the environment's jobs need to know.
 
     program: the Pulumi project. outputs: a file with the stack's outputs, for who has no access to its state. on: what
-    runs its jobs, one of `gpufleet.jobs.settings.BACK_ENDS`; default as its stack says.
+    runs its jobs, one of `gpufleet.jobs.settings.BACK_ENDS`; default as its stack says. team: default as asked for.
     Errors: UserError.
     """
     from gpufleet.jobs.settings import settings_from
 
     home = _rehearsal(program)
-    told = _read(outputs) if outputs else _engine(home, program, environment).outputs(environment, secrets=True)
-    settings = settings_from(told, environment, on)
+    told = _told(home, environment, program, outputs)
+    settings = settings_from(told, environment, on, team or asked("team"))
     if home is None:
         return settings
     if settings.on == "batch" and "AWS_ENDPOINT_URL" not in os.environ:
@@ -63,9 +86,24 @@ def settings_of(environment: str, program: Path, outputs: Path | None, on: str |
         )
     if settings.on == "azure-batch":
         _only_elsewhere(environment)
+    if settings.on in ("slurm", "hosts"):
+        # They are there already: a job would run on the real ones.
+        raise UserError(
+            f"{environment}: a rehearsal plays neither Slurm nor hosts; leave it (`exit`), or rehearse jobs on a "
+            "cluster, `gpufleet rehearse aws-dev`"
+        )
     if settings.on != "kubernetes":
         return settings
     return replace(settings, kubeconfig=home.control_plane.instead_of(settings.kubeconfig, environment))
+
+
+def outputs_of(environment: str, program: Path, outputs: Path | None) -> Mapping[str, object]:
+    """The stack's outputs with their secrets; arguments as of `settings_of`. Errors: UserError."""
+    return _told(_rehearsal(program), environment, program, outputs)
+
+
+def _told(home: "Home | None", environment: str, program: Path, outputs: Path | None) -> Mapping[str, object]:
+    return _read(outputs) if outputs else _engine(home, program, environment).outputs(environment, secrets=True)
 
 
 def _only_elsewhere(environment: str) -> None:
@@ -91,6 +129,14 @@ def backend_of(settings: "Settings", runnable_minutes: float | None = None) -> "
 
         minutes = WAITING_MINUTES if runnable_minutes is None else runnable_minutes
         return AzureBatchBackend(settings, lambda: _built_for_azure(settings), minutes)
+    if settings.on == "slurm":
+        from gpufleet.jobs.slurm.backend import SlurmBackend
+
+        return SlurmBackend(settings)
+    if settings.on == "hosts":
+        from gpufleet.jobs.hosts.backend import HostsBackend
+
+        return HostsBackend(settings)
     from gpufleet.jobs.kubernetes.backend import KubernetesBackend
 
     return KubernetesBackend(settings)
@@ -135,11 +181,27 @@ def _engine(home: "Home | None", program: Path, environment: str) -> "Engine":
 def _read(file: Path) -> Mapping[str, object]:
     made = "make it with `pulumi stack output --json --show-secrets`"
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        content = _yaml(file, text) if file.suffix in (".yaml", ".yml") else json.loads(text)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}; {made}") from error
     except ValueError as error:
         raise UserError(f"{file}: is not JSON: {error}; {made}") from error
     if not isinstance(content, dict):
         raise UserError(f"{file}: is no JSON object; {made}")
+    return content
+
+
+def _yaml(file: Path, text: str) -> object:
+    """What somebody has written by hand, for servers that no stack has made. Errors: UserError."""
+    import yaml
+
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise UserError(f"{file}: is no YAML: {' '.join(str(error).split())}") from error
+    jobs = content.get("jobs") if isinstance(content, dict) else None
+    if isinstance(jobs, dict) and True in jobs:
+        # To YAML 1.1 the key `on` is the truth.
+        jobs["on"] = jobs.pop(True)
     return content

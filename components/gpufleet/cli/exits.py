@@ -1,4 +1,4 @@
-"""How a command ends: what it raises for the user becomes one line, and exit code 1."""
+"""How a command ends: what it raises for the user becomes one line, and exit code 1; 130 after Ctrl-C."""
 
 import functools
 import sys
@@ -10,6 +10,9 @@ import click
 from gpufleet.errors import UserError
 
 P = ParamSpec("P")
+
+_INTERRUPTED = 130
+"""128 + SIGINT, as shells say it."""
 
 _EXTRAS = {
     "boto3": "accounts",
@@ -33,6 +36,10 @@ def for_the_user(command: Callable[P, int]) -> Callable[P, None]:
             sys.exit(command(*args, **kwargs))
         except UserError as error:
             raise click.ClickException(str(error)) from error
+        except KeyboardInterrupt:
+            # Commands that leave something behind say so themselves; click would end with 1, as after a fault.
+            click.echo("Error: interrupted", err=True)
+            sys.exit(_INTERRUPTED)
         except ModuleNotFoundError as error:
             package = (error.name or "").split(".")
             extra = _EXTRAS.get(".".join(package[:2])) or _EXTRAS.get(package[0], "accounts,aws,policies,rehearsal")

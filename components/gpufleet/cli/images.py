@@ -1,7 +1,9 @@
-"""`gpufleet images build|list`."""
+"""`gpufleet images build|list|sync|apptainer`."""
 
 import json
 import os
+import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,6 +108,68 @@ def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) 
         click.echo(f"{environment}: it has no repository")
     for name, image in rows:
         click.echo(f"{name}: " + (f"{image.tag}  {image.pinned}" if image else "none built yet"))
+    return 0
+
+
+@images.command()
+@click.argument("file", metavar="LIST", type=click.Path(path_type=Path))
+@click.option("--update", is_flag=True, help="Take tags that have moved; else what the lock file holds is kept.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and how much would be fetched.")
+@click.option("--only", multiple=True, metavar="SOURCE", help="As the list has it, with or without :TAG; repeatable.")
+@click.option("--cache", type=click.Path(path_type=Path), help="Default: gpufleet/images in the user's cache.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@for_the_user
+def sync(file: Path, update: bool, dry_run: bool, only: tuple[str, ...], cache: Path | None, as_json: bool) -> int:
+    """Copy the images of LIST into the own registry: pinned, wrapped, judged, and only what has changed.
+
+    \b
+    gpufleet images sync examples/images/images.yaml --dry-run
+    """
+    from gpufleet.images.builder import BuilderFailed
+    from gpufleet.images.mirror.sync import synced
+
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    chosen = (cache or home / "gpufleet" / "images").absolute()
+    try:
+        outcomes = synced(file, cache=chosen, say=_note, update=update, dry_run=dry_run, only=only)
+    except BuilderFailed as error:
+        _note(f"Error: {error}")
+        return error.code
+    for outcome in outcomes:
+        for line in outcome.notes:
+            _note(f"note: {line}")
+    for line in (line for outcome in outcomes for line in outcome.errors):
+        _note(f"Error: {line}")
+    if as_json:
+        click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=2))
+    else:
+        for outcome in outcomes:
+            missing = f"  {outcome.missing / 1e6:.1f} MB to fetch" if dry_run and outcome.missing is not None else ""
+            click.echo(f"{outcome.name}: {outcome.did}{missing}" + (f"  {outcome.image}" if outcome.image else ""))
+    return 1 if any(outcome.errors for outcome in outcomes) else 0
+
+
+@images.command()
+@click.argument("file", metavar="LIST", type=click.Path(path_type=Path))
+@click.option("--to", type=click.Path(path_type=Path), default=Path(), help="Directory of the recipes. Default: here.")
+@click.option("--from-source", is_flag=True, help="Take the source's registry, and put the same on top in the recipe.")
+@click.option("--only", multiple=True, metavar="SOURCE", help="As the list has it, with or without :TAG; repeatable.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@for_the_user
+def apptainer(file: Path, to: Path, from_source: bool, only: tuple[str, ...], as_json: bool) -> int:
+    """Write a recipe of Apptainer for each image of LIST, and print the lines that build them.
+
+    \b
+    gpufleet images apptainer images.yaml --to /nfs/team/images | sh -e
+    gpufleet jobs submit lab --image images/training-25.10-py3.sif --nodes 2 -- python3 train.py
+    """
+    from gpufleet.images.mirror.recipes import written
+
+    made = written(file, to, _note, source=from_source, only=only)
+    if as_json:
+        click.echo(json.dumps([asdict(each) for each in made], indent=2))
+    else:
+        click.echo("\n".join(f"(cd {shlex.quote(each.folder)} && {each.command})" for each in made))
     return 0
 
 

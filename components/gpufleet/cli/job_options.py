@@ -20,7 +20,8 @@ _OPTIONS = (
     click.option(
         "--image",
         metavar="NAME[:TAG]",
-        help="NAME alone: what `images build` pushed last. Default: that of the only repository.",
+        help="NAME alone: what `images build` pushed last. Default: that of the only repository. "
+        "Slurm, hosts: a .sif file, a URI for Apptainer, or none.",
     ),
     click.option("--name", metavar="NAME", help="Default: made from the command and the time."),
     click.option("--env", "variables", multiple=True, metavar="KEY=VALUE", help="For every rank."),
@@ -30,9 +31,21 @@ _OPTIONS = (
     click.option(
         "--after",
         metavar="JOB",
-        help="Run it when JOB has succeeded. AWS Batch waits itself; else it is waited for here, and submitted then.",
+        help="Run it when JOB has succeeded. AWS Batch and Slurm wait themselves; else it is waited for here, and then "
+        "submitted.",
     ),
-    click.option("--pool", metavar="NAME", help="Kubernetes, Azure Batch. Default: the environment's only one."),
+    click.option("--pool", metavar="NAME", help="Kubernetes, Azure Batch, Slurm. Default: the environment's only one."),
+    click.option("--gpu", metavar="MODEL", help="Kubernetes: GPU model of the nodes, such as V100, instead of a pool."),
+    click.option(
+        "--place",
+        metavar="PLACE",
+        help="Kubernetes: onprem or another place of own servers, cloud, or any. Default any.",
+    ),
+    click.option(
+        "--prefer",
+        metavar="PLACE",
+        help="Kubernetes, with --place any and no queue: taken while it has room. Default: own servers.",
+    ),
     click.option(
         "--grace",
         "grace_seconds",
@@ -44,9 +57,14 @@ _OPTIONS = (
     click.option(
         "--volume-claim", metavar="NAME", help="Kubernetes: mounted at /mnt. Default: the environment's shared volume."
     ),
-    click.option("--nodes", type=int, metavar="N", help="AWS Batch, Azure Batch: nodes of a job. Default 1."),
     click.option(
-        "--script", metavar="PATH", help="Azure Batch: a file or directory here, sent to where the job starts."
+        "--user", metavar="NAME", help="Kubernetes: whose uid it runs under. Default: you, where there are users."
+    ),
+    click.option("--nodes", type=int, metavar="N", help="Batch, Slurm, hosts: nodes of a job. Default 1."),
+    click.option(
+        "--script",
+        metavar="PATH",
+        help="Azure Batch, Slurm, hosts: a file or directory here, sent to where the job starts.",
     ),
     click.option("--array", type=int, metavar="N", help="AWS Batch: so many children, each with its own index."),
     click.option(
@@ -55,9 +73,15 @@ _OPTIONS = (
     click.option(
         "--grid", "axes", multiple=True, metavar="NAME=A,B", help="AWS Batch: a child for each combination of values."
     ),
-    click.option("--vcpus", type=int, metavar="N", help="AWS Batch. Default: in proportion to the GPUs."),
-    click.option("--memory", "memory_gib", type=int, metavar="GIB", help="AWS Batch. Default: the same."),
-    click.option("--share", metavar="TEAM", help="AWS Batch: whose share of the queue. Default: the environment's."),
+    click.option(
+        "--vcpus", type=int, metavar="N", help="AWS Batch, Slurm. Default: in proportion to the GPUs; Slurm's own."
+    ),
+    click.option("--memory", "memory_gib", type=int, metavar="GIB", help="AWS Batch, Slurm. Default: the same."),
+    click.option(
+        "--share",
+        metavar="TEAM",
+        help="AWS Batch: whose share of the queue; Slurm: account. Default: the environment's.",
+    ),
     click.option(
         "--tag", "labels", multiple=True, metavar="KEY=VALUE", help="AWS Batch, Azure Batch: a tag of the job."
     ),

@@ -78,6 +78,11 @@ def _outputs(settings: "Settings") -> "batch.Outputs | azure_batch.Outputs":
 
         files = BlobFiles(settings.storage, blob_service(settings.storage), progress_lines())
         return AzureOutputs(files, settings.azure_batch, settings.environment)
+    if place := settings.slurm or settings.hosts:
+        raise UserError(
+            f"{settings.environment}: its jobs write to the shared files, {place.place.directory}/jobs/JOB/outputs; "
+            "copy them from there"
+        )
     if settings.batch is None:
         raise UserError(
             f"{settings.environment}: its jobs run on Kubernetes, and write to the shared volume; use "

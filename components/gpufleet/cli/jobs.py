@@ -24,7 +24,7 @@ why_after = click.option(
 
 @click.group()
 def jobs() -> None:
-    """Jobs on an environment's GPU nodes: MPI jobs on Kubernetes, or jobs on AWS Batch or Azure Batch."""
+    """Jobs on an environment's GPU nodes: on Kubernetes, AWS Batch, Azure Batch, Slurm or own hosts."""
 
 
 @jobs.command()
@@ -82,7 +82,8 @@ def submit(
         if followed(backend, earlier, logs=False, as_json=as_json, resume=again, stop="", left=left):
             raise UserError(f"{plan.name}: not submitted: {earlier}, which it comes after, has not succeeded")
     elif "after" in job:
-        note(f"{plan.name}: starts when {job['after']} has succeeded; AWS Batch waits for it, nothing has to run here")
+        waits = "Slurm" if settings.on == "slurm" else "AWS Batch"
+        note(f"{plan.name}: starts when {job['after']} has succeeded; {waits} waits for it, nothing has to run here")
     uid = backend.submit(plan, lambda text: note(f"note: {text}"))
     if as_json:
         click.echo(json.dumps({"event": "submitted", "name": plan.name, "uid": uid}))
@@ -183,7 +184,7 @@ def logs(
 def cancel(environment: str, job: str, program: Path, outputs: Path | None, on: str | None) -> int:
     """End a job. What it has written to the shared volume or to the bucket stays.
 
-    Kubernetes: it is deleted, with its pods and their logs. AWS Batch, Azure Batch: its log stays.
+    Kubernetes: it is deleted, with its pods and their logs. Elsewhere its log stays.
     """
     click.echo(backend_of(settings_of(environment, program, outputs, on)).cancel(job))
     return 0

@@ -10,7 +10,8 @@ from gpufleet.cli.exits import for_the_user
 
 if TYPE_CHECKING:
     from gpufleet.jobs.azure_batch.pool_size import PoolSize
-    from gpufleet.jobs.settings import Pool, Settings
+    from gpufleet.jobs.pool import Pool
+    from gpufleet.jobs.settings import Settings
 
 _UNTIL = "a `pulumi up` that changes the pool makes it what the configuration says"
 

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @for_the_user
 def preflight(environment: str, program: Path, preview: Path | None, strict: bool, as_json: bool) -> int:
-    """Ask the account whether ENVIRONMENT's GPU pools can be had, before anything is made.
+    """Ask the account whether ENVIRONMENT's GPU pools and network can be had, before anything is made.
 
-    Zones that offer the types, vCPU quotas against what is in use and may be, reservations, placement groups. Only
-    reads. What cannot be asked (no credentials, no permission) is a warning. In a rehearsal:
-    gpufleet rehearse aws-dev -- gpufleet preflight aws-dev
+    Zones that offer the types, vCPU quotas against what is in use and may be, reservations, placement groups; on AWS
+    the quotas on Elastic IPs, VPCs and gateways. Only reads. What cannot be asked (no credentials, no permission) is a
+    warning. In a rehearsal: gpufleet rehearse aws-dev -- gpufleet preflight aws-dev
     """
     from gpufleet.preflight.configuration import read_configuration
     from gpufleet.preflight.looking import look
@@ -51,10 +51,10 @@ def preflight(environment: str, program: Path, preview: Path | None, strict: boo
 def _plan_and_values(environment: str, program: Path, preview: Path | None) -> "tuple[Plan, Mapping[str, object], str]":
     """The plan, the stack's configuration, and the file that has it."""
     if preview is not None:
-        from gpufleet.plan.preview import read_preview
-        from gpufleet.preflight.configuration import values_in_preview
+        from gpufleet.plan.preview import config_of, plan_of, read_preview
 
-        return read_preview(preview), values_in_preview(preview), str(preview)
+        said = read_preview(preview)
+        return plan_of(said, str(preview)), config_of(said), str(preview)
     from gpufleet.preflight.configuration import values_in_file
     from gpufleet_rehearsal.home import Home
     from gpufleet_rehearsal.planning import planned

@@ -1,16 +1,17 @@
 """What surrounds the pools: each resource's charges, by the table in charges.json."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property
+from functools import cache, cached_property
 
 from gpufleet.cost.derived import access, account_holds, account_of, eks_support, file_tier, redundancy
 from gpufleet.cost.line import Amounts, Line, PriceTag, amount_of
 from gpufleet.cost.prices import node_price, service_price
 from gpufleet.cost.table import Charge, charges, why_free
-from gpufleet.cost.usage import HOURS, Usage
+from gpufleet.cost.usage import AMOUNTS, HOURS, Usage
 from gpufleet.plan.azure.type import AzureGraph, azure_type
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
 from gpufleet.plan.values import at, given
@@ -44,13 +45,21 @@ class Surroundings:
     @cached_property
     def lines(self) -> list[Line]:
         """One line for each charge of each resource."""
-        billed = [each for resource in self._managed for each in self._billed(resource)]
-        sharing: dict[str, int] = {}
-        for each in billed:
-            sharing[each.charge.by] = sharing.get(each.charge.by, 0) + 1
+        # A tier of a price is shared by the same resources as the first one.
+        sharing = Counter((each.charge.by, each.charge.above) for each in self._all_billed)
         # An amount of files that are read is shared by those who read, one of files that are kept by those who keep.
-        lines = [self._line(each, sharing[each.charge.by]) for each in billed]
+        lines = [self._line(each, sharing[each.charge.by, each.charge.above]) for each in self._all_billed]
         return [*lines, *self._between_zones()]
+
+    @cached_property
+    def assumed(self) -> frozenset[str]:
+        """The assumptions that the lines rest on: keys of AMOUNTS."""
+        moved = ["cross_zone_gb"] if any(self._between_zones()) else []
+        return frozenset(AMOUNTS) & {*moved, *(each.charge.by for each in self._all_billed)}
+
+    @cached_property
+    def _all_billed(self) -> Sequence[Billed]:
+        return [each for resource in self._managed for each in self._billed(resource)]
 
     @cached_property
     def free(self) -> Mapping[str, int]:
@@ -92,8 +101,15 @@ class Surroundings:
     def _billed(self, resource: Resource) -> Iterator[Billed]:
         for charge in charges().get(kind_of(resource.type), ()):
             applies = self._applies(resource, charge)
-            if applies is not False:
+            if applies is not False and self._reached(charge):
                 yield Billed(resource, charge, applies is True)
+
+    def _reached(self, charge: Charge) -> bool:
+        """Whether what is assumed of a month reaches the tier of a charge; what is not known reaches the first."""
+        if not charge.above:
+            return True
+        amount: float | None = getattr(self.usage, charge.by)
+        return amount is not None and amount * charge.hours > charge.above
 
     def _applies(self, resource: Resource, charge: Charge) -> bool | None:
         """Whether a resource has a charge; None when a property that decides it is not known."""
@@ -130,6 +146,8 @@ class Surroundings:
             amounts=self._amounts(resource, charge, sharing),
             committed=charge.committed,
         )
+        if billed.certain and charge.by in AMOUNTS and getattr(self.usage, charge.by) is None:
+            return replace(line, note=f"{charge.by} is not given, give it in gpufleet:usage")
         if billed.certain:
             return line
         decides = " and ".join([*charge.when, *charge.unless])
@@ -168,12 +186,19 @@ class Surroundings:
         elif charge.by in ("time", "month"):
             each = HOURS if charge.by == "time" else 1.0
         else:
-            each = getattr(self.usage, charge.by) / sharing
+            each = self._assumed(charge, sharing)
         each = None if each is None else max(0.0, self._capped(each, resource, charge) - charge.included)
         if each is not None and charge.moved:
             return Amounts.moved(each)
         times = self._number(resource, charge, charge.times) if charge.times else 1.0
         return Amounts.always(None if each is None or times is None else each * times)
+
+    def _assumed(self, charge: Charge, sharing: int) -> float | None:
+        """What a month has of something by the assumptions, in the tier of a charge, for one of those who share it."""
+        amount: float | None = getattr(self.usage, charge.by)
+        if amount is None:
+            return None
+        return (min(amount * charge.hours, charge.upto) - charge.above) / sharing
 
     def _capped(self, amount: float, resource: Resource, charge: Charge) -> float:
         """An assumed amount, where the resource cannot hold as much: what it can hold."""
@@ -198,6 +223,7 @@ class Surroundings:
         yield Line("data between zones, paid on both sides", (), price, amounts)
 
 
+@cache
 def kind_of(token: str) -> str:
     """A type token without an API version: azure-native:network:NatGateway."""
     found = azure_type(token)

@@ -8,7 +8,7 @@ from functools import cached_property
 from gpufleet.cost.around import Surroundings
 from gpufleet.cost.line import FIGURES, Line, PriceTag, Total, merged, total
 from gpufleet.cost.pools import PoolCost, pool_cost
-from gpufleet.cost.usage import AMOUNTS, Usage
+from gpufleet.cost.usage import AMOUNTS, OF_POOLS, Usage
 from gpufleet.plan.pools import planned_pools
 from gpufleet.plan.resource import Plan
 
@@ -19,6 +19,7 @@ class Estimate:
 
     around: lines of what surrounds the pools, each thing once. free: types that cost nothing by themselves, with the
     number of resources; not_priced: types that the table does not know, which are in no figure. types: all there are.
+    assumed: keys of the assumptions that figures rest on.
     """
 
     stack: str
@@ -29,6 +30,7 @@ class Estimate:
     free: Mapping[str, int]
     not_priced: Mapping[str, int]
     types: frozenset[str]
+    assumed: frozenset[str]
 
     @property
     def clouds(self) -> tuple[str, ...]:
@@ -51,8 +53,12 @@ class Estimate:
     @cached_property
     def gated(self) -> Total:
         """The ceiling without what was bought elsewhere: reserved nodes are paid for with or without this stack."""
-        lines = [line for pool, line in self.lines if not (pool and line.committed)]
-        return total(lines, "ceiling")
+        return total((line for pool, line in self.lines if not (pool and line.committed)), "ceiling")
+
+    @cached_property
+    def bought_elsewhere(self) -> Total:
+        """Reserved nodes that are paid for with or without this stack. The same in all three figures."""
+        return total((line for pool, line in self.lines if pool and line.committed), "ceiling")
 
     @property
     def unknowns(self) -> list[str]:
@@ -76,8 +82,9 @@ class Estimate:
 
     @property
     def assumptions(self) -> list[str]:
-        """Every assumption, in words."""
-        said = [f"assumed: {getattr(self.usage, key):g} {unit} {what}" for key, (unit, what) in AMOUNTS.items()]
+        """Every assumption that figures rest on, in words; what is not given is none."""
+        amounts = ((getattr(self.usage, key), *words) for key, words in AMOUNTS.items() if key in self.assumed)
+        said = [f"assumed: {amount:g} {unit} {what}" for amount, unit, what in amounts if amount is not None]
         return said + [f"assumed: {nodes} nodes of {pool} in busy hours" for pool, nodes in self.usage.busy_nodes]
 
 
@@ -101,4 +108,5 @@ def estimate(plan: Plan, usage: Usage | None = None, today: date | None = None) 
         free=around.free,
         not_priced=around.not_priced,
         types=frozenset(resource.type for resource in plan.resources),
+        assumed=around.assumed | (OF_POOLS if pools else frozenset()),
     )

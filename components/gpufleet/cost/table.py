@@ -1,12 +1,15 @@
 """Which resource types cost what, and which are free: the data files beside this module."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
+
+from gpufleet.cost.usage import HOURS
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +20,8 @@ class Charge:
     property:<path> for an amount that the resource itself states. times: property that says how many there are, a
     number or a list. when, unless: property -> values with (without) which the charge applies, null for none given.
     default: what a property is when it is not given. included: what costs nothing of the amount. most: property that
-    says how much there can be at most, where it is given. committed: paid whether used or not.
+    says how much there can be at most, where it is given. above, upto: the part of the stack's whole amount that has
+    this price; a part that the amount does not reach has no line. committed: paid whether used or not.
     `{property}` in what and item stands for the property's value; an item node:<type> is the price of a node.
     """
 
@@ -32,12 +36,19 @@ class Charge:
     default: Mapping[str, object] = field(default_factory=dict)
     included: float = 0.0
     most: str = ""
+    above: float = 0.0
+    upto: float = math.inf
     committed: bool = False
 
     @property
     def moved(self) -> bool:
         """Whether it is about something that is moved, and so only happens while there is work."""
         return self.unit == "GB"
+
+    @property
+    def hours(self) -> float:
+        """Hours of a month for which each of what is assumed is billed: 1 for what is billed by itself."""
+        return HOURS if self.unit == "vCPU-hour" else 1.0
 
 
 @cache

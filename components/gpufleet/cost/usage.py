@@ -46,8 +46,14 @@ class UsageArgs(TypedDict):
     """GB through interface endpoints and private endpoints. Default 100."""
     cross_zone_gb: NotRequired[float]
     """GB between zones, each counted once; where a stack has its subnets or pools in several. Default 100."""
+    site_gb: NotRequired[float]
+    """GB that leave the cloud for own servers, by a line or a sync. What comes in costs nothing. Default 100."""
+    sync_gb: NotRequired[float]
+    """GB that DataSync copies, in both directions. Default 500."""
     logs_gb: NotRequired[float]
     """GB that log groups and workspaces take in. Default 20."""
+    own_server_vcpus: NotRequired[float]
+    """vCPUs of all own servers that joined EKS as hybrid nodes, as `nproc` counts them. Default: not known."""
 
 
 class UsageError(UserError):
@@ -56,7 +62,7 @@ class UsageError(UserError):
 
 @dataclass(frozen=True)
 class Usage:
-    """`UsageArgs` with their defaults. Every default is a choice of ours, and every table lists them."""
+    """`UsageArgs` with their defaults, choices of ours that every table lists. None: not known."""
 
     busy_hours: float = 160
     disk_gib: float = 100
@@ -69,7 +75,10 @@ class Usage:
     nat_gb: float = 300
     endpoint_gb: float = 100
     cross_zone_gb: float = 100
+    site_gb: float = 100
+    sync_gb: float = 500
     logs_gb: float = 20
+    own_server_vcpus: float | None = None
     busy_nodes: tuple[tuple[str, int], ...] = ()
 
     def nodes_of(self, pool: str, desired: int | None) -> int | None:
@@ -94,9 +103,14 @@ AMOUNTS: Mapping[str, tuple[str, str]] = {
     "nat_gb": ("GB", "through NAT gateways"),
     "endpoint_gb": ("GB", "through private endpoints"),
     "cross_zone_gb": ("GB", "between zones"),
+    "site_gb": ("GB", "out to own servers"),
+    "sync_gb": ("GB", "copied by DataSync"),
     "logs_gb": ("GB", "of logs"),
+    "own_server_vcpus": ("vCPU", "of own servers in the cluster, all month"),
 }
 """Unit of each assumption, and what it counts, in the words of reports."""
+OF_POOLS = frozenset({"busy_hours", "disk_gib"})
+"""Assumptions that every pool rests on."""
 
 
 def read_usage(values: object, where: str) -> Usage:

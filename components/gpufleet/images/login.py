@@ -29,13 +29,15 @@ _AZ_SECONDS = 120
 
 
 @contextmanager
-def login_file(host: str, environment: Mapping[str, str] | None = None) -> Iterator[Path | None]:
+def login_file(
+    host: str, environment: Mapping[str, str] | None = None, *, entry: str | None = None
+) -> Iterator[Path | None]:
     """An auth file that holds the registry's login beside all that the user has; None where the user's is enough.
 
-    environment: variables that say where the user's files are; those of this process by default.
-    Errors: UserError when the cloud gives no login.
+    environment: variables that say where the user's files are; those of this process by default. entry: a login that
+    the caller has, as of `cloud_login`, which is then not asked. Errors: UserError when the cloud gives no login.
     """
-    entry = cloud_login(host)
+    entry = entry or cloud_login(host)
     if entry is None:
         yield None
         return

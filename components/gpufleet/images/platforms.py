@@ -4,7 +4,7 @@ import platform
 from collections.abc import Iterable
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.settings import Pool
+from gpufleet.jobs.pool import Pool
 from gpufleet.rules.wording import listed
 
 _OF_ARCHITECTURE = {"x86_64": "linux/amd64", "arm64": "linux/arm64"}

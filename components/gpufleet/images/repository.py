@@ -2,11 +2,10 @@
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.settings import repository_named
 from gpufleet.rules.wording import listed
 
 _TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
@@ -53,6 +52,15 @@ def chosen(repositories: Mapping[str, str], wanted: str | None, environment: str
             raise UserError(f"{environment}: repository={wanted}: no such repository; use {names}")
         name = found
     return Repository(name, repositories[name])
+
+
+def repository_named(repositories: Iterable[str], name: str) -> str | None:
+    """The repository of this name, or the only one whose path ends with it: training for dev/training."""
+    names = list(repositories)
+    if name in names:
+        return name
+    ends = [each for each in names if each.endswith(f"/{name}")]
+    return ends[0] if len(ends) == 1 else None
 
 
 def checked_tag(tag: str) -> str:

@@ -1,1 +1,5 @@
-"""Jobs: what runs on a fleet. Manifests here are plain data; nothing in this package imports pulumi."""
+"""Jobs: on the command line `gpufleet jobs`, in a notebook `gpufleet.jobs.submit`."""
+
+from gpufleet.jobs.from_notebook import Job, JobError, submit
+
+__all__ = ["Job", "JobError", "submit"]

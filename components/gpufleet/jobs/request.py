@@ -43,12 +43,22 @@ class JobRequest(TypedDict):
 
     pool: NotRequired[str]
     """Default: the environment's only one."""
+    gpu: NotRequired[str]
+    """GPU model of the nodes, for instance V100, instead of a pool."""
+    place: NotRequired[str]
+    """Where the nodes are: onprem or another place of own servers, cloud, or any. Default with gpu: any."""
+    prefer: NotRequired[str]
+    """With place any: the place that is taken while it has room. Default: that of own servers; with a queue its order
+    decides."""
     grace_seconds: NotRequired[int]
     """Default: what AWS's or Azure's Spot notice leaves."""
     image_pull_secret: NotRequired[str]
     """Default: the environment's."""
     volume_claim: NotRequired[str]
     """Default: the environment's shared volume."""
+    user: NotRequired[str]
+    """Kubernetes: the team's user under whose uid it runs. Default: whoever is logged in here, where the environment
+    has users; else uid 1000."""
 
     nodes: NotRequired[int]
     """Nodes of a multi-node job. Default: one; on AWS Batch of the definition of single jobs."""
@@ -72,26 +82,56 @@ class JobRequest(TypedDict):
 
 
 _AWS_ONLY = ("array", "params", "grid", "vcpus", "memory_gib", "share")
+_PLACES = ("gpu", "place", "prefer")
+_NOT_ON_OWN_SERVERS = {
+    **dict.fromkeys(("array", "params", "grid"), "is for AWS Batch (--on batch); submit each run"),
+    "tags": "is for AWS Batch and Azure Batch",
+    "grace_seconds": "is for Kubernetes",
+    "image_pull_secret": "is for Kubernetes; Apptainer pulls as you do, see `apptainer registry login`",
+    "volume_claim": "is for Kubernetes; the shared directory is there at its own path",
+    "user": "is for Kubernetes; here a job runs as who logs in on the servers, see ssh in the environment's outputs",
+    "shared_memory_gib": "is for Kubernetes and AWS Batch; on own servers a job has all of its node's",
+}
 _OTHERS = {
     "kubernetes": {
         **dict.fromkeys((*_AWS_ONLY, "nodes", "tags"), "is for AWS Batch (--on batch)"),
         "script": "is for Azure Batch (--on azure-batch); on Kubernetes copy it with `gpufleet data put`",
     },
     "batch": {
+        **dict.fromkeys(_PLACES, "is for Kubernetes; on AWS Batch the queue finds the nodes, use --queue"),
         "pool": "is for Kubernetes; on AWS Batch the queue finds the nodes, use --queue",
         "grace_seconds": "is for Kubernetes; AWS Batch always gives 30 s",
+        "user": "is for Kubernetes; on AWS Batch the access point of the shared files says whose they are",
         "image_pull_secret": "is for Kubernetes; on AWS Batch the job definition's execution role pulls",
         "volume_claim": "is for Kubernetes; on AWS Batch the job definition mounts the shared files",
         "script": "is for Azure Batch (--on azure-batch); on AWS Batch the image has the program",
     },
     "azure-batch": {
+        **dict.fromkeys(_PLACES, "is for Kubernetes; on Azure Batch a pool has the nodes, use --pool"),
         **dict.fromkeys(_AWS_ONLY, "is for AWS Batch (--on batch)"),
         "array": "is for AWS Batch (--on batch); on Azure Batch submit each run",
         "queue": "is for Kubernetes and AWS Batch; on Azure Batch a pool has the nodes, use --pool",
         "grace_seconds": "is for Kubernetes; Azure Batch does not say how long it waits",
+        "user": "is for Kubernetes; on Azure Batch a job runs as the pool's own user",
         "image_pull_secret": "is for Kubernetes; on Azure Batch the pool's identity pulls",
         "volume_claim": "is for Kubernetes; on Azure Batch the pool mounts the storage account's containers",
         "shared_memory_gib": "is for Kubernetes and AWS Batch; on Azure Batch containers have all of their node's",
+    },
+    "slurm": {
+        **_NOT_ON_OWN_SERVERS,
+        "queue": "is for Kubernetes and AWS Batch; on Slurm a pool names the partition, use --pool",
+        "place": "is for Kubernetes; on Slurm use --pool or --gpu",
+        "prefer": "is for Kubernetes; on Slurm use --pool or --gpu",
+    },
+    "hosts": {
+        **_NOT_ON_OWN_SERVERS,
+        **dict.fromkeys(
+            ("queue", "pool", "share"), "is for clusters with a scheduler; hosts are taken when they are free"
+        ),
+        **dict.fromkeys(
+            ("gpu", "place", "prefer"), "is for Kubernetes; list hosts alike in an environment of their own"
+        ),
+        **dict.fromkeys(("vcpus", "memory_gib"), "is for AWS Batch and Slurm; a job on hosts has all of them"),
     },
 }
 """Keys that a back end does not know, and why."""

@@ -1,94 +1,26 @@
 """What an environment's jobs need to know, from the outputs of its stack: nobody types it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from gpufleet.catalog import GpuType, aws, azure
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.settings import AzureBatchOutput, AzureBatchSettings, azure_batch_settings
+from gpufleet.images.repository import repository_named
+from gpufleet.jobs.azure_batch.settings import AzureBatchSettings, azure_batch_settings
 from gpufleet.jobs.azure_storage.places import AzureStorage, azure_storage
 from gpufleet.jobs.batch.settings import BatchSettings, batch_settings
-from gpufleet.pool import Taint
+from gpufleet.jobs.hosts.settings import HostsSettings, hosts_settings
+from gpufleet.jobs.pool import Pool, pool_told
+from gpufleet.jobs.slurm.settings import SlurmSettings, slurm_settings
 from gpufleet.rules.wording import listed, use_one_of
+from gpufleet.users.known import users_told
+from gpufleet.users.user import User
 
-BACK_ENDS = ("kubernetes", "batch", "azure-batch")
-"""What runs jobs, by the words of `--on`: Kubernetes, AWS Batch, Azure Batch."""
+BACK_ENDS = ("kubernetes", "batch", "azure-batch", "slurm", "hosts")
+"""What runs jobs, by the words of `--on`: Kubernetes, AWS Batch, Azure Batch, a Slurm cluster, own servers over ssh."""
 
 Recorded = Callable[[], Mapping[str, str]]
 """Asks for the image that each repository's jobs run, by the repository's name: what `gpufleet images build` wrote."""
-
-
-class PoolOutput(TypedDict, total=False):
-    """One GPU pool, as the stack's output `jobs` tells it."""
-
-    types: Sequence[str]
-    """Instance types or VM sizes."""
-    zones: Sequence[str]
-    """Zone ids."""
-    network: str
-    """plain, efa or infiniband."""
-    max: int
-    """Most nodes."""
-    label: str
-    """Value of gpufleet.dev/pool on its nodes. Default: the pool's name."""
-    taints: Sequence[Taint]
-    """Its own taints, besides the one of all GPU nodes."""
-
-
-class JobsOutput(TypedDict, total=False):
-    """The stack's output `jobs`; where `on` is batch, with the keys of `gpufleet.jobs.batch.settings.BatchOutput`."""
-
-    on: str
-    """What runs the jobs: one of BACK_ENDS. Default: kubernetes."""
-    namespace: str
-    """The team's namespace. Default: default."""
-    pools: Mapping[str, PoolOutput]
-    volume_claim: str
-    """The claim of the shared volume, mounted at /mnt."""
-    service_account: str
-    image_pull_secret: str
-    queue: str
-    """The team's LocalQueue, where Kueue is installed."""
-    azure_batch: AzureBatchOutput
-    """Azure Batch, where the stack has an account; it may run jobs beside a cluster, with pools of its own."""
-
-
-@dataclass(frozen=True)
-class Pool:
-    """A pool that jobs run on. records: of its types in the catalog; types that it does not know are left out.
-
-    label: of its nodes, gpufleet.dev/pool. taints: its own.
-    """
-
-    name: str
-    types: Sequence[str]
-    zones: Sequence[str]
-    network: str
-    max: int | None
-    records: Sequence[GpuType]
-    label: str
-    taints: Sequence[Taint] = ()
-
-    @property
-    def gpus(self) -> int | None:
-        """GPUs that every node of the pool has; None where the catalog does not know all types."""
-        whole = self.records and len(self.records) == len(self.types)
-        return min(record.gpus for record in self.records) if whole else None
-
-    @property
-    def network_gbps(self) -> float | None:
-        """The network bandwidth that every node reaches; None where it is not known."""
-        speeds = [record.network_gbps for record in self.records]
-        known = [speed for speed in speeds if speed is not None]
-        return min(known) if known and len(known) == len(self.types) else None
-
-    @property
-    def efa(self) -> int:
-        """EFA interfaces of every node; 0 where the pool does not use them."""
-        if self.network != "efa" or not self.records:
-            return 0
-        return min(int(getattr(record, "efa_interfaces", 0)) for record in self.records)
 
 
 @dataclass(frozen=True)
@@ -112,12 +44,23 @@ class Settings:
     azure_batch: AzureBatchSettings | None = None
     storage: AzureStorage | None = None
     """The storage account beside Azure Batch, whatever runs the jobs."""
+    slurm: SlurmSettings | None = None
+    """Where Slurm runs the jobs."""
+    hosts: HostsSettings | None = None
+    """Where own servers without a scheduler run them."""
+    team: str | None = None
+    """The team, where several share the cluster."""
+    project: str | None = None
+    users: Mapping[str, User] = field(default_factory=dict)
+    """The team's users by name; where there are none, jobs run as uid 1000 of their image."""
 
     @property
     def on(self) -> str:
         """What runs the jobs: one of BACK_ENDS."""
         if self.azure_batch:
             return "azure-batch"
+        if self.slurm or self.hosts:
+            return "slurm" if self.slurm else "hosts"
         return "batch" if self.batch else "kubernetes"
 
     def pool(self, name: str | None) -> Pool:
@@ -166,17 +109,11 @@ class Settings:
         return image
 
 
-def repository_named(repositories: Iterable[str], name: str) -> str | None:
-    """The repository of this name, or the only one whose path ends with it: training for dev/training."""
-    names = list(repositories)
-    if name in names:
-        return name
-    ends = [each for each in names if each.endswith(f"/{name}")]
-    return ends[0] if len(ends) == 1 else None
-
-
-def settings_from(outputs: Mapping[str, object], environment: str, on: str | None = None) -> Settings:
-    """Read a stack's outputs, shown with their secrets. on: one of BACK_ENDS; default as the outputs say.
+def settings_from(
+    outputs: Mapping[str, object], environment: str, on: str | None = None, team: str | None = None
+) -> Settings:
+    """Read a stack's outputs, shown with their secrets. on: one of BACK_ENDS; default as the outputs say. team: whose
+    namespace, where several teams share the cluster.
 
     Errors: UserError when there is no cluster in them (on AWS Batch: no queue, on Azure Batch: no account), or what is
     there is not what a stack of gpufleet gives.
@@ -187,13 +124,14 @@ def settings_from(outputs: Mapping[str, object], environment: str, on: str | Non
         raise UserError(f"{environment}: the stack's output jobs.on={on}: {use_one_of(on, BACK_ENDS)}")
     if on == "kubernetes":
         _look_at_kubeconfig(outputs, environment)
+    jobs = _of_team(jobs, environment, team)
     azure_batch = azure_batch_settings(jobs, environment) if on == "azure-batch" else None
     pools = _mapping(_mapping(jobs, "azure_batch", environment) if azure_batch else jobs, "pools", environment)
     return Settings(
         environment=environment,
         kubeconfig=outputs.get("kubeconfig"),
         namespace=str(jobs.get("namespace") or "default"),
-        pools={name: _pool(name, each) for name, each in pools.items()},
+        pools={name: pool_told(name, each) for name, each in pools.items()},
         repositories={name: str(url) for name, url in _mapping(outputs, "registry_urls", environment).items()},
         volume_claim=_text(jobs, "volume_claim"),
         service_account=_text(jobs, "service_account"),
@@ -202,7 +140,27 @@ def settings_from(outputs: Mapping[str, object], environment: str, on: str | Non
         batch=batch_settings(jobs, environment) if on == "batch" else None,
         azure_batch=azure_batch,
         storage=azure_storage(jobs, environment),
+        slurm=slurm_settings(jobs, environment) if on == "slurm" else None,
+        hosts=hosts_settings(jobs, environment) if on == "hosts" else None,
+        team=_text(jobs, "team"),
+        project=_text(jobs, "project"),
+        users=users_told(_mapping(jobs, "users", environment), jobs.get("gid")),
     )
+
+
+def _of_team(jobs: Mapping[str, Any], environment: str, team: str | None) -> Mapping[str, Any]:
+    """The output with what the team has instead of others. Errors: UserError when it is not clear which team."""
+    teams = _mapping(jobs, "teams", environment)
+    if not teams:
+        if team is not None:
+            raise UserError(f"{environment}: team={team}: the environment has one team only; leave --team out")
+        return jobs
+    if team is None and len(teams) > 1:
+        raise UserError(f"{environment}: which team? use --team {listed(sorted(teams))}")
+    team = team or next(iter(teams))
+    if team not in teams:
+        raise UserError(f"{environment}: team={team}: no such team; {use_one_of(team, sorted(teams))}")
+    return {**jobs, **teams[team], "team": team}
 
 
 def _look_at_kubeconfig(outputs: Mapping[str, object], environment: str) -> None:
@@ -215,23 +173,6 @@ def _look_at_kubeconfig(outputs: Mapping[str, object], environment: str) -> None
             f"{environment}: the kubeconfig is hidden in these outputs; write them with "
             f"`pulumi stack output -s {environment} --json --show-secrets`"
         )
-
-
-def _pool(name: str, output: Any) -> Pool:  # noqa: ANN401 - JSON
-    types = list(output.get("types") or [])
-    known: dict[str, GpuType] = {**aws().types, **azure().types}
-    most = output.get("max")
-    return Pool(
-        name=name,
-        types=types,
-        zones=list(output.get("zones") or []),
-        network=str(output.get("network") or "plain"),
-        # Pulumi's outputs have no whole numbers: 2 comes back as 2.0.
-        max=None if most is None else int(most),
-        records=[known[each] for each in types if each in known],
-        label=str(output.get("label") or name),
-        taints=list(output.get("taints") or []),
-    )
 
 
 def _mapping(values: Mapping[str, Any], key: str, environment: str) -> Mapping[str, Any]:

@@ -71,7 +71,13 @@ def plan_operator(args: MpiOperatorArgs) -> list[dict[str, Any]]:
 
 
 def _prepared(document: dict[str, Any], image: str | None) -> dict[str, Any]:
-    """The controller with limits for many workers, and with an image of the customer's own; all else as it is."""
+    """The controller with limits for many workers, and with an image of the customer's own; all else as it is.
+
+    But for the rules of a role that is put together from others: they are the cluster's to write, and `rules: []` of
+    the manifest claims them, so that each later change of the role is refused (kubernetes/website#56495).
+    """
+    if "aggregationRule" in document:
+        return {key: value for key, value in document.items() if key != "rules"}
     if document["kind"] != "Deployment":
         return document
     pod = document["spec"]["template"]["spec"]

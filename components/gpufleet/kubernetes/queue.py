@@ -31,7 +31,13 @@ class Flavor(TypedDict):
     gpu: str
     """GPU model, as the label gpufleet.dev/gpu of the nodes says it, for instance H100."""
     zone: str
-    """Zone id of the nodes, for instance use1-az1."""
+    """Zone id of the nodes, for instance use1-az1; of own nodes the label gpufleet.dev/zone-id that they were given."""
+    place: NotRequired[str]
+    """Place of the nodes, as the label gpufleet.dev/place says it, for instance onprem. Jobs that name a place need
+    it. Default: any."""
+    pool: NotRequired[str]
+    """Pool of the nodes, as their label gpufleet.dev/pool says it: two pools of one GPU in one zone are two flavors.
+    Default: any."""
 
 
 class QueueArgs(TypedDict):
@@ -46,10 +52,16 @@ class QueueArgs(TypedDict):
     topology: NotRequired[bool]
     """True: jobs may ask to lie in one domain of the topology (zone, then node). For pools that do not shrink to 0:
     Kueue places on nodes that exist. Default false; flavors keep a job in one zone all the same."""
+    lend: NotRequired[bool]
+    """True: a team's jobs may start on quota that other teams leave idle, and keep it until they end: nothing is taken
+    from a running job. Default false."""
     install: NotRequired[bool]
     """False: Kueue is on the cluster already. Default true."""
     version: NotRequired[str]
     """Version of Kueue's chart. Default 0.19.2."""
+    local: NotRequired[bool]
+    """False: the queues in the namespaces are made apart, by `local_queue`, where the namespaces come after this. So a
+    namespace goes first, with its jobs: a quota stays as long as a job holds some of it. Default true."""
     labels: NotRequired[Mapping[str, str]]
     """Labels of the objects."""
 
@@ -74,6 +86,7 @@ def plan_flavors(name: str, args: QueueArgs) -> dict[str, dict[str, Any]]:
     flavors = {_CPU: flavor(_CPU, {})}
     for short, kind in args["flavors"].items():
         labels = {"gpufleet.dev/gpu": kind["gpu"], "gpufleet.dev/zone-id": kind["zone"]}
+        labels |= {f"gpufleet.dev/{key}": str(kind[key]) for key in ("place", "pool") if key in kind}
         spec = {"nodeLabels": labels, "nodeTaints": [taint]}
         flavors[short] = flavor(short, spec | ({"topologyName": name} if args.get("topology", False) else {}))
     return flavors
@@ -99,11 +112,14 @@ def plan_cluster_queue(name: str, args: QueueArgs, namespace: str) -> dict[str, 
         {"name": f"{name}-{short}", "resources": resources(int(quota.get(short, 0)))} for short in args["flavors"]
     ]
     flavors.append({"name": f"{name}-{_CPU}", "resources": resources(0)})
+    # Without reclaimWithinCohort, whose default is Never, what is lent comes back when the job ends.
+    lent = {"cohortName": name} if args.get("lend", False) else {}
     return {
         "apiVersion": _API,
         "kind": "ClusterQueue",
         "metadata": {"name": f"{name}-{namespace}"},
-        "spec": {
+        "spec": lent
+        | {
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
             "queueingStrategy": "BestEffortFIFO",
             "resourceGroups": [{"coveredResources": ["nvidia.com/gpu", *_UNLIMITED], "flavors": flavors}],
@@ -116,6 +132,14 @@ def plan_local_queue(name: str, namespace: str) -> dict[str, Any]:
     metadata = {"name": name, "namespace": namespace}
     spec = {"clusterQueue": f"{name}-{namespace}"}
     return {"apiVersion": _API, "kind": "LocalQueue", "metadata": metadata, "spec": spec}
+
+
+def local_queue(
+    name: str, namespace: str, labels: Mapping[str, str], opts: pulumi.ResourceOptions
+) -> pulumi.Output[str]:
+    """Make the queue of one team, of the component `name`; its name, for jobs. In Python only."""
+    made = kubernetes_object(f"{name}-queue-{namespace}", labelled(plan_local_queue(name, namespace), labels), opts)
+    return after(pulumi.Output.from_input(name), made)
 
 
 class Queue(pulumi.ComponentResource):
@@ -143,7 +167,9 @@ class Queue(pulumi.ComponentResource):
         queues: list[pulumi.Resource] = []
         for namespace in args["quotas"]:
             quota = self._object(f"{name}-quota-{namespace}", plan_cluster_queue(name, args, namespace), flavors)
-            queues.append(self._object(f"{name}-queue-{namespace}", plan_local_queue(name, namespace), [quota]))
+            if args.get("local", True):
+                quota = self._object(f"{name}-queue-{namespace}", plan_local_queue(name, namespace), [quota])
+            queues.append(quota)
         self.queue = after(pulumi.Output.from_input(name), *queues)
         self.register_outputs({"queue": self.queue})
 

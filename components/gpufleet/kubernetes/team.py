@@ -6,6 +6,8 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
+from gpufleet.kubernetes.registry_login import registry_login
+from gpufleet.kubernetes.user_lock import plan_user_lock
 from gpufleet.ordering import after
 from gpufleet.refusal import refuse_or_warn
 from gpufleet.rules import judge_arguments
@@ -13,6 +15,15 @@ from gpufleet.rules.kubernetes.team import judge_team
 
 METADATA_ADDRESS = "169.254.169.254/32"
 """Where AWS and Azure hand out a node's identity. Pod identities are elsewhere: 169.254.170.23 on EKS."""
+
+
+class UserArgs(TypedDict):
+    """A user's numbers on the shared files."""
+
+    uid: int
+    """User of their processes and files."""
+    gid: int
+    """Their own group."""
 
 
 class TeamArgs(TypedDict):
@@ -25,8 +36,10 @@ class TeamArgs(TypedDict):
     service_account: NotRequired[str]
     """Service account of jobs; it has no rights. Default trainer."""
     docker_config: NotRequired[pulumi.Input[str]]
-    """Login of a registry: the JSON of a .dockerconfigjson, as a secret; `ngc_login` writes it for nvcr.io. Default:
+    """Logins of registries: the JSON of a .dockerconfigjson, as a secret. Default:
     none; nodes of EKS and AKS pull from their cloud's registry without."""
+    ngc_key: NotRequired[pulumi.Input[str]]
+    """API key of NGC, as a secret: pods then pull from nvcr.io, beside what docker_config logs in to. Default: none."""
     pull_secret: NotRequired[str]
     """Name of the secret with that login. Default registry."""
     pod_security: NotRequired[str]
@@ -34,18 +47,17 @@ class TeamArgs(TypedDict):
     training with GPUs and EFA runs."""
     exception: NotRequired[str]
     """Why a level below restricted is needed, and what for; written on the namespace."""
+    users: NotRequired[Mapping[str, UserArgs]]
+    """Users by login name, whose jobs then run under their own uid; `gpufleet users read` writes the mapping. No pod
+    here mounts the shared files under other ids. Default: none; jobs run as uid 1000 of their image."""
+    gid: NotRequired[int]
+    """Group of the team's own files, which the jobs of its users have besides their own. Default: none."""
+    volume_claim: NotRequired[str]
+    """Claim of the shared files in this namespace, which goes with the users' ids only. Default shared."""
+    least_id: NotRequired[int]
+    """Least uid and gid of a person. Default 1000; older systems began at 500."""
     labels: NotRequired[Mapping[str, str]]
     """Labels of the objects, for instance owner, project, environment, expires-at."""
-
-
-def ngc_login(api_key: pulumi.Input[str]) -> pulumi.Output[str]:
-    """The registry login for nvcr.io, a secret: the user is literally $oauthtoken.
-
-    Source: docs.nvidia.com/ngc/latest/ngc-private-registry-user-guide.html
-    """
-    key = pulumi.Output.secret(api_key)
-    login = {"auths": {"nvcr.io": {"username": "$oauthtoken", "password": key}}}
-    return pulumi.Output.json_dumps(login)
 
 
 def plan_namespace(args: TeamArgs) -> dict[str, Any]:
@@ -73,7 +85,7 @@ def plan_service_account(args: TeamArgs) -> dict[str, Any]:
         "metadata": {"name": args.get("service_account", "trainer"), "namespace": args["namespace"]},
         "automountServiceAccountToken": False,
     }
-    if "docker_config" in args:
+    if _has_login(args):
         account["imagePullSecrets"] = [{"name": args.get("pull_secret", "registry")}]
     return account
 
@@ -123,7 +135,8 @@ def plan_role_binding(args: TeamArgs) -> dict[str, Any] | None:
 
 
 class Team(pulumi.ComponentResource):
-    """A team's namespace: Pod Security, network policies, a service account without rights, its registry's login.
+    """A team's namespace: Pod Security, network policies, a service account without rights, its registry's login, and
+    the ids of its users as the only ones for the shared files.
 
     Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
@@ -131,6 +144,7 @@ class Team(pulumi.ComponentResource):
     namespace: pulumi.Output[str]
     """Name of the namespace, for whoever is in it: made after it, deleted before it."""
     service_account: pulumi.Output[str]
+    """Name of the service account of jobs."""
     pull_secret: pulumi.Output[str | None]
     """Name of the secret with the registry's login; None without one."""
 
@@ -149,10 +163,14 @@ class Team(pulumi.ComponentResource):
             kubernetes_object(f"{name}-{policy}", labelled(document, labels), inside)
         if (binding := plan_role_binding(args)) is not None:
             kubernetes_object(f"{name}-role-binding", labelled(binding, labels), inside)
+        for part, document in plan_user_lock(args).items():
+            # In no namespace, so that it does not go with this one.
+            opts = pulumi.ResourceOptions(parent=self, depends_on=[namespace])
+            kubernetes_object(f"{name}-{part}", labelled(document, labels), opts)
         self.namespace = after(pulumi.Output.from_input(args["namespace"]), namespace)
         self.service_account = after(pulumi.Output.from_input(args.get("service_account", "trainer")), account)
         self.pull_secret = pulumi.Output.from_input(None)
-        if "docker_config" in args:
+        if _has_login(args):
             secret = kubernetes_object(f"{name}-pull-secret", labelled(_pull_secret(args), labels), inside)
             self.pull_secret = after(pulumi.Output.from_input(args.get("pull_secret", "registry")), secret)
         self.register_outputs(
@@ -169,11 +187,15 @@ class Team(pulumi.ComponentResource):
         return self._namespace
 
 
+def _has_login(args: TeamArgs) -> bool:
+    return "docker_config" in args or "ngc_key" in args
+
+
 def _pull_secret(args: TeamArgs) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "type": "kubernetes.io/dockerconfigjson",
         "metadata": {"name": args.get("pull_secret", "registry"), "namespace": args["namespace"]},
-        "stringData": {".dockerconfigjson": pulumi.Output.secret(args["docker_config"])},
+        "stringData": {".dockerconfigjson": registry_login(args.get("docker_config"), args.get("ngc_key"))},
     }

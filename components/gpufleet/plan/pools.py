@@ -1,6 +1,7 @@
 """The pools of nodes in a plan, in the words of `gpufleet.pool`, whoever wrote the program."""
 
 from collections.abc import Mapping
+from typing import cast
 
 from gpufleet.plan.aws.pools import aws_pools
 from gpufleet.plan.azure.pools import azure_pools
@@ -15,4 +16,9 @@ def planned_pools(plan: Plan, zone_names: Mapping[str, str] | None = None) -> li
 
     zone_names: zone id -> this account's or subscription's name for it, for programs that give names.
     """
-    return [*aws_pools(plan, zone_names or {}), *azure_pools(plan)]
+    key = (planned_pools, tuple(sorted((zone_names or {}).items())))
+    found = plan.derived.get(key)
+    if found is None:
+        # Prices, zones and tags are all judged by them.
+        found = plan.derived[key] = [*aws_pools(plan, zone_names or {}), *azure_pools(plan)]
+    return list(cast("list[PlannedPool]", found))

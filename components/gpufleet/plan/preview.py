@@ -1,7 +1,7 @@
 """A plan from what `pulumi preview --json` prints."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,7 +9,7 @@ from gpufleet.errors import UserError
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
 
 # The words by which the engine says that a value of some kind is not known yet (pulumi/sdk: resource/plugin/rpc.go).
-_UNKNOWN_WORDS = frozenset(
+UNKNOWN_WORDS = frozenset(
     {
         "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",  # boolean
         "3eeb2bf0-c639-47a8-9e75-3b44932eb421",  # number
@@ -20,21 +20,41 @@ _UNKNOWN_WORDS = frozenset(
         "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",  # object
     }
 )
-_SECRET = "4dabf18193072939515e22adb298388d"  # the key that marks an object as a wrapped value (resource.SigKey)
-_GONE = ("delete", "delete-replaced", "discard", "discard-replaced", "remove-pending-replace", "read-discard")
+SECRET = "4dabf18193072939515e22adb298388d"
+"""The key that marks an object as a wrapped value (pulumi/sdk: resource.SigKey)."""
+BLINDED = "[secret]"
+"""What `pulumi preview --json` writes in place of a secret, and of each property of a provider that is one."""
+GONE = ("delete", "delete-replaced", "discard", "discard-replaced", "remove-pending-replace", "read-discard")
+"""What is done to a resource that the plan has no more."""
 
 
 class PreviewError(UserError):
     """A file that is no preview; the text is the one line for the user."""
 
 
-def read_preview(file: Path) -> Plan:
-    """The plan in a file with the output of `pulumi preview --json`. Errors: PreviewError."""
+def read_preview(file: Path) -> object:
+    """What a file with the output of `pulumi preview --json` says, for `plan_of`. Errors: PreviewError."""
     try:
-        return plan_of(json.loads(file.read_text()), str(file))
+        said: object = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
         raise PreviewError(f"{file}: {reason}; give the output of `pulumi preview --json`") from error
+    return said
+
+
+def config_of(preview: object) -> Mapping[str, object]:
+    """The stack's configuration, which a parsed preview repeats; structured values are JSON in it."""
+    config = preview.get("config") if isinstance(preview, Mapping) else None
+    return config if isinstance(config, Mapping) else {}
+
+
+def setting(config: Mapping[str, object], key: str) -> object:
+    """A key of ours in a stack's configuration, as a preview has it."""
+    value = config.get(f"gpufleet:{key}")
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 def plan_of(preview: object, where: str = "preview") -> Plan:
@@ -46,22 +66,35 @@ def plan_of(preview: object, where: str = "preview") -> Plan:
         said = preview.get("diagnostics") if isinstance(preview, Mapping) else None
         reason = " ".join(str(each.get("message", "")).strip() for each in said or [] if isinstance(each, Mapping))
         raise PreviewError(f"{where}: {reason or 'no steps in it; give the output of `pulumi preview --json`'}")
-    config = preview.get("config")
-    config = config if isinstance(config, Mapping) else {}
-    steps = [step for step in preview["steps"] if step.get("op") not in _GONE and step.get("newState")]
-    states = {step["newState"]["urn"]: cast("dict[str, Any]", step["newState"]) for step in steps}
+    kept = (step for step in preview["steps"] if step.get("op") not in GONE and step.get("newState"))
+    return plan_of_states(((step["newState"], step["op"]) for step in kept), config_of(preview))
+
+
+def plan_of_states(
+    states: Iterable[tuple[Mapping[str, Any], str]],
+    config: Mapping[str, Any],
+    made: Mapping[str, Resource] | None = None,
+) -> Plan:
+    """The plan that states of resources make, each with what is to happen to it. config: the stack's, as the engine
+    says it; providers may have their region from it. made: by URN, those that another plan has in the same state."""
+    found: dict[str, Mapping[str, Any]] = {}
+    operations: dict[str, str] = {}
+    for state, operation in states:
+        found[state["urn"]] = state
+        operations.setdefault(state["urn"], operation)
     resources = [
-        Resource(
+        (made or {}).get(urn)
+        or Resource(
             urn=urn,
             type=state["type"],
             inputs=cast("dict[str, object]", _plain(state.get("inputs") or {})),
             depends=state.get("propertyDependencies") or {},
             parent=state.get("parent", ""),
-            provider_region=_provider_region(state, states, config),
-            operation=next(step["op"] for step in steps if step["newState"]["urn"] == urn),
+            provider_region=_provider_region(state, found, config),
+            operation=operations[urn],
             waits_for=frozenset(state.get("dependencies") or ()),
         )
-        for urn, state in states.items()
+        for urn, state in found.items()
     ]
     stack = resources[0].urn.split(":")[2].split("::")[0] if resources else ""
     return Plan(stack, resources)
@@ -74,15 +107,18 @@ def _provider_region(state: Mapping[str, Any], states: Mapping[str, Any], config
     inputs = states.get(urn, {}).get("inputs") or {}
     word = {"aws": "region", "azure-native": "location"}.get(package)
     said = (inputs.get(word) or config.get(f"{package}:{word}")) if word else None
-    return said if isinstance(said, str) and said not in _UNKNOWN_WORDS else None
+    return said if isinstance(said, str) and said not in UNKNOWN_WORDS else None
 
 
 def _plain(value: object) -> object:
     """A value of the preview with `UNKNOWN` in place of the engine's words; secrets too are unknown here."""
-    if isinstance(value, Mapping):
-        if _SECRET in value:
+    # A dict and not any Mapping: JSON makes nothing else, and asking for that is several times as fast.
+    if isinstance(value, dict):
+        if SECRET in value:
             return UNKNOWN
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item) for item in value]
-    return UNKNOWN if isinstance(value, str) and value in _UNKNOWN_WORDS else value
+    if not isinstance(value, str):
+        return value
+    return UNKNOWN if value == BLINDED or value in UNKNOWN_WORDS else value

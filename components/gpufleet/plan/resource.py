@@ -40,7 +40,7 @@ class Resource:
     waits_for: frozenset[str] = frozenset()
     """URNs of all resources that must be there before it, those of `depends` and those of the option dependsOn."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Its logical name: the last part of the URN."""
         return self.urn.rsplit("::", 1)[-1]
@@ -63,6 +63,11 @@ class Plan:
         for resource in self.resources:
             found.setdefault(resource.type, []).append(resource)
         return found
+
+    @cached_property
+    def derived(self) -> dict[object, object]:
+        """What was worked out from it, by what worked it out: a plan never changes."""
+        return {}
 
     def of_type(self, *types: str) -> list[Resource]:
         """The resources of these types."""

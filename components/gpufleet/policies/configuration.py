@@ -1,8 +1,10 @@
-"""A policy's configuration, read value by value; all its faults are told at once."""
+"""The configuration of policies: its file, and each policy's, read value by value; all faults are told at once."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from gpufleet.errors import UserError
 from gpufleet.rules.read import is_texts, is_whole
@@ -105,3 +107,15 @@ class Settings:
             self.fault(f"{key}={shown(value)}: is no whole number; use 0 or more")
             return default
         return int(value)
+
+
+def read_policies(file: Path) -> dict[str, Mapping[str, object]]:
+    """Configuration by policy, without those that are only given an enforcement level. Errors: UserError."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
+        raise UserError(f"{file}: {reason}; give the file of --policy-pack-config") from error
+    if not isinstance(content, dict):
+        raise UserError(f'{file}: is no JSON object; write {{"cost": {{...}}, "ownership": {{...}}}}')
+    return {name: each for name, each in content.items() if isinstance(each, dict)}

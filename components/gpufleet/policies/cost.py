@@ -7,11 +7,11 @@ from datetime import date
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gpufleet.cost import Estimate, Line, estimate, read_usage
 from gpufleet.cost.around import costs_money
-from gpufleet.cost.line import OLD, Total, total
+from gpufleet.cost.estimate import Estimate, estimate
+from gpufleet.cost.line import OLD, Line, Total, total
 from gpufleet.cost.pools import PoolCost
-from gpufleet.cost.usage import HOURS, UsageArgs
+from gpufleet.cost.usage import HOURS, UsageArgs, read_usage
 from gpufleet.plan.azure.type import AzureGraph
 from gpufleet.plan.resource import Plan, Resource
 from gpufleet.plan.values import given
@@ -102,9 +102,10 @@ def read_limits(stack: str, config: Mapping[str, object]) -> Limits:
 
 def judge_estimate(plan: Plan, cost: Estimate, limits: Limits) -> list[Judged]:
     """Every finding on an estimate of a plan."""
+    unapproved = sum(pool.most_gpus or 0 for pool in _unapproved(cost, limits))
     return [
         _stack_ceiling(cost, limits),
-        *(judged for pool in cost.pools for judged in _pool(pool, cost, limits)),
+        *(judged for pool in cost.pools for judged in _pool(pool, cost, limits, unapproved)),
         *_prices(plan, cost),
         Judged(cost.stack, spending.budget(**_budget(plan), elsewhere=limits.budget_elsewhere)),
         *([_nat(plan, cost)] if limits.dev and plan.of_type(_NAT) else []),
@@ -128,7 +129,8 @@ def _stack_ceiling(cost: Estimate, limits: Limits) -> Judged:
     return Judged(cost.stack, finding)
 
 
-def _pool(pool: PoolCost, cost: Estimate, limits: Limits) -> Iterator[Judged]:
+def _pool(pool: PoolCost, cost: Estimate, limits: Limits, unapproved: int) -> Iterator[Judged]:
+    """unapproved: on-demand GPUs of all pools that nobody has approved."""
     urn = pool.planned.resource.urn
     ceiling = _gated(pool)
     if pool.most is not None:
@@ -144,13 +146,14 @@ def _pool(pool: PoolCost, cost: Estimate, limits: Limits) -> Iterator[Judged]:
     if pool.planned.gpu is False:
         return
     if pool.capacity in ("on-demand", None):
+        approved = _approved(pool, limits)
         finding = spending.approved(
             pool=pool.name,
             most=pool.most,
             gpus=pool.most_gpus,
-            others=sum(each.most_gpus or 0 for each in _unapproved(cost, limits) if each is not pool),
+            others=unapproved - (pool.most_gpus or 0 if approved is None else 0),
             limit=limits.unapproved,
-            approved=_approved(pool, limits),
+            approved=approved,
         )
         yield Judged(pool.name, finding, urn)
     if limits.dev and not pool.committed and pool.least is not None:

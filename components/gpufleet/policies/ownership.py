@@ -29,8 +29,10 @@ PROPERTIES: Mapping[str, dict[str, Any]] = {
 }
 """JSON schema of each key that `judge_ownership` reads."""
 
-# What is billed and takes no tags of its own.
-_WITHOUT_TAGS = frozenset({"aws:efs/backupPolicy:BackupPolicy", "azure-native:storage:FileShare"})
+# What is billed and takes no tags of its own; and access entries, whose servers are billed, not they themselves.
+_WITHOUT_TAGS = frozenset(
+    {"aws:efs/backupPolicy:BackupPolicy", "aws:eks/accessEntry:AccessEntry", "azure-native:storage:FileShare"}
+)
 
 
 def judge_ownership(plan: Plan, config: Mapping[str, object], today: date | None = None) -> list[Judged]:

@@ -59,12 +59,6 @@ def values_in_file(file: Path) -> Mapping[str, object]:
     return cast("Mapping[str, object]", config) if isinstance(config, Mapping) else {}
 
 
-def values_in_preview(file: Path) -> Mapping[str, object]:
-    """The values that the output of `pulumi preview --json` holds, which `read_preview` has found to be one."""
-    config = json.loads(file.read_text()).get("config")
-    return cast("Mapping[str, object]", config) if isinstance(config, Mapping) else {}
-
-
 def _parsed(value: object) -> object:
     """Objects and lists come from the engine as JSON, everything else as text, which may look like JSON and be none."""
     if not isinstance(value, str) or value[:1] not in ("{", "["):

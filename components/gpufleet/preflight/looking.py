@@ -8,6 +8,7 @@ from gpufleet.plan.resource import Plan
 from gpufleet.preflight.answers import Doubts
 from gpufleet.preflight.aws.checks import judge_aws
 from gpufleet.preflight.aws.facts import AwsFacts
+from gpufleet.preflight.aws.networks import judge_networks
 from gpufleet.preflight.azure.checks import judge_azure
 from gpufleet.preflight.azure.facts import AzureFacts
 from gpufleet.preflight.configuration import Configuration
@@ -27,7 +28,10 @@ class Accounts:
 
 
 def look(environment: str, plan: Plan, configuration: Configuration, accounts: Accounts) -> Report:
-    """Ask the accounts about every GPU pool of a plan and judge it. Never raises for what they do not answer."""
+    """Ask the accounts about every GPU pool of a plan, and about the networks that it makes, and judge them.
+
+    Never raises for what they do not answer.
+    """
     doubts = Doubts()
     pools = [pool for pool in _pools(plan, configuration, accounts) if pool.gpu is not False]
     of_aws = [pool for pool in pools if pool.cloud == "aws"]
@@ -35,6 +39,7 @@ def look(environment: str, plan: Plan, configuration: Configuration, accounts: A
     found: list[Judged] = []
     if of_aws:
         found += judge_aws(plan, of_aws, accounts.aws, doubts, configuration.zone_names, configuration.limits)
+    found += judge_networks(plan, accounts.aws, doubts, configuration.zone_names)
     if of_azure:
         found += judge_azure(plan, of_azure, accounts.azure, doubts, configuration.limits)
     judged = [_with_suppression(each, configuration) for each in found]

@@ -85,7 +85,7 @@ class Report:
             "suppressed": sum(each.suppression is not None for each in self.findings),
         }
         if not self.findings:
-            return "no GPU pools to judge"
+            return "no GPU pools and no new networks to judge"
         return ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count or kind == "passed")
 
 

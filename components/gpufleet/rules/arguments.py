@@ -85,4 +85,6 @@ _KINDS: dict[type, tuple[str, Callable[[object], bool]]] = {
     bool: ("true or false", lambda value: isinstance(value, bool)),
     list: ("a list of strings", is_texts),
     dict: ("a mapping from strings to strings", _is_text_mapping),
+    collections.abc.Sequence: ("a list", lambda value: isinstance(value, Sequence) and not isinstance(value, str)),
+    collections.abc.Mapping: ("a mapping", lambda value: isinstance(value, Mapping)),
 }

@@ -86,7 +86,8 @@ def few_notifications(*, actual: int, forecast: int) -> Outcome:
 def judge_budget(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a budget.
 
-    Reads usd_per_month, emails, actual_percents (default 80, 100), forecast_percents (default 100), environment, tags.
+    Reads usd_per_month, emails, actual_percents (default 80, 100), forecast_percents (default 100), environment, team
+    and tags.
     """
     emails = read.texts(args, "emails")
     actual = _items(args, "actual_percents", ACTUAL_PERCENTS)
@@ -99,6 +100,7 @@ def judge_budget(args: Mapping[str, object]) -> list[Finding]:
         percents_in_order(argument="forecast_percents", percents=forecast),
         few_notifications(actual=len(actual), forecast=len(forecast)),
         tag_value(key="environment", value=read.text(args, "environment")),
+        tag_value(key="team", value=read.text(args, "team")),
         *judge_tags(read.mapping(args, "tags")),
     ]
     if read.is_texts(args.get("emails")):

@@ -1,7 +1,8 @@
 """Rules on the Kubernetes labels and taints of a pool's nodes."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from gpufleet.rules import read
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
@@ -65,13 +66,18 @@ def kubelet_allows(*, key: str) -> Outcome:
     return failed("labels", key, problem, "use a domain of your own, such as example.com/role, or node.kubernetes.io")
 
 
+@lru_cache(maxsize=1024)
+def _label(key: str, value: str | None) -> Sequence[Finding]:
+    """Findings on one label, which all pools of a stack have as a rule."""
+    found = (key_form(argument="labels", key=key), kubelet_allows(key=key))
+    return found if value is None else (*found, value_form(argument=f"labels.{key}", value=value))
+
+
 def judge_labels(pool: Mapping[str, object]) -> list[Finding]:
     """Every finding on the labels and taints of a pool. Reads labels and taints (key, value)."""
     findings: list[Finding] = []
     for key, value in read.mapping(pool, "labels").items():
-        findings += [key_form(argument="labels", key=key), kubelet_allows(key=key)]
-        if isinstance(value, str):
-            findings.append(value_form(argument=f"labels.{key}", value=value))
+        findings += _label(key, value if isinstance(value, str) else None)
     taints = pool.get("taints")
     for taint in taints if isinstance(taints, list | tuple) else ():
         if isinstance(taint, Mapping):

@@ -102,7 +102,9 @@ def judge_intent(
         *judge_fewer_nodes(intent.records, read.whole(pool, "max", 0), intent.zones, intent.region),
         *judge_tags(read.mapping(pool, "tags")),
     ]
-    return [finding for finding in findings if not set(_NEEDS.get(finding.rule, ())) & set(unknown)]
+    unknown = frozenset(unknown)
+    left_out = {rule for rule, words in _NEEDS.items() if not unknown.isdisjoint(words)}
+    return [finding for finding in findings if finding.rule not in left_out]
 
 
 def _words(pool: Mapping[str, object], intent: _Intent) -> list[Finding]:

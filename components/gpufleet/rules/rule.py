@@ -44,9 +44,12 @@ class Outcome:
     fix: str = ""
 
 
+_PASSED = Outcome(Status.PASS)
+
+
 def passed() -> Outcome:
     """The rule holds."""
-    return Outcome(Status.PASS)
+    return _PASSED
 
 
 def failed(argument: str, value: object, problem: str, fix: str) -> Outcome:
@@ -93,9 +96,12 @@ class Rule(Generic[P]):
         self.name = name
         self.severity = severity
         self.judge = judge
+        self._passed = Finding(name, severity, Status.PASS, "", None, "", "")
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Finding:
         outcome = self.judge(*args, **kwargs)
+        if outcome is _PASSED:
+            return self._passed
         return Finding(
             self.name,
             self.severity,

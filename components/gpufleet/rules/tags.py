@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 
+from gpufleet.lifetime import span_of
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 # Letters, digits, spaces and _ . : / = + - @, in any script: \w covers letters, digits and the underscore.
@@ -56,13 +57,13 @@ def tag_number(*, number: int) -> Outcome:
 
 @rule("any-tag-expiry", Severity.ERROR)
 def tag_expiry(*, value: str) -> Outcome:
-    """The tag expires-at is a day, so that a sweep can compare it, or the word never.
+    """The tag expires-at is a day, so that a sweep can compare it, a lifetime such as 150h, or the word never.
 
     Source: ISO 8601 calendar date; every stack of this project carries the tag.
     """
-    if value == "never" or (len(value) == 10 and _is_day(value)):
+    if value == "never" or is_day(value) or span_of(value):
         return passed()
-    return failed("tags.expires-at", value, "is no date", "write it as 2027-01-31, or never")
+    return failed("tags.expires-at", value, "is no date", "write it as 2027-01-31, 150h or never")
 
 
 @rule("any-tag-expired", Severity.WARNING)
@@ -74,18 +75,18 @@ def not_expired(*, value: str, today: str) -> Outcome:
     Source: every stack of this project carries the tag; forgotten GPU nodes cost a team 969 USD in 400 hours
     (Open-Athena/marin-dna#564).
     """
-    if not _is_day(value) or value >= today:
+    if not is_day(value) or value >= today:
         return passed()
     fix = "bring the environment down, or give a later day to whoever still needs it"
     return failed("tags.expires-at", value, "has passed", fix)
 
 
-def _is_day(value: str) -> bool:
+def is_day(value: str) -> bool:
+    """Whether a text is a day as 2027-01-31; the standard knows shorter ways to write it."""
     try:
-        date.fromisoformat(value)
+        return date.fromisoformat(value).isoformat() == value
     except ValueError:
         return False
-    return True
 
 
 def judge_tags(tags: Mapping[str, object], today: date | None = None) -> list[Finding]:

@@ -42,6 +42,21 @@ def listed(words: Iterable[str], last: str = "or") -> str:
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+def zones_shown(ids: Sequence[str] | None) -> str:
+    """use1-az1,2,6 for ids that differ in their last digits only; "" for none, unknown for None."""
+    if not ids:
+        return "unknown" if ids is None else ""
+    stem = ids[0].rstrip("0123456789")
+    if len(ids) == 1 or not all(zone.startswith(stem) for zone in ids):
+        return " ".join(ids)
+    return stem + ",".join(zone.removeprefix(stem) for zone in ids)
+
+
+def plural(number: int, word: str) -> str:
+    """`1 stack`, `3 stacks`."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
 def nearest(word: str, legal: Iterable[str], closeness: float = 0.6) -> str | None:
     """The legal word that `word` was most likely meant to be, or None when none is near; `closeness` from 0 to 1."""
     matches = difflib.get_close_matches(word.lower(), list(legal), n=1, cutoff=closeness)

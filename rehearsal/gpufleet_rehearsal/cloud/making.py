@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpufleet_rehearsal.cloud.change import UNKNOWN
+from gpufleet_rehearsal.cloud.naming import name_of_prefix, prefix_of
 from gpufleet_rehearsal.cloud.store import merged
 from gpufleet_rehearsal.cloud.surroundings import CloudView, Request
 from gpufleet_rehearsal.table.paths import Json, Scope
@@ -38,7 +39,8 @@ def draft(
     """What the cloud would make of a request. With `id_` it is an update: generated outputs stay as they were."""
     number = around.store.counted(f"made {urn}") + 1
     here = Request(type_, id_ or f"{urn}#{number}", name, inputs, version)
-    filled = _defaults(around, row, here, inputs)
+    named = _named(around, row, here, inputs, id_)
+    filled = named | _defaults(around, row, here, merged(inputs, named))
     here = Request(type_, here.id, name, merged(inputs, filled), version)
     made_id = id_ or str(fill(row.id, Scope(here, around), "id"))
     outputs: dict[str, Json] = dict(filled)
@@ -66,6 +68,18 @@ def draft(
             _put(outputs, output, value)
     here = Request(type_, made_id, name, merged(inputs, outputs), version)
     return Draft(here, inputs, outputs, tuple(along))
+
+
+def _named(
+    around: CloudView, row: TypeRow, here: Request, inputs: Mapping[str, Json], id_: str | None
+) -> dict[str, Json]:
+    """The name that is made of a prefix. It is computed, no input; an update (`id_`) leaves it as it is."""
+    prefix = prefix_of(row.autoname, inputs)
+    if prefix is None or row.autoname is None:
+        return {}
+    there = around.store.get(here.type, id_) if id_ is not None else None
+    kept = there.view.get(row.autoname.property) if there is not None else None
+    return {row.autoname.property: kept or name_of_prefix(prefix, here.type, here.id)}
 
 
 def _computed(around: CloudView, row: TypeRow, here: Request) -> list[tuple[str, Json]]:
@@ -105,6 +119,8 @@ def previewed(
     """Outputs of a resource that is not there yet: its inputs and defaults, everything computed unknown."""
     here = Request(type_, urn, name, inputs)
     outputs: dict[str, Json] = _defaults(around, row, here, inputs)
+    if row.autoname is not None and prefix_of(row.autoname, inputs) is not None:
+        outputs[row.autoname.property] = UNKNOWN
     further = (path for path, _ in _computed(around, row, Request(type_, urn, name, merged(inputs, outputs))))
     for path in (*further, *(child.output for child in row.makes if child.output is not None)):
         _put(outputs, path, UNKNOWN)

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from gpufleet_rehearsal.table.cloud_rows import CloudRow
+from gpufleet_rehearsal.table.paths import Json
 from gpufleet_rehearsal.table.rows import Autoname
 from gpufleet_rehearsal.table.templates import generated, parse_template
 
+SUFFIX_OF_PREFIX = 26
+"""Characters that a provider of the Terraform bridge puts behind a prefix: 18 digits of the time and 8 of a counter.
+
+Source: github.com/hashicorp/terraform-plugin-sdk, helper/id (UniqueIDSuffixLength).
+"""
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -30,6 +37,17 @@ def name_pattern(auto: Autoname, cloud: CloudRow, name: str) -> re.Pattern[str]:
         return _UUID
     before, length = _suffix(cloud)
     return re.compile(f"{re.escape(name[: auto.max - len(before) - length] + before)}[0-9a-f]{{{length}}}")
+
+
+def prefix_of(auto: Autoname | None, inputs: Mapping[str, Json]) -> str | None:
+    """What the program says that the name begins with (bucketPrefix, namePrefix), where it gives no name itself."""
+    prefix = inputs.get(f"{auto.property}Prefix") if auto is not None and auto.property not in inputs else None
+    return prefix if isinstance(prefix, str) else None
+
+
+def name_of_prefix(prefix: str, *of: object) -> str:
+    """The name that the cloud's resource gets, once it is made: another one for each `of`."""
+    return f"{prefix}{generated('digits', 18, *of)}00000001"
 
 
 def _suffix(cloud: CloudRow) -> tuple[str, int]:

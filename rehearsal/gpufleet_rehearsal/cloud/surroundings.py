@@ -18,6 +18,8 @@ from gpufleet_rehearsal.table.templates import fill
 
 _OF_BATCH = {"batch": "on-demand", "batch-spot": "spot"}
 """Quotas of a Batch account on all its cores of a market, as the table and the settings call them."""
+LIMITS = "limits"
+"""Key under which the store remembers the limits of the account's file, as JSON."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,12 @@ class CloudView:
             if fits:
                 return int(each["limit"]) - int(each.get("in_use") or 0)
         return None
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """How many of a thing the account may hold: a new account's, or what the account's file raises it to."""
+        raised: dict[str, int] = json.loads(self.store.fact(LIMITS) or "{}")
+        return self.table.row.limits | raised
 
     def file_count(self, thing: object) -> int:
         return len(self.store.files(thing)) if isinstance(thing, Resource) else 0

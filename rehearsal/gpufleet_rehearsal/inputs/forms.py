@@ -181,35 +181,33 @@ def _arn(value: object) -> str | None:
     return None if right else "not an ARN such as arn:aws:iam::123456789012:role/name"
 
 
-def _tags(value: object) -> str | None:
-    """Tags of a resource: number, keys, values."""
-    if not isinstance(value, Mapping):
-        return None
-    own = {str(key): plain(inner) for key, inner in value.items() if not str(key).startswith("__")}
-    if len(own) > _TAGS:
-        return f"{len(own)} tags, at most {_TAGS} are legal"
-    for key, inner in own.items():
-        if not 1 <= len(key) <= 128:
-            return f"key {key[:20]!r}...: {len(key)} characters, legal are 1 to 128"
-        if key.lower().startswith("aws:"):
-            return f"key {key!r}: the prefix aws: is reserved"
-        if judged(inner) and len(as_text(inner)) > 256:
-            return f"value of {key!r}: {len(as_text(inner))} characters, at most 256 are legal"
-    return None
+def _aws_tags(value: object) -> str | None:
+    def illegal(key: str) -> str:
+        return "the prefix aws: is reserved" if key.lower().startswith("aws:") else ""
+
+    return _tags(value, 128, illegal)
 
 
 def _azure_tags(value: object) -> str | None:
-    """Tags of a resource of Azure: number, keys, values."""
+    def illegal(key: str) -> str:
+        found = sorted(set(key) & set("<>%&\\?/"))
+        return f"{' '.join(found)} is not legal in a key" if found else ""
+
+    return _tags(value, 512, illegal)
+
+
+def _tags(value: object, longest: int, illegal: Callable[[str], str]) -> str | None:
+    """Tags of a resource: number, keys, values. longest: of a key; illegal: what else is wrong with a key, or empty."""
     if not isinstance(value, Mapping):
         return None
     own = {str(key): plain(inner) for key, inner in value.items() if not str(key).startswith("__")}
     if len(own) > _TAGS:
         return f"{len(own)} tags, at most {_TAGS} are legal"
     for key, inner in own.items():
-        if not 1 <= len(key) <= 512:
-            return f"key {key[:20]!r}...: {len(key)} characters, legal are 1 to 512"
-        if found := set(key) & set("<>%&\\?/"):
-            return f"key {key!r}: {' '.join(sorted(found))} is not legal in a key"
+        if not 1 <= len(key) <= longest:
+            return f"key {key[:20]!r}...: {len(key)} characters, legal are 1 to {longest}"
+        if found := illegal(key):
+            return f"key {key!r}: {found}"
         if judged(inner) and len(as_text(inner)) > 256:
             return f"value of {key!r}: {len(as_text(inner))} characters, at most 256 are legal"
     return None
@@ -253,7 +251,7 @@ FORMS: Mapping[str, Callable[[object], str | None]] = {
     "ipv4": _address,
     "base64": _base64,
     "arn": _arn,
-    "tags": _tags,
+    "tags": _aws_tags,
     "azure-tags": _azure_tags,
     "duration": _duration,
     "guid": _guid,

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.node_groups import Group, groups
-from gpufleet_rehearsal.kubernetes.recorded import Recorded
+from gpufleet_rehearsal.kubernetes.recorded import noted_in_all
 from gpufleet_rehearsal.kubernetes.release import KIND
 from gpufleet_rehearsal.table.paths import Json
 
@@ -48,12 +48,12 @@ class Scaling:
     boot_seconds: float
 
 
-def follow(store: Store, directory: Path, home: Path, scale: float, runner: Runner) -> str:
+def follow(store: Store, notes: Store, home: Path, scale: float, runner: Runner) -> str:
     """Start, restart or end the stand-in as the program says; what was done, empty when nothing.
 
-    directory: the rehearsal's. home: the control plane's. scale: real seconds for one of the cloud's.
+    notes: the rehearsal's, recorded.FILE. home: the control plane's. scale: real seconds for one of the cloud's.
     """
-    wanted = scaling(groups(store), installed(directory), scale)
+    wanted = scaling(groups(store), installed(notes), scale)
     note = home / NOTE
     text = json.dumps(wanted.__dict__, default=list)
     if (note.read_text(encoding="utf-8") if note.exists() else "") == text:
@@ -66,9 +66,9 @@ def follow(store: Store, directory: Path, home: Path, scale: float, runner: Runn
     return f"{CHART}: a stand-in looks after {len(wanted.pools)} pools"
 
 
-def installed(directory: Path) -> Mapping[str, Json] | None:
+def installed(notes: Store) -> Mapping[str, Json] | None:
     """The arguments of the autoscaler's release, None without one."""
-    return next((inputs for inputs in Recorded(directory).inputs_of(KIND) if inputs.get("chart") == CHART), None)
+    return next((inputs for inputs in noted_in_all(notes, KIND) if inputs.get("chart") == CHART), None)
 
 
 def scaling(pools: Sequence[Group], release: Mapping[str, Json] | None, scale: float) -> Scaling:

@@ -47,7 +47,8 @@ class Cluster:
 
     def __init__(self, directory: Path, configuration: Configuration, clock: Clock, log: EngineLog) -> None:
         self.configuration = configuration
-        self.releases = Releases(directory, log)
+        self._address = configuration.access.server if configuration.access else ""
+        self.releases = Releases(directory, self._address, log, self._play)
         self._directory, self._clock, self._log = directory, clock, log
         self._schemas = Schemas()
         self._own = OwnPlane(directory)
@@ -83,8 +84,14 @@ class Cluster:
         except Interrupted:
             return
 
+    async def _play(self, release: Mapping[str, Json]) -> str:
+        """Run the program of a chart on the rehearsal's own control plane, where it has one. Errors: UserError."""
+        if await self._there(start=True) is None or self._follower is None:
+            return ""
+        return await asyncio.to_thread(self._own.play, release)
+
     def _noted(self) -> Recorded:
-        return Recorded(self._directory)
+        return Recorded(self._directory, self._address)
 
     async def check(
         self, type_: str, logical_name: str, news: Mapping[str, Json], olds: Mapping[str, Json], seed: bytes

@@ -10,16 +10,20 @@ import importlib
 import json
 import sys
 import time
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.settings import load_settings
 from gpufleet_rehearsal.cloud.store import Store
-from gpufleet_rehearsal.kubernetes import autoscaling, fleet
+from gpufleet_rehearsal.kubernetes import autoscaling, fleet, own_servers
 from gpufleet_rehearsal.kubernetes.balancers import Balancers
 from gpufleet_rehearsal.kubernetes.kubeconfig import Access, read_kubeconfig
+from gpufleet_rehearsal.kubernetes.recorded import FILE as NOTES
 from gpufleet_rehearsal.kubernetes.service_table import PlaneServices
+from gpufleet_rehearsal.table.paths import Json
 
 if TYPE_CHECKING:
     from control_plane import ControlPlane
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
 TOOLS = Path(__file__).resolve().parents[3] / "tools" / "kubernetes"
 FOLDER = "kubernetes"
 """Its directory inside of the rehearsal's."""
+KUEUE = "kueue"
+"""The last word of its chart's address, and its program's name."""
 SERVICES_SECONDS = 0.2
 """Real ones at the least between two looks at the Services: where nothing waits, the nodes are looked at more often."""
 
@@ -62,7 +68,36 @@ class OwnPlane:
             except failed as error:
                 self.why_not = str(error)
                 return None
+            # Own servers are there before anybody labels them.
+            self._follow_servers(plane)
         return read_kubeconfig(str(plane.kubeconfig))
+
+    def _follow_servers(self, plane: ControlPlane) -> list[str]:
+        """Errors: UserError."""
+        store = self._opened()
+        if store is None:
+            return []
+        errors, nodes = importlib.import_module("api_client"), importlib.import_module("nodes")
+        try:
+            return own_servers.follow(store, cast("own_servers.ServerTable", nodes.Nodes(plane.client)))
+        except (errors.ApiSilent, errors.ApiRefused) as error:
+            raise UserError(f"own servers: {error}") from error
+
+    def play(self, release: Mapping[str, Json]) -> str:
+        """Start the program of a chart, if this is Kueue's; what was done, empty for any other. It must run.
+
+        Errors: UserError.
+        """
+        plane = self._plane()
+        if plane is None or str(release.get("chart")).rpartition("/")[2] != KUEUE:
+            return ""
+        errors, ended = importlib.import_module("api_client"), importlib.import_module("processes").ProcessEnded
+        try:
+            plane.install_kueue()
+        except (errors.ApiSilent, errors.ApiRefused, ended) as error:
+            raise UserError(f"{KUEUE}: {error}") from error
+        version = importlib.import_module("programs").programs()[KUEUE].version
+        return f"the real controller of {KUEUE} {version} runs"
 
     def instead_of(self, kubeconfig: object, environment: str) -> object:
         """The administrator's kubeconfig in the place of a simulated cluster's; any other as it is.
@@ -102,15 +137,21 @@ class OwnPlane:
         errors, ended = importlib.import_module("api_client"), importlib.import_module("processes").ProcessEnded
         nodes = importlib.import_module("nodes")
         try:
-            done = fleet.follow(store, self._home, cast("fleet.NodeTable", nodes.Nodes(plane.client)))
+            done = self._follow_servers(plane)
+            done += fleet.follow(store, self._home, cast("fleet.NodeTable", nodes.Nodes(plane.client)))
             scale = load_settings(self._directory / "rehearsal.json").latency_scale
-            done.append(autoscaling.follow(store, self._directory, self._home, scale, plane))
+            done.append(autoscaling.follow(store, self._notes, self._home, scale, plane))
             if self._balancers is not None and time.monotonic() - self._looked >= SERVICES_SECONDS:
                 done += self._balancers.follow(PlaneServices(plane.client, errors.ApiRefused))
                 self._looked = time.monotonic()
             return [line for line in done if line]
         except (errors.ApiSilent, errors.ApiRefused, nodes.UnknownNode, ended) as error:
             raise UserError(f"fake GPU nodes and load balancers: {error}") from error
+
+    @cached_property
+    def _notes(self) -> Store:
+        """What the rehearsal has noted down; kept open, as it is asked once a second."""
+        return Store(self._directory / NOTES)
 
     def _opened(self) -> Store | None:
         """The simulated cloud, with what looks after its load balancers; None before there is one."""

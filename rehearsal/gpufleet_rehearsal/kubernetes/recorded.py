@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
+from gpufleet_rehearsal.cloud.resource import Resource
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.api import Object
 from gpufleet_rehearsal.kubernetes.document import metadata, name_of, namespace_of
@@ -21,52 +22,62 @@ FILE = "kubernetes.db"
 
 
 class Recorded:
-    """The notes of one rehearsal."""
+    """The notes of one cluster; several environments of a rehearsal have one each, with objects of the same names.
 
-    def __init__(self, directory: Path) -> None:
-        self._store = Store(directory / FILE)
+    cluster: the address of its API server, empty where the program gives none. Without a control plane that is all that
+    tells two clusters apart.
+    """
+
+    def __init__(self, directory: Path, cluster: str) -> None:
+        self._store, self._cluster = Store(directory / FILE), cluster
 
     def put(self, kind: Kind, urn: str, id_: str, inputs: Mapping[str, Json], outputs: Mapping[str, Json]) -> None:
         """Note an object, or note it anew."""
         with self._store.transaction():
-            held = self._store.get(str(kind), id_)
+            held = self._held(kind, id_)
             if held is not None:
                 self._store.change(held, inputs=inputs, outputs=outputs, version=held.version + 1)
                 return
             now = time.time()
-            name = urn.rpartition("::")[2]
             self._store.add(
-                type_=str(kind), id_=id_, urn=urn, name=name, inputs=inputs, outputs=outputs, at=now, ready_at=now
+                type_=str(kind),
+                id_=f"{self._cluster} {id_}",
+                urn=urn,
+                name=urn.rpartition("::")[2],
+                inputs=inputs,
+                outputs=outputs,
+                at=now,
+                ready_at=now,
             )
 
     def get(self, kind: Kind, id_: str) -> tuple[Mapping[str, Json], Mapping[str, Json]] | None:
         """Inputs and outputs of what was noted; None when it was not."""
-        held = self._store.get(str(kind), id_)
+        held = self._held(kind, id_)
         return (held.inputs, held.outputs) if held else None
 
     def revision(self, kind: Kind, id_: str) -> int:
         """How often it was noted; 0 when never."""
-        held = self._store.get(str(kind), id_)
+        held = self._held(kind, id_)
         return held.version if held else 0
-
-    def inputs_of(self, kind: Kind) -> list[Mapping[str, Json]]:
-        """The inputs of everything of this kind that is noted."""
-        return [held.inputs for held in self._store.resources(str(kind))]
 
     def any_of(self, kind: Kind) -> bool:
         """Whether anything of this kind is noted."""
-        return bool(self._store.resources(str(kind)))
+        return any(held.id.startswith(f"{self._cluster} ") for held in self._store.resources(str(kind)))
 
     def remove(self, kind: Kind, id_: str) -> bool:
         """Strike out a note; False when there was none."""
-        held = self._store.get(str(kind), id_)
+        held = self._held(kind, id_)
         if held is not None:
             self._store.remove(held, time.time())
         return held is not None
 
-    def left(self, stack: str) -> list[str]:
-        """What is noted of a stack, `Kind namespace/name` each."""
-        return [f"{r.type} {r.id}" for r in self._store.resources() if f":{stack}::" in r.urn]
+    def _held(self, kind: Kind, id_: str) -> Resource | None:
+        return self._store.get(str(kind), f"{self._cluster} {id_}")
+
+
+def noted_in_all(notes: Store, kind: Kind) -> list[Mapping[str, Json]]:
+    """The inputs of everything of a kind that is noted in a rehearsal, of whatever cluster. notes: the store FILE."""
+    return [held.inputs for held in notes.resources(str(kind))]
 
 
 def as_if_live(document: Object, before: Mapping[str, Json] | None = None) -> Object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from gpufleet.errors import UserError
@@ -12,18 +12,22 @@ from gpufleet_rehearsal.kubernetes.recorded import Recorded
 from gpufleet_rehearsal.kubernetes.release import KIND, outputs, problems
 from gpufleet_rehearsal.table.paths import Json
 
+Play = Callable[[Mapping[str, Json]], Awaitable[str]]
+
 
 class Releases:
-    """The releases of one rehearsal."""
+    """The releases of one cluster."""
 
-    def __init__(self, directory: Path, log: EngineLog) -> None:
-        self._directory, self._log = directory, log
+    def __init__(self, directory: Path, cluster: str, log: EngineLog, play: Play | None = None) -> None:
+        """cluster: as Recorded has it. play: runs the program of a chart where there is one, and says what it did;
+        empty where there is none."""
+        self._directory, self._cluster, self._log, self._play = directory, cluster, log, play
         self._opened: Recorded | None = None
 
     @property
     def _recorded(self) -> Recorded:
         if self._opened is None:
-            self._opened = Recorded(self._directory)
+            self._opened = Recorded(self._directory, self._cluster)
         return self._opened
 
     @property
@@ -48,12 +52,12 @@ class Releases:
         if self._recorded.get(KIND, id_) is not None:
             raise UserError(f"{id_}: cannot re-use a name that is still in use")
         found = outputs(inputs, 1)
+        played = await self._play(inputs) if self._play else ""
         self._recorded.put(KIND, urn, id_, inputs, found)
-        await self._log.warn(
+        what = (
             f"chart {inputs.get('chart')} {inputs.get('version')}: recorded, not rendered: the rehearsal has no helm, "
-            "so none of the chart's objects are made",
-            urn,
         )
+        await self._log.warn(what + (f"but {played}" if played else "so none of the chart's objects are made"), urn)
         return id_, found
 
     async def update(self, urn: str, id_: str, inputs: Mapping[str, Json], *, preview: bool) -> Mapping[str, Json]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -26,27 +26,31 @@ class Exists(Condition, operator="exists"):
 
     def _found(self, scope: Scope) -> Iterator[bool]:
         """True for each resource that is meant."""
-        wanted = {theirs: [plain(v) for v in values_at(ours, scope)] for theirs, ours in self.where.items()}
-        if not all(wanted.values()):
-            return
-        for thing in scope.around.things(self.type):
-            there = scope.at(thing)
-            if thing.id == scope.here.id and thing.type == scope.here.type:
-                continue
-            if all(any(plain(v) in values for v in values_at(theirs, there)) for theirs, values in wanted.items()) and (
-                self.when is None or self.when.holds(there)
-            ):
-                yield True
+        return (True for there in _others(self.type, self.where, scope) if self.when is None or self.when.holds(there))
+
+
+def _others(type_: str, where: Mapping[str, str], scope: Scope) -> Iterator[Scope]:
+    """The other resources of a type that have a value in common with this one at every path of `where`."""
+    wanted = {theirs: [plain(v) for v in values_at(ours, scope)] for theirs, ours in where.items()}
+    if not all(wanted.values()):
+        return
+    for thing in scope.around.things(type_):
+        there = scope.at(thing)
+        if thing.id == scope.here.id and thing.type == scope.here.type:
+            continue
+        if all(any(plain(v) in values for v in values_at(theirs, there)) for theirs, values in wanted.items()):
+            yield there
 
 
 class AtLeast(Exists, operator="at_least"):
     """`at_least: {others: 5, type: aws:ec2/vpc:Vpc, where: ..., when: ...}`: so many of what `exists` looks for (quotas
-    of a network, a role, an account)."""
+    of a network, a role, an account). `others` may be a path to the number: `$limits.vpcs`."""
 
-    others: int
+    others: int | PathText
 
     def holds(self, scope: Scope) -> bool:
-        return sum(self._found(scope)) >= self.others
+        most = [self.others] if isinstance(self.others, int) else values_at(self.others, scope)
+        return any(sum(self._found(scope)) >= float(plain(number)) for number in most)
 
 
 class NotOffered(Condition, operator="not_offered"):
@@ -159,13 +163,14 @@ class NoCapacity(Condition, operator="no_capacity"):
 
 
 class OverQuota(Condition, operator="over_quota"):
-    """`over_quota: {type: instanceTypes[*], count: scalingConfig.desiredSize}`: with so many instances of the first
-    instance type there, those of all resources of this kind together have more vCPUs than the settings' quota of its
-    family; with `family`, of that one for all types (a service's own quota). Instances on Spot or in a capacity block
-    are to be left out by `unless`."""
+    """`over_quota: {type: instanceTypes[*], count: scalingConfig.desiredSize, where: {region: region}}`: with so many
+    instances of the first instance type there, those of all resources of this kind together that are counted with it
+    (`where`, as of `exists`) have more vCPUs than the settings' quota of its family; with `family`, of that one for all
+    types (a service's own quota). Instances on Spot or in a capacity block are to be left out by `unless`."""
 
     type: PathText
     count: PathText
+    where: dict[PathText, PathText] = {}
     unless: When | None = None
     family: str | None = None
 
@@ -174,7 +179,7 @@ class OverQuota(Condition, operator="over_quota"):
         limit = scope.around.quota(family) if family else None
         if limit is None or not asked:
             return False
-        others = [scope.at(t) for t in scope.around.things(scope.here.type) if t.id != scope.here.id]
+        others = _others(scope.here.type, self.where, scope)
         used = sum(vcpus for kind, vcpus in map(self._vcpus, others) if kind == family)
         return used + asked > limit
 

@@ -57,6 +57,8 @@ class CloudRow(Row):
     """None: it is in the rehearsal's settings."""
     region_output: bool = True
     """Whether a regional resource has an output `region`."""
+    limits: dict[str, int] = {}
+    """How many of a thing a new account may hold, for conditions and words to name (`$limits.x`)."""
     default_tags: bool = True
     """Whether there is an output `tagsAll`, with the tags of the provider's configuration below a resource's own."""
     suffix: str = "-{hex:7}"

@@ -13,6 +13,7 @@ A path gives a **list** of values (empty when nothing is there):
                               to; without one, every type is searched
     $id $name $region $account $version   of the resource: its id, its logical name in the program, the cloud's region
                               and account, 1 + the number of its updates
+    $limits.x                 how many of x the account may hold (`limits` of cloud.yaml, or the account's file)
     $it                       inside the operators `some` and `every`: the value looked at
     $self.x                   inside `exists`: property x of the resource that is being asked for
     $old.x                    on an update: property x as it was before
@@ -64,6 +65,11 @@ class Surroundings(Protocol):
     def account(self) -> str: ...
     @property
     def seed(self) -> int: ...
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """How many of a thing the account may hold, by the name of the limit."""
+        ...
+
     def find(self, handle: str, types: Sequence[str]) -> Sequence[Thing]:
         """Resources whose id, arn or name is `handle`; of any type when `types` is empty."""
         ...
@@ -164,7 +170,7 @@ class Path:
 
 STAR = "*"
 JSON = "$json"
-ROOTS = ("$id", "$name", "$region", "$account", "$version", "$it", "$self", "$old")
+ROOTS = ("$id", "$name", "$region", "$account", "$version", "$limits", "$it", "$self", "$old")
 _STEP = re.compile(r'\.(?P<json>\$json)|\.?(?P<name>[A-Za-z_][\w-]*)|\[(?P<index>-?\d+|\*)\]|\["(?P<key>[^"]*)"\]')
 
 
@@ -222,6 +228,8 @@ def _root(root: str, scope: Scope) -> Json:
             return scope.around.region
         case "$account":
             return scope.around.account
+        case "$limits":
+            return scope.around.limits
         case "$it":
             return scope.it
         case "$self":

@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
+from gpufleet_rehearsal.cloud.change import UNKNOWN
 from gpufleet_rehearsal.cloud.interpreter import InitFailed
+from gpufleet_rehearsal.cloud.naming import SUFFIX_OF_PREFIX
 from gpufleet_rehearsal.cloud.refusing import CloudError
 from gpufleet_rehearsal.cloud.store import StoreError
 
@@ -319,3 +321,20 @@ def test_what_is_made_is_answered_even_if_it_cannot_be_logged(toy, monkeypatch):
 
     monkeypatch.setattr(toy.store, "log", full)
     assert toy.create(NETWORK, "main").id == toy.store.resources(NETWORK)[0].id
+
+
+def test_name_of_a_prefix_is_made_with_the_resource_and_stays(toy):
+    """It is no input: the program does not know it before, and an update does not make another one."""
+    inputs, failures = toy.cloud.check(ROLE, "trainers", {"namePrefix": "ours-"}, {}, b"seed")
+    assert (inputs, failures) == ({"namePrefix": "ours-"}, [])
+    assert toy.cloud.preview(ROLE, f"urn:pulumi:s::p::{ROLE}::trainers", inputs)["name"] == UNKNOWN
+    role = toy.create(ROLE, "trainers", **inputs)
+    assert role.id.startswith("ours-")
+    assert len(role.id) == len("ours-") + SUFFIX_OF_PREFIX
+    assert (role.view["name"], role.view["arn"]) == (role.id, f"arn:toy::role/{role.id}")
+    assert "name" not in role.inputs
+    changed = toy.update(role, **inputs, description="more")
+    assert (changed.view["name"], changed.view["description"]) == (role.id, "more")
+    assert toy.cloud.preview_update(ROLE, role.id, role.urn, inputs)["name"] == role.id
+    toy.delete(changed)
+    assert toy.create(ROLE, "trainers", **inputs).id != role.id

@@ -8,11 +8,14 @@ import pytest
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.change import UNKNOWN
 from gpufleet_rehearsal.cloud.clock import Clock
+from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.cluster import Cluster
 from gpufleet_rehearsal.kubernetes.configuration import configuration_problems, leads_elsewhere, read_configuration
 from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
 from gpufleet_rehearsal.kubernetes.kind import KindError, kind_of
 from gpufleet_rehearsal.kubernetes.package_schema import package_schema
+from gpufleet_rehearsal.kubernetes.recorded import FILE, noted_in_all
+from gpufleet_rehearsal.kubernetes.release import KIND as RELEASE_KIND
 
 CONFIGMAP = "kubernetes:core/v1:ConfigMap"
 URN = f"urn:pulumi:s::p::{CONFIGMAP}::a"
@@ -172,6 +175,33 @@ def test_release_is_noted_and_not_rendered(cluster, heard):
     assert run(cluster.releases.update("urn", id_, inputs, preview=False))["status"]["revision"] == 2
     cluster.releases.delete(id_)
     assert cluster.releases.read(id_) is None
+
+
+def test_two_clusters_of_one_rehearsal_hold_objects_of_the_same_names(tmp_path, heard):
+    """As aws-dev and aws-prod: each has its autoscaler, and what ends with one stays in the other."""
+    (tmp_path / "rehearsal.json").write_text('{"control_plane": false}')
+
+    def cluster_at(server):
+        context = {"name": "x", "context": {"cluster": "c"}}
+        cluster = {"name": "c", "cluster": {"server": server}}
+        leading = json.dumps({"clusters": [cluster], "contexts": [context], "current-context": "x"})
+        return Cluster(tmp_path, read_configuration({"kubeconfig": leading}), Clock(1.0), heard)
+
+    dev, prod = cluster_at("https://dev.rehearsal.invalid"), cluster_at("https://prod.rehearsal.invalid")
+    release = RELEASE | {"name": "autoscaler"}
+    document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "dev"}}
+    for each, value in ((dev, "dev"), (prod, "prod")):
+        run(each.releases.create("urn", release | {"values": {"of": value}}, preview=False))
+        run(each.create(CONFIGMAP, URN, document | {"data": {"x": value}}, 0))
+    noted = noted_in_all(Store(tmp_path / FILE), RELEASE_KIND)
+    assert [each["values"] for each in noted] == [{"of": "dev"}, {"of": "prod"}]
+
+    run(dev.delete(CONFIGMAP, URN, "default/a", document, {}, 0))
+    dev.releases.delete("kueue/autoscaler")
+    assert (dev.releases.any, prod.releases.any) == (False, True)
+    assert run(dev.read(CONFIGMAP, URN, "default/a", document, {})) is None
+    assert run(prod.read(CONFIGMAP, URN, "default/a", document, {}))[0]["data"] == {"x": "prod"}
+    assert prod.releases.read("kueue/autoscaler")[0]["values"] == {"of": "prod"}
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,14 @@ import pytest
 
 import gpufleet.catalog
 from gpufleet.catalog import aws, eks_zones, gpu_type
-from gpufleet.catalog.records import AwsGpuType, AwsZone, Price, Quota, ServicePrice, SpotPrice, ZoneOffer
+from gpufleet.catalog.records import AwsGpuType, AwsZone, NetworkQuota, Price, Quota, ServicePrice, SpotPrice, ZoneOffer
 
 FOLDER = Path(gpufleet.catalog.__file__).parent / "aws"
 FILES = {
     "instance_types.json": AwsGpuType,
     "zone_offers.json": ZoneOffer,
     "zones.json": AwsZone,
+    "network_quotas.json": NetworkQuota,
     "prices.json": Price,
     "quotas.json": Quota,
     "service_prices.json": ServicePrice,
@@ -244,6 +245,20 @@ def test_unknown_is_none_and_never_a_guess():
 )
 def test_quota_codes(family, market, code):
     assert aws().quotas[family, market].code == code
+
+
+@pytest.mark.parametrize(
+    ("counted", "service", "code", "raised_by"),
+    [
+        ("elastic_ips", "ec2", "L-0263D0A3", "L-0263D0A3"),
+        ("vpcs", "vpc", "L-F678F1CE", "L-F678F1CE"),
+        ("internet_gateways", "vpc", "L-A4707A72", "L-F678F1CE"),
+        ("nat_gateways", "vpc", "L-FE5A380F", "L-FE5A380F"),
+    ],
+)
+def test_network_quota_codes(counted, service, code, raised_by):
+    quota = aws().network_quotas[counted]
+    assert (quota.service, quota.code, quota.raised_by) == (service, code, raised_by)
 
 
 def test_nothing_is_read_before_it_is_asked_for():

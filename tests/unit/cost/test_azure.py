@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 from raw_program import plan_from
 
-from gpufleet.cost import FIGURES, Estimate, Line, Usage, estimate
+from gpufleet.cost.estimate import Estimate, estimate
+from gpufleet.cost.line import FIGURES, Line
+from gpufleet.cost.usage import Usage
 
 GROUP = {"type": "azure-native:resources:ResourceGroup", "inputs": {"location": "East US", "resourceGroupName": "rg"}}
 IN = {"resourceGroupName": "${rg.name}"}

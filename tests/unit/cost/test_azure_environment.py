@@ -7,7 +7,9 @@ from azure_environment import Resources, azure_environment
 from raw_program import plan_from
 
 from gpufleet.catalog import azure
-from gpufleet.cost import FIGURES, Estimate, Line, Usage, estimate
+from gpufleet.cost.estimate import Estimate, estimate
+from gpufleet.cost.line import FIGURES, Line
+from gpufleet.cost.usage import Usage
 
 AKS = "azure-native:containerservice:ManagedCluster"
 

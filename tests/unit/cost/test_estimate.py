@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from raw_program import plan_from
 
-from gpufleet.cost import FIGURES, Estimate, Line, Usage, estimate
-from gpufleet.cost.line import PriceTag
+from gpufleet.cost.estimate import Estimate, estimate
+from gpufleet.cost.line import FIGURES, Line, PriceTag
+from gpufleet.cost.usage import Usage
 
 TODAY = date(2026, 11, 21)
 Resources = dict[str, dict[str, Any]]
@@ -201,6 +202,20 @@ def test_traffic_between_zones_only_where_there_are_several() -> None:
     assert of({"a": subnet("use1-az1"), "b": subnet("use1-az1")}).around == ()
     found = of({"a": subnet("use1-az1"), "b": subnet("use1-az2")})
     assert months(line(found, "data between zones, paid on both sides")) == [0.0, 2.0, 2.0]
+
+
+def test_only_assumptions_that_a_figure_rests_on_are_said() -> None:
+    nat = {"type": "aws:ec2/natGateway:NatGateway", "inputs": {"subnetId": "s"}}
+    zones = {
+        zone: {"type": "aws:ec2/subnet:Subnet", "inputs": {"availabilityZoneId": zone}} for zone in ("use1-az1", "z2")
+    }
+    assert of({"nat": nat}).assumptions == ["assumed: 300 GB through NAT gateways"]
+    assert of(zones).assumptions == ["assumed: 100 GB between zones"]
+    assert [each.split()[1:3] for each in of({"pool": group("g5.xlarge", (0, 0, 1))}).assumptions] == [
+        ["160", "h"],
+        ["100", "GiB"],
+    ]
+    assert of({}).assumptions == []
 
 
 def test_types_are_free_or_priced_or_said_to_be_unknown() -> None:

@@ -8,18 +8,26 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
-from gpufleet.cost import FIGURES, HOURS, Estimate, estimate
+from gpufleet.cost.estimate import Estimate, estimate
+from gpufleet.cost.line import FIGURES
+from gpufleet.cost.usage import HOURS, Usage, read_usage
 from gpufleet_rehearsal.planning import planned
 
 REPOSITORY = Path(__file__).parents[3]
 DOCUMENT = (REPOSITORY / "docs" / "cost.md").read_text(encoding="utf-8")
-ENVIRONMENTS = ["aws-dev", "aws-prod", "azure-dev", "azure-prod"]
+ENVIRONMENTS = ["aws-dev", "aws-prod", "azure-dev", "azure-prod", "hybrid"]
 
 
 @cache
 def estimated(environment: str) -> Estimate:
-    return estimate(planned(REPOSITORY, environment), today=date(2026, 11, 21))
+    return estimate(planned(REPOSITORY, environment), usage_of(environment), date(2026, 11, 21))
+
+
+def usage_of(environment: str) -> Usage:
+    config = yaml.safe_load((REPOSITORY / f"stacks/config/Pulumi.{environment}.yaml").read_text())["config"]
+    return read_usage(config.get("gpufleet:usage"), "gpufleet:usage")
 
 
 def section(environment: str) -> str:
@@ -74,6 +82,6 @@ def test_assumptions_in_the_document_are_the_defaults() -> None:
     said = {key: value.strip() for key, value in rows}
     defaults = estimated("aws-dev").usage.as_args()
     assert set(said) == set(defaults)
-    assert {key: float(value) for key, value in said.items() if key != "busy_nodes"} == {
-        key: value for key, value in defaults.items() if key != "busy_nodes"
-    }
+    numbers = {key: value for key, value in defaults.items() if isinstance(value, int | float)}
+    assert set(defaults) - set(numbers) == {"busy_nodes", "own_server_vcpus"}
+    assert {key: float(value) for key, value in said.items() if key in numbers} == numbers

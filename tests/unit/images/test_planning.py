@@ -11,7 +11,8 @@ from gpufleet.images import platforms
 from gpufleet.images.builder import Build, build_command, digest_in, find_builder, push_command, run
 from gpufleet.images.repository import Repository, checked_tag, chosen
 from gpufleet.images.tag import default_tag
-from gpufleet.jobs.settings import Pool, settings_from
+from gpufleet.jobs.pool import Pool
+from gpufleet.jobs.settings import settings_from
 
 NOW = datetime(2026, 11, 21, 17, 5, 9, tzinfo=UTC)
 TWO = {"dev/training": "r.invalid/dev/training", "dev/tools": "r.invalid/dev/tools"}

@@ -47,7 +47,17 @@ def test_multi_node_jobs_may_have_a_queue_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("jobs", "on", "line"),
     [
-        ({"on": "slurm"}, None, "dev: the stack's output jobs.on=slurm: use kubernetes, batch or azure-batch"),
+        (
+            {"on": "nomad"},
+            None,
+            "dev: the stack's output jobs.on=nomad: use kubernetes, batch, azure-batch, slurm or hosts",
+        ),
+        ({"on": "slurm"}, None, "dev: its outputs tell of no Slurm (jobs.slurm); write a file with it (docs/jobs.md)"),
+        (
+            {"on": "hosts"},
+            None,
+            "dev: its outputs tell of no hosts (jobs.hosts); write a file with them (docs/jobs.md)",
+        ),
         ({}, "batch", "dev: the stack's outputs tell of no AWS Batch (jobs.region); run `pulumi up -s dev` first, or"),
         (BATCH, "kubernetes", "dev: the stack's outputs have no kubeconfig; run `pulumi up -s dev` first"),
         ({**BATCH, "multinode": {"nodes": 2}}, None, "dev: the stack's output jobs.multinode names no definition; run"),

@@ -33,6 +33,8 @@ class FakeAws:
     used: object = field(default_factory=dict)
     reservations: object = field(default_factory=dict)
     groups: object = field(default_factory=dict)
+    network_limits: object = field(default_factory=dict)
+    held: object = field(default_factory=dict)
     asked: list = field(default_factory=list)
 
     def _answer(self, question, value, *key):
@@ -58,6 +60,12 @@ class FakeAws:
 
     def placement_group(self, name):
         return self._get("group", self.groups, name)
+
+    def network_limit(self, counted):
+        return self._get("network limit", self.network_limits, counted)
+
+    def network_use(self, counted):
+        return self._get("network use", self.held, counted, {})
 
     def _get(self, question, table, key, default=None):
         answer = self._answer(question, table, key)

@@ -7,7 +7,8 @@ import pytest
 
 from gpufleet.errors import UserError
 from gpufleet.plan.limits import Limit
-from gpufleet.preflight.configuration import read_configuration, values_in_file, values_in_preview
+from gpufleet.plan.preview import config_of, read_preview
+from gpufleet.preflight.configuration import read_configuration, values_in_file
 from gpufleet.rules.suppression import Suppression
 
 TODAY = date(2026, 11, 21)
@@ -32,7 +33,7 @@ def test_a_stack_file_and_a_preview_say_the_same(tmp_path):
         '"expires":"2027-01-31 00:00:00 +0000 UTC"}]',
     }
     preview.write_text(json.dumps({"config": texts, "steps": []}))
-    for values in (values_in_file(file), values_in_preview(preview)):
+    for values in (values_in_file(file), config_of(read_preview(preview))):
         configuration = read_configuration(values, "here", TODAY)
         assert configuration.zone_names == {"use1-az1": "us-east-1c"}
         assert configuration.limits == (Limit("P", "spot", 96),)

@@ -184,6 +184,45 @@ def test_a_file_that_is_no_preview_is_one_line(tmp_path):
     assert error.startswith(f"Error: {file}: not JSON")
 
 
+def network(tmp_path, monkeypatch):
+    """A preview that makes two addresses anew, and nothing else."""
+    monkeypatch.delenv("GPUFLEET_REHEARSAL", raising=False)
+    steps = [step("aws:ec2/eip:Eip", name, {"domain": "vpc"}) for name in ("a", "b")]
+    file = tmp_path / "preview.json"
+    file.write_text(json.dumps({"config": {"aws:region": "us-east-1"}, "steps": steps}))
+    return file
+
+
+def test_addresses_are_counted_without_any_gpu_pool(aws, tmp_path, monkeypatch):
+    aws.answers["GetServiceQuota"] = {"Quota": {"Value": 5.0}}
+    aws.answers["DescribeAddresses"] = {"Addresses": [{"AllocationId": f"eipalloc-{n}"} for n in range(3)]}
+    file = network(tmp_path, monkeypatch)
+    assert run(file, "--strict") == (0, ["dev, live account: 1 passed"], "")
+    aws.answers["DescribeAddresses"]["Addresses"].append({"AllocationId": "eipalloc-3"})
+    code, lines, _ = run(file)
+    assert code == 1
+    assert lines[0].startswith(
+        "error: dev: elastic_ips=2: 2 new Elastic IPs in us-east-1 and 4 in use make 6, which is above the limit of 5; "
+    )
+    assert lines[1] == "dev, live account: 0 passed, 1 refused"
+
+
+@pytest.mark.parametrize(
+    ("call", "permission"),
+    [("DescribeAddresses", "ec2:DescribeAddresses"), ("GetServiceQuota", "servicequotas:GetServiceQuota")],
+)
+def test_addresses_that_may_not_be_asked_for_are_not_verified(aws, tmp_path, monkeypatch, call, permission):
+    aws.answers["GetServiceQuota"] = {"Quota": {"Value": 5.0}}
+    aws.answers[call] = "AccessDeniedException"
+    file = network(tmp_path, monkeypatch)
+    code, lines, _ = run(file)
+    assert code == 0
+    assert lines[0].startswith(f"warning: not verified: {permission}: denied by AWS")
+    assert lines[1].startswith("warning: dev: elastic_ips=2: not verified: 2 new Elastic IPs in us-east-1 are needed, ")
+    assert lines[2] == "dev, live account: 0 passed, 1 not verified"
+    assert run(file, "--strict")[0] == 1
+
+
 def test_pools_without_gpus_are_nobodys_business(aws, tmp_path, monkeypatch):
     monkeypatch.delenv("GPUFLEET_REHEARSAL", raising=False)
     nodes = step(
@@ -191,5 +230,5 @@ def test_pools_without_gpus_are_nobodys_business(aws, tmp_path, monkeypatch):
     )
     file = tmp_path / "preview.json"
     file.write_text(json.dumps({"config": {"aws:region": "us-east-1"}, "steps": [nodes]}))
-    assert run(file, "--strict") == (0, ["dev, live account: no GPU pools to judge"], "")
+    assert run(file, "--strict") == (0, ["dev, live account: no GPU pools and no new networks to judge"], "")
     assert aws.asked == []

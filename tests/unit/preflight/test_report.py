@@ -63,7 +63,7 @@ def test_lines():
 
 
 def test_nothing_to_judge_is_said():
-    assert list(report().lines()) == ["dev, live account: no GPU pools to judge"]
+    assert list(report().lines()) == ["dev, live account: no GPU pools and no new networks to judge"]
 
 
 def test_json_holds_every_finding_and_every_suppression():

@@ -6,11 +6,13 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable
+from datetime import date
 from functools import cache
 from pathlib import Path
 
 import doors
 import pytest
+from certificates import certificate
 from corpus import mistakes
 
 import gpufleet.rules
@@ -33,9 +35,16 @@ from gpufleet.rules.aws.autoscaler_identity import judge_autoscaler_identity
 from gpufleet.rules.aws.batch_stack import judge_multinode_pool, judge_pool_names, judge_repository
 from gpufleet.rules.aws.cluster import judge_control_zones
 from gpufleet.rules.aws.cluster_access import judge_cluster_access, judge_installation
+from gpufleet.rules.aws.data_sync import judge_data_sync
 from gpufleet.rules.aws.existing_network import judge_existing_network
+from gpufleet.rules.aws.hybrid import judge_hybrid_nodes
+from gpufleet.rules.aws.image_mirror import judge_image_mirror, judge_mirror_file, judge_mirror_list
 from gpufleet.rules.aws.node_image import judge_node_image
+from gpufleet.rules.aws.own_servers import judge_own_servers
 from gpufleet.rules.aws.registry_host import judge_registry_host
+from gpufleet.rules.aws.remote_networks import judge_joined_cluster
+from gpufleet.rules.aws.service_range import judge_services
+from gpufleet.rules.aws.site_link import judge_site_link
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.aws.training_job import judge_command
 from gpufleet.rules.azure.addresses import judge_azure_addresses
@@ -50,15 +59,24 @@ from gpufleet.rules.azure.nfs_share import judge_nfs_share
 from gpufleet.rules.azure.node_pool import judge_azure_pool
 from gpufleet.rules.azure.place import judge_azure_environment, judge_azure_place
 from gpufleet.rules.azure.registry import judge_azure_registry
+from gpufleet.rules.azure.site_link import judge_azure_site_link
 from gpufleet.rules.azure.stack import judge_azure_stack, judge_job_containers, judge_stack_mounts
 from gpufleet.rules.budget import judge_budget
 from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
+from gpufleet.rules.kubernetes.cilium import judge_cilium
 from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
+from gpufleet.rules.kubernetes.ngc import judge_ngc_secret
+from gpufleet.rules.kubernetes.notebooks import judge_notebooks
 from gpufleet.rules.kubernetes.operator import judge_mpi_operator
+from gpufleet.rules.kubernetes.own_nodes import judge_own_cluster, judge_own_nodes
 from gpufleet.rules.kubernetes.plugin import judge_device_plugin, judge_efa_plugin, judge_gpu_operator
 from gpufleet.rules.kubernetes.queue import judge_queue
+from gpufleet.rules.kubernetes.queue_pools import judge_queue_pool
+from gpufleet.rules.kubernetes.reach import judge_reach
 from gpufleet.rules.kubernetes.team import judge_team
+from gpufleet.rules.kubernetes.teams import judge_teams, judge_users_of_files
 from gpufleet.rules.kubernetes.volume import judge_shared_volume
+from gpufleet.rules.pool_hours import judge_schedule
 from gpufleet.rules.rule import failed, passed, unverified
 from gpufleet.rules.subnet import judge_addresses, judge_subnets
 
@@ -146,6 +164,7 @@ REGISTRY = {
     "pull_through": {"gh": "ghcr.io"},
     "credentials": {"gh": "arn:..."},
 }
+MIRROR = {"region": REGION, "repositories": ["dev/cuda"], "github_repository": "lab/images"}
 POOL = {"types": ["g5.8xlarge"], "max": 1, "zones": ZONES, "labels": {"team": "vision"}}
 AKS = {
     "region": "eastus",
@@ -156,6 +175,13 @@ AKS = {
     "zones": ["1"],
 }
 AGENT_POOL = {"types": ["Standard_NC4as_T4_v3"], "max": 2, "zones": ["1"], "labels": {"team": "vision"}}
+NOTEBOOKS = {
+    "host": "hub.example.com",
+    "pools": {"a10g": {"gpu": "A10G", "gpus": 4, "usd_per_hour": 4.0}},
+    "images": ["r/notebook:1"],
+    "oidc": {"token_url": "https://login.example.com"},
+    "admins": ["ana"],
+}
 JOB = {
     "namespace": "vision",
     "image": "r/llm:1",
@@ -164,7 +190,11 @@ JOB = {
     "zone": "use1-az1",
     "volume_zone": "use1-az1",
     "queue": "gpus",
+    "prefer_place": "onprem",
     "topology": "gpufleet.dev/zone-id",
+    "volume_claim": "shared",
+    "unreached_places": ["cloud"],
+    "files_place": "onprem",
     "env": {"NCCL_DEBUG": "INFO"},
 }
 QUEUE = {"flavors": {"h100": {"gpu": "H100", "zone": "use1-az1"}}, "quotas": {"vision": {"h100": 8}}}
@@ -184,9 +214,14 @@ TRAINING = {
     "environment": {"NCCL_DEBUG": "INFO"},
     "secrets": {"KEY": "arn:aws:secretsmanager:us-east-1:123456789012:secret:key-AbCdEf"},
 }
+OWN = {"nodes": ["10.80.0.0/24"], "pods": ["10.81.0.0/16"]}
+LINK = {"vpc_cidr": "10.0.0.0/16", "site_cidrs": ["192.168.10.0/24"], "route_table_ids": {"private": "rtb-1"}}
+DX = {"direct_connect_gateway_id": "1b4d5f7a-0c3e-4c8a-9f27-5ad0b1c2d3e4", "announced_cidrs": ["10.0.0.0/16"]}
+SYNC = {"to": "efs", "agent_arns": ["agent-1"], "limit_mbit": 100, "back_from": "/out", "nfs_path": "/in"}
 AZURE_LOGIN = {"hub": {"username_secret": "https://...", "password_secret": "https://..."}}
 CONSTRUCTED = [
     (judge_pool, POOL, REGION),
+    (judge_schedule, {**POOL, "schedule": [{"at": "20:00", "max": 0}]}),
     (judge_network, NETWORK),
     (judge_address_plan, NETWORK, "10.0.0.0/16", 3),
     (judge_addresses, ["10.0.0.0/24"], 1, 21),
@@ -204,6 +239,15 @@ CONSTRUCTED = [
     (judge_node_image, {}),
     (judge_registry, REGISTRY),
     (judge_registry_host, REGISTRY),
+    (judge_image_mirror, {**MIRROR, "github_branch": "main", "github_environment": "e", "provider_arn": "arn:..."}),
+    (judge_ngc_secret, True),
+    (judge_mirror_file, "images.yaml", ["is no YAML"]),
+    (judge_mirror_list, "123456789012.dkr.ecr.us-east-1.amazonaws.com/dev", True, REGION),
+    (judge_site_link, {**LINK, "kind": "vpn", "static_routes": ["192.168.0.0/16"], "customer_address": "192.0.2.7"}),
+    (judge_site_link, {**LINK, "kind": "vpn", "customer_asn": 65010, "gateway_asn": 64513}),
+    (judge_site_link, {**LINK, **DX, "kind": "direct-connect"}),
+    (judge_data_sync, SYNC),
+    (judge_reach, {"places": ["onprem", "cloud"], "files_place": "onprem", "sync_hours": 6}),
     (judge_batch_environment, {**POOL, "region": REGION, "strategy": "BEST_FIT_PROGRESSIVE"}),
     (judge_batch_queue, {"environments": [BATCH], "shares": {"vision": 2}, "runnable_minutes": 30}),
     (judge_training_job, TRAINING),
@@ -222,6 +266,17 @@ CONSTRUCTED = [
     (judge_azure_files, {"containers": ["data"], "account_name": "files", "allowed_cidrs": ["203.0.113.7"]}),
     (judge_azure_files, {"access": "private-endpoint"}),
     (judge_azure_network, {"route_table_id": "/subscriptions/..."}),
+    (
+        judge_azure_site_link,
+        {
+            "kind": "vpn",
+            "vnet_cidr": "10.60.0.0/16",
+            "gateway_subnet_cidr": "10.60.255.224/27",
+            "customer_bgp_address": "192.168.10.1",
+            "pre_shared_key": "a-long-enough-key",
+        },
+    ),
+    (judge_azure_site_link, {"kind": "express-route", "circuit_id": "lab", "gateway_subnet_id": "hub"}),
     (judge_azure_registry, {"repositories": ["llm"], "pull_through": {"hub": "docker.io"}, "credentials": AZURE_LOGIN}),
     (judge_azure_budget, {"scope": "/subscriptions/...", "emails": ["ml@example.com"], "usd_per_month": 10}),
     (judge_azure_network, {"vnet_id": "/subscriptions/...", "subnet_ids": {"nodes": "/subscriptions/..."}}),
@@ -237,12 +292,34 @@ CONSTRUCTED = [
     (judge_device_plugin, {"image": "registry.example.com/plugin"}),
     (judge_efa_plugin, {"version": "0.5.13"}),
     (judge_gpu_operator, {"rdma": True}),
+    (judge_cilium, {"pod_cidrs": ["10.81.0.0/16"], "version": "1.17.6-0"}),
     (judge_mpi_operator, {"manifest": "mpi-operator.yaml"}, ["v0.7.0"]),
     (judge_mpi_operator, {"flavour": "trainer"}, []),
     (judge_mpi_job, "llm", JOB),
+    (judge_services, {"service_cidr": "10.200.0.0/16", "vpc_cidr": "10.0.0.0/16"}),
+    (judge_joined_cluster, {"remote_networks": OWN}),
+    (
+        judge_hybrid_nodes,
+        {"region": REGION, "credentials": "ssm", "activation_expires": "2026-12-01", "remote_networks": OWN},
+        date(2026, 11, 22),
+    ),
+    (
+        judge_hybrid_nodes,
+        {"region": REGION, "credentials": "roles-anywhere", "certificate_authority": certificate()},
+    ),
+    (judge_notebooks, NOTEBOOKS),
+    (judge_own_nodes, {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1"]}),
+    (judge_own_servers, {"v100": ["gpu-1"]}, ["rented"], "", [], {"version": "v1.0.9", "sha256": "a" * 64}),
+    (judge_own_cluster, {"v100": ["gpu-1"]}, [], ["device-plugin"]),
     (judge_queue, "gpus", QUEUE),
+    (judge_queue_pool, {"types": ["g5.xlarge"], "zones": ["use1-az1"]}, {"g5.xlarge": "A10G"}),
     (judge_shared_volume, {"source": {"nfs": "10.0.0.5:/export"}, "mount_options": ["hard"]}),
-    (judge_team, {"namespace": "vision", "docker_config": "{}"}),
+    (judge_teams, {"vision": {"quota": {"near": 1}, "pools": ["own"], "budget": {}}}, False, {"near": 8}, ["own"]),
+    (judge_users_of_files, {"vision": {"users": {}}}, False),
+    (
+        judge_team,
+        {"namespace": "vision", "docker_config": "{}", "ngc_key": "key", "users": {"ana": {"uid": 1501, "gid": 1501}}},
+    ),
 ]
 """The doors of components and stacks, with arguments that bring each of their rules into play."""
 

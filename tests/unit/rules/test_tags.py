@@ -83,24 +83,25 @@ CASES = {
     ],
     tag_expiry: [
         ("day", {"value": "2027-01-31"}, "pass", ""),
+        ("lifetime", {"value": "150h"}, "pass", ""),
         ("never", {"value": "never"}, "pass", ""),
         (
             "no-such-day",
             {"value": "2027-02-30"},
             "fail",
-            "trainers: tags.expires-at=2027-02-30: is no date; write it as 2027-01-31, or never [any-tag-expiry]",
+            "trainers: tags.expires-at=2027-02-30: is no date; write it as 2027-01-31, 150h or never [any-tag-expiry]",
         ),
         (
             "basic-form",
             {"value": "20270131"},
             "fail",
-            "trainers: tags.expires-at=20270131: is no date; write it as 2027-01-31, or never [any-tag-expiry]",
+            "trainers: tags.expires-at=20270131: is no date; write it as 2027-01-31, 150h or never [any-tag-expiry]",
         ),
         (
             "word",
             {"value": "tomorrow"},
             "fail",
-            "trainers: tags.expires-at=tomorrow: is no date; write it as 2027-01-31, or never [any-tag-expiry]",
+            "trainers: tags.expires-at=tomorrow: is no date; write it as 2027-01-31, 150h or never [any-tag-expiry]",
         ),
     ],
     not_expired: [

@@ -1,14 +1,5 @@
 """Fixtures of the tests of stacks."""
 
-import asyncio
+from recorder import event_loop_of_its_own
 
-import pytest
-
-
-@pytest.fixture(autouse=True)
-def event_loop_of_its_own():
-    """Pulumi's runtime asks for the thread's event loop, which a test elsewhere may have closed and taken away."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield
-    loop.close()
+__all__ = ["event_loop_of_its_own"]

@@ -1,6 +1,8 @@
 """What an environment has on its cluster, and what its jobs are told."""
 
-from aws_environment import POOL, recording
+from recorder import refusal
+
+from aws_environment import POOL, program, recording
 from gpufleet.kubernetes.autoscaler import NAMESPACE, SERVICE_ACCOUNT
 
 COMPONENTS = "gpufleet-kubernetes:index:{}".format
@@ -79,3 +81,31 @@ def test_the_autoscaler_has_the_rights_of_its_service_account():
     assert (bound["namespace"], bound["serviceAccount"]) == (NAMESPACE, SERVICE_ACCOUNT)
     release = made.one("kubernetes:helm.sh/v3:Release")
     assert release.inputs["values"]["autoDiscovery"] == {"clusterName": "dev"}
+
+
+def test_jobs_wait_in_a_queue_where_there_is_one():
+    pools = {"near": POOL | {"max": 2}, "small": POOL | {"types": ["g5.12xlarge", "g5.24xlarge"], "network": "plain"}}
+    pools["small"] |= {"placement": "none", "capacity": "spot", "max": 3, "zones": ["use1-az1"]}
+    assert recording(pools=pools).of(COMPONENTS("Queue")) == []
+    made = recording(pools=pools, queue={"order": ["small"]})
+    (queue,) = [each for each in made.resources if each.type.endswith(":ClusterQueue")]
+    flavors = queue.inputs["spec"]["resourceGroups"][0]["flavors"]
+    gpus = [(each["name"], each["resources"][0]["nominalQuota"]) for each in flavors]
+    # g5.24xlarge has 4 GPUs, as g5.12xlarge; p5.48xlarge has 8.
+    assert gpus == [("dev-queue-small", "12"), ("dev-queue-near", "16"), ("dev-queue-cpu", "0")]
+    (flavor,) = [each for each in made.resources if each.name == "dev-queue-flavor-near"]
+    assert flavor.inputs["spec"]["nodeLabels"] == {
+        "gpufleet.dev/gpu": "H100",
+        "gpufleet.dev/place": "cloud",
+        "gpufleet.dev/pool": "dev-near",
+        "gpufleet.dev/zone-id": "use1-az3",
+    }
+    assert made.outputs["dev-queue"] == {"queue": "dev-queue"}
+
+
+def test_a_queue_of_what_it_cannot_count_is_refused_before_anything_is_made():
+    pools = {"small": POOL | {"types": ["g5.xlarge", "g6.xlarge"], "capacity": "spot", "network": "plain"}}
+    pools["small"] |= {"placement": "none", "zones": ["use1-az1", "use1-az2"]}
+    lines = refusal(program(pools=pools, queue={"order": ["big"]}), preview=True)
+    assert "dev: queue.order=big: is none of the legal words; use small [any-argument-word]" in lines
+    assert {line.partition("[any-queue-pool-")[2] for line in lines} == {"", "zone]", "gpu]"}

@@ -82,7 +82,7 @@ FAULTS = [
     ),
     (
         {"gpufleet:cloud": "awz"},
-        "gpufleet:cloud='awz': is none of the legal words; use 'aws', 'aws-batch' or 'azure' [config-value]",
+        "gpufleet:cloud='awz': is none of the legal words; use 'aws', 'aws-batch', 'azure' or 'onprem' [config-value]",
     ),
     ({"gpufleet:cluster": "x"}, "gpufleet:cluster='x': is no mapping; write keys under it [config-value]"),
     ({"gpufleet:pools": "[1]"}, "gpufleet:pools=[1]: is no mapping; write keys under it [config-value]"),
@@ -91,7 +91,7 @@ FAULTS = [
     ({"gpufleet:erase": "maybe"}, "gpufleet:erase='maybe': is neither; write true or false [config-value]"),
     (
         {"gpufleet:expires_at": "soon"},
-        "gpufleet:expires_at='soon': is no day; write one like 2027-01-31 [config-value]",
+        "gpufleet:expires_at='soon': is no end; write a day like 2027-01-31, or a lifetime like 150h [config-value]",
     ),
     (
         {"gpufleet:network": '{"zones": "use1-az1"}'},
@@ -194,6 +194,14 @@ def test_a_broken_suppression_is_told_beside_the_other_faults():
     ]
 
 
+def test_a_suppression_that_has_ended_does_not_keep_pools_running(monkeypatch):
+    ended = suppress(SUPPRESSION | {"expires": "2026-01-31"})
+    monkeypatch.setenv("GPUFLEET_STOP", "dev-trainers-nodes")
+    assert read(LEGAL | ended, "dev").suppress[0].expires == "2026-01-31"
+    monkeypatch.delenv("GPUFLEET_STOP")
+    assert "has passed" in lines(ended)[0]
+
+
 def test_what_packs_and_commands_read_is_typed():
     day = {"expires": "2999-01-31 00:00:00 +0000 UTC", "resource": "dev-*"}
     quotas = json.dumps([{"family": "P", "market": "spot", "limit": 192}])
@@ -217,6 +225,28 @@ def test_a_misspelt_key_is_not_also_missing():
     pool = {("typs" if key == "types" else key): value for key, value in POOL.items()}
     told = lines({"gpufleet:pools": json.dumps({"a": pool})})
     assert told == ["Pulumi.dev.yaml: gpufleet:pools.a.typs: unknown key; did you mean types? [config-unknown-key]"]
+
+
+BY_HOURS = json.dumps({"a": {"schedule": [{"at": "20:00", "max": 0}]}})
+STOP = "only pools on EKS have sizes by the hours: let cron run `gpufleet stop dev` and `gpufleet stop dev --undo`"
+LEAVE = "own servers are not rented by the hour: leave it out"
+
+
+@pytest.mark.parametrize(
+    ("cloud", "section", "hint"),
+    [
+        ("aws", "own_servers", LEAVE),
+        ("aws-batch", None, STOP),
+        ("azure", None, STOP),
+        ("azure", "batch", STOP),
+        ("onprem", None, LEAVE),
+    ],
+)
+def test_sizes_by_the_hours_of_other_pools_have_another_way(cloud: str, section: str | None, hint: str) -> None:
+    pools = f'{{"pools": {BY_HOURS}}}' if section else BY_HOURS
+    told = lines({"gpufleet:cloud": cloud, f"gpufleet:{section or 'pools'}": pools})
+    key = f"{section}.pools" if section else "pools"
+    assert f"Pulumi.dev.yaml: gpufleet:{key}.a.schedule: unknown key; {hint} [config-unknown-key]" in told
 
 
 def test_nearest_and_known_keys_follow_names_and_lists():

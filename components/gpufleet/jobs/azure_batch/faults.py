@@ -3,8 +3,8 @@
 import re
 
 from gpufleet.jobs.azure_batch.settings import BatchPoolSettings
+from gpufleet.jobs.pool import Pool
 from gpufleet.jobs.request import JobRequest
-from gpufleet.jobs.settings import Pool
 
 _NAME = re.compile(r"[\w-]{1,64}", re.ASCII)
 """Source: azure.batch.models.BatchJobCreateOptions (id)."""

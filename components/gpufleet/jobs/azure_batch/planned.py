@@ -10,8 +10,9 @@ from gpufleet.jobs.azure_batch.faults import faults, node_count
 from gpufleet.jobs.azure_batch.program_files import ProgramFile, program_files
 from gpufleet.jobs.azure_batch.settings import TASK, AzureBatchSettings, BatchPoolSettings
 from gpufleet.jobs.azure_batch.start import application_command, coordination_command
+from gpufleet.jobs.pool import Pool
 from gpufleet.jobs.request import JobRequest, name_for
-from gpufleet.jobs.settings import Pool, Settings
+from gpufleet.jobs.settings import Settings
 
 STREAMS = ("stdout.txt", "stderr.txt")
 """What Azure Batch writes a task's output to, one folder above where the task starts."""

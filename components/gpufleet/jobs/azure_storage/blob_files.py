@@ -8,17 +8,17 @@ so that it is never another content's.
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.trouble import AzureTrouble, Busy
-from gpufleet.jobs.azure_storage.arriving import Arriving, Known
-from gpufleet.jobs.azure_storage.places import AzureStorage, Place
-from gpufleet.jobs.azure_storage.refusals import CHANGED, GONE, missing, refused
-from gpufleet.jobs.copied import Listed, Progress, Sent, digest, sources, target
-from gpufleet.jobs.patience import Patience
+from gpufleet.jobs.azure_batch.trouble import AzureTrouble
+from gpufleet.jobs.azure_storage.account_files import AccountFiles
+from gpufleet.jobs.azure_storage.arriving import Known
+from gpufleet.jobs.azure_storage.places import Place
+from gpufleet.jobs.azure_storage.refusals import GONE, missing, refused
+from gpufleet.jobs.copied import Listed
 
 _MOST_BLOCKS = 50_000
 """Of one blob. Source: learn.microsoft.com/rest/api/storageservices/put-block-list."""
@@ -28,16 +28,12 @@ _FOLDER = "hdi_isfolder"
 
 
 @dataclass
-class BlobFiles:
-    """The containers of one account, by its BlobServiceClient. progress: told a path and bytes.
+class BlobFiles(AccountFiles):
+    """The containers of one account, by its BlobServiceClient.
 
     block: bytes of a block; more where a file would have too many of them.
     """
 
-    storage: AzureStorage
-    service: Any
-    progress: Progress = lambda path, done, size: None
-    patience: Patience = field(default_factory=Patience)
     block: int = 8 * _MIB
 
     def listed(self, place: Place) -> list[Listed]:
@@ -47,18 +43,6 @@ class BlobFiles:
         if not found and place.path:
             raise missing(place)
         return sorted(found, key=lambda each: each.path)
-
-    def put(self, local: Path, place: Place) -> Iterator[Sent]:
-        """Copy a file, or a directory with all in it, to a container. Errors: UserError."""
-        # A container is no file: a file goes into it, under its own name.
-        for file, remote in sources(local, place.full if place.path else f"{place.holder}/"):
-            yield self._put(file, Place(place.kind, place.holder, remote.removeprefix(f"{place.holder}/")))
-
-    def get(self, place: Place, local: Path) -> Iterator[Sent]:
-        """Copy a blob, or all blobs below a path, from a container. Errors: UserError."""
-        for each in self.listed(place):
-            name = each.path.removeprefix(f"{place.holder}/")
-            yield self._get(Place(place.kind, place.holder, name), target(each.path, place.full, local))
 
     def _below(self, place: Place) -> Iterator[tuple[str, Known]]:
         container = self.service.get_container_client(place.holder)
@@ -70,7 +54,6 @@ class BlobFiles:
                 yield each.name, _known(each)
 
     def _known(self, place: Place, writes: bool = False) -> Known | None:
-        """What is known of a blob; None where there is none. Errors: as of `refused`."""
         try:
             with refused(self.storage, place, writes):
                 found = self._client(place).get_blob_properties()
@@ -80,26 +63,7 @@ class BlobFiles:
                 raise
         return None
 
-    def _put(self, file: Path, place: Place) -> Sent:
-        size, whole, moved, committed = file.stat().st_size, digest(file, kind="md5"), 0, False
-        while True:
-            try:
-                known = self._known(place, writes=True)
-                if known and known.size == size and known.md5 == whole:
-                    self.patience.worked()
-                    return Sent(place.full, size, moved)
-                if committed:
-                    raise UserError(f"{place.full}: is not what was sent; is somebody else writing it? put it again")
-                with refused(self.storage, place, writes=True):
-                    for sent in self._blocks(file, size, whole, place):
-                        moved += sent
-                        self.patience.worked()
-                committed = True
-            except Busy as error:
-                self._again(error, f"put it again: what has arrived of {place.full} is kept")
-
-    def _blocks(self, file: Path, size: int, whole: str, place: Place) -> Iterator[int]:
-        """Send what Azure lacks of a file and commit it; the bytes of each block that was sent."""
+    def _send(self, file: Path, size: int, whole: str, place: Place) -> Iterator[int]:
         from azure.storage.blob import BlobBlock, ContentSettings
 
         names: list[str] = []
@@ -130,33 +94,7 @@ class BlobFiles:
         except ResourceNotFoundError:
             return set()
 
-    def _get(self, place: Place, file: Path) -> Sent:
-        moved = 0
-        while True:
-            try:
-                known = self._known(place)
-                if known is None:
-                    raise missing(place)
-                arriving = Arriving(file, known)
-                if arriving.there:
-                    return Sent(place.full, known.size, moved)
-                begin = arriving.begin()
-                with refused(self.storage, place, writes=False):
-                    for length in arriving.fill(self._pieces(place, known, begin)):
-                        moved += length
-                        self.patience.worked()
-                        self.progress(place.full, arriving.has, known.size)
-                arriving.end(place.full)
-                return Sent(place.full, known.size, moved)
-            except Busy as error:
-                self._again(error, f"get it again: what has arrived is beside {file}")
-            except AzureTrouble as error:
-                if error.code in CHANGED:
-                    raise UserError(f"{place.full}: has changed meanwhile; get it again") from error
-                raise
-
     def _pieces(self, place: Place, known: Known, begin: int) -> Iterator[bytes]:
-        """The blob's bytes from one on, each piece checked by its MD5."""
         from azure.core import MatchConditions
 
         if begin < known.size:
@@ -165,10 +103,6 @@ class BlobFiles:
 
     def _client(self, place: Place) -> Any:  # noqa: ANN401
         return self.service.get_blob_client(place.holder, place.path)
-
-    def _again(self, error: Busy, later: str) -> None:
-        if not self.patience.pause():
-            raise UserError(f"{error}; {later}") from error
 
 
 def _known(found: Any) -> Known:  # noqa: ANN401

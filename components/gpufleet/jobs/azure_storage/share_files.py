@@ -14,12 +14,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.trouble import AzureTrouble, Busy
-from gpufleet.jobs.azure_storage.arriving import Arriving, Known
-from gpufleet.jobs.azure_storage.places import AzureStorage, Place
-from gpufleet.jobs.azure_storage.refusals import GONE, code_of, missing, refused
-from gpufleet.jobs.copied import PART, Listed, Progress, Sent, digest, sources, target
-from gpufleet.jobs.patience import Patience
+from gpufleet.jobs.azure_batch.trouble import AzureTrouble
+from gpufleet.jobs.azure_storage.account_files import AccountFiles
+from gpufleet.jobs.azure_storage.arriving import Known
+from gpufleet.jobs.azure_storage.places import Place
+from gpufleet.jobs.azure_storage.refusals import GONE, code_of, refused
+from gpufleet.jobs.copied import PART, Listed
 
 _PIECE = 4 * 2**20
 """Bytes of one range, at most. Source: learn.microsoft.com/rest/api/storageservices/put-range."""
@@ -28,13 +28,9 @@ _MD5, _WRITTEN = "gpufleet_md5", "gpufleet_written"
 
 
 @dataclass
-class ShareFiles:
-    """The file shares of one account, by its ShareServiceClient. progress: told a path and bytes. piece: bytes."""
+class ShareFiles(AccountFiles):
+    """The file shares of one account, by its ShareServiceClient. piece: bytes."""
 
-    storage: AzureStorage
-    service: Any
-    progress: Progress = lambda path, done, size: None
-    patience: Patience = field(default_factory=Patience)
     piece: int = _PIECE
     _made: set[tuple[str, str]] = field(default_factory=set, init=False)
 
@@ -44,17 +40,6 @@ class ShareFiles:
             return [Listed(known.size, known.changed, place.full)]
         with refused(self.storage, place, writes=False):
             return sorted(self._below(place), key=lambda each: each.path)
-
-    def put(self, local: Path, place: Place) -> Iterator[Sent]:
-        """Copy a file, or a directory with all in it, to a share. Errors: UserError."""
-        for file, remote in sources(local, place.full if place.path else f"{place.holder}/"):
-            yield self._put(file, Place(place.kind, place.holder, remote.removeprefix(f"{place.holder}/")))
-
-    def get(self, place: Place, local: Path) -> Iterator[Sent]:
-        """Copy a file, or all files below a directory, from a share. Errors: UserError."""
-        for each in self.listed(place):
-            name = each.path.removeprefix(f"{place.holder}/")
-            yield self._get(Place(place.kind, place.holder, name), target(each.path, place.full, local))
 
     def _below(self, place: Place) -> Iterator[Listed]:
         directories = [place.path]
@@ -85,31 +70,14 @@ class ShareFiles:
         same = not written or metadata.get(_WRITTEN) == str(changed)
         return Known(int(found.size), changed, str(found.etag), metadata.get(_MD5) if same else None)
 
-    def _put(self, file: Path, place: Place) -> Sent:
-        size, whole, moved, named = file.stat().st_size, digest(file, kind="md5"), 0, False
-        while True:
-            try:
-                known = self._known(place, writes=True)
-                if known and known.size == size and known.md5 == whole:
-                    self.patience.worked()
-                    return Sent(place.full, size, moved)
-                if named:
-                    raise UserError(f"{place.full}: is not what was sent; is somebody else writing it? put it again")
-                part = Place(place.kind, place.holder, place.path + PART)
-                with refused(self.storage, place, writes=True):
-                    for sent, done in self._ranges(file, size, whole, part):
-                        moved += sent
-                        self.patience.worked()
-                        self.progress(place.full, done, size)
-                    self._client(part).rename_file(
-                        place.path,
-                        overwrite=True,
-                        file_last_write_time=_changed(file),
-                        metadata=_metadata(file, whole),
-                    )
-                named = True
-            except Busy as error:
-                self._again(error, f"put it again: what has arrived of {place.full} is kept")
+    def _send(self, file: Path, size: int, whole: str, place: Place) -> Iterator[int]:
+        part = Place(place.kind, place.holder, place.path + PART)
+        for sent, done in self._ranges(file, size, whole, part):
+            yield sent
+            self.progress(place.full, done, size)
+        self._client(part).rename_file(
+            place.path, overwrite=True, file_last_write_time=_changed(file), metadata=_metadata(file, whole)
+        )
 
     def _ranges(self, file: Path, size: int, whole: str, part: Place) -> Iterator[tuple[int, int]]:
         """Send what a part lacks of a file; bytes of each piece that was sent, and up to its end."""
@@ -155,47 +123,20 @@ class ShareFiles:
                     raise
             self._made.add((place.holder, str(parent)))
 
-    def _get(self, place: Place, file: Path) -> Sent:
-        moved = 0
-        while True:
-            try:
-                known = self._known(place)
-                if known is None:
-                    raise missing(place)
-                arriving = Arriving(file, known)
-                if arriving.there:
-                    return Sent(place.full, known.size, moved)
-                begin = arriving.begin()
-                with refused(self.storage, place, writes=False):
-                    for length in arriving.fill(self._pieces(place, known, begin)):
-                        moved += length
-                        self.patience.worked()
-                        self.progress(place.full, arriving.has, known.size)
-                self._look_again(place, known)
-                arriving.end(place.full)
-                return Sent(place.full, known.size, moved)
-            except Busy as error:
-                self._again(error, f"get it again: what has arrived is beside {file}")
-
     def _pieces(self, place: Place, known: Known, begin: int) -> Iterator[bytes]:
-        """The file's bytes from one on, each piece checked by its MD5."""
         for start in range(begin, known.size, self.piece):
             length = min(self.piece, known.size - start)
             yield self._client(place).download_file(start, length, validate_content=True).readall()
 
-    def _look_again(self, place: Place, before: Known) -> None:
+    def _arrived(self, place: Place, known: Known) -> None:
         """A file of a share cannot be read on condition that it has not changed. One that has only grown, as logs do,
         is taken as it was. Errors: UserError."""
         now = self._known(place)
-        if now is None or (now.etag != before.etag and (now.size < before.size or before.md5 is not None)):
+        if now is None or (now.etag != known.etag and (now.size < known.size or known.md5 is not None)):
             raise UserError(f"{place.full}: has changed meanwhile; get it again")
 
     def _client(self, place: Place) -> Any:  # noqa: ANN401
         return self.service.get_share_client(place.holder).get_file_client(place.path)
-
-    def _again(self, error: Busy, later: str) -> None:
-        if not self.patience.pause():
-            raise UserError(f"{error}; {later}") from error
 
 
 def _metadata(file: Path, whole: str) -> dict[str, str]:

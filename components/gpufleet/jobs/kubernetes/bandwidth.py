@@ -13,8 +13,9 @@ from gpufleet.jobs.kubernetes.nccl_output import NcclRun, read_nccl
 from gpufleet.jobs.kubernetes.planned import planned
 from gpufleet.jobs.kubernetes.ready_nodes import is_fake
 from gpufleet.jobs.kubernetes.submit import submit
+from gpufleet.jobs.pool import Pool
 from gpufleet.jobs.request import JobRequest, name_for
-from gpufleet.jobs.settings import Pool, Settings
+from gpufleet.jobs.settings import Settings
 
 FLOOR = 0.5
 """Least bus bandwidth as a part of a node's network bandwidth. Our choice, below what healthy nodes were reported with:

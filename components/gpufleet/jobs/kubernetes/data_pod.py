@@ -11,6 +11,7 @@ from gpufleet.jobs.kubernetes import places
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.waiting import why_waiting
 from gpufleet.jobs.settings import Settings
+from gpufleet.users.user import User
 
 IMAGE = "busybox:1.37"
 """Any image with sh and sha256sum does."""
@@ -21,8 +22,11 @@ _USER = 1000
 """The same as that of jobs: see MpiJobArgs.uid."""
 
 
-def data_pod(settings: Settings, name: str, image: str) -> dict[str, Any]:
-    """The pod's manifest. Errors: UserError when the environment has no shared volume."""
+def data_pod(settings: Settings, name: str, image: str, user: User | None = None) -> dict[str, Any]:
+    """The pod's manifest. user: whose files it writes; None: uid 1000, as jobs do without users.
+
+    Errors: UserError when the environment has no shared volume.
+    """
     if settings.volume_claim is None:
         raise UserError(f"{settings.environment}: it has no shared volume; its outputs name no claim")
     container = {
@@ -33,26 +37,32 @@ def data_pod(settings: Settings, name: str, image: str) -> dict[str, Any]:
         "volumeMounts": [{"name": "shared-files", "mountPath": "/mnt"}],
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
     }
-    user = {"runAsUser": _USER, "runAsGroup": _USER, "runAsNonRoot": True}
+    uid, gid = (user.uid, user.gid) if user else (_USER, _USER)
+    security: dict[str, Any] = {"runAsUser": uid, "runAsGroup": gid, "runAsNonRoot": True}
+    if user and user.groups:
+        security["supplementalGroups"] = list(user.groups)
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
         "activeDeadlineSeconds": _LIFE_SECONDS,
-        "securityContext": {**user, "seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": {**security, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [container],
         "volumes": [{"name": "shared-files", "persistentVolumeClaim": {"claimName": settings.volume_claim}}],
     }
     if settings.image_pull_secret:
         spec["imagePullSecrets"] = [{"name": settings.image_pull_secret}]
-    metadata = {"name": name, "namespace": settings.namespace, "labels": {"gpufleet.dev/purpose": "data"}}
+    labels = {"gpufleet.dev/purpose": "data"} | ({"gpufleet.dev/user": user.name} if user else {})
+    metadata = {"name": name, "namespace": settings.namespace, "labels": labels}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
 @contextmanager
-def running(api: KubernetesApi, settings: Settings, image: str = IMAGE, name: str = "") -> Iterator[str]:
+def running(
+    api: KubernetesApi, settings: Settings, image: str = IMAGE, name: str = "", user: User | None = None
+) -> Iterator[str]:
     """The name of a pod that runs, deleted at the end. Errors: UserError, with what it waits for if it never runs."""
     name = name or f"data-{secrets.token_hex(4)}"
-    api.create(places.core(settings.namespace, "pods"), data_pod(settings, name, image))
+    api.create(places.core(settings.namespace, "pods"), data_pod(settings, name, image, user))
     try:
         _wait(api, settings, name)
         yield name

@@ -3,6 +3,8 @@
 from functools import cache
 from importlib.resources import files
 
+HOME = "home"
+"""What launcher and worker begin with."""
 LAUNCHER = "launcher"
 WORKER = "worker"
 
@@ -29,6 +31,7 @@ def worker_process(grace: int, sshd: list[str]) -> list[str]:
 
 @cache
 def _script(name: str) -> str:
-    """Without its comments, which say to us what nobody needs in a manifest."""
-    lines = (files("gpufleet.jobs.kubernetes") / f"{name}.sh").read_text(encoding="utf-8").splitlines()
+    """With what both begin with; without its comments, which say to us what nobody needs in a manifest."""
+    here = files("gpufleet.jobs.kubernetes")
+    lines = [line for each in (HOME, name) for line in (here / f"{each}.sh").read_text(encoding="utf-8").splitlines()]
     return "".join(f"{line}\n" for line in lines if line.strip() and not line.lstrip().startswith("#"))

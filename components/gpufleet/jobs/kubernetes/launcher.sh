@@ -69,6 +69,7 @@ notice() {
 
 patience=$1 grace=$2 ssh=$3
 shift 3
+make_home
 hosts=$(while read -r host _; do echo "$host"; done <"${OMPI_MCA_orte_default_hostfile:-/etc/mpi/hostfile}")
 trap 'exit 143' TERM INT USR1
 if ! command -v ssh >/dev/null; then

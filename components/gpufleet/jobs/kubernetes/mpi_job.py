@@ -22,12 +22,23 @@ class MpiJobArgs(TypedDict):
     gpus_per_worker: int
     """GPUs of each worker, at least 1; as many ranks run on it."""
     image: str
-    """Image with a tag or a digest. It holds OpenMPI, sshd, ssh and a user with the job's uid."""
+    """Image with a tag or a digest. It holds OpenMPI, sshd, ssh and, where no user is given, one with the job's
+    uid."""
     command: Sequence[str]
     """What each rank runs, for instance [python3, train.py]; mpirun is put in front. A command that begins with
     mpirun or mpiexec is taken as it is."""
     pool: NotRequired[str]
     """Pool whose nodes the workers run on. Default: any with GPUs."""
+    gpu: NotRequired[str]
+    """GPU model of the nodes, as their label gpufleet.dev/gpu says it, for instance V100. Default: any."""
+    place: NotRequired[str]
+    """Place of the nodes, as their label gpufleet.dev/place says it: cloud, or that of own servers, for instance
+    onprem. Default: any."""
+    prefer_place: NotRequired[str]
+    """Place that is taken first, where there is room, by a job that may run in any. With a queue its flavors' order
+    decides. Default: none."""
+    neighbours: NotRequired[str]
+    """Node label whose value all workers share where no zone is given. Default topology.kubernetes.io/zone."""
     instance_type: NotRequired[str]
     """Instance type of these nodes, for instance p5.48xlarge. Default: any."""
     zone: NotRequired[str]
@@ -42,6 +53,10 @@ class MpiJobArgs(TypedDict):
     """PersistentVolumeClaim (ReadWriteMany) that every pod mounts. Default: none."""
     volume_zone: NotRequired[str]
     """Zone id of a volume that can be mounted in one zone only. Default: it can be in all."""
+    unreached_places: NotRequired[Sequence[str]]
+    """Places that the job may run at and from which the volume's files are not reached. Default: none."""
+    files_place: NotRequired[str]
+    """Place of the volume's files, for what is said of them."""
     mount_path: NotRequired[str]
     """Where the volume is mounted. Default /mnt."""
     shared_memory_gib: NotRequired[int]
@@ -70,6 +85,11 @@ class MpiJobArgs(TypedDict):
     """User of all processes, whose files the volume then holds. Default 1000."""
     gid: NotRequired[int]
     """Group of all processes. Default 1000."""
+    user: NotRequired[str]
+    """Login name of that user, of whom the image need not know: an /etc/passwd with it is mounted over the image's,
+    and its home is home/NAME on the volume. Default: whoever the image calls so."""
+    groups: NotRequired[Sequence[int]]
+    """Further gids of all processes, such as that of the team's own directory. Default: none."""
     image_pull_secret: NotRequired[str]
     """Secret with the registry's login. Default: the service account's."""
     service_account: NotRequired[str]

@@ -5,10 +5,13 @@ from typing import Any
 
 from gpufleet.catalog import azure
 from gpufleet.jobs.kubernetes.first_process import worker_process
+from gpufleet.jobs.kubernetes.pod_user import PodUser, pod_user
 from gpufleet.jobs.mpi_ssh import SSH_PORT, sshd_command
+from gpufleet.users.user import User
 
 EFA = "vpc.amazonaws.com/efa"
 GPU = "nvidia.com/gpu"
+PLACE = "gpufleet.dev/place"
 HUGEPAGES = "5120Mi"
 """Huge pages of 2 MiB for EFA: what EKS's images reserve on a node with EFA, and its guide asks for in a pod.
 
@@ -82,8 +85,11 @@ def worker_pod(name: str, args: Mapping[str, Any], efa: int, environment: Mappin
         "resources": {"requests": {**reserved, **limits}, "limits": limits},
     }
     spec: dict[str, Any] = {"nodeSelector": node_labels(args), "tolerations": _tolerations(args)}
-    if "zone" not in args:
-        spec["affinity"] = {"podAffinity": _one_zone(name)}
+    affinity = {} if "zone" in args else {"podAffinity": _one_zone(name, args)}
+    if place := args.get("prefer_place"):
+        affinity["nodeAffinity"] = _preferred(place)
+    if affinity:
+        spec["affinity"] = affinity
     pod = _pod(args, container, spec, environment)
     if topology := args.get("topology"):
         pod["metadata"]["annotations"]["kueue.x-k8s.io/podset-required-topology"] = topology
@@ -95,6 +101,8 @@ def node_labels(args: Mapping[str, Any]) -> dict[str, str]:
     labels = {"nvidia.com/gpu.present": "true"}
     for argument, label in (
         ("pool", "gpufleet.dev/pool"),
+        ("gpu", "gpufleet.dev/gpu"),
+        ("place", PLACE),
         ("instance_type", "node.kubernetes.io/instance-type"),
         ("zone", "gpufleet.dev/zone-id"),
     ):
@@ -103,10 +111,16 @@ def node_labels(args: Mapping[str, Any]) -> dict[str, str]:
     return labels | ({"gpufleet.dev/network": "efa"} if args.get("network") == "efa" else {})
 
 
-def _one_zone(name: str) -> dict[str, Any]:
+def _preferred(place: str) -> dict[str, Any]:
+    here = {"matchExpressions": [{"key": PLACE, "operator": "In", "values": [place]}]}
+    return {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": here}]}
+
+
+def _one_zone(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
     """Workers follow the first one into its zone, so that the pool that grows for them is one too."""
     labels = {"training.kubeflow.org/job-name": name, "training.kubeflow.org/job-role": "worker"}
-    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": "topology.kubernetes.io/zone"}
+    neighbours = args.get("neighbours", "topology.kubernetes.io/zone")
+    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": neighbours}
     return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
 
 
@@ -129,11 +143,16 @@ def _pod(
         mounts.append({"name": "shared-files", "mountPath": args.get("mount_path", "/mnt")})
         volumes.append({"name": "shared-files", "persistentVolumeClaim": {"claimName": claim}})
     uid = user_of(args)
-    user = {"runAsUser": uid, "runAsGroup": int(args.get("gid", _USER)), "runAsNonRoot": uid != 0}
+    user: dict[str, Any] = {"runAsUser": uid, "runAsGroup": int(args.get("gid", _USER)), "runAsNonRoot": uid != 0}
+    if groups := args.get("groups"):
+        user["supplementalGroups"] = [int(each) for each in groups]
+    known = _known(args)
+    mounts += known.mounts
+    volumes += known.volumes
     container = {
         **container,
         "image": args["image"],
-        "env": [{"name": name, "value": value} for name, value in environment.items()],
+        "env": [{"name": name, "value": value} for name, value in {**known.environment, **environment}.items()],
         "volumeMounts": mounts,
         # sshd of root locks itself into a directory and changes users: it keeps the runtime's usual capabilities.
         "securityContext": {"allowPrivilegeEscalation": False, **({"capabilities": {"drop": ["ALL"]}} if uid else {})},
@@ -153,4 +172,12 @@ def _pod(
         spec["serviceAccountName"] = account
     # Istio's sidecar, where a mesh injects one, never ends and cuts off ssh: kubeflow.org/docs/components/mpi.
     labels = {"sidecar.istio.io/inject": "false", **args.get("labels", {})}
-    return {"metadata": {"labels": labels, "annotations": dict(_STAY)}, "spec": spec}
+    return {"metadata": {"labels": labels, "annotations": {**_STAY, **known.annotations}}, "spec": spec}
+
+
+def _known(args: Mapping[str, Any]) -> PodUser:
+    """What makes the job's user known in its pods; nothing for a user of the image."""
+    if "user" not in args:
+        return PodUser()
+    user = User(args["user"], user_of(args), int(args.get("gid", _USER)))
+    return pod_user(user, args.get("mount_path", "/mnt") if args.get("volume_claim") else None)

@@ -1,15 +1,21 @@
 """The MPIJob that an environment makes of what a researcher asks for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
+from gpufleet.jobs.kubernetes.places import ZONE_ID
+from gpufleet.jobs.kubernetes.pool_choice import Choice, chosen
+from gpufleet.jobs.pool import Pool
 from gpufleet.jobs.request import JobRequest, name_for
-from gpufleet.jobs.settings import Pool, Recorded, Settings
+from gpufleet.jobs.settings import Recorded, Settings
 from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
 from gpufleet.rules.rule import Status
+from gpufleet.users.known import who
+from gpufleet.users.user import User
 
 
 @dataclass(frozen=True)
@@ -26,17 +32,28 @@ def planned(settings: Settings, request: JobRequest, recorded: Recorded = dict) 
     recorded: asked for a repository's image where the request names neither tag nor digest. Default: there is none.
     Errors: UserError with a line for every fault that can be known without the cluster.
     """
-    pool = settings.pool(request.get("pool"))
+    choice = chosen(settings, request)
     name = request.get("name") or name_for(request["command"], datetime.now(UTC))
-    gpus = request.get("gpus", pool.gpus)
-    if gpus is None:
-        raise UserError(f"{name}: gpus: how many {', '.join(pool.types)} has is not in the catalog; give --gpus")
-    args = _arguments(settings, request, pool, gpus, settings.image(request.get("image"), recorded))
+    gpus = request["gpus"] if "gpus" in request else _all_of_a_node(name, choice.pools)
+    args = _arguments(settings, request, choice, gpus, settings.image(request.get("image"), recorded))
     findings = judge_mpi_job(name, args)
-    lines = [each.line(name) for each in findings if each.refuses] or misfits(name, request["workers"], gpus, pool)
+    lines = [each.line(name) for each in findings if each.refuses]
+    if not lines:
+        unfit = [misfits(name, request["workers"], gpus, pool) for pool in choice.pools]
+        lines = [line for each in unfit for line in each] if all(unfit) else []
     if lines:
         raise UserError("\n".join(lines))
     return Planned(mpi_job(name, args), [each.line(name) for each in findings if each.status is not Status.PASS])
+
+
+def _all_of_a_node(name: str, pools: Sequence[Pool]) -> int:
+    """GPUs that a node of any of these pools has. Errors: UserError where that is not known of all."""
+    counts = []
+    for pool in pools:
+        if pool.gpus is None:
+            raise UserError(f"{name}: gpus: how many {', '.join(pool.types)} has is not in the catalog; give --gpus")
+        counts.append(pool.gpus)
+    return min(counts)
 
 
 def misfits(name: str, workers: int, gpus: int, pool: Pool) -> list[str]:
@@ -58,7 +75,7 @@ def misfits(name: str, workers: int, gpus: int, pool: Pool) -> list[str]:
     return []
 
 
-def _arguments(settings: Settings, request: JobRequest, pool: Pool, gpus: int, image: str) -> MpiJobArgs:
+def _arguments(settings: Settings, request: JobRequest, choice: Choice, gpus: int, image: str) -> MpiJobArgs:
     args = MpiJobArgs(
         namespace=settings.namespace,
         workers=request["workers"],
@@ -66,12 +83,26 @@ def _arguments(settings: Settings, request: JobRequest, pool: Pool, gpus: int, i
         image=image,
         command=list(request["command"]),
     )
-    _place(args, pool)
+    queue = request.get("queue", settings.queue)
+    if len(choice.pools) == 1:
+        _place(args, choice.pools[0], queue)
+    else:
+        _places(args, choice, request, queue)
+    unreached = sorted({pool.place for pool in choice.pools if not pool.reaches_files})
+    if unreached:
+        args["unreached_places"] = unreached
+        args["files_place"] = next((pool.place for pool in settings.pools.values() if pool.reaches_files), "")
+    user = who(settings.users, request.get("user"), settings.environment)
     given: dict[str, object | None] = {
+        "uid": user.uid if user else None,
+        "gid": user.gid if user else None,
+        "user": user.name if user else None,
+        "groups": list(user.groups) if user and user.groups else None,
+        "labels": labels_of(settings, user) or None,
         "volume_claim": request.get("volume_claim", settings.volume_claim),
         "image_pull_secret": request.get("image_pull_secret", settings.image_pull_secret),
         "service_account": settings.service_account,
-        "queue": request.get("queue", settings.queue),
+        "queue": queue,
         "env": request.get("env"),
         "retries": request.get("retries"),
         "grace_seconds": request.get("grace_seconds"),
@@ -82,9 +113,21 @@ def _arguments(settings: Settings, request: JobRequest, pool: Pool, gpus: int, i
     return args
 
 
-def _place(args: MpiJobArgs, pool: Pool) -> None:
-    """Where the workers run. A zone is said only where all nodes of the pool are in it, and so carry its label."""
+def labels_of(settings: Settings, user: User | None) -> dict[str, str]:
+    """Labels by which `gpufleet usage` and the cloud's bill split what a pod costs: those that are known."""
+    words = {"project": settings.project, "team": settings.team, "user": user.name if user else None}
+    return {f"gpufleet.dev/{key}": word for key, word in words.items() if word}
+
+
+def _place(args: MpiJobArgs, pool: Pool, queue: str | None) -> None:
+    """Where the workers run. A zone is said only where all nodes of the pool are in it, and so carry its label.
+
+    Kueue knows nothing of pools: with a queue, GPU type and place keep it from flavors of other nodes.
+    """
     args["pool"] = pool.label
+    if queue:
+        args["place"] = pool.place
+        args.update({"gpu": pool.gpu} if pool.gpu else {})
     if pool.taints:
         args["tolerations"] = pool.taints
     if len(pool.types) == 1:
@@ -94,3 +137,24 @@ def _place(args: MpiJobArgs, pool: Pool) -> None:
     if pool.efa and pool.gpus:
         args["network"] = "efa"
         args["efa_per_worker"] = max(1, pool.efa * args["gpus_per_worker"] // pool.gpus)
+
+
+def _places(args: MpiJobArgs, choice: Choice, request: JobRequest, queue: str | None) -> None:
+    """The same for a job that may run on several pools: by GPU type and place, all workers in one neighbourhood.
+
+    Nodes of one zone, and own servers of one place, carry the same gpufleet.dev/zone-id.
+    """
+    if "gpu" in request:
+        args["gpu"] = request["gpu"]
+    if choice.place:
+        args["place"] = choice.place
+    if choice.prefer and ("prefer" in request or not queue):
+        args["prefer_place"] = choice.prefer
+    zones = {zone for pool in choice.pools for zone in pool.zones}
+    if len(zones) == 1 and all(len(pool.zones) == 1 for pool in choice.pools):
+        args["zone"] = zones.pop()
+    else:
+        args["neighbours"] = ZONE_ID
+    taints = [taint for pool in choice.pools for taint in pool.taints]
+    if taints:
+        args["tolerations"] = [taint for number, taint in enumerate(taints) if taint not in taints[:number]]

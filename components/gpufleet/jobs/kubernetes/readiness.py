@@ -8,7 +8,8 @@ from gpufleet.jobs.kubernetes.api import KubernetesApi, Object, Refused
 from gpufleet.jobs.kubernetes.check import Check, fails, passes, unknown
 from gpufleet.jobs.kubernetes.ready_nodes import GPU, check_nodes, is_ready
 from gpufleet.jobs.kubernetes.waiting import ranges
-from gpufleet.jobs.settings import Pool, Settings
+from gpufleet.jobs.pool import Pool
+from gpufleet.jobs.settings import Settings
 
 _PLUGIN = ("k8s-device-plugin", "nvidia-device-plugin")
 """Of its image, whatever the registry, or its pods' label app.kubernetes.io/name, as its chart and we write it. Whole

@@ -6,7 +6,7 @@ from typing import Any
 
 from gpufleet.jobs.kubernetes.check import Check, fails, passes, unknown
 from gpufleet.jobs.kubernetes.waiting import ranges
-from gpufleet.jobs.settings import Pool
+from gpufleet.jobs.pool import Pool
 
 GPU, EFA = "nvidia.com/gpu", "vpc.amazonaws.com/efa"
 FAKE = "kwok.x-k8s.io/node"

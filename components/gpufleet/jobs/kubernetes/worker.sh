@@ -72,6 +72,7 @@ leave() {
 
 grace=$1
 shift
+make_home
 # Root's sshd locks itself into this directory.
 [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
 trap leave TERM INT

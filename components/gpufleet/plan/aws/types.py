@@ -14,6 +14,8 @@ def has_gpus(types: Sequence[str]) -> bool | None:
 
     A name of a known family that the catalog lacks counts: it is a slip of the pen, for a rule to say.
     """
+    if any(name in aws().types for name in types):
+        return True
     families = {name.split(".")[0] for name in aws().types}
     if any(name.split(".")[0] in families for name in types):
         return True

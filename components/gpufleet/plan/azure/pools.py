@@ -42,7 +42,7 @@ def azure_pools(plan: Plan) -> list[PlannedPool]:
 
 def azure_pools_with_properties(graph: AzureGraph) -> list[AzurePool]:
     """The same, together with what rules look at beside the words of a pool."""
-    return [pool for resource in graph.plan.resources for pool in _pools(graph, resource)]
+    return [pool for resource in graph.plan.resources if graph.kind(resource) for pool in _pools(graph, resource)]
 
 
 def _pools(graph: AzureGraph, resource: Resource) -> Iterator[AzurePool]:

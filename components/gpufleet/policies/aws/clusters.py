@@ -1,6 +1,6 @@
 """EKS clusters of a plan, judged by the rules on a control plane."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from gpufleet.catalog import eks_zones
 from gpufleet.plan import UNKNOWN, Plan, Resource
@@ -8,7 +8,7 @@ from gpufleet.plan.aws.security import CLUSTER
 from gpufleet.plan.aws.zones import ZoneNames, region_of, zones_of
 from gpufleet.plan.values import at, given, items, said
 from gpufleet.policies.on import on
-from gpufleet.rules.aws import cluster
+from gpufleet.rules.aws import cluster, remote_networks
 from gpufleet.rules.judged import Judged
 from gpufleet.rules.plan_words import plan_known
 from gpufleet.rules.rule import Finding
@@ -18,7 +18,7 @@ def judge_clusters(plan: Plan, zone_names: ZoneNames) -> list[Judged]:
     """Every finding on the control planes of a plan."""
     judged: list[Judged] = []
     for each in plan.of_type(CLUSTER):
-        judged += on(each, [*_zones(plan, each, zone_names), *_endpoint(each), *_version(each)])
+        judged += on(each, [*_zones(plan, each, zone_names), *_endpoint(each), *_version(each), *_own_servers(each)])
     return judged
 
 
@@ -61,3 +61,24 @@ def _version(resource: Resource) -> Iterable[Finding]:
     version = given(resource, "version")
     if isinstance(version, str):
         yield cluster.version_legal(version=version)
+
+
+def _own_servers(resource: Resource) -> Iterable[Finding]:
+    """EKS takes the mode CONFIG_MAP, and a public endpoint, where nothing is said."""
+    networks = given(resource, "remoteNetworkConfig")
+    if not isinstance(networks, Mapping):
+        return
+    mode = at(given(resource, "accessConfig"), "authenticationMode")
+    if mode is not UNKNOWN:
+        yield remote_networks.mode_with_entries(mode=mode if isinstance(mode, str) else "CONFIG_MAP")
+    switches = [at(given(resource, "vpcConfig"), name) for name in ("endpointPrivateAccess", "endpointPublicAccess")]
+    if UNKNOWN not in switches:
+        public = switches[1] is None or bool(said(switches[1]))
+        yield remote_networks.one_endpoint(private=bool(said(switches[0])), public=public)
+    ranges = {
+        kind: [each for each in items(at(networks, block, "cidrs")) if isinstance(each, str)]
+        for kind, block in (("nodes", "remoteNodeNetworks"), ("pods", "remotePodNetworks"))
+    }
+    services = at(given(resource, "kubernetesNetworkConfig"), "serviceIpv4Cidr")
+    known = {"service_cidr": services} if isinstance(services, str) else {}
+    yield from remote_networks.judge_remote_networks({"remote_networks": ranges, **known}, "remoteNetworkConfig")

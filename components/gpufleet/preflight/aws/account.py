@@ -1,14 +1,14 @@
 """A real AWS account, asked with the credentials in use. Reads only."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from gpufleet.aws.account import Account, AccountError
 from gpufleet.catalog import aws
 from gpufleet.catalog.quota_family import family_of
-from gpufleet.preflight.aws.facts import Group, Reservation
+from gpufleet.preflight.aws.facts import Group, Held, Reservation
 
 SECONDS = 10.0
 """How long one answer may take, and how long a connection: a preflight is run by hand, and before every merge."""
@@ -17,6 +17,18 @@ ATTEMPTS = 3
 _COUNTED = ["pending", "active", "assessing", "scheduled", "delayed"]
 """States of a capacity reservation that counts against the on-demand quota, used or not. Source:
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-reservations.html, quotas."""
+
+_NETWORK = {
+    "elastic_ips": ("describe_addresses", "Addresses[]"),
+    "vpcs": ("describe_vpcs", "Vpcs[]"),
+    "internet_gateways": ("describe_internet_gateways", "InternetGateways[]"),
+}
+"""The call and its answer that list what counts against a quota of the region."""
+_SHARED = ("vpcs",)
+"""What other accounts may share with this one: it counts against their quotas."""
+_NAT_COUNTED = ["pending", "available", "deleting"]
+"""States of a NAT gateway that counts; a failed one does not. Source:
+https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html, NAT gateways per Availability Zone."""
 
 
 class AwsAccount:
@@ -62,12 +74,12 @@ class AwsAccount:
 
     def limit(self, family: str, market: str) -> int | None:
         record = aws().quotas.get((family, market))
-        if record is None:
-            return None
-        code = {"ServiceCode": "ec2", "QuotaCode": record.code}
+        return None if record is None else self._quota("ec2", record.code)
+
+    def _quota(self, service: str, code: str) -> int | None:
         # An account that never had another value than AWS's default may have no quota of its own yet.
         for call in ("get_service_quota", "get_aws_default_service_quota"):
-            values = self._ask("service-quotas", call, "[Quota.Value]", **code)
+            values = self._ask("service-quotas", call, "[Quota.Value]", ServiceCode=service, QuotaCode=code)
             if values and values[0] is not None:
                 return int(values[0])
         return None
@@ -110,6 +122,37 @@ class AwsAccount:
         )
         return Group(*found[0]) if found else None
 
+    def network_limit(self, counted: str) -> int | None:
+        record = aws().network_quotas[counted]
+        return self._quota(record.service, record.code)
+
+    def network_use(self, counted: str) -> Mapping[str, Held]:
+        if counted == "nat_gateways":
+            return self._nat_gateways()
+        account = self._ask("sts", "get_caller_identity", "[Account]")[0] if counted in _SHARED else None
+        call, answer = _NETWORK[counted]
+        held = self._ask("ec2", call, answer)
+        return {"": self._held(each for each in held if account is None or each.get("OwnerId", account) == account)}
+
+    def _nat_gateways(self) -> Mapping[str, Held]:
+        """By zone id, which only their subnets tell."""
+        counting = [{"Name": "state", "Values": _NAT_COUNTED}]
+        gateways = self._ask("ec2", "describe_nat_gateways", "NatGateways[]", Filter=counting)
+        subnets = sorted({each["SubnetId"] for each in gateways if each.get("SubnetId")})
+        zones: dict[str, str] = {}
+        if subnets:
+            asked = [{"Name": "subnet-id", "Values": subnets}]
+            answer = "Subnets[].[SubnetId, AvailabilityZoneId]"
+            zones = dict(self._ask("ec2", "describe_subnets", answer, Filters=asked))
+        by_zone: dict[str, list[Mapping[str, Any]]] = {}
+        for each in gateways:
+            by_zone.setdefault(zones.get(each.get("SubnetId", ""), ""), []).append(each)
+        return {zone: self._held(those) for zone, those in by_zone.items()}
+
+    def _held(self, things: Iterable[Mapping[str, Any]]) -> Held:
+        own = [self._is_tagged(each) for each in things]
+        return Held(sum(own), len(own) - sum(own))
+
     @cached_property
     def _running(self) -> list[dict[str, Any]]:
         """Instances that count: those that are pending, stopping or stopped do not. Source:
@@ -131,8 +174,8 @@ class AwsAccount:
     def _inside(self, reservation_id: str) -> list[dict[str, Any]]:
         return [each for each in self._running if each.get("CapacityReservationId") == reservation_id]
 
-    def _is_tagged(self, instance: Mapping[str, Any]) -> bool:
-        return any(tag == {"Key": "environment", "Value": self._stack} for tag in instance.get("Tags", []))
+    def _is_tagged(self, thing: Mapping[str, Any]) -> bool:
+        return any(tag == {"Key": "environment", "Value": self._stack} for tag in thing.get("Tags", []))
 
     def _is_own(self, instance: Mapping[str, Any]) -> bool:
         """Whether the plan's peak has it already. Pools on reservations have none: their instances stay counted."""

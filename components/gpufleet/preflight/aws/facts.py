@@ -25,6 +25,14 @@ class Group:
     state: str
 
 
+@dataclass(frozen=True)
+class Held:
+    """How many of something the account holds. own: those of the stack, others: all that are not."""
+
+    own: int
+    others: int
+
+
 class AwsFacts(Protocol):
     """One account, seen in one region. Every question may raise UserError: the one line that says why it is open."""
 
@@ -50,4 +58,12 @@ class AwsFacts(Protocol):
 
     def placement_group(self, name: str) -> Group | None:
         """A placement group; None if there is none of that name."""
+        ...
+
+    def network_limit(self, counted: str) -> int | None:
+        """The quota on what a network is made of, by its name in the catalog; None when the account says nothing."""
+        ...
+
+    def network_use(self, counted: str) -> Mapping[str, Held]:
+        """What counts against that quota: NAT gateways by zone id, all else under "" for the region."""
         ...

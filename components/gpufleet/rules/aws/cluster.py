@@ -9,6 +9,7 @@ from gpufleet.rules import read
 from gpufleet.rules.aws.logs import retention
 from gpufleet.rules.aws.zones import judge_zones
 from gpufleet.rules.plain import legal_word
+from gpufleet.rules.private_ranges import RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 from gpufleet.rules.tags import judge_tags
 from gpufleet.rules.wording import listed
@@ -95,8 +96,7 @@ def cidr_public(*, cidr: str) -> Outcome:
         network = ipaddress.IPv4Network(cidr)
     except ValueError:
         return failed("public_access_cidrs", cidr, "is no IPv4 range", "use one such as 203.0.113.0/24")
-    rfc_1918 = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
-    if any(network.subnet_of(ipaddress.IPv4Network(private)) for private in rfc_1918):
+    if any(network.subnet_of(private) for private in RFC_1918):
         fix = "leave it out: inside the VPC the private endpoint answers"
         return failed("public_access_cidrs", cidr, "is a private range, which EKS refuses here", fix)
     return passed()

@@ -7,6 +7,7 @@ from gpufleet.rules import read
 from gpufleet.rules.aws.logs import retention
 from gpufleet.rules.aws.zones import judge_zones
 from gpufleet.rules.plain import legal_word, not_empty
+from gpufleet.rules.private_ranges import CARRIER_GRADE_NAT, RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule, unverified
 from gpufleet.rules.tags import judge_tags
 from gpufleet.rules.wording import listed
@@ -15,7 +16,7 @@ NAT = ("none", "single", "per-zone")
 NODE_SERVICES = ("ec2", "ecr.api", "ecr.dkr", "eks", "sts")
 SERVICES = ("10.100.0.0/16", "172.20.0.0/16")
 """Ranges of which EKS takes one for Kubernetes services when nobody chooses."""
-_PRIVATE = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
+_PRIVATE = (*RFC_1918, CARRIER_GRADE_NAT)
 
 
 @rule("aws-network-cidr", Severity.ERROR)

@@ -82,7 +82,7 @@ def scope_form(*, scope: str) -> Outcome:
 def judge_azure_budget(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a budget.
 
-    Reads scope (if it is plain), environment, usd_per_month, emails, actual_percents (default 80, 100),
+    Reads scope (if it is plain), environment, team, usd_per_month, emails, actual_percents (default 80, 100),
     forecast_percents (default 100).
     """
     emails = read.texts(args, "emails")
@@ -104,6 +104,7 @@ def judge_azure_budget(args: Mapping[str, object]) -> list[Finding]:
         ),
         notifications(count=len(every)),
         tag_value(key="environment", value=read.text(args, "environment")),
+        tag_value(key="team", value=read.text(args, "team")),
         not_empty(argument="actual_percents", values=[str(each) for each in every], holds="percentage of the budget"),
     ]
     if read.is_texts(args.get("emails")):

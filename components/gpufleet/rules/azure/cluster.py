@@ -9,6 +9,7 @@ from gpufleet.rules import read
 from gpufleet.rules.azure.place import judge_azure_place
 from gpufleet.rules.azure.system_pool import judge_system_pool
 from gpufleet.rules.plain import at_least, legal_word
+from gpufleet.rules.private_ranges import RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 from gpufleet.rules.wording import listed
 
@@ -82,8 +83,7 @@ def range_public(*, cidr: str) -> Outcome:
         network = ipaddress.IPv4Network(cidr)
     except ValueError:
         return failed("authorized_ranges", cidr, "is no IPv4 range", "use one such as 203.0.113.0/24")
-    local = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
-    if any(network.subnet_of(ipaddress.IPv4Network(each)) for each in local):
+    if any(network.subnet_of(private) for private in RFC_1918):
         fix = "give the address that the internet sees, or set private=true"
         return failed("authorized_ranges", cidr, "is a private range, from which nobody reaches the API server", fix)
     return passed()

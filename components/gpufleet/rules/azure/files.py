@@ -11,6 +11,7 @@ from gpufleet.rules.azure.private_endpoint import endpoint_place
 from gpufleet.rules.azure.storage import nfs_namespace
 from gpufleet.rules.azure.tags import MOST, MOST_ON_DNS
 from gpufleet.rules.plain import distinct, legal_word
+from gpufleet.rules.private_ranges import RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 ACCESS = ("service-endpoint", "private-endpoint")
@@ -86,15 +87,12 @@ def allowed_cidr(*, cidr: str) -> Outcome:
         return failed("allowed_cidrs", cidr, "is no IPv4 address and no range", fix)
     if network.prefixlen < _WIDEST:
         return failed("allowed_cidrs", cidr, "opens the files to a large part of the internet", fix)
-    if any(network.overlaps(private) for private in _PRIVATE):
+    if any(network.overlaps(private) for private in RFC_1918):
         return failed("allowed_cidrs", cidr, "is private, and Azure sees public addresses only", fix)
     if "/" in cidr and network.prefixlen > 30:
         fix = f"write {', '.join(str(each) for each in network)}, without /{network.prefixlen}"
         return failed("allowed_cidrs", cidr, "is a range of a size that Azure Storage refuses", fix)
     return passed()
-
-
-_PRIVATE = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
 
 
 @rule("azure-files-nfs-redundancy", Severity.ERROR)

@@ -8,6 +8,7 @@ from gpufleet.azure_address_plan import ROLES, SMALLEST
 from gpufleet.rules import read
 from gpufleet.rules.azure.place import judge_azure_place
 from gpufleet.rules.plain import legal_word
+from gpufleet.rules.private_ranges import CARRIER_GRADE_NAT, RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.wording import listed
 
@@ -25,7 +26,7 @@ OF_CLUSTER = {
 }
 """Ranges that a network with an AKS cluster keeps clear of, and why."""
 _WIDEST = 8
-_PRIVATE = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")))
+_PRIVATE = (*RFC_1918, CARRIER_GRADE_NAT)
 _VNET = re.compile(
     r"/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Network/virtualNetworks/[^/]+", re.I
 )

@@ -10,6 +10,7 @@ from gpufleet.rules.kubernetes.mpi_image import judge_image
 from gpufleet.rules.kubernetes.mpi_place import judge_place
 from gpufleet.rules.kubernetes.mpi_pods import judge_pods
 from gpufleet.rules.kubernetes.name import name_form
+from gpufleet.rules.kubernetes.users import login_name
 from gpufleet.rules.labels import key_form, value_form
 from gpufleet.rules.plain import at_least, legal_word, not_empty
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
@@ -158,6 +159,8 @@ def judge_mpi_job(name: str, args: Mapping[str, object]) -> list[Finding]:
     ]
     if read.is_texts(args.get("command")):
         findings.append(not_empty(argument="command", values=read.texts(args, "command"), holds="word"))
+    if isinstance(args.get("user"), str):
+        findings.append(login_name(name=read.text(args, "user")))
     for key, value in read.mapping(args, "labels").items():
         findings += [key_form(argument="labels", key=key)]
         findings += [value_form(argument=f"labels.{key}", value=value)] if isinstance(value, str) else []

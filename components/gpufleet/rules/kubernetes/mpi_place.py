@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 
 from gpufleet.rules import read
-from gpufleet.rules.labels import key_form
+from gpufleet.rules.kubernetes.reach import judge_job_reach
+from gpufleet.rules.labels import key_form, value_form
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 _ZONE_NAME = re.compile(r"[a-z]{2}(-[a-z]+)+-\d[a-z]")
@@ -52,9 +53,27 @@ def topology_queued(*, topology: str, queue: str | None) -> Outcome:
     return failed("topology", topology, problem, "give the queue, or use zone")
 
 
+@rule("any-mpi-prefer", Severity.ERROR)
+def preference_free(*, prefer: str, place: str, queue: str | None) -> Outcome:
+    """A place is preferred by a job that may run in any, and that no queue places: `place` is empty for any.
+
+    Source: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#flavors-and-resources: Kueue takes the first flavor
+    with room, in the order of the ClusterQueue, and pins the pods to its labels.
+    """
+    if place:
+        return failed("prefer", prefer, f"has no choice with place={place}", "leave one of them out")
+    if queue:
+        return failed("prefer", prefer, f"has no say in queue {queue}, whose flavors have an order", "leave it out")
+    return passed()
+
+
 def judge_place(args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on a job's place. Reads zone, volume_zone, topology, queue."""
-    findings = []
+    """Every finding on a job's place.
+
+    Reads zone, volume_zone, topology, queue, gpu, place, prefer_place, neighbours, volume_claim, unreached_places,
+    files_place.
+    """
+    findings = judge_job_reach(args)
     zone = read.text(args, "zone") or None
     if isinstance(args.get("zone"), str):
         findings.append(one_zone(zone=read.text(args, "zone")))
@@ -63,4 +82,12 @@ def judge_place(args: Mapping[str, object]) -> list[Finding]:
     if topology := read.text(args, "topology"):
         findings.append(topology_queued(topology=topology, queue=read.text(args, "queue") or None))
         findings.append(key_form(argument="topology", key=topology))
+    if neighbours := read.text(args, "neighbours"):
+        findings.append(key_form(argument="neighbours", key=neighbours))
+    for argument in ("gpu", "place", "prefer_place"):
+        if isinstance(args.get(argument), str):
+            findings.append(value_form(argument=argument, value=read.text(args, argument)))
+    if prefer := read.text(args, "prefer_place"):
+        place = read.text(args, "place")
+        findings.append(preference_free(prefer=prefer, place=place, queue=read.text(args, "queue") or None))
     return findings

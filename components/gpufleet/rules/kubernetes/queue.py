@@ -66,7 +66,7 @@ def flavor_count(*, count: int) -> Outcome:
 
 
 def judge_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on the queue ``name``. Reads flavors (gpu, zone), quotas, version, labels."""
+    """Every finding on the queue ``name``. Reads flavors (gpu, zone, place, pool), quotas, version, labels."""
     flavors = read.mapping(args, "flavors")
     quotas = read.mapping(args, "quotas")
     findings = [
@@ -88,6 +88,9 @@ def judge_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
             findings.append(value_form(argument=f"flavors.{short}.gpu", value=words["gpu"]))
         if "zone" in given:
             findings.append(one_zone(zone=words["zone"]))
+        for key in ("place", "pool"):
+            if isinstance(words.get(key), str):
+                findings.append(value_form(argument=f"flavors.{short}.{key}", value=words[key]))
     for namespace, quota in quotas.items():
         findings.append(name_form(argument="quotas", name=namespace))
         for short, number in quota.items() if isinstance(quota, Mapping) else ():

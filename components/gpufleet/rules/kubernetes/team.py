@@ -5,7 +5,9 @@ from collections.abc import Mapping
 
 from gpufleet.rules import read
 from gpufleet.rules.kubernetes.name import name_form
+from gpufleet.rules.kubernetes.ngc import judge_ngc
 from gpufleet.rules.kubernetes.plugin import judge_object_labels
+from gpufleet.rules.kubernetes.users import judge_users
 from gpufleet.rules.plain import distinct, legal_word
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
@@ -46,22 +48,24 @@ def login_form(*, complete: bool) -> Outcome:
     """
     if complete:
         return passed()
-    fix = 'give {"auths": {"<registry>": {"username": ..., "password": ...}}}, or ngc_login(key) for nvcr.io'
+    fix = 'give {"auths": {"<registry>": {"username": ..., "password": ...}}}, or ngc_key for nvcr.io'
     # Its value is a secret, also when it is wrong.
     return failed("docker_config", "[secret]", "is no registry login", fix)
 
 
 def judge_team(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a team. Reads namespace, groups, service_account, docker_config, pull_secret, pod_security,
-    exception, labels."""
+    exception, users, gid, volume_claim, least_id, labels."""
     level = read.text(args, "pod_security", "restricted")
     findings = [
         legal_word(argument="pod_security", word=level, legal=LEVELS),
         exception_named(level=level, exception=read.text(args, "exception")),
         distinct(argument="groups", values=read.texts(args, "groups")),
         *judge_object_labels(args),
+        *judge_users(args),
+        *judge_ngc(args),
     ]
-    for argument in ("namespace", "service_account", "pull_secret"):
+    for argument in ("namespace", "service_account", "pull_secret", "volume_claim"):
         if isinstance(args.get(argument), str):
             findings.append(name_form(argument=argument, name=read.text(args, argument)))
     if isinstance(args.get("namespace"), str):

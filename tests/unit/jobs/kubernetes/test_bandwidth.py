@@ -16,7 +16,8 @@ from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.bandwidth import FLOOR, PROGRAM, judge, judge_run, rank_command
 from gpufleet.jobs.kubernetes.nccl_output import NcclRun, Row
 from gpufleet.jobs.kubernetes.ready_nodes import check_nodes
-from gpufleet.jobs.settings import Pool, settings_from
+from gpufleet.jobs.pool import Pool
+from gpufleet.jobs.settings import settings_from
 from gpufleet.rules.rule import Status
 from played_cluster import PlayedCluster, played
 

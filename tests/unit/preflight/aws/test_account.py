@@ -7,7 +7,7 @@ from moto import mock_aws
 
 from gpufleet.aws.account import AccountError
 from gpufleet.preflight.aws.account import AwsAccount
-from gpufleet.preflight.aws.facts import Group, Reservation
+from gpufleet.preflight.aws.facts import Group, Held, Reservation
 
 REGION, ME = "us-east-1", "111111111111"
 
@@ -186,6 +186,80 @@ def test_a_quota_without_a_published_code_is_not_asked_for(aws, account):
     assert aws.asked == []
 
 
+def test_networks_of_moto(simulated):
+    ec2 = boto3.client("ec2", REGION)
+    own = [{"Key": "environment", "Value": "dev"}]
+
+    def tagged(kind):
+        return [{"ResourceType": kind, "Tags": own}]
+
+    before = simulated.network_use("vpcs")[""]
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16", TagSpecifications=tagged("vpc"))["Vpc"]["VpcId"]
+    ec2.create_vpc(CidrBlock="10.1.0.0/16")
+    assert simulated.network_use("vpcs") == {"": Held(before.own + 1, before.others + 1)}
+
+    ec2.create_internet_gateway()
+    ec2.create_internet_gateway(TagSpecifications=tagged("internet-gateway"))
+    assert simulated.network_use("internet_gateways") == {"": Held(1, 1)}
+
+    addresses = [ec2.allocate_address(Domain="vpc")["AllocationId"] for _ in range(2)]
+    addresses += [ec2.allocate_address(Domain="vpc", TagSpecifications=tagged("elastic-ip"))["AllocationId"]]
+    assert simulated.network_use("elastic_ips") == {"": Held(1, 2)}
+
+    zones = ["use1-az1", "use1-az1", "use1-az2"]
+    for number, (zone, address) in enumerate(zip(zones, addresses, strict=True)):
+        cidr = f"10.0.{number}.0/24"
+        subnet = ec2.create_subnet(VpcId=vpc, CidrBlock=cidr, AvailabilityZoneId=zone)["Subnet"]["SubnetId"]
+        tags = tagged("natgateway") if number == 0 else []
+        ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address, TagSpecifications=tags)
+    assert simulated.network_use("nat_gateways") == {"use1-az1": Held(1, 1), "use1-az2": Held(0, 1)}
+    gone = ec2.describe_nat_gateways(Filters=[{"Name": "subnet-id", "Values": [subnet]}])["NatGateways"][0]
+    ec2.delete_nat_gateway(NatGatewayId=gone["NatGatewayId"])
+    assert simulated.network_use("nat_gateways") == {"use1-az1": Held(1, 1)}
+
+
+def test_a_vpc_that_another_account_shares_is_not_this_ones(holding, account):
+    holding.answers["DescribeVpcs"] = {
+        "Vpcs": [{"VpcId": "vpc-1", "OwnerId": ME}, {"VpcId": "vpc-2", "OwnerId": "222222222222"}]
+    }
+    assert account.network_use("vpcs") == {"": Held(0, 1)}
+
+
+def test_which_nat_gateways_count(aws, account):
+    aws.answers["DescribeNatGateways"] = {
+        "NatGateways": [{"NatGatewayId": "nat-1", "SubnetId": "subnet-1"}, {"NatGatewayId": "nat-2"}]
+    }
+    aws.answers["DescribeSubnets"] = {"Subnets": [{"SubnetId": "subnet-1", "AvailabilityZoneId": "use1-az1"}]}
+    assert account.network_use("nat_gateways") == {"use1-az1": Held(0, 1), "": Held(0, 1)}
+    asked = dict(aws.asked)
+    assert asked["DescribeNatGateways"]["Filter"] == [{"Name": "state", "Values": ["pending", "available", "deleting"]}]
+    assert asked["DescribeSubnets"]["Filters"] == [{"Name": "subnet-id", "Values": ["subnet-1"]}]
+
+
+def test_without_nat_gateways_no_subnet_is_asked_for(aws, account):
+    assert account.network_use("nat_gateways") == {}
+    assert [operation for operation, _ in aws.asked] == ["DescribeNatGateways"]
+
+
+@pytest.mark.parametrize(
+    ("counted", "code"),
+    [
+        ("elastic_ips", {"ServiceCode": "ec2", "QuotaCode": "L-0263D0A3"}),
+        ("vpcs", {"ServiceCode": "vpc", "QuotaCode": "L-F678F1CE"}),
+        ("internet_gateways", {"ServiceCode": "vpc", "QuotaCode": "L-A4707A72"}),
+        ("nat_gateways", {"ServiceCode": "vpc", "QuotaCode": "L-FE5A380F"}),
+    ],
+)
+def test_the_limit_on_networks_is_the_accounts_own_else_awss_default(aws, account, counted, code):
+    aws.answers["GetServiceQuota"] = {"Quota": {"Value": 20.0}}
+    aws.answers["GetAWSDefaultServiceQuota"] = {"Quota": {"Value": 5.0}}
+    assert account.network_limit(counted) == 20
+    assert aws.asked == [("GetServiceQuota", code)]
+    aws.answers["GetServiceQuota"] = "NoSuchResourceException"
+    assert account.network_limit(counted) == 5
+    assert aws.asked[-1] == ("GetAWSDefaultServiceQuota", code)
+
+
 QUESTIONS = {
     "ec2:DescribeAvailabilityZones": lambda account: account.zone_names(),
     "ec2:DescribeInstanceTypeOfferings": lambda account: account.zones_with(["g5.xlarge"]),
@@ -193,6 +267,10 @@ QUESTIONS = {
     "ec2:DescribeInstances": lambda account: account.in_use("on-demand"),
     "ec2:DescribeCapacityReservations": lambda account: account.reservation("cr-1"),
     "ec2:DescribePlacementGroups": lambda account: account.placement_group("a"),
+    "ec2:DescribeAddresses": lambda account: account.network_use("elastic_ips"),
+    "ec2:DescribeVpcs": lambda account: account.network_use("vpcs"),
+    "ec2:DescribeInternetGateways": lambda account: account.network_use("internet_gateways"),
+    "ec2:DescribeNatGateways": lambda account: account.network_use("nat_gateways"),
 }
 
 

@@ -1,6 +1,6 @@
 """Cases of gpufleet.rules.kubernetes.mpi_place."""
 
-from gpufleet.rules.kubernetes.mpi_place import one_zone, topology_queued, volume_zone
+from gpufleet.rules.kubernetes.mpi_place import one_zone, preference_free, topology_queued, volume_zone
 
 CASES = {
     one_zone: [
@@ -30,6 +30,24 @@ CASES = {
             {"zone": ""},
             "fail",
             ("trainers: zone='': is no zone id; use one zone id, such as use1-az1, or leave it out [any-mpi-zone]"),
+        ),
+    ],
+    preference_free: [
+        ("free", {"prefer": "onprem", "place": "", "queue": None}, "pass", ""),
+        (
+            "one-place",
+            {"prefer": "onprem", "place": "cloud", "queue": None},
+            "fail",
+            "trainers: prefer=onprem: has no choice with place=cloud; leave one of them out [any-mpi-prefer]",
+        ),
+        (
+            "queued",
+            {"prefer": "onprem", "place": "", "queue": "gpus"},
+            "fail",
+            (
+                "trainers: prefer=onprem: has no say in queue gpus, whose flavors have an order; leave it out "
+                "[any-mpi-prefer]"
+            ),
         ),
     ],
     volume_zone: [

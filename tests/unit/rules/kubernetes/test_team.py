@@ -63,7 +63,7 @@ CASES = {
             "fail",
             (
                 'trainers: docker_config=[secret]: is no registry login; give {"auths": {"<registry>": '
-                '{"username": ..., "password": ...}}}, or ngc_login(key) for nvcr.io [any-team-login]'
+                '{"username": ..., "password": ...}}}, or ngc_key for nvcr.io [any-team-login]'
             ),
         ),
     ],

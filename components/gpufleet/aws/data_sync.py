@@ -1,0 +1,199 @@
+"""DataSync: a copy of own files in the cloud, kept by a schedule, and results brought back."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+import pulumi
+from pulumi_aws import datasync, iam
+
+from gpufleet.aws.roles import trust
+from gpufleet.ordering import after
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import Finding, judge_arguments
+from gpufleet.rules.aws.data_sync import DEFAULT_PATH, judge_data_sync
+
+BYTES_PER_MBIT = 125_000
+
+
+class DataSyncArgs(TypedDict):
+    """What is copied from where to where, and how often."""
+
+    region: str
+    """Region of the copy, for instance us-east-1."""
+    nfs_server: str
+    """Host of the own files, as the agent reaches it: a name or an address."""
+    nfs_path: str
+    """Directory that it exports, or one below, for instance /export/data."""
+    agent_arns: Sequence[str]
+    """DataSync agents that were activated beside the own files, by their ARNs: a virtual machine that nobody can make
+    from here."""
+    to: str
+    """efs or s3."""
+    cloud_path: NotRequired[str]
+    """Directory of the file system, or prefix in the bucket, that the copy goes to. Default: its root."""
+    file_system_arn: NotRequired[pulumi.Input[str]]
+    """For efs: ARN of the file system. Its mount target in the subnet's zone has to be there: pass a value that waits
+    for it."""
+    subnet_id: NotRequired[pulumi.Input[str]]
+    """For efs: subnet in which DataSync puts its interfaces, one with a mount target in its zone."""
+    security_group_ids: NotRequired[Sequence[pulumi.Input[str]]]
+    """For efs: groups of those interfaces, which the mount target lets in; at most five."""
+    bucket_arn: NotRequired[pulumi.Input[str]]
+    """For s3: ARN of the bucket."""
+    every_hours: int
+    """Hours from one run to the next, 1 to 168. A run that takes longer delays the next."""
+    back_from: NotRequired[str]
+    """Directory in the cloud whose content is brought back, apart from ``cloud_path``. Default: nothing is."""
+    back_to: NotRequired[str]
+    """Directory on the NFS server that it goes to, apart from ``nfs_path``."""
+    mirror: NotRequired[bool]
+    """True: what is deleted at the source goes from the copy, too. Default false."""
+    limit_mbit: NotRequired[int]
+    """Mbit/s that a run takes of the line at most. Default: all of it."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of every resource."""
+
+
+def schedule(hours: int) -> str:
+    """The interval as DataSync takes it."""
+    return f"rate({hours} hour{'s' if hours > 1 else ''})"
+
+
+def arns_beside(file_system_arn: str, kind: str, ids: Sequence[str]) -> list[str]:
+    """ARNs of EC2's things in the region and account of a file system: a program knows these only by their ids."""
+    _, partition, _, region, account, _ = file_system_arn.split(":", 5)
+    return [f"arn:{partition}:ec2:{region}:{account}:{kind}/{id_}" for id_ in ids]
+
+
+def bucket_policy(bucket_arn: str) -> str:
+    """What DataSync may do with a bucket (JSON): list it, read, write, and delete where it mirrors.
+
+    https://docs.aws.amazon.com/datasync/latest/userguide/create-s3-location.html
+    """
+    of_bucket = ["s3:GetBucketLocation", "s3:ListBucket", "s3:ListBucketMultipartUploads"]
+    of_objects = ["AbortMultipartUpload", "DeleteObject", "GetObject", "GetObjectTagging", "GetObjectVersion"]
+    of_objects += ["GetObjectVersionTagging", "ListMultipartUploadParts", "PutObject", "PutObjectTagging"]
+    statements = [
+        {"Effect": "Allow", "Action": of_bucket, "Resource": bucket_arn},
+        {"Effect": "Allow", "Action": [f"s3:{each}" for each in of_objects], "Resource": f"{bucket_arn}/*"},
+    ]
+    return json.dumps({"Version": "2012-10-17", "Statement": statements})
+
+
+def judge(args: DataSyncArgs) -> list[Finding]:
+    """Every finding on the arguments; values of the wrong kind are reported once."""
+    return [*judge_arguments(args, DataSyncArgs), *judge_data_sync(args)]
+
+
+class DataSync(pulumi.ComponentResource):
+    """Tasks of AWS DataSync between an NFS export and EFS or S3, with owners and permissions as they are.
+
+    Only what has changed is copied, over TLS; nothing is deleted unless asked. The first run copies everything: it
+    starts at the first hour of the schedule, or by ``aws datasync start-task-execution``.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    task_arn: pulumi.Output[str]
+    """The task that copies to the cloud."""
+    back_task_arn: pulumi.Output[str | None]
+    """The task that brings results back; None without one."""
+
+    def __init__(self, name: str, args: DataSyncArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, judge(args))
+        # No inputs: a component's children wait until every value that the component registers with is known.
+        super().__init__("gpufleet-aws:index:DataSync", name, {}, opts)
+        self._tags, self._args = args.get("tags", {}), args
+        self._opts = pulumi.ResourceOptions(parent=self)
+        self._role = self._access(name) if args["to"] == "s3" else None
+        site = self._site(f"{name}-site", args["nfs_path"])
+        cloud = self._cloud(f"{name}-cloud", args.get("cloud_path", DEFAULT_PATH))
+        self.task_arn = self._task(f"{name}-in", site, cloud, "to-cloud").arn
+        self.back_task_arn = pulumi.Output.from_input(None)
+        back_from, back_to = args.get("back_from"), args.get("back_to")
+        if back_from is not None and back_to is not None:
+            results = self._cloud(f"{name}-back-cloud", back_from)
+            home = self._site(f"{name}-back-site", back_to)
+            self.back_task_arn = self._task(f"{name}-back", results, home, "to-site").arn
+        self.register_outputs({"task_arn": self.task_arn, "back_task_arn": self.back_task_arn})
+
+    def _site(self, child: str, path: str) -> pulumi.Output[str]:
+        """The own end, read or written by the agents."""
+        location = datasync.NfsLocation(
+            child,
+            server_hostname=self._args["nfs_server"],
+            subdirectory=path,
+            on_prem_config=datasync.NfsLocationOnPremConfigArgs(agent_arns=list(self._args["agent_arns"])),
+            tags={**self._tags, "Name": child},
+            opts=self._opts,
+        )
+        return location.arn
+
+    def _cloud(self, child: str, path: str) -> pulumi.Output[str]:
+        """The cloud's end: a file system by an interface in a subnet, or a bucket by a role."""
+        tags = {**self._tags, "Name": child}
+        if self._role is not None:
+            return datasync.S3Location(
+                child,
+                s3_bucket_arn=self._args["bucket_arn"],
+                subdirectory=path,
+                s3_config=datasync.S3LocationS3ConfigArgs(bucket_access_role_arn=self._role),
+                tags=tags,
+                opts=self._opts,
+            ).arn
+        files = pulumi.Output.from_input(self._args["file_system_arn"])
+        groups = pulumi.Output.all(files, *self._args["security_group_ids"])
+        subnets = pulumi.Output.all(files, self._args["subnet_id"])
+        return datasync.EfsLocation(
+            child,
+            efs_file_system_arn=files,
+            subdirectory=path,
+            # The file systems made here let nobody in without it.
+            in_transit_encryption="TLS1_2",
+            ec2_config=datasync.EfsLocationEc2ConfigArgs(
+                subnet_arn=subnets.apply(lambda known: arns_beside(known[0], "subnet", known[1:])[0]),
+                security_group_arns=groups.apply(lambda known: arns_beside(known[0], "security-group", known[1:])),
+            ),
+            tags=tags,
+            opts=self._opts,
+        ).arn
+
+    def _access(self, name: str) -> pulumi.Output[str]:
+        """ARN of a role that opens the bucket, once it does: a location is refused where its role may not list."""
+        child = f"{name}-role"
+        role = iam.Role(
+            child,
+            assume_role_policy=trust("datasync.amazonaws.com"),
+            tags={**self._tags, "Name": child},
+            opts=self._opts,
+        )
+        bucket = pulumi.Output.from_input(self._args["bucket_arn"])
+        rights = iam.RolePolicy(f"{child}-bucket", role=role.name, policy=bucket.apply(bucket_policy), opts=self._opts)
+        return after(role.arn, rights)
+
+    def _task(
+        self, child: str, source: pulumi.Input[str], destination: pulumi.Input[str], direction: str
+    ) -> "datasync.Task":
+        limit = self._args.get("limit_mbit")
+        return datasync.Task(
+            child,
+            source_location_arn=source,
+            destination_location_arn=destination,
+            schedule=datasync.TaskScheduleArgs(schedule_expression=schedule(int(self._args["every_hours"]))),
+            options=datasync.TaskOptionsArgs(
+                transfer_mode="CHANGED",
+                verify_mode="ONLY_FILES_TRANSFERRED",
+                overwrite_mode="ALWAYS",
+                preserve_deleted_files="REMOVE" if self._args.get("mirror", False) else "PRESERVE",
+                uid="INT_VALUE",
+                gid="INT_VALUE",
+                posix_permissions="PRESERVE",
+                mtime="PRESERVE",
+                atime="BEST_EFFORT",
+                bytes_per_second=None if limit is None else int(limit) * BYTES_PER_MBIT,
+            ),
+            # What leaves the cloud is billed: the cost table finds it by this tag.
+            tags={**self._tags, "Name": child, "direction": direction},
+            opts=self._opts,
+        )

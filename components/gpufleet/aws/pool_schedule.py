@@ -1,0 +1,49 @@
+"""A node group's sizes by the hours of the week: scheduled actions on its Auto Scaling group."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pulumi
+from pulumi_aws import autoscaling
+
+from gpufleet.pool_hours import Hours, cron_of, sizes_of
+
+_UNCHANGED = -1
+"""The provider's word for a size that an action leaves as it is."""
+
+
+def scheduled(
+    name: str, group: pulumi.Input[str], schedule: Sequence[Hours], pool: Mapping[str, Any], parent: pulumi.Resource
+) -> list["autoscaling.Schedule"]:
+    """An action for each entry, named by when it begins: it sets min and max, and the group follows.
+
+    group: name of the Auto Scaling group that EKS made. The desired number stays the autoscaler's; Auto Scaling moves
+    it into the new limits (https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-scheduled-scaling.html).
+    EKS itself takes no maximum of 0; an action does. terraform-aws-modules/terraform-aws-eks#2504 schedules managed
+    node groups in the same way. The cluster's autoscaler reads the limits anew each minute, and starts nothing above.
+    """
+    made = []
+    for hours in schedule:
+        least, most = sizes_of(hours, pool)
+        cron = cron_of(hours)
+        made.append(
+            autoscaling.Schedule(
+                f"{name}-{_word(cron, hours.get('time_zone', 'UTC'))}",
+                autoscaling_group_name=group,
+                scheduled_action_name=_word(cron, hours.get("time_zone", "UTC")),
+                recurrence=cron,
+                time_zone=hours.get("time_zone", "UTC"),
+                min_size=least,
+                max_size=most,
+                desired_capacity=_UNCHANGED,
+                opts=pulumi.ResourceOptions(parent=parent),
+            )
+        )
+    return made
+
+
+def _word(cron: str, zone: str) -> str:
+    """A name that stays while the moment does: 20-00-on-1-2-3-4-5-europe-berlin."""
+    minute, hour, _, _, days = cron.split()
+    chosen = "all" if days == "*" else days.replace(",", "-")
+    return f"{int(hour):02}-{int(minute):02}-on-{chosen}-{zone.replace('/', '-').lower()}"

@@ -1,0 +1,233 @@
+"""`gpufleet choose`."""
+
+import json
+import math
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpufleet.cli.exits import for_the_user
+from gpufleet.errors import UserError
+
+if TYPE_CHECKING:
+    from gpufleet.choose.options import Ask, Option
+    from gpufleet.choose.scaling import Workload
+
+
+class _Amount(click.FloatRange):
+    """A number that prices can be multiplied with: click's own ranges let NaN through."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401
+        """The number. Errors: click.BadParameter."""
+        found = float(super().convert(value, param, ctx))
+        if math.isnan(found):
+            self.fail(f"{value} is no number.", param, ctx)
+        return found
+
+
+_POSITIVE = _Amount(min=1e-6, max=1e9)
+
+
+@click.command()
+@click.option("--gpus", type=click.IntRange(min=1), metavar="N", help="GPUs that the run needs, together.")
+@click.option("--gpu-memory", "gpu_memory_gib", type=_POSITIVE, metavar="GIB", help="At least, in each GPU.")
+@click.option("--gpu", "model", metavar="MODEL", help="Only this model, for instance H100.")
+@click.option("--hours", type=_POSITIVE, metavar="H", help="How long the run takes on so many GPUs.")
+@click.option("--budget", type=_POSITIVE, metavar="USD", help="Most that the run may cost.")
+@click.option("--cloud", "clouds", multiple=True, type=click.Choice(["aws", "azure", "own"]), help="May be repeated.")
+@click.option("--region", "regions", multiple=True, metavar="NAME", help="Region, or place of own servers; repeatable.")
+@click.option("--servers", type=click.Path(path_type=Path, dir_okay=False), help="Own servers: a list in YAML.")
+@click.option(
+    "--spot", is_flag=True, help="Spot may be used; the budget is judged by the on-demand price all the same."
+)
+@click.option("--min-gbps", type=_POSITIVE, metavar="GBPS", help="Network of a node, where there are several.")
+@click.option("--fabric", is_flag=True, help="EFA or InfiniBand, where there are several nodes.")
+@click.option("--parameters", type=_POSITIVE, metavar="MILLIONS", help="Of the model: how much is exchanged at a step.")
+@click.option(
+    "--step", type=_POSITIVE, metavar="SECONDS", help="Computing of one step on those GPUs, no exchange in it."
+)
+@click.option("--dtype", type=click.Choice(["float32", "float16", "bfloat16"]), default="float32", show_default=True,
+              help="Of gradients on the wire.")  # fmt: skip
+@click.option("--batch", type=click.Choice(["per-gpu", "total"]), default="per-gpu", show_default=True,
+              help="What stays the same on more nodes.")  # fmt: skip
+@click.option("--to-nodes", type=click.IntRange(min=2), metavar="M", help="Estimate the taken (or first) option on up "
+              "to M nodes.")  # fmt: skip
+@click.option(
+    "--take", type=click.IntRange(min=1), metavar="NUMBER", help="Confirm this option; get its configuration."
+)
+@click.option("--stack", type=click.Choice(["aws", "aws-batch", "azure", "azure-batch", "onprem", "hybrid"]),
+              help="For which gpufleet:cloud; azure-batch: Batch in azure; hybrid: own servers in aws.")  # fmt: skip
+@click.option("--to", type=click.Path(path_type=Path, dir_okay=False), help="New file for it. Default: stdout.")
+@click.option("--yes", is_flag=True, help="Do not ask. Refused for a price that is unknown or may be over the budget.")
+@click.option("--top", type=click.IntRange(min=1), default=12, show_default=True, metavar="N", help="Options shown.")
+@click.option("--model", "show_model", is_flag=True, help="Only the scaling model, beside what was measured.")
+@click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
+@for_the_user
+def choose(
+    gpus: int | None,
+    hours: float | None,
+    parameters: float | None,
+    step: float | None,
+    dtype: str,
+    batch: str,
+    to_nodes: int | None,
+    take: int | None,
+    stack: str | None,
+    to: Path | None,
+    yes: bool,
+    top: int,
+    show_model: bool,
+    as_json: bool,
+    **limits: Any,  # noqa: ANN401 - the other options, by the names of `_options` and `Ask`
+) -> int:
+    """Rank what could run a training: both clouds and own servers, one node and several, by price and length.
+
+    \b
+    gpufleet choose --gpus 8 --gpu-memory 40 --hours 24 --budget 600
+    gpufleet choose --gpus 8 --gpu-memory 20 --hours 24 --parameters 350 --step 0.4 --to-nodes 16
+    gpufleet choose --gpus 8 --gpu-memory 40 --hours 24 --budget 600 --take 1 --to chosen.yaml
+    gpufleet choose --model
+    """
+    from gpufleet.choose.as_json import model_as_json, options_as_json
+    from gpufleet.choose.as_table import console, print_model, print_options, print_pairs, print_scaling
+    from gpufleet.choose.compare import one_or_several
+    from gpufleet.choose.scaling import from_to
+
+    if show_model:
+        click.echo(json.dumps(model_as_json(), indent=2)) if as_json else print_model(console())
+        return 0
+    if gpus is None or hours is None:
+        raise click.UsageError("give --gpus and --hours, for instance: gpufleet choose --gpus 8 --hours 24")
+    if as_json and take is not None and not yes:
+        raise click.UsageError("--json cannot ask: add --yes to --take")
+    work = _work(parameters, step, dtype, batch)
+    if to_nodes is not None and work is None:
+        raise click.UsageError("--to-nodes needs --parameters and --step, for instance --parameters 350 --step 0.4")
+    ask, options = _options(gpus, hours, work, **limits)
+    if not options:
+        raise UserError(
+            f"gpus={gpus}: no type and no own server has all of this; ask for less memory or another network, or "
+            "leave out limits of cloud, region and model [choose-option]"
+        )
+    if take is not None and take > len(options):
+        raise UserError(f"take={take}: there are {len(options)} options; use 1 to {len(options)} [choose-option]")
+    option = options[(take or 1) - 1]
+    pairs = one_or_several(options)
+    rows = None
+    if work and to_nodes:
+        _more_nodes(option, to_nodes)
+        rows = from_to(hours, option.nodes, to_nodes, work, option.network.gbps, option.usd_per_hour)
+    if not as_json:
+        # What is taken is the output then, so that it can go into a file or a pipe.
+        out = console(stderr=take is not None)
+        print_options(ask, options, max(top, take or 0), out)
+        print_pairs(pairs, out)
+        if rows:
+            print_scaling(option, rows, out)
+    text = None if take is None else _confirmed(option, ask, stack, limits["servers"], yes)
+    if text is not None and to is not None:
+        _write(to, text)
+    if as_json:
+        click.echo(json.dumps(options_as_json(options, pairs, rows, take, text), indent=2))
+    elif text is not None and to is None:
+        click.echo(text, nl=False)
+    return 0
+
+
+def _work(parameters: float | None, step: float | None, dtype: str, batch: str) -> "Workload | None":
+    from gpufleet.choose.scaling import Workload
+
+    if (parameters is None) is not (step is None):
+        raise click.UsageError("--parameters and --step go together, for instance --parameters 350 --step 0.4")
+    return None if parameters is None or step is None else Workload(parameters * 1e6, step, dtype, batch)
+
+
+def _options(
+    gpus: int,
+    hours: float,
+    work: "Workload | None",
+    *,
+    servers: Path | None,
+    clouds: tuple[str, ...],
+    regions: tuple[str, ...],
+    model: str | None,
+    **limits: Any,  # noqa: ANN401
+) -> tuple["Ask", list["Option"]]:
+    """What is asked for, and its options. A name that is not known is an error, not an empty table."""
+    from gpufleet.catalog import aws, azure
+    from gpufleet.choose.options import Ask, Catalogs, options_for
+    from gpufleet.choose.servers import read_servers_file
+
+    own = read_servers_file(servers) if servers else ()
+    if "own" in clouds and servers is None:
+        raise click.UsageError("--cloud own needs --servers FILE")
+    catalogs: Catalogs = {"aws": aws(), "azure": azure()}
+    records = [record for each in catalogs.values() for record in each.types.values()]
+    models = [record.gpu_model for record in records] + [each.gpu_model for each in own]
+    places = [name for each in catalogs.values() for name in each.regions] + [each.place for each in own]
+    ask = Ask(
+        gpus=gpus,
+        hours=hours,
+        work=work,
+        clouds=clouds,
+        regions=tuple(_known("region", name, places) for name in regions),
+        gpu_model=_known("gpu", model, models) if model else None,
+        **limits,
+    )
+    return ask, options_for(ask, catalogs, own, date.today())
+
+
+def _known(what: str, word: str, legal: Sequence[str]) -> str:
+    """The word as `legal` spells it, in which capitals do not count; else one line with the nearest."""
+    from gpufleet.rules.wording import nearest, one_line
+
+    names = {name.casefold(): name for name in legal}
+    if (found := names.get(word.casefold())) is not None:
+        return found
+    near = nearest(word, names)
+    hint = f"did you mean {names[near]}?" if near else "`gpufleet catalog find` lists what is known"
+    raise UserError(f"{what}={one_line(word)}: not known; {hint}")
+
+
+def _more_nodes(option: "Option", most: int) -> None:
+    if most <= option.nodes:
+        raise UserError(
+            f"to-nodes={most}: {option.type} takes {option.nodes} already; use more than that [choose-nodes]"
+        )
+
+
+def _confirmed(option: "Option", ask: "Ask", stack: str | None, servers: Path | None, yes: bool) -> str:
+    """The configuration, after the researcher has agreed to budget and speed. Errors: UserError, click.Abort."""
+    from gpufleet.choose.config import as_yaml, config_of, findings_on, stack_of
+    from gpufleet.choose.servers import read_servers_file
+    from gpufleet.choose.words import confirmation
+
+    own = read_servers_file(servers) if servers else ()
+    stack = stack_of(option, stack)
+    config = config_of(option, stack, ask.spot, own)
+    findings = findings_on(option, config)
+    refused = [finding.line(option.type) for finding in findings if finding.refuses]
+    if refused:
+        raise UserError("\n".join(refused))
+    for finding in findings:
+        click.echo(finding.line(option.type), err=True)
+    sentence = confirmation(option, ask.spot)
+    if not yes:
+        click.confirm(f"{sentence}. Take it?", abort=True, err=True)
+    elif option.usd is None or option.verdict not in ("", "yes"):
+        raise UserError(f"{sentence}; --yes does not agree to that: leave it out and confirm [choose-budget]")
+    return as_yaml(option, config, sentence, stack, own)
+
+
+def _write(file: Path, text: str) -> None:
+    """A new file; none is written over."""
+    try:
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError as error:
+        raise UserError(f"{file}: is there already; choose another name with --to") from error
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}; choose another with --to") from error

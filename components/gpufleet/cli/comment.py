@@ -1,0 +1,74 @@
+"""`gpufleet comment`."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from gpufleet.cli.exits import for_the_user
+from gpufleet.errors import UserError
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--pull-request", "number", type=int, help="Its number. Default: as the CI's event says.")
+@click.option(
+    "--commit", help="The pull request's commit that this is about. Default: the CI's event, else the report."
+)
+@click.option("--author", default="", help="Login that the token comments under. Default: as the API says; in a "
+              "workflow of GitHub github-actions[bot].")  # fmt: skip
+@click.option("--patience", default=120.0, show_default=True, metavar="SECONDS",
+              help="How long to wait for a code host that limits requests.")  # fmt: skip
+@click.option("--if-denied", default="fail", show_default=True, type=click.Choice(["fail", "go-on"]),
+              help="What to do with a token that may not comment, as that of a fork's pull request.")  # fmt: skip
+@for_the_user
+def comment(folder: Path, number: int | None, commit: str | None, author: str, patience: float, if_denied: str) -> int:
+    """Put the report in FOLDER on its pull request: one comment for each stack, created once and then edited.
+
+    FOLDER is what `gpufleet preview` or `gpufleet report --to` has written. The token is GITHUB_TOKEN, in GitLab
+    GITLAB_TOKEN. Comments on stacks that are not in the report any more say so.
+    """
+    return put(folder, number, commit, author, patience, go_on=if_denied == "go-on")
+
+
+def put(folder: Path, number: int | None, commit: str | None, author: str, patience: float, *, go_on: bool) -> int:
+    """The verb's work, for `gpufleet preview --comment` too. go_on: whether a token that may not write is no error."""
+    from gpufleet.comments.place import Denied
+    from gpufleet.comments.sticky import stick
+    from gpufleet.comments.where import place_of, run_of
+
+    told, bodies = _report(folder)
+    place = place_of(os.environ, number, author, patience)
+    run = run_of(os.environ, commit, told)
+    try:
+        found = stick(place, bodies, run, whole=True)
+    except Denied as error:
+        click.echo(f"no comment: the token may not write on {place.said}: {error}", err=True)
+        return 0 if go_on else 1
+    for stack, outcome in found.items():
+        more = ": a newer commit or run has the word" if outcome == "outdated" else ""
+        click.echo(f"comment on {stack}: {outcome}{more}")
+    return 0
+
+
+def _report(folder: Path) -> tuple[str | None, Mapping[str, str]]:
+    """The commit that a report is about, and its stacks' texts. Errors: UserError."""
+    import json
+
+    from gpufleet.comments.sticky import stack_of
+
+    made = "make it with `gpufleet preview` or `gpufleet report --to`"
+    try:
+        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        names = [f"{each['project']}/{each['stack']}" for each in report["stacks"]]
+        commit = report["footer"]["commit"]
+        texts = [file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.md")) if file.name != "report.md"]
+    except OSError as error:
+        raise UserError(f"{folder}: {error.strerror}: no report; {made}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{folder / 'report.json'}: is no report: {error}; {made}") from error
+    bodies = {stack: text for text in texts if (stack := stack_of(text))}
+    if missing := [name for name in names if name not in bodies]:
+        raise UserError(f"{folder}: no text of {', '.join(missing)}; {made}")
+    return commit, {name: bodies[name] for name in names}

@@ -1,0 +1,114 @@
+"""`gpufleet stop ENV`: no GPU nodes, and what still costs money."""
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from gpufleet.cli.exits import for_the_user
+from gpufleet.errors import UserError
+
+if TYPE_CHECKING:
+    from gpufleet.engine import Engine
+    from gpufleet.fleet.stack_state import StackState
+    from gpufleet.plan.planned_pool import PlannedPool
+    from gpufleet.plan.resource import Plan
+
+_SHOWN = 12
+
+
+@click.command()
+@click.argument("environment")
+@click.option("--undo", is_flag=True, help="Start the pools again, with the nodes that the configuration says.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be stopped, and what would still cost money.")
+@click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
+@for_the_user
+def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
+    """Scale ENVIRONMENT's GPU pools to 0 and say what still costs money. Jobs on their nodes end; data stays.
+
+    An `up` of these pools alone; anything else in the program or its configuration waits for yours. The next ordinary
+    `up` takes it back, as does --undo. On AWS Batch, jobs that run may end by themselves.
+
+    \b
+    gpufleet stop aws-dev --dry-run
+    gpufleet stop aws-dev
+    gpufleet stop aws-dev --undo
+    """
+    if undo and dry_run:
+        raise click.UsageError("--undo has no dry run; `pulumi preview` shows what the configuration says")
+    from gpufleet.engine import Engine
+    from gpufleet.fleet.own_nodes import own_gpus
+    from gpufleet.fleet.stopped_pool import is_stopped
+    from gpufleet.fleet.stopping_up import bring, gpu_pools, still_as_they_were
+
+    engine = Engine(program.resolve())
+    state, plan = _there(engine, environment)
+    pools, others = gpu_pools(plan)
+    own = bool(own_gpus(state))
+    if not pools and not others:
+        raise UserError(
+            f"{environment}: its GPUs are in own servers, which are not stopped; `gpufleet jobs cancel` ends a job"
+            if own
+            else f"{environment}: has no GPU pool; `gpufleet ps` lists what there is"
+        )
+    if undo:
+        # One that runs has the autoscaler's nodes, and keeps them.
+        pools, others = [pool for pool in pools if is_stopped(pool.resource.type, pool.resource.inputs)], []
+        if not pools:
+            raise UserError(f"{environment}: none of its GPU pools is stopped")
+    if pools and not dry_run:
+        bring(engine, state, pools, stop=not undo)
+        state, plan = _there(engine, environment)
+        if left := still_as_they_were(plan, pools, stop=not undo):
+            raise UserError(
+                f"{environment}: its program made {', '.join(left)} as always; call "
+                "gpufleet.stopping.stop_pools_if_asked() in it, before its first resource"
+            )
+    done = "would be stopped" if dry_run else "started" if undo else "stopped"
+    click.echo(f"{done}: {', '.join(pool.resource.name for pool in pools) or 'none'}")
+    if not undo:
+        _say_costs(state, plan, pools)
+        if own:
+            click.echo("own servers are not stopped, nor the jobs on them")
+    for pool in others:
+        click.echo(
+            f"Error: {pool.resource.name}: a {pool.kind} is not stopped by this; do it by its own means", err=True
+        )
+    return 1 if others else 0
+
+
+def _there(engine: "Engine", environment: str) -> "tuple[StackState, Plan]":
+    """The stack as it is. Errors: UserError when there is none, or nothing in it."""
+    from gpufleet.fleet.environment import plan_of_state
+    from gpufleet.fleet.stack_state import StackState
+
+    resources = [each for each in engine.state(environment) if not each.get("delete")]
+    if not resources:
+        raise UserError(f"{environment}: nothing is up; `gpufleet ps` lists what there is")
+    state = StackState(environment, resources=resources, config=engine.config(environment))
+    return state, plan_of_state(state)
+
+
+def _say_costs(state: "StackState", plan: "Plan", pools: "Sequence[PlannedPool]") -> None:
+    from gpufleet.cost.line import total
+    from gpufleet.cost.usage import HOURS
+    from gpufleet.fleet.environment import estimated
+    from gpufleet.fleet.stopping_up import lines_without_nodes
+    from gpufleet.rules.wording import plural
+
+    costs, notes = estimated(plan, state, date.today())
+    lines = lines_without_nodes(costs, pools)
+    sum_ = total((line for _, line in lines), "floor")
+    more = f", and {plural(sum_.unknown, 'line')} of which no price or amount is known" if sum_.unknown else ""
+    click.echo(f"still costs ${sum_.hour:,.3f}/h, ${sum_.month:,.2f} a month{more} (list prices):")
+    for pool, line in lines[:_SHOWN]:
+        month = line.month("floor")
+        cost = "     ?/h" if month is None else f"${month / HOURS:7,.3f}/h"
+        bought = "; paid for whether it runs or not" if line.committed else ""
+        click.echo(f"  {cost}  {line.what} ({pool or ', '.join(line.resources)}){bought}")
+    if len(lines) > _SHOWN:
+        click.echo(f"  and {len(lines) - _SHOWN} smaller ones: `gpufleet cost {state.name}`")
+    for note in notes:
+        click.echo(note)

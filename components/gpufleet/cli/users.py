@@ -1,0 +1,53 @@
+"""`gpufleet users read`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from gpufleet.cli.exits import for_the_user
+from gpufleet.errors import UserError
+
+
+@click.group()
+def users() -> None:
+    """Users of a team, and the uid under which the jobs of each run."""
+
+
+@users.command()
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option("--only", metavar="NAMES", help="These users only: names with commas. Default: all.")
+@click.option("--least-id", type=int, default=1000, metavar="N", show_default=True, help="Leave out uids below.")
+@for_the_user
+def read(file: Path | None, only: str | None, least_id: int) -> int:
+    """The mapping for `gpufleet:team.users`, from FILE or standard input, as YAML.
+
+    \b
+    getent passwd ana ben | gpufleet users read
+    ldapsearch -LLL -H ldaps://dc.example -b ou=people,dc=example -x \\
+      '(memberOf=cn=vision,ou=groups,dc=example)' uid uidNumber gidNumber | gpufleet users read
+    """
+    import yaml
+
+    from gpufleet.rules.kubernetes.users import judge_users
+    from gpufleet.users.reading import users_in
+
+    source = str(file or "standard input")
+    try:
+        text = file.read_text(encoding="utf-8") if file else sys.stdin.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{source}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    found, skipped = users_in(text, source, least_id)
+    if only:
+        wanted = [name for name in only.split(",") if name]
+        missing = [name for name in wanted if name not in found]
+        if missing:
+            raise UserError("\n".join(f"{source}: only={name}: no such user; is it spelt so?" for name in missing))
+        found = {name: found[name] for name in wanted}
+    lines = [each.line(source) for each in judge_users({"users": found, "least_id": least_id}) if each.refuses]
+    if lines:
+        raise UserError("\n".join(lines))
+    for line in skipped if not only else ():
+        click.echo(f"note: left out: {line}", err=True)
+    click.echo(yaml.safe_dump(found, default_flow_style=None, sort_keys=False), nl=False)
+    return 0

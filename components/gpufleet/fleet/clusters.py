@@ -1,0 +1,138 @@
+"""Clusters behind the contexts of a kubeconfig: their GPUs, what runs on them, and whether it computes.
+
+Read through the API server alone: exporters' figures come by its proxy to their pods, so that nothing else of a cluster
+has to be reachable. Everything has an end in time: a cluster that does not answer is said to, and holds nobody up.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from queue import Empty, Queue
+from threading import Thread
+from time import monotonic
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.fleet.gpu_jobs import GPU, GpuJob, gpus_of, running_jobs
+from gpufleet.fleet.gpu_metrics import GpuUse, gpu_uses
+from gpufleet.fleet.kubeconfig_files import host_of
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Unreachable
+
+ANSWER_SECONDS = 10.0
+"""For all of a cluster. A list of 500 pods takes one or two seconds."""
+_EXPORTERS = ("dcgm-exporter", "nvidia-gpu-exporter")
+_EXPORTER_PORT = 9400
+_MOST_BYTES = 64_000_000
+_AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A context, and what its cluster says. gpus: of all nodes; fault: why it tells nothing; silent: exporters asked
+    that did not answer; exporters: how many there are."""
+
+    context: str
+    host: str
+    gpus: int = 0
+    jobs: tuple[GpuJob, ...] = ()
+    exporters: int = 0
+    silent: int = 0
+    fault: str = ""
+
+
+def looked_at(kubeconfigs: Mapping[str, Mapping[str, Any]], seconds: float = ANSWER_SECONDS) -> list[Cluster]:
+    """Every cluster, all at once. One that has not told within `seconds` is there with its fault."""
+    answers: Queue[Cluster] = Queue()
+    hosts = {context: host_of(kubeconfig) for context, kubeconfig in kubeconfigs.items()}
+    for context, kubeconfig in kubeconfigs.items():
+        nothing = Cluster(context, hosts[context])
+        # Daemons: whatever still waits for a cluster ends with the command.
+        Thread(target=lambda *of: answers.put(_look(*of)), args=(nothing, kubeconfig, seconds), daemon=True).start()
+    found: dict[str, Cluster] = {}
+    end = monotonic() + seconds
+    while len(found) < len(kubeconfigs):
+        try:
+            answer = answers.get(timeout=max(0.0, end - monotonic()))
+        except Empty:
+            break
+        found[answer.context] = answer
+    return [found.get(context) or Cluster(context, host, fault=_late(seconds)) for context, host in hosts.items()]
+
+
+def _late(seconds: float) -> str:
+    return f"did not answer within {seconds:g} s"
+
+
+def _look(nothing: Cluster, kubeconfig: Mapping[str, Any], seconds: float) -> Cluster:
+    """A cluster with what it says. nothing: the same, of which nobody knows anything yet."""
+    end = monotonic() + seconds
+    try:
+        api = KubernetesApi.of(kubeconfig, nothing.context)
+        left: Callable[[], float] = lambda: max(0.1, end - monotonic())  # noqa: E731
+        nodes, pods = (
+            json.loads(_text(api, f"/api/v1/{kind}", left())).get("items") or [] for kind in ("nodes", "pods")
+        )
+        exporters = [each for each in pods if _is_exporter(each) and each["status"].get("phase") == "Running"]
+        busy = {pod["spec"].get("nodeName") for pod in pods if gpus_of(pod)}
+        asked = [each for each in exporters if each["spec"].get("nodeName") in busy]
+        uses = _uses(api, asked, left)
+        return replace(
+            nothing,
+            gpus=sum(int(node["status"].get("capacity", {}).get(GPU, 0)) for node in nodes),
+            jobs=tuple(running_jobs(pods, uses)),
+            exporters=len(exporters),
+            silent=len(asked) - len(uses),
+        )
+    except UserError as error:
+        if monotonic() >= end:
+            return replace(nothing, fault=_late(seconds))
+        return replace(nothing, fault=str(error).removeprefix(f"{nothing.context}: "))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return replace(nothing, fault=f"does not answer like Kubernetes: {type(error).__name__} {error}")
+
+
+def _uses(
+    api: KubernetesApi, exporters: Sequence[Mapping[str, Any]], left: Callable[[], float]
+) -> dict[str, Sequence[GpuUse]]:
+    """What each exporter says, by its node; those that do not answer in time are left out."""
+
+    def ask(pod: Mapping[str, Any]) -> tuple[str, Sequence[GpuUse]] | None:
+        meta = pod["metadata"]
+        path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}:{_port(pod)}/proxy/metrics"
+        try:
+            return pod["spec"]["nodeName"], list(gpu_uses(_text(api, path, left() / 2)))
+        except UserError:
+            return None
+
+    workers = ThreadPoolExecutor(_AT_ONCE)
+    try:
+        return dict(filter(None, workers.map(ask, exporters, timeout=left())))
+    except TimeoutError:
+        return {}
+    finally:
+        workers.shutdown(wait=False, cancel_futures=True)
+
+
+def _is_exporter(pod: Mapping[str, Any]) -> bool:
+    labels: Iterable[str] = (pod["metadata"].get("labels") or {}).values()
+    return any(label.endswith(name) for label in labels for name in _EXPORTERS)
+
+
+def _port(pod: Mapping[str, Any]) -> int:
+    """The port of an exporter's metrics: the one of that name, else its first, else that of DCGM's exporter."""
+    ports = [port for each in pod["spec"].get("containers") or [] for port in each.get("ports") or []]
+    named = [each for each in ports if each.get("name") == "metrics"] or ports
+    return int(named[0]["containerPort"]) if named else _EXPORTER_PORT
+
+
+def _text(api: KubernetesApi, path: str, seconds: float) -> str:
+    """An answer as text, within a time and a size. Errors: UserError."""
+    end, parts, size = monotonic() + seconds, [], 0
+    with api.stream(path, seconds) as chunks:
+        for chunk in chunks:
+            parts.append(chunk)
+            size += len(chunk)
+            if size > _MOST_BYTES or monotonic() > end:
+                raise Unreachable(f"{api.where}: {path}: its answer is too long or too slow")
+    return b"".join(parts).decode("utf-8", "replace")

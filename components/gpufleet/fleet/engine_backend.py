@@ -1,0 +1,56 @@
+"""The stacks of any backend, asked of the engine: some seconds, as it starts anew for each."""
+
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+from gpufleet.engine import Engine, EngineError
+from gpufleet.errors import UserError
+from gpufleet.fleet.stack_state import StackState, deployed
+
+_AT_ONCE = 4
+"""Engines at once: each waits for the network most of the time."""
+
+
+def url_of_backend(engine: Engine) -> str:
+    """The URL of the backend that the engine is logged in to. Errors: EngineError."""
+    return str(json.loads(engine.answer("whoami", "--json")).get("url") or "")
+
+
+def stacks_of_engine(engine: Engine) -> list[StackState]:
+    """Every stack that the engine may see, of all projects. Errors: UserError when it lists none of them."""
+    try:
+        listed = json.loads(engine.answer("stack", "ls", "--all", "--json"))
+    except ValueError as error:
+        raise UserError("pulumi stack ls: did not answer in JSON; update the engine") from error
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        found = pool.map(lambda entry: _stack(engine, entry), listed)
+        return [replace(each, whole=str(entry["name"])) for each, entry in zip(found, listed, strict=True)]
+
+
+def stack_of_engine(engine: Engine, whole: str) -> StackState:
+    """One stack by its whole name, as it is now. One that cannot be read is told by its fault."""
+    return replace(_stack(engine, {"name": whole}), whole=whole)
+
+
+def _stack(engine: Engine, entry: Mapping[str, Any]) -> StackState:
+    """A stack of the list. Its own fault does not hide the others."""
+    whole = str(entry["name"])
+    project, _, name = whole.rpartition("/")
+    project = project.rpartition("/")[2]
+    updating = bool(entry.get("updateInProgress"))
+    if entry.get("resourceCount") == 0:
+        return StackState(name, project, updating=updating)
+    try:
+        deployment = json.loads(engine.answer("stack", "export", "--stack", whole)).get("deployment")
+        return deployed(name, project or _project(deployment), deployment, {}, updating)
+    except (EngineError, ValueError) as error:
+        return StackState(name, project, fault=f"{whole}: its state cannot be read: {error}")
+
+
+def _project(deployment: object) -> str:
+    """The project that the URNs of a state name: urn:pulumi:<stack>::<project>::<type>::<name>."""
+    resources = deployment.get("resources") if isinstance(deployment, Mapping) else None
+    return str(resources[0]["urn"]).split("::")[1] if resources else ""

@@ -1,0 +1,179 @@
+"""An environment as its stack's state tells it: whose it is, until when, how many GPUs, and what it may cost."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from math import inf
+
+from gpufleet.cost.estimate import Estimate, estimate
+from gpufleet.cost.line import FIGURES, Total
+from gpufleet.cost.pools import PoolCost
+from gpufleet.cost.usage import read_usage
+from gpufleet.errors import UserError
+from gpufleet.fleet.ending import End, end_of
+from gpufleet.fleet.kept_data import ending, is_real, without_data
+from gpufleet.fleet.nodes_now import nodes_now
+from gpufleet.fleet.own_nodes import own_gpus
+from gpufleet.fleet.stack_state import StackState, moment
+from gpufleet.fleet.stopped_pool import can_stop, is_stopped
+from gpufleet.fleet.whose import Whose
+from gpufleet.lifetime import span_of
+from gpufleet.plan.preview import plan_of
+from gpufleet.plan.resource import Plan
+from gpufleet.policies.ownership import EXPIRY
+
+GRACE = "grace"
+"""Tag of how long an environment may stay after its end."""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """One stack of a backend, or one that cannot be read (`fault`).
+
+    owner, purpose: by the tags of most of its resources, or by labels (`Whose`), None where none has them; purpose: the
+    tag of that name, else the project's. end: the last that any of its tags names; None: never, or not told. grace: how
+    long after its end it may stay, by its own tag. created: its oldest resource. ending: how many of its resources end
+    with it; the rest is data that is kept, with what it needs. gpus_then: in the nodes that its last update or refresh
+    saw; gpus_most: at its ceiling; own nodes count in both; None where a number is not known. costs: by figure, as
+    `gpufleet.cost` has it. endpoints: hosts of its clusters' APIs. notes: what a reader of the row should know.
+    """
+
+    stack: str
+    project: str
+    owner: str | None = None
+    purpose: str | None = None
+    end: End | None = None
+    grace: timedelta | None = None
+    created: datetime | None = None
+    updated: datetime | None = None
+    updating: bool = False
+    resources: int = 0
+    ending: int = 0
+    gpus_then: int | None = None
+    gpus_most: int | None = None
+    costs: Mapping[str, Total] = field(default_factory=dict)
+    endpoints: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+    fault: str = ""
+    whole: str = ""
+    """Its name as the engine takes it from anywhere."""
+
+    @property
+    def name(self) -> str:
+        """What tells it from all others of its backend."""
+        return f"{self.project}/{self.stack}" if self.project else self.stack
+
+    @property
+    def only_data(self) -> bool:
+        """Whether nothing but what is kept is left of it."""
+        return self.resources > 0 and self.ending == 0
+
+    def expired(self, now: datetime) -> bool:
+        """Whether its end has passed, of which a day belongs to it to the last; kept data has no end."""
+        return self.end is not None and self.end.past(now) and self.ending > 0
+
+
+def in_order(found: list[Environment], now: datetime) -> list[Environment]:
+    """Expired ones first, the longest past before all; then by their end, then those without one; what only
+    keeps data and what is empty last."""
+
+    def key(each: Environment) -> tuple[object, ...]:
+        end = each.end.moment.timestamp() if each.end else inf
+        return (not each.expired(now), each.ending == 0, each.resources == 0, end, each.project, each.stack)
+
+    return sorted(found, key=key)
+
+
+def plan_of_state(state: StackState) -> Plan:
+    """A stack's resources as a plan: what is there instead of what is about to be."""
+    steps = [{"op": "same", "newState": resource} for resource in state.resources]
+    return plan_of({"config": state.config, "steps": steps}, state.name)
+
+
+def environment_of(state: StackState, today: date) -> Environment:
+    """What a stack's state tells. One that cannot be read is told by its fault."""
+    if state.fault or not state.resources:
+        return Environment(
+            state.name, state.project, updated=state.written, updating=state.updating, fault=state.fault,
+            whole=state.whole,
+        )  # fmt: skip
+    plan = plan_of_state(state)
+    costs, notes = estimated(plan, state, today)
+    gpu = [pool for pool in costs.pools if pool.planned.gpu is not False]
+    whose = Whose(plan)
+    began = _oldest(without_data(state.resources))
+    ends = {end for said in whose.values(EXPIRY) if (end := end_of(said, began))}
+    if len(ends) > 1:
+        notes.append(
+            f"tags or labels name {len(ends)} days as its end, the last of which counts; the next `up` makes them one"
+        )
+    graces = {span for said in whose.values(GRACE) if (span := span_of(said))}
+    ends_with_it = len(ending(state.resources))
+    if not ends_with_it:
+        notes.append("only kept data is left, with what it needs")
+    if state.leftovers:
+        notes.append(f"{state.leftovers} replaced and not deleted yet, in no figure; the next `up` deletes them")
+    if stopped := sorted(pool.name for pool in gpu if _is_stopped(pool)):
+        notes.append(f"stopped: {', '.join(stopped)}; `gpufleet stop {state.name} --undo` starts them again")
+    own = own_gpus(state)
+    outputs = {str(each["urn"]): each.get("outputs") or {} for each in state.resources}
+    return Environment(
+        stack=state.name,
+        project=state.project,
+        owner=whose.most("owner"),
+        purpose=whose.most("purpose") or whose.most("project"),
+        end=max(ends, default=None),
+        grace=max(graces, default=None),
+        created=_oldest(state.resources),
+        updated=state.written,
+        updating=state.updating,
+        resources=sum(map(is_real, state.resources)),
+        ending=ends_with_it,
+        gpus_then=_sum(
+            [*own, *(_times(nodes_now(pool.planned, outputs[pool.planned.resource.urn]), pool.gpus) for pool in gpu)]
+        ),
+        gpus_most=_sum([*own, *(pool.most_gpus for pool in gpu)]),
+        costs={figure: costs.totals[figure] for figure in FIGURES},
+        endpoints=_endpoints(state),
+        notes=tuple(notes),
+        whole=state.whole,
+    )
+
+
+def estimated(plan: Plan, state: StackState, today: date) -> tuple[Estimate, list[str]]:
+    """The estimate by the stack's own assumptions, and what is to be said about it."""
+    try:
+        found = estimate(plan, read_usage(state.config.get("gpufleet:usage"), "gpufleet:usage"), today)
+        return found, []
+    except UserError:
+        return estimate(plan, None, today), ["its assumptions (gpufleet:usage) cannot be read: the defaults count"]
+
+
+def _is_stopped(pool: PoolCost) -> bool:
+    resource = pool.planned.resource
+    return can_stop(resource.type) and is_stopped(resource.type, resource.inputs)
+
+
+def _oldest(resources: Sequence[Mapping[str, object]]) -> datetime | None:
+    return min(filter(None, (moment(each.get("created")) for each in resources)), default=None)
+
+
+def _times(nodes: int | None, gpus: int | None) -> int | None:
+    return 0 if nodes == 0 else None if nodes is None or gpus is None else nodes * gpus
+
+
+def _sum(numbers: list[int | None]) -> int | None:
+    known = [each for each in numbers if each is not None]
+    return sum(known) if len(known) == len(numbers) else None
+
+
+def _endpoints(state: StackState) -> frozenset[str]:
+    """Hosts of the APIs of a stack's clusters, by which a context of a kubeconfig is known to lead to one of them."""
+    found: set[str] = set()
+    for resource in state.resources:
+        kind, outputs = str(resource.get("type")), resource.get("outputs") or {}
+        if kind == "aws:eks/cluster:Cluster":
+            found.add(str(outputs.get("endpoint", "")).removeprefix("https://"))
+        elif kind.startswith("azure-native:containerservice") and kind.endswith(":ManagedCluster"):
+            found |= {str(outputs.get(word, "")) for word in ("fqdn", "privateFQDN")}
+    return frozenset(host for host in found if host)

@@ -1,0 +1,4 @@
+"""Images of other registries copied into the team's own: pinned, wrapped, judged, and only what changed.
+
+`sync.py` goes through the list; the other files hold one step each. docs/images.md says what a user writes.
+"""

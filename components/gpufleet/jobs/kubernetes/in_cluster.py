@@ -1,0 +1,62 @@
+"""The environment that a pod is in, as its own service account may see it."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes.api import KubernetesApi
+from gpufleet.jobs.notebook_config import CONFIG, KEY
+from gpufleet.jobs.settings import Settings, settings_from
+
+SECRETS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+"""Source: kubernetes.io/docs/tasks/run-application/access-api-from-pod."""
+
+
+def settings_here() -> Settings:
+    """What the jobs of this pod's environment need to know. Errors: UserError outside of a notebook of gpufleet."""
+    namespace, kubeconfig = _own_namespace(), _kubeconfig()
+    api = KubernetesApi.of(kubeconfig, "notebook")
+    found = api.find(places.core(namespace, "configmaps", CONFIG))
+    text = ((found or {}).get("data") or {}).get(KEY)
+    if not text:
+        raise UserError(
+            f"notebook: namespace {namespace} has no ConfigMap {CONFIG}, which tells of its pools; `pulumi up` makes "
+            "it with gpufleet:notebooks"
+        )
+    try:
+        told = json.loads(text)
+        environment, jobs = str(told["environment"]), dict(told["jobs"])
+    except (ValueError, TypeError, KeyError) as error:
+        raise UserError(f"notebook: ConfigMap {CONFIG}: {KEY} is not what `pulumi up` writes; run it again") from error
+    # Pods of jobs have their service account's login; a notebook may not look whether there is a secret.
+    jobs.pop("image_pull_secret", None)
+    return settings_from({"kubeconfig": kubeconfig, "jobs": {**jobs, "namespace": namespace}}, environment)
+
+
+def _own_namespace() -> str:
+    try:
+        return (SECRETS / "namespace").read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise UserError(
+            f"notebook: {SECRETS} is not there: this is no pod of a cluster; use `gpufleet jobs submit ENVIRONMENT`"
+        ) from error
+
+
+def _kubeconfig() -> dict[str, Any]:
+    """The pod's own credentials. The kubelet writes the token anew before it expires; it is read on each connection."""
+    host, port = os.environ.get("KUBERNETES_SERVICE_HOST"), os.environ.get("KUBERNETES_SERVICE_PORT", "443")
+    if not host:
+        raise UserError("notebook: KUBERNETES_SERVICE_HOST is not set: this is no pod of a cluster")
+    server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+    cluster = {"server": server, "certificate-authority": str(SECRETS / "ca.crt")}
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "notebook",
+        "clusters": [{"name": "notebook", "cluster": cluster}],
+        "users": [{"name": "notebook", "user": {"tokenFile": str(SECRETS / "token")}}],
+        "contexts": [{"name": "notebook", "context": {"cluster": "notebook", "user": "notebook"}}],
+    }

@@ -1,0 +1,90 @@
+"""Cilium: the network of pods on own servers that joined an EKS cluster, where Amazon's VPC CNI does not run."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+
+from gpufleet.kubernetes.release import chart_release
+from gpufleet.ordering import after
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments
+from gpufleet.rules.kubernetes.cilium import MASK_SIZE, judge_cilium
+
+VERSION = "1.17.6-0"
+"""AWS's own build, which it supports on hybrid nodes: 1.17 and 1.18, for every version of Kubernetes that EKS has.
+
+Source: docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-cni.html
+"""
+CHART = "oci://public.ecr.aws/eks/cilium/cilium"
+HYBRID = ("eks.amazonaws.com/compute-type", "hybrid")
+"""Label that EKS hybrid nodes have; the VPC CNI keeps off nodes with it."""
+
+
+class CiliumArgs(TypedDict):
+    """Addresses of pods on own servers, and how many a server has."""
+
+    pod_cidrs: Sequence[str]
+    """IPv4 ranges of pods on own servers, for instance ["10.81.0.0/16"]: those of the cluster's remote_networks, where
+    it has any. Not to be changed while servers have pods."""
+    mask_size: NotRequired[int]
+    """Prefix of the part that each server takes of them. Default 25, 126 pods."""
+    version: NotRequired[str]
+    """Version of the chart, AWS's build. Default 1.17.6-0."""
+    values: NotRequired[Mapping[str, Any]]
+    """Further values of the chart, which win over those of here."""
+    labels: NotRequired[Mapping[str, str]]
+    """Labels of the agents' pods."""
+
+
+def plan_values(args: CiliumArgs) -> dict[str, Any]:
+    """The values of the chart. `args` has passed the rules.
+
+    Source: docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-cni.html; its operator would restart pods of the VPC
+    CNI, which it does not know.
+    """
+    terms = [{"matchExpressions": [{"key": HYBRID[0], "operator": "In", "values": [HYBRID[1]]}]}]
+    own = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    values: dict[str, Any] = {
+        "affinity": own,
+        "envoy": {"enabled": False},
+        "hubble": {"enabled": False},
+        "ipam": {
+            "mode": "cluster-pool",
+            "operator": {
+                "clusterPoolIPv4MaskSize": int(args.get("mask_size", MASK_SIZE)),
+                "clusterPoolIPv4PodCIDRList": list(args["pod_cidrs"]),
+            },
+        },
+        # One: a second one has no place where there is one server.
+        "operator": {"affinity": own, "replicas": 1, "unmanagedPodWatcher": {"restart": False}},
+        "podLabels": dict(args.get("labels", {})),
+    }
+    return values | dict(args.get("values", {}))
+
+
+class Cilium(pulumi.ComponentResource):
+    """Cilium on the own servers of an EKS cluster, and on no node of the cloud.
+
+    Nobody waits for it: before the first server has joined, there is no node for its operator to run on.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    release: pulumi.Output[str]
+    """cilium, for those who need it to be asked for."""
+
+    def __init__(self, name: str, args: CiliumArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, CiliumArgs), *judge_cilium(args)])
+        super().__init__("gpufleet-kubernetes:index:Cilium", name, {}, opts)
+        release = chart_release(
+            f"{name}-release",
+            chart=CHART,
+            version=args.get("version", VERSION),
+            namespace="kube-system",
+            values=plan_values(args),
+            opts=pulumi.ResourceOptions(parent=self),
+            waits=False,
+        )
+        self.release = after(pulumi.Output.from_input("cilium"), release)
+        self.register_outputs({"release": self.release})

@@ -1,0 +1,174 @@
+"""Notebooks: JupyterHub in a team's namespace, so that a researcher needs a browser and the shared folder only."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
+
+from gpufleet.kubernetes.notebook_profiles import NotebookLimits, NotebookPool
+from gpufleet.kubernetes.notebook_rights import plan_jobs_told, plan_rights
+from gpufleet.kubernetes.notebook_values import plan_values
+from gpufleet.kubernetes.objects import kubernetes_object, labelled
+from gpufleet.kubernetes.release import chart_release
+from gpufleet.ordering import after
+from gpufleet.refusal import refuse_or_warn
+from gpufleet.rules import judge_arguments
+from gpufleet.rules.kubernetes.notebooks import judge_notebooks
+
+VERSION = "4.4.0"
+"""JupyterHub 5.5. Source: docs/source/changelog.md of github.com/jupyterhub/zero-to-jupyterhub-k8s (June 2026)."""
+CHARTS = "https://jupyterhub.github.io/helm-chart"
+
+
+class NotebookUser(TypedDict):
+    """The ids under which a user's notebooks run, and write on the shared volume."""
+
+    uid: int
+    """User id, 1000 or more."""
+    gid: int
+    """Id of the group that is shared with the team."""
+
+
+class NotebookOidc(TypedDict):
+    """Login by OpenID Connect. The provider sends users back to https://<host>/hub/oauth_callback."""
+
+    client_id: NotRequired[str]
+    """The hub's id at the provider."""
+    client_secret: NotRequired[pulumi.Input[str]]
+    """As a secret."""
+    authorize_url: NotRequired[str]
+    """authorization_endpoint of <issuer>/.well-known/openid-configuration."""
+    token_url: NotRequired[str]
+    """token_endpoint of it."""
+    userdata_url: NotRequired[str]
+    """userinfo_endpoint of it."""
+    scope: NotRequired[Sequence[str]]
+    """Default [openid, profile, email]."""
+    username_claim: NotRequired[str]
+    """Claim with the user's name, as `users` has it. Default preferred_username."""
+    groups_claim: NotRequired[str]
+    """Claim with the user's groups. Default groups."""
+    allowed_groups: NotRequired[Sequence[str]]
+    """Groups whose members may log in. Default: everybody in `users`."""
+    name: NotRequired[str]
+    """What the button says to log in with. Default OpenID Connect."""
+
+
+class NotebookTls(TypedDict):
+    """Where the certificate comes from: one of both."""
+
+    secret: NotRequired[str]
+    """Secret of type kubernetes.io/tls in the namespace."""
+    letsencrypt_email: NotRequired[str]
+    """Let's Encrypt makes one, and writes to this address. `host` has to lead to the hub from the internet, port 80
+    too."""
+
+
+class NotebooksArgs(TypedDict):
+    """A hub for a team: who logs in how, on which GPUs, with which files."""
+
+    namespace: str
+    """Namespace of the team. It has to exist."""
+    environment: str
+    """Name of the environment. One called dev or ...-dev may do without TLS and OIDC."""
+    host: str
+    """DNS name of the hub, for instance notebooks.example.com; point it at the service proxy-public."""
+    pools: Mapping[str, NotebookPool]
+    """GPU nodes by a name of your choice."""
+    images: Sequence[str]
+    """Images to choose from, each with a tag or digest; the first is the default. They hold jupyterhub-singleuser of
+    JupyterHub 5, and for `gpufleet.jobs.submit` gpufleet, OpenMPI and sshd."""
+    volume_claim: pulumi.Input[str]
+    """PersistentVolumeClaim (ReadWriteMany) of the shared files, at /mnt; home is /mnt/home/<user>."""
+    purpose: NotRequired[str]
+    """dev: for trying things out, whatever the environment is called. Default: none."""
+    users: NotRequired[Mapping[str, NotebookUser]]
+    """Users by name, with their uid and gid; others get no notebook. Default: everybody who may log in, as uid 1000."""
+    gid: NotRequired[int]
+    """Group of the team's own files, which all notebooks have too. Default: none."""
+    admins: NotRequired[Sequence[str]]
+    """Users who may see and end others' notebooks. Default: none."""
+    oidc: NotRequired[NotebookOidc]
+    """Login by OpenID Connect. Default, in dev only: the dummy login, which takes any name."""
+    dummy_password: NotRequired[pulumi.Input[str]]
+    """Password of the dummy login, as a secret, one for everybody. Default: any."""
+    tls: NotRequired[NotebookTls]
+    """The certificate. Default, in dev only: none."""
+    service: NotRequired[str]
+    """How the hub is reached: LoadBalancer, ClusterIP (`kubectl port-forward`, or an ingress of your own) or NodePort.
+    Default LoadBalancer."""
+    service_annotations: NotRequired[Mapping[str, str]]
+    """Annotations of that service, for instance of a load balancer inside of the VPC. Default: none."""
+    idle_minutes: NotRequired[int]
+    """Minutes without activity after which a notebook ends; 0: never. Default 60."""
+    max_age_hours: NotRequired[int]
+    """Hours after which it ends in any case. Default 0: none."""
+    limits: NotRequired[NotebookLimits]
+    """vCPUs and memory of a notebook."""
+    database: NotRequired[str]
+    """volume: the hub's own file in 1 GiB of the cluster's default storage class; or memory, where there is no such
+    class: after a restart of the hub users log in and start again. Default volume."""
+    service_account: NotRequired[str]
+    """Service account of notebooks. Default notebook."""
+    pull_secret: NotRequired[pulumi.Input[str]]
+    """Secret with the registry's login. Default: none."""
+    proxy_token: NotRequired[pulumi.Input[str]]
+    """64 hexadecimal digits, as a secret. Default: the chart makes one and keeps it."""
+    cookie_secret: NotRequired[pulumi.Input[str]]
+    """The same of the hub's cookies."""
+    jobs: NotRequired[Mapping[str, Any]]
+    """What `gpufleet.jobs.submit` need not be told: the stack's output `jobs`. Default: it does not work."""
+    version: NotRequired[str]
+    """Version of the chart. Default 4.4.0."""
+    values: NotRequired[Mapping[str, Any]]
+    """Further values of the chart, which win over those of here, mapping by mapping."""
+    labels: NotRequired[Mapping[str, str]]
+    """Labels of the objects and of the pods."""
+    object_labels: NotRequired[Mapping[str, str]]
+    """More labels of the objects but not of pods, so that a change of them restarts nothing. Default: none."""
+
+
+class Notebooks(pulumi.ComponentResource):
+    """JupyterHub in a team's namespace, a profile for each kind and number of GPUs, and what notebooks may do.
+
+    A hub for each team: the pods of notebooks are in the namespace of their hub, and so under the team's Pod Security
+    and network policies, without any right of the hub's elsewhere.
+
+    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    """
+
+    address: pulumi.Output[str]
+    """Where users go, for instance https://notebooks.example.com."""
+
+    def __init__(self, name: str, args: NotebooksArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        refuse_or_warn(name, [*judge_arguments(args, NotebooksArgs), *judge_notebooks(args)])
+        super().__init__("gpufleet-kubernetes:index:Notebooks", name, {}, opts)
+        labels = {**args.get("labels", {}), **args.get("object_labels", {})}
+        child = pulumi.ResourceOptions(parent=self)
+        objects = plan_rights(args) | ({"jobs": plan_jobs_told(args)} if "jobs" in args else {})
+        made = [
+            kubernetes_object(f"{name}-{part}", labelled(document, labels), child) for part, document in objects.items()
+        ]
+        release = chart_release(
+            f"{name}-release",
+            chart="jupyterhub",
+            version=args.get("version", VERSION),
+            namespace=args["namespace"],
+            values=plan_values(_with_secrets(args)),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=made),
+            repository=CHARTS,
+        )
+        scheme = "https" if args.get("tls") else "http"
+        self.address = after(pulumi.Output.from_input(f"{scheme}://{args['host']}"), release)
+        self.register_outputs({"address": self.address})
+
+
+def _with_secrets(args: NotebooksArgs) -> dict[str, Any]:
+    """The arguments, with what nobody may read marked as such, also where a program gave it as plain text."""
+    marked: dict[str, Any] = dict(args)
+    for key in ("dummy_password", "proxy_token", "cookie_secret"):
+        if key in marked:
+            marked[key] = pulumi.Output.secret(marked[key])
+    if oidc := args.get("oidc"):
+        marked["oidc"] = {**oidc, "client_secret": pulumi.Output.secret(oidc["client_secret"])}
+    return marked

@@ -1,0 +1,1 @@
+"""The nodes of an environment's cluster: which there are, and how own servers become some."""

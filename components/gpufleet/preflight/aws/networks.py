@@ -1,0 +1,75 @@
+"""What a plan makes of addresses, VPCs and gateways against what the account holds of them, and may."""
+
+from collections.abc import Callable, Mapping
+
+from gpufleet.catalog import aws
+from gpufleet.plan.aws.network_needs import NetworkNeed, NetworkNeeds, network_needs
+from gpufleet.plan.aws.zones import ZoneNames, is_zone_id
+from gpufleet.plan.resource import Plan
+from gpufleet.preflight.answers import Doubts
+from gpufleet.preflight.aws.facts import AwsFacts, Held
+from gpufleet.rules.aws.network_quota import NAMES, network_quota_enough
+from gpufleet.rules.judged import Judged
+
+
+def judge_networks(
+    plan: Plan, account: Callable[[str], AwsFacts], doubts: Doubts, zone_names: ZoneNames
+) -> list[Judged]:
+    """A finding on the stack for each quota that something new counts against; without any nothing is asked.
+
+    account, zone_names: as of `gpufleet.preflight.aws.checks.judge_aws`.
+    """
+    wanted = _needs(plan, account, zone_names)
+    for reason in wanted.unclear:
+        doubts.add(reason)
+    found: list[Judged] = []
+    for region, counted in dict.fromkeys((need.region, need.counted) for need in wanted.needs):
+        facts = account(region)
+        limit = doubts.ask(facts.network_limit, counted).value
+        use = doubts.ask(facts.network_use, counted).value
+        for need in wanted.needs:
+            if (need.region, need.counted) == (region, counted):
+                found.append(_judged(plan, need, limit, use, doubts))
+    return found
+
+
+def _needs(plan: Plan, account: Callable[[str], AwsFacts], zone_names: ZoneNames) -> NetworkNeeds:
+    """What the plan needs, with zones by id. Programs may give zones by the account's names, which it knows itself."""
+    wanted = network_needs(plan, zone_names)
+    by_name = {need.region for need in wanted.needs if not _is_counted_as(need.zone)}
+    names: dict[str, str] = dict(zone_names)
+    for region in sorted(by_name):
+        # Why it does not answer, if so, is said when the account is asked what it holds.
+        names |= Doubts().ask(account(region).zone_names).value or {}
+    return network_needs(plan, names) if by_name else wanted
+
+
+def _judged(plan: Plan, need: NetworkNeed, limit: int | None, use: Mapping[str, Held] | None, doubts: Doubts) -> Judged:
+    new, in_use = need.new, None
+    if use is not None and _is_counted_as(need.zone):
+        held = use.get(need.zone, Held(0, 0))
+        in_use = held.own + held.others
+        # Of a plan that was made from nothing, what the account has of the stack already is not new.
+        new -= min(new, max(0, held.own - need.standing))
+        unplaced = use.get("", Held(0, 0)) if need.zone else Held(0, 0)
+        somewhere = unplaced.own + unplaced.others
+        if limit is not None and new + in_use <= limit < new + in_use + somewhere:
+            doubts.add(f"{NAMES[need.counted]} in {need.region}: the zones of {somewhere} are not known")
+            in_use = None
+    quota = aws().network_quotas[need.counted]
+    return Judged(
+        plan.stack,
+        network_quota_enough(
+            counted=need.counted,
+            where=need.zone or need.region,
+            new=new,
+            in_use=in_use,
+            limit=limit,
+            quota=f"--service-code {quota.service} --quota-code {quota.raised_by} --region {need.region}",
+        ),
+    )
+
+
+def _is_counted_as(zone: str) -> bool:
+    """Whether an account counts under this: the region, or a zone by its id."""
+    return not zone or is_zone_id(zone)

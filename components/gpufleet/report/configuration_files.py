@@ -1,0 +1,65 @@
+"""Where the configuration of a stack is: what findings are shown at in code scanning."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import yaml
+
+from gpufleet.errors import UserError
+
+
+def configuration_files(program: Path, stacks: Iterable[tuple[str, str]]) -> Mapping[str, str]:
+    """Name of a report's stack -> its Pulumi.<stack>.yaml, relative to the current directory, with slashes.
+
+    program: the Pulumi project, or a folder in it. Where there is none, the file has no folder.
+    """
+    project = _project(program.resolve())
+    folder = project / configuration_folder(project) if project else Path()
+    here = Path.cwd()
+    place = folder.relative_to(here) if folder.is_relative_to(here) else Path(folder.name if project else "")
+    return {name: (place / f"Pulumi.{stack}.yaml").as_posix() for name, stack in stacks}
+
+
+def project_name(program: Path) -> str:
+    """The name of the Pulumi project that a folder lies in; the folder's own name where there is none."""
+    folder = _project(program.resolve())
+    return str(_content(folder / "Pulumi.yaml").get("name") or folder.name) if folder else program.resolve().name
+
+
+def project_of(program: Path) -> Path:
+    """The folder of the Pulumi project that a folder lies in. Errors: UserError."""
+    found = _project(program.resolve())
+    if found is None:
+        raise UserError(f"{program}: no Pulumi.yaml here or above; give a Pulumi project with --program DIR")
+    return found
+
+
+def configuration_folder(project: Path) -> str:
+    """Where the project's stack configurations are, relative to it."""
+    return str(_content(project / "Pulumi.yaml").get("stackConfigDir") or "")
+
+
+def environments_of(project: Path) -> list[str]:
+    """Names of the environments that the project has a configuration for, sorted."""
+    found = (project / configuration_folder(project)).glob("Pulumi.*.yaml")
+    return sorted(file.name.removeprefix("Pulumi.").removesuffix(".yaml") for file in found)
+
+
+def virtual_environment(project: Path) -> str:
+    """The folder of the program's Python, as the project says it; empty where it says none."""
+    runtime = _content(project / "Pulumi.yaml").get("runtime")
+    options = runtime.get("options") if isinstance(runtime, dict) else None
+    return str(options.get("virtualenv") or "") if isinstance(options, dict) else ""
+
+
+def _project(start: Path) -> Path | None:
+    return next((folder for folder in (start, *start.parents) if (folder / "Pulumi.yaml").is_file()), None)
+
+
+def _content(file: Path) -> Mapping[str, object]:
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError):
+        # The engine has its own word to say on such a file.
+        return {}
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,42 @@
+"""Rules on the network of pods on own servers."""
+
+import ipaddress
+from collections.abc import Mapping
+
+from gpufleet.rules import read
+from gpufleet.rules.aws.remote_networks import range_legal
+from gpufleet.rules.kubernetes.plugin import judge_object_labels
+from gpufleet.rules.kubernetes.version import version_pinned
+from gpufleet.rules.plain import not_empty
+from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule
+
+MASK_SIZE = 25
+
+
+@rule("any-cilium-mask", Severity.ERROR)
+def mask_fits(*, cidr: str, mask_size: int) -> Outcome:
+    """Each server takes a part of the pods' range: one that is smaller than the range, and has addresses.
+
+    Source: https://docs.cilium.io/en/stable/network/concepts/ipam/cluster-pool/ (clusterPoolIPv4MaskSize)
+    """
+    prefix = ipaddress.IPv4Network(cidr).prefixlen
+    if prefix <= mask_size <= 29:
+        return passed()
+    fix = f"use {max(prefix, 24)} to 29, or a greater range" if prefix <= 29 else "use a greater range, such as a /16"
+    return failed("mask_size", mask_size, f"is no part of {cidr} that a server's pods fit in", fix)
+
+
+def judge_cilium(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on Cilium. Reads pod_cidrs, mask_size, version, labels."""
+    cidrs = read.texts(args, "pod_cidrs")
+    findings: list[Finding] = []
+    if read.is_texts(args.get("pod_cidrs")):
+        findings.append(not_empty(argument="pod_cidrs", values=cidrs, holds="range"))
+    for cidr in cidrs:
+        form = range_legal(argument="pod_cidrs", cidr=cidr)
+        findings.append(form)
+        if form.status is Status.PASS:
+            findings.append(mask_fits(cidr=cidr, mask_size=read.whole(args, "mask_size", MASK_SIZE)))
+    if isinstance(args.get("version"), str):
+        findings.append(version_pinned(argument="version", version=read.text(args, "version")))
+    return [*findings, *judge_object_labels(args)]

@@ -1,0 +1,191 @@
+"""Rules on notebooks: who may log in, over what, on which nodes and under which uid."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from gpufleet.rules import read
+from gpufleet.rules.kubernetes.mpi_image import image_form, image_pinned
+from gpufleet.rules.kubernetes.name import name_form
+from gpufleet.rules.kubernetes.plugin import judge_object_labels
+from gpufleet.rules.kubernetes.users import judge_users
+from gpufleet.rules.kubernetes.version import version_pinned
+from gpufleet.rules.labels import value_form
+from gpufleet.rules.plain import at_least, distinct, legal_word, not_empty
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+from gpufleet.rules.wording import listed, use_one_of
+
+SERVICES = ("LoadBalancer", "ClusterIP", "NodePort")
+DATABASES = ("volume", "memory")
+OIDC_KEYS = ("client_id", "client_secret", "authorize_url", "token_url", "userdata_url")
+_HOST = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
+
+
+@rule("any-notebooks-tls", Severity.ERROR)
+def tls_given(*, tls: Sequence[str], dev: bool) -> Outcome:
+    """Outside dev a hub is reached over TLS, by one certificate: a secret's, or Let's Encrypt's.
+
+    Source: https://z2jh.jupyter.org/en/stable/administrator/security.html (HTTPS): logins and all that is typed into
+    notebooks go over the network.
+    """
+    if len(tls) == 1 or (dev and not tls):
+        return passed()
+    if tls:
+        return failed("tls", sorted(tls), "are two certificates", "keep one of them")
+    fix = "give tls.secret (a kubernetes.io/tls secret of the namespace) or tls.letsencrypt_email"
+    return failed("tls", None, "sends logins in the clear", fix)
+
+
+@rule("any-notebooks-login", Severity.ERROR)
+def login_real(*, oidc: bool, dev: bool) -> Outcome:
+    """Outside dev users log in by OIDC; without it everybody may be anybody.
+
+    Source: https://z2jh.jupyter.org/en/stable/administrator/authentication.html: the dummy authenticator is for
+    testing, any name and password is accepted.
+    """
+    if oidc or dev:
+        return passed()
+    return failed("oidc", None, "leaves the dummy login, which accepts any name", "give oidc, or set purpose=dev")
+
+
+@rule("any-notebooks-oidc", Severity.ERROR)
+def oidc_complete(*, given: Sequence[str]) -> Outcome:
+    """A login by OIDC has a client and the three addresses of its provider; `given` are the keys that it has.
+
+    Source: https://oauthenticator.readthedocs.io/en/latest/tutorials/provider-specific-setup/providers/generic.html
+    """
+    missing = [key for key in OIDC_KEYS if key not in given]
+    if not missing:
+        return passed()
+    problem = f"lacks {listed(missing, 'and')}"
+    fix = "take them from the provider, see <issuer>/.well-known/openid-configuration"
+    return failed("oidc", sorted(given), problem, fix)
+
+
+@rule("any-notebooks-address", Severity.ERROR)
+def https_address(*, argument: str, address: str) -> Outcome:
+    """What the hub sends its client secret and its users to is an https address.
+
+    Source: https://openid.net/specs/openid-connect-core-1_0.html#TokenEndpoint: communication must use TLS.
+    """
+    if re.fullmatch(r"https://[^\s/]+(/\S*)?", address):
+        return passed()
+    return failed(argument, address, "is no https address", "use https://<provider>/...")
+
+
+@rule("any-notebooks-culling", Severity.WARNING)
+def idle_culled(*, minutes: int) -> Outcome:
+    """A notebook that nobody uses ends by itself and gives its GPUs back. 0: it does not.
+
+    Source: our choice: a GPU node of the cloud costs the same with an idle notebook on it, and the autoscaler keeps it.
+    """
+    if minutes > 0:
+        return passed()
+    return failed("idle_minutes", minutes, "keeps GPUs as long as nobody ends the notebook", "use 60, or another time")
+
+
+@rule("any-notebooks-users", Severity.WARNING)
+def users_known(*, count: int) -> Outcome:
+    """Each user has a uid of their own, under which they write on the shared volume.
+
+    Source: man 5 nfs (AUTH_SYS): a server knows users by their number alone, so that under one uid everybody may read
+    and delete everybody's home.
+    """
+    if count:
+        return passed()
+    return failed("users", count, "runs all notebooks as uid 1000, who share their files", "give users a uid and gid")
+
+
+@rule("any-notebooks-user", Severity.ERROR)
+def user_known(*, argument: str, name: str, known: Sequence[str]) -> Outcome:
+    """Somebody who is named has a uid: the hub starts no notebook for others.
+
+    Source: our choice: another uid than one's own could read and write what is another's.
+    """
+    if name in known:
+        return passed()
+    fix = use_one_of(name, known) if known else "give users the name with its uid and gid"
+    return failed(argument, name, "has no uid in users", fix)
+
+
+@rule("any-notebooks-host", Severity.ERROR)
+def host_name(*, host: str) -> Outcome:
+    """A hub's host is a DNS name in small letters, without scheme, port or path.
+
+    Source: RFC 1123, section 2.1; https://letsencrypt.org/docs/faq/: certificates are for names, and the callback
+    address that the provider knows begins with it.
+    """
+    if _HOST.fullmatch(host):
+        return passed()
+    return failed("host", host, "is no DNS name", "use a name such as notebooks.example.com")
+
+
+@rule("any-notebooks-price", Severity.ERROR)
+def price_form(*, argument: str, price: float) -> Outcome:
+    """A node's price is not below zero; one that is not known is left out.
+
+    Source: our choice: it is shown to users; 0 is for owners who ask nothing.
+    """
+    if price >= 0:
+        return passed()
+    return failed(argument, price, "is no price", "leave it out where it is not known")
+
+
+def is_dev(args: Mapping[str, object]) -> bool:
+    """Whether the environment is for trying things out: it is called dev or ...-dev, or its purpose is dev."""
+    return read.text(args, "environment").rpartition("-")[2] == "dev" or read.text(args, "purpose") == "dev"
+
+
+def judge_notebooks(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on notebooks. Reads namespace, environment, purpose, host, pools, images, users, admins, oidc,
+    tls, service, database, idle_minutes, service_account, version, labels; of what is a secret or an output only
+    whether it is there."""
+    dev, oidc, users = is_dev(args), read.mapping(args, "oidc"), read.mapping(args, "users")
+    tls = [key for key in ("secret", "letsencrypt_email") if read.mapping(args, "tls").get(key)]
+    images = read.texts(args, "images")
+    findings = [
+        tls_given(tls=tls, dev=dev),
+        login_real(oidc=bool(oidc), dev=dev),
+        idle_culled(minutes=read.whole(args, "idle_minutes", 60)),
+        users_known(count=len(users)),
+        *judge_users(args),
+        not_empty(argument="images", values=images, holds="image"),
+        distinct(argument="images", values=images),
+        legal_word(argument="service", word=read.text(args, "service", "LoadBalancer"), legal=SERVICES),
+        legal_word(argument="database", word=read.text(args, "database", "volume"), legal=DATABASES),
+        *_pools(read.mapping(args, "pools")),
+        *judge_object_labels(args),
+    ]
+    for image in images:
+        findings += [image_form(image=image), image_pinned(image=image)]
+    if isinstance(args.get("host"), str):
+        findings.append(host_name(host=read.text(args, "host")))
+    if oidc:
+        findings.append(oidc_complete(given=[key for key in OIDC_KEYS if oidc.get(key)]))
+        for key in ("authorize_url", "token_url", "userdata_url"):
+            if isinstance(oidc.get(key), str):
+                findings.append(https_address(argument=f"oidc.{key}", address=read.text(oidc, key)))
+    for name in read.texts(args, "admins"):
+        findings.append(user_known(argument="admins", name=name, known=sorted(users)))
+    for argument in ("namespace", "service_account", "volume_claim", "pull_secret"):
+        if isinstance(args.get(argument), str):
+            findings.append(name_form(argument=argument, name=read.text(args, argument)))
+    if isinstance(args.get("version"), str):
+        findings.append(version_pinned(argument="version", version=read.text(args, "version")))
+    return findings
+
+
+def _pools(pools: Mapping[str, object]) -> list[Finding]:
+    findings = [not_empty(argument="pools", values=tuple(pools), holds="pool")]
+    for name, pool in pools.items():
+        facts = pool if isinstance(pool, Mapping) else {}
+        gpus = read.whole(facts, "gpus", 0)
+        findings += [
+            not_empty(argument=f"pools.{name}.gpu", values=tuple(read.text(facts, "gpu")), holds="GPU model"),
+            value_form(argument=f"pools.{name}.gpu", value=read.text(facts, "gpu")),
+            value_form(argument=f"pools.{name}.place", value=read.text(facts, "place", "cloud")),
+            at_least(argument=f"pools.{name}.gpus", value=gpus, least=1),
+        ]
+        price = facts.get("usd_per_hour")
+        if read.is_number(price):
+            findings.append(price_form(argument=f"pools.{name}.usd_per_hour", price=float(price)))
+    return findings

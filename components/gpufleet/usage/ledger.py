@@ -1,0 +1,84 @@
+"""A file of all that was ever seen held: pods are gone soon after they end, and with them their times."""
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from gpufleet.errors import UserError
+from gpufleet.usage.held import NODE, Held, held_from
+
+
+def read_ledger(file: Path) -> list[Held]:
+    """Every record; none where there is no file yet. Errors: UserError, with the line that is none."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    records = []
+    for number, line in enumerate(lines, 1):
+        try:
+            records.append(held_from(json.loads(line)))
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(f"{file}: line {number}: is no record of usage ({error}); mend or remove it") from error
+    return records
+
+
+def merged(before: Iterable[Held], now: Iterable[Held], ends: Mapping[str, datetime], environment: str) -> list[Held]:
+    """Earlier records with what is seen now, oldest first: one for each pod, so that nothing counts twice.
+
+    A pod of the environment that is gone without an end has ended with its job, if that tells when, else when it was
+    seen last: too early by no more than the time between two looks. A job's own record gives way to those of its pods.
+    ends: of jobs by their uid.
+    """
+    found = {each.uid: each for each in before}
+    current = {each.uid: each for each in now}
+    for uid, each in found.items():
+        if uid in current or each.end is not None or each.environment != environment:
+            continue
+        end = ends.get(each.job_uid)
+        found[uid] = each.until(max(end, each.seen) if end else each.seen, exact=end is not None)
+    found |= {uid: _on_its_node(each, found.get(uid)) for uid, each in current.items()}
+    with_pods = {each.job_uid for uid, each in found.items() if not uid.startswith("job/")}
+    kept = [each for uid, each in found.items() if not (uid.startswith("job/") and each.job_uid in with_pods)]
+    return sorted(kept, key=lambda each: (each.start, each.uid))
+
+
+def _on_its_node(now: Held, before: Held | None) -> Held:
+    """A record whose node is gone meanwhile keeps what was known of it."""
+    if before is None or now.node_gpus is not None or before.node_gpus is None:
+        return now
+    return replace(now, **{key: getattr(before, key) for key in NODE})
+
+
+def write_ledger(file: Path, records: Iterable[Held]) -> None:
+    """Replace the file as a whole: a reader sees the old one or the new. Errors: UserError."""
+    lines = "".join(json.dumps(each.as_json(), sort_keys=True) + "\n" for each in records)
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}-", delete=False) as new:
+            new.write(lines)
+            new.flush()
+            os.fsync(new.fileno())
+        Path(new.name).chmod(0o644)
+        Path(new.name).replace(file)
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Alone with the file, among all processes that ask so. Errors: UserError."""
+    try:
+        lock = file.with_name(f".{file.name}.lock").open("w")
+    except OSError as error:
+        raise UserError(f"{file}: cannot be locked: {error.strerror}; give a file in a directory of yours") from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

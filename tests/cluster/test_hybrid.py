@@ -1,0 +1,122 @@
+"""hybrid rehearsed on a control plane: own servers join by their scripts, jobs land where asked and go on to the cloud.
+
+The servers are those of stacks/config/rehearsal.hybrid.yaml: two with 4 V100s, one with 4 A10Gs; the cloud rents out up
+to two with 4 A10Gs. The MPI operator, Kueue, the cluster autoscaler's rules and kubectl are as in test_onprem.py and
+test_autoscaler.py; servers and Systems Manager are played.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from rehearsed_project import copy_of_ours
+
+from api_client import wait_until
+from rehearsed_jobs import Rehearsed
+from workloads import PATIENCE_SECONDS
+
+RENTED = "hybrid-rented"
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsed]:
+    """The environment with all that its stack installs, and its servers joined."""
+    made = Rehearsed(copy_of_ours(tmp_path_factory.mktemp("project"), control_plane=True), "hybrid")
+    try:
+        made.up()
+        yield made
+    finally:
+        made.project.home.control_plane.stop()
+
+
+def listed(lab: Rehearsed) -> dict[str, dict[str, Any]]:
+    """What `gpufleet nodes list` tells, by the server's name, else the node's."""
+    text, said, code = lab.inside("gpufleet", "nodes", "list", lab.environment, "--json")
+    assert code == 0, said
+    return {str(row["server"] or row["node"]): row for row in json.loads(text)}
+
+
+def server_of(lab: Rehearsed, node: str) -> str:
+    return lab.labels(node).get("server", "")
+
+
+def test_servers_have_joined_with_the_labels_of_their_scripts(lab: Rehearsed) -> None:
+    rows = listed(lab)
+    assert {name: (row["gpu"], row["gpus"], row["place"], row["state"]) for name, row in rows.items()} == {
+        "gpu-1": ("V100", 4, "onprem", "ready"),
+        "gpu-2": ("V100", 4, "onprem", "ready"),
+        "gpu-3": ("A10G", 4, "onprem", "ready"),
+    }
+    # With an activation of Systems Manager a node has the name that this gave it.
+    assert all(row["node"].startswith("mi-") for row in rows.values())
+    # The label by which docs/hybrid.md has kubectl find the node of a server, whatever it is called.
+    found = lab.kubectl("get", "nodes", "-l", "gpufleet.dev/server=gpu-1", "-o", "name")
+    assert found.split() == [f"node/{rows['gpu-1']['node']}"]
+    (taint,) = lab.node(rows["gpu-1"]["node"])["spec"]["taints"]
+    assert taint == {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+
+
+def test_a_job_lands_where_it_asks_to(lab: Rehearsed) -> None:
+    lab.start("desk", "--workers", "2", "--gpu", "V100", "--place", "onprem")
+    lab.start("away", "--workers", "1", "--gpu", "A10G", "--place", "cloud")
+    assert sorted(server_of(lab, node) for node in lab.placed("desk", 2)) == ["gpu-1", "gpu-2"]
+    (rented,) = lab.placed("away", 1)
+    assert (lab.labels(rented)["place"], lab.labels(rented)["pool"]) == ("cloud", RENTED)
+    lab.cancel("desk", "away")
+
+
+def test_a_job_goes_on_to_the_cloud_when_own_servers_are_taken(lab: Rehearsed) -> None:
+    anywhere = ("--workers", "1", "--gpu", "A10G", "--place", "any")
+    lab.start("first", *anywhere)
+    assert [server_of(lab, node) for node in lab.placed("first", 1)] == ["gpu-3"]
+    lab.start("second", *anywhere)
+    (rented,) = lab.placed("second", 1)
+    assert lab.labels(rented)["place"] == "cloud"
+    lab.cancel("first", "second")
+
+
+def test_a_server_is_added_by_its_script_and_the_others_do_not_notice(lab: Rehearsed) -> None:
+    before = listed(lab)
+    uids = {name: lab.node(row["node"])["metadata"]["uid"] for name, row in before.items() if row["server"]}
+    lab.project.configure(
+        lambda config: config["own_servers"]["pools"]["v100"]["nodes"].append("gpu-4"), lab.environment
+    )
+    lab.add_server(name="gpu-4", gpus=4)
+    told = lab.up()
+    assert "own server gpu-4: joined as node mi-" in told
+    assert "gpu-1: joined" not in told
+    after = listed(lab)
+    assert after["gpu-4"]["state"] == "ready"
+    assert {name: lab.node(after[name]["node"])["metadata"]["uid"] for name in uids} == uids
+    assert lab.quota("v100") == "12"
+
+
+def test_a_server_goes_after_its_drain_and_the_others_do_not_notice(lab: Rehearsed) -> None:
+    lab.start("stays", "--workers", "1", "--gpu", "A10G", "--place", "onprem")
+    lab.start("moves", "--workers", "1", "--gpu", "V100")
+    lab.placed("stays", 1)
+    (leaving,) = lab.placed("moves", 1)
+    server, before = server_of(lab, leaving), lab.pods("stays")
+
+    lab.drain(leaving)
+    assert listed(lab)[server]["cordoned"] is True
+    wait_until("its job has a worker elsewhere", lambda: lab.places("moves") not in ([], [leaving]), PATIENCE_SECONDS)
+    (moved,) = lab.places("moves")
+
+    lab.project.configure(
+        lambda config: config["own_servers"]["pools"]["v100"]["nodes"].remove(server), lab.environment
+    )
+    lab.remove_server(server)
+    lab.up()
+    wait_until("the machine is gone", lambda: lab.node(leaving) == {}, PATIENCE_SECONDS)
+    assert server not in listed(lab)
+    assert lab.quota("v100") == "8"
+    assert lab.pods("stays") == before
+    assert lab.places("moves") == [moved]
+
+
+def test_destroy_with_jobs_at_work_ends_on_the_first_try(lab: Rehearsed) -> None:
+    destroyed = lab.project.rehearse("--destroy", environment=lab.environment)
+    assert destroyed.returncode == 0, destroyed.stdout + destroyed.stderr
+    assert not lab.plane.running

@@ -1,0 +1,77 @@
+"""The state that a release left, under the program of now: an upgrade replaces and deletes nothing.
+
+`states/<environment>-<version>.json.xz` is what `pulumi stack export` gave after `gpufleet rehearse <environment>` at
+that release; its secrets are made with the rehearsal's passphrase, and of a simulated cloud. See docs/upgrade.md.
+"""
+
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rehearsed_project import Project
+
+from gpufleet_rehearsal.cloud.interpreter import Cloud
+
+STATES = Path(__file__).with_name("states")
+RELEASES = sorted(STATES.glob("*.json.xz"))
+PLAYED = ("aws:", "azure-native:")
+GONE = {
+    # The shared files of own servers are NFS, so no pod mounts EFS; CHANGELOG.md says what to do for one that does.
+    "hybrid-0.1.0": [
+        "delete hybrid-cluster-aws-efs-csi-driver",
+        "delete hybrid-cluster-efs-csi-role",
+        "delete hybrid-cluster-efs-csi-role-AmazonEFSCSIDriverPolicy",
+    ],
+}
+"""What an upgrade deletes all the same, by state: nothing that a job or its data needs."""
+HARMLESS = {"same", "create", "update", "read", "refresh"}
+
+
+def previewed(project: Project, environment: str, state: dict[str, Any]) -> list[dict[str, Any]]:
+    """The steps of a preview with that state; those that leave a resource as it is are not listed."""
+    file = project.folder / "state.json"
+    file.write_text(json.dumps(state))
+    taken = project.rehearse(
+        "--", "pulumi", "stack", "import", "-s", environment, "--file", str(file), environment=environment
+    )
+    assert taken.returncode == 0, taken.stdout + taken.stderr
+    fill(project.cloud_of(environment), state)
+    preview = project.rehearse("--", "pulumi", "preview", "-s", environment, "--json", environment=environment)
+    assert preview.returncode == 0, preview.stdout + preview.stderr
+    return json.loads(preview.stdout)["steps"]
+
+
+def fill(cloud: Cloud, state: dict[str, Any]) -> None:
+    """Have the cloud hold what the state knows: programs ask for keys of what is there."""
+    for each in state["deployment"]["resources"]:
+        if each["type"].startswith(PLAYED):
+            name = each["id"].rpartition("/")[2]
+            about = {"type_": each["type"], "id_": each["id"], "urn": each["urn"], "name": name}
+            cloud.store.add(**about, inputs=each["inputs"], outputs=each["outputs"], at=0, ready_at=0)
+
+
+def lost(steps: list[dict[str, Any]]) -> list[str]:
+    """Operation and name of all that would be replaced or deleted."""
+    return sorted(f"{step['op']} {step['urn'].split('::')[-1]}" for step in steps if step["op"] not in HARMLESS)
+
+
+def state_of(file: Path) -> dict[str, Any]:
+    return json.loads(lzma.decompress(file.read_bytes()))
+
+
+@pytest.mark.parametrize("file", RELEASES, ids=lambda file: file.name.removesuffix(".json.xz"))
+def test_upgrade_replaces_and_deletes_nothing(project: Project, file: Path) -> None:
+    environment = file.name.rpartition("-")[0]
+    state = state_of(file)
+    assert len(state["deployment"]["resources"]) > 50
+    assert lost(previewed(project, environment, state)) == GONE.get(file.name.removesuffix(".json.xz"), [])
+
+
+def test_new_name_without_an_alias_is_found(project: Project) -> None:
+    """What a renamed resource would cost: shown with an older state in which a network has another name."""
+    text = json.dumps(state_of(STATES / "aws-dev-0.1.0.json.xz"))
+    assert "::aws-dev-network-vpc" in text
+    steps = previewed(project, "aws-dev", json.loads(text.replace("::aws-dev-network-vpc", "::aws-dev-network-cloud")))
+    assert "delete aws-dev-network-cloud" in lost(steps)

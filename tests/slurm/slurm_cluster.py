@@ -1,0 +1,241 @@
+"""A Slurm cluster on this machine, of Debian's programs: controller, accounting with its database, three nodes.
+
+All of it listens on loopback only, at free ports, with files in one folder; what has no hardware here is said so: each
+node has two GPUs of which Slurm only counts, and shares this machine's cores.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+NODES = 3
+GPUS = 2
+_SECONDS = 60
+_PATIENCE_SECONDS = 200
+"""A job that is cancelled while a node is about to start it ends when the controller asks again: after a minute."""
+_MARIADB = (
+    "mariadbd",
+    "--no-defaults",
+    "--user=root",
+    "--innodb-buffer-pool-size=32M",
+    "--innodb-lock-wait-timeout=900",
+)
+NEEDED = ("mariadbd", "mpirun", "sbatch", "scontrol", "slurmctld", "slurmd", "slurmdbd", "sshd")
+
+
+@dataclass
+class SlurmCluster:
+    """folder: all of its files. shared: the directory that jobs are in, the same on all nodes, as they are here."""
+
+    folder: Path
+    ports: dict[str, int]
+    daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def shared(self) -> Path:
+        return self.folder / "shared"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """How Slurm's programs find the cluster."""
+        return {"SLURM_CONF": str(self.folder / "slurm.conf")}
+
+    def ask(self, *words: str) -> str:
+        """What a program of Slurm's says; fails when it does."""
+        done = subprocess.run(
+            words, env={**os.environ, **self.environment}, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+        assert done.returncode == 0, f"{' '.join(words)}: {done.stderr}"
+        return done.stdout
+
+    def start(self, name: str, *words: str, **environment: str) -> None:
+        """Start a daemon in the foreground; it ends with the tests, also when these are killed."""
+        output = (self.folder / f"{name}.out").open("ab")
+        self.daemons[name] = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", *words],
+            env={**os.environ, **self.environment, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def end(self, name: str) -> None:
+        daemon = self.daemons.pop(name)
+        daemon.terminate()
+        try:
+            daemon.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            daemon.kill()
+            daemon.wait(timeout=20)
+
+    def start_controller(self) -> None:
+        self.start("slurmctld", "slurmctld", "-D")
+
+    def until(self, wanted: Callable[[], bool], what: str) -> None:
+        """Wait for something; fails with the daemons' last words."""
+        end = time.monotonic() + _PATIENCE_SECONDS
+        while not wanted():
+            assert time.monotonic() < end, f"no {what} within {_PATIENCE_SECONDS} s:\n{self._last_words()}"
+            time.sleep(0.2)
+
+    def end_jobs(self) -> None:
+        self.ask("scancel", "--user=root")
+        self.until(lambda: not self.ask("squeue", "--noheader").strip(), "empty queue")
+
+    def free(self) -> None:
+        """End all jobs, and have all nodes take jobs again."""
+        self.end_jobs()
+        for node in range(NODES):
+            if self._state(node).startswith(("down", "drain")):
+                self.ask("scontrol", "update", f"nodename=node{node}", "state=resume")
+        self.until(self._idle, "idle nodes")
+
+    def _state(self, node: int) -> str:
+        return self.ask("sinfo", "--noheader", "--Node", f"--nodes=node{node}", "--format=%T").strip()
+
+    def _idle(self) -> bool:
+        return all(self._state(node) == "idle" for node in range(NODES))
+
+    def _last_words(self) -> str:
+        outputs = (f"{each.name}: {each.read_text(errors='replace')[-600:]}" for each in self.folder.glob("*.out"))
+        return "\n".join([self.ask("sinfo", "--Node", "--long"), *outputs])
+
+
+def missing() -> list[str]:
+    """Programs that the cluster needs and this machine lacks."""
+    places = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+    return [each for each in NEEDED if not shutil.which(each, path=places)]
+
+
+@contextmanager
+def slurm_cluster(folder: Path) -> Iterator[SlurmCluster]:
+    """The cluster, ready for jobs; afterwards none of its processes is left."""
+    cluster = SlurmCluster(folder, free_ports(["ctld", "dbd", *(f"node{node}" for node in range(NODES))]))
+    for name in (
+        "state",
+        "database",
+        "shared",
+        *(f"{of}/node{node}" for node in range(NODES) for of in ("spool", "tmp")),
+    ):
+        (folder / name).mkdir(parents=True)
+    for gpu in range(GPUS):
+        # In place of /dev/nvidia0 and so on: Slurm counts files.
+        (folder / f"gpu{gpu}").touch()
+    cluster.shared.chmod(0o755)
+    _write_settings(cluster)
+    socket_file = folder / "db.sock"
+    with ExitStack() as stack:
+        stack.callback(lambda: [cluster.end(name) for name in list(cluster.daemons)[::-1]])
+        _make_database(folder / "database")
+        # Its only client is slurmdbd, by a socket in a folder of the tests' own: no user, no password, no port.
+        cluster.start(
+            "mariadbd",
+            *(*_MARIADB, f"--datadir={folder}/database", "--skip-grant-tables", "--skip-networking"),
+            *(f"--socket={socket_file}", f"--pid-file={folder}/db.pid"),
+        )
+        cluster.until(socket_file.exists, "database")
+        cluster.start("slurmdbd", "slurmdbd", "-D", MYSQL_UNIX_PORT=str(socket_file))
+        cluster.until(lambda: listens(cluster.ports["dbd"]), "accounting")
+        for words in (("cluster", "rig"), ("account", "lab"), ("user", "root", "account=lab")):
+            cluster.ask("sacctmgr", "--immediate", "add", *words)
+        cluster.start_controller()
+        cluster.until(lambda: listens(cluster.ports["ctld"]), "controller")
+        # The controller has told the accounting that there are GPUs to count.
+        cluster.until(lambda: "gres" in cluster.ask("sacctmgr", "--noheader", "list", "tres"), "GPUs in the accounting")
+        cluster.ask("sacctmgr", "--immediate", "add", "qos", "one-node", f"GrpTRES=gres/gpu={GPUS}")
+        cluster.ask("sacctmgr", "--immediate", "modify", "user", "root", "set", "qos+=one-node")
+        for node in range(NODES):
+            cluster.start(f"node{node}", "slurmd", "-D", "-N", f"node{node}")
+        cluster.until(cluster._idle, "idle nodes")
+        try:
+            yield cluster
+        finally:
+            if "slurmctld" in cluster.daemons:
+                cluster.end_jobs()
+
+
+def _make_database(folder: Path) -> None:
+    """MariaDB's own tables, without which it keeps no procedures, of which Slurm's accounting has some."""
+    tables = Path("/usr/share/mysql/mysql_system_tables.sql").read_bytes()
+    subprocess.run(
+        [*_MARIADB, f"--datadir={folder}", "--bootstrap"],
+        input=b"create database mysql;\nuse mysql;\n" + tables,
+        capture_output=True,
+        timeout=_SECONDS,
+        check=True,
+    )
+
+
+def _write_settings(cluster: SlurmCluster) -> None:
+    folder, ports, host = cluster.folder, cluster.ports, socket.gethostname().partition(".")[0]
+    nodes = [
+        f"NodeName=node{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[f'node{node}']} CPUs=4 "
+        f"RealMemory=1000 Gres=gpu:v100:{GPUS}"
+        for node in range(NODES)
+    ]
+    lines = f"""ClusterName=rig
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={ports["ctld"]}
+AuthType=auth/none
+CredType=cred/none
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool/%n
+SlurmctldPidFile={folder}/ctld.pid
+TmpFS={folder}/tmp/%n
+SlurmdPidFile={folder}/%n.pid
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost=localhost
+AccountingStoragePort={ports["dbd"]}
+AccountingStorageEnforce=limits,qos
+AccountingStorageTRES=gres/gpu
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SlurmdParameters=config_overrides
+ReturnToService=2
+GresTypes=gpu
+MinJobAge=3
+KillWait=2
+MessageTimeout=20
+SlurmctldTimeout=300
+SlurmdTimeout=15
+SchedulerParameters=sched_interval=1,bf_interval=1
+CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
+PartitionName=train Nodes=node[0-{NODES - 1}] Default=YES MaxTime=INFINITE State=UP
+"""
+    (folder / "slurm.conf").write_text(lines + "\n".join(nodes) + "\n")
+    (folder / "gres.conf").write_text(
+        f"NodeName=node[0-{NODES - 1}] Name=gpu Type=v100 File={folder}/gpu[0-{GPUS - 1}]\n"
+    )
+    accounting = folder / "slurmdbd.conf"
+    accounting.write_text(
+        f"AuthType=auth/none\nDbdHost=localhost\nDbdAddr=127.0.0.1\nDbdPort={ports['dbd']}\nSlurmUser=root\n"
+        "StorageType=accounting_storage/mysql\nStorageHost=localhost\nStorageUser=root\nStorageLoc=accounting\n"
+        f"PidFile={folder}/dbd.pid\nCommunicationParameters=NoInAddrAny\n"
+    )
+    accounting.chmod(0o600)
+
+
+def free_ports(names: list[str]) -> dict[str, int]:
+    with ExitStack() as stack:
+        sockets = {name: stack.enter_context(socket.socket()) for name in names}
+        for each in sockets.values():
+            each.bind(("127.0.0.1", 0))
+        return {name: each.getsockname()[1] for name, each in sockets.items()}
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex(("127.0.0.1", port)) == 0

@@ -1,0 +1,256 @@
+"""`make site`: the whole site of this checkout, and what it refuses to be made of."""
+
+import json
+import re
+import textwrap
+from collections.abc import Mapping
+from html import unescape
+from pathlib import Path
+
+import pytest
+import yaml
+
+from build_site import Unfit, build
+from dead_links import dead_links
+from gpufleet.cli import main
+from reference import ROOT, Undocumented, components
+from reference_pages import component_page
+
+PAGES = {name: f"# {name}\n" for name in ("aws", "azure", "kubernetes", "commands")}
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A checkout of a few pages."""
+    texts = {
+        "README.md": "# It\n\n[guides](docs/README.md), [a log](CHANGELOG.md)\n",
+        "CHANGELOG.md": "# Log\n\n[one](docs/one.md#second-part)\n",
+        "CONTRIBUTING.md": "# Work\n",
+        "docs/README.md": "# Guides\n\n## Begin\n\n- [One](one.md)\n- [Log](../CHANGELOG.md)\n"
+        "- [Work](../CONTRIBUTING.md), [decisions](decisions/README.md)\n",
+        "docs/one.md": "# One\n\n## Second part\n\n[code](../.ci/run), [its folder](../.ci/)\n\n- a\n\n      b\n- c\n",
+        "docs/decisions/README.md": "# Decisions\n\n- [A](0001-a.md)\n",
+        "docs/decisions/0001-a.md": "# A\n",
+        ".ci/run": "echo '```'\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def made(root: Path) -> Path:
+    site = root / "build" / "site"
+    build(root, site, lambda: PAGES)
+    return site
+
+
+def test_pages_files_and_folders_that_are_linked_are_in_it(small: Path) -> None:
+    site = made(small)
+    page = (site / "docs" / "one.html").read_text()
+    assert 'href="../files/ci/run.html"' in page
+    shown = unescape(re.sub(r"<[^>]+>", "", (site / "files" / "ci" / "run.html").read_text()))
+    assert "echo '```'\n" in shown
+    assert "run" in (site / "files" / "ci.html").read_text()
+    # As code hosts read it: the list goes on after the block in its first item.
+    assert re.search(r"<li><p>c</p>\s*</li>", page)
+    assert (site / "index.html").read_text() == (site / "README.html").read_text()
+    assert '<span class="caption-text">Begin</span>' in page
+    assert (site / ".nojekyll").exists()
+
+
+PLANTED = {
+    "links": [
+        ("docs/one.md", "[x](two.md)", "docs/one.md: two.md: no such file"),
+        ("README.md", "![x](docs/x.svg)", "README.md: docs/x.svg: no such file"),
+        ("README.md", "[x](../../etc)", "README.md: ../../etc: no such file"),
+    ],
+    "places and menus": [
+        ("CHANGELOG.md", "[x](docs/one.md#third)", "CHANGELOG.md:5: WARNING: local id not found"),
+        ("README.md", "[x](#nowhere)", "README.md:5: WARNING: 'myst' cross-reference"),
+        ("docs/two.md", "# Two", "docs/two.md: WARNING: document isn't included in any toctree"),
+    ],
+    "what only the finished page shows": [
+        ("README.md", "![x](https://example.com/x.svg)", "README.html: https://example.com/x.svg: is fetched"),
+        ("README.md", '<a href="nowhere.html">x</a>', "README.html: nowhere.html: no such file"),
+    ],
+}
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_what_a_reader_would_stumble_over_ends_it(small: Path, planted: str) -> None:
+    for page, text, _ in PLANTED[planted]:
+        with (small / page).open("a") as file:
+            file.write(f"\n{text}\n" if file.tell() else f"{text}\n")
+    with pytest.raises(Unfit) as refused:
+        made(small)
+    for _, _, line in PLANTED[planted]:
+        assert line in str(refused.value)
+
+
+def test_style_sheets_and_scripts_of_the_net_are_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<p id="x"></p><script src="//example.com/a.js"></script><a href="#x">x</a>')
+    (tmp_path / "a.css").write_text(
+        "@import 'https://example.com/b.css'; p { background: url(data:image/png;base64,) }"
+    )
+    assert dead_links(tmp_path) == [
+        "a.css: https://example.com/b.css: is fetched from the net",
+        "a.html: //example.com/a.js: is fetched from the net",
+    ]
+
+
+SOURCE = '''
+    """A module."""
+    from typing import NotRequired, TypedDict
+    import pulumi
+
+    class Inner(TypedDict):
+        """What is inside."""
+        size: int
+        """GiB."""
+
+    class ThingArgs(TypedDict):
+        """A thing's arguments."""
+        zones: list[str]
+        """Its zones."""
+        inner: NotRequired[Inner]
+        """What it holds. Default: none."""
+        days: NotRequired[int]
+        """Days. Default 30; then it goes."""
+        cidr: NotRequired[pulumi.Input[str]]
+        """A range. Default 10.0.0.0/16."""
+
+    class Thing(pulumi.ComponentResource):
+        """A thing. And more of it.
+
+        Raises :class:`gpufleet.refusal.Refused` with every fault.
+        """
+        thing_id: pulumi.Output[str]
+        """Id of the thing."""
+        _held: pulumi.Output[str]
+
+        def __init__(self, name: str, args: ThingArgs) -> None: ...
+'''
+
+
+def package(folder: Path, source: str) -> Path:
+    cloud = folder / "planted" / "aws"
+    cloud.mkdir(parents=True)
+    for file in (cloud.parent / "__init__.py", cloud / "__init__.py"):
+        file.write_text("")
+    (cloud / "thing.py").write_text(textwrap.dedent(source))
+    return folder
+
+
+def test_a_component_as_its_source_declares_it(tmp_path: Path) -> None:
+    (thing,) = components(package(tmp_path, SOURCE), "planted")
+    assert (thing.name, thing.module, thing.sentence) == ("Thing", "planted.aws.thing", "A thing.")
+    assert [(v.name, v.kind, v.required, v.default, v.text) for v in thing.arguments.keys] == [
+        ("zones", "list[str]", True, "none", "Its zones."),
+        ("inner", "Inner", False, "none", "What it holds."),
+        ("days", "int", False, "30", "Days. Default 30; then it goes."),
+        ("cidr", "Input[str]", False, "10.0.0.0/16", "A range."),
+    ]
+    assert [(each.name, [key.name for key in each.keys]) for each in thing.objects] == [("Inner", ["size"])]
+    assert [(each.name, each.kind, each.text) for each in thing.outputs] == [("thing_id", "str", "Id of the thing.")]
+    page = component_page(thing)
+    assert "| `zones` | `list[str]` | **required** | Its zones. |" in page
+    assert "| `inner` | `Inner` ([Inner](#inner)) | none | What it holds. |" in page
+    assert "Raises `Refused` with every fault." in page
+
+
+@pytest.mark.parametrize(
+    ("gone", "line"),
+    [
+        ('"""Its zones."""', "planted.aws.thing.ThingArgs.zones: no docstring"),
+        ('"""GiB."""', "planted.aws.thing.Inner.size: no docstring"),
+        ('"""Id of the thing."""', "planted.aws.thing.Thing.thing_id: no docstring"),
+        ('"""A thing\'s arguments."""', "planted.aws.thing.ThingArgs: no docstring"),
+        ("Raises :class:", "planted.aws.thing.Thing: no paragraph says what it raises"),
+    ],
+)
+def test_what_has_no_text_ends_it(tmp_path: Path, gone: str, line: str) -> None:
+    assert gone in SOURCE
+    with pytest.raises(Undocumented) as refused:
+        components(package(tmp_path, SOURCE.replace(gone, "")), "planted")
+    assert str(refused.value) == line
+
+
+def test_a_component_without_a_docstring_ends_it(tmp_path: Path) -> None:
+    bare = re.sub(r'"""A thing\. .*?"""', "", SOURCE, flags=re.DOTALL)
+    with pytest.raises(Undocumented, match=r"planted\.aws\.thing\.Thing: no docstring"):
+        components(package(tmp_path, bare), "planted")
+
+
+def words(text: str) -> str:
+    """Letters and digits of a text, whatever marks stand between them."""
+    return "".join(re.findall(r"\w+", text))
+
+
+def plain(schema: Mapping[str, object], field: str) -> Mapping[str, Mapping[str, object]]:
+    found = schema.get(field, {})
+    assert isinstance(found, dict)
+    return found
+
+
+def missing_keys(site: Path) -> tuple[int, list[str]]:
+    """How many keys of components Pulumi's own reader found (it wrote the schemas), and whose text a page lacks."""
+    checked, missing = 0, []
+    for cloud in ("aws", "azure", "kubernetes"):
+        file = ROOT / "components" / "packages" / f"gpufleet-{cloud}" / "schema.json"
+        schema = json.loads(file.read_text())
+        inner = {f"#/types/{token}": each for token, each in plain(schema, "types").items()}
+        for token, resource in plain(schema, "resources").items():
+            name = token.split(":")[-1]
+            (page,) = (each for each in components() if (each.cloud, each.name) == (cloud, name))
+            shown = site / "reference" / f"{cloud}-{page.module.rpartition('.')[2].replace('_', '-')}.html"
+            text = words(unescape(re.sub(r"<[^>]+>", " ", shown.read_text())))
+            keys = [*plain(resource, "inputProperties").values(), *plain(resource, "properties").values()]
+            used = [ref for ref in inner if ref in json.dumps(resource)]
+            keys += [key for ref in used for key in plain(inner[ref], "properties").values()]
+            for key in keys:
+                described = str(key["description"])
+                # A sentence that is the default alone has a column of its own.
+                rest = re.sub(r"(?:^|\s)Default(?: is)?:?\s.+?\.(?=\s|$)", " ", described, flags=re.DOTALL)
+                checked += 1
+                if words(rest) not in text and words(described) not in text:
+                    missing.append(f"{name}: {described}")
+    return checked, missing
+
+
+@pytest.mark.slow
+def test_every_key_component_command_and_guide_is_in_the_site(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    build(ROOT, site)
+    checked, missing = missing_keys(site)
+    assert missing == []
+    assert checked > 500
+    shown = {file.relative_to(site).as_posix() for file in site.rglob("*.html")}
+    assert {f"reference/command-{name}.html" for name in main.commands} <= shown
+    guides = [file.relative_to(ROOT).with_suffix(".html").as_posix() for file in (ROOT / "docs").rglob("*.md")]
+    assert {*guides, "index.html", "CHANGELOG.html", "CONTRIBUTING.html"} <= shown
+    assert len([each for each in shown if re.match(r"reference/(aws|azure|kubernetes)-", each)]) == len(components())
+
+
+def test_the_workflow_makes_it_on_pull_requests_and_publishes_main_alone() -> None:
+    file = ROOT / ".github" / "workflows" / "site.yml"
+    text = file.read_text()
+    workflow = yaml.load(text, yaml.BaseLoader)
+    assert workflow["permissions"] == {}
+    jobs = workflow["jobs"]
+    assert jobs["make"]["permissions"] == {"contents": "read"}
+    assert jobs["publish"]["permissions"] == {"pages": "write", "id-token": "write"}
+    assert jobs["publish"]["if"].startswith("github.event_name == 'push' &&")
+    assert workflow["on"] == {"pull_request": "", "push": {"branches": ["main"]}}
+    # The one that may publish runs nothing of the repository's.
+    assert [step["uses"].split("@")[0] for step in jobs["publish"]["steps"]] == ["actions/deploy-pages"]
+    commands = [step["run"] for step in jobs["make"]["steps"] if "run" in step]
+    assert commands == ["make site"]
+    assert re.search(r"^site: setup ## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    pins: dict[str, set[str]] = {}
+    for other in file.parent.glob("*.yml"):
+        for action, pin in re.findall(r"uses: (actions/[\w-]+)@(\S+ # v[\d.]+)", other.read_text()):
+            pins.setdefault(action, set()).add(pin)
+    used = re.findall(r"uses: ([\w/-]+)@(\S+)", text)
+    assert used
+    assert all(re.fullmatch(r"[0-9a-f]{40}", pin) and len(pins[action]) == 1 for action, pin in used)

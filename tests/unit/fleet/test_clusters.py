@@ -1,0 +1,250 @@
+"""What clusters tell of their jobs: exporters' figures, jobs of pods, contexts, and one that does not answer."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from gpufleet.cli import main
+from gpufleet.errors import UserError
+from gpufleet.fleet.clusters import looked_at
+from gpufleet.fleet.gpu_jobs import GpuJob, running_jobs
+from gpufleet.fleet.gpu_metrics import GpuUse, gpu_uses
+from gpufleet.fleet.kubeconfig_files import contexts_of, host_of
+from gpufleet.fleet.looks import Looks
+
+# As DCGM's exporter answers (github.com/NVIDIA/dcgm-exporter, README), and nvidia_gpu_exporter (its METRICS.md).
+DCGM = """# HELP DCGM_FI_DEV_GPU_UTIL GPU utilization (in %).
+# TYPE DCGM_FI_DEV_GPU_UTIL gauge
+DCGM_FI_DEV_SM_CLOCK{gpu="0",UUID="GPU-604a"} 139
+DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-1",Hostname="a",container="w",namespace="t",pod="one-worker-0"} 97
+DCGM_FI_DEV_GPU_UTIL{gpu="1",UUID="GPU-2",Hostname="a",container="w",namespace="t",pod="two-worker-0"} 0
+DCGM_FI_DEV_GPU_UTIL{gpu="2",UUID="GPU-3",Hostname="a",container="",namespace="",pod=""} NaN
+DCGM_FI_DEV_GPU_UTIL{gpu="3",UUID="GPU-4",Hostname="a"} 4 1700000000000
+"""
+NVML = 'nvidia_smi_utilization_gpu_ratio{uuid="4a"} 0.31\nnvidia_smi_utilization_gpu_ratio{uuid="5b"} 0\nbroken {\n'
+START = "2026-11-21T10:00:00Z"
+
+
+def pod(name: str, job: str = "", node: str = "a", gpus: int = 1, phase: str = "Running") -> dict[str, Any]:
+    labels = {"training.kubeflow.org/job-name": job} if job else {}
+    limits = {"nvidia.com/gpu": str(gpus)} if gpus else {}
+    return {
+        "metadata": {"name": name, "namespace": "t", "labels": labels},
+        "spec": {"nodeName": node, "containers": [{"resources": {"limits": limits}}]},
+        "status": {"phase": phase, "startTime": START},
+    }
+
+
+def test_figures_of_both_exporters_are_percent() -> None:
+    assert list(gpu_uses(DCGM)) == [GpuUse(97, "t", "one-worker-0"), GpuUse(0, "t", "two-worker-0"), GpuUse(4, "", "")]
+    assert list(gpu_uses(NVML)) == [GpuUse(31, "", ""), GpuUse(0, "", "")]
+
+
+def test_labels_of_other_versions_and_of_any_text() -> None:
+    # Newer ones say `hostname` and the PCI address; --use-old-namespace says pod_name; a text may hold anything.
+    text = """DCGM_FI_DEV_GPU_UTIL{gpu="0",UUID="GPU-8f1f",pci_bus_id="00000000:00:04.0",device="nvidia0",""" \
+        """modelName="Tesla T4",hostname="a",container="w",namespace="t",pod="one"} 12
+DCGM_FI_DEV_GPU_UTIL{gpu="1",container_name="w",pod_namespace="t",pod_name="two"} 0
+DCGM_FI_DEV_GPU_UTIL{gpu="2",err_msg="a \\"quoted\\" } 99, pod=none",namespace="t",pod="three"} 7
+"""  # fmt: skip
+    assert list(gpu_uses(text)) == [GpuUse(12, "t", "one"), GpuUse(0, "t", "two"), GpuUse(7, "t", "three")]
+
+
+def test_jobs_are_pods_of_one_label_with_their_busiest_gpu() -> None:
+    pods = [
+        pod("one-worker-0", "one"), pod("one-worker-1", "one", node="b", gpus=4), pod("one-launcher", "one", gpus=0),
+        pod("two-worker-0", "two"), pod("waits", "three", phase="Pending"), pod("alone", node="c"),
+    ]  # fmt: skip
+    uses = {"a": list(gpu_uses(DCGM)), "b": list(gpu_uses(NVML))}
+    found = [(job.name, job.gpus, job.pods, job.percent) for job in running_jobs(pods, uses)]
+    # A node without an exporter tells nothing; one that knows no pods tells of its busiest GPU.
+    assert found == [("alone", 1, 1, None), ("one", 5, 2, 97), ("two", 1, 1, 0)]
+
+
+def test_pod_that_nobody_tells_about_leaves_the_job_unknown() -> None:
+    pods = [pod("two-worker-0", "two"), pod("two-worker-1", "two", node="dark")]
+    (job,) = running_jobs(pods, {"a": list(gpu_uses(DCGM))})
+    assert job.percent is None
+    assert not job.hung
+
+
+def looked(file: Path, percents: dict[int, float | None], up: int = -600) -> list[tuple[int, bool]]:
+    """Idle minutes and hung at each look: minute -> percent. up: minute in which the job has begun."""
+    start = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+    found = []
+    for minute, percent in percents.items():
+        now, looks = start + timedelta(minutes=minute), Looks(file)
+        job = GpuJob("t", "one", 1, 1, start + timedelta(minutes=up), percent)
+        (judged,) = looks.judge("cluster", [job], now)
+        looks.keep(now)
+        found.append((int(judged.idle.total_seconds() // 60), judged.hung))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("percents", "wanted"),
+    [
+        ({0: 0}, [(0, False)]),
+        ({0: 0, 15: 0, 29: 0}, [(0, False), (15, False), (29, False)]),
+        ({0: 0, 15: 0, 30: 0}, [(0, False), (15, False), (30, True)]),
+        ({0: 0, 16: 0, 31: 0}, [(0, False), (0, False), (15, False)]),
+        ({0: 0, 15: 3, 20: 0, 35: 0}, [(0, False), (0, False), (0, False), (15, False)]),
+        ({0: 0, 15: None, 25: 0}, [(0, False), (0, False), (0, False)]),
+    ],
+    ids=["once", "29 minutes", "30 minutes", "a gap", "computed meanwhile", "unknown meanwhile"],
+)
+def test_hung_is_half_an_hour_of_zero_at_every_look(
+    tmp_path: Path, percents: dict[int, float | None], wanted: list[tuple[int, bool]]
+) -> None:
+    assert looked(tmp_path / "deep" / "looks.json", percents) == wanted
+
+
+def test_job_of_the_same_name_that_began_anew_is_another(tmp_path: Path) -> None:
+    file = tmp_path / "looks.json"
+    assert looked(file, {0: 0, 15: 0}) == [(0, False), (15, False)]
+    assert looked(file, {20: 0, 30: 0}, up=18) == [(0, False), (10, False)]
+
+
+def test_looks_that_are_damaged_begin_anew(tmp_path: Path) -> None:
+    (tmp_path / "looks.json").write_text('{"cluster t/one": {"last": 3}, "x": []}')
+    assert looked(tmp_path / "looks.json", {0: 0}) == [(0, False)]
+
+
+@dataclass
+class Api:
+    """An API server: what it answers by path, and until when it keeps silent."""
+
+    answers: dict[str, object] = field(default_factory=dict)
+    silent: Event = field(default_factory=Event)
+    url: str = ""
+
+    def kubeconfig(self, file: Path, *contexts: str, server: str = "") -> Path:
+        named = [{"name": each, "context": {"cluster": "c", "user": "u"}} for each in contexts]
+        clusters = [{"name": "c", "cluster": {"server": server or self.url}}]
+        users = [{"name": "u", "user": {"token": "hush"}}]
+        file.write_text(yaml.safe_dump({"contexts": named, "clusters": clusters, "users": users}))
+        return file
+
+
+@pytest.fixture
+def api() -> Iterator[Api]:
+    found = Api()
+    found.silent.set()
+
+    class Server(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found.silent.wait(20)
+            answer = found.answers.get(self.path.partition("?")[0])
+            text = answer if isinstance(answer, str) else json.dumps(answer or {"message": "no such thing"})
+            self.send_response(404 if answer is None else 200)
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    found.url = f"http://127.0.0.1:{server.server_port}"
+    yield found
+    found.silent.set()
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
+
+
+def exporter(node: str) -> dict[str, Any]:
+    found = pod(f"dcgm-{node}", node=node, gpus=0)
+    found["metadata"]["labels"] = {"app": "nvidia-dcgm-exporter"}
+    found["spec"]["containers"][0]["ports"] = [{"name": "metrics", "containerPort": 9400}]
+    return found
+
+
+@pytest.fixture
+def busy(api: Api) -> Api:
+    """Two nodes of four GPUs, two jobs on the first, and exporters on both, of which only the first is asked."""
+    nodes = [{"status": {"capacity": {"nvidia.com/gpu": "4"}}} for _ in "ab"]
+    pods = [pod("one-worker-0", "one"), pod("two-worker-0", "two"), exporter("a"), exporter("b")]
+    api.answers = {
+        "/api/v1/nodes": {"items": nodes},
+        "/api/v1/pods": {"items": pods},
+        "/api/v1/namespaces/t/pods/dcgm-a:9400/proxy/metrics": DCGM,
+    }
+    return api
+
+
+def test_cluster_tells_its_gpus_and_jobs(busy: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(busy.kubeconfig(tmp_path / "config", "lab")))
+    (cluster,) = looked_at(contexts_of("all"))
+    assert (cluster.fault, cluster.gpus, cluster.exporters, cluster.silent) == ("", 8, 2, 0)
+    assert [(job.name, job.percent) for job in cluster.jobs] == [("one", 97), ("two", 0)]
+
+
+def test_exporter_that_fails_is_counted_and_its_jobs_unknown(
+    busy: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del busy.answers["/api/v1/namespaces/t/pods/dcgm-a:9400/proxy/metrics"]
+    monkeypatch.setenv("KUBECONFIG", str(busy.kubeconfig(tmp_path / "config", "lab")))
+    (cluster,) = looked_at(contexts_of("lab"))
+    assert (cluster.silent, [job.percent for job in cluster.jobs]) == (1, [None, None])
+
+
+def test_silent_cluster_holds_nobody_up(busy: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    busy.silent.clear()
+    monkeypatch.setenv("KUBECONFIG", str(busy.kubeconfig(tmp_path / "config", "lab")))
+    (cluster,) = looked_at(contexts_of("all"), seconds=0.3)
+    assert (cluster.context, cluster.host, cluster.fault) == ("lab", "127.0.0.1", "did not answer within 0.3 s")
+
+
+def test_ps_shows_a_hung_job_and_whose_cluster_it_is_on(
+    busy: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, backend: Any, eks: Any
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "160")
+    resources = eks("dev")
+    resources[1]["outputs"]["endpoint"] = "https://127.0.0.1"
+    backend.put("dev", resources)
+    monkeypatch.setenv("KUBECONFIG", str(busy.kubeconfig(tmp_path / "config", "lab")))
+    before = datetime.now(UTC)
+    for minutes in (40, 30, 20, 10):
+        looks, now = Looks(tmp_path / "home" / "gpufleet" / "gpu-use.json"), before - timedelta(minutes=minutes)
+        since = datetime.fromisoformat(START)
+        looks.judge(
+            "127.0.0.1", [GpuJob("t", name, 1, 1, since, percent) for name, percent in (("one", 50), ("two", 0))], now
+        )
+        looks.keep(now)
+    found = CliRunner().invoke(main, ["ps", "--backend", backend.url, "--contexts", "lab", "--json"])
+    assert found.exit_code == 0, found.output
+    content = json.loads(found.output)
+    assert content["environments"][0]["gpus"] == {"now": 8, "at_last_update": 8, "at_most": 12}
+    assert [(each["name"], each["hung"]) for each in content["clusters"][0]["jobs"]] == [("one", False), ("two", True)]
+    shown = CliRunner().invoke(main, ["ps", "--backend", backend.url, "--contexts", "lab"])
+    assert "8/12" in shown.output
+    (line,) = [line for line in shown.output.splitlines() if "t/two" in line]
+    assert "hung: 0 % for 40 min" in line
+
+
+def test_contexts_that_are_not_there_are_said(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = api.kubeconfig(tmp_path / "config", "lab", "prod")
+    monkeypatch.setenv("KUBECONFIG", str(file))
+    assert [host_of(each) for each in contexts_of("prod, lab").values()] == ["127.0.0.1", "127.0.0.1"]
+    with pytest.raises(UserError) as caught:
+        contexts_of("prd")
+    assert str(caught.value) == f"{file}: has no context prd; did you mean prod?"
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    with pytest.raises(UserError, match="there is no kubeconfig; set KUBECONFIG, or leave --contexts out"):
+        contexts_of("all")
+    (tmp_path / "none").write_text("[1, 2]")
+    with pytest.raises(UserError, match="none: is no kubeconfig: "):
+        contexts_of("all")

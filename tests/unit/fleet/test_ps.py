@@ -1,0 +1,114 @@
+"""`gpufleet ps` as a user types it: table, JSON, webhook, faults."""
+
+import json
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gpufleet.cli import main
+from gpufleet.errors import UserError
+from gpufleet.fleet.notify import notify
+
+Eks = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.delenv("PULUMI_BACKEND_URL", raising=False)
+
+
+def ps(backend: Any, *arguments: str) -> Result:
+    return CliRunner().invoke(main, ["ps", "--backend", backend.url, *arguments])
+
+
+def ago(days: int) -> str:
+    return str(date.today() - timedelta(days=days))
+
+
+@pytest.fixture
+def fleet(backend: Any, eks: Eks) -> Any:
+    """One in time, one past its end, one that is empty."""
+    backend.put("dev", eks("dev", expires=ago(-9)))
+    backend.put("old", eks("old", expires=ago(5), owner="bob"))
+    backend.put("gone", [])
+    return backend
+
+
+def test_table_begins_with_what_has_expired(fleet: Any) -> None:
+    found = ps(fleet)
+    assert found.exit_code == 0, found.output
+    lines = [line.split() for line in found.output.splitlines()]
+    assert "3 stacks, 1 past their end" in found.output
+    assert [line[0] for line in lines[2:6]] == ["old", "dev", "gone", "all"]
+    old = lines[2]
+    assert old[1:4] == ["bob", "vision", lines[3][3]]
+    assert (old[5:9], old[9]) == ([ago(5), "(+5", "d)", "~8/12"], "0.10")
+    assert lines[5][1:3] == ["0.20", "0.20"]
+    assert "hush" not in found.output
+
+
+def test_own_cluster_is_a_line_like_others(backend: Any, onprem: Eks) -> None:
+    backend.put("lab", onprem("lab", owner="ana", project="vision", **{"expires-at": ago(5)}))
+    lines = ps(backend).output.splitlines()
+    assert "1 stack, 1 past their end" in lines[0]
+    row = lines[2].split()
+    assert (row[:3], row[5], row[8:10]) == (["lab", "ana", "vision"], ago(5), ["~10/10", "0.00"])
+
+
+def test_json_says_the_same_and_no_secret(fleet: Any) -> None:
+    found = ps(fleet, "--json")
+    content = json.loads(found.output)
+    assert content["backend"] == fleet.url.partition("?")[0]
+    assert [each["stack"] for each in content["environments"]] == ["old", "dev", "gone"]
+    old = content["environments"][0]
+    assert old["gpus"] == {"now": None, "at_last_update": 8, "at_most": 12}
+    assert old["usd_per_hour"]["floor"] == {"usd": 0.1, "complete": True, "unknown_lines": 0}
+    assert (old["expired"], old["expires"], old["owner"]) == (True, ago(5), "bob")
+    assert content["usd_per_hour"]["floor"]["usd"] == 0.2
+    assert "hush" not in found.output
+
+
+def test_stack_that_cannot_be_read_is_named_and_ends_with_1(fleet: Any) -> None:
+    file = fleet.file("stacks/training/bad.json", "{}")
+    found = ps(fleet)
+    assert found.exit_code == 1
+    assert f"Error: {file}: its state cannot be read: holds no checkpoint; see bad.json.bak" in found.output
+    assert "not readable" in found.output
+    assert "3 environments" not in found.output
+
+
+def test_webhook_is_told_what_has_expired(fleet: Any, webhook: tuple[str, list[Any]]) -> None:
+    url, told = webhook
+    found = ps(fleet, "--notify", f"{url}/hook")
+    assert found.exit_code == 0, found.output
+    (body,) = told
+    assert body["text"].splitlines() == [
+        f"gpufleet: 2 environments, $0.20/h at the least, ${body['usd_per_hour']['ceiling']['usd']:.2f}/h at the most",
+        "past its end by 5 d: training/old, of bob, $0.10/h at the least",
+    ]
+    assert [each["stack"] for each in body["expired"]] == ["old"]
+    assert (body["hung"], body["faults"], body["environments"]) == ([], [], 2)
+
+
+def test_webhook_that_refuses_is_one_line_without_its_secret(fleet: Any, webhook: tuple[str, list[Any]]) -> None:
+    found = ps(fleet, "--notify", f"{webhook[0]}/no/T0PSECRET")
+    assert found.exit_code == 1
+    assert "Error: --notify: 127.0.0.1: was not told: it answers 404; is its URL right?" in found.output
+    assert "T0PSECRET" not in found.output
+
+
+@pytest.mark.parametrize("url", ["hooks.example.com/T0PSECRET", "ftp://hooks.example.com/T0PSECRET", ""])
+def test_url_that_is_none_is_said_without_it(url: str) -> None:
+    with pytest.raises(UserError, match=r"^--notify: is no URL of a webhook") as caught:
+        notify(url, {})
+    assert "T0PSECRET" not in str(caught.value)
+
+
+def test_webhook_that_nobody_answers_for_is_said_without_its_path() -> None:
+    with pytest.raises(UserError, match=r"^--notify: 127.0.0.1: was not told: ") as caught:
+        notify("http://127.0.0.1:9/services/T0PSECRET", {})
+    assert "T0PSECRET" not in str(caught.value)

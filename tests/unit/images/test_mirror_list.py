@@ -1,0 +1,166 @@
+"""The list of images: what it says when it is wrong, what is built of it, and its lock file."""
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from gpufleet.errors import UserError
+from gpufleet.images.mirror.credentials import Credentials
+from gpufleet.images.mirror.failures import explained
+from gpufleet.images.mirror.judge import faults_of_list
+from gpufleet.images.mirror.lock import Locked, lock_of, read_lock, write_lock
+from gpufleet.images.mirror.wanted import Login, Wrap, items, read_wanted
+from gpufleet.images.mirror.wrapping import certificate_files, dockerfile
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "images" / "images.yaml"
+IMAGE = {"from": "nvcr.io/nvidia/pytorch", "tags": ["25.10-py3"]}
+DIGEST = f"sha256:{64 * 'a'}"
+
+
+def wanted_of(folder: Path, **words: object) -> Any:
+    (folder / "images.yaml").write_text(yaml.safe_dump({"to": "r.example/team", "images": [IMAGE], **words}))
+    return read_wanted(folder / "images.yaml")
+
+
+def test_example_is_a_list_whose_exceptions_hold() -> None:
+    wanted = read_wanted(EXAMPLE)
+    [item] = items(wanted)
+    assert item.name == "123456789012.dkr.ecr.us-east-1.amazonaws.com/dev/training:25.10-py3"
+    assert faults_of_list(wanted, date(2026, 12, 1)) == []
+
+
+def test_tags_digests_and_targets(tmp_path: Path) -> None:
+    image = IMAGE | {"tags": ["1", f"2@{DIGEST}"], "to": "sub/torch"}
+    found = [(each.name, each.digest) for each in items(wanted_of(tmp_path, images=[image]))]
+    assert found == [("r.example/team/sub/torch:1", None), ("r.example/team/sub/torch:2", DIGEST)]
+
+
+FAULTS = {
+    "no registry": (
+        {"images": [IMAGE | {"from": "nvidia/cuda"}]},
+        "images[0].from=nvidia/cuda: is no HOST/PATH; write the registry's name too, "
+        "for instance nvcr.io/nvidia/pytorch",
+    ),
+    "short digest": (
+        {"images": [IMAGE | {"tags": ["1@sha256:ab"]}]},
+        "images[0].tags[0]=1@sha256:ab: is no TAG, and no TAG@sha256:...; a digest has 64 hexadecimal digits",
+    ),
+    "no tags": (
+        {"images": [IMAGE | {"tags": []}]},
+        "images[0].tags=[]: Tuple should have at least 1 item after validation, not 0",
+    ),
+    "unknown key": ({"image": []}, "image: there is no such key here; see docs/images.md for those that there are"),
+    "no target": ({"to": None}, "to=null: Input should be a valid string"),
+    "password in a proxy": (
+        {"images": [IMAGE | {"wrap": {"proxy": {"http": "http://u:p@proxy:1"}}}]},
+        "images[0].wrap.proxy.http=http://...@proxy:1: holds a password, which everybody could read in the image; "
+        "name a proxy without one",
+    ),
+    "twice": (
+        {"images": [IMAGE, IMAGE]},
+        "images: r.example/team/pytorch:25.10-py3 comes from two entries; give one of them another `to`",
+    ),
+    "scan of nothing": (
+        {"checks": {"scans": [{}]}},
+        "checks.scans[0]={}: has neither a command nor a report; give one of them",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_fault_of_the_list_is_one_line(name: str, tmp_path: Path) -> None:
+    words, line = FAULTS[name]
+    with pytest.raises(UserError) as raised:
+        wanted_of(tmp_path, **words)
+    assert str(raised.value) == f"{tmp_path / 'images.yaml'}: {line}"
+
+
+def test_checks_that_no_longer_hold_are_told(tmp_path: Path) -> None:
+    allowed = {"id": "private-key", "reason": "tests", "expires": date(2027, 1, 31)}
+    checks = {
+        "secrets": {"allow": [allowed, allowed | {"id": "privat-key"}]},
+        "organisation": {"sources": ["docker.io/*"], "refused_licences": ["AGPL-*"]},
+    }
+    wanted = wanted_of(tmp_path, checks=checks)
+    lines = faults_of_list(wanted, date(2027, 1, 31))
+    assert [line.partition(":")[0] for line in lines] == [
+        "checks.secrets.allow[1]",
+        "checks.organisation.refused_licences",
+        "nvcr.io/nvidia/pytorch",
+    ]
+    assert lines[-1].endswith("use one of [docker.io/*], or have it added to the list [image-source]")
+    late = faults_of_list(wanted, date(2027, 2, 1))
+    assert late[0] == (
+        "checks.secrets.allow[0]: expires=2027-01-31: private-key is allowed no longer; mend it, or decide anew"
+    )
+
+
+def test_dockerfile_puts_the_proxy_first_and_the_user_last() -> None:
+    wrap = Wrap.model_validate({"proxy": {"http": "http://p:1"}, "mpi": True, "jupyter": "4.4.1", "run": ['echo "$A"']})
+    lines = dockerfile(wrap, "base", "1000").splitlines()
+    assert lines[:4] == ["FROM base", "USER 0", 'ENV http_proxy="http://p:1"', 'ENV HTTP_PROXY="http://p:1"']
+    assert lines[-2:] == [r'RUN ["/bin/sh", "-ec", "echo \"$A\""]', "USER 1000"]
+    assert "RUN PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir jupyterlab==4.4.1" in lines
+    assert dockerfile(Wrap(mpi=True, user="7"), "base", "1000").endswith("\nUSER 7\n")
+
+
+def test_certificate_with_its_key_is_refused(tmp_path: Path) -> None:
+    text = "-----BEGIN CERTIFICATE-----\n"
+    (tmp_path / "ca.pem").write_text(text)
+    wrap = Wrap(certificates=("ca.pem",))
+    assert certificate_files(wrap, tmp_path) == {"ca.crt": text.encode()}
+    (tmp_path / "ca.pem").write_text(text + "-----BEGIN " + "PRIVATE KEY-----\n")
+    with pytest.raises(UserError, match="holds a private key; leave the certificate only"):
+        certificate_files(wrap, tmp_path)
+
+
+def test_lock_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = lock_of(tmp_path / "images.yaml")
+    assert file.name == "images.lock.json"
+    assert read_lock(file) == {}
+    images = {"b": Locked("s:1", DIGEST, "linux/amd64", "i", "1", DIGEST), "a": Locked("s:2", "d", "p", "i", "1", "q")}
+    write_lock(file, images)
+    assert read_lock(file) == images
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+    file.write_text('{"version": 1, "images": {"a": {}}}')
+    with pytest.raises(UserError, match="is no lock file of gpufleet"):
+        read_lock(file)
+    file.write_text('{"version": 2, "images": {}}')
+    with pytest.raises(UserError, match="version=2: is of another gpufleet"):
+        read_lock(file)
+
+
+SAID = {
+    "login": ("look", "unauthorized: authentication required", "refuses the login"),
+    "registry's disk": (
+        "push",
+        "received unexpected HTTP status: 500 Internal Server Error",
+        "most often because its disk",
+    ),
+    "own disk": ("pull", "write blob: no space left on device", "the disk of this machine is full"),
+    "broken": ("pull", "happened during read: unexpected EOF", "the transfer broke off"),
+    "immutable": ("push", "tag invalid: The image tag 'v1' already exists", "unique_tags: true"),
+    "unknown words": ("pull", "the moon is full", "registry/x: the moon is full"),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_failures_are_explained_in_one_line(name: str) -> None:
+    during, said, words = SAID[name]
+    line = explained(f'time="t" level=fatal msg="{said}"\n', during, "registry/x", "log in")
+    assert words in line
+    assert "\n" not in line
+    assert said in line, "the program's own words"
+
+
+def test_login_of_the_list_needs_its_variable() -> None:
+    login = Login(registry="nvcr.io", user="$oauthtoken", password_env="KEY")
+    with pytest.raises(UserError, match=r"logins: nvcr\.io: the variable KEY is not set"):
+        Credentials([login], {}).check()
+    with Credentials([login], {"KEY": "k"}).file("nvcr.io") as file:
+        assert file is not None
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert "JG9hdXRodG9rZW46aw==" in file.read_text()

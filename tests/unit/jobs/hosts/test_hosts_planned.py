@@ -1,0 +1,98 @@
+"""The script of a job over plain hosts, and what is said against a job before any host is asked."""
+
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.hosts.planned import planned
+from gpufleet.jobs.hosts.settings import HostsSettings, hosts_settings
+from gpufleet.jobs.request import checked
+
+TOLD = {
+    "directory": "/nfs/lab",
+    "interface": "eno1",
+    "hosts": [{"name": "gpu1", "slots": 4.0}, {"name": "gpu2", "slots": 4}, {"name": "old", "slots": 1}, "spare"],
+}
+
+
+def settings(**changed: Any) -> HostsSettings:
+    return hosts_settings({"hosts": {**TOLD, **changed}}, "lab")
+
+
+def script(**request: Any) -> str:
+    job = checked({"command": ["python3", "train.py"], "name": "run", **request}, "job", "hosts")
+    return planned(settings(), "lab", job).script
+
+
+def run_line(text: str) -> str:
+    (line,) = [line.strip() for line in text.splitlines() if "mpirun " in line]
+    return line
+
+
+@pytest.mark.parametrize(
+    ("request_", "candidates", "ranks"),
+    [
+        ({}, "gpu1 gpu2", "-np 4 --map-by ppr:4:node"),
+        ({"nodes": 2}, "gpu1 gpu2", "-np 8 --map-by ppr:4:node"),
+        ({"nodes": 3}, "gpu1 gpu2 old spare", "-np 3 --map-by ppr:1:node"),
+        ({"nodes": 2, "gpus": 2}, "gpu1 gpu2", "-np 4 --map-by ppr:2:node"),
+    ],
+)
+def test_as_many_ranks_on_each_host(request_: dict[str, Any], candidates: str, ranks: str) -> None:
+    text = script(**request_)
+    assert f"candidates=({candidates})\n" in text
+    assert run_line(text).startswith(f'mpirun --host "$over" {ranks} --bind-to none ')
+
+
+def test_a_container_and_a_limit() -> None:
+    line = run_line(script(image="train.sif", time_limit_minutes=5))
+    assert line.startswith("timeout --foreground --kill-after=30s 5m mpirun ")
+    assert " apptainer exec --nv --bind /nfs/lab --pwd /nfs/lab /nfs/lab/train.sif python3 train.py </dev/null" in line
+
+
+@pytest.mark.parametrize("request_", [{}, {"image": "docker://nvcr.io/x:1"}, {"env": {"A": "$(id) `id` \"'\n"}}])
+def test_bash_reads_it(request_: dict[str, Any]) -> None:
+    bash = shutil.which("bash")
+    assert bash
+    done = subprocess.run(
+        [bash, "-n"], input=script(**request_), capture_output=True, text=True, timeout=20, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("request_", "line"),
+    [
+        ({"nodes": 5}, "run: nodes=5: there are 4 hosts in jobs.hosts; use fewer --nodes"),
+        ({"nodes": 3, "gpus": 2}, "run: nodes=3: there are 2 hosts of 2 slots or more in "
+         "jobs.hosts; use fewer --nodes"),
+        ({"gpus": 8}, "run: gpus=8: no host has so many slots; use 4 or fewer"),
+        ({"image": "torch"}, "run: image=torch: no such image; use none, a path that ends with "
+         ".sif, or a URI such as docker://nvcr.io/nvidia/pytorch:24.10-py3"),
+        ({"queue": "q"}, "job: queue=q: is for clusters with a scheduler; hosts are taken when they are free"),
+    ],
+)  # fmt: skip
+def test_what_is_said_before_hosts_are_asked(request_: dict[str, Any], line: str) -> None:
+    with pytest.raises(UserError) as error:
+        script(**request_)
+    assert str(error.value) == line
+
+
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ({"hosts": []}, "lab: jobs.hosts.hosts: is no list of servers; write [{name: gpu1, slots: 4}]"),
+        ({"hosts": ["-x"]}, "lab: jobs.hosts.hosts=-x: is no server; write {name: gpu1, slots: 4}"),
+        ({"hosts": ["a", "a"]}, "lab: jobs.hosts.hosts=a: is there twice; name it once, with all of its slots"),
+        ({"hosts": [{"name": "a", "slots": 0}]}, "lab: jobs.hosts.hosts.a.slots=0: use a whole number, 1 or more"),
+        ({"interface": "eth0; id"}, "lab: jobs.hosts.interface=eth0; id: is no network interface; use for instance"),
+        ({"ssh": "-o 'x"}, "lab: jobs.hosts.ssh=-o 'x: No closing quotation; write arguments as a shell takes them"),
+    ],
+)
+def test_outputs_that_will_not_do(changed: dict[str, Any], line: str) -> None:
+    with pytest.raises(UserError) as error:
+        settings(**changed)
+    assert str(error.value).startswith(line)

@@ -1,0 +1,159 @@
+"""The batch script of a job on Slurm, and what is said against a job before Slurm is asked."""
+
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.request import checked
+from gpufleet.jobs.slurm.planned import planned
+from gpufleet.jobs.slurm.settings import SlurmSettings, slurm_settings
+
+TOLD = {
+    "directory": "/shared/lab/",
+    "setup": ["module load openmpi"],
+    "images": {"torch": "docker://nvcr.io/nvidia/pytorch:24.10-py3"},
+    "pools": {
+        "a100": {"partition": "gpu", "gpus": 4.0, "gpu": "a100", "max": 8, "network": "infiniband", "account": "lab"},
+        "v100": {"gpus": 2, "gpu": "v100", "options": ["--constraint=nvlink"]},
+        "cpu": {"gpus": 0},
+    },
+}
+
+
+def settings(**changed: Any) -> SlurmSettings:
+    return slurm_settings({"slurm": {**TOLD, **changed}}, "lab")
+
+
+def lines(start: str = "mpirun", **request: Any) -> list[str]:
+    job = checked({"command": ["python3", "train.py", "--note", "it's $1"], "name": "run", **request}, "job", "slurm")
+    return planned(settings(start=start), "lab", job).script.splitlines()
+
+
+def options(found: list[str]) -> dict[str, str]:
+    words = [line.removeprefix("#SBATCH --") for line in found if line.startswith("#SBATCH")]
+    return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+def test_options_of_sbatch() -> None:
+    found = options(lines(pool="a100", nodes=2, vcpus=32, memory_gib=64, time_limit_minutes=90, share="vision"))
+    assert found == {
+        "account": "vision",
+        "cpus-per-task": "8",
+        "export": "HOME,LANG,LOGNAME,MODULEPATH,PATH,SHELL,USER",
+        "gres": "gpu:a100:4",
+        "job-name": "run",
+        "mem": "64G",
+        "nodes": "2",
+        "ntasks-per-node": "4",
+        "open-mode": "append",
+        "output": "/shared/lab/jobs/run/log.txt",
+        "partition": "gpu",
+        "time": "90",
+    }
+
+
+def test_a_pools_own_options_come_last() -> None:
+    own = [line for line in lines(pool="v100") if line.startswith("#SBATCH")]
+    assert own[-1] == "#SBATCH --constraint=nvlink"
+
+
+def test_a_model_says_the_pool() -> None:
+    assert options(lines(gpu="V100"))["gres"] == "gpu:v100:2"
+
+
+def test_mpirun_over_all_nodes() -> None:
+    found = lines(pool="a100", workers=2, gpus=3, env={"SEED": "a b"})
+    (run,) = [line for line in found if "mpirun" in line]
+    assert run.startswith("    mpirun -np 6 --map-by ppr:3:node --bind-to none -x ")
+    assert run.endswith(" -x GPUFLEET_TRY python3 train.py --note 'it'\"'\"'s $1' </dev/null && end 0")
+    assert " -x SEED " in run
+    assert "export SEED='a b'" in found
+    assert "export NCCL_NET=IB" in found
+
+
+def test_srun_in_its_place() -> None:
+    (run,) = [line for line in lines("srun", pool="a100", nodes=2, vcpus=8) if line.strip().startswith("srun")]
+    assert run.startswith(
+        "    srun --mpi=pmix --ntasks=8 --nodes=2 --ntasks-per-node=4 --cpus-per-task=2 --kill-on-bad-exit=1 "
+    )
+
+
+def test_no_interface_no_word_of_it() -> None:
+    assert not [line for line in lines(pool="v100") if "SOCKET_IFNAME" in line or "_if_include" in line]
+
+
+def test_an_image_is_pulled_once_and_then_a_file() -> None:
+    found = "\n".join(lines(pool="a100", image="torch"))
+    assert "apptainer pull /shared/lab/images/" in found
+    assert " docker://nvcr.io/nvidia/pytorch:24.10-py3 && mv -f " in found
+    assert " apptainer exec --nv --bind /shared/lab --pwd /shared/lab /shared/lab/images/" in found
+
+
+def test_nodes_without_gpus() -> None:
+    found = lines(pool="cpu", image="/images/x.sif")
+    assert "gres" not in options(found)
+    assert "apptainer exec --bind /shared/lab" in "\n".join(found)
+
+
+@pytest.mark.parametrize("request_", [{}, {"image": "torch"}, {"retries": 3}, {"env": {"A": "$(id) `id` \"'\n"}}])
+@pytest.mark.parametrize("start", ["mpirun", "srun"])
+def test_bash_reads_it(start: str, request_: dict[str, Any]) -> None:
+    script = "\n".join(lines(start, pool="a100", **request_))
+    bash = shutil.which("bash")
+    assert bash
+    done = subprocess.run([bash, "-n"], input=script, capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("request_", "line"),
+    [
+        ({}, "lab: which pool? use --pool a100, v100 or cpu"),
+        ({"pool": "a10"}, "lab: pool=a10: no such pool; did you mean a100? (use a100, v100 or cpu)"),
+        ({"gpu": "H100"}, "lab: gpu=H100: no pool has such GPUs; did you mean v100? (use a100 or v100)"),
+        ({"pool": "v100", "gpu": "a100"}, "run: gpu=a100: pool v100 has v100; leave out --gpu or --pool"),
+        ({"pool": "a100", "nodes": 9}, "run: nodes=9: pool a100 gives 8 at the most; use 8 or fewer"),
+        ({"pool": "a100", "nodes": 0}, "run: nodes=0: use 1 or more"),
+        ({"pool": "a100", "gpus": 5}, "run: gpus=5: a node of pool a100 has 4; use 4 or fewer"),
+        ({"pool": "cpu", "gpus": 1}, "run: gpus=1: nodes of pool cpu have none; use another --pool"),
+        ({"pool": "a100", "vcpus": 3}, "run: vcpus=3: each of 4 processes needs one; use 4 or more"),
+        ({"pool": "a100", "share": "a b"}, "run: share=a b: is no account's name; use letters, digits, -, . and _"),
+        ({"pool": "a100", "name": "a b"}, "a b: name=a b: use letters, digits, - and _, 64 at the most, not - first"),
+        ({"pool": "a100", "env": {"A-B": "1"}}, "run: env=A-B: is no variable's name; use letters, digits and _"),
+        (
+            {"pool": "a100", "command": ["mpirun", "x"]},
+            "run: command=mpirun: leave it out; a rank is started for each GPU anyway",
+        ),
+        ({"pool": "a100", "queue": "q"}, "job: queue=q: is for Kubernetes and AWS Batch; on Slurm a "
+         "pool names the partition, use --pool"),
+        ({"pool": "a100", "array": 3}, "job: array=3: is for AWS Batch (--on batch); submit each run"),
+    ],
+)  # fmt: skip
+def test_what_is_said_before_slurm_is_asked(request_: dict[str, Any], line: str) -> None:
+    with pytest.raises(UserError) as error:
+        lines(**request_)
+    assert str(error.value) == line
+
+
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        ({"directory": "shared"}, "lab: jobs.slurm.directory=shared: use an absolute path of letters, digits and"),
+        ({"directory": "/a b"}, "lab: jobs.slurm.directory=/a b: use an absolute path of letters, digits and"),
+        ({"directory": None}, "lab: jobs.slurm.directory: is missing; name a directory on the files that all"),
+        ({"login": "-oProxyCommand=id"}, "lab: jobs.slurm.login=-oProxyCommand=id: is no machine; use HOST,"),
+        ({"pools": {}}, "lab: jobs.slurm.pools: is missing; name at least one, for instance {train: {gpus: 4}}"),
+        ({"pools": {"a": {"gpus": 1.5}}}, "lab: jobs.slurm.pools.a.gpus=1.5: use a whole number, 0 or more"),
+        ({"pools": {"a": {"partition": "a b"}}}, "lab: jobs.slurm.pools.a.partition=a b: use a name without blanks"),
+        ({"pools": {"a": {"options": ["x\ny"]}}}, "lab: jobs.slurm.pools.a.options='x\\ny': is no option of sbatch"),
+        ({"start": "mpiexec"}, "lab: jobs.slurm.start=mpiexec: use mpirun or srun"),
+        ({"setup": "x"}, "lab: jobs.slurm.setup=x: is no list; write [x]"),
+    ],
+)
+def test_outputs_that_will_not_do(changed: dict[str, Any], line: str) -> None:
+    with pytest.raises(UserError) as error:
+        settings(**changed)
+    assert str(error.value).startswith(line)

@@ -1,0 +1,107 @@
+"""The image mirror of an AWS environment: repositories out of the list, roles, and what is wrong with a list."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from recorder import construct, refusal
+
+from aws_mirror import PROJECT
+from on_aws_batch import build
+from settings import read
+
+CONFIG = {
+    "aws:region": "us-east-1",
+    "gpufleet:cloud": "aws-batch",
+    "gpufleet:owner": "team",
+    "gpufleet:project": "training",
+    "gpufleet:network": {"zones": ["use1-az1"]},
+    "gpufleet:pools": {"trainers": {"types": ["g5.8xlarge"], "max": 1, "zones": ["use1-az1"]}},
+    "gpufleet:registry": {"repositories": ["training"]},
+}
+LIST = {
+    "to": "123456789012.dkr.ecr.us-east-1.amazonaws.com/dev",
+    "unique_tags": True,
+    "images": [
+        {"from": "nvcr.io/nvidia/pytorch", "tags": ["25.10-py3", "25.09-py3"], "to": "training"},
+        {"from": "nvcr.io/nvidia/cuda", "tags": ["13.0.1-base-ubuntu24.04"]},
+    ],
+}
+
+
+def program(file: Path | str, **mirror: object) -> Any:
+    config = CONFIG | {"gpufleet:image_mirror": {"list": str(file), **mirror}}
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
+    return lambda: build("dev", read(texts, "dev"))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "images.yaml").write_text(yaml.safe_dump(LIST))
+    return tmp_path / "images.yaml"
+
+
+def test_the_lists_repositories_are_made_once_and_ci_may_push_to_them(file: Path) -> None:
+    made = construct(program(file, github_repository="lab/images"), preview=False)
+    mirror = made.inputs("aws:ecr/repository:Repository")
+    assert {name: each["name"] for name, each in mirror.items()} == {
+        "dev-registry-dev/training": "dev/training",
+        "dev-mirror-dev/cuda": "dev/cuda",
+    }
+    assert mirror["dev-mirror-dev/cuda"]["tags"]["environment"] == "dev"
+    rights = made.one("aws:iam/rolePolicy:RolePolicy", "dev-mirror-push-rights").inputs["policy"]
+    [push] = [each for each in json.loads(rights)["Statement"] if each["Sid"] == "Push"]
+    assert push["Resource"] == [f"arn:aws:ecr:us-east-1:*:repository/dev/{name}" for name in ("cuda", "training")]
+    assert set(made.result["image_mirror"]) == {"repository_urls", "push_role_arn", "look_role_arn"}
+
+
+def test_an_environment_without_a_mirror_says_nothing_of_one() -> None:
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in CONFIG.items()}
+    made = construct(lambda: build("dev", read(texts, "dev")), preview=False)
+    assert "image_mirror" not in made.result
+    assert [each.name for each in made.resources if "mirror" in each.name] == []
+
+
+def test_the_example_is_legal_but_for_its_account() -> None:
+    made = construct(program("examples/images/images.yaml"), preview=False)
+    assert (PROJECT / "examples/images/images.yaml").is_file()
+    # dev/training is made by the registry.
+    assert [each.name for each in made.resources if each.name.startswith("dev-mirror")] == ["dev-mirror"]
+
+
+WRONG: dict[str, tuple[dict[str, object], list[str]]] = {
+    "another registry, and tags that move": (
+        {"to": "registry.lab:5000/dev", "unique_tags": False},
+        [
+            "dev-mirror: list.to=registry.lab:5000/dev: is no registry of ECR, so that no repository can be made for "
+            "it; write <account>.dkr.ecr.us-east-1.amazonaws.com/<environment> [aws-mirror-list-registry]",
+            "dev-mirror: list.unique_tags=false: the repositories keep tags immutable; write unique_tags: true in the "
+            "list [aws-mirror-list-tags]",
+        ],
+    ),
+    "a list with two faults": (
+        {"too": 1, "images": []},
+        [
+            "images.yaml: images=[]: Tuple should have at least 1 item after validation, not 0; mend it; "
+            "`gpufleet images sync <list> --dry-run` reads it in the same way [aws-mirror-list-legal]",
+            "images.yaml: too: there is no such key here; see docs/images.md for those that there are; mend it; "
+            "`gpufleet images sync <list> --dry-run` reads it in the same way [aws-mirror-list-legal]",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_refuses(case: str, file: Path) -> None:
+    changes, expected = WRONG[case]
+    file.write_text(yaml.safe_dump(LIST | changes))
+    lines = refusal(program(file), preview=True)
+    found = [line.replace(f"dev-mirror: list={file}:", "images.yaml:") for line in lines]
+    assert found == expected
+
+
+def test_a_list_that_is_not_there(tmp_path: Path) -> None:
+    [line] = refusal(program(tmp_path / "none.yaml"), preview=True)
+    assert line.startswith(f"dev-mirror: list={tmp_path}/none.yaml: cannot be read: No such file or directory; ")

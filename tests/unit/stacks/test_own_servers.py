@@ -1,0 +1,208 @@
+"""Own servers in an AWS environment: what it registers for them, what jobs are told, and what it refuses."""
+
+import pytest
+from recorder import refusal
+
+from aws_environment import CONFIG, program, recording
+
+V100 = {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1", "gpu-2"]}
+TITAN = {"gpu": "TITAN-V", "gpus": 2, "nodes": ["gpu-3"], "taints": [{"key": "lab", "effect": "NO_SCHEDULE"}]}
+RENTED = {"types": ["g5.12xlarge"], "max": 2, "zones": ["use1-az2"], "network": "plain"}
+OWN = {
+    "networks": {"nodes": ["10.80.0.0/24"], "pods": ["10.81.0.0/16"]},
+    "nfs": "10.80.0.5:/export/shared",
+    "pools": {"v100": V100, "titan": TITAN},
+    "nodeadm": {"version": "v1.0.9", "sha256": "a" * 64},
+}
+CLUSTER = "aws:eks/cluster:Cluster"
+
+
+def changed(**changes):
+    return {"own_servers": OWN | changes, "pools": {"rented": RENTED}, "queue": {}}
+
+
+def test_the_cluster_knows_their_networks_and_they_have_a_role_and_an_activation():
+    made = recording(**changed())
+    assert made.one(CLUSTER).inputs["remoteNetworkConfig"] == {
+        "remoteNodeNetworks": {"cidrs": ["10.80.0.0/24"]},
+        "remotePodNetworks": {"cidrs": ["10.81.0.0/16"]},
+    }
+    (activation,) = made.of("aws:ssm/activation:Activation")
+    assert activation.inputs["registrationLimit"] == 3
+    assert made.of("kubernetes:core/v1:NodePatch") == []
+
+
+def test_jobs_have_their_files_from_the_own_server_everywhere():
+    made = recording(**changed())
+    volume = made.one("kubernetes:core/v1:PersistentVolume").inputs["spec"]
+    assert volume["nfs"] == {"server": "10.80.0.5", "path": "/export/shared"}
+    assert made.of("aws:efs/fileSystem:FileSystem") == []
+    assert "file_system_id" not in made.result
+
+
+def test_jobs_know_both_kinds_of_pools_and_the_queue_fills_own_servers_first():
+    made = recording(**changed())
+    pools = made.result["jobs"]["pools"]
+    assert {name: (each.get("gpu"), each.get("place")) for name, each in pools.items()} == {
+        "v100": ("V100", "onprem"),
+        "titan": ("TITAN-V", "onprem"),
+        "rented": (None, None),
+    }
+    (queue,) = [each for each in made.resources if each.type.endswith(":ClusterQueue")]
+    flavors = queue.inputs["spec"]["resourceGroups"][0]["flavors"]
+    gpus = [(each["name"].removeprefix("dev-queue-"), each["resources"][0]["nominalQuota"]) for each in flavors]
+    assert gpus == [("titan", "2"), ("v100", "8"), ("rented", "8"), ("cpu", "0")]
+    labels = {
+        each.name: each.inputs["spec"].get("nodeLabels", {}) for each in made.resources if "ResourceFlavor" in each.type
+    }
+    pools_of = {name.removeprefix("dev-queue-flavor-"): each.get("gpufleet.dev/pool") for name, each in labels.items()}
+    assert pools_of == {"titan": "dev-titan", "v100": "dev-v100", "rented": "dev-rented", "cpu": None}
+    plugin = made.one("kubernetes:apps/v1:DaemonSet").inputs["spec"]["template"]["spec"]
+    assert "lab" in {toleration["key"] for toleration in plugin["tolerations"]}
+
+
+def test_a_server_more_changes_nothing_but_the_number_that_may_register():
+    more = OWN["pools"] | {"v100": V100 | {"nodes": ["gpu-1", "gpu-2", "gpu-4"]}}
+    before = {each.name: each.inputs for each in recording(**changed()).resources if each.custom}
+    after = {each.name: each.inputs for each in recording(**changed(pools=more)).resources if each.custom}
+    assert before.keys() == after.keys()
+    different = {name for name in before if before[name] != after[name]}
+    assert different == {"dev-own-servers-activation", "dev-queue-quota-training"}
+
+
+REFUSED = {
+    "ranges that overlap the VPC": (
+        changed(networks={"nodes": ["10.0.4.0/24"]}),
+        "dev: own_servers.networks.nodes=10.0.4.0/24: overlaps vpc_cidr=10.0.0.0/16; give each a range of its own "
+        "[aws-hybrid-ranges-apart]",
+    ),
+    "ranges that overlap each other": (
+        changed(networks={"nodes": ["10.80.0.0/24"], "pods": ["10.80.0.0/16"]}),
+        "dev: own_servers.networks.pods=10.80.0.0/16: overlaps own_servers.networks.nodes=10.80.0.0/24; give each a "
+        "range of its own [aws-hybrid-ranges-apart]",
+    ),
+    "both kinds of credentials": (
+        changed(credentials="ssm", certificate_authority="-----BEGIN CERTIFICATE-----"),
+        "dev-own-servers: certificate_authority=given: is of no use with credentials=ssm, and both kinds at once are "
+        "not supported; leave it out, or set credentials=roles-anywhere [aws-hybrid-credentials]",
+    ),
+    "another spelling of a GPU": (
+        changed(pools={"v100": V100 | {"gpu": "v-100"}}),
+        "dev-v100: gpu=v-100: is another spelling than the catalog's, so that jobs see two models; use V100 "
+        "[any-node-gpu]",
+    ),
+    "a pool's name in the cloud too": (
+        changed(pools={"rented": V100}),
+        "dev: own_servers.pools=rented: is a name of gpufleet:pools too; give one of them another name "
+        "[any-pool-name-once]",
+    ),
+    "a server in two pools": (
+        changed(pools={"v100": V100, "titan": TITAN | {"nodes": ["gpu-2"]}}),
+        "dev: nodes=gpu-2: is in pools v100 and titan; leave it in one of them [any-node-pool]",
+    ),
+    "an EFS that no own server mounts": (
+        changed() | {"files": {"throughput": "bursting"}},
+        "dev: files=[throughput]: shapes an EFS, which pods on own servers cannot mount, and none is made; leave it "
+        "out: own_servers.nfs holds the files of every job [aws-own-servers-files]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_is_refused_before_anything_is_made(case):
+    changes, line = REFUSED[case]
+    assert line in refusal(program(**changes), preview=True)
+
+
+@pytest.mark.parametrize("site", ["10.100.5.0/24", "172.20.5.0/24"])
+def test_a_site_where_eks_may_put_its_services_chooses_their_range(site, monkeypatch):
+    warned: list[str] = []
+    monkeypatch.setattr("pulumi.log.warn", lambda message, *_, **__: warned.append(message))
+    recording(**changed(networks={"nodes": [site], "pods": ["10.81.0.0/16"]}))
+    assert any("which EKS may choose" in line for line in warned)
+    warned.clear()
+    made = recording(
+        **changed(networks={"nodes": [site], "pods": ["10.81.0.0/16"]}), cluster={"service_cidr": "10.200.0.0/16"}
+    )
+    assert made.one(CLUSTER).inputs["kubernetesNetworkConfig"] == {"serviceIpv4Cidr": "10.200.0.0/16"}
+    assert not [line for line in warned if "service" in line]
+
+
+@pytest.mark.parametrize(
+    ("services", "lines"),
+    [
+        (
+            "10.80.0.0/16",
+            [
+                "dev: own_servers.networks.nodes=10.80.0.0/24: overlaps service_cidr=10.80.0.0/16; give each a range "
+                "of its own [aws-hybrid-ranges-apart]"
+            ],
+        ),
+        (
+            "10.0.0.0/16",
+            [
+                "dev-cluster: service_cidr=10.0.0.0/16: overlaps vpc_cidr=10.0.0.0/16; give each a range of its own "
+                "[aws-cluster-services-apart]"
+            ],
+        ),
+    ],
+)
+def test_a_range_of_services_that_is_taken_is_refused(services, lines):
+    assert refusal(program(**changed(), cluster={"service_cidr": services}), preview=True) == lines
+
+
+def test_an_activation_that_has_ended_is_refused():
+    lines = refusal(program(**changed(activation_expires="2026-01-31")), preview=True)
+    (line,) = [each for each in lines if "aws-hybrid-activation-expires" in each]
+    assert line.startswith("dev-own-servers: activation_expires=2026-01-31: has passed, so no server can join")
+
+
+def test_pods_on_own_servers_have_a_network_of_their_own():
+    (cilium,) = recording(**changed()).of("gpufleet-kubernetes:index:Cilium")
+    assert cilium.name == "dev-cilium"
+    lines = refusal(program(**changed(networks={"nodes": ["10.80.0.0/24"]})), preview=True)
+    assert lines == ["dev-cilium: pod_cidrs=[]: is empty; give at least one range [any-argument-not-empty]"]
+    outside = {"networks": {"nodes": ["10.80.0.0/24"]}, "cilium": {"pod_cidrs": ["10.81.0.0/16"]}}
+    assert recording(**changed(**outside)).one("kubernetes:helm.sh/v3:Release", "dev-cilium-release")
+
+
+LINK = {"kind": "vpn", "customer_address": "203.0.113.9", "customer_asn": 65010}
+
+
+def test_a_line_leads_to_the_servers_from_every_private_subnet():
+    made = recording(**changed(), link=LINK)
+    tables = made.inputs("aws:ec2/vpnGatewayRoutePropagation:VpnGatewayRoutePropagation")
+    assert len(tables) == 3
+    assert {each["routeTableId"] for each in tables.values()} == {
+        f"dev-network-private-use1-az{number}-routes-id" for number in (1, 2, 3)
+    }
+    assert {"link_addresses", "link_device_configuration"} <= made.result.keys()
+
+
+def test_a_fault_of_the_networks_is_said_once_for_servers_and_line():
+    apart = {"nodes": ["10.0.4.0/24"], "pods": ["10.81.0.0/16"]}
+    lines = refusal(program(**changed(networks=apart), link=LINK), preview=True)
+    assert [line.rpartition("[")[2] for line in lines] == ["aws-hybrid-ranges-apart]"]
+    lines = refusal(program(link=LINK), preview=True)
+    assert lines == [
+        "dev-link: site_cidrs=[]: is empty; give at least one range of the own network [any-argument-not-empty]"
+    ]
+
+
+def test_without_own_servers_nothing_of_them_is_made():
+    assert "own_servers" not in CONFIG
+    made = recording()
+    assert "remoteNetworkConfig" not in made.one(CLUSTER).inputs
+    assert made.of("aws:ssm/activation:Activation") == []
+
+
+@pytest.mark.parametrize(
+    ("more", "reached"), [({}, False), ({"line": True}, True)], ids=["no line", "a line of others' making"]
+)
+def test_jobs_know_from_where_the_files_are_not_reached(more, reached):
+    pools = recording(**changed(**more)).result["jobs"]["pools"]
+    assert {name: each.get("reaches_files", True) for name, each in pools.items()} == {
+        "v100": True,
+        "titan": True,
+        "rented": reached,
+    }

@@ -1,0 +1,21 @@
+"""Sphinx's configuration. Nothing in a page comes from the net, and it reads from a folder as from a web server."""
+
+from importlib import metadata
+
+project = "gpufleet"
+release = metadata.version("gpufleet")
+copyright = "the authors of gpufleet, Apache-2.0"
+extensions = ["myst_parser"]
+root_doc = "README"
+html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_title = f"gpufleet {release}"
+html_show_sourcelink = False
+html_copy_source = False
+html_use_index = False
+# Anchors of headings as code hosts make them.
+myst_heading_anchors = 4
+highlight_language = "text"
+# A guide shows excerpts: a lexer that does not know one shows it plainly.
+suppress_warnings = ["misc.highlighting_failure"]
