@@ -5,6 +5,7 @@ messages are JSON with a zero byte behind each, to the browser on descriptor 3 a
 """
 
 import base64
+import contextlib
 import json
 import os
 import select
@@ -16,6 +17,12 @@ from typing import Any
 
 SECONDS = 60
 """For one answer of the browser, on a machine that is busy."""
+BETWEEN_PAGES = "Inspected target navigated or closed"
+"""What a question gets for answer that was under way when its page gave place to another."""
+
+
+class PageLeft(Exception):
+    """The page has gone while it was asked; ask the next one."""
 
 
 class Chromium:
@@ -68,7 +75,11 @@ class Chromium:
         os.close(self._out)
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """Call a method and wait for its answer; events in between are dropped."""
+        """Call a method and wait for its answer; events in between are dropped.
+
+        Raises:
+            PageLeft: The page gave place to another before it could answer.
+        """
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": params}
         if self._session:
@@ -77,6 +88,8 @@ class Chromium:
         while True:
             answer = self._read()
             if answer.get("id") == self._number:
+                if answer.get("error", {}).get("message") == BETWEEN_PAGES:
+                    raise PageLeft(method)
                 assert "error" not in answer, answer
                 result: dict[str, Any] = answer["result"]
                 return result
@@ -87,15 +100,23 @@ class Chromium:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.ask("Emulation.setEmulatedMedia", features=[scheme])
         self.ask("Page.navigate", url=file.resolve().as_uri())
-        until = time.monotonic() + SECONDS
-        while self.evaluate("document.readyState + ' ' + location.protocol") != "complete file:":
-            assert time.monotonic() < until, "the page does not load"
+        self.until("document.readyState == 'complete' && location.protocol == 'file:'")
 
     def evaluate(self, script: str) -> Any:
         """The value of an expression in the page."""
         answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
+
+    def until(self, script: str) -> Any:
+        """The first value of an expression that is true, in this page or in one that takes its place meanwhile."""
+        end = time.monotonic() + SECONDS
+        while True:
+            with contextlib.suppress(PageLeft):
+                if value := self.evaluate(script):
+                    return value
+            assert time.monotonic() < end, f"never true: {script}"
+            time.sleep(0.05)
 
     def picture(self, file: Path) -> None:
         """A screenshot of the window, as PNG."""
