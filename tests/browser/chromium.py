@@ -17,7 +17,11 @@ from typing import Any
 
 SECONDS = 60
 """For one answer of the browser, on a machine that is busy."""
-BETWEEN_PAGES = "Inspected target navigated or closed"
+BETWEEN_PAGES = {
+    "Inspected target navigated or closed",
+    "Cannot find default execution context",
+    "Execution context was destroyed.",
+}
 """What a question gets for answer that was under way when its page gave place to another."""
 
 
@@ -88,7 +92,7 @@ class Chromium:
         while True:
             answer = self._read()
             if answer.get("id") == self._number:
-                if answer.get("error", {}).get("message") == BETWEEN_PAGES:
+                if answer.get("error", {}).get("message") in BETWEEN_PAGES:
                     raise PageLeft(method)
                 assert "error" not in answer, answer
                 result: dict[str, Any] = answer["result"]

@@ -104,6 +104,6 @@ def test_command_in_a_pod_runs_where_it_was_told_to_with_its_input_and_exit_code
     program = str(programs()["kubectl"].executable)
     kubectl = [program, f"--kubeconfig={plane.kubeconfig}", f"--namespace={namespace}", "exec", "-i", "worker", "--"]
     command = [*kubectl, "sh", "-c", "cat > got; wc -c < got; exit 5"]
-    done = subprocess.run(command, input="x" * 100_000, capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(command, input="x" * 100_000, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout.strip()) == (5, "100000")
     assert (tmp_path / "got").stat().st_size == 100_000

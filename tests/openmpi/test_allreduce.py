@@ -113,7 +113,7 @@ def test_nothing_is_left_behind(tmp_path: Path, ending: str):
         assert all(Path("/proc", pid).exists() for pid in pids)
         started.kill()
     started.wait(timeout=60)
-    end = time.monotonic() + 10
+    end = time.monotonic() + SECONDS
     while any(Path("/proc", pid).exists() for pid in pids) and time.monotonic() < end:
         time.sleep(0.05)
     assert not [pid for pid in pids if Path("/proc", pid).exists()]

@@ -116,7 +116,7 @@ def test_a_kill_at_any_moment_leaves_checkpoints_that_can_be_read(example: Examp
                 break
         time.sleep(0.07 * moment)
         started.kill()
-        rest = started.communicate(timeout=20)[0]
+        rest = started.communicate(timeout=SECONDS)[0]
         assert "cannot be read" not in rest
         names = sorted((example.folder / "checkpoints").glob("step-*.pt"))
         assert len(names) in (1, 2, 3)

@@ -255,7 +255,7 @@ def test_process_ends_with_its_engine(plugin):
     # The plugin holds the other end of stderr, so this only returns when the plugin has ended as well.
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(engine), *command],
-        env=environment, capture_output=True, text=True, check=True, timeout=30,
+        env=environment, capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
     assert int(done.stdout) > 0
     assert done.stderr == ""
