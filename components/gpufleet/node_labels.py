@@ -8,7 +8,8 @@ from gpufleet.pool import Taint
 GPU_TAINT: Taint = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
 """Keeps pods without GPUs off GPU nodes. The NVIDIA and EFA device plugins tolerate it as their charts come."""
 
-_KUBERNETES_EFFECT = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+"""A taint's effect as Kubernetes spells it, by the spelling of pools, which is EKS's."""
 
 PREFIX = "gpufleet.dev/"
 OBJECT_LABELS = ("environment", "owner", "project", "purpose", "expires-at", "grace")
@@ -40,7 +41,7 @@ def node_labels(
 
 def kubernetes_taints(taints: Iterable[Taint]) -> dict[str, str]:
     """Taints as the kubelet and the autoscaler write them: key to ``value:NoSchedule``."""
-    return {taint["key"]: f"{taint.get('value', '')}:{_KUBERNETES_EFFECT[taint['effect']]}" for taint in taints}
+    return {taint["key"]: f"{taint.get('value', '')}:{EFFECTS[taint['effect']]}" for taint in taints}
 
 
 def label_value(text: str) -> str:

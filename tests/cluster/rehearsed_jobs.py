@@ -85,6 +85,16 @@ class Rehearsed:
         wait_until(f"{name} runs", lambda: len(self.places(name)) == workers, PATIENCE_SECONDS)
         return self.places(name)
 
+    def held(self, name: str, reason: str) -> None:
+        """Wait until `gpufleet jobs status` says why it does not start."""
+
+        def told() -> bool:
+            text, said, code = self.jobs("status", name)
+            assert code == 0, said
+            return reason in text
+
+        wait_until(f"{name} is held", told, PATIENCE_SECONDS)
+
     def cancel(self, *names: str) -> None:
         for name in names:
             _, said, code = self.jobs("cancel", name)

@@ -76,6 +76,28 @@ def test_a_job_goes_on_to_the_cloud_when_own_servers_are_taken(lab: Rehearsed) -
     lab.cancel("first", "second")
 
 
+def test_a_stopped_pool_is_given_to_no_job_until_it_is_started(lab: Rehearsed) -> None:
+    anywhere = ("--workers", "1", "--gpu", "A10G", "--place", "any")
+    lab.start("holds", *anywhere)
+    assert [server_of(lab, node) for node in lab.placed("holds", 1)] == ["gpu-3"]
+    stopped, said, code = lab.inside("gpufleet", "stop", lab.environment)
+    assert code == 0, said
+    assert "\nstopped: hybrid-rented-nodes; its queue gives them to no job\n" in stopped
+
+    # Not to the cloud, where it would wait for nodes that do not come: it gets the own server that is free again.
+    lab.start("returns", *anywhere)
+    lab.held("returns", "flavor hybrid-queue-rented is stopped")
+    lab.cancel("holds")
+    assert [server_of(lab, node) for node in lab.placed("returns", 1)] == ["gpu-3"]
+    lab.start("goes", *anywhere)
+    lab.held("goes", "flavor hybrid-queue-rented is stopped")
+    _, said, code = lab.inside("gpufleet", "stop", lab.environment, "--undo")
+    assert code == 0, said
+    (rented,) = lab.placed("goes", 1)
+    assert lab.labels(rented)["place"] == "cloud"
+    lab.cancel("returns", "goes")
+
+
 def test_a_server_is_added_by_its_script_and_the_others_do_not_notice(lab: Rehearsed) -> None:
     before = listed(lab)
     uids = {name: lab.node(row["node"])["metadata"]["uid"] for name, row in before.items() if row["server"]}

@@ -28,8 +28,8 @@ _SHOWN = 12
 def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
     """Scale ENVIRONMENT's GPU pools to 0 and say what still costs money. Jobs on their nodes end; data stays.
 
-    An `up` of these pools alone; anything else in the program or its configuration waits for yours. The next ordinary
-    `up` takes it back, as does --undo. On AWS Batch, jobs that run may end by themselves.
+    An `up` of these pools, and of their flavors in a queue; anything else in the program or its configuration waits for
+    yours. The next ordinary `up` takes it back, as does --undo. On AWS Batch, jobs that run may end by themselves.
 
     \b
     gpufleet stop aws-dev --dry-run
@@ -41,11 +41,12 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
     from gpufleet.engine import Engine
     from gpufleet.fleet.own_nodes import own_gpus
     from gpufleet.fleet.stopped_pool import is_stopped
-    from gpufleet.fleet.stopping_up import bring, gpu_pools, still_as_they_were
+    from gpufleet.fleet.stopping_up import bring, flavors_of, gpu_pools, still_as_they_were, tell_queue
 
     engine = Engine(program.resolve())
     state, plan = _there(engine, environment)
     pools, others = gpu_pools(plan)
+    flavors = flavors_of(plan, pools)
     own = bool(own_gpus(state))
     if not pools and not others:
         raise UserError(
@@ -56,7 +57,8 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
     if undo:
         # One that runs has the autoscaler's nodes, and keeps them.
         pools, others = [pool for pool in pools if is_stopped(pool.resource.type, pool.resource.inputs)], []
-        if not pools:
+        flavors = [each for each in flavors if is_stopped(each.type, each.inputs)]
+        if not pools and not flavors:
             raise UserError(f"{environment}: none of its GPU pools is stopped")
     if pools and not dry_run:
         bring(engine, state, pools, stop=not undo)
@@ -66,17 +68,23 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
                 f"{environment}: its program made {', '.join(left)} as always; call "
                 "gpufleet.stopping.stop_pools_if_asked() in it, before its first resource"
             )
+    queue_told = dry_run or tell_queue(engine, state, flavors, stop=not undo)
     done = "would be stopped" if dry_run else "started" if undo else "stopped"
-    click.echo(f"{done}: {', '.join(pool.resource.name for pool in pools) or 'none'}")
+    queue = "; its queue gives them to no job" if flavors and queue_told and not undo else ""
+    click.echo(f"{done}: {', '.join(pool.resource.name for pool in pools) or 'none'}{queue}")
     if not undo:
         _say_costs(state, plan, pools)
         if own:
             click.echo("own servers are not stopped, nor the jobs on them")
+    if not queue_told:
+        so = "no job is given to a pool that runs again" if undo else "a job may be given to a stopped pool"
+        names = ", ".join(each.name for each in flavors)
+        click.echo(f"Error: {names}: its `up` failed, for the reason above, so {so}; run this again", err=True)
     for pool in others:
         click.echo(
             f"Error: {pool.resource.name}: a {pool.kind} is not stopped by this; do it by its own means", err=True
         )
-    return 1 if others else 0
+    return 1 if others or not queue_told else 0
 
 
 def _there(engine: "Engine", environment: str) -> "tuple[StackState, Plan]":

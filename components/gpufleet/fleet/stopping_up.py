@@ -1,4 +1,4 @@
-"""The `up` of a stack's GPU pools alone, stopped or started, and what costs money whatever they do."""
+"""The `up` of nothing but a stack's GPU pools, stopped or started, and what costs money whatever they do."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,10 +9,14 @@ from gpufleet.engine import Engine
 from gpufleet.errors import UserError
 from gpufleet.fleet.environment import plan_of_state
 from gpufleet.fleet.stack_state import StackState
-from gpufleet.fleet.stopped_pool import SCHEDULE, VARIABLES, can_stop, is_stopped
+from gpufleet.fleet.stopped_pool import SCHEDULE, VARIABLES, can_stop, is_flavor, is_stopped
+from gpufleet.node_labels import PREFIX
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.pools import planned_pools
 from gpufleet.plan.resource import Plan, Resource
+from gpufleet.plan.values import at
+
+_POOL = f"{PREFIX}pool"
 
 
 def gpu_pools(plan: Plan) -> tuple[list[PlannedPool], list[PlannedPool]]:
@@ -28,6 +32,18 @@ def schedules_of(plan: Plan, pools: Sequence[PlannedPool]) -> list[Resource]:
     return [each for each in plan.of_type(SCHEDULE) if each.parent in parents]
 
 
+def flavors_of(plan: Plan, pools: Sequence[PlannedPool]) -> list[Resource]:
+    """What a queue knows of these pools: the flavors of Kueue for nodes with the label of one of them.
+
+    A flavor that names no pool may be for other nodes too, and is not among them.
+    """
+    # Of a node group of EKS, and of an agent pool of AKS.
+    paths = [("labels", _POOL), ("nodeLabels", _POOL)]
+    names = {at(pool.resource.inputs, *path) for pool in pools for path in paths} - {None}
+    flavors = [each for each in plan.resources if is_flavor(each.type)]
+    return [each for each in flavors if at(each.inputs, "spec", "nodeLabels", _POOL) in names]
+
+
 def bring(engine: Engine, state: StackState, pools: Sequence[PlannedPool], *, stop: bool) -> None:
     """Stop pools, or start them again, by an `up` of nothing but them, after a look at how many nodes they have.
 
@@ -35,11 +51,25 @@ def bring(engine: Engine, state: StackState, pools: Sequence[PlannedPool], *, st
     Errors: UserError when the `up` fails.
     """
     resources = [*(pool.resource for pool in pools), *schedules_of(plan_of_state(state), pools)]
+    if not _up(engine, state, resources, "--refresh", stop=stop):
+        raise UserError(f"{state.name}: the `up` of its GPU pools failed, for the reason above; they may still run")
+
+
+def tell_queue(engine: Engine, state: StackState, flavors: Sequence[Resource], *, stop: bool) -> bool:
+    """Have a queue give stopped pools to no job, or to jobs again; whether that went well.
+
+    An `up` of the pools' flavors, after that of the pools: it needs the cluster to answer, and nodes cost money whether
+    it does or not.
+    """
+    return not flavors or _up(engine, state, flavors, stop=stop)
+
+
+def _up(engine: Engine, state: StackState, resources: Sequence[Resource], *options: str, stop: bool) -> bool:
+    """Whether an `up` of nothing but these, stopped or as the program has them, went well."""
     names = "\n".join(each.name for each in resources)
     told = replace(engine, environment={**engine.environment, VARIABLES[stop]: names})
     targets = [word for each in resources for word in ("--target", each.urn)]
-    if told.up(state.name, "--refresh", *targets) != 0:
-        raise UserError(f"{state.name}: the `up` of its GPU pools failed, for the reason above; they may still run")
+    return told.up(state.name, *options, *targets) == 0
 
 
 def still_as_they_were(plan: Plan, pools: Sequence[PlannedPool], *, stop: bool) -> list[str]:

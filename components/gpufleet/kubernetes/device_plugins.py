@@ -8,18 +8,18 @@ import pulumi
 
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.release import chart_release
+from gpufleet.node_labels import EFFECTS
 from gpufleet.ordering import after
 from gpufleet.pool import Taint
 
 NAMESPACE = "kube-system"
 """Default namespace of the plugins: it allows hostPath volumes, and priority system-node-critical."""
-_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 
 
 def tolerations(taints: Sequence[Taint]) -> list[dict[str, str]]:
     """Tolerations of the taint of GPU nodes and of a pool's other taints, whatever their values."""
     own = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-    others = [{"key": each["key"], "operator": "Exists", "effect": _EFFECTS[each["effect"]]} for each in taints]
+    others = [{"key": each["key"], "operator": "Exists", "effect": EFFECTS[each["effect"]]} for each in taints]
     return [own, *others]
 
 

@@ -13,11 +13,14 @@ from gpufleet.engine import Engine
 from gpufleet.fleet.environment import environment_of, plan_of_state
 from gpufleet.fleet.stack_state import StackState
 from gpufleet.fleet.stopped_pool import can_stop, is_stopped, stopped
-from gpufleet.fleet.stopping_up import gpu_pools, lines_without_nodes, still_as_they_were
+from gpufleet.fleet.stopping_up import flavors_of, gpu_pools, lines_without_nodes, still_as_they_were
 
 SIZES = {"minSize": 1, "desiredSize": 2, "maxSize": 4}
 GPU = {"effect": "NO_SCHEDULE", "key": "nvidia.com/gpu", "value": "present"}
 STOPPED = {"key": "gpufleet.dev/stopped", "value": "true", "effect": "NO_SCHEDULE"}
+FLAVOR = "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor"
+RENTED = {"gpufleet.dev/pool": "dev-trainers", "gpufleet.dev/place": "cloud"}
+ON_GPUS = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
 ZERO = {"fixedScale": {"targetLowPriorityNodes": 0, "targetDedicatedNodes": 0}}
 CASES = {
     "aws:eks/nodeGroup:NodeGroup": (
@@ -41,6 +44,16 @@ CASES = {
         {"count": 0, "enableAutoScaling": False, "vmSize": "x"},
     ),
     "azure-native:containerservice/v20240801:AgentPool": ({"count": 3}, {"count": 0, "enableAutoScaling": False}),
+    FLAVOR: (
+        {"metadata": {"name": "rented"}, "spec": {"nodeLabels": RENTED, "nodeTaints": [ON_GPUS]}},
+        {
+            "metadata": {"name": "rented"},
+            "spec": {
+                "nodeLabels": RENTED,
+                "nodeTaints": [ON_GPUS, {"key": "gpufleet.dev/stopped", "value": "true", "effect": "NoSchedule"}],
+            },
+        },
+    ),
     "azure-native:batch:Pool": ({"scaleSettings": {"autoScale": {"formula": "f"}}}, {"scaleSettings": ZERO}),
 }
 
@@ -56,7 +69,13 @@ def test_stopped_pool_has_no_node_and_is_known_as_such(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", ["aws:autoscaling/group:Group", "azure-native:compute:VirtualMachineScaleSet", "batch:Pool"]
+    "kind",
+    [
+        "aws:autoscaling/group:Group",
+        "azure-native:compute:VirtualMachineScaleSet",
+        "batch:Pool",
+        "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue",
+    ],
 )
 def test_other_pools_are_not_touched(kind: str) -> None:
     assert not can_stop(kind)
@@ -70,6 +89,26 @@ def test_pool_of_another_program_without_its_number_is_not_stopped(kind: str) ->
 
 
 Eks = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("labels", ["rented"]), ("nodeLabels", ["rented"]), ("tags", [])],
+    ids=["eks", "aks", "neither"],
+)
+def test_flavor_of_a_stopped_pool_is_known_by_the_label_of_its_nodes(
+    eks: Eks, resource: Callable[..., dict[str, Any]], words: str, found: list[str]
+) -> None:
+    resources = eks("dev")
+    resources[2]["inputs"][words] = RENTED
+    for name, pool in [("rented", {"gpufleet.dev/pool": "dev-trainers"}), ("own", {"gpufleet.dev/pool": "dev-v100"})]:
+        resources.append(resource("dev", FLAVOR, name, {"spec": {"nodeLabels": pool}}))
+    resources.append(resource("dev", FLAVOR, "any", {"spec": {"nodeLabels": {"gpufleet.dev/place": "cloud"}}}))
+    resources.append(resource("dev", FLAVOR, "launchers", {"spec": {}}))
+    plan = plan_of_state(StackState("dev", "training", resources))
+    pools, _ = gpu_pools(plan)
+    assert [each.name for each in flavors_of(plan, pools)] == found
+    assert flavors_of(plan, []) == []
 
 
 def test_control_plane_still_costs_and_the_pool_does_not(eks: Eks) -> None:
@@ -150,3 +189,53 @@ def test_own_cluster_has_nothing_to_stop_but_gpus(stop: Callable[..., Result], o
         "Error: dev: has no GPU pool; `gpufleet ps` lists what there is\n",
     )
     assert "own servers" not in stop(eks("dev")).output
+
+
+def test_queue_that_cannot_be_told_keeps_no_pool_running_and_is_told_the_next_time(
+    monkeypatch: pytest.MonkeyPatch, eks: Eks, resource: Callable[..., dict[str, Any]]
+) -> None:
+    """The engine is played: it does what the program does with the pools it is told of, while the cluster is away."""
+    resources = [*eks("dev"), resource("dev", FLAVOR, "rented", {"spec": {"nodeLabels": RENTED}})]
+    resources[2]["inputs"]["labels"] = RENTED
+    as_written = {each["urn"]: each["inputs"] for each in resources}
+    ups: list[tuple[str, list[str], tuple[str, ...]]] = []
+    answers = [False]
+
+    def up(engine: Engine, stack: str, *options: str) -> int:
+        (variable,) = {"GPUFLEET_STOP", "GPUFLEET_START"} & engine.environment.keys()
+        names = engine.environment[variable]
+        targets = [each for each in resources if each["urn"] in options]
+        ups.append((variable, names.splitlines(), tuple(each for each in options if not each.startswith("urn:"))))
+        if any(each["type"] == FLAVOR for each in targets) and not answers[0]:
+            return 255
+        for each in targets:
+            stop = variable == "GPUFLEET_STOP" and each["urn"].rsplit("::")[-1] in names.splitlines()
+            each["inputs"] = stopped(each["type"], as_written[each["urn"]]) if stop else as_written[each["urn"]]
+        return 0
+
+    monkeypatch.setattr(Engine, "state", lambda self, stack: resources)
+    monkeypatch.setattr(Engine, "config", lambda self, stack: {})
+    monkeypatch.setattr(Engine, "up", up)
+
+    def run(*words: str) -> tuple[int, str, str]:
+        ups.clear()
+        done = CliRunner().invoke(main, ["stop", "dev", *words])
+        return done.exit_code, done.stdout.splitlines()[0] if done.stdout else "", done.stderr
+
+    so = "a job may be given to a stopped pool"
+    told = f"Error: rented: its `up` failed, for the reason above, so {so}; run this again\n"
+    assert run() == (1, "stopped: trainers", told)
+    assert ups == [
+        ("GPUFLEET_STOP", ["trainers"], ("--refresh", "--target")),
+        ("GPUFLEET_STOP", ["rented"], ("--target",)),
+    ]
+    answers[0] = True
+    assert run() == (0, "stopped: trainers; its queue gives them to no job", "")
+    answers[0] = False
+    told = told.replace(so, "no job is given to a pool that runs again")
+    assert run("--undo") == (1, "started: trainers", told)
+    answers[0] = True
+    assert run("--undo") == (0, "started: none", "")
+    assert ups == [("GPUFLEET_START", ["rented"], ("--target",))]
+    assert run("--undo") == (1, "", "Error: dev: none of its GPU pools is stopped\n")
+    assert {each["urn"]: each["inputs"] for each in resources} == as_written

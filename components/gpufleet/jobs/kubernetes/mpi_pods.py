@@ -7,6 +7,7 @@ from gpufleet.catalog import azure
 from gpufleet.jobs.kubernetes.first_process import worker_process
 from gpufleet.jobs.kubernetes.pod_user import PodUser, pod_user
 from gpufleet.jobs.mpi_ssh import SSH_PORT, sshd_command
+from gpufleet.node_labels import EFFECTS
 from gpufleet.users.user import User
 
 EFA = "vpc.amazonaws.com/efa"
@@ -26,7 +27,6 @@ Sources: github.com/kubernetes/autoscaler cluster-autoscaler/FAQ.md, karpenter.s
 
 _USER = 1000
 _GRACE, _GRACE_AZURE = 100, 25
-_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 
 
 def user_of(args: Mapping[str, Any]) -> int:
@@ -128,7 +128,7 @@ def _tolerations(args: Mapping[str, Any]) -> list[dict[str, str]]:
     taints = [{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}]
     for taint in args.get("tolerations", ()):
         match = {"operator": "Equal", "value": taint["value"]} if taint.get("value") else {"operator": "Exists"}
-        taints.append({"key": taint["key"], **match, "effect": _EFFECTS[taint["effect"]]})
+        taints.append({"key": taint["key"], **match, "effect": EFFECTS[taint["effect"]]})
     return taints
 
 

@@ -13,12 +13,17 @@ _TOO_LARGE = re.compile(
 _NO_PLACE = re.compile(r'(?P<who>pod set \S+): Flavor "\S+" does not support TopologyAwareScheduling$')
 """All that is left to say when every flavor with a topology was tried before: Kueue forgets why these did not fit."""
 
+_STOPPED = re.compile(r"untolerated taint \{gpufleet[.]dev/stopped [^}]*\} in flavor ([^\s,]+)")
+"""By the taint that `gpufleet stop` gives to the flavor of a pool."""
+
 
 def queue_words(message: str) -> str:
     """What a workload's condition QuotaReserved says, without the flavors of which the team has nothing at all.
 
-    What is too large for ever is said as a sum with the quota; all else stays as Kueue has it.
+    What is too large for ever is said as a sum with the quota, and a stopped pool as such; all else stays as Kueue has
+    it.
     """
+    message = _STOPPED.sub(r"flavor \1 is stopped (`gpufleet stop ENV --undo`)", message)
     message = _NO_PLACE.sub(r"\g<who>: no place of the topology has room for all of it", message)
     some = _shortened(message, with_nothing=False)
     return _shortened(message, with_nothing=True) if some.endswith(":") else some

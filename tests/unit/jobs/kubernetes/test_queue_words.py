@@ -43,6 +43,12 @@ def too_large(flavor: str, most: int, before: int = 0) -> str:
             + ", insufficient unused quota for nvidia.com/gpu in flavor gpus-near, 4 more needed",
             BEGIN + "insufficient unused quota for nvidia.com/gpu in flavor gpus-near, 4 more needed",
         ),
+        (
+            BEGIN + "untolerated taint {gpufleet.dev/stopped true NoSchedule <nil>} in flavor gpus-near, untolerated "
+            "taint {own true NoSchedule <nil>} in flavor gpus-far",
+            BEGIN + "flavor gpus-near is stopped (`gpufleet stop ENV --undo`), untolerated "
+            "taint {own true NoSchedule <nil>} in flavor gpus-far",
+        ),
     ],
 )
 def test_queue_words(message: str, words: str) -> None:
