@@ -5,6 +5,7 @@ import json
 import uuid
 from typing import cast
 
+import pulumi
 import pytest
 from azure_place import HERE, PLACE, SUBSCRIPTION, TAGS, known
 from recorder import UNKNOWN, Recording, Secret, construct, refusal
@@ -166,7 +167,7 @@ def test_a_first_preview_asks_azure_nothing() -> None:
     """Where it asks, the mocks without answers fail, as in the update."""
     args = cast(ClusterArgs, {**PLACE, "version": "1.36", "subnet_id": SUBNET, "admins": {"ops": OPS}})
     construct(lambda: Cluster("aks", args), True, COMPUTED)
-    with pytest.raises(Exception, match=CREDENTIALS):
+    with pytest.raises(pulumi.RunError, match=f"^[^\n]*: the kubeconfig cannot be read: [^\n]*{CREDENTIALS}[^\n]*$"):
         construct(lambda: Cluster("aks", args), False, COMPUTED)
 
 

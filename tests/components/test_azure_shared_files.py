@@ -135,6 +135,13 @@ def test_outputs(preview: bool) -> None:
     }
 
 
+def test_a_key_that_azure_does_not_tell_is_one_line() -> None:
+    args = cast(SharedFilesArgs, {**PLACE, "client_subnet_ids": {"nodes": NODES}, "shared_keys": True})
+    wanted = "^[^\n]*: the key of the storage account cannot be read: [^\n]*listStorageAccountKeys[^\n]*$"
+    with pytest.raises(pulumi.RunError, match=wanted):
+        construct(lambda: SharedFiles("azure-dev-files", args), False, COMPUTED)
+
+
 def test_the_key_is_a_secret_and_only_with_shared_keys(preview: bool) -> None:
     recording = build(preview, shared_keys=True)
     assert recording.inputs(ACCOUNT) == {"azuredevfiles": expected_account(allowSharedKeyAccess=True)}

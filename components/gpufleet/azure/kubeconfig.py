@@ -1,12 +1,13 @@
-"""A kubeconfig for an AKS cluster: the one place of the Azure components that asks Azure (decision 12)."""
+"""A kubeconfig for an AKS cluster, made of what Azure says of it (decision 12)."""
 
 import base64
 import json
-from typing import cast
 
 import pulumi
 import yaml
 from pulumi_azure_native import containerservice
+
+from gpufleet.azure.asked import asked
 
 AKS_SERVER = "6dae42f8-4368-4678-94ff-3960e28e3630"
 """The application of Microsoft Entra ID that stands for the API servers of all AKS clusters
@@ -18,14 +19,19 @@ def cluster_kubeconfig(
 ) -> pulumi.Output[str]:
     """The cluster's kubeconfig, a secret. Nothing is asked before the cluster is there: not in a first preview.
 
-    Who runs this needs the right listClusterUserCredential, which a Contributor has. Errors: as `kubeconfig`.
+    Who runs this needs the right listClusterUserCredential, which a Contributor has. Errors: as `asked`.
     """
+
+    def ask(group: str, name: str) -> str:
+        opts = pulumi.InvokeOptions(parent=parent)
+        listed = containerservice.list_managed_cluster_user_credentials(
+            resource_group_name=group, resource_name=name, opts=opts
+        )
+        return kubeconfig(listed.kubeconfigs[0].value)
+
     # No engine knows an id before the resource is made, unlike a name that the program gives.
-    name = pulumi.Output.all(cluster.name, cluster.id).apply(lambda known: cast(str, known[0]))
-    listed = containerservice.list_managed_cluster_user_credentials_output(
-        resource_group_name=resource_group_name, resource_name=name, opts=pulumi.InvokeOutputOptions(parent=parent)
-    )
-    return pulumi.Output.secret(listed.apply(lambda answer: kubeconfig(answer.kubeconfigs[0].value)))
+    known = pulumi.Output.all(resource_group_name, cluster.name, cluster.id)
+    return pulumi.Output.secret(known.apply(lambda of: asked(f"{of[1]}: the kubeconfig", lambda: ask(of[0], of[1]))))
 
 
 def kubeconfig(listed: str) -> str:

@@ -6,6 +6,7 @@ from typing import NotRequired, TypedDict
 import pulumi
 from pulumi_azure_native import storage
 
+from gpufleet.azure.asked import asked
 from gpufleet.azure.legal_name import legal_name
 from gpufleet.azure.private_endpoint import Within, dns_zone, private_endpoint
 from gpufleet.azure.role_assignment import assign_role
@@ -256,10 +257,16 @@ class SharedFiles(pulumi.ComponentResource):
     def _key(self, args: SharedFilesArgs, account: "storage.StorageAccount") -> pulumi.Output[str | None]:
         if not args.get("shared_keys", False):
             return pulumi.Output.from_input(None)
-        listed = storage.list_storage_account_keys_output(
-            account_name=account.name,
-            resource_group_name=args["resource_group_name"],
-            opts=pulumi.InvokeOutputOptions(parent=self),
+
+        def ask(group: str, account: str) -> str:
+            listed = storage.list_storage_account_keys(
+                account_name=account, resource_group_name=group, opts=pulumi.InvokeOptions(parent=self)
+            )
+            return listed.keys[0].value
+
+        # Not before the account is there: its name alone may be known in a preview.
+        known = pulumi.Output.all(args["resource_group_name"], account.name, account.id)
+        key: pulumi.Output[str | None] = known.apply(
+            lambda of: asked(f"{of[1]}: the key of the storage account", lambda: ask(of[0], of[1]))
         )
-        key: pulumi.Output[str | None] = listed.apply(lambda found: found.keys[0].value)
         return pulumi.Output.secret(key)
