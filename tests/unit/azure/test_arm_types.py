@@ -28,8 +28,8 @@ def made_by_components():
         calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
         named = [call for call in calls if isinstance(call, ast.Attribute) and isinstance(call.value, ast.Name)]
         made |= {(call.value.id, call.attr) for call in named if call.value.id in modules}
-    # Arguments of a resource have no file of that name.
-    made = {each for each in made if (SDK / each[0] / f"{snake(each[1])}.py").exists()}
+    # Arguments of a resource have no file of that name; a function has, and is written small.
+    made = {each for each in made if each[1][0].isupper() and (SDK / each[0] / f"{snake(each[1])}.py").exists()}
     return {f"azure-native:{module}:{name}" for module, name in made}
 
 
