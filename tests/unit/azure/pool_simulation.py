@@ -14,6 +14,8 @@ STEP = 30
 """Seconds; Batch takes a sample at each."""
 LATE = 60
 GROWTH = 300
+SHRINK = 0.7
+"""Share of the samples without which a formula may not shrink a pool."""
 
 
 @dataclass
@@ -65,6 +67,8 @@ class Simulation:
         self.pool, self.tasks, self.chance = pool, tasks, random.Random(pool.seed)
         self.nodes: list[Node] = []
         self.target, self.now = 0, 0
+        self.blind = 0
+        """Evaluations since the last task's end that had too few samples to shrink by: each costs an interval."""
         self.samples, self.day = Samples(late=LATE), Day()
         self.kind = "LowPriority" if pool.spot else "Dedicated"
 
@@ -90,6 +94,9 @@ class Simulation:
 
     def _waiting(self) -> list[Task]:
         return [task for task in self.tasks if task.arrival <= self.now and task.started is None]
+
+    def _all_ended(self) -> bool:
+        return all(task.ended is not None for task in self.tasks)
 
     def _end(self) -> None:
         for task in self._running():
@@ -143,6 +150,9 @@ class Simulation:
 
     def _evaluate(self) -> None:
         self.samples.now = self.now
+        if self._all_ended():
+            seen = self.samples.between("$PendingTasks", self.pool.idle, 0)
+            self.blind += len(seen) < SHRINK * self.pool.idle / STEP
         variable = f"$Target{self.kind}Nodes"
         current = {"$CurrentDedicatedNodes": 0.0, "$CurrentLowPriorityNodes": 0.0}
         current[f"$Current{self.kind}Nodes"] = float(len(self.nodes))
@@ -178,12 +188,12 @@ class Simulation:
     def _watch(self) -> None:
         if len(self.nodes) > self.pool.most:
             self.day.faults["above max"] += 1
-        if not all(task.ended is not None for task in self.tasks):
+        if not self._all_ended():
             return
         ended = max((task.ended for task in self.tasks), default=0)
         if len(self.nodes) > self.pool.least:
             self.day.emptied = None
-            if self.now - ended > self.pool.idle + self.pool.interval + LATE + 3 * STEP:
+            if self.now - ended > self.pool.idle + self.pool.interval * (1 + self.blind) + LATE + 3 * STEP:
                 self.day.faults["not idle"] += 1
         elif self.day.emptied is None:
             self.day.emptied = self.now - ended
