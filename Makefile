@@ -37,8 +37,10 @@ lint: setup
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check --quiet || { echo "run: $(BIN)/ruff format"; exit 1; }
 
+# mypy checks all of it; pyright, where Node.js is, programs with our components.
 types: setup
 	@$(BIN)/mypy
+	@$(BIN)/python tools/pyright/check_programs.py --optional
 
 generate: setup ## Write the generated files anew (tables and pictures in docs/ and README)
 	@$(BIN)/python tools/generate.py
@@ -79,6 +81,7 @@ e2e-openmpi e2e-slurm e2e-browser:
 e2e-azurite:
 	@$(BIN)/pytest -n $(WORKERS) -m azurite $(ARGS) tests/unit/jobs
 e2e-sdks:
+	@$(BIN)/python tools/pyright/check_programs.py
 	@$(BIN)/python tools/sdks.py
 	@$(BIN)/pytest -m sdks $(ARGS) tests/sdks
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gpufleet.kubernetes.objects import sdk_class
 from gpufleet_rehearsal.inputs.problems import types
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
@@ -56,20 +57,24 @@ def flat_program(state: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str
     everything = [output for outputs in known.values() for output in outputs]
     for name, value in next(r for r in state if r["type"] == "pulumi:pulumi:Stack")["outputs"].items():
         lines.append(f"pulumi.export({name!r}, {said_of_export(value, everything)})")
-    modules = sorted({call.partition(".")[0] for call, _ in (called(each["type"]) for each in resources)} - {"pulumi"})
-    return "\n".join(["import pulumi", f"from pulumi_aws import {', '.join(modules)}", "", *lines, ""])
+    modules = sorted({called(each["type"]).partition(".")[0] for each in resources} - {"k8s"})
+    imports = ["import pulumi", "import pulumi_kubernetes as k8s", f"from pulumi_aws import {', '.join(modules)}"]
+    return "\n".join([*imports, "", *lines, ""])
 
 
-def called(token: str) -> tuple[str, str]:
-    """What a program calls to make a resource of a type, and what the call begins with.
+def called(token: str) -> str:
+    """What a program calls to make a resource of a type: ec2.Vpc for aws:ec2/vpc:Vpc.
 
-    aws:ec2/vpc:Vpc is ec2.Vpc; for Kubernetes a program of ours has no SDK, and so this one has none.
+    Of Kubernetes k8s.apps.v1.DaemonSet for kubernetes:apps/v1:DaemonSet, and k8s.apiextensions.CustomResource for the
+    kinds that its SDK does not know.
     """
-    if token.startswith(PROVIDER):
-        return "pulumi.ProviderResource", f"{token.removeprefix(PROVIDER)!r}, "
-    if token in types("aws"):
-        return f"{token.split(':')[1].split('/')[0]}.{token.split(':')[2]}", ""
-    return "pulumi.CustomResource", f"{token!r}, "
+    package, module, kind = token.split(":")
+    if token == f"{PROVIDER}kubernetes":
+        return "k8s.Provider"
+    if package == "kubernetes" and sdk_class({"apiVersion": module, "kind": kind}):
+        group, _, version = module.partition("/")
+        return f"k8s.{group.partition('.')[0]}.{version}.{kind}"
+    return "k8s.apiextensions.CustomResource" if package == "kubernetes" else f"{module.partition('/')[0]}.{kind}"
 
 
 class Writer:
@@ -85,11 +90,13 @@ class Writer:
         """The lines of the call. preview: the inputs as a preview shows them."""
         resource = self._resource
         token = resource["type"]
-        call, first = called(token)
-        # Without a shape, names are the provider's own, as in a manifest.
+        call = called(token)
+        # Without a shape, names inside of an argument are the provider's own, as in a manifest.
         shapes = types("aws").get(token, {"properties": {}})["properties"]
         # A property that the program did not give has no dependencies listed: the name that the provider makes.
         given = resource.get("propertyDependencies", {})
+        if token.startswith("kubernetes:") and call != "k8s.apiextensions.CustomResource":
+            given = {name: value for name, value in given.items() if name not in ("apiVersion", "kind")}
         inputs = resource["inputs"]
         said = {
             name: self._say(inputs[name], preview[name], shapes.get(name, {}), given[name] or ())
@@ -97,12 +104,8 @@ class Writer:
             if name in given
         }
         name = resource["urn"].rpartition("::")[2]
-        lines = [f"{self._names[resource['urn']]} = {call}({first}{name!r},"]
-        if shapes:
-            lines += [f"    {snake(argument)}={value}," for argument, value in said.items()]
-        else:
-            lines += ["    props={", *(f"        {argument!r}: {value}," for argument, value in said.items()), "    },"]
-        return [*lines, *self._options(), ")"]
+        lines = [f"    {snake(argument)}={value}," for argument, value in said.items()]
+        return [f"{self._names[resource['urn']]} = {call}({name!r},", *lines, *self._options(), ")"]
 
     def _options(self) -> Iterator[str]:
         resource = self._resource
@@ -111,8 +114,6 @@ class Writer:
             options["protect"] = "True"
         if resource.get("ignoreChanges"):
             options["ignore_changes"] = repr(resource["ignoreChanges"])
-        if resource["type"].startswith(PROVIDER):
-            options["version"] = repr(resource["inputs"]["version"])
         if provider := self._names.get(resource.get("provider", "").rpartition("::")[0]):
             options["provider"] = provider
         unused = [self._names[urn] for urn in resource.get("dependencies", ()) if urn not in self._used]
@@ -144,7 +145,9 @@ class Writer:
                 same = type(output.value) is type(value)
                 return output.said if same else f"{output.said}.apply(lambda value: str(int(value)))"
         if is_known:
-            return repr(value)
+            # The configuration of a provider is text for the engine, and not for a program.
+            is_flag = self._resource["type"].startswith(PROVIDER) and value in ("true", "false")
+            return str(value == "true") if is_flag else repr(value)
         said = concatenated(str(value), outputs, self._used)
         if said is None:
             raise ValueError(f"{self._resource['urn']}: no output of its dependencies gives {value!r}")
@@ -206,7 +209,8 @@ def snake(name: str) -> str:
 def difference(ours: Sequence[Mapping[str, Any]], flat: Sequence[Mapping[str, Any]]) -> list[str]:
     """Names of resources that the previews of two programs do not make alike: type, inputs and dependencies.
 
-    Names that the provider makes up end differently each time; these endings do not count.
+    Names that the provider makes up end differently each time; these endings do not count, nor does `compat`, which the
+    SDK adds to every Release, and which our components take out again.
     """
     mine, theirs = fingerprints(ours), fingerprints(flat)
     return sorted(name for name in mine.keys() | theirs.keys() if mine.get(name) != theirs.get(name))
@@ -217,7 +221,8 @@ def fingerprints(steps: Sequence[Mapping[str, Any]]) -> dict[str, object]:
     for step in steps:
         new = step["newState"]
         if made(new):
-            inputs = re.sub(r"-[0-9a-f]{7}\"", '-#"', json.dumps(new["inputs"], sort_keys=True))
+            given = {name: value for name, value in new["inputs"].items() if name != "compat"}
+            inputs = re.sub(r"-[0-9a-f]{7}\"", '-#"', json.dumps(given, sort_keys=True))
             needed = sorted(urn.rpartition("::")[2] for urn in new.get("dependencies", ()))
             found[f"{new['type']} {new['urn'].rpartition('::')[2]}"] = (inputs, needed)
     return found

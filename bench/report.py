@@ -11,7 +11,7 @@ from typing import Any
 from gpufleet.engine import Engine, EngineError
 
 COPIES = 10
-POOLS = 77
+POOLS = 334
 """Node groups of the preview that is copied: with their parts, and the stack, 1,003 resources."""
 RUNS = 5
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"

@@ -24,7 +24,7 @@ from places import ENVIRONMENT, STATE, Places, compile_into, custom
 from report import POOLS as REPORT_POOLS
 from report import ReportCost, report_costs
 
-RATIO_LIMIT = 1.15
+RATIO_LIMIT = 1.05
 """Median wall clock of a preview of our program over that of the flat one."""
 GROWTH_LIMIT = 1.2
 """Processor seconds per resource of the largest preview over those of the smallest."""

@@ -1,20 +1,16 @@
 """Texts that are generated: the configuration, and the tables of rules, refusals and durations."""
 
 import json
-import sys
-import types
-import typing
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any, get_args, get_origin
 
-from pydantic.fields import FieldInfo
-
+from gpufleet.config.keys import walk
+from gpufleet.config.stacks import StackKind, stack_kind
 from gpufleet.policies import cost, ownership, zones
 from gpufleet.policies.pack import SUPPRESS
 from gpufleet.rules import rules_table_markdown
 from gpufleet.rules.listing import no_html
+from gpufleet.typed_dicts import Field, Shape, is_record
 from gpufleet_rehearsal.refusal_list import HEADINGS, refusal_rows
 from gpufleet_rehearsal.table.loading import load_table
 from gpufleet_rehearsal.table.rows import Duration
@@ -93,42 +89,38 @@ _COLUMNS = ("key", "kind", "default", "what it is")
 
 
 def _keys(stack: str) -> list[tuple[str, str, str, str]]:
-    """A row for each key of a stack's settings."""
-    sys.path.insert(0, str(ROOT / "stacks"))
-    walk, model = import_module("setting_keys").walk, import_module("settings").model_for(stack)
+    """A row for each key of a stack's configuration."""
+    kind = stack_kind(stack)
     return [
-        (_key(key, model), _kind(field.annotation), _default(field), (field.description or "").replace("``", "`"))
-        for key, field in walk(model)
+        (_key(key, kind), _kind(field.shape), _default(field), text.replace("``", "`"))
+        for key, field, text in walk(kind.config)
     ]
 
 
-def _key(key: str, model: Any) -> str:  # noqa: ANN401 - a class of stacks/, which is no package
-    return f"`{model.PROVIDER}:{key}`" if key in model.OF_PROVIDER else f"`gpufleet:{key}`"
+def _key(key: str, kind: StackKind) -> str:
+    return f"`{kind.provider}:{key}`" if key in kind.provider_keys else f"`gpufleet:{key}`"
 
 
-def _default(field: FieldInfo) -> str:
-    if field.is_required():
-        return "**required**"
-    if field.default in (None, {}, []) or not isinstance(field.default, (str, int, float)):
+def _default(field: Field) -> str:
+    if field.default is None:
+        return "**required**" if field.required else ""
+    value = field.default.value
+    if value in ({}, []):
         return ""
-    return f"`{str(field.default).lower() if isinstance(field.default, bool) else field.default}`"
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
-def _kind(annotation: object) -> str:
-    """A Python type in the words of YAML."""
-    origin, arguments = get_origin(annotation), get_args(annotation)
-    if origin is typing.Annotated:
-        return _kind(arguments[0])
-    if origin in (typing.Union, types.UnionType):
-        return " or ".join(_kind(argument) for argument in arguments if argument is not type(None))
-    if origin is typing.Literal:
-        return " or ".join(map(str, arguments))
-    if origin is not None and len(arguments) == 2:
-        return f"{_kind(arguments[1])} by name"
-    if origin is not None:
-        return f"list of {_kind(arguments[0])}"
-    names = {str: "text", int: "whole number", float: "number", bool: "true or false"}
-    return names.get(annotation, "object") if isinstance(annotation, type) else "object"
+def _kind(shape: Shape | None) -> str:
+    """A shape in the words of YAML."""
+    if shape is None or shape.kind is None or is_record(shape):
+        return "object"
+    if shape.words:
+        return " or ".join(shape.words)
+    if shape.kind is dict:
+        return f"{_kind(shape.item)} by name"
+    if shape.kind is list:
+        return f"list of {_kind(shape.item)}"
+    return {str: "text", int: "whole number", float: "number", bool: "true or false"}[shape.kind]
 
 
 def rules() -> str:

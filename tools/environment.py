@@ -20,7 +20,7 @@ LOCK = ROOT / "requirements.lock"
 UV_LOCK = ROOT / "requirements-uv.lock"
 
 # What the lock covers: everything that the rehearsal and the tests of this checkout need.
-LOCKED_EXTRAS = ("aws", "azure", "rehearsal", "dev")
+LOCKED_EXTRAS = ("aws", "azure", "kubernetes", "rehearsal", "dev")
 
 
 class SetupFailed(Exception):
@@ -66,7 +66,7 @@ def install_project(say: Say) -> None:
 def compile_sources() -> None:
     """Compile our own modules where Python itself is told not to: each command would else do it anew."""
     if os.environ.get("PYTHONDONTWRITEBYTECODE"):
-        folders = [str(ROOT / folder) for folder in ("components", "rehearsal", "stacks")]
+        folders = [str(ROOT / folder) for folder in ("components", "rehearsal")]
         _run([str(PYTHON), "-m", "compileall", "-q", *folders], "compiling our modules", os.environ)
 
 

@@ -1,8 +1,12 @@
 """Install what a lock file of npm pins by checksum; it names no registry, npm asks its own. No script in it is run."""
 
+import hashlib
 import shutil
 import subprocess
 from pathlib import Path
+
+from cache_entry import cache_directory, make_once
+from progress import Say
 
 LOCKED = ("package.json", "package-lock.json")
 _SECONDS = 600
@@ -27,3 +31,18 @@ def install_locked(folder: Path, workplace: Path, what: str, node: int) -> None:
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise NpmFailed(f"{what}: npm ci failed: {said[-1] if said else 'it said nothing'}")
+
+
+def node_modules(folder: Path, what: str, node: int, say: Say) -> Path:
+    """The `node_modules` of the lock file in `folder`, in the cache for all checkouts. Errors: NpmFailed.
+
+    what, node: as above.
+    """
+    digest = hashlib.sha256(b"".join((folder / name).read_bytes() for name in LOCKED)).hexdigest()[:16]
+
+    def fill(workplace: Path) -> None:
+        install_locked(folder, workplace, what, node)
+        (workplace / "installed").touch()
+
+    target = cache_directory(what, digest)
+    return make_once(target, "installed", fill, f"{what}: another process installs it", say) / "node_modules"

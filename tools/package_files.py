@@ -8,8 +8,8 @@ from importlib.metadata import distribution, version
 
 from packaging.requirements import Requirement
 
-# Cloud -> what of gpufleet its components need. Those for Kubernetes register objects without an SDK.
-CLOUDS = {"aws": "gpufleet[aws]", "azure": "gpufleet[azure]", "kubernetes": "gpufleet"}
+# Cloud -> what of gpufleet its components need: each the SDK of its own.
+CLOUDS = {"aws": "gpufleet[aws]", "azure": "gpufleet[azure]", "kubernetes": "gpufleet[kubernetes]"}
 
 _PRINT = """\
 from gpufleet.package.schema import written

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cache_entry import cache_directory, make_once
 from go_build import BuildFailed, build
-from npm import LOCKED, install_locked
+from npm import node_modules
 from progress import Say, teller
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,18 +46,7 @@ def generate(say: Say) -> None:
 
 def typescript(say: Say) -> Path:
     """A `node_modules` with TypeScript and Pulumi's SDK, in the cache, as its lock file says. Errors: NpmFailed."""
-    target = cache_directory("typescript", _digest(*(_TYPESCRIPT / name for name in LOCKED)))
-    return (
-        make_once(target, "installed", _install_typescript, "typescript: another process installs it", say) / _MODULES
-    )
-
-
-_MODULES = "node_modules"
-
-
-def _install_typescript(workplace: Path) -> None:
-    install_locked(_TYPESCRIPT, workplace, "typescript", node=20)
-    (workplace / "installed").touch()
+    return node_modules(_TYPESCRIPT, "typescript", 20, say)
 
 
 def _generator(say: Say) -> Path:

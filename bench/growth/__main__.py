@@ -21,7 +21,7 @@ POOL: GpuNodeGroupArgs = {
 
 config = pulumi.Config()
 for number in range(config.get_int("pools") or 0):
-    GpuNodeGroup(f"pool-{number}", POOL)
+    GpuNodeGroup(f"pool-{number}", **POOL)
 for number in range(config.get_int("templates") or 0):
     ec2.LaunchTemplate(
         f"template-{number}",

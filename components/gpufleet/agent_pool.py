@@ -5,9 +5,15 @@ component host reads the annotations as objects.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
-from gpufleet.pool import Taint
+from gpufleet.pool import Placement, Taint
+
+Capacity = Literal["on-demand", "spot", "reservation"]
+Fabric = Literal["plain", "infiniband"]
+Driver = Literal["install", "none"]
+OsSku = Literal["Ubuntu", "Ubuntu2204", "AzureLinux"]
+ScaleDown = Literal["delete", "deallocate"]
 
 
 class AgentPool(TypedDict):
@@ -24,17 +30,17 @@ class AgentPool(TypedDict):
     """Most nodes that may run. Cost gates look at this number."""
     zones: NotRequired[Sequence[str]]
     """Logical zones of the subscription, 1, 2 and 3. Default none: Azure chooses. A change replaces the pool."""
-    placement: NotRequired[str]
+    placement: NotRequired[Placement]
     """none, create (a proximity placement group of the pool's own) or existing. Default none. A change replaces the
     pool."""
     placement_group: NotRequired[str]
     """Resource id of the proximity placement group, with placement=existing."""
-    capacity: NotRequired[str]
+    capacity: NotRequired[Capacity]
     """on-demand, spot or reservation. Default on-demand. A change replaces the pool."""
     reservation_id: NotRequired[str]
     """Resource id of the capacity reservation group, with capacity=reservation. The cluster's identity must be
     Contributor on it."""
-    network: NotRequired[str]
+    network: NotRequired[Fabric]
     """plain, or infiniband for sizes that have it. Default plain. AKS puts nodes on one InfiniBand network where the
     subscription has the feature AKSInfinibandSupport."""
     disk_gib: NotRequired[int]
@@ -43,12 +49,12 @@ class AgentPool(TypedDict):
     """Kubernetes labels of the nodes. Default: none."""
     taints: NotRequired[Sequence[Taint]]
     """Kubernetes taints of the nodes. Default: none; the component adds its own for GPUs, and AKS's for Spot."""
-    driver: NotRequired[str]
+    driver: NotRequired[Driver]
     """Who installs NVIDIA's driver: install (AKS), or none for the GPU operator. Default install. A change replaces the
     pool."""
-    os_sku: NotRequired[str]
+    os_sku: NotRequired[OsSku]
     """Ubuntu, Ubuntu2204 or AzureLinux. Default Ubuntu."""
-    scale_down: NotRequired[str]
+    scale_down: NotRequired[ScaleDown]
     """What the autoscaler does with a node that nobody needs: delete, or deallocate to keep its disk, with the images
     on it, at the disk's price. Default delete."""
     spot_max_price: NotRequired[float]

@@ -4,7 +4,11 @@ No `from __future__ import annotations` here: the component host reads the annot
 """
 
 from collections.abc import Sequence
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
+
+Capacity = Literal["on-demand", "spot"]
+Fabric = Literal["plain", "infiniband"]
+Scaling = Literal["auto", "fixed"]
 
 
 class BatchPoolIntent(TypedDict):
@@ -18,11 +22,11 @@ class BatchPoolIntent(TypedDict):
     """Nodes of a pool with scaling=fixed, from min to max. Default: min."""
     max: int
     """Most nodes that may run, at least 1. Cost gates look at this number."""
-    capacity: NotRequired[str]
+    capacity: NotRequired[Capacity]
     """on-demand (Batch: dedicated) or spot (Batch: low priority). Default on-demand."""
-    network: NotRequired[str]
+    network: NotRequired[Fabric]
     """plain, or infiniband, for which size and image must have it. Default plain."""
-    scaling: NotRequired[str]
+    scaling: NotRequired[Scaling]
     """auto: from min to max by a formula that looks at waiting and running tasks. fixed: `desired` nodes, for ever or
     until somebody resizes the pool. Default auto."""
     task_nodes: NotRequired[int]

@@ -1,6 +1,7 @@
 """Order between resources where a cloud or a cluster demands one that no argument shows."""
 
-from typing import TypeVar, cast
+from collections.abc import Iterable
+from typing import Any, TypeVar, cast
 
 import pulumi
 
@@ -38,3 +39,9 @@ def detached(value: pulumi.Input[T]) -> pulumi.Output[T]:
         return cast(T, await output.future(with_unknowns=True))
 
     return pulumi.Output(resources(), result(), output.is_known(), output.is_secret())
+
+
+def after_all(values: Iterable[pulumi.Input[Any]]) -> list[pulumi.Output[Any]]:
+    """What values come from, for `depends_on`: whoever has it is created after that, and deleted before it."""
+    # Pulumi takes the resources of what it gets there, and a resource or nothing for its value.
+    return [pulumi.Output.from_input(value).apply(lambda _: None) for value in values]

@@ -1,11 +1,16 @@
 """A GPU pool as its owner thinks of it. The same words on every cloud.
 
-Words are plain strings because Pulumi's component analyzer rejects Literal; `gpufleet.rules.judge_pool` checks them.
+Type checkers know the closed lists of words; `gpufleet.rules.judge_pool` checks them when a program runs.
 No `from __future__ import annotations` here: the component host reads the annotations as objects.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
+
+Effect = Literal["NO_SCHEDULE", "NO_EXECUTE", "PREFER_NO_SCHEDULE"]
+Placement = Literal["none", "create", "existing"]
+Capacity = Literal["on-demand", "spot", "reservation", "capacity-block"]
+Fabric = Literal["plain", "efa"]
 
 
 class Taint(TypedDict):
@@ -15,7 +20,7 @@ class Taint(TypedDict):
     """Key, for instance nvidia.com/gpu."""
     value: NotRequired[str]
     """Value; default: none."""
-    effect: str
+    effect: Effect
     """NO_SCHEDULE, NO_EXECUTE or PREFER_NO_SCHEDULE."""
 
 
@@ -32,15 +37,15 @@ class Pool(TypedDict):
     """Most nodes that may run, at least 1. Cost gates look at this number."""
     zones: Sequence[str]
     """Zone ids, for instance [use1-az1]: physical zones, unlike zone names such as us-east-1a."""
-    placement: NotRequired[str]
+    placement: NotRequired[Placement]
     """none, create (a cluster placement group of the pool's own) or existing. Default none."""
     placement_group: NotRequired[str]
     """Name of the placement group, with placement=existing."""
-    capacity: NotRequired[str]
+    capacity: NotRequired[Capacity]
     """on-demand, spot, reservation or capacity-block. Default on-demand."""
     reservation_id: NotRequired[str]
     """Id of the reservation (cr-...), with capacity reservation or capacity-block."""
-    network: NotRequired[str]
+    network: NotRequired[Fabric]
     """plain, or efa for one EFA interface per network card. Default plain."""
     image: NotRequired[str]
     """al2023, bottlerocket, or the id of an image of your own (ami-...). Default al2023."""

@@ -4,11 +4,12 @@ No `from __future__ import annotations` here: the component host reads the annot
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 from gpufleet.pool import Pool
 
-DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+Day = Literal["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+DAYS: tuple[Day, ...] = get_args(Day)
 """Words of the days, at their numbers in cron."""
 
 
@@ -17,7 +18,7 @@ class Hours(TypedDict):
 
     at: str
     """Time of day, for instance "20:00"; in quotes."""
-    days: NotRequired[Sequence[str]]
+    days: NotRequired[Sequence[Day]]
     """Days of the week: mon, tue, wed, thu, fri, sat, sun. Default: every day."""
     time_zone: NotRequired[str]
     """Of that time, for instance Europe/Berlin; it follows summer time. Default UTC."""

@@ -2,45 +2,41 @@
 
 import pulumi
 
-from gpufleet.aws.cluster import Cluster
-from gpufleet.aws.gpu_node_group import GpuNodeGroup
-from gpufleet.aws.shared_files import SharedFiles
+from gpufleet.aws import Cluster, GpuNodeGroup, SharedFiles
+from gpufleet.validation import gathering
 
 config = pulumi.Config()
 region = pulumi.Config("aws").require("region")
+vpc_id = config.require("vpcId")
 subnet_ids: dict[str, pulumi.Input[str]] = config.require_object("subnetIds")
 tags = {"owner": "speech", "project": "speech", "environment": pulumi.get_stack(), "expires-at": "2027-12-31"}
 
-cluster = Cluster(
-    "speech",
-    {"region": region, "subnet_ids": subnet_ids, "admins": {"platform": config.require("admin")}, "tags": tags},
-)
-files = SharedFiles(
-    "speech-files",
-    {
-        "region": region,
-        "zones": list(subnet_ids),
-        "vpc_id": config.require("vpcId"),
-        "subnet_ids": subnet_ids,
-        "client_security_group_ids": {"nodes": cluster.cluster_security_group_id},
-        "tags": tags,
-    },
-)
-trainers = GpuNodeGroup(
-    "speech-trainers",
-    {
-        "region": region,
-        "types": ["g6.12xlarge"],
-        "max": 2,
-        "zones": ["use1-az1"],
-        "vpc_id": config.require("vpcId"),
-        "subnet_ids": subnet_ids,
-        # Nodes come after the add-ons without which they never join.
-        "cluster_name": cluster.ready,
-        "cluster_security_group_id": cluster.cluster_security_group_id,
-        "tags": tags,
-    },
-)
+# All faults of all components come at once, and with one nothing is registered.
+with gathering():
+    cluster = Cluster(
+        "speech", region=region, subnet_ids=subnet_ids, admins={"platform": config.require("admin")}, tags=tags
+    )
+    files = SharedFiles(
+        "speech-files",
+        region=region,
+        zones=list(subnet_ids),
+        vpc_id=vpc_id,
+        subnet_ids=subnet_ids,
+        **cluster.for_files(),
+        tags=tags,
+    )
+    trainers = GpuNodeGroup(
+        "speech-trainers",
+        region=region,
+        types=["g6.12xlarge"],
+        max=2,
+        zones=["use1-az1"],
+        vpc_id=vpc_id,
+        subnet_ids=subnet_ids,
+        **cluster.for_nodes(),
+        tags=tags,
+    )
+
 pulumi.export("clusterName", cluster.cluster_name)
 pulumi.export("kubeconfig", cluster.kubeconfig)
 pulumi.export("fileSystemId", files.file_system_id)

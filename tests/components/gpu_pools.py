@@ -97,6 +97,12 @@ def expected_nodes(preview: bool, **changes: object) -> dict[str, object]:
     return {key: value for key, value in {**inputs, **changes}.items() if value is not None}
 
 
+def told_of_efa(interfaces: int) -> dict[str, str]:
+    """The tags by which the autoscaler knows an empty pool with EFA."""
+    resources = {"vpc.amazonaws.com/efa": f"{interfaces}", "hugepages-2Mi": "10256Mi"}
+    return {f"k8s.io/cluster-autoscaler/node-template/resources/{name}": each for name, each in resources.items()}
+
+
 def labels(**changes: str) -> dict[str, str]:
     words = {"capacity": "on-demand", "gpu": "A100", "network": "plain", "place": "cloud", "placement": "none"}
     facts = {**words, "pool": "trainers", "zone-id": "use1-az1", **changes}

@@ -11,6 +11,7 @@ as ints where they are whole, an unknown value as :data:`UNKNOWN`, a secret as :
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar, cast
 
@@ -213,6 +214,18 @@ class _Cloud(mocks.Mocks):
         raise AssertionError(f"a component looked something up in the cloud: {args.token}")
 
 
+@contextmanager
+def loop_of_thread() -> Iterator[None]:
+    """Pulumi's mocks make an event loop in each thread that they are called in, and leave it open. One is closed."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        yield
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
 class _Monitor(mocks.MockMonitor):
     """Pulumi's mock monitor, which also writes down each request."""
 
@@ -223,7 +236,12 @@ class _Monitor(mocks.MockMonitor):
     def RegisterResource(self, request: resource_pb2.RegisterResourceRequest) -> object:
         if request.type != "pulumi:pulumi:Stack":
             self.recording.resources.append(_registered(request))
-        return super().RegisterResource(request)
+        with loop_of_thread():
+            return super().RegisterResource(request)
+
+    def Invoke(self, request: object) -> object:
+        with loop_of_thread():
+            return super().Invoke(request)
 
     def RegisterResourceOutputs(self, request: resource_pb2.RegisterResourceOutputsRequest) -> empty_pb2.Empty:
         name = request.urn.rsplit("::", 1)[-1]
@@ -271,6 +289,7 @@ def construct(
     preview: bool,
     computed: Mapping[str, Mapping[str, object]] | None = None,
     answers: Mapping[str, Mapping[str, object]] | None = None,
+    stack: str = "stack",
 ) -> Recording[T]:
     """Run ``build`` to its end (all registrations done) and return what it registered.
 
@@ -279,7 +298,7 @@ def construct(
     raises is raised here, and so is an error inside an ``apply``.
     """
     recording = Recording[T]()
-    _run(build, preview, computed or {}, answers or {}, recording)
+    _run(build, preview, computed or {}, answers or {}, recording, stack)
     return recording
 
 
@@ -300,9 +319,10 @@ def _run(
     computed: Mapping[str, Mapping[str, object]],
     answers: Mapping[str, Mapping[str, object]],
     recording: Recording[T],
+    stack: str = "stack",
 ) -> None:
     cloud = _Cloud(preview, computed, answers)
-    set_mocks(cloud, project="project", stack="stack", preview=preview, monitor=_Monitor(cloud, recording))
+    set_mocks(cloud, project="project", stack=stack, preview=preview, monitor=_Monitor(cloud, recording))
 
     SETTINGS.callbacks = recording  # type: ignore[assignment]
 

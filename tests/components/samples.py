@@ -225,15 +225,90 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
             "queue": "gpus",
             "env": {"NCCL_DEBUG": "INFO"},
         },
+        "TrainingPlatform": {
+            "environment": "lab",
+            "project": "speech",
+            "pools": {
+                "v100": {
+                    "gpu": "V100",
+                    "gpus": 4,
+                    "place": "onprem",
+                    "zones": ["onprem"],
+                    "max": 2,
+                    "label": "lab-v100",
+                    "taints": [{"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}],
+                }
+            },
+            "node_groups": {"v100": "lab-v100"},
+            "files": {"nfs": "10.0.0.5:/export/shared"},
+            "software": ["gpu-operator", "mpi-operator"],
+            "gpu_operator": {"rdma": True},
+            "operator": {**MANIFEST, "implementations": ["OpenMPI"]},
+            "team": {
+                "namespace": "robots",
+                "groups": ["robot-researchers"],
+                "users": {"ana": {"uid": 1501, "gid": 1500}},
+                "gid": 1700,
+            },
+            "volume": {"capacity": "2Ti", "mount_options": ["nfsvers=4.1", "hard"]},
+            "usd_per_gpu_hour": {"v100": 0.5},
+        },
     },
 }
-"""Package -> class name -> arguments, in Python's spelling and without marks."""
+"""Package -> class name -> arguments, in Python's spelling and without marks. A TrainingPlatform on own servers."""
+
+VARIANTS: dict[str, dict[str, dict[str, dict[str, object]]]] = {
+    "kubernetes": {
+        "TrainingPlatform": {
+            "several teams": {
+                "environment": "aws-dev",
+                "project": "speech",
+                "pools": {
+                    "trainers": {
+                        "types": ["p4d.24xlarge"],
+                        "zones": ["use1-az1"],
+                        "network": "efa",
+                        "max": 4,
+                        "label": "aws-dev-trainers",
+                    },
+                    "small": {"types": ["g6e.xlarge"], "zones": ["use1-az2"], "max": 2, "label": "aws-dev-small"},
+                },
+                "node_groups": {"trainers": "aws-dev-trainers-nodes", "small": "aws-dev-small-nodes"},
+                "files": {"efs": "fs-0123456789abcdef0", "access_point": "fsap-0123456789abcdef0"},
+                "files_zone": "use1-az1",
+                "autoscaler": {"cluster_name": "aws-dev", "region": "us-east-1", "labels": LABELS},
+                "teams": {
+                    "vision": {"quota": {"trainers": 32}, "groups": ["vision-researchers"]},
+                    "robots": {
+                        "quota": {"trainers": 0, "small": 2},
+                        "pools": ["small"],
+                        "docker_config": '{"auths": {"registry.example.com": {"auth": "dTpw"}}}',
+                    },
+                },
+                "queue": {"lend": True, "order": ["small"]},
+                "notebooks": {
+                    "host": "notebooks.example.com",
+                    "images": ["registry.example.com/notebook:1"],
+                    "database": "memory",
+                },
+                "cloud": "aws",
+                "region": "us-east-1",
+            },
+        },
+    },
+}
+"""The same for other children of a component than those of its sample, by what is said of them."""
 
 
 def modules(package: str) -> list[str]:
-    """The full name of every module of a package below gpufleet."""
-    path = importlib.import_module(f"gpufleet.{package}").__path__
-    return [info.name for info in pkgutil.walk_packages(path, f"gpufleet.{package}.")]
+    """The full name of every module with components of a package: those below gpufleet.<package>, and of the package
+    kubernetes the platform's, which all clouds have."""
+    folders = (package, "platform") if package == "kubernetes" else (package,)
+    found = []
+    for folder in folders:
+        path = importlib.import_module(f"gpufleet.{folder}").__path__
+        found += [info.name for info in pkgutil.walk_packages(path, f"gpufleet.{folder}.")]
+    return found
 
 
 @cache
@@ -255,13 +330,14 @@ def construct_sample(build: Callable[[], T], preview: bool) -> Recording[T]:
 
 @dataclass(frozen=True)
 class Sample:
-    """A component with its arguments."""
+    """A component with its arguments. variant: those of VARIANTS."""
 
     package: str
     kind: str
+    variant: str = ""
 
     def __str__(self) -> str:
-        return f"{self.package}.{self.kind}"
+        return f"{self.package}.{self.kind}{self.variant and f' {self.variant}'}"
 
     @property
     def token(self) -> str:
@@ -273,7 +349,8 @@ class Sample:
 
     @property
     def args(self) -> dict[str, object]:
-        return {**SAMPLES[self.package][self.kind], **MARKS[self.package]}
+        own = VARIANTS[self.package][self.kind][self.variant] if self.variant else SAMPLES[self.package][self.kind]
+        return {**own, **MARKS[self.package]}
 
     @property
     def args_type(self) -> type:
@@ -285,14 +362,25 @@ class Sample:
         return construct_sample(lambda: self.component("mine", {**self.args, **changes}), preview)  # type: ignore[call-arg]
 
     def children(self, preview: bool) -> list[Registered]:
-        found = [each for each in self.build(preview).resources if each.custom]
+        """What it makes in the cloud or on the cluster."""
+        found = [each for each in self.descendants(preview) if each.custom]
         assert found, "a sample that makes nothing shows nothing"
         return found
+
+    def descendants(self, preview: bool) -> list[Registered]:
+        """The same, and the components that it is made of."""
+        resources = self.build(preview).resources
+        return [each for each in resources if (each.type, each.name) != (self.token, "mine")]
 
 
 def every_component(*packages: str) -> pytest.MarkDecorator:
     """A test with the argument ``sample``, for each component of these packages, or of all."""
-    samples = [Sample(package, kind) for package in packages or SAMPLES for kind in sorted(SAMPLES[package])]
+    samples = [
+        Sample(package, kind, variant)
+        for package in packages or SAMPLES
+        for kind in sorted(SAMPLES[package])
+        for variant in ("", *VARIANTS.get(package, {}).get(kind, ()))
+    ]
     return pytest.mark.parametrize("sample", samples, ids=str)
 
 

@@ -4,7 +4,7 @@ import pytest
 from recorder import UNKNOWN, Recording, construct
 
 from gpufleet.aws.cluster import Cluster, ClusterArgs
-from gpufleet.refusal import Refused
+from gpufleet.validation import InvalidArguments
 
 TAGS = {"owner": "ml", "project": "speech"}
 SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}
@@ -66,6 +66,6 @@ def test_cluster_whose_pods_mount_no_efs_has_neither_driver_nor_role(preview):
     recording = build(preview, efs_driver=False)
     assert recording.names(ADDON) == ["eks-coredns", "eks-eks-pod-identity-agent", "eks-kube-proxy", "eks-vpc-cni"]
     assert recording.names("aws:iam/role:Role") == ["eks-cluster-role", "eks-node-role", "eks-vpc-cni-role"]
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(InvalidArguments) as caught:
         build(preview, efs_driver=False, addon_versions={"aws-efs-csi-driver": "v2"})
     assert "addon_versions=aws-efs-csi-driver: the cluster has no such add-on" in str(caught.value)

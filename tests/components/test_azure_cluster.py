@@ -12,6 +12,7 @@ from recorder import UNKNOWN, Recording, Secret, construct, refusal
 
 from gpufleet.azure.cluster import REPLACING, Cluster, ClusterArgs
 from gpufleet.azure.kubeconfig import kubeconfig
+from gpufleet.azure.role_assignment import ROLES
 
 COMPONENT = "gpufleet-azure:index:Cluster"
 CLUSTER = "azure-native:containerservice:ManagedCluster"
@@ -151,6 +152,15 @@ def test_an_existing_identity_comes_with_its_rights(preview: bool) -> None:
     }
 
 
+def test_nodes_pull_from_the_registry_as_who_they_are(preview: bool) -> None:
+    registry = f"{SUBSCRIPTION}/resourceGroups/fleet-group/providers/Microsoft.ContainerRegistry/registries/images"
+    rights = build(preview, registry_id=registry).one(RIGHTS, "aks-pulls")
+    assert rights.inputs["scope"] == registry
+    assert str(rights.inputs["roleDefinitionId"]).endswith(ROLES["AcrPull"])
+    assert rights.inputs["principalId"] == known(preview, "aks-cluster-kubelet")
+    assert rights.parent == "aks"
+
+
 def test_outputs(preview: bool) -> None:
     outputs = build(preview).outputs["aks"]
     assert outputs == {
@@ -243,8 +253,8 @@ CASES: dict[str, tuple[dict[str, object], list[str]]] = {
         [
             "public_access_cidrs=[203.0.113.0/24]: there is no argument of this name; remove it, or use admins, "
             "authorized_ranges, cluster_name, identity_id, idle_minutes, outbound, pod_cidr, private, region, "
-            "resource_group_name, service_cidr, subnet_id, system_max, system_min, system_type, tags, tier, "
-            "upgrade_channel, version or zones [any-argument-known]",
+            "registry_id, resource_group_name, service_cidr, subnet_id, system_max, system_min, system_type, tags, "
+            "tier, upgrade_channel, version or zones [any-argument-known]",
             "region=us-east-1: is no region of Azure; use a name such as eastus [azure-region-form]",
         ],
     ),

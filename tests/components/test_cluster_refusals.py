@@ -25,7 +25,7 @@ REFUSALS = {
         [
             "eks: admin={me: arn:aws:iam::123456789012:role/platform}: there is no argument of this name; did you "
             "mean admins? [any-argument-known]",
-            "eks: subnet_ids=null: is required and was not given; give a value [any-argument-given]",
+            "eks: subnet_ids=null: is required and was not given; give a mapping [any-argument-given]",
             "eks: subnet_ids=[]: EKS wants its control plane in two zones; add a subnet in a second zone; nodes may "
             "still lie in one [aws-cluster-two-zones]",
         ],

@@ -8,7 +8,7 @@ import pytest
 from recorder import refusal
 from samples import SAMPLES, Sample, components, every_component, every_package, modules
 
-SDKS = ("pulumi_aws.", "pulumi_azure_native.")
+SDKS = ("pulumi_aws.", "pulumi_azure_native.", "pulumi_kubernetes.")
 
 
 @every_package
@@ -18,8 +18,11 @@ def test_every_component_has_a_sample(package):
 
 @every_component()
 def test_type_token(sample: Sample, preview):
-    roots = [each for each in sample.build(preview).resources if not each.custom]
-    assert [each.type for each in roots] == [sample.token]
+    found = [each for each in sample.build(preview).resources if not each.custom]
+    names = {each.name for each in found}
+    assert [each.type for each in found if each.parent not in names] == [sample.token]
+    own = {f"gpufleet-{sample.package}:index:{kind}" for kind in components(sample.package)}
+    assert {each.type for each in found} <= own
 
 
 @every_component()
@@ -31,8 +34,8 @@ def test_component_waits_for_nothing(sample: Sample, preview):
 
 @every_component()
 def test_children_are_parented_and_named_after_the_component(sample: Sample, preview):
-    found = sample.children(preview)
-    assert {each.parent for each in found} == {"mine"}
+    found = sample.descendants(preview)
+    assert {each.parent for each in found} == {"mine", *(each.name for each in found if not each.custom)}
     # Azure names an account after its logical name, and takes no hyphens there.
     prefixes = ("mine", "mine-") if sample.package == "azure" else ("mine-",)
     assert [each.name for each in found if not each.name.startswith(prefixes)] == []
@@ -41,7 +44,7 @@ def test_children_are_parented_and_named_after_the_component(sample: Sample, pre
 
 @every_component()
 def test_explicit_waits_are_for_siblings(sample: Sample, preview):
-    found = sample.children(preview)
+    found = sample.descendants(preview)
     names = {each.name for each in found}
     assert [each.name for each in found if not each.depends_on <= names] == []
 
@@ -66,7 +69,11 @@ def test_importing_the_package_loads_no_sdk(package):
 
 @pytest.mark.parametrize(
     ("package", "expected"),
-    [("aws", ["pulumi", "pulumi_aws"]), ("azure", ["pulumi", "pulumi_azure_native"]), ("kubernetes", ["pulumi"])],
+    [
+        ("aws", ["pulumi", "pulumi_aws"]),
+        ("azure", ["pulumi", "pulumi_azure_native"]),
+        ("kubernetes", ["pulumi", "pulumi_kubernetes"]),
+    ],
     ids=str,
 )
 def test_importing_components_loads_no_resource_class_and_no_other_sdk(package, expected):

@@ -1,6 +1,8 @@
 """EFA: the layout of interfaces, and the group through which nodes reach each other."""
 
-import pulumi
+from collections.abc import Mapping
+from typing import TypedDict
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,8 +10,21 @@ from recorder import UNKNOWN, construct
 
 from gpufleet.aws.efa import Interface, interfaces, security_group
 from gpufleet.catalog import aws
+from gpufleet.component import Component
 
 TAGS = {"owner": "me"}
+
+
+class PoolArgs(TypedDict):
+    tags: Mapping[str, str]
+
+
+class Pool(Component):
+    def __init__(self, name: str, args: PoolArgs) -> None:
+        super().__init__(name, args, None, {})
+
+    def create(self, name: str, args: PoolArgs) -> None:
+        security_group(f"{name}-efa", "vpc-1", self)
 
 
 @pytest.mark.parametrize(
@@ -40,11 +55,7 @@ def test_interfaces_of_every_type_fit_its_cards(record) -> None:
 
 
 def test_security_group_names_itself_in_both_directions(preview: bool) -> None:
-    def build() -> None:
-        parent = pulumi.ComponentResource("test:index:Parent", "pool")
-        security_group("pool-efa", "vpc-1", TAGS, parent)
-
-    recording = construct(build, preview)
+    recording = construct(lambda: Pool("pool", {"tags": TAGS}), preview)
     group = UNKNOWN if preview else "pool-efa-id"
     assert recording.inputs("aws:ec2/securityGroup:SecurityGroup") == {
         "pool-efa": {

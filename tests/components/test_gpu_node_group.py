@@ -4,7 +4,6 @@ from typing import cast
 
 import pytest
 from gpu_pools import (
-    ASG_TAG,
     NODES,
     PLACEMENT,
     TEMPLATE,
@@ -17,6 +16,7 @@ from gpu_pools import (
     named,
     nodes,
     template,
+    told_of_efa,
 )
 from recorder import Recording
 
@@ -29,7 +29,7 @@ def test_plain_pool_is_a_template_and_a_node_group(preview: bool) -> None:
     assert template(recording) == expected_template()
     assert nodes(recording) == expected_nodes(preview)
     types = {each.type for each in recording.resources}
-    assert types == {"gpufleet-aws:index:GpuNodeGroup", TEMPLATE, NODES, ASG_TAG}
+    assert types == {"gpufleet-aws:index:GpuNodeGroup", TEMPLATE, NODES}
 
 
 def test_efa_pool_in_its_own_placement_group(preview: bool) -> None:
@@ -41,7 +41,8 @@ def test_efa_pool_in_its_own_placement_group(preview: bool) -> None:
         placement={"groupName": known(preview, "trainers-placement")},
         userData=amazon_linux(efa=True),
     )
-    assert nodes(recording) == expected_nodes(preview, labels=labels(network="efa", placement="create"))
+    tags = {**named("trainers-nodes"), **told_of_efa(4)}
+    assert nodes(recording) == expected_nodes(preview, labels=labels(network="efa", placement="create"), tags=tags)
     assert recording.inputs(PLACEMENT) == {
         "trainers-placement": {"strategy": "cluster", "tags": named("trainers-placement")}
     }
@@ -110,6 +111,7 @@ def test_each_legal_combination(capacity: str, placement: str, network: str, pre
             "networkInterfaces": efa_interfaces(4, known(preview, "trainers-efa-id")),
             "userData": amazon_linux(efa=True),
         }
+        in_nodes = {**in_nodes, "tags": {**named("trainers-nodes"), **told_of_efa(4)}}
     names = {"none": None, "create": known(preview, "trainers-placement"), "existing": "theirs"}
     if names[placement]:
         in_template = {**in_template, "placement": {"groupName": names[placement]}}

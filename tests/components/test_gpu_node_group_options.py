@@ -14,6 +14,7 @@ from gpu_pools import (
     expected_template,
     known,
     labels,
+    named,
     nodes,
     template,
 )
@@ -90,22 +91,47 @@ def test_own_role_outlives_the_nodes(preview: bool) -> None:
     assert nodes(recording) == expected_nodes(preview, nodeRoleArn=arn)
 
 
-def test_autoscaler_knows_an_empty_pool(preview: bool) -> None:
+def test_autoscaler_is_told_nothing_of_a_plain_pool(preview: bool) -> None:
+    recording = build(preview)
+    assert nodes(recording)["tags"] == named("trainers-nodes")
+    assert recording.names(ASG_TAG) == []
+
+
+def test_autoscaler_is_told_of_efa_and_huge_pages_by_the_node_group(preview: bool) -> None:
     recording = build(preview, network="efa")
-    prefix = "k8s.io/cluster-autoscaler/node-template"
-    facts = {
-        **{f"label/{key}": value for key, value in labels(network="efa").items()},
-        "taint/nvidia.com/gpu": "present:NoSchedule",
-        "resources/nvidia.com/gpu": "8",
-        "resources/vpc.amazonaws.com/efa": "4",
+    assert nodes(recording)["tags"] == {
+        "owner": "ml",
+        "project": "llm",
+        "Name": "trainers-nodes",
+        "k8s.io/cluster-autoscaler/node-template/resources/vpc.amazonaws.com/efa": "4",
+        "k8s.io/cluster-autoscaler/node-template/resources/hugepages-2Mi": "10256Mi",
     }
-    assert recording.inputs(ASG_TAG) == {
-        f"trainers-{key}": {
+    assert recording.names(ASG_TAG) == []
+
+
+def test_autoscaler_is_told_of_taints_without_a_value_by_the_auto_scaling_group(preview: bool) -> None:
+    taints = [
+        {"key": "nvidia.com/gpu", "effect": "NO_SCHEDULE"},
+        {"key": "team", "value": "vision", "effect": "NO_SCHEDULE"},
+    ]
+    assert build(preview, taints=taints).inputs(ASG_TAG) == {
+        "trainers-taint/nvidia.com/gpu": {
             "autoscalingGroupName": known(preview, "trainers-nodes-asg"),
-            "tag": {"key": f"{prefix}/{key}", "value": value, "propagateAtLaunch": False},
+            "tag": {
+                "key": "k8s.io/cluster-autoscaler/node-template/taint/nvidia.com/gpu",
+                "value": ":NoSchedule",
+                "propagateAtLaunch": False,
+            },
         }
-        for key, value in facts.items()
     }
+
+
+def test_all_resources_of_a_pool(preview: bool) -> None:
+    """Ten tags of the Auto Scaling group, eleven with EFA, told labels, taints and GPUs before EKS did."""
+    plain = ["trainers", "trainers-nodes", "trainers-template"]
+    assert sorted(each.name for each in build(preview).resources) == plain
+    fabric = ["trainers-efa", "trainers-efa-from-self", "trainers-efa-to-all", "trainers-efa-to-self"]
+    assert sorted(each.name for each in build(preview, network="efa").resources) == sorted([*plain, *fabric])
 
 
 def test_options_of_children(preview: bool) -> None:

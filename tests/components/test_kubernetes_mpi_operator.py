@@ -5,6 +5,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import pulumi
 import pytest
 from recorder import construct, refusal
 from samples import MANIFEST
@@ -147,10 +148,25 @@ def test_a_missing_file_is_said(preview):
     assert refusal(lambda: MpiOperator("mpi", args), preview) == [line]
 
 
+def test_an_object_that_the_sdk_cannot_register_is_said(tmp_path, preview):
+    file = tmp_path / "operator.yaml"
+    file.write_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: x}, dta: {}}")
+    args = {"manifest": str(file), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    with pytest.raises(pulumi.RunError) as caught:
+        construct(lambda: MpiOperator("mpi", args), preview)
+    assert str(caught.value) == (
+        "mpi: configmap-x: dta: ConfigMap of v1 has no such field in pulumi_kubernetes; correct it, or apply this "
+        "object by kubectl"
+    )
+
+
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "gpufleet" / "manifests"
+    # A process reads each manifest once.
+    manifests.read_manifest.cache_clear()
+    yield tmp_path / "gpufleet" / "manifests"
+    manifests.read_manifest.cache_clear()
 
 
 class Answer:

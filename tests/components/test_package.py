@@ -1,5 +1,8 @@
 """The packages as programs in other languages see them: which components, which refusals, which schemas."""
 
+import ast
+import importlib
+import inspect
 import json
 from functools import cache
 from pathlib import Path
@@ -46,9 +49,20 @@ def test_table_names_every_component(package: str) -> None:
         f"{kind.__module__.removeprefix(f'gpufleet.{package}.')}:{name}" for name, kind in components(package).items()
     }
     assert set(COMPONENTS[package]) == found
-    assert list(COMPONENTS[package]) == sorted(COMPONENTS[package])
+    assert list(COMPONENTS[package]) == sorted(COMPONENTS[package], key=lambda entry: ("." in entry, entry))
     tokens = json.loads(served(package).schema)["resources"]
     assert sorted(tokens) == sorted(f"gpufleet-{package}:index:{name}" for name in components(package))
+
+
+@every_package
+def test_each_component_comes_from_its_package_for_programs_and_for_type_checkers(package: str) -> None:
+    for name, kind in components(package).items():
+        home = importlib.import_module(kind.__module__.rpartition(".")[0])
+        assert getattr(home, name) is kind
+        imports = [node for node in ast.walk(ast.parse(inspect.getsource(home))) if isinstance(node, ast.ImportFrom)]
+        assert (kind.__module__, name, name) in [
+            (node.module, each.name, each.asname) for node in imports for each in node.names
+        ]
 
 
 @every_package
@@ -63,7 +77,9 @@ def test_legal_inputs_of_each_component_are_taken(sample: Sample) -> None:
     package = served(sample.package)
     wire = over_the_wire(sample.args, sample.args_type)
     recording = construct_sample(lambda: package.construct("mine", sample.token, wire), preview=True)
-    assert [each.name for each in recording.resources if each.type == sample.token] == ["mine"]
+    # The package puts mappings in the order of their keys.
+    direct = sample.build(preview=True, **json.loads(json.dumps(sample.args, sort_keys=True)))
+    assert {each.name: each for each in recording.resources} == {each.name: each for each in direct.resources}
 
 
 @pytest.mark.parametrize("written", [["a100", "h100"], ["h100", "a100"]])
@@ -308,7 +324,7 @@ def test_descriptions_are_prose_without_repeats() -> None:
     raw = {
         "resources": {
             "p:index:R": {
-                "description": "First.\n\n    Raises :class:`gpufleet.refusal.Refused` of ``args``.",
+                "description": "First.\n\n    Raises :class:`gpufleet.validation.InvalidArguments` of ``args``.",
                 "inputProperties": {
                     "items": {"type": "string", "description": "Kept."},
                     "ids": {
@@ -321,6 +337,6 @@ def test_descriptions_are_prose_without_repeats() -> None:
         }
     }
     made = described(raw, "aws")["resources"]["p:index:R"]
-    assert made["description"] == "First.\n\nRaises `Refused` of `args`."
+    assert made["description"] == "First.\n\nRaises `InvalidArguments` of `args`."
     assert made["inputProperties"]["items"]["description"] == "Kept."
     assert made["inputProperties"]["ids"] == {"type": "array", "description": "Some.", "items": {"type": "string"}}

@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from empty_group import made_up_node
 from gpufleet.aws.pool_plan import PoolPlan, plan_pool
+from gpufleet.aws.user_data import HUGE_PAGES
 from gpufleet.catalog import aws
+from gpufleet.node_labels import kubernetes_taints
 from gpufleet.pool import Pool, Taint
 
 TYPES = sorted(aws().types)
@@ -59,7 +62,7 @@ def test_plan_interfaces_are_named_when_fabric_or_public_address_needs_them(pool
     plan = plan_pool("p", pool)
     assert bool(plan.interfaces) is (pool["network"] == "efa" or pool["public_addresses"])
     fabric = sum(each.kind in ("efa", "efa-only") for each in plan.interfaces)
-    announced = plan.template_tags.get("k8s.io/cluster-autoscaler/node-template/resources/vpc.amazonaws.com/efa", "0")
+    announced = plan.resource_tags.get("k8s.io/cluster-autoscaler/node-template/resources/vpc.amazonaws.com/efa", "0")
     assert str(fabric) == announced
     assert fabric == (aws().types[pool["types"][0]].efa_interfaces if pool["network"] == "efa" else 0)
 
@@ -92,18 +95,41 @@ def test_plan_depends_on_nothing_but_the_intent(pool: Pool) -> None:
     assert plan_pool("p", pool) == plan_pool("p", pool)
 
 
-@given(pool=pools())
-def test_plan_every_label_and_taint_is_announced_to_the_autoscaler(pool: Pool) -> None:
-    plan = plan_pool("p", pool)
-    prefix = "k8s.io/cluster-autoscaler/node-template"
-    assert {f"{prefix}/label/{key}" for key in plan.labels} <= plan.template_tags.keys()
-    assert {f"{prefix}/taint/{taint['key']}" for taint in plan.taints} <= plan.template_tags.keys()
-    assert f"{prefix}/resources/nvidia.com/gpu" in plan.template_tags
+TAINTS: list[Taint] = [
+    {"key": "team", "value": "vision", "effect": "NO_EXECUTE"},
+    {"key": "empty", "value": "", "effect": "NO_SCHEDULE"},
+    {"key": "nvidia.com/gpu", "effect": "NO_SCHEDULE"},
+]
+
+
+@given(pool=pools(), taints=st.lists(st.sampled_from(TAINTS), unique_by=lambda taint: taint["key"]))
+def test_autoscaler_knows_of_an_empty_pool_all_that_its_nodes_have(pool: Pool, taints: list[Taint]) -> None:
+    plan = plan_pool("p", {**pool, "taints": taints})
+    records = [aws().types[name] for name in plan.types]
+    for first in records:  # Which type EKS puts first is EKS's choice.
+        known = made_up_node(
+            first,
+            zone_id=plan.zones[0],
+            region="us-east-1",
+            group="p",
+            labels=plan.labels,
+            taints=plan.taints,
+            tags=plan.resource_tags,
+            scaling_tags=plan.taint_tags,
+        )
+        assert known["metadata"]["labels"].items() >= plan.labels.items()
+        seen = {f"{each['key']}={each['value']}:{each['effect']}" for each in known["spec"]["taints"]}
+        assert seen == {f"{key}={rest}" for key, rest in kubernetes_taints(plan.taints).items()}
+        resources = known["status"]["allocatable"]
+        assert resources["nvidia.com/gpu"] == str(min(record.gpus for record in records))
+        efa = plan.network == "efa"
+        assert resources.get("vpc.amazonaws.com/efa") == (str(first.efa_interfaces) if efa else None)
+        assert resources.get("hugepages-2Mi") == (f"{2 * HUGE_PAGES}Mi" if efa else None)
 
 
 def test_mixed_pool_promises_the_fewest_gpus() -> None:
     plan = plan_pool("p", {"types": ["g5.48xlarge", "g5.xlarge", "g5.12xlarge"], "max": 1, "zones": ["use1-az1"]})
-    assert plan.template_tags["k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu"] == "1"
+    assert plan.resource_tags == {"k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu": "1"}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpufleet.aws.scheduling import node_template_tags, tag_name
+from gpufleet.aws.scheduling import resource_tags, tag_name, taint_tags
+from gpufleet.catalog import aws
 from gpufleet.node_labels import GPU_TAINT, kubernetes_taints, node_labels
 
 WORDS = {"capacity": "spot", "placement": "none", "network": "plain"}
@@ -57,17 +58,31 @@ def test_taint_without_value() -> None:
     assert kubernetes_taints([{"key": "k", "effect": "NO_EXECUTE"}]) == {"k": ":NoExecute"}
 
 
-def test_template_tags_for_labels_taints_and_resources() -> None:
-    taints = kubernetes_taints([GPU_TAINT])
-    assert node_template_tags(
-        {"gpufleet.dev/pool": "p"}, taints, {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 0}
-    ) == {
-        "k8s.io/cluster-autoscaler/node-template/label/gpufleet.dev/pool": "p",
-        "k8s.io/cluster-autoscaler/node-template/taint/nvidia.com/gpu": "present:NoSchedule",
-        "k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu": "8",
+@pytest.mark.parametrize(
+    ("types", "efa", "expected"),
+    [
+        (["g5.8xlarge"], False, {}),
+        (["g5.8xlarge", "g5.16xlarge"], False, {}),
+        (["g5.48xlarge", "g5.8xlarge"], False, {"nvidia.com/gpu": "1"}),
+        (["p5.48xlarge"], False, {}),
+        (["p5.48xlarge"], True, {"vpc.amazonaws.com/efa": "32", "hugepages-2Mi": "10256Mi"}),
+    ],
+)
+def test_tags_tell_what_the_type_does_not(types: list[str], efa: bool, expected: dict[str, str]) -> None:
+    prefix = "k8s.io/cluster-autoscaler/node-template/resources"
+    tags = resource_tags([aws().types[each] for each in types], efa=efa)
+    assert tags == {f"{prefix}/{name}": amount for name, amount in expected.items()}
+
+
+def test_tags_tell_the_taints_that_eks_does_not() -> None:
+    empty = {"key": "empty", "value": "", "effect": "NO_EXECUTE"}
+    assert taint_tags([GPU_TAINT]) == {}
+    assert taint_tags([GPU_TAINT, {"key": "k", "effect": "NO_SCHEDULE"}, empty]) == {
+        "k8s.io/cluster-autoscaler/node-template/taint/k": ":NoSchedule",
+        "k8s.io/cluster-autoscaler/node-template/taint/empty": ":NoExecute",
     }
 
 
 def test_tag_names_are_short_and_tell_the_pool() -> None:
-    key = "k8s.io/cluster-autoscaler/node-template/resources/nvidia.com/gpu"
-    assert tag_name("trainers", key) == "trainers-resources/nvidia.com/gpu"
+    key = "k8s.io/cluster-autoscaler/node-template/taint/nvidia.com/gpu"
+    assert tag_name("trainers", key) == "trainers-taint/nvidia.com/gpu"

@@ -89,6 +89,7 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
     "aws": {
         "Network": {},
         "Cluster": {
+            "zones": ["use1-az1", "use1-az2"],
             "subnet_ids": _ZONES,
             "node_subnet_ids": _ZONES,
             "admins": ADMIN,
@@ -219,6 +220,19 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
             "object_labels": {"cost-centre": "42"},
             "service_annotations": {"service.beta.kubernetes.io/aws-load-balancer-internal": "true"},
             "values": _VALUES,
+        },
+        # What it installs for all teams is on this cluster already, by the components above.
+        "TrainingPlatform": {
+            "software": [],
+            "labels": {"gpufleet.dev/owner": "lab"},
+            "pools": {
+                **SAMPLES["kubernetes"]["TrainingPlatform"]["pools"],
+                "rented": {"types": ["g6e.xlarge"], "zones": ["use1-az2"], "max": 2, "label": "lab-rented"},
+            },
+            "queue": {"install": False, "order": ["rented"]},
+            "notebooks": {"host": "hub.example.com", "images": ["registry.example.com/notebook:1"]},
+            "autoscaler": {"cluster_name": "lab", "region": "us-east-1"},
+            "purpose": "dev",
         },
     },
 }

@@ -1,5 +1,7 @@
 """The life of aws-dev: up, a file, destroy, up again, erase."""
 
+import re
+
 from rehearsed_project import REPOSITORY, Project, held, names_of
 
 from gpufleet_rehearsal.picture import mermaid
@@ -7,7 +9,7 @@ from gpufleet_rehearsal.picture import mermaid
 
 def outputs_of(text: str) -> dict[str, str]:
     """The lines `  name: value` that the command prints of the stack's outputs."""
-    return dict(line.strip().split(": ", 1) for line in text.splitlines() if line.startswith("  ") and ": " in line)
+    return dict(re.findall(r"^  (\w+): (.+)$", text, re.MULTILINE))
 
 
 def untagged(project: Project) -> list[str]:

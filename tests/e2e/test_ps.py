@@ -111,7 +111,8 @@ def test_whose_it_is_stopped_started_and_extended(project: Project) -> None:
 
 def test_program_that_does_not_listen_is_told_how(project: Project) -> None:
     assert project.rehearse().returncode == 0
-    project.edit("stacks/__main__.py", "    stop_pools_if_asked()\n", "")
+    run, own = "run_program(Path(__file__).parent)", 'runpy.run_path(str(Path(__file__).with_name("aws.py")))'
+    project.edit("stacks/__main__.py", run, f"import runpy\n\n{own}")
     stopped = project.rehearse("--", "gpufleet", "stop", "aws-dev")
     assert stopped.returncode == 1
     assert stopped.stderr.splitlines()[-1] == (

@@ -39,7 +39,7 @@ def test_misspelt_keys_are_told_before_anything_happens(project: Project) -> Non
         [
             f"{file}: gpuflet:tags: unknown namespace; did you mean gpufleet:tags? [config-unknown-key]",
             f"{file}: gpufleet:network.natt: unknown key; did you mean nat? [config-unknown-key]",
-            f"{file}: gpufleet:pools.trainers.max='two': is no number; write a whole one [config-value]",
+            f"{file}: gpufleet:pools.trainers.max='two': must be a whole number [config-value]",
             f"{file}: gpufleet:ownr: unknown key; did you mean owner? [config-unknown-key]",
         ],
     )

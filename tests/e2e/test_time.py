@@ -8,25 +8,26 @@ from gpufleet_rehearsal.critical_path import TimeToUp, time_to_up
 LIMIT = 1.05
 """Estimate over lower bound that an environment of ours may cost at the most."""
 
-CLUSTER_ENDS = """                "node_subnet_ids": {zone: network.node_subnet_ids[zone] for zone in zones},
-            },
-        ),
-"""
-"""Where the program ends the cluster's arguments."""
-READY = '"cluster_name": cluster.ready,'
-IMPORT = "from gpufleet.aws.kubeconfig import kubeconfig\n"
+CLUSTER = "    cluster = cluster_of(env, network)\n"
+JOINING = "    joining, subnets = cluster.for_nodes(), network.for_nodes()\n"
+FILES = "**network.for_files(), **cluster.for_files())\n"
+IMPORT = "import pulumi\n"
 NEEDLESS = {
     # By an option of the component: the state then names it at the component, not at its children.
+    "the files wait for the cluster": {
+        FILES: FILES.replace("))", "), opts=pulumi.ResourceOptions(depends_on=[*cluster.resources]))"),
+    },
+    # Its subnets are then those of nodes, which are known once these have a way out.
     "the cluster waits for the NAT gateway": {
-        CLUSTER_ENDS: CLUSTER_ENDS + "        pulumi.ResourceOptions(depends_on=[network]),\n"
+        CLUSTER: "    network.private_subnet_ids = network.node_subnet_ids\n" + CLUSTER
     },
     # By an argument: the node group itself waits for every add-on.
     "pools wait for all of the cluster": {
-        READY: READY.replace("cluster.ready", "after(cluster.ready, cluster)"),
+        JOINING: JOINING + '    joining["cluster_name"] = after(cluster.ready, cluster)\n',
         IMPORT: IMPORT + "from gpufleet.ordering import after\n",
     },
 }
-"""Mistakes that anybody could make: what stands in stacks/on_aws.py, and what would."""
+"""Mistakes that anybody could make: what stands in stacks/aws.py, and what would."""
 
 
 def time_of(project: Project, environment: str = "aws-dev") -> TimeToUp:
@@ -56,7 +57,7 @@ def test_aws_prod_takes_no_longer_than_the_cloud_demands(project: Project) -> No
 @pytest.mark.parametrize("mistake", NEEDLESS)
 def test_one_needless_dependency_is_seen(project: Project, mistake: str) -> None:
     for old, new in NEEDLESS[mistake].items():
-        project.edit("stacks/on_aws.py", old, new)
+        project.edit("stacks/aws.py", old, new)
     assert time_of(project).ratio > LIMIT
 
 

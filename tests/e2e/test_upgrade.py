@@ -17,12 +17,28 @@ from gpufleet_rehearsal.cloud.interpreter import Cloud
 STATES = Path(__file__).with_name("states")
 RELEASES = sorted(STATES.glob("*.json.xz"))
 PLAYED = ("aws:", "azure-native:")
+
+
+def told_by_tags(pool: str, *resources: str) -> list[str]:
+    """What told the cluster autoscaler of an empty pool, before it read labels and taints from EKS."""
+    labels = [
+        f"gpufleet.dev/{word}" for word in ("capacity", "gpu", "network", "place", "placement", "pool", "zone-id")
+    ]
+    return [
+        *(f"delete {pool}-label/{key}" for key in (*labels, "nvidia.com/gpu.present")),
+        *(f"delete {pool}-resources/{key}" for key in resources),
+        f"delete {pool}-taint/nvidia.com/gpu",
+    ]
+
+
 GONE = {
+    "aws-dev-0.1.0": told_by_tags("aws-dev-trainers", "nvidia.com/gpu", "vpc.amazonaws.com/efa"),
     # The shared files of own servers are NFS, so no pod mounts EFS; CHANGELOG.md says what to do for one that does.
     "hybrid-0.1.0": [
         "delete hybrid-cluster-aws-efs-csi-driver",
         "delete hybrid-cluster-efs-csi-role",
         "delete hybrid-cluster-efs-csi-role-AmazonEFSCSIDriverPolicy",
+        *told_by_tags("hybrid-rented", "nvidia.com/gpu"),
     ],
 }
 """What an upgrade deletes all the same, by state: nothing that a job or its data needs."""

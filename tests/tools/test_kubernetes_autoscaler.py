@@ -5,7 +5,9 @@ from fractions import Fraction
 import pytest
 
 from autoscaler import Pool, missing_nodes
+from empty_group import made_up_node
 from fitting import amount, free, may_run, requests
+from gpufleet.catalog import aws
 
 TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists"}
 
@@ -45,8 +47,94 @@ def test_nodes_are_added_for_what_finds_no_room(gpus: list[int], most: int, ther
 
 def test_first_pool_that_a_pod_may_run_on_grows() -> None:
     other = pool(pool="other", zone="use1-az1")
-    pending = [pod(8, nodeSelector={"topology.k8s.aws/zone-id": "use1-az1"}), pod(8)]
+    pending = [pod(8, nodeSelector={"gpufleet.dev/zone-id": "use1-az1"}), pod(8)]
     assert grown(pending, pool(), other, counts=(0, 0)) == {"other": 1, "trainers": 1}
+
+
+def test_empty_group_is_known_by_its_type_its_group_and_eks_and_by_nothing_else() -> None:
+    prefix = "k8s.io/cluster-autoscaler/node-template"
+    node = made_up_node(
+        aws().types["p4d.24xlarge"],
+        zone_id="use1-az2",
+        region="us-east-1",
+        group="trainers",
+        labels={"team": "vision", "both": "of EKS"},
+        taints=[
+            {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"},
+            {"key": "unvalued", "effect": "NO_EXECUTE"},
+        ],
+        tags={
+            "Name": "trainers",
+            f"{prefix}/resources/hugepages-2Mi": "10256Mi",
+            f"{prefix}/resources/example.com/both": "1",
+            f"{prefix}/label/of-no-use": "here",
+        },
+        scaling_tags={
+            f"{prefix}/resources/example.com/both": "2",
+            f"{prefix}/label/both": "of the tag",
+            f"{prefix}/label/tagged": "yes",
+            f"{prefix}/taint/tagged": ":NoExecute",
+            f"{prefix}/taint/misspelt": "yes:NO_EXECUTE",
+        },
+    )
+    resources = {
+        "cpu": "96",
+        "memory": "1152Gi",
+        "nvidia.com/gpu": "8",
+        "pods": "110",
+        "hugepages-2Mi": "10256Mi",
+        "example.com/both": "1",
+    }
+    assert node == {
+        "metadata": {
+            "name": "template",
+            "labels": {
+                "kubernetes.io/arch": "amd64",
+                "kubernetes.io/hostname": "template",
+                "kubernetes.io/os": "linux",
+                "node.kubernetes.io/instance-type": "p4d.24xlarge",
+                "topology.ebs.csi.aws.com/zone": "us-east-1b",
+                "topology.kubernetes.io/region": "us-east-1",
+                "topology.kubernetes.io/zone": "us-east-1b",
+                "eks.amazonaws.com/nodegroup": "trainers",
+                "team": "vision",
+                "both": "of EKS",
+                "tagged": "yes",
+            },
+        },
+        "spec": {
+            "taints": [
+                {"key": "tagged", "value": "", "effect": "NoExecute"},
+                {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"},
+            ]
+        },
+        "status": {"capacity": resources, "allocatable": resources},
+    }
+
+
+def efa_pod(**spec):
+    """A worker on EFA, as the jobs of gpufleet ask for it."""
+    limits = {"nvidia.com/gpu": "8", "vpc.amazonaws.com/efa": "32", "hugepages-2Mi": "5120Mi"}
+    return {
+        **pod(8),
+        "spec": {**pod(8, **spec)["spec"], "containers": [{"name": "main", "resources": {"limits": limits}}]},
+    }
+
+
+def test_empty_pool_with_efa_grows_by_its_tags_alone() -> None:
+    assert grown([efa_pod()], pool(network="efa")) == {"trainers": 1}
+    assert grown([efa_pod()], pool(network="efa", tags={})) == {}
+
+
+def test_label_that_only_nodes_have_starts_none() -> None:
+    assert grown([pod(8, nodeSelector={"topology.k8s.aws/zone-id": "use1-az2"})], pool()) == {}
+
+
+def test_taint_without_a_value_is_known_by_its_tag_alone() -> None:
+    unvalued = [{"key": "nvidia.com/gpu", "effect": "NO_SCHEDULE"}]
+    stranger = pod(0, tolerations=[])
+    assert grown([stranger], pool(taints=unvalued)) == {}
+    assert grown([stranger], pool(taints=unvalued, scaling_tags={})) == {"trainers": 1}
 
 
 @pytest.mark.parametrize(

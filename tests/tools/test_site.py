@@ -101,18 +101,24 @@ def test_style_sheets_and_scripts_of_the_net_are_found(tmp_path: Path) -> None:
 
 SOURCE = '''
     """A module."""
-    from typing import NotRequired, TypedDict
+    from typing import NotRequired, TypeAlias, TypedDict
     import pulumi
+    from planted.component import Component
 
     class Inner(TypedDict):
         """What is inside."""
         size: int
         """GiB."""
 
-    class ThingArgs(TypedDict):
-        """A thing's arguments."""
+    class Placed(TypedDict):
+        """Where it is."""
         zones: list[str]
         """Its zones."""
+
+    ThingConfig: TypeAlias = Placed
+
+    class ThingArgs(ThingConfig):
+        """A thing's arguments."""
         inner: NotRequired[Inner]
         """What it holds. Default: none."""
         days: NotRequired[int]
@@ -120,30 +126,61 @@ SOURCE = '''
         cidr: NotRequired[pulumi.Input[str]]
         """A range. Default 10.0.0.0/16."""
 
-    class Thing(pulumi.ComponentResource):
+    class Thing(Component):
         """A thing. And more of it.
 
-        Raises :class:`gpufleet.refusal.Refused` with every fault.
+        Errors: KeyError for a thing of none.
         """
         thing_id: pulumi.Output[str]
         """Id of the thing."""
         _held: pulumi.Output[str]
 
         def __init__(self, name: str, args: ThingArgs) -> None: ...
+
+        def for_others(self) -> Inner:
+            """What others of it need."""
+            return {"size": 1}
+'''
+BASE = '''
+    """The base."""
+    import pulumi
+
+    class Component(pulumi.ComponentResource):
+        """A component.
+
+        Errors: :class:`planted.Invalid` with every fault.
+        """
 '''
 
 
-def package(folder: Path, source: str) -> Path:
-    cloud = folder / "planted" / "aws"
-    cloud.mkdir(parents=True)
-    for file in (cloud.parent / "__init__.py", cloud / "__init__.py"):
-        file.write_text("")
-    (cloud / "thing.py").write_text(textwrap.dedent(source))
+def package(folder: Path, source: str, base: str = BASE) -> Path:
+    """A package with a component, and with a platform of which it is a part."""
+    files = {
+        "__init__.py": "",
+        "component.py": base,
+        "aws/__init__.py": "",
+        "aws/thing.py": source,
+        "platform/__init__.py": "",
+        "platform/whole.py": '''
+            """A module."""
+            from planted.aws.thing import Thing, ThingArgs
+            from planted.component import Component
+
+            class Whole(Component):
+                """All of it."""
+
+                def __init__(self, name: str, args: ThingArgs) -> None: ...
+        ''',
+    }
+    for name, text in files.items():
+        (folder / "planted" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "planted" / name).write_text(textwrap.dedent(text))
     return folder
 
 
 def test_a_component_as_its_source_declares_it(tmp_path: Path) -> None:
-    (thing,) = components(package(tmp_path, SOURCE), "planted")
+    thing, whole = components(package(tmp_path, SOURCE), "planted")
+    assert (whole.name, whole.cloud, whole.raises) == ("Whole", "kubernetes", "Errors: `Invalid` with every fault.")
     assert (thing.name, thing.module, thing.sentence) == ("Thing", "planted.aws.thing", "A thing.")
     assert [(v.name, v.kind, v.required, v.default, v.text) for v in thing.arguments.keys] == [
         ("zones", "list[str]", True, "none", "Its zones."),
@@ -153,20 +190,25 @@ def test_a_component_as_its_source_declares_it(tmp_path: Path) -> None:
     ]
     assert [(each.name, [key.name for key in each.keys]) for each in thing.objects] == [("Inner", ["size"])]
     assert [(each.name, each.kind, each.text) for each in thing.outputs] == [("thing_id", "str", "Id of the thing.")]
+    assert [(each.name, each.kind, each.text) for each in thing.links] == [
+        ("for_others()", "size", "What others of it need.")
+    ]
     page = component_page(thing)
     assert "| `zones` | `list[str]` | **required** | Its zones. |" in page
     assert "| `inner` | `Inner` ([Inner](#inner)) | none | What it holds. |" in page
-    assert "Raises `Refused` with every fault." in page
+    assert "| `for_others()` | `size` | What others of it need. |" in page
+    assert "## Refusals\n\nErrors: `Invalid` with every fault.\n\nErrors: KeyError for a thing of none.\n" in page
+    assert "## Links" not in component_page(whole)
 
 
 @pytest.mark.parametrize(
     ("gone", "line"),
     [
-        ('"""Its zones."""', "planted.aws.thing.ThingArgs.zones: no docstring"),
+        ('"""Its zones."""', "planted.aws.thing.Placed.zones: no docstring"),
         ('"""GiB."""', "planted.aws.thing.Inner.size: no docstring"),
         ('"""Id of the thing."""', "planted.aws.thing.Thing.thing_id: no docstring"),
         ('"""A thing\'s arguments."""', "planted.aws.thing.ThingArgs: no docstring"),
-        ("Raises :class:", "planted.aws.thing.Thing: no paragraph says what it raises"),
+        ('"""What others of it need."""', "planted.aws.thing.Thing.for_others: no docstring"),
     ],
 )
 def test_what_has_no_text_ends_it(tmp_path: Path, gone: str, line: str) -> None:
@@ -174,6 +216,12 @@ def test_what_has_no_text_ends_it(tmp_path: Path, gone: str, line: str) -> None:
     with pytest.raises(Undocumented) as refused:
         components(package(tmp_path, SOURCE.replace(gone, "")), "planted")
     assert str(refused.value) == line
+
+
+def test_a_base_that_does_not_say_its_errors_ends_it(tmp_path: Path) -> None:
+    with pytest.raises(Undocumented) as refused:
+        components(package(tmp_path, SOURCE, BASE.replace("Errors: ", "")), "planted")
+    assert str(refused.value) == "planted.component.Component: no paragraph says its errors"
 
 
 def test_a_component_without_a_docstring_ends_it(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 It is not the real one, whose Go module no proxy serves (facts of 2026-11). What it does is what the real one's FAQ says
 of scale-up from templates and of scale-down of empty nodes; it does not drain nodes, and tries no second pool when one
 does not come up. https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/FAQ.md
+What a node would be like it learns as the real one: of a node that is there, else of what is known of the node group.
 
 `autoscaler.py KUBECONFIG POOLS [--idle SECONDS] [--boot SECONDS]`, where POOLS is a YAML list of
 
@@ -27,9 +28,13 @@ import yaml
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
 
 from api_client import ApiClient, ApiRefused, ApiSilent
+from empty_group import made_up_node
 from fitting import free, may_run, requests, take
+from gpufleet.aws.scheduling import resource_tags, taint_tags
+from gpufleet.catalog import AzureGpuSize
+from gpufleet.node_labels import GPU_TAINT, node_labels
 from gpufleet.pool import Taint
-from nodes import Nodes, gpu_node
+from nodes import Nodes, gpu_node, gpu_type, region_of
 
 SCAN_SECONDS = 0.5
 """The real one looks every 10 s."""
@@ -39,7 +44,10 @@ Object = Mapping[str, Any]
 
 @dataclass
 class Pool:
-    """A node group that may grow and shrink. words, labels, taints: as for Nodes.add."""
+    """A node group that may grow and shrink. words, labels, taints: as for Nodes.add.
+
+    tags, scaling_tags: those of the node group and of its Auto Scaling group; default: those of a gpufleet pool.
+    """
 
     pool: str
     type: str
@@ -50,10 +58,31 @@ class Pool:
     words: Mapping[str, str] = field(default_factory=dict)
     labels: Mapping[str, str] | None = None
     taints: Sequence[Taint] | None = None
+    tags: Mapping[str, str] | None = None
+    scaling_tags: Mapping[str, str] | None = None
 
-    def template(self) -> dict[str, Any]:
-        """The node that it would add."""
-        return gpu_node("template", self.type, self.zone, self.pool, self.labels, self.taints, self.network, self.words)
+    def template(self) -> Object:
+        """What an autoscaler takes the next node for as long as there is none."""
+        record = gpu_type(self.type)
+        if isinstance(record, AzureGpuSize):
+            # Microsoft does not publish how its own autoscaler makes up a node.
+            return gpu_node(
+                "template", self.type, self.zone, self.pool, self.labels, self.taints, self.network, self.words
+            )
+        words = {"network": self.network, **self.words}
+        taints = [GPU_TAINT] if self.taints is None else self.taints
+        return made_up_node(
+            record,
+            zone_id=self.zone,
+            region=region_of(self.zone),
+            group=self.pool,
+            labels=node_labels(self.pool, [record.gpu_model], [self.zone], words)
+            if self.labels is None
+            else self.labels,
+            taints=taints,
+            tags=resource_tags([record], efa=self.network == "efa") if self.tags is None else self.tags,
+            scaling_tags=taint_tags(taints) if self.scaling_tags is None else self.scaling_tags,
+        )
 
 
 def missing_nodes(pending: Sequence[Object], pools: Sequence[tuple[Pool, Object, int, list[Any]]]) -> dict[str, int]:
@@ -103,7 +132,8 @@ class Autoscaler:
             on_node[pod["spec"].get("nodeName", "")].append(pod)
         table = []
         for pool in self._pools:
-            nodes, template = self._nodes.of_pool(pool.pool), pool.template()
+            nodes = self._nodes.of_pool(pool.pool)
+            template = nodes[0] if nodes else pool.template()
             coming = sum(each is pool for _, each in self._booting)
             lefts = [free(node, on_node[node["metadata"]["name"]]) for node in nodes]
             lefts += [free(template, ()) for _ in range(coming)]

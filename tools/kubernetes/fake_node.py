@@ -26,7 +26,7 @@ https://karpenter.sh/docs/reference/settings/ (VM_MEMORY_OVERHEAD_PERCENT)."""
 EPHEMERAL_GIB = 100
 """The root disk of a pool where nothing is said."""
 
-_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 ARCHITECTURES = {"x86_64": "amd64", "arm64": "arm64"}
 
 
@@ -72,7 +72,7 @@ def fake_node(
             # An own server is in no zone of any cloud.
             "providerID": f"rehearsal:///{labels.get('topology.kubernetes.io/zone', pool)}/{name}",
             "taints": [
-                {"key": taint["key"], "value": taint.get("value", ""), "effect": _EFFECTS[taint["effect"]]}
+                {"key": taint["key"], "value": taint.get("value", ""), "effect": EFFECTS[taint["effect"]]}
                 for taint in taints
             ],
         },

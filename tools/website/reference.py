@@ -11,8 +11,9 @@ import griffe
 
 ROOT = Path(__file__).resolve().parents[2]
 CLOUDS = {"aws": "AWS", "azure": "Azure", "kubernetes": "Kubernetes"}
-"""Folders of components, with their headings."""
-_COMPONENT = "pulumi.ComponentResource"
+"""Packages of components, with their headings."""
+_FOLDERS = {"aws": "aws", "azure": "azure", "kubernetes": "kubernetes", "platform": "kubernetes"}
+"""Folder of components -> the package that has them."""
 
 
 class Undocumented(Exception):
@@ -42,7 +43,8 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A component. text: Markdown, without what it raises. raises: Markdown. objects: what its arguments hold."""
+    """A component. text, raises: Markdown. objects: what its arguments hold. links: methods that return arguments of
+    other components, with the names of these."""
 
     cloud: str
     module: str
@@ -52,6 +54,7 @@ class Component:
     arguments: Object
     objects: Sequence[Object]
     outputs: Sequence[Value]
+    links: Sequence[Value]
 
     @property
     def sentence(self) -> str:
@@ -65,25 +68,29 @@ def components(source: Path = ROOT / "components", package: str = "gpufleet") ->
     read = griffe.load(package, search_paths=[source])
     assert isinstance(read, griffe.Module)
     missing: list[str] = []
+    base = read["component.Component"]
+    raises = [part for part in _text(base, missing).split("\n\n") if part.startswith("Errors: ")]
+    if not raises:
+        missing.append(f"{base.path}: no paragraph says its errors")
     found = [
-        _component(cloud, kind, read, missing)
-        for cloud in CLOUDS
-        if cloud in read.modules
-        for module in read.modules[cloud].modules.values()
+        _component(cloud, kind, raises, read, missing)
+        for folder, cloud in _FOLDERS.items()
+        if folder in read.modules
+        for module in read.modules[folder].modules.values()
         for kind in module.classes.values()
-        if not kind.name.startswith("_") and _COMPONENT in map(_path, kind.bases)
+        if not kind.is_alias and not kind.name.startswith("_") and base.path in map(_path, kind.bases)
     ]
     if missing:
-        raise Undocumented("\n".join(sorted(missing)))
+        raise Undocumented("\n".join(sorted(set(missing))))
     return sorted(found, key=lambda each: (list(CLOUDS).index(each.cloud), each.name))
 
 
-def _component(cloud: str, kind: griffe.Class, package: griffe.Module, missing: list[str]) -> Component:
-    text = _text(kind, missing)
-    parts = text.split("\n\n")
-    raises = [part for part in parts if part.startswith("Raises ")]
-    if not raises:
-        missing.append(f"{kind.path}: no paragraph says what it raises")
+def _component(
+    cloud: str, kind: griffe.Class, raises: Sequence[str], package: griffe.Module, missing: list[str]
+) -> Component:
+    """raises: what every component raises; it may have more of its own."""
+    parts = _text(kind, missing).split("\n\n")
+    own = [part for part in parts if part.startswith("Errors: ")]
     constructor = kind.members["__init__"]
     assert isinstance(constructor, griffe.Function)
     arguments = _class(constructor.parameters["args"].annotation, package)
@@ -99,12 +106,21 @@ def _component(cloud: str, kind: griffe.Class, package: griffe.Module, missing: 
         cloud,
         kind.module.path,
         kind.name,
-        "\n\n".join(part for part in parts if part not in raises),
-        "\n\n".join(raises),
+        "\n\n".join(part for part in parts if part not in own),
+        "\n\n".join([*raises, *own]),
         top,
         list(inner.values()),
         outputs,
+        list(_links(kind, package, missing)),
     )
+
+
+def _links(kind: griffe.Class, package: griffe.Module, missing: list[str]) -> Iterator[Value]:
+    for each in kind.functions.values():
+        returned = _class(each.returns, package)
+        if each.name.startswith("for_") and returned is not None:
+            names = ", ".join(key.name for key in _object(returned, package, {}, missing).keys)
+            yield Value(f"{each.name}()", names, True, "", _text(each, missing))
 
 
 def _object(
@@ -153,7 +169,7 @@ def _path(expression: str | griffe.Expr | None) -> str:
 
 
 def _class(expression: str | griffe.Expr | None, package: griffe.Module) -> griffe.Class | None:
-    """The class of ours that an expression names, through as many imports as there are."""
+    """The class of ours that an expression names, through as many imports and other names as there are."""
     path = _path(expression)
     if not path.startswith(f"{package.name}."):
         return None
@@ -162,6 +178,8 @@ def _class(expression: str | griffe.Expr | None, package: griffe.Module) -> grif
         if not found.target_path.startswith(f"{package.name}."):
             return None
         found = package[found.target_path.removeprefix(f"{package.name}.")]
+    if isinstance(found, griffe.Attribute):
+        return _class(found.value, package)  # another name for a class
     return found if isinstance(found, griffe.Class) else None
 
 

@@ -15,6 +15,7 @@ An argument of kind `Input[...]` also takes an output of another resource; all o
 deployed, because they are judged then. Programs in other languages write `maxZones` for `max_zones`: see
 [packages](../docs/packages.md).
 """
+_LINKS = "## Links\n\nIn Python: arguments of other components, which take them as `**component.link()`.\n"
 
 
 def reference_pages() -> Mapping[str, str]:
@@ -37,7 +38,7 @@ def component_page(component: Component) -> str:
     one = component.arguments
     parts = [
         f"# {component.name}\n",
-        f"`from {component.module} import {component.name}`\n",
+        f"`from {component.module.rpartition('.')[0]} import {component.name}`\n",
         no_html(component.text) + "\n",
         f"## Arguments\n\n{no_html(one.text)}\n",
         _table(one, component.objects),
@@ -46,10 +47,18 @@ def component_page(component: Component) -> str:
         _rows(("output", "kind", "what it is"), ((f"`{v.name}`", f"`{v.kind}`", v.text) for v in component.outputs))
         if component.outputs
         else "None.\n",
+        *_links(component),
         f"## Refusals\n\n{component.raises}\n",
         "[All rules](../docs/rules.md), each with its source.\n",
     ]
     return "\n".join(parts)
+
+
+def _links(component: Component) -> Iterator[str]:
+    if component.links:
+        yield _LINKS
+        links = ((f"`{each.name}`", f"`{each.kind}`", each.text) for each in component.links)
+        yield _rows(("link", "arguments", "what it is"), links)
 
 
 def command_page(command: click.Command) -> str:

@@ -9,6 +9,7 @@ import pulumi
 from pulumi_aws import eks
 
 from gpufleet.aws.partition import partition
+from gpufleet.component import Component
 
 ADMIN_POLICY = "cluster-access-policy/AmazonEKSClusterAdminPolicy"
 """EKS's own equivalent of the Kubernetes role cluster-admin.
@@ -19,11 +20,10 @@ Source: docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 
 def grant_admins(
     name: str,
-    parent: pulumi.Resource,
+    parent: Component,
     cluster: eks.Cluster,
     region: str,
     admins: Mapping[str, pulumi.Input[str]],
-    tags: Mapping[str, str],
 ) -> None:
     """An access entry with the administrator's policy for each principal; ``admins`` is short name to ARN."""
     for short, principal in admins.items():
@@ -33,8 +33,8 @@ def grant_admins(
             cluster_name=cluster.name,
             principal_arn=principal,
             type="STANDARD",
-            tags={**tags, "Name": child},
-            opts=pulumi.ResourceOptions(parent=parent),
+            tags=parent.tags(child),
+            opts=parent.child(),
         )
         eks.AccessPolicyAssociation(
             f"{child}-policy",
@@ -42,5 +42,5 @@ def grant_admins(
             principal_arn=entry.principal_arn,
             policy_arn=f"arn:{partition(region)}:eks::aws:{ADMIN_POLICY}",
             access_scope=eks.AccessPolicyAssociationAccessScopeArgs(type="cluster"),
-            opts=pulumi.ResourceOptions(parent=parent),
+            opts=parent.child(),
         )

@@ -10,6 +10,7 @@ import pulumi
 from pulumi_aws import eks
 
 from gpufleet.aws.roles import RoleWithPolicies, role_with_policies, trust_pods
+from gpufleet.component import Component
 
 _POD_ADDRESSES = 20
 CNI_SETTINGS = json.dumps({"env": {"MINIMUM_IP_TARGET": f"{_POD_ADDRESSES}", "WARM_IP_TARGET": "5"}}, sort_keys=True)
@@ -33,11 +34,10 @@ def addons(efs_driver: bool) -> tuple[str, ...]:
 
 def node_addons(
     name: str,
-    parent: pulumi.Resource,
+    parent: Component,
     cluster: eks.Cluster,
     region: str,
     versions: Mapping[str, str],
-    tags: Mapping[str, str],
 ) -> list[eks.Addon]:
     """The DaemonSets without which no node becomes Ready. They are complete on a cluster that has no nodes yet.
 
@@ -45,17 +45,16 @@ def node_addons(
     node. That works on a node that has no network yet because CNI and agent both use the host's; but a CNI with a pod
     identity needs the agent on every node (aws/amazon-vpc-cni-k8s#3840), so nodes wait for both.
     """
-    cni_role = _pod_role(f"{name}-vpc-cni", parent, region, "AmazonEKS_CNI_Policy", tags)
+    cni_role = _pod_role(f"{name}-vpc-cni", parent, region, "AmazonEKS_CNI_Policy")
     return [
-        _addon(f"{name}-eks-pod-identity-agent", parent, cluster, "eks-pod-identity-agent", versions, tags),
-        _addon(f"{name}-kube-proxy", parent, cluster, "kube-proxy", versions, tags),
+        _addon(f"{name}-eks-pod-identity-agent", parent, cluster, "eks-pod-identity-agent", versions),
+        _addon(f"{name}-kube-proxy", parent, cluster, "kube-proxy", versions),
         _addon(
             f"{name}-vpc-cni",
             parent,
             cluster,
             "vpc-cni",
             versions,
-            tags,
             configuration=CNI_SETTINGS,
             identity=("aws-node", cni_role),
         ),
@@ -64,41 +63,35 @@ def node_addons(
 
 def pod_addons(
     name: str,
-    parent: pulumi.Resource,
+    parent: Component,
     cluster: eks.Cluster,
     region: str,
     versions: Mapping[str, str],
-    tags: Mapping[str, str],
     nodes: eks.NodeGroup,
     efs_driver: bool,
 ) -> list[eks.Addon]:
     """The Deployments: EKS calls them DEGRADED, and fails them after 20 minutes, while there is no node to run on
     (pulumi/pulumi-eks#1525). efs_driver: whether pods mount EFS."""
-    made = [_addon(f"{name}-coredns", parent, cluster, "coredns", versions, tags, needed=[nodes])]
+    made = [_addon(f"{name}-coredns", parent, cluster, "coredns", versions, needed=[nodes])]
     if efs_driver:
-        role = _pod_role(f"{name}-efs-csi", parent, region, "service-role/AmazonEFSCSIDriverPolicy", tags)
+        role = _pod_role(f"{name}-efs-csi", parent, region, "service-role/AmazonEFSCSIDriverPolicy")
         identity = ("efs-csi-controller-sa", role)
         made.append(
-            _addon(
-                f"{name}-{_EFS_DRIVER}", parent, cluster, _EFS_DRIVER, versions, tags, identity=identity, needed=[nodes]
-            )
+            _addon(f"{name}-{_EFS_DRIVER}", parent, cluster, _EFS_DRIVER, versions, identity=identity, needed=[nodes])
         )
     return made
 
 
-def _pod_role(
-    name: str, parent: pulumi.Resource, region: str, policy: str, tags: Mapping[str, str]
-) -> RoleWithPolicies:
-    return role_with_policies(f"{name}-role", parent, trust_pods(), region, [policy], tags)
+def _pod_role(name: str, parent: Component, region: str, policy: str) -> RoleWithPolicies:
+    return role_with_policies(f"{name}-role", parent, trust_pods(), region, [policy])
 
 
 def _addon(
     child: str,
-    parent: pulumi.Resource,
+    parent: Component,
     cluster: eks.Cluster,
     addon: str,
     versions: Mapping[str, str],
-    tags: Mapping[str, str],
     *,
     configuration: str | None = None,
     identity: tuple[str, RoleWithPolicies] | None = None,
@@ -121,6 +114,6 @@ def _addon(
         # What the program says is what runs, also after somebody edited the objects in the cluster.
         resolve_conflicts_on_create="OVERWRITE",
         resolve_conflicts_on_update="OVERWRITE",
-        tags={**tags, "Name": child},
-        opts=pulumi.ResourceOptions(parent=parent, depends_on=list(needed)),
+        tags=parent.tags(child),
+        opts=parent.child(depends_on=list(needed)),
     )

@@ -2,16 +2,16 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import eks, iam
 
 from gpufleet.aws.partition import partition
 from gpufleet.aws.roles import trust_pods
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.aws.autoscaler_identity import judge_autoscaler_identity
 
 NAMESPACE = "kube-system"
@@ -47,8 +47,9 @@ def autoscaler_policy(cluster_name: str, region: str) -> str:
     """The role's policy (JSON): look at groups and templates, change those of this cluster only.
 
     EKS tags the autoscaling groups of managed node groups with the cluster's name, and the autoscaler finds them by
-    the same tag. Source: github.com/kubernetes/autoscaler, cluster-autoscaler/cloudprovider/aws/README.md (minimal
-    permissions).
+    the same tag. eks:DescribeNodegroup tells it labels, taints and tags of node groups without nodes. Source:
+    github.com/kubernetes/autoscaler, cluster-autoscaler/cloudprovider/aws/README.md (full features, which include
+    finding groups by tags; resources narrowed).
     """
     own = {"StringEquals": {f"aws:ResourceTag/k8s.io/cluster-autoscaler/{cluster_name}": "owned"}}
     groups = f"arn:{partition(region)}:eks:{region}:*:nodegroup/{cluster_name}/*"
@@ -60,31 +61,37 @@ def autoscaler_policy(cluster_name: str, region: str) -> str:
     return json.dumps({"Version": "2012-10-17", "Statement": statements})
 
 
-class AutoscalerIdentity(pulumi.ComponentResource):
-    """A role with least privilege, bound to the autoscaler's service account by EKS Pod Identity.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
-    """
+class AutoscalerIdentity(Component):
+    """A role with least privilege, bound to the autoscaler's service account by EKS Pod Identity."""
 
     role_arn: pulumi.Output[str]
     """The role that the autoscaler's pods get."""
     cluster_name: pulumi.Output[str]
     """The cluster, for the autoscaler that needs its rights: installed after they are there, removed before."""
 
-    def __init__(self, name: str, args: AutoscalerIdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, AutoscalerIdentityArgs), *judge_autoscaler_identity(args)])
-        super().__init__("gpufleet-aws:index:AutoscalerIdentity", name, {}, opts)
-        tags = dict(args.get("tags", {}))
-        child = pulumi.ResourceOptions(parent=self)
+    def __init__(
+        self,
+        name: str,
+        args: AutoscalerIdentityArgs = KEYWORDS,
+        opts: Opts = None,
+        **keywords: Unpack[AutoscalerIdentityArgs],
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: AutoscalerIdentityArgs) -> list[Finding]:
+        return judge_autoscaler_identity(args)
+
+    def create(self, name: str, args: AutoscalerIdentityArgs) -> None:
         cluster = pulumi.Output.from_input(args["cluster_name"])
         role = iam.Role(
-            f"{name}-role", assume_role_policy=trust_pods(), tags={**tags, "Name": f"{name}-role"}, opts=child
+            f"{name}-role", assume_role_policy=trust_pods(), tags=self.tags(f"{name}-role"), opts=self.child()
         )
         policy = iam.RolePolicy(
             f"{name}-policy",
             role=role.name,
             policy=cluster.apply(lambda cluster_name: autoscaler_policy(cluster_name, args["region"])),
-            opts=child,
+            opts=self.child(),
         )
         association = eks.PodIdentityAssociation(
             f"{name}-association",
@@ -92,9 +99,8 @@ class AutoscalerIdentity(pulumi.ComponentResource):
             namespace=NAMESPACE,
             service_account=SERVICE_ACCOUNT,
             role_arn=after(role.arn, policy),
-            tags={**tags, "Name": f"{name}-association"},
-            opts=child,
+            tags=self.tags(f"{name}-association"),
+            opts=self.child(),
         )
         self.role_arn = role.arn
         self.cluster_name = after(cluster, association)
-        self.register_outputs({"role_arn": self.role_arn, "cluster_name": self.cluster_name})

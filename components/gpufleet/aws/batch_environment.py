@@ -1,7 +1,7 @@
 """BatchEnvironment: GPU nodes that AWS Batch starts for jobs and stops after them."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import batch, ec2, iam
@@ -9,22 +9,25 @@ from pulumi_aws import batch, ec2, iam
 from gpufleet.aws.batch_plan import IMAGE_TYPE, LONGEST_UPDATE_MINUTES, BatchPlan, plan_batch_environment
 from gpufleet.aws.efa import security_group
 from gpufleet.aws.launch_template import TemplateLinks, launch_template
+from gpufleet.aws.links import NodeNetwork
 from gpufleet.aws.roles import role_with_policies, trust
 from gpufleet.aws.user_data import container_instance
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments, judge_batch_environment
+from gpufleet.pool import Fabric, Placement
+from gpufleet.rules import Finding, judge_batch_environment
 from gpufleet.rules.subnet import judge_subnets
 
 NODE_POLICIES = ("service-role/AmazonEC2ContainerServiceforEC2Role",)
 """What a node needs to join its ECS cluster and to pull images. What jobs may do is the job role's."""
 
+Capacity = Literal["on-demand", "spot", "reservation"]
+Strategy = Literal["BEST_FIT_PROGRESSIVE", "BEST_FIT", "SPOT_PRICE_CAPACITY_OPTIMIZED", "SPOT_CAPACITY_OPTIMIZED"]
 
-class BatchEnvironmentArgs(TypedDict):
-    """What the nodes are to be, in the words of a GPU pool, and the network that they go to."""
 
-    region: str
-    """Region of the environment, for instance us-east-1."""
+class BatchEnvironmentConfig(TypedDict):
+    """What the nodes are to be, in the words of a GPU pool."""
+
     types: Sequence[str]
     """Instance types with the same number of vCPUs, for instance [p4d.24xlarge, p4de.24xlarge]; Batch takes what is
     to be had, or cheapest."""
@@ -34,15 +37,15 @@ class BatchEnvironmentArgs(TypedDict):
     """Most nodes that may run, at least 1. Batch is told vCPUs: nodes times those of the smallest type."""
     zones: Sequence[str]
     """Zone ids, for instance [use1-az1]. One for multi-node jobs."""
-    placement: NotRequired[str]
+    placement: NotRequired[Placement]
     """none, create (a cluster placement group of the environment's own) or existing. Default none."""
     placement_group: NotRequired[str]
     """Name of the placement group, with placement=existing."""
-    capacity: NotRequired[str]
+    capacity: NotRequired[Capacity]
     """on-demand, spot or reservation. Default on-demand. Multi-node jobs never run on spot."""
     reservation_id: NotRequired[str]
     """Id of the reservation (cr-...), with capacity=reservation."""
-    network: NotRequired[str]
+    network: NotRequired[Fabric]
     """plain, or efa for one EFA interface per network card. Default plain."""
     image: NotRequired[str]
     """al2023 (Batch's own image with NVIDIA's driver), or the id of an image of your own (ami-...). Default al2023."""
@@ -50,21 +53,24 @@ class BatchEnvironmentArgs(TypedDict):
     """Size of the encrypted root disk in GiB, which also holds the images of jobs. Default 100."""
     key_pair: NotRequired[str]
     """Name of an EC2 key pair for SSH. Default: none."""
-    strategy: NotRequired[str]
+    strategy: NotRequired[Strategy]
     """Batch's allocation strategy. Default BEST_FIT_PROGRESSIVE, on spot SPOT_PRICE_CAPACITY_OPTIMIZED."""
-    vpc_id: pulumi.Input[str]
-    """The VPC of the subnets."""
-    subnet_ids: Mapping[str, pulumi.Input[str]]
-    """Zone id to a private subnet with a way out. The environment takes those of its zones and no others."""
     security_group_ids: NotRequired[Sequence[pulumi.Input[str]]]
     """More security groups of the nodes, at most 4. Default: none."""
     kms_key_arn: NotRequired[pulumi.Input[str]]
     """Key of the nodes' disks; it must admit the service-linked role of EC2 Auto Scaling. Default: the account's."""
+
+
+class BatchEnvironmentArgs(BatchEnvironmentConfig, NodeNetwork):
+    """The same, and the network that they go to."""
+
+    region: str
+    """Region of the environment, for instance us-east-1."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource, nodes, disks and interfaces included."""
 
 
-class BatchEnvironment(pulumi.ComponentResource):
+class BatchEnvironment(Component):
     """A managed compute environment: no node runs while no job does, unless ``min`` says so.
 
     Types, number of nodes, image, disk and security groups change in place: Batch starts new nodes and lets jobs run
@@ -73,8 +79,6 @@ class BatchEnvironment(pulumi.ComponentResource):
     then the old one goes.
 
     Batch's service-linked role belongs to the account and is not managed here: Batch makes it where it lacks.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     environment_arn: pulumi.Output[str]
@@ -90,36 +94,31 @@ class BatchEnvironment(pulumi.ComponentResource):
     placement_group_name: pulumi.Output[str | None]
     """None without a placement group."""
 
-    def __init__(self, name: str, args: BatchEnvironmentArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        findings = [*judge_arguments(args, BatchEnvironmentArgs), *judge_batch_environment(args)]
-        refuse_or_warn(name, [*findings, *judge_subnets(args)])
+    def __init__(
+        self,
+        name: str,
+        args: BatchEnvironmentArgs = KEYWORDS,
+        opts: Opts = None,
+        **keywords: Unpack[BatchEnvironmentArgs],
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: BatchEnvironmentArgs) -> list[Finding]:
+        return [*judge_batch_environment(args), *judge_subnets(args)]
+
+    def create(self, name: str, args: BatchEnvironmentArgs) -> None:
         plan = plan_batch_environment(args)
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-aws:index:BatchEnvironment", name, {}, opts)
-        self._tags = dict(args.get("tags", {}))
-        self._child = pulumi.ResourceOptions(parent=self)
-        own = security_group(
-            f"{name}-nodes", args["vpc_id"], self._tags, self, traffic="Traffic", pool="Batch environment"
-        )
+        own = security_group(f"{name}-nodes", args["vpc_id"], self, traffic="Traffic", pool="Batch environment")
         self.security_group_id = own.id
         groups: list[pulumi.Input[str]] = [own.id, *args.get("security_group_ids", [])]
         # Placement is the environment's to say, not the template's.
         links = TemplateLinks(groups, None, container_instance(plan.network == "efa"), args.get("kms_key_arn"))
-        template = launch_template(f"{name}-template", plan, links, self._tags, self)
+        template = launch_template(f"{name}-template", plan, links, self)
         environment = self._environment(name, args, plan, template, groups)
         self.environment_arn = environment.arn
         self.environment_name = environment.name
         self.launch_template_id = template.id
-        self.register_outputs(
-            {
-                "environment_arn": self.environment_arn,
-                "environment_name": self.environment_name,
-                "instance_role_arn": self.instance_role_arn,
-                "security_group_id": self.security_group_id,
-                "launch_template_id": self.launch_template_id,
-                "placement_group_name": self.placement_group_name,
-            }
-        )
 
     def _environment(
         self,
@@ -162,8 +161,8 @@ class BatchEnvironment(pulumi.ComponentResource):
             else batch.ComputeEnvironmentUpdatePolicyArgs(
                 job_execution_timeout_minutes=LONGEST_UPDATE_MINUTES, terminate_jobs_on_update=False
             ),
-            tags={**self._tags, "Name": child},
-            opts=self._child,
+            tags=self.tags(child),
+            opts=self.child(),
         )
 
     def _placement(self, name: str, plan: BatchPlan) -> pulumi.Input[str] | None:
@@ -171,16 +170,15 @@ class BatchEnvironment(pulumi.ComponentResource):
         placement: pulumi.Input[str] | None = plan.placement_group
         if plan.placement == "create":
             child = f"{name}-placement"
-            tags = {**self._tags, "Name": child}
-            placement = ec2.PlacementGroup(child, strategy="cluster", tags=tags, opts=self._child).name
+            placement = ec2.PlacementGroup(child, strategy="cluster", tags=self.tags(child), opts=self.child()).name
         self.placement_group_name = pulumi.Output.from_input(placement)
         return placement
 
     def _profile(self, name: str, region: str) -> pulumi.Output[str]:
         """The ARN of the nodes' instance profile. The environment outlives neither it nor what its role may do."""
         trusted = trust("ec2.amazonaws.com")
-        role = role_with_policies(f"{name}-role", self, trusted, region, NODE_POLICIES, self._tags)
+        role = role_with_policies(f"{name}-role", self, trusted, region, NODE_POLICIES)
         self.instance_role_arn = role.arn
         child = f"{name}-profile"
-        profile = iam.InstanceProfile(child, role=role.role.name, tags={**self._tags, "Name": child}, opts=self._child)
+        profile = iam.InstanceProfile(child, role=role.role.name, tags=self.tags(child), opts=self.child())
         return after(profile.arn, *role.attachments)

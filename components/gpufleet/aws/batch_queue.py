@@ -1,22 +1,19 @@
 """BatchQueue: where jobs wait, over environments that take them in order."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import batch
 
 from gpufleet.aws.batch_pause import pause_after_move, pause_scale
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments, judge_batch_queue
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.rules import Finding, judge_batch_queue
 
 
-class BatchQueueArgs(TypedDict):
-    """Which environments take the jobs, and in which order jobs go."""
+class BatchQueueConfig(TypedDict):
+    """In which order jobs go, and how long they wait."""
 
-    environments: Sequence[pulumi.Input[str]]
-    """ARNs of 1 to 3 compute environments. Jobs go to the first that has room: reservation, on-demand, then spot, for
-    instance. A queue for multi-node jobs has no environment on spot."""
     priority: NotRequired[int]
     """Among queues that share an environment, those with the higher number go first. Default 1."""
     shares: NotRequired[Mapping[str, float]]
@@ -26,6 +23,14 @@ class BatchQueueArgs(TypedDict):
     runnable_minutes: NotRequired[int]
     """Minutes, 10 to 1440, after which a job at the head of the queue that finds no node is cancelled, with the
     reason. Default: it waits."""
+
+
+class BatchQueueArgs(BatchQueueConfig):
+    """The same, and which environments take the jobs."""
+
+    environments: Sequence[pulumi.Input[str]]
+    """ARNs of 1 to 3 compute environments. Jobs go to the first that has room: reservation, on-demand, then spot, for
+    instance. A queue for multi-node jobs has no environment on spot."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 
@@ -56,14 +61,12 @@ def weight_factors(shares: Mapping[str, float]) -> dict[str, float]:
     return {team: round(1 / share, 4) for team, share in sorted(shares.items())}
 
 
-class BatchQueue(pulumi.ComponentResource):
+class BatchQueue(Component):
     """A job queue over an ordered list of environments, with fair shares and a limit on waiting where they are asked.
 
     When an environment is replaced, the new one exists before the queue moves to it, and the old one goes after: the
     queue is never without one, and waiting jobs stay. After a move it waits 90 seconds, since Batch refuses to delete
     an environment that a queue has only just left.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     queue_arn: pulumi.Output[str]
@@ -71,13 +74,19 @@ class BatchQueue(pulumi.ComponentResource):
     queue_name: pulumi.Output[str]
     """Its name."""
 
-    def __init__(self, name: str, args: BatchQueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, BatchQueueArgs), *judge_batch_queue(args)])
-        scale = pause_scale()
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-aws:index:BatchQueue", name, {}, opts)
+    def __init__(
+        self, name: str, args: BatchQueueArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[BatchQueueArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: BatchQueueArgs) -> list[Finding]:
+        # Read here as well: a wrong environment variable ends the program before anything is registered.
+        pause_scale()
+        return judge_batch_queue(args)
+
+    def create(self, name: str, args: BatchQueueArgs) -> None:
         minutes = args.get("runnable_minutes")
-        tags = dict(args.get("tags", {}))
         child = f"{name}-queue"
         queue = batch.JobQueue(
             child,
@@ -87,23 +96,19 @@ class BatchQueue(pulumi.ComponentResource):
                 batch.JobQueueComputeEnvironmentOrderArgs(order=order, compute_environment=environment)
                 for order, environment in enumerate(args["environments"], start=1)
             ],
-            scheduling_policy_arn=self._policy(name, args.get("shares", {}), tags),
+            scheduling_policy_arn=self._policy(name, args.get("shares", {})),
             job_state_time_limit_actions=[
                 batch.JobQueueJobStateTimeLimitActionArgs(**action)
                 for action in time_limits(None if minutes is None else int(minutes))
             ]
             or None,
-            tags={**tags, "Name": child},
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                hooks=pulumi.ResourceHookBinding(after_update=[pause_after_move(child, scale)]),
-            ),
+            tags=self.tags(child),
+            opts=self.child(hooks=pulumi.ResourceHookBinding(after_update=[pause_after_move(child, pause_scale())])),
         )
         self.queue_arn = queue.arn
         self.queue_name = queue.name
-        self.register_outputs({"queue_arn": self.queue_arn, "queue_name": self.queue_name})
 
-    def _policy(self, name: str, shares: Mapping[str, float], tags: Mapping[str, str]) -> pulumi.Output[str] | None:
+    def _policy(self, name: str, shares: Mapping[str, float]) -> pulumi.Output[str] | None:
         """The ARN of a scheduling policy with these shares."""
         if not shares:
             return None
@@ -118,7 +123,7 @@ class BatchQueue(pulumi.ComponentResource):
                     for team, factor in weight_factors(shares).items()
                 ]
             ),
-            tags={**tags, "Name": child},
-            opts=pulumi.ResourceOptions(parent=self),
+            tags=self.tags(child),
+            opts=self.child(),
         )
         return policy.arn

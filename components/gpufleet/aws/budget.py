@@ -1,21 +1,19 @@
 """Budget: what an environment may cost in a month, and who hears before and when it does."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import budgets
 
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import Finding, judge_arguments
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.rules import Finding
 from gpufleet.rules.budget import ACTUAL_PERCENTS, FORECAST_PERCENTS, judge_budget
 
 
-class BudgetArgs(TypedDict):
+class BudgetConfig(TypedDict):
     """How much, and who hears of it."""
 
-    environment: str
-    """The environment that is watched: the value of the tag ``environment`` on all that it pays for."""
     usd_per_month: float
     """What it may cost in a month, in USD, above 0."""
     emails: Sequence[str]
@@ -27,13 +25,15 @@ class BudgetArgs(TypedDict):
     """Percentages at which they hear that it will be by the end of the month. Default 100."""
     team: NotRequired[str]
     """One team's part of it only: the value of the tag ``team`` on what is that team's own. Default: everything."""
+
+
+class BudgetArgs(BudgetConfig):
+    """The same, and what is watched."""
+
+    environment: str
+    """The environment that is watched: the value of the tag ``environment`` on all that it pays for."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
-
-
-def judge(args: BudgetArgs) -> list[Finding]:
-    """Every finding on the arguments; values of the wrong kind are reported once."""
-    return [*judge_arguments(args, BudgetArgs), *judge_budget(args)]
 
 
 def amount(usd: float) -> str:
@@ -41,22 +41,26 @@ def amount(usd: float) -> str:
     return f"{usd:.2f}".removesuffix(".00")
 
 
-class Budget(pulumi.ComponentResource):
+class Budget(Component):
     """A monthly cost budget of AWS for one environment, found by its tag.
 
     AWS knows the costs by tag only once the tag ``environment``, or ``team``, is active as a cost allocation tag, which
     somebody switches on in the account that pays, once. Costs show up to a day later; a budget warns, it stops nothing.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     budget_name: pulumi.Output[str]
     """Name in AWS, unique in the account."""
 
-    def __init__(self, name: str, args: BudgetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, judge(args))
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-aws:index:Budget", name, {}, opts)
+    def __init__(
+        self, name: str, args: BudgetArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[BudgetArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: BudgetArgs) -> list[Finding]:
+        return judge_budget(args)
+
+    def create(self, name: str, args: BudgetArgs) -> None:
         child = f"{name}-budget"
         # The values of one filter are alternatives, so that it cannot ask for two tags: a team's names both.
         tag = f"team${args['team']}" if "team" in args else f"environment${args['environment']}"
@@ -82,8 +86,7 @@ class Budget(pulumi.ComponentResource):
                 )
                 for kind, percent in spoken
             ],
-            tags={**args.get("tags", {}), "Name": child},
-            opts=pulumi.ResourceOptions(parent=self),
+            tags=self.tags(child),
+            opts=self.child(),
         )
         self.budget_name = budget.name
-        self.register_outputs({"budget_name": self.budget_name})

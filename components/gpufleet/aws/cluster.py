@@ -1,8 +1,8 @@
 """Cluster: an EKS control plane with its add-ons and a small node group for the cluster's own pods."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NotRequired, TypedDict, Unpack, cast, get_args
 
 import pulumi
 from pulumi_aws import cloudwatch, eks, kms
@@ -10,38 +10,36 @@ from pulumi_aws import cloudwatch, eks, kms
 from gpufleet.aws.access import grant_admins
 from gpufleet.aws.addons import addons, node_addons, pod_addons
 from gpufleet.aws.kubeconfig import kubeconfig
+from gpufleet.aws.links import ClusterLink, ClusterNetwork, FilesClients
 from gpufleet.aws.remote_networks import RemoteNetworks, remote_network_config
 from gpufleet.aws.roles import role_with_policies, trust
 from gpufleet.aws.system_nodes import NODE_POLICIES, SystemNodes, system_node_group
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import Finding, judge_arguments, judge_cluster
+from gpufleet.rules import Finding, judge_cluster
+from gpufleet.rules.aws.cluster import judge_control_zones, refused_zones
 from gpufleet.rules.aws.cluster_access import judge_cluster_access
 from gpufleet.rules.aws.remote_networks import judge_joined_cluster
 from gpufleet.rules.aws.service_range import judge_services
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
-from gpufleet.rules.read import mapping
+from gpufleet.rules.read import mapping, text, texts
 
-LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
+LogType = Literal["api", "audit", "authenticator", "controllerManager", "scheduler"]
 """The control-plane logs of EKS (docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html)."""
 
 KEY_DELETION_DAYS = 30
 """Days in which the deletion of the own KMS key can be taken back, the longest that KMS allows."""
 
+Support = Literal["STANDARD", "EXTENDED"]
 
-class ClusterArgs(TypedDict):
+
+class ClusterConfig(TypedDict):
     """An EKS cluster, who may use it, and the nodes of its own pods."""
 
-    region: str
-    """Region of the cluster, for instance us-east-1."""
-    subnet_ids: Mapping[str, pulumi.Input[str]]
-    """Zone id to private subnet, for the control plane; in at least two zones."""
-    node_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
-    """Zone id to private subnet of the system nodes; they need a way out. Default: ``subnet_ids``. Another zone
-    replaces the system nodes: new ones come first, then the old ones are drained."""
-    cluster_name: NotRequired[str]
-    """Name in AWS, 1 to 100 letters, digits, - and _. Default: the component's name and the stack's. A change
-    replaces the cluster."""
+    zones: NotRequired[Sequence[str]]
+    """Zones of the control plane and of the system nodes, at least two. Default: all of ``subnet_ids``; in an
+    environment those of its network in which EKS puts control planes. GPU nodes may lie in others, for instance in
+    use1-az3. A change replaces the system nodes."""
     version: NotRequired[str]
     """Kubernetes version, for instance 1.34. Default: what EKS takes for new clusters; it is then never upgraded."""
     admins: NotRequired[Mapping[str, pulumi.Input[str]]]
@@ -54,8 +52,6 @@ class ClusterArgs(TypedDict):
     private_endpoint: NotRequired[bool]
     """Whether the API server is reached inside the VPC and what is linked to it. Default true. False only with own
     servers that join over the internet: then the VPC's nodes come over it too."""
-    remote_networks: NotRequired[RemoteNetworks]
-    """Networks of own servers that join the cluster (EKS hybrid nodes). Default none. Changed in place."""
     service_cidr: NotRequired[str]
     """IPv4 range of Kubernetes services, /12 to /24. Default: EKS's choice. A change replaces the cluster."""
     cluster_role_arn: NotRequired[pulumi.Input[str]]
@@ -64,15 +60,13 @@ class ClusterArgs(TypedDict):
     """An existing role of the nodes, with AmazonEKSWorkerNodePolicy and rights to pull images. Default: made here."""
     kms_key_arn: NotRequired[pulumi.Input[str]]
     """An existing key that encrypts Kubernetes secrets. Default: made here, rotated every year. Cannot be changed."""
-    log_types: NotRequired[Sequence[str]]
+    log_types: NotRequired[Sequence[LogType]]
     """Control-plane logs: api, audit, authenticator, controllerManager, scheduler. Default all."""
     log_retention_days: NotRequired[int]
     """Days that they are kept. Default 30."""
     addon_versions: NotRequired[Mapping[str, str]]
     """Add-on to version, for instance {"vpc-cni": "v1.20.4-eksbuild.1"}. Default: what EKS takes for the cluster."""
-    efs_driver: NotRequired[bool]
-    """Whether pods mount EFS, by an add-on that does not run on own servers. Default true."""
-    support: NotRequired[str]
+    support: NotRequired[Support]
     """STANDARD or EXTENDED: at the end of standard support upgrade by itself, or pay for twelve months more. Default
     STANDARD."""
     deletion_protection: NotRequired[bool]
@@ -87,6 +81,20 @@ class ClusterArgs(TypedDict):
     """Greatest number of system nodes. Default 3, or ``system_min`` if that is more."""
     system_disk_gib: NotRequired[int]
     """Root volume of a system node in GiB. Default 50."""
+
+
+class ClusterArgs(ClusterConfig, ClusterNetwork):
+    """The same, where it is made, and what joins it."""
+
+    region: str
+    """Region of the cluster, for instance us-east-1."""
+    cluster_name: NotRequired[str]
+    """Name in AWS, 1 to 100 letters, digits, - and _. Default: the component's name and the stack's. A change
+    replaces the cluster."""
+    remote_networks: NotRequired[RemoteNetworks]
+    """Networks of own servers that join the cluster (EKS hybrid nodes). Default none. Changed in place."""
+    efs_driver: NotRequired[bool]
+    """Whether pods mount EFS, by an add-on that does not run on own servers. Default true."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 
@@ -108,25 +116,8 @@ def system_nodes(args: ClusterArgs) -> SystemNodes:
     )
 
 
-def judge(args: ClusterArgs) -> list[Finding]:
-    """Every finding on the arguments; values of the wrong kind are reported once, and read as absent."""
-    usual = SystemNodes()
-    zones = list(mapping(args, "subnet_ids"))
-    return [
-        *judge_arguments(args, ClusterArgs),
-        *judge_cluster({**args, "zones": zones}),
-        *judge_cluster_access(args, addons(args.get("efs_driver", True))),
-        *judge_services(args),
-        *judge_joined_cluster(args),
-        *judge_system_nodes(args, (usual.types, usual.min, usual.max, usual.disk_gib)),
-    ]
-
-
-class Cluster(pulumi.ComponentResource):
-    """EKS: access entries, private endpoint, encrypted secrets, logs that expire, add-ons with pod identities.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
-    """
+class Cluster(Component):
+    """EKS: access entries, private endpoint, encrypted secrets, logs that expire, add-ons with pod identities."""
 
     cluster_name: pulumi.Output[str]
     """Name in AWS, known as soon as the control plane is."""
@@ -149,11 +140,27 @@ class Cluster(pulumi.ComponentResource):
     version: pulumi.Output[str]
     """Kubernetes version."""
 
-    def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, judge(args))
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-aws:index:Cluster", name, {}, opts)
-        self._tags = dict(args.get("tags", {}))
+    def __init__(
+        self, name: str, args: ClusterArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[ClusterArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: ClusterArgs) -> list[Finding]:
+        usual = SystemNodes()
+        subnets = list(mapping(args, "subnet_ids"))
+        zones, chosen = texts(args, "zones"), args.get("zones") is not None
+        left_out = refused_zones(text(args, "region"), subnets)
+        return [
+            *(judge_cluster(args, "zones", left_out) if chosen else judge_cluster({**args, "zones": subnets})),
+            *judge_control_zones(zones, subnets),
+            *judge_cluster_access(args, addons(args.get("efs_driver", True))),
+            *judge_services(args),
+            *judge_joined_cluster(args),
+            *judge_system_nodes(args, (usual.types, usual.min, usual.max, usual.disk_gib)),
+        ]
+
+    def create(self, name: str, args: ClusterArgs) -> None:
         cluster = self._control_plane(name, args)
         self.cluster_name = cluster.name
         self.endpoint = cluster.endpoint
@@ -168,35 +175,41 @@ class Cluster(pulumi.ComponentResource):
                 lambda known: kubeconfig(known[0], known[1], known[2], args["region"])
             )
         )
-        grant_admins(name, self, cluster, args["region"], args.get("admins", {}), self._tags)
+        grant_admins(name, self, cluster, args["region"], args.get("admins", {}))
         self._nodes_and_addons(name, cluster, args)
-        self.register_outputs(
-            {
-                "cluster_name": self.cluster_name,
-                "ready": self.ready,
-                "endpoint": self.endpoint,
-                "certificate_authority": self.certificate_authority,
-                "service_cidr": self.service_cidr,
-                "cluster_security_group_id": self.cluster_security_group_id,
-                "node_role_arn": self.node_role_arn,
-                "node_role_name": self.node_role_name,
-                "kubeconfig": self.kubeconfig,
-                "version": self.version,
-            }
-        )
+
+    @property
+    def resources(self) -> Sequence[pulumi.Resource]:
+        """What has to be there before anything is installed on the cluster, and to stay until it is gone."""
+        return [self]
+
+    def for_files(self) -> FilesClients:
+        """Who mounts the files: its nodes."""
+        return {"client_security_group_ids": {"nodes": self.cluster_security_group_id}}
+
+    def for_nodes(self) -> ClusterLink:
+        """What nodes need to join, made once those add-ons are there without which they never do."""
+        return {
+            "cluster_name": self.ready,
+            "cluster_security_group_id": self.cluster_security_group_id,
+            "node_role_arn": self.node_role_arn,
+            "cluster_endpoint": self.endpoint,
+            "cluster_certificate_authority": self.certificate_authority,
+            "service_cidr": self.service_cidr,
+        }
 
     def _control_plane(self, name: str, args: ClusterArgs) -> "eks.Cluster":
         physical = physical_name(name, args)
         cidrs = list(args.get("public_access_cidrs", []))
         protected = args.get("deletion_protection", False)
-        log_types = list(args.get("log_types", LOG_TYPES))
+        log_types = list(args.get("log_types", get_args(LogType)))
         return eks.Cluster(
             f"{name}-cluster",
             name=physical,
             role_arn=self._cluster_role(name, args),
             version=args.get("version"),
             vpc_config=eks.ClusterVpcConfigArgs(
-                subnet_ids=list(args["subnet_ids"].values()),
+                subnet_ids=list(_in_zones(args["subnet_ids"], args)),
                 endpoint_private_access=args.get("private_endpoint", True),
                 endpoint_public_access=bool(cidrs),
                 public_access_cidrs=cidrs or None,
@@ -218,9 +231,8 @@ class Cluster(pulumi.ComponentResource):
             enabled_cluster_log_types=log_types,
             upgrade_policy=eks.ClusterUpgradePolicyArgs(support_type=args.get("support", "STANDARD")),
             deletion_protection=protected,
-            tags={**self._tags, "Name": f"{name}-cluster"},
-            opts=pulumi.ResourceOptions(
-                parent=self,
+            tags=self.tags(f"{name}-cluster"),
+            opts=self.child(
                 # Pulumi then refuses before it has deleted the nodes.
                 protect=protected,
                 # The name is taken until the old one is gone.
@@ -236,7 +248,7 @@ class Cluster(pulumi.ComponentResource):
         if given is not None:
             return given
         trusted, policies = trust("eks.amazonaws.com"), ["AmazonEKSClusterPolicy"]
-        role = role_with_policies(f"{name}-cluster-role", self, trusted, args["region"], policies, self._tags)
+        role = role_with_policies(f"{name}-cluster-role", self, trusted, args["region"], policies)
         # After its policy: EKS checks the role when it makes the cluster, and needs it to take its interfaces away.
         return role.arn
 
@@ -249,8 +261,8 @@ class Cluster(pulumi.ComponentResource):
             description=f"Kubernetes secrets of {physical_name(name, args)}",
             enable_key_rotation=True,
             deletion_window_in_days=KEY_DELETION_DAYS,
-            tags={**self._tags, "Name": f"{name}-secrets"},
-            opts=pulumi.ResourceOptions(parent=self),
+            tags=self.tags(f"{name}-secrets"),
+            opts=self.child(),
         ).arn
 
     def _log_group(
@@ -262,8 +274,8 @@ class Cluster(pulumi.ComponentResource):
             f"{name}-logs",
             name=f"/aws/eks/{physical}/cluster",
             retention_in_days=int(args.get("log_retention_days", 30)),
-            tags={**self._tags, "Name": f"{name}-logs"},
-            opts=pulumi.ResourceOptions(parent=self),
+            tags=self.tags(f"{name}-logs"),
+            opts=self.child(),
         )
         return [group]
 
@@ -272,14 +284,12 @@ class Cluster(pulumi.ComponentResource):
         versions = args.get("addon_versions", {})
         given = args.get("node_role_arn")
         if given is None:
-            role = role_with_policies(
-                f"{name}-node-role", self, trust("ec2.amazonaws.com"), region, NODE_POLICIES, self._tags
-            )
+            role = role_with_policies(f"{name}-node-role", self, trust("ec2.amazonaws.com"), region, NODE_POLICIES)
             self.node_role_arn, self.node_role_name = role.arn, role.role.name
         else:
             self.node_role_arn = pulumi.Output.from_input(given)
             self.node_role_name = self.node_role_arn.apply(lambda arn: arn.rsplit("/", 1)[-1])
-        joined_by = node_addons(name, self, cluster, region, versions, self._tags)
+        joined_by = node_addons(name, self, cluster, region, versions)
         self.ready = after(cluster.name, *joined_by)
         nodes = system_node_group(
             name,
@@ -288,8 +298,12 @@ class Cluster(pulumi.ComponentResource):
             system_nodes(args),
             args.get("version"),
             self.node_role_arn,
-            list(args.get("node_subnet_ids", args["subnet_ids"]).values()),
-            self._tags,
+            list(_in_zones(args.get("node_subnet_ids", args["subnet_ids"]), args)),
             joined_by,
         )
-        pod_addons(name, self, cluster, region, versions, self._tags, nodes, args.get("efs_driver", True))
+        pod_addons(name, self, cluster, region, versions, nodes, args.get("efs_driver", True))
+
+
+def _in_zones(subnet_ids: Mapping[str, pulumi.Input[str]], args: ClusterArgs) -> Iterator[pulumi.Input[str]]:
+    """The subnets of the cluster's zones."""
+    return (subnet_ids[zone] for zone in args.get("zones", subnet_ids))

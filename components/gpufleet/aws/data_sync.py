@@ -2,18 +2,20 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import datasync, iam
 
 from gpufleet.aws.roles import trust
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import Finding, judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.aws.data_sync import DEFAULT_PATH, judge_data_sync
 
 BYTES_PER_MBIT = 125_000
+
+Target = Literal["efs", "s3"]
 
 
 class DataSyncArgs(TypedDict):
@@ -28,7 +30,7 @@ class DataSyncArgs(TypedDict):
     agent_arns: Sequence[str]
     """DataSync agents that were activated beside the own files, by their ARNs: a virtual machine that nobody can make
     from here."""
-    to: str
+    to: Target
     """efs or s3."""
     cloud_path: NotRequired[str]
     """Directory of the file system, or prefix in the bucket, that the copy goes to. Default: its root."""
@@ -81,18 +83,11 @@ def bucket_policy(bucket_arn: str) -> str:
     return json.dumps({"Version": "2012-10-17", "Statement": statements})
 
 
-def judge(args: DataSyncArgs) -> list[Finding]:
-    """Every finding on the arguments; values of the wrong kind are reported once."""
-    return [*judge_arguments(args, DataSyncArgs), *judge_data_sync(args)]
-
-
-class DataSync(pulumi.ComponentResource):
+class DataSync(Component):
     """Tasks of AWS DataSync between an NFS export and EFS or S3, with owners and permissions as they are.
 
     Only what has changed is copied, over TLS; nothing is deleted unless asked. The first run copies everything: it
     starts at the first hour of the schedule, or by ``aws datasync start-task-execution``.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     task_arn: pulumi.Output[str]
@@ -100,51 +95,53 @@ class DataSync(pulumi.ComponentResource):
     back_task_arn: pulumi.Output[str | None]
     """The task that brings results back; None without one."""
 
-    def __init__(self, name: str, args: DataSyncArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, judge(args))
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-aws:index:DataSync", name, {}, opts)
-        self._tags, self._args = args.get("tags", {}), args
-        self._opts = pulumi.ResourceOptions(parent=self)
-        self._role = self._access(name) if args["to"] == "s3" else None
-        site = self._site(f"{name}-site", args["nfs_path"])
-        cloud = self._cloud(f"{name}-cloud", args.get("cloud_path", DEFAULT_PATH))
-        self.task_arn = self._task(f"{name}-in", site, cloud, "to-cloud").arn
+    def __init__(
+        self, name: str, args: DataSyncArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[DataSyncArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: DataSyncArgs) -> list[Finding]:
+        return judge_data_sync(args)
+
+    def create(self, name: str, args: DataSyncArgs) -> None:
+        role = self._access(name, args) if args["to"] == "s3" else None
+        site = self._site(f"{name}-site", args, args["nfs_path"])
+        cloud = self._cloud(f"{name}-cloud", args, args.get("cloud_path", DEFAULT_PATH), role)
+        self.task_arn = self._task(f"{name}-in", args, site, cloud, "to-cloud").arn
         self.back_task_arn = pulumi.Output.from_input(None)
         back_from, back_to = args.get("back_from"), args.get("back_to")
         if back_from is not None and back_to is not None:
-            results = self._cloud(f"{name}-back-cloud", back_from)
-            home = self._site(f"{name}-back-site", back_to)
-            self.back_task_arn = self._task(f"{name}-back", results, home, "to-site").arn
-        self.register_outputs({"task_arn": self.task_arn, "back_task_arn": self.back_task_arn})
+            results = self._cloud(f"{name}-back-cloud", args, back_from, role)
+            home = self._site(f"{name}-back-site", args, back_to)
+            self.back_task_arn = self._task(f"{name}-back", args, results, home, "to-site").arn
 
-    def _site(self, child: str, path: str) -> pulumi.Output[str]:
+    def _site(self, child: str, args: DataSyncArgs, path: str) -> pulumi.Output[str]:
         """The own end, read or written by the agents."""
         location = datasync.NfsLocation(
             child,
-            server_hostname=self._args["nfs_server"],
+            server_hostname=args["nfs_server"],
             subdirectory=path,
-            on_prem_config=datasync.NfsLocationOnPremConfigArgs(agent_arns=list(self._args["agent_arns"])),
-            tags={**self._tags, "Name": child},
-            opts=self._opts,
+            on_prem_config=datasync.NfsLocationOnPremConfigArgs(agent_arns=list(args["agent_arns"])),
+            tags=self.tags(child),
+            opts=self.child(),
         )
         return location.arn
 
-    def _cloud(self, child: str, path: str) -> pulumi.Output[str]:
-        """The cloud's end: a file system by an interface in a subnet, or a bucket by a role."""
-        tags = {**self._tags, "Name": child}
-        if self._role is not None:
+    def _cloud(self, child: str, args: DataSyncArgs, path: str, role: pulumi.Output[str] | None) -> pulumi.Output[str]:
+        """The cloud's end: a bucket by a role, or a file system by an interface in a subnet."""
+        if role is not None:
             return datasync.S3Location(
                 child,
-                s3_bucket_arn=self._args["bucket_arn"],
+                s3_bucket_arn=args["bucket_arn"],
                 subdirectory=path,
-                s3_config=datasync.S3LocationS3ConfigArgs(bucket_access_role_arn=self._role),
-                tags=tags,
-                opts=self._opts,
+                s3_config=datasync.S3LocationS3ConfigArgs(bucket_access_role_arn=role),
+                tags=self.tags(child),
+                opts=self.child(),
             ).arn
-        files = pulumi.Output.from_input(self._args["file_system_arn"])
-        groups = pulumi.Output.all(files, *self._args["security_group_ids"])
-        subnets = pulumi.Output.all(files, self._args["subnet_id"])
+        files = pulumi.Output.from_input(args["file_system_arn"])
+        groups = pulumi.Output.all(files, *args["security_group_ids"])
+        subnets = pulumi.Output.all(files, args["subnet_id"])
         return datasync.EfsLocation(
             child,
             efs_file_system_arn=files,
@@ -155,37 +152,39 @@ class DataSync(pulumi.ComponentResource):
                 subnet_arn=subnets.apply(lambda known: arns_beside(known[0], "subnet", known[1:])[0]),
                 security_group_arns=groups.apply(lambda known: arns_beside(known[0], "security-group", known[1:])),
             ),
-            tags=tags,
-            opts=self._opts,
+            tags=self.tags(child),
+            opts=self.child(),
         ).arn
 
-    def _access(self, name: str) -> pulumi.Output[str]:
+    def _access(self, name: str, args: DataSyncArgs) -> pulumi.Output[str]:
         """ARN of a role that opens the bucket, once it does: a location is refused where its role may not list."""
         child = f"{name}-role"
-        role = iam.Role(
-            child,
-            assume_role_policy=trust("datasync.amazonaws.com"),
-            tags={**self._tags, "Name": child},
-            opts=self._opts,
-        )
-        bucket = pulumi.Output.from_input(self._args["bucket_arn"])
-        rights = iam.RolePolicy(f"{child}-bucket", role=role.name, policy=bucket.apply(bucket_policy), opts=self._opts)
+        trusted = trust("datasync.amazonaws.com")
+        role = iam.Role(child, assume_role_policy=trusted, tags=self.tags(child), opts=self.child())
+        bucket = pulumi.Output.from_input(args["bucket_arn"])
+        policy = bucket.apply(bucket_policy)
+        rights = iam.RolePolicy(f"{child}-bucket", role=role.name, policy=policy, opts=self.child())
         return after(role.arn, rights)
 
     def _task(
-        self, child: str, source: pulumi.Input[str], destination: pulumi.Input[str], direction: str
+        self,
+        child: str,
+        args: DataSyncArgs,
+        source: pulumi.Input[str],
+        destination: pulumi.Input[str],
+        direction: str,
     ) -> "datasync.Task":
-        limit = self._args.get("limit_mbit")
+        limit = args.get("limit_mbit")
         return datasync.Task(
             child,
             source_location_arn=source,
             destination_location_arn=destination,
-            schedule=datasync.TaskScheduleArgs(schedule_expression=schedule(int(self._args["every_hours"]))),
+            schedule=datasync.TaskScheduleArgs(schedule_expression=schedule(int(args["every_hours"]))),
             options=datasync.TaskOptionsArgs(
                 transfer_mode="CHANGED",
                 verify_mode="ONLY_FILES_TRANSFERRED",
                 overwrite_mode="ALWAYS",
-                preserve_deleted_files="REMOVE" if self._args.get("mirror", False) else "PRESERVE",
+                preserve_deleted_files="REMOVE" if args.get("mirror", False) else "PRESERVE",
                 uid="INT_VALUE",
                 gid="INT_VALUE",
                 posix_permissions="PRESERVE",
@@ -194,6 +193,6 @@ class DataSync(pulumi.ComponentResource):
                 bytes_per_second=None if limit is None else int(limit) * BYTES_PER_MBIT,
             ),
             # What leaves the cloud is billed: the cost table finds it by this tag.
-            tags={**self._tags, "Name": child, "direction": direction},
-            opts=self._opts,
+            tags={**self.tags(child), "direction": direction},
+            opts=self.child(),
         )

@@ -3,11 +3,12 @@
 # Signatures stay text: evaluated, they would load a whole service of the SDK.
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pulumi
 from pulumi_aws import ec2, vpc
+
+from gpufleet.component import Component
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,7 @@ def interfaces(cards: int, first_card_has_efa: bool = True) -> list[Interface]:
 def security_group(
     name: str,
     vpc_id: pulumi.Input[str],
-    tags: Mapping[str, str],
-    parent: pulumi.Resource,
+    parent: Component,
     *,
     traffic: str = "EFA",
     pool: str = "pool",
@@ -51,13 +51,12 @@ def security_group(
     itself, for all protocols (gardener/gardener-extension-provider-aws#1832). Without the rules nothing fails until
     a job hangs. They are resources of their own, since a group whose rules name itself inline cannot be deleted.
     """
-    opts = pulumi.ResourceOptions(parent=parent)
     group = ec2.SecurityGroup(
         name,
         description=f"{traffic} between the nodes of one {pool}",
         vpc_id=vpc_id,
-        tags={**tags, "Name": name},
-        opts=opts,
+        tags=parent.tags(name),
+        opts=parent.child(),
     )
     vpc.SecurityGroupIngressRule(
         f"{name}-from-self",
@@ -65,8 +64,8 @@ def security_group(
         referenced_security_group_id=group.id,
         ip_protocol="-1",
         description=f"{traffic} from the {pool} itself",
-        tags={**tags, "Name": f"{name}-from-self"},
-        opts=opts,
+        tags=parent.tags(f"{name}-from-self"),
+        opts=parent.child(),
     )
     vpc.SecurityGroupEgressRule(
         f"{name}-to-self",
@@ -74,8 +73,8 @@ def security_group(
         referenced_security_group_id=group.id,
         ip_protocol="-1",
         description=f"{traffic} to the {pool} itself",
-        tags={**tags, "Name": f"{name}-to-self"},
-        opts=opts,
+        tags=parent.tags(f"{name}-to-self"),
+        opts=parent.child(),
     )
     vpc.SecurityGroupEgressRule(
         f"{name}-to-all",
@@ -83,7 +82,7 @@ def security_group(
         cidr_ipv4="0.0.0.0/0",
         ip_protocol="-1",
         description="Images, APIs and storage",
-        tags={**tags, "Name": f"{name}-to-all"},
-        opts=opts,
+        tags=parent.tags(f"{name}-to-all"),
+        opts=parent.child(),
     )
     return group

@@ -4,38 +4,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
-import pulumi
 from pulumi_aws import cloudwatch, ec2, iam
 
 from gpufleet.aws.roles import trust
+from gpufleet.component import Component
 
 
-def flow_logs(
-    name: str, parent: pulumi.Resource, network: ec2.Vpc, retention_days: int, tags: Mapping[str, str]
-) -> None:
+def flow_logs(name: str, parent: Component, network: ec2.Vpc, retention_days: int) -> None:
     """All flows of ``network`` into a log group of its own, kept for ``retention_days``."""
     child = f"{name}-flow-logs"
-    child_of_parent = pulumi.ResourceOptions(parent=parent)
-    group = cloudwatch.LogGroup(
-        child, retention_in_days=retention_days, tags={**tags, "Name": child}, opts=child_of_parent
-    )
+    group = cloudwatch.LogGroup(child, retention_in_days=retention_days, tags=parent.tags(child), opts=parent.child())
     role = iam.Role(
         f"{child}-role",
         assume_role_policy=trust("vpc-flow-logs.amazonaws.com"),
-        tags={**tags, "Name": f"{child}-role"},
-        opts=child_of_parent,
+        tags=parent.tags(f"{child}-role"),
+        opts=parent.child(),
     )
-    iam.RolePolicy(f"{child}-write", role=role.name, policy=group.arn.apply(write_streams), opts=child_of_parent)
+    iam.RolePolicy(f"{child}-write", role=role.name, policy=group.arn.apply(write_streams), opts=parent.child())
     ec2.FlowLog(
         f"{child}-all",
         vpc_id=network.id,
         traffic_type="ALL",
         iam_role_arn=role.arn,
         log_destination=group.arn,
-        tags={**tags, "Name": f"{child}-all"},
-        opts=child_of_parent,
+        tags=parent.tags(f"{child}-all"),
+        opts=parent.child(),
     )
 
 

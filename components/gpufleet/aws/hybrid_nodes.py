@@ -1,7 +1,7 @@
 """HybridNodes: how own servers join an EKS cluster, and what they may do in AWS."""
 
 from collections.abc import Mapping
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import eks, iam, rolesanywhere, ssm, vpc
@@ -9,16 +9,31 @@ from pulumi_aws import eks, iam, rolesanywhere, ssm, vpc
 from gpufleet.aws.hybrid_rights import CLUSTER_TAG, MANAGED_POLICIES, node_policy, trust_certificates, trust_ssm
 from gpufleet.aws.partition import managed_policy
 from gpufleet.aws.remote_networks import RemoteNetworks
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import Finding, judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.aws.hybrid import judge_hybrid_nodes
 
 API, DNS = 443, 53
 
+Credentials = Literal["ssm", "roles-anywhere"]
 
-class HybridNodesArgs(TypedDict):
-    """The cluster that own servers join, where they are, and how they prove who they are."""
+
+class HybridNodesConfig(TypedDict):
+    """How own servers prove who they are."""
+
+    count: NotRequired[int]
+    """Servers that may register with the activation, 1 to 1000; one that is set up anew counts again. Default 1. Only
+    with ssm. Another number makes a new activation; those that have joined stay."""
+    activation_expires: NotRequired[str]
+    """Day (UTC) at whose beginning the activation ends, at most 30 days ahead, for instance 2026-12-01. Default: 24
+    hours after it is made. Only with ssm. Another day makes a new activation; those that have joined stay."""
+    certificate_authority: NotRequired[str]
+    """Certificate (PEM) of the authority that signs those of the servers. Only with roles-anywhere."""
+
+
+class HybridNodesArgs(HybridNodesConfig):
+    """The same, the cluster that they join, and where they are."""
 
     cluster_name: pulumi.Input[str]
     """The EKS cluster, which has the same ``remote_networks``; its authentication mode has access entries."""
@@ -28,28 +43,15 @@ class HybridNodesArgs(TypedDict):
     """Region of the cluster, for instance us-east-1."""
     remote_networks: RemoteNetworks
     """Networks of the servers and of their pods, as the cluster has them."""
-    credentials: str
+    credentials: Credentials
     """ssm: an activation of Systems Manager, for those without certificates of their own. roles-anywhere: each server
     has a certificate of your own authority. Another one replaces the servers' role: each joins anew."""
-    count: NotRequired[int]
-    """Servers that may register with the activation, 1 to 1000; one that is set up anew counts again. Default 1. Only
-    with ssm. Another number makes a new activation; those that have joined stay."""
-    activation_expires: NotRequired[str]
-    """Day (UTC) at whose beginning the activation ends, at most 30 days ahead, for instance 2026-12-01. Default: 24
-    hours after it is made. Only with ssm. Another day makes a new activation; those that have joined stay."""
-    certificate_authority: NotRequired[str]
-    """Certificate (PEM) of the authority that signs those of the servers. Only with roles-anywhere."""
     vpc_cidr: NotRequired[str]
     """IPv4 range of the cluster's VPC, to see whether the networks overlap. Default: not looked at."""
     service_cidr: NotRequired[str]
     """IPv4 range of the cluster's services, likewise. Default: either of those that EKS chooses from."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
-
-
-def judge(args: HybridNodesArgs) -> list[Finding]:
-    """Every finding on the arguments; values of the wrong kind are reported once."""
-    return [*judge_arguments(args, HybridNodesArgs), *judge_hybrid_nodes(args)]
 
 
 def openings(networks: RemoteNetworks) -> dict[str, tuple[str, str, int]]:
@@ -69,11 +71,8 @@ def openings(networks: RemoteNetworks) -> dict[str, tuple[str, str, int]]:
     return found
 
 
-class HybridNodes(pulumi.ComponentResource):
-    """The servers' role, its access entry (HYBRID_LINUX), ways in for their networks, and credentials of one kind.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
-    """
+class HybridNodes(Component):
+    """The servers' role, its access entry (HYBRID_LINUX), ways in for their networks, and credentials of one kind."""
 
     role_arn: pulumi.Output[str]
     """The role that the servers have in AWS, once the cluster knows it and it has its rights."""
@@ -81,12 +80,16 @@ class HybridNodes(pulumi.ComponentResource):
     """Secret: what a server joins with. For ssm activation_id and activation_code; for roles-anywhere trust_anchor_arn,
     profile_arn and role_arn, beside the certificate that the server has already."""
 
-    def __init__(self, name: str, args: HybridNodesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, judge(args))
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-aws:index:HybridNodes", name, {}, opts)
-        self._tags = dict(args.get("tags", {}))
-        self._child = pulumi.ResourceOptions(parent=self)
+    def __init__(
+        self, name: str, args: HybridNodesArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[HybridNodesArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: HybridNodesArgs) -> list[Finding]:
+        return judge_hybrid_nodes(args)
+
+    def create(self, name: str, args: HybridNodesArgs) -> None:
         region, cluster = args["region"], pulumi.Output.from_input(args["cluster_name"])
         account = self._ways_in(name, args)
         anchor = None
@@ -95,15 +98,13 @@ class HybridNodes(pulumi.ComponentResource):
         else:
             anchor = self._anchor(name, args["certificate_authority"])
             trust = anchor.arn.apply(trust_certificates)
-        role = iam.Role(
-            f"{name}-role", assume_role_policy=trust, tags={**self._tags, "Name": f"{name}-role"}, opts=self._child
-        )
+        role = iam.Role(f"{name}-role", assume_role_policy=trust, tags=self.tags(f"{name}-role"), opts=self.child())
         rights: list[pulumi.Resource] = [
             iam.RolePolicyAttachment(
                 f"{name}-role-{policy}",
                 role=role.name,
                 policy_arn=managed_policy(region, policy),
-                opts=self._child,
+                opts=self.child(),
             )
             for policy in MANAGED_POLICIES[args["credentials"]]
         ]
@@ -114,7 +115,7 @@ class HybridNodes(pulumi.ComponentResource):
                 policy=pulumi.Output.all(cluster, account).apply(
                     lambda known: node_policy(args["credentials"], region, known[1], known[0])
                 ),
-                opts=self._child,
+                opts=self.child(),
             )
         )
         entry = eks.AccessEntry(
@@ -122,8 +123,8 @@ class HybridNodes(pulumi.ComponentResource):
             cluster_name=cluster,
             principal_arn=role.arn,
             type="HYBRID_LINUX",
-            tags={**self._tags, "Name": f"{name}-access"},
-            opts=self._child,
+            tags=self.tags(f"{name}-access"),
+            opts=self.child(),
         )
         # Who joins needs both: the cluster knows the role, and the role has its rights.
         self.role_arn = after(role.arn, entry, *rights)
@@ -131,7 +132,6 @@ class HybridNodes(pulumi.ComponentResource):
             self.credentials = self._activation(name, args, cluster, after(role.name, entry, *rights))
         else:
             self.credentials = self._profile(name, anchor)
-        self.register_outputs({"role_arn": self.role_arn, "credentials": self.credentials})
 
     def _ways_in(self, name: str, args: HybridNodesArgs) -> pulumi.Output[str]:
         """Let the networks in. Returns the account's number, which the first rule's ARN tells."""
@@ -147,8 +147,8 @@ class HybridNodes(pulumi.ComponentResource):
                     from_port=port,
                     to_port=port,
                     description=f"{'API' if port == API else 'DNS'} of the cluster for own servers",
-                    tags={**self._tags, "Name": child},
-                    opts=self._child,
+                    tags=self.tags(child),
+                    opts=self.child(),
                 )
             )
         return rules[0].arn.apply(lambda arn: arn.split(":")[4])
@@ -166,8 +166,8 @@ class HybridNodes(pulumi.ComponentResource):
             registration_limit=int(args.get("count", 1)),
             expiration_date=None if day is None else f"{day}T00:00:00Z",
             # Servers that register have these tags too; by the cluster's they may take themselves off, and no others.
-            tags={**self._tags, "Name": child, CLUSTER_TAG: cluster},
-            opts=pulumi.ResourceOptions(parent=self, additional_secret_outputs=["activationCode"]),
+            tags={**self.tags(child), CLUSTER_TAG: cluster},
+            opts=self.child(additional_secret_outputs=["activationCode"]),
         )
         return pulumi.Output.secret(
             pulumi.Output.all(activation_id=activation.id, activation_code=activation.activation_code)
@@ -182,8 +182,8 @@ class HybridNodes(pulumi.ComponentResource):
                 source_type="CERTIFICATE_BUNDLE",
                 source_data=rolesanywhere.TrustAnchorSourceSourceDataArgs(x509_certificate_data=authority),
             ),
-            tags={**self._tags, "Name": child},
-            opts=self._child,
+            tags=self.tags(child),
+            opts=self.child(),
         )
 
     def _profile(self, name: str, anchor: "rolesanywhere.TrustAnchor") -> pulumi.Output[dict[str, str]]:
@@ -194,8 +194,8 @@ class HybridNodes(pulumi.ComponentResource):
             # A server's session has its node's name, which its certificate has too.
             accept_role_session_name=True,
             role_arns=[self.role_arn],
-            tags={**self._tags, "Name": child},
-            opts=self._child,
+            tags=self.tags(child),
+            opts=self.child(),
         )
         return pulumi.Output.secret(
             pulumi.Output.all(trust_anchor_arn=anchor.arn, profile_arn=profile.arn, role_arn=self.role_arn)

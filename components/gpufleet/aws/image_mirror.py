@@ -2,16 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, NotRequired, TypedDict, Unpack, cast
 
 import pulumi
 from pulumi_aws import iam
 
 from gpufleet.aws.partition import partition
 from gpufleet.aws.repository import lifecycle_policy, make_repository
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.aws.image_mirror import judge_image_mirror
 
 ISSUER = "token.actions.githubusercontent.com"
@@ -29,15 +29,9 @@ _LOOKING = (
 _PUSHING = ("ecr:CompleteLayerUpload", "ecr:InitiateLayerUpload", "ecr:PutImage", "ecr:UploadLayerPart")
 
 
-class ImageMirrorArgs(TypedDict):
-    """The repositories of a list of images, and the workflow that fills them."""
+class ImageMirrorConfig(TypedDict):
+    """The workflow that fills the repositories of a list of images, and how long images stay."""
 
-    region: str
-    """Region of the registry, for instance us-east-1."""
-    repositories: Sequence[str]
-    """Names of repositories to make, for instance [lab/pytorch]: the path of the list's `to`, and each image's."""
-    existing_repositories: NotRequired[Sequence[str]]
-    """Names of repositories that the list pushes to and that are made elsewhere."""
     github_repository: NotRequired[str]
     """ORGANISATION/NAME whose workflows keep the images. Default: none, and no identity is made."""
     github_branch: NotRequired[str]
@@ -52,6 +46,17 @@ class ImageMirrorArgs(TypedDict):
     """Images that stay in each repository, newest first. Default: all, as a job's record may name them."""
     kms_key_arn: NotRequired[pulumi.Input[str]]
     """Key for encryption at rest. Default: AES-256 with a key of AWS. A change replaces the repository."""
+
+
+class ImageMirrorArgs(ImageMirrorConfig):
+    """The same, and the repositories."""
+
+    region: str
+    """Region of the registry, for instance us-east-1."""
+    repositories: Sequence[str]
+    """Names of repositories to make, for instance [lab/pytorch]: the path of the list's `to`, and each image's."""
+    existing_repositories: NotRequired[Sequence[str]]
+    """Names of repositories that the list pushes to and that are made elsewhere."""
     erase: NotRequired[bool]
     """True: destroy deletes the repositories with their images, once an up has recorded it. Default false: they are
     protected."""
@@ -90,13 +95,11 @@ def registry_rights(region: str, repositories: Sequence[str], *, push: bool) -> 
     return json.dumps({"Version": "2012-10-17", "Statement": statements})
 
 
-class ImageMirror(pulumi.ComponentResource):
+class ImageMirror(Component):
     """Repositories with immutable tags and a scan on each push, and two roles for GitHub's workflows: one branch or
     environment may push, pull requests may look, so that they can show what would be done.
 
     Repositories and their lifecycle are protected, as Registry's are.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     repository_urls: pulumi.Output[Mapping[str, str]]
@@ -106,9 +109,16 @@ class ImageMirror(pulumi.ComponentResource):
     look_role_arn: pulumi.Output[str | None]
     """The same on pull requests."""
 
-    def __init__(self, name: str, args: ImageMirrorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, ImageMirrorArgs), *judge_image_mirror(args)])
-        super().__init__("gpufleet-aws:index:ImageMirror", name, {}, opts)
+    def __init__(
+        self, name: str, args: ImageMirrorArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[ImageMirrorArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: ImageMirrorArgs) -> list[Finding]:
+        return judge_image_mirror(args)
+
+    def create(self, name: str, args: ImageMirrorArgs) -> None:
         # A pattern that fits every tag keeps the newest of all; tags are immutable all the same.
         counted = ["*"] if "kept_images" in args else []
         policy = lifecycle_policy(counted, int(args.get("untagged_days", 14)), int(args.get("kept_images", 1)))
@@ -121,7 +131,6 @@ class ImageMirror(pulumi.ComponentResource):
                 policy=policy,
                 key=args.get("kms_key_arn"),
                 erase=bool(args.get("erase", False)),
-                tags=args.get("tags", {}),
             ).repository_url
             for repository in args["repositories"]
         }
@@ -130,24 +139,16 @@ class ImageMirror(pulumi.ComponentResource):
         self.look_role_arn = pulumi.Output.from_input(None)
         if "github_repository" in args:
             self._identities(name, args, args["github_repository"])
-        self.register_outputs(
-            {
-                "repository_urls": self.repository_urls,
-                "push_role_arn": self.push_role_arn,
-                "look_role_arn": self.look_role_arn,
-            }
-        )
 
     def _identities(self, name: str, args: ImageMirrorArgs, github: str) -> None:
-        tags = dict(args.get("tags", {}))
         provider = args.get("provider_arn")
         if provider is None:
             provider = iam.OpenIdConnectProvider(
                 f"{name}-github",
                 url=f"https://{ISSUER}",
                 client_id_lists=[AUDIENCE],
-                tags={**tags, "Name": f"{name}-github"},
-                opts=pulumi.ResourceOptions(parent=self),
+                tags=self.tags(f"{name}-github"),
+                opts=self.child(),
             ).arn
         pushes = f"ref:refs/heads/{args.get('github_branch', 'main')}"
         if "github_environment" in args:
@@ -159,15 +160,14 @@ class ImageMirror(pulumi.ComponentResource):
     def _role(
         self, name: str, args: ImageMirrorArgs, provider: pulumi.Input[str], github: str, subject: str
     ) -> pulumi.Output[str | None]:
-        child = pulumi.ResourceOptions(parent=self)
         role = iam.Role(
             name,
             assume_role_policy=pulumi.Output.from_input(provider).apply(lambda arn: trust_github(arn, github, subject)),
             max_session_duration=SESSION_SECONDS,
-            tags={**args.get("tags", {}), "Name": name},
-            opts=child,
+            tags=self.tags(name),
+            opts=self.child(),
         )
         repositories = [*args["repositories"], *args.get("existing_repositories", [])]
         rights = registry_rights(args["region"], repositories, push=subject != "pull_request")
-        policy = iam.RolePolicy(f"{name}-rights", role=role.name, policy=rights, opts=child)
-        return cast("pulumi.Output[str | None]", after(role.arn, policy))
+        policy = iam.RolePolicy(f"{name}-rights", role=role.name, policy=rights, opts=self.child())
+        return after(role.arn, policy)

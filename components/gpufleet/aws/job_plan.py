@@ -48,7 +48,7 @@ class JobLinks:
 
 
 def plan_job(args: Mapping[str, object]) -> JobPlan:
-    """Plan the job of ``args``, which have passed :func:`gpufleet.rules.judge_training_job`.
+    """Plan the job of ``args``, whatever they are; it makes sense of those that pass `judge_training_job`.
 
     What it does not say about vCPUs and memory is its GPUs' share of the node, or what the smallest node has.
     """

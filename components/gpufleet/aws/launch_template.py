@@ -7,7 +7,7 @@ template and node group; so none of these is set, but for the type of a capacity
 # Signatures stay text: evaluated, they would load a whole service of the SDK.
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -15,6 +15,7 @@ from pulumi_aws import ec2
 
 from gpufleet.aws.efa import Interface
 from gpufleet.aws.node_plan import NodePlan
+from gpufleet.component import Component
 
 TAGGED = ("instance", "volume", "network-interface")
 """What a launch creates and a bill or a clean-up must find by tag."""
@@ -30,12 +31,9 @@ class TemplateLinks:
     kms_key_arn: pulumi.Input[str] | None
 
 
-def launch_template(
-    name: str, plan: NodePlan, links: TemplateLinks, tags: Mapping[str, str], parent: pulumi.Resource
-) -> ec2.LaunchTemplate:
-    """Create the template. ``name`` is its logical name, ``tags`` those of the template and of all it launches."""
-    named = {**tags, "Name": name}
-    node = {**tags, "Name": parent.pulumi_resource_name}
+def launch_template(name: str, plan: NodePlan, links: TemplateLinks, parent: Component) -> ec2.LaunchTemplate:
+    """Create the template. ``name`` is its logical name; what it launches is named after ``parent``."""
+    node = parent.tags(parent.pulumi_resource_name)
     by_interface = bool(plan.interfaces)
     return ec2.LaunchTemplate(
         name,
@@ -62,8 +60,8 @@ def launch_template(
         tag_specifications=[
             ec2.LaunchTemplateTagSpecificationArgs(resource_type=resource, tags=node) for resource in TAGGED
         ],
-        tags=named,
-        opts=pulumi.ResourceOptions(parent=parent),
+        tags=parent.tags(name),
+        opts=parent.child(),
     )
 
 

@@ -1,29 +1,30 @@
 """Network: a VPC over chosen zones, with a way out for private nodes."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import ec2
 
 from gpufleet.address_plan import ZoneSubnets, plan_subnets
 from gpufleet.aws.flow_logs import flow_logs
+from gpufleet.aws.links import ClusterNetwork, FilesNetwork, NodeNetwork
 from gpufleet.aws.vpc_endpoints import PRIVATE_CLUSTER_SERVICES, interface_endpoints, s3_endpoint
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import Finding, judge_arguments, judge_network
+from gpufleet.rules import Finding, judge_network
 from gpufleet.rules.aws.address_plan import judge_address_plan
 from gpufleet.rules.aws.existing_network import judge_existing_network
 
 DEFAULT_CIDR = "10.0.0.0/16"
 DEFAULT_MAX_ZONES = 3
 
+Nat = Literal["none", "single", "per-zone"]
 
-class NetworkArgs(TypedDict):
+
+class NetworkConfig(TypedDict):
     """Where the fleet lives. Give ``vpc_id`` and ``private_subnet_ids`` to use a VPC that exists."""
 
-    region: str
-    """Region of the VPC, for instance us-east-1."""
     zones: Sequence[str]
     """Zone ids, for instance use1-az1 (names like us-east-1a mean different zones in different accounts). EKS needs
     two. Append only: the order decides the addresses."""
@@ -32,14 +33,12 @@ class NetworkArgs(TypedDict):
     max_zones: NotRequired[int]
     """Zones that the address plan keeps room for, 1 to 7. Default 3, which gives each zone a quarter of the range.
     A change replaces every subnet."""
-    nat: NotRequired[str]
+    nat: NotRequired[Nat]
     """How private nodes reach the internet: none, single (one gateway, in the first zone) or per-zone. Default
     single."""
     interface_endpoints: NotRequired[Sequence[str]]
     """AWS services with an endpoint inside the VPC, for instance ecr.api. Default: none with NAT; without NAT the ten
     that a private EKS cluster needs. Each costs per zone and hour."""
-    cluster_name: NotRequired[str]
-    """Name of the EKS cluster; tags private subnets so that Karpenter finds them."""
     flow_logs: NotRequired[bool]
     """Write flow logs to CloudWatch. Default false: the interface-to-interface traffic of a GPU job is large."""
     flow_log_retention_days: NotRequired[int]
@@ -50,24 +49,23 @@ class NetworkArgs(TypedDict):
     """With ``vpc_id``: zone id to existing private subnet, one for each of ``zones``. They need a way out."""
     public_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
     """With ``vpc_id``: zone id to existing public subnet, if there are any."""
+
+
+class NetworkArgs(NetworkConfig):
+    """The same, and where it is made."""
+
+    region: str
+    """Region of the VPC, for instance us-east-1."""
+    cluster_name: NotRequired[str]
+    """Name of the EKS cluster; tags private subnets that are made here, so that Karpenter finds them."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 
 
-def judge(args: NetworkArgs) -> list[Finding]:
-    """Every finding on the arguments; numbers and lists of the wrong kind are reported once, and read as absent."""
-    findings = [*judge_arguments(args, NetworkArgs), *judge_network(args), *judge_existing_network(args)]
-    if args.get("vpc_id") is None:
-        findings += judge_address_plan(args, DEFAULT_CIDR, DEFAULT_MAX_ZONES)
-    return findings
-
-
-class Network(pulumi.ComponentResource):
+class Network(Component):
     """A VPC with a private and a public subnet per zone, NAT, an S3 endpoint, and the tags that EKS add-ons look for.
 
     Subnet maps are keyed by zone id, in the order of ``zones``.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     vpc_id: pulumi.Output[str]
@@ -85,30 +83,38 @@ class Network(pulumi.ComponentResource):
     nat_public_ips: dict[str, pulumi.Output[str]]
     """Zone id to the address that this zone's NAT gateway shows to the world."""
 
-    def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, judge(args))
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-aws:index:Network", name, {}, opts)
-        self._tags = dict(args.get("tags", {}))
-        self._child = pulumi.ResourceOptions(parent=self)
+    def __init__(
+        self, name: str, args: NetworkArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[NetworkArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: NetworkArgs) -> list[Finding]:
+        findings = [*judge_network(args), *judge_existing_network(args)]
+        if args.get("vpc_id") is None:
+            findings += judge_address_plan(args, DEFAULT_CIDR, DEFAULT_MAX_ZONES)
+        return findings
+
+    def create(self, name: str, args: NetworkArgs) -> None:
         self.private_route_table_ids = {}
         self.public_subnet_ids = {}
         self.nat_public_ips = {}
         if "vpc_id" in args:
             self._adopt(args)
         else:
-            self._create(name, args)
-        self.register_outputs(
-            {
-                "vpc_id": self.vpc_id,
-                "cidr": self.cidr,
-                "private_subnet_ids": self.private_subnet_ids,
-                "node_subnet_ids": self.node_subnet_ids,
-                "private_route_table_ids": self.private_route_table_ids,
-                "public_subnet_ids": self.public_subnet_ids,
-                "nat_public_ips": self.nat_public_ips,
-            }
-        )
+            self._make(name, args)
+
+    def for_cluster(self) -> ClusterNetwork:
+        """Subnets of a control plane and of its system nodes, in all zones of the network."""
+        return {"subnet_ids": self.private_subnet_ids, "node_subnet_ids": self.node_subnet_ids}
+
+    def for_nodes(self) -> NodeNetwork:
+        """Subnets of nodes, in all zones of the network."""
+        return {"vpc_id": self.vpc_id, "subnet_ids": self.node_subnet_ids}
+
+    def for_files(self) -> FilesNetwork:
+        """Subnets of mount targets, in all zones of the network."""
+        return {"vpc_id": self.vpc_id, "subnet_ids": self.private_subnet_ids}
 
     def _adopt(self, args: NetworkArgs) -> None:
         """Hand on the ids of what exists; nothing waits, because whoever made it has finished."""
@@ -122,7 +128,7 @@ class Network(pulumi.ComponentResource):
             zone: pulumi.Output.from_input(public[zone]) for zone in args["zones"] if zone in public
         }
 
-    def _create(self, name: str, args: NetworkArgs) -> None:
+    def _make(self, name: str, args: NetworkArgs) -> None:
         cidr = args.get("cidr", DEFAULT_CIDR)
         nat = args.get("nat", "single")
         plan = plan_subnets(cidr, args["zones"], int(args.get("max_zones", DEFAULT_MAX_ZONES)))
@@ -132,17 +138,15 @@ class Network(pulumi.ComponentResource):
             # Both are needed for the cluster's private endpoint and for EFS mount targets by name.
             enable_dns_hostnames=True,
             enable_dns_support=True,
-            tags=self._named(f"{name}-vpc"),
-            opts=self._child,
+            tags=self.tags(f"{name}-vpc"),
+            opts=self.child(),
         )
         self.vpc_id = network.id
         self.cidr = network.cidr_block
         subnets, tables, associations = self._private_zones(name, plan, args.get("cluster_name"))
-        s3 = s3_endpoint(name, self, args["region"], network, list(tables.values()), self._tags)
+        s3 = s3_endpoint(name, self, args["region"], network, list(tables.values()))
         services = args.get("interface_endpoints", PRIVATE_CLUSTER_SERVICES if nat == "none" else ())
-        endpoints = interface_endpoints(
-            name, self, args["region"], network, list(subnets.values()), services, self._tags
-        )
+        endpoints = interface_endpoints(name, self, args["region"], network, list(subnets.values()), services)
         if nat == "none":
             ways_out: dict[str, list[pulumi.Resource]] = {zone: [s3, *endpoints] for zone in subnets}
         else:
@@ -155,7 +159,7 @@ class Network(pulumi.ComponentResource):
             zone: after(subnet.id, associations[zone], *ways_out[zone]) for zone, subnet in subnets.items()
         }
         if args.get("flow_logs", False):
-            flow_logs(name, self, network, int(args.get("flow_log_retention_days", 30)), self._tags)
+            flow_logs(name, self, network, int(args.get("flow_log_retention_days", 30)))
 
     def _private_zones(
         self, name: str, plan: Sequence[ZoneSubnets], cluster_name: str | None
@@ -171,13 +175,13 @@ class Network(pulumi.ComponentResource):
             child = f"{name}-private-{zone.zone}"
             subnets[zone.zone] = self._subnet(child, zone.zone, zone.private, found_by)
             tables[zone.zone] = ec2.RouteTable(
-                f"{child}-routes", vpc_id=self.vpc_id, tags=self._named(f"{child}-routes"), opts=self._child
+                f"{child}-routes", vpc_id=self.vpc_id, tags=self.tags(f"{child}-routes"), opts=self.child()
             )
             associations[zone.zone] = ec2.RouteTableAssociation(
                 f"{child}-association",
                 subnet_id=subnets[zone.zone].id,
                 route_table_id=tables[zone.zone].id,
-                opts=self._child,
+                opts=self.child(),
             )
         return subnets, tables, associations
 
@@ -188,8 +192,8 @@ class Network(pulumi.ComponentResource):
             availability_zone_id=zone,
             cidr_block=cidr,
             map_public_ip_on_launch=False,
-            tags={**self._named(child), **found_by},
-            opts=self._child,
+            tags={**self.tags(child), **found_by},
+            opts=self.child(),
         )
 
     def _nat(
@@ -201,17 +205,17 @@ class Network(pulumi.ComponentResource):
     ) -> dict[str, list[pulumi.Resource]]:
         """Public subnets, internet gateway and NAT gateways; zone -> all that a private node there needs to get out."""
         internet = ec2.InternetGateway(
-            f"{name}-internet", vpc_id=self.vpc_id, tags=self._named(f"{name}-internet"), opts=self._child
+            f"{name}-internet", vpc_id=self.vpc_id, tags=self.tags(f"{name}-internet"), opts=self.child()
         )
         public_table = ec2.RouteTable(
-            f"{name}-public-routes", vpc_id=self.vpc_id, tags=self._named(f"{name}-public-routes"), opts=self._child
+            f"{name}-public-routes", vpc_id=self.vpc_id, tags=self.tags(f"{name}-public-routes"), opts=self.child()
         )
         public_route = ec2.Route(
             f"{name}-public-default",
             route_table_id=public_table.id,
             destination_cidr_block="0.0.0.0/0",
             gateway_id=internet.id,
-            opts=self._child,
+            opts=self.child(),
         )
         gateways: dict[str, ec2.NatGateway] = {}
         leads_out: dict[str, list[pulumi.Resource]] = {}
@@ -219,7 +223,7 @@ class Network(pulumi.ComponentResource):
             child = f"{name}-public-{zone.zone}"
             subnet = self._subnet(child, zone.zone, zone.public, {"kubernetes.io/role/elb": "1"})
             association = ec2.RouteTableAssociation(
-                f"{child}-association", subnet_id=subnet.id, route_table_id=public_table.id, opts=self._child
+                f"{child}-association", subnet_id=subnet.id, route_table_id=public_table.id, opts=self.child()
             )
             self.public_subnet_ids[zone.zone] = subnet.id
             if zone.zone in gateway_zones:
@@ -233,7 +237,7 @@ class Network(pulumi.ComponentResource):
                 route_table_id=table.id,
                 destination_cidr_block="0.0.0.0/0",
                 nat_gateway_id=gateways[through].id,
-                opts=self._child,
+                opts=self.child(),
             )
             ways_out[zone_id] = [route, *leads_out[through]]
         return ways_out
@@ -243,12 +247,9 @@ class Network(pulumi.ComponentResource):
     ) -> "ec2.NatGateway":
         # AWS refuses both before the VPC has its gateway (Gateway.NotAttached), and will not detach the gateway while
         # an address is in use; neither takes the gateway's id. pulumi/pulumi-aws#1221, hashicorp/terraform#2181
-        attached = pulumi.ResourceOptions(parent=self, depends_on=[internet])
-        address = ec2.Eip(f"{child}-address", domain="vpc", tags=self._named(f"{child}-address"), opts=attached)
+        attached = self.child(depends_on=[internet])
+        address = ec2.Eip(f"{child}-address", domain="vpc", tags=self.tags(f"{child}-address"), opts=attached)
         self.nat_public_ips[zone] = address.public_ip
         return ec2.NatGateway(
-            child, subnet_id=subnet.id, allocation_id=address.id, tags=self._named(child), opts=attached
+            child, subnet_id=subnet.id, allocation_id=address.id, tags=self.tags(child), opts=attached
         )
-
-    def _named(self, child: str) -> dict[str, str]:
-        return {**self._tags, "Name": child}

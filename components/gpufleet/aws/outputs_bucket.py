@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import s3
 
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments, judge_outputs_bucket
+from gpufleet.rules import Finding, judge_outputs_bucket
 
 UNFINISHED_DAYS = 7
 """Days after which the parts of an upload that was never finished go; they are billed and nothing lists them."""
@@ -17,7 +17,7 @@ OLD_VERSION_DAYS = 30
 """Days after which a version that was overwritten or deleted goes."""
 
 
-class OutputsBucketArgs(TypedDict):
+class OutputsBucketConfig(TypedDict):
     """How long outputs stay, and how they are encrypted."""
 
     bucket_prefix: NotRequired[str]
@@ -29,6 +29,11 @@ class OutputsBucketArgs(TypedDict):
     """Keep what was overwritten or deleted for 30 days more. Default false: checkpoints are large and many."""
     kms_key_arn: NotRequired[pulumi.Input[str]]
     """Key for encryption at rest. Default: AES-256 with a key of S3."""
+
+
+class OutputsBucketArgs(OutputsBucketConfig):
+    """The same, and whether outputs outlive the rest."""
+
     erase: NotRequired[bool]
     """True: destroy deletes the bucket with all that is in it, once an up has recorded it. Default false: bucket and
     what governs it are protected."""
@@ -65,13 +70,11 @@ def lifecycle(expire_days: int, versioning: bool) -> list[dict[str, Any]]:
     return [{**rule, "status": "Enabled", "filter": {"prefix": ""}} for rule in rules]
 
 
-class OutputsBucket(pulumi.ComponentResource):
+class OutputsBucket(Component):
     """An encrypted bucket that is closed to the public and to connections without TLS.
 
     Data outlives compute: bucket and what governs it are protected, so that ``pulumi destroy --exclude-protected``
     keeps them in the state and the next ``up`` goes on with the same outputs.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     bucket_name: pulumi.Output[str]
@@ -79,18 +82,24 @@ class OutputsBucket(pulumi.ComponentResource):
     bucket_arn: pulumi.Output[str]
     """ARN of the bucket, for policies."""
 
-    def __init__(self, name: str, args: OutputsBucketArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, OutputsBucketArgs), *judge_outputs_bucket(args)])
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-aws:index:OutputsBucket", name, {}, opts)
+    def __init__(
+        self, name: str, args: OutputsBucketArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[OutputsBucketArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: OutputsBucketArgs) -> list[Finding]:
+        return judge_outputs_bucket(args)
+
+    def create(self, name: str, args: OutputsBucketArgs) -> None:
         erase = bool(args.get("erase", False))
-        kept = pulumi.ResourceOptions(parent=self, protect=not erase)
+        kept = self.child(protect=not erase)
         bucket = s3.Bucket(
             f"{name}-bucket",
             bucket_prefix=args.get("bucket_prefix"),
             # Without it S3 refuses to delete a bucket that holds objects.
             force_destroy=erase,
-            tags={**args.get("tags", {}), "Name": f"{name}-bucket"},
+            tags=self.tags(f"{name}-bucket"),
             opts=kept,
         )
         self._close(name, bucket, kept)
@@ -98,7 +107,6 @@ class OutputsBucket(pulumi.ComponentResource):
         self._lifecycle(name, bucket, args, kept)
         self.bucket_name = bucket.bucket
         self.bucket_arn = bucket.arn
-        self.register_outputs({"bucket_name": self.bucket_name, "bucket_arn": self.bucket_arn})
 
     def _close(self, name: str, bucket: "s3.Bucket", kept: pulumi.ResourceOptions) -> None:
         """No public access, no lists of access beside the policy, and TLS only."""

@@ -5,13 +5,10 @@ from dataclasses import dataclass
 
 from gpufleet.aws.efa import Interface, interfaces
 from gpufleet.aws.node_plan import NodePlan
-from gpufleet.aws.scheduling import node_template_tags
+from gpufleet.aws.scheduling import resource_tags, taint_tags
 from gpufleet.catalog import gpu_type
-from gpufleet.node_labels import GPU_TAINT, kubernetes_taints, node_labels
+from gpufleet.node_labels import GPU_TAINT, node_labels
 from gpufleet.pool import Pool, Taint
-
-EFA_RESOURCE = "vpc.amazonaws.com/efa"
-GPU_RESOURCE = "nvidia.com/gpu"
 
 _EKS_CAPACITY = {
     "on-demand": "ON_DEMAND",
@@ -48,8 +45,10 @@ class PoolPlan(NodePlan):
     """Name of an existing group."""
     labels: Mapping[str, str]
     taints: Sequence[Taint]
-    template_tags: Mapping[str, str]
-    """For the cluster autoscaler, on the autoscaling group."""
+    resource_tags: Mapping[str, str]
+    """For the cluster autoscaler, on the node group."""
+    taint_tags: Mapping[str, str]
+    """For the cluster autoscaler, on the Auto Scaling group."""
 
 
 def plan_pool(name: str, pool: Pool) -> PoolPlan:
@@ -66,10 +65,10 @@ def plan_pool(name: str, pool: Pool) -> PoolPlan:
     block = capacity == "capacity-block"
     own_image = image.startswith("ami-")
     efa = network == "efa"
-    fabric = min(record.efa_interfaces for record in records) if efa else 0
     layout = [Interface(0, 0, "interface")] if public else []
     if efa:
         # The rules have seen to it that all types of the pool have the same cards.
+        fabric = min(record.efa_interfaces for record in records)
         layout = interfaces(fabric, records[0].first_card_has_efa is not False)
     labels = {
         **node_labels(
@@ -106,12 +105,8 @@ def plan_pool(name: str, pool: Pool) -> PoolPlan:
         disks=_disks(image, int(pool.get("disk_gib", 100))),
         labels=labels,
         taints=taints,
-        template_tags=node_template_tags(
-            labels,
-            kubernetes_taints(taints),
-            # A node of a mixed pool has at least this; the autoscaler must not promise more.
-            {GPU_RESOURCE: min(record.gpus for record in records), EFA_RESOURCE: fabric},
-        ),
+        resource_tags=resource_tags(records, efa=efa),
+        taint_tags=taint_tags(taints),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pulumi
 from pulumi_aws import autoscaling
 
+from gpufleet.component import Component
 from gpufleet.pool_hours import Hours, cron_of, sizes_of
 
 _UNCHANGED = -1
@@ -13,8 +14,8 @@ _UNCHANGED = -1
 
 
 def scheduled(
-    name: str, group: pulumi.Input[str], schedule: Sequence[Hours], pool: Mapping[str, Any], parent: pulumi.Resource
-) -> list["autoscaling.Schedule"]:
+    name: str, group: pulumi.Input[str], schedule: Sequence[Hours], pool: Mapping[str, Any], parent: Component
+) -> None:
     """An action for each entry, named by when it begins: it sets min and max, and the group follows.
 
     group: name of the Auto Scaling group that EKS made. The desired number stays the autoscaler's; Auto Scaling moves
@@ -22,24 +23,22 @@ def scheduled(
     EKS itself takes no maximum of 0; an action does. terraform-aws-modules/terraform-aws-eks#2504 schedules managed
     node groups in the same way. The cluster's autoscaler reads the limits anew each minute, and starts nothing above.
     """
-    made = []
     for hours in schedule:
         least, most = sizes_of(hours, pool)
         cron = cron_of(hours)
-        made.append(
-            autoscaling.Schedule(
-                f"{name}-{_word(cron, hours.get('time_zone', 'UTC'))}",
-                autoscaling_group_name=group,
-                scheduled_action_name=_word(cron, hours.get("time_zone", "UTC")),
-                recurrence=cron,
-                time_zone=hours.get("time_zone", "UTC"),
-                min_size=least,
-                max_size=most,
-                desired_capacity=_UNCHANGED,
-                opts=pulumi.ResourceOptions(parent=parent),
-            )
+        zone = hours.get("time_zone", "UTC")
+        action = _word(cron, zone)
+        autoscaling.Schedule(
+            f"{name}-{action}",
+            autoscaling_group_name=group,
+            scheduled_action_name=action,
+            recurrence=cron,
+            time_zone=zone,
+            min_size=least,
+            max_size=most,
+            desired_capacity=_UNCHANGED,
+            opts=parent.child(),
         )
-    return made
 
 
 def _word(cron: str, zone: str) -> str:

@@ -1,22 +1,20 @@
 """Registry: ECR repositories for a team's images, and caches of the public registries it builds on."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict, Unpack, cast
 
 import pulumi
 from pulumi_aws import ecr
 
 from gpufleet.aws.repository import lifecycle_policy, make_repository
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments, judge_registry
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.rules import Finding, judge_registry
 from gpufleet.rules.aws.registry_host import judge_registry_host
 
 
-class RegistryArgs(TypedDict):
+class RegistryConfig(TypedDict):
     """Which repositories there are, how long images stay, and which public registries are cached."""
 
-    region: str
-    """Region of the registry, for instance us-east-1."""
     repositories: NotRequired[Sequence[str]]
     """Names of repositories to make, for instance [training/llm]: lower case, parts joined by . _ - or /."""
     existing_repositories: NotRequired[Sequence[str]]
@@ -38,6 +36,13 @@ class RegistryArgs(TypedDict):
     credentials: NotRequired[Mapping[str, pulumi.Input[str]]]
     """Prefix to the ARN of a Secrets Manager secret (its name begins with ecr-pullthroughcache/), for upstreams that
     want one: Docker Hub, GHCR, GitLab, Azure and Chainguard."""
+
+
+class RegistryArgs(RegistryConfig):
+    """The same, where it is, and whether the images stay."""
+
+    region: str
+    """Region of the registry, for instance us-east-1."""
     erase: NotRequired[bool]
     """True: destroy deletes the repositories with their images, once an up has recorded it. Default false: they are
     protected."""
@@ -48,13 +53,11 @@ class RegistryArgs(TypedDict):
 DEFAULT_MUTABLE = ("dev*",)
 
 
-class Registry(pulumi.ComponentResource):
+class Registry(Component):
     """ECR repositories with immutable tags, a scan on each push and a lifecycle, and pull-through caches.
 
     Data outlives compute: repositories and their lifecycle are protected, so that
     ``pulumi destroy --exclude-protected`` keeps them in the state and the next ``up`` goes on with the same images.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     host: pulumi.Output[str]
@@ -64,11 +67,16 @@ class Registry(pulumi.ComponentResource):
     cache_prefixes: pulumi.Output[Mapping[str, str]]
     """Public registry to the prefix that replaces its host in image names, for instance quay.io to HOST/quay."""
 
-    def __init__(self, name: str, args: RegistryArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        findings = [*judge_arguments(args, RegistryArgs), *judge_registry(args), *judge_registry_host(args)]
-        refuse_or_warn(name, findings)
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-aws:index:Registry", name, {}, opts)
+    def __init__(
+        self, name: str, args: RegistryArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[RegistryArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: RegistryArgs) -> list[Finding]:
+        return [*judge_registry(args), *judge_registry_host(args)]
+
+    def create(self, name: str, args: RegistryArgs) -> None:
         made = [self._repository(name, repository, args) for repository in args.get("repositories", [])]
         if made:
             self.host = made[0].repository_url.apply(lambda url: url.split("/", 1)[0])
@@ -87,17 +95,10 @@ class Registry(pulumi.ComponentResource):
                 ecr_repository_prefix=prefix,
                 upstream_registry_url=upstream,
                 credential_arn=args.get("credentials", {}).get(prefix),
-                opts=pulumi.ResourceOptions(parent=self),
+                opts=self.child(),
             )
         prefixes = {upstream: pulumi.Output.concat(self.host, "/", prefix) for prefix, upstream in upstreams.items()}
         self.cache_prefixes = pulumi.Output.from_input(cast("Mapping[str, str]", prefixes))
-        self.register_outputs(
-            {
-                "host": self.host,
-                "repository_urls": self.repository_urls,
-                "cache_prefixes": self.cache_prefixes,
-            }
-        )
 
     def _repository(self, name: str, repository: str, args: RegistryArgs) -> "ecr.Repository":
         """One repository with its lifecycle."""
@@ -110,5 +111,4 @@ class Registry(pulumi.ComponentResource):
             policy=lifecycle_policy(mutable, int(args.get("untagged_days", 14)), int(args.get("kept_mutable", 30))),
             key=args.get("kms_key_arn"),
             erase=bool(args.get("erase", False)),
-            tags=args.get("tags", {}),
         )

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pulumi
 from pulumi_aws import ecr
+
+from gpufleet.component import Component
 
 
 def lifecycle_policy(mutable_tags: Sequence[str], untagged_days: int, kept_mutable: int) -> str:
@@ -45,7 +47,7 @@ def lifecycle_policy(mutable_tags: Sequence[str], untagged_days: int, kept_mutab
 
 
 def make_repository(
-    parent: pulumi.Resource,
+    parent: Component,
     child: str,
     repository: str,
     *,
@@ -53,11 +55,10 @@ def make_repository(
     policy: str,
     key: pulumi.Input[str] | None,
     erase: bool,
-    tags: Mapping[str, str],
 ) -> ecr.Repository:
     """One repository with its lifecycle. Its name is the one asked for: people type it into docker push."""
     # A name of our own is taken until the old repository is gone.
-    kept = pulumi.ResourceOptions(parent=parent, protect=not erase, delete_before_replace=True)
+    kept = parent.child(protect=not erase, delete_before_replace=True)
     made = ecr.Repository(
         child,
         name=repository,
@@ -75,7 +76,7 @@ def make_repository(
         ],
         # Without it ECR refuses to delete a repository that holds images.
         force_delete=erase,
-        tags={**tags, "Name": child},
+        tags=parent.tags(child),
         opts=kept,
     )
     ecr.LifecyclePolicy(f"{child}-lifecycle", repository=made.name, policy=policy, opts=kept)

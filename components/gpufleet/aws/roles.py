@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
 from pulumi_aws import iam
 
 from gpufleet.aws.partition import managed_policy
+from gpufleet.component import Component
 from gpufleet.ordering import after
 
 
@@ -46,17 +47,16 @@ def trust_pods() -> str:
 
 
 def role_with_policies(
-    name: str, parent: pulumi.Resource, trust_policy: str, region: str, policies: Sequence[str], tags: Mapping[str, str]
+    name: str, parent: Component, trust_policy: str, region: str, policies: Sequence[str]
 ) -> RoleWithPolicies:
     """The role ``name`` with AWS's own ``policies``, each by its name or its path and name."""
-    child = pulumi.ResourceOptions(parent=parent)
-    role = iam.Role(name, assume_role_policy=trust_policy, tags={**tags, "Name": name}, opts=child)
+    role = iam.Role(name, assume_role_policy=trust_policy, tags=parent.tags(name), opts=parent.child())
     attachments = [
         iam.RolePolicyAttachment(
             f"{name}-{policy.rsplit('/', 1)[-1]}",
             role=role.name,
             policy_arn=managed_policy(region, policy),
-            opts=child,
+            opts=parent.child(),
         )
         for policy in policies
     ]

@@ -4,33 +4,25 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, Unpack, cast
 
 import pulumi
 from pulumi_aws import ec2, efs, vpc
 
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments, judge_shared_files
+from gpufleet.aws.links import FilesClients, FilesNetwork
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.kubernetes.volume_source import VolumeSource
+from gpufleet.rules import Finding, judge_shared_files
 from gpufleet.rules.subnet import judge_subnets
 
 NFS_PORT = 2049
 
+Throughput = Literal["elastic", "bursting", "provisioned"]
 
-class SharedFilesArgs(TypedDict):
-    """A shared file system, the zones it is mounted in, and who may mount it."""
 
-    region: str
-    """Region of the file system, for instance us-east-1."""
-    zones: Sequence[str]
-    """Zone ids that get a mount target, for instance use1-az1: every zone that has nodes. At least one for a file
-    system made here; may be empty for an existing one whose mount targets exist."""
-    vpc_id: pulumi.Input[str]
-    """The VPC of the subnets."""
-    subnet_ids: Mapping[str, pulumi.Input[str]]
-    """Zone id to the subnet of its mount target."""
-    client_security_group_ids: Mapping[str, pulumi.Input[str]]
-    """Who may mount: a short name of your choice to a security group, for instance {"nodes": "sg-..."}. TCP 2049 is
-    open from these groups and from nowhere else."""
+class SharedFilesConfig(TypedDict):
+    """A shared file system: whose the files are, what it does, and what it keeps."""
+
     file_system_id: NotRequired[pulumi.Input[str]]
     """An existing file system; then none is made, and what governs it (encryption, backup, policy) is left alone."""
     uid: NotRequired[int]
@@ -43,7 +35,7 @@ class SharedFilesArgs(TypedDict):
     """Octal mode of that directory when it is first made. Default 0755."""
     access_point: NotRequired[bool]
     """False: make no access point. Default true."""
-    throughput: NotRequired[str]
+    throughput: NotRequired[Throughput]
     """elastic, bursting or provisioned. Default elastic: pay per GB moved, no credits to run out of."""
     provisioned_mibps: NotRequired[float]
     """MiB/s, for provisioned throughput only."""
@@ -58,6 +50,16 @@ class SharedFilesArgs(TypedDict):
     first access moves it back. 0 = never. Default 30."""
     one_zone: NotRequired[str]
     """Zone id of a One Zone file system: about half the price, one mount target, lost with its zone."""
+
+
+class SharedFilesArgs(SharedFilesConfig, FilesNetwork, FilesClients):
+    """The same, the zones it is mounted in, and who may mount it."""
+
+    region: str
+    """Region of the file system, for instance us-east-1."""
+    zones: Sequence[str]
+    """Zone ids that get a mount target, for instance use1-az1: every zone that has nodes. At least one for a file
+    system made here; may be empty for an existing one whose mount targets exist."""
     zone_names: NotRequired[Mapping[str, str]]
     """This account's zone id to zone name. Needed with one_zone only: EFS takes a name (us-east-1a), and names mean
     different zones in different accounts."""
@@ -134,13 +136,11 @@ def tls_policy(file_system_arn: str) -> str:
     return json.dumps({"Version": "2012-10-17", "Statement": [allow, deny]})
 
 
-class SharedFiles(pulumi.ComponentResource):
+class SharedFiles(Component):
     """An encrypted EFS file system with a mount target per zone and an access point for one POSIX user.
 
     Data outlives compute: file system, access point, backup and policy are protected, so that
     ``pulumi destroy --exclude-protected`` keeps them in the state and the next ``up`` goes on with the same files.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     file_system_id: pulumi.Output[str]
@@ -154,15 +154,17 @@ class SharedFiles(pulumi.ComponentResource):
     mount_target_ids: pulumi.Output[Mapping[str, str]]
     """Zone id to mount target. A pod or job that mounts must wait for these."""
 
-    def __init__(self, name: str, args: SharedFilesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, SharedFilesArgs), *judge_shared_files(args), *judge_subnets(args)])
-        plan = plan_files(args)
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-aws:index:SharedFiles", name, {}, opts)
-        self._tags = dict(args.get("tags", {}))
-        self._kept = pulumi.ResourceOptions(parent=self, protect=plan.keep)
-        self._loose = pulumi.ResourceOptions(parent=self)
+    def __init__(
+        self, name: str, args: SharedFilesArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[SharedFilesArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
 
+    @staticmethod
+    def findings(name: str, args: SharedFilesArgs) -> list[Finding]:
+        return [*judge_shared_files(args), *judge_subnets(args)]
+
+    def create(self, name: str, args: SharedFilesArgs) -> None:
+        plan = plan_files(args)
         existing = args.get("file_system_id")
         if existing is None:
             file_system = self._file_system(name, args, plan)
@@ -172,15 +174,6 @@ class SharedFiles(pulumi.ComponentResource):
             self.dns_name = pulumi.Output.concat(existing, f".efs.{args['region']}.amazonaws.com")
         self._mount_targets(name, args, plan)
         self._access_point(name, args, plan)
-        self.register_outputs(
-            {
-                "file_system_id": self.file_system_id,
-                "dns_name": self.dns_name,
-                "access_point_id": self.access_point_id,
-                "security_group_id": self.security_group_id,
-                "mount_target_ids": self.mount_target_ids,
-            }
-        )
 
     def _file_system(self, name: str, args: SharedFilesArgs, plan: FilesPlan) -> "efs.FileSystem":
         """The file system and what governs its data. All of it stays when the fleet is destroyed: backups go on."""
@@ -194,25 +187,32 @@ class SharedFiles(pulumi.ComponentResource):
             provisioned_throughput_in_mibps=None if throughput is None else float(throughput),
             lifecycle_policies=[efs.FileSystemLifecyclePolicyArgs(**move) for move in plan.lifecycle],
             availability_zone_name=plan.one_zone_name,
-            tags={**self._tags, "Name": f"{name}-files"},
+            tags=self.tags(f"{name}-files"),
             # The creation token is taken until the old one is gone.
-            opts=pulumi.ResourceOptions(parent=self, protect=plan.keep, delete_before_replace=True),
+            opts=self.child(protect=plan.keep, delete_before_replace=True),
         )
         if args.get("backup", True):
             efs.BackupPolicy(
                 f"{name}-backup",
                 file_system_id=file_system.id,
                 backup_policy=efs.BackupPolicyBackupPolicyArgs(status="ENABLED"),
-                opts=self._kept,
+                opts=self.child(protect=plan.keep),
             )
         if args.get("require_tls", True):
             efs.FileSystemPolicy(
                 f"{name}-policy",
                 file_system_id=file_system.id,
                 policy=file_system.arn.apply(tls_policy),
-                opts=self._kept,
+                opts=self.child(protect=plan.keep),
             )
         return file_system
+
+    def for_volume(self) -> VolumeSource:
+        """Where the files of a `SharedVolume` are."""
+        source: VolumeSource = {"efs": self.file_system_id}
+        if self.args.get("access_point", True):
+            source["access_point"] = self.access_point_id.apply(str)
+        return source
 
     def _mount_targets(self, name: str, args: SharedFilesArgs, plan: FilesPlan) -> None:
         """A mount target per zone, behind one security group that only the given groups reach."""
@@ -224,8 +224,8 @@ class SharedFiles(pulumi.ComponentResource):
             f"{name}-nfs",
             description="Mount targets of a shared file system",
             vpc_id=args["vpc_id"],
-            tags={**self._tags, "Name": f"{name}-nfs"},
-            opts=self._loose,
+            tags=self.tags(f"{name}-nfs"),
+            opts=self.child(),
         )
         for client, client_group in args["client_security_group_ids"].items():
             vpc.SecurityGroupIngressRule(
@@ -236,8 +236,8 @@ class SharedFiles(pulumi.ComponentResource):
                 from_port=NFS_PORT,
                 to_port=NFS_PORT,
                 description=f"NFS from {client}",
-                tags={**self._tags, "Name": f"{name}-nfs-from-{client}"},
-                opts=self._loose,
+                tags=self.tags(f"{name}-nfs-from-{client}"),
+                opts=self.child(),
             )
         targets = {
             zone: efs.MountTarget(
@@ -245,7 +245,7 @@ class SharedFiles(pulumi.ComponentResource):
                 file_system_id=self.file_system_id,
                 subnet_id=args["subnet_ids"][zone],
                 security_groups=[group.id],
-                opts=self._loose,
+                opts=self.child(),
             )
             for zone in plan.zones
         }
@@ -270,7 +270,7 @@ class SharedFiles(pulumi.ComponentResource):
                     owner_uid=plan.uid, owner_gid=plan.gid, permissions=args.get("permissions", "0755")
                 ),
             ),
-            tags={**self._tags, "Name": f"{name}-access"},
-            opts=self._kept,
+            tags=self.tags(f"{name}-access"),
+            opts=self.child(protect=plan.keep),
         )
         self.access_point_id = point.id

@@ -1,13 +1,13 @@
 """SiteLink: the line between a VPC and the network of one's own servers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import directconnect, ec2
 
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import Finding, judge_arguments
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.rules import Finding
 from gpufleet.rules.aws.site_link import GATEWAY_ASN, judge_site_link
 from gpufleet.rules.site_link import VPN
 
@@ -16,23 +16,15 @@ STATIC_ASN = 65000
 SMALL_ASN = 2147483647
 """Largest BGP number of EC2's BgpAsn; larger ones go into BgpAsnExtended."""
 
+Kind = Literal["vpn", "direct-connect"]
 
-class SiteLinkArgs(TypedDict):
-    """Which networks are at the two ends, and how one gets from one to the other."""
 
-    kind: str
+class SiteLinkConfig(TypedDict):
+    """How one gets from one end to the other."""
+
+    kind: Kind
     """vpn (IPsec over the internet, 1.25 Gbit/s) or direct-connect (a line that exists, ended at a Direct Connect
     gateway)."""
-    vpc_id: pulumi.Input[str]
-    """The VPC."""
-    vpc_cidr: str
-    """Its IPv4 range, for instance 10.0.0.0/16. No own network may overlap it."""
-    route_table_ids: Mapping[str, pulumi.Input[str]]
-    """Route tables that learn the way to the own networks: a short name of your choice to the table, for instance
-    {"private": "rtb-..."}. Those of all subnets with nodes."""
-    site_cidrs: Sequence[str]
-    """Ranges of the own networks that are to be reached, such as 192.168.10.0/24: servers, files, and the pods of own
-    servers in an EKS cluster."""
     customer_address: NotRequired[str]
     """For vpn: public IPv4 address of the own VPN device, or of the NAT that it is behind."""
     customer_asn: NotRequired[int]
@@ -53,6 +45,21 @@ class SiteLinkArgs(TypedDict):
     gateway_asn: NotRequired[int]
     """BGP number of the virtual private gateway that is made here. Default 64512. A change replaces gateway and
     tunnels."""
+
+
+class SiteLinkArgs(SiteLinkConfig):
+    """The same, and which networks are at the two ends."""
+
+    vpc_id: pulumi.Input[str]
+    """The VPC."""
+    vpc_cidr: str
+    """Its IPv4 range, for instance 10.0.0.0/16. No own network may overlap it."""
+    route_table_ids: Mapping[str, pulumi.Input[str]]
+    """Route tables that learn the way to the own networks: a short name of your choice to the table, for instance
+    {"private": "rtb-..."}. Those of all subnets with nodes."""
+    site_cidrs: Sequence[str]
+    """Ranges of the own networks that are to be reached, such as 192.168.10.0/24: servers, files, and the pods of own
+    servers in an EKS cluster."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 
@@ -78,18 +85,11 @@ def tunnel_options(number: int) -> dict[str, Any]:
     return {f"tunnel{number}_{name}": value for name, value in options.items()}
 
 
-def judge(args: SiteLinkArgs) -> list[Finding]:
-    """Every finding on the arguments; values of the wrong kind are reported once."""
-    return [*judge_arguments(args, SiteLinkArgs), *judge_site_link(args)]
-
-
-class SiteLink(pulumi.ComponentResource):
+class SiteLink(Component):
     """A virtual private gateway, and a Site-to-Site VPN or the association with a Direct Connect gateway.
 
     Routes reach the tables by propagation, so that they are there while the line is up and go when it is down. What the
     own side has to do (device, firewall, routes back) is not made here: the outputs say what it needs to know.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     gateway_id: pulumi.Output[str]
@@ -104,32 +104,28 @@ class SiteLink(pulumi.ComponentResource):
     """EC2's description of the connection for the own device, in XML, keys included. Secret; None with Direct
     Connect."""
 
-    def __init__(self, name: str, args: SiteLinkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, judge(args))
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-aws:index:SiteLink", name, {}, opts)
-        self._tags = args.get("tags", {})
+    def __init__(
+        self, name: str, args: SiteLinkArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[SiteLinkArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: SiteLinkArgs) -> list[Finding]:
+        return judge_site_link(args)
+
+    def create(self, name: str, args: SiteLinkArgs) -> None:
         self._gateway(name, args)
         for table, table_id in args["route_table_ids"].items():
             ec2.VpnGatewayRoutePropagation(
                 f"{name}-routes-{table}",
                 vpn_gateway_id=self.gateway_id,
                 route_table_id=table_id,
-                opts=pulumi.ResourceOptions(parent=self),
+                opts=self.child(),
             )
         if args["kind"] == VPN:
             self._vpn(name, args)
         else:
             self._direct_connect(name, args)
-        self.register_outputs(
-            {
-                "gateway_id": self.gateway_id,
-                "connection_id": self.connection_id,
-                "tunnel_addresses": self.tunnel_addresses,
-                "pre_shared_keys": self.pre_shared_keys,
-                "device_configuration": self.device_configuration,
-            }
-        )
 
     def _gateway(self, name: str, args: SiteLinkArgs) -> None:
         existing = args.get("vpn_gateway_id")
@@ -141,9 +137,9 @@ class SiteLink(pulumi.ComponentResource):
             child,
             vpc_id=args["vpc_id"],
             amazon_side_asn=str(args.get("gateway_asn", GATEWAY_ASN)),
-            tags={**self._tags, "Name": child},
+            tags=self.tags(child),
             # InvalidVpcState: a VPC has one at a time.
-            opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
+            opts=self.child(delete_before_replace=True),
         )
         self.gateway_id = gateway.id
 
@@ -158,16 +154,16 @@ class SiteLink(pulumi.ComponentResource):
             static_routes_only=bool(routes),
             **tunnel_options(1),
             **tunnel_options(2),
-            tags={**self._tags, "Name": child},
+            tags=self.tags(child),
             # A new gateway comes after the old one, which goes only without connections.
-            opts=pulumi.ResourceOptions(parent=self, replace_on_changes=["vpnGatewayId"]),
+            opts=self.child(replace_on_changes=["vpnGatewayId"]),
         )
         for cidr in routes:
             ec2.VpnConnectionRoute(
                 f"{name}-to-{cidr.replace('/', '-')}",
                 vpn_connection_id=connection.id,
                 destination_cidr_block=cidr,
-                opts=pulumi.ResourceOptions(parent=self),
+                opts=self.child(),
             )
         self.connection_id = connection.id
         self.tunnel_addresses = pulumi.Output.all(connection.tunnel1_address, connection.tunnel2_address)
@@ -189,8 +185,8 @@ class SiteLink(pulumi.ComponentResource):
             # EC2 has two fields for it: hashicorp/terraform-provider-aws#14983.
             bgp_asn=str(asn) if asn <= SMALL_ASN else None,
             bgp_asn_extended=str(asn) if asn > SMALL_ASN else None,
-            tags={**self._tags, "Name": child},
-            opts=pulumi.ResourceOptions(parent=self),
+            tags=self.tags(child),
+            opts=self.child(),
         )
         return gateway.id
 
@@ -200,7 +196,7 @@ class SiteLink(pulumi.ComponentResource):
             dx_gateway_id=args["direct_connect_gateway_id"],
             associated_gateway_id=self.gateway_id,
             allowed_prefixes=list(args.get("announced_cidrs", [args["vpc_cidr"]])),
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=self.child(),
         )
         nothing: Sequence[str] = []
         self.connection_id = pulumi.Output.from_input(None)

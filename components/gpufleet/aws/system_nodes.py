@@ -3,11 +3,13 @@
 # Signatures stay text: evaluated, they would load a whole service of the SDK.
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
 from pulumi_aws import ec2, eks
+
+from gpufleet.component import Component
 
 NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
 """All that a node itself may do: join, hand out pod identities, pull images.
@@ -29,18 +31,17 @@ class SystemNodes:
 
 def system_node_group(
     name: str,
-    parent: pulumi.Resource,
+    parent: Component,
     cluster: eks.Cluster,
     nodes: SystemNodes,
     version: str | None,
     role_arn: pulumi.Input[str],
     subnet_ids: Sequence[pulumi.Input[str]],
-    tags: Mapping[str, str],
     needed: Sequence[pulumi.Resource],
 ) -> eks.NodeGroup:
     """The node group ``<name>-system``, made after ``needed``: the add-ons without which its nodes never join."""
     child = f"{name}-system"
-    template = _launch_template(f"{child}-template", parent, nodes.disk_gib, child, tags)
+    template = _launch_template(f"{child}-template", parent, nodes.disk_gib, child)
     return eks.NodeGroup(
         child,
         cluster_name=cluster.name,
@@ -59,9 +60,8 @@ def system_node_group(
         ),
         update_config=eks.NodeGroupUpdateConfigArgs(max_unavailable=1),
         node_repair_config=eks.NodeGroupNodeRepairConfigArgs(enabled=True),
-        tags={**tags, "Name": child},
-        opts=pulumi.ResourceOptions(
-            parent=parent,
+        tags=parent.tags(child),
+        opts=parent.child(
             # Nodes that find no CNI never become Ready, and the group fails after 20 minutes. On destroy the CNI has
             # to outlive the nodes, whose interfaces stay behind otherwise (pulumi/pulumi-eks#1226).
             depends_on=list(needed),
@@ -71,9 +71,7 @@ def system_node_group(
     )
 
 
-def _launch_template(
-    child: str, parent: pulumi.Resource, disk_gib: int, node_name: str, tags: Mapping[str, str]
-) -> ec2.LaunchTemplate:
+def _launch_template(child: str, parent: Component, disk_gib: int, node_name: str) -> ec2.LaunchTemplate:
     """IMDSv2 only, an encrypted root volume, and tags on what EC2 makes from it."""
     return ec2.LaunchTemplate(
         child,
@@ -93,9 +91,9 @@ def _launch_template(
             )
         ],
         tag_specifications=[
-            ec2.LaunchTemplateTagSpecificationArgs(resource_type=kind, tags={**tags, "Name": node_name})
+            ec2.LaunchTemplateTagSpecificationArgs(resource_type=kind, tags=parent.tags(node_name))
             for kind in ("instance", "volume", "network-interface")
         ],
-        tags={**tags, "Name": child},
-        opts=pulumi.ResourceOptions(parent=parent),
+        tags=parent.tags(child),
+        opts=parent.child(),
     )

@@ -1,7 +1,7 @@
 """TrainingJob: what a job on AWS Batch is, to be submitted any number of times."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import batch, cloudwatch, iam
@@ -9,10 +9,11 @@ from pulumi_aws import batch, cloudwatch, iam
 from gpufleet.aws.job_plan import JobLinks, JobPlan, container, nodes, plan_job
 from gpufleet.aws.job_rights import bucket_statements, files_statement, policy, start_policy
 from gpufleet.aws.roles import role_with_policies, trust
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.jobs.batch.start import overrides_length
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments, judge_training_job
+from gpufleet.pool import Fabric
+from gpufleet.rules import Finding, judge_training_job
 from gpufleet.rules.aws.training_job import judge_command
 
 TASKS = "ecs-tasks.amazonaws.com"
@@ -45,35 +46,20 @@ class JobBucket(TypedDict):
     """The bucket's key, where it has one of the customer's own."""
 
 
-class TrainingJobArgs(TypedDict):
-    """What runs, on how much of how many nodes, and what it may read and write."""
+class TrainingJobConfig(TypedDict):
+    """How much of a node a job gets, and what is around it."""
 
-    region: str
-    """Region of the job, for instance us-east-1."""
-    image: pulumi.Input[str]
-    """Image of the container, by digest or by the tag of one build."""
-    command: NotRequired[Sequence[str]]
-    """What is started once for each GPU, on all nodes; with several GPUs the image has OpenMPI and python3. Default:
-    the image's own command, or that of a submission."""
-    gpus: int
-    """GPUs on each node; 0 for a job that needs none."""
     vcpus: NotRequired[int]
     """vCPUs on each node. Default: the GPUs' share of the instance type, without one 4 for each GPU."""
     memory_gib: NotRequired[int]
     """Memory on each node. Default: the GPUs' share of 90 % of the instance type's, without one 12 for each GPU."""
-    nodes: NotRequired[int]
-    """Nodes that run the job together. Default 1. A submission may change it, from 2 upwards."""
     instance_type: NotRequired[str]
     """Instance type, for instance p5.48xlarge. Needed with several nodes, which all have it, and with EFA; a job of
     one node runs on any type of its queue that has room."""
     shared_memory_gib: NotRequired[int]
     """Size of /dev/shm, a part of the memory. Default: half of the memory."""
-    network: NotRequired[str]
+    network: NotRequired[Fabric]
     """plain, or efa: the container gets the EFA devices of its node. Default plain."""
-    files: NotRequired[JobFiles]
-    """A shared file system. Default: none."""
-    bucket: NotRequired[JobBucket]
-    """Where outputs go. Default: none, and the job has no right on any bucket."""
     environment: NotRequired[Mapping[str, pulumi.Input[str]]]
     """Variables of the container; whoever may see the job definition sees them. Default: none."""
     secrets: NotRequired[Mapping[str, pulumi.Input[str]]]
@@ -85,17 +71,35 @@ class TrainingJobArgs(TypedDict):
     """Minutes after which a try is ended. Default: none."""
     log_retention_days: NotRequired[int]
     """Days that logs are kept, 0 for ever. Default 30."""
+
+
+class TrainingJobArgs(TrainingJobConfig):
+    """The same, what runs, on how many nodes, and what it may read and write."""
+
+    region: str
+    """Region of the job, for instance us-east-1."""
+    image: pulumi.Input[str]
+    """Image of the container, by digest or by the tag of one build."""
+    command: NotRequired[Sequence[str]]
+    """What is started once for each GPU, on all nodes; with several GPUs the image has OpenMPI and python3. Default:
+    the image's own command, or that of a submission."""
+    gpus: int
+    """GPUs on each node; 0 for a job that needs none."""
+    nodes: NotRequired[int]
+    """Nodes that run the job together. Default 1. A submission may change it, from 2 upwards."""
+    files: NotRequired[JobFiles]
+    """A shared file system. Default: none."""
+    bucket: NotRequired[JobBucket]
+    """Where outputs go. Default: none, and the job has no right on any bucket."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource, and of the jobs."""
 
 
-class TrainingJob(pulumi.ComponentResource):
+class TrainingJob(Component):
     """A job definition with a log group and two roles of its own: one for the job, one for its container's start.
 
     The job may read and write its folders of the bucket and its file system, and nothing else. Each change makes a new
     revision; jobs that were submitted keep theirs.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     definition_arn: pulumi.Output[str]
@@ -107,19 +111,22 @@ class TrainingJob(pulumi.ComponentResource):
     job_role_arn: pulumi.Output[str]
     """The role of the job's own program."""
 
-    def __init__(self, name: str, args: TrainingJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, TrainingJobArgs), *judge_training_job(args)])
+    def __init__(
+        self, name: str, args: TrainingJobArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[TrainingJobArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: TrainingJobArgs) -> list[Finding]:
+        return [*judge_training_job(args), *judge_command(overrides_length(plan_job(args).command))]
+
+    def create(self, name: str, args: TrainingJobArgs) -> None:
         plan = plan_job(args)
-        refuse_or_warn(name, judge_command(overrides_length(plan.command)))
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-aws:index:TrainingJob", name, {}, opts)
-        self._tags = dict(args.get("tags", {}))
-        self._child = pulumi.ResourceOptions(parent=self)
         logs = cloudwatch.LogGroup(
             f"{name}-logs",
             retention_in_days=int(args.get("log_retention_days", 30)),
-            tags={**self._tags, "Name": f"{name}-logs"},
-            opts=self._child,
+            tags=self.tags(f"{name}-logs"),
+            opts=self.child(),
         )
         files = args.get("files")
         links = JobLinks(
@@ -138,14 +145,6 @@ class TrainingJob(pulumi.ComponentResource):
         self.definition_arn = definition.arn
         self.definition_name = definition.name
         self.log_group_name = logs.name
-        self.register_outputs(
-            {
-                "definition_arn": self.definition_arn,
-                "definition_name": self.definition_name,
-                "log_group_name": self.log_group_name,
-                "job_role_arn": self.job_role_arn,
-            }
-        )
 
     def _definition(self, name: str, plan: JobPlan, links: JobLinks) -> "batch.JobDefinition":
         properties = container(plan, links)
@@ -167,14 +166,14 @@ class TrainingJob(pulumi.ComponentResource):
             if plan.timeout_seconds is None
             else batch.JobDefinitionTimeoutArgs(attempt_duration_seconds=plan.timeout_seconds),
             propagate_tags=True,
-            tags={**self._tags, "Name": child},
-            opts=self._child,
+            tags=self.tags(child),
+            opts=self.child(),
         )
 
     def _job_role(self, name: str, args: TrainingJobArgs) -> pulumi.Output[str]:
         """The ARN of the job's role, for a definition that is made after its rights."""
         child = f"{name}-job-role"
-        role = iam.Role(child, assume_role_policy=trust(TASKS), tags={**self._tags, "Name": child}, opts=self._child)
+        role = iam.Role(child, assume_role_policy=trust(TASKS), tags=self.tags(child), opts=self.child())
         self.job_role_arn = role.arn
         bucket, files = args.get("bucket"), args.get("files")
         rights: list[pulumi.Resource] = []
@@ -182,24 +181,24 @@ class TrainingJob(pulumi.ComponentResource):
             prefixes = list(bucket["prefixes"])
             known = pulumi.Output.all(bucket["arn"], bucket.get("kms_key_arn"))
             document = known.apply(lambda told: policy(bucket_statements(told[0], prefixes, told[1])))
-            rights.append(iam.RolePolicy(f"{name}-job-bucket", role=role.name, policy=document, opts=self._child))
+            rights.append(iam.RolePolicy(f"{name}-job-bucket", role=role.name, policy=document, opts=self.child()))
         if files is not None:
             region = args["region"]
             known = pulumi.Output.all(files["file_system_id"], files.get("access_point_id"))
             document = known.apply(lambda told: policy([files_statement(region, told[0], told[1])]))
-            rights.append(iam.RolePolicy(f"{name}-job-files", role=role.name, policy=document, opts=self._child))
+            rights.append(iam.RolePolicy(f"{name}-job-files", role=role.name, policy=document, opts=self.child()))
         return after(role.arn, *rights)
 
     def _execution_role(
         self, name: str, args: TrainingJobArgs, log_group_arn: pulumi.Output[str]
     ) -> pulumi.Output[str]:
         """The ARN of the role that pulls the image, opens the log and reads the secrets."""
-        role = role_with_policies(f"{name}-start-role", self, trust(TASKS), args["region"], PULL_POLICIES, self._tags)
+        role = role_with_policies(f"{name}-start-role", self, trust(TASKS), args["region"], PULL_POLICIES)
         known = pulumi.Output.all(log_group_arn, dict(args.get("secrets", {})))
         rights = iam.RolePolicy(
             f"{name}-start",
             role=role.role.name,
             policy=known.apply(lambda told: start_policy(told[0], told[1])),
-            opts=self._child,
+            opts=self.child(),
         )
         return after(role.role.arn, *role.attachments, rights)

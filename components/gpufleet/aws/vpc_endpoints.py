@@ -3,10 +3,12 @@
 # Signatures stay text: evaluated, they would load a whole service of the SDK.
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pulumi
 from pulumi_aws import ec2, vpc
+
+from gpufleet.component import Component
 
 PRIVATE_CLUSTER_SERVICES = (
     "autoscaling",
@@ -28,11 +30,10 @@ Source: docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
 
 def s3_endpoint(
     name: str,
-    parent: pulumi.Resource,
+    parent: Component,
     region: str,
     network: ec2.Vpc,
     tables: Sequence[ec2.RouteTable],
-    tags: Mapping[str, str],
 ) -> ec2.VpcEndpoint:
     """S3 by route: free, unlike the same bytes through NAT; ECR keeps its image layers there."""
     child = f"{name}-s3"
@@ -42,19 +43,18 @@ def s3_endpoint(
         service_name=f"com.amazonaws.{region}.s3",
         vpc_endpoint_type="Gateway",
         route_table_ids=[table.id for table in tables],
-        tags={**tags, "Name": child},
-        opts=pulumi.ResourceOptions(parent=parent),
+        tags=parent.tags(child),
+        opts=parent.child(),
     )
 
 
 def interface_endpoints(
     name: str,
-    parent: pulumi.Resource,
+    parent: Component,
     region: str,
     network: ec2.Vpc,
     subnets: Sequence[ec2.Subnet],
     services: Sequence[str],
-    tags: Mapping[str, str],
 ) -> list[pulumi.Resource]:
     """An endpoint per service with an address in each subnet, open to the VPC on 443; the rule that opens it as well.
 
@@ -62,13 +62,12 @@ def interface_endpoints(
     """
     if not services:
         return []
-    child_of_parent = pulumi.ResourceOptions(parent=parent)
     group = ec2.SecurityGroup(
         f"{name}-endpoints",
         description="AWS services inside the VPC",
         vpc_id=network.id,
-        tags={**tags, "Name": f"{name}-endpoints"},
-        opts=child_of_parent,
+        tags=parent.tags(f"{name}-endpoints"),
+        opts=parent.child(),
     )
     https = vpc.SecurityGroupIngressRule(
         f"{name}-endpoints-https",
@@ -78,8 +77,8 @@ def interface_endpoints(
         from_port=443,
         to_port=443,
         description="HTTPS from the VPC",
-        tags={**tags, "Name": f"{name}-endpoints-https"},
-        opts=child_of_parent,
+        tags=parent.tags(f"{name}-endpoints-https"),
+        opts=parent.child(),
     )
     children = {f"{name}-endpoint-{service.replace('.', '-')}": service for service in services}
     endpoints = [
@@ -91,8 +90,8 @@ def interface_endpoints(
             private_dns_enabled=True,
             subnet_ids=[subnet.id for subnet in subnets],
             security_group_ids=[group.id],
-            tags={**tags, "Name": child},
-            opts=child_of_parent,
+            tags=parent.tags(child),
+            opts=parent.child(),
         )
         for child, service in children.items()
     ]

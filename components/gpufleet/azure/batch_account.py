@@ -1,41 +1,32 @@
 """BatchAccount: where the pools and jobs of Azure Batch belong."""
 
-from collections.abc import Mapping
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_azure_native import batch
 
 from gpufleet.azure.legal_name import legal_name
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.azure.links import BatchAccountLink, GroupLink, IdentityLink, StorageLink
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.rules import Finding
 from gpufleet.rules.azure.batch_account import AUTO_STORAGE, judge_azure_batch_account
 
 LONGEST_NAME = 24
 
 
-class BatchAccountArgs(TypedDict):
-    """Where the account is, and the identity and storage that it works with."""
+class BatchAccountConfig(TypedDict):
+    """The account."""
 
-    region: str
-    """Region of the account and of all its pools, for instance eastus."""
-    resource_group_name: pulumi.Input[str]
-    """Resource group of the account."""
     account_name: NotRequired[str]
     """Its name: 3 to 24 small letters and digits, unique within the region. Default: the component's, with a random
     end."""
-    identity_id: pulumi.Input[str]
-    """User-assigned identity by which the account reaches its storage, and its nodes do, too. Give it its role there
-    (Storage Blob Data Contributor) before jobs run."""
-    storage_account_id: NotRequired[pulumi.Input[str]]
-    """Storage account for what Batch itself keeps of jobs (auto-storage). Default: none."""
-    storage_region: NotRequired[str]
-    """Region of that storage account: judged, and nothing is made of it. Default: not known."""
-    tags: NotRequired[Mapping[str, str]]
-    """Tags of the account. Cost in BatchService mode is told apart by these, as nodes carry none of their own."""
 
 
-class BatchAccount(pulumi.ComponentResource):
+class BatchAccountArgs(BatchAccountConfig, GroupLink, IdentityLink, StorageLink):
+    """The same, where it is made, and the identity and storage that it works with."""
+
+
+class BatchAccount(Component):
     """A Batch account without keys: who submits jobs signs in to Entra ID, and storage is reached by identity.
 
     Nodes are Batch's own (mode BatchService), so that no service principal has rights in the subscription. The endpoint
@@ -44,8 +35,6 @@ class BatchAccount(pulumi.ComponentResource):
 
     Deleting the account deletes the record of its jobs, and none of their data. Another name, region or resource group
     replaces it, and all of its pools with it.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     account_name: pulumi.Output[str]
@@ -55,10 +44,16 @@ class BatchAccount(pulumi.ComponentResource):
     account_endpoint: pulumi.Output[str]
     """Host to which jobs are submitted, for instance NAME.eastus.batch.azure.com."""
 
-    def __init__(self, name: str, args: BatchAccountArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, BatchAccountArgs), *judge_azure_batch_account(args)])
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-azure:index:BatchAccount", name, {}, opts)
+    def __init__(
+        self, name: str, args: BatchAccountArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[BatchAccountArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: BatchAccountArgs) -> list[Finding]:
+        return judge_azure_batch_account(args)
+
+    def create(self, name: str, args: BatchAccountArgs) -> None:
         identity, storage = args["identity_id"], args.get("storage_account_id")
         account = batch.BatchAccount(
             # Without a hyphen: the automatic name in Azure begins with it.
@@ -79,17 +74,14 @@ class BatchAccount(pulumi.ComponentResource):
                 authentication_mode=batch.AutoStorageAuthenticationMode(AUTO_STORAGE),
                 node_identity_reference=batch.ComputeNodeIdentityReferenceArgs(resource_id=identity),
             ),
-            tags=dict(args.get("tags", {})),
+            tags=args.get("tags", {}),
             # A name of the customer's own is taken until the old account is gone; so are its pools' cores.
-            opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
+            opts=self.child(delete_before_replace=True),
         )
         self.account_name = account.name
         self.account_id = account.id
         self.account_endpoint = account.account_endpoint
-        self.register_outputs(
-            {
-                "account_name": self.account_name,
-                "account_id": self.account_id,
-                "account_endpoint": self.account_endpoint,
-            }
-        )
+
+    def for_pool(self) -> BatchAccountLink:
+        """The account of a `BatchPool`."""
+        return {"account_name": self.account_name}

@@ -1,7 +1,7 @@
 """What the nodes of an Azure Batch pool mount: blob containers by identity, file shares by key, NFS."""
 
 from collections.abc import Sequence
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 import pulumi
 from pulumi_azure_native import batch
@@ -16,12 +16,13 @@ NFS = "-o vers=3,nolock,proto=tcp,sec=sys"
 
 Source: learn.microsoft.com/azure/storage/blobs/network-file-system-protocol-support-how-to
 """
+Kind = Literal["blob", "files", "nfs"]
 
 
 class Mount(TypedDict):
     """One file system on every node, at $AZ_BATCH_NODE_MOUNTS_DIR/`path`."""
 
-    kind: str
+    kind: Kind
     """blob (a container, by the pool's identity), files (a file share, by the account's key: Batch takes nothing else)
     or nfs. What blob mounts belongs to root: jobs run as administrators."""
     path: str

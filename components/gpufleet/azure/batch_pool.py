@@ -1,17 +1,19 @@
 """BatchPool: GPU nodes that Azure Batch starts for tasks and stops after them, from nothing but their intent."""
 
-from collections.abc import Mapping, Sequence
-from typing import NotRequired
+from collections.abc import Sequence
+from typing import NotRequired, Unpack
 
 import pulumi
 from pulumi_azure_native import batch
 
-from gpufleet.azure.batch_mounts import Mount, mount_configurations
+from gpufleet.azure.batch_mounts import mount_configurations
 from gpufleet.azure.batch_pool_plan import EVALUATION, RESIZE_TIMEOUT, BatchPoolPlan, plan_batch_pool
+from gpufleet.azure.links import BatchAccountLink, GroupLink, IdentityLink, MountsLink, RegistryLink, SubnetLink
 from gpufleet.batch_pool import BatchPoolIntent
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import read
-from gpufleet.rules.azure.batch_pool import judge_azure_batch_pool
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.rules import Finding
+from gpufleet.rules.azure.batch_pool import judge_batch_pool
+from gpufleet.rules.read import text
 
 REPLACING = (
     "vmSize",
@@ -29,30 +31,18 @@ for the identity, which nodes that run would not get (BatchPoolIdentity of Micro
 """
 
 
-class BatchPoolArgs(BatchPoolIntent):
-    """A pool's intent, and the account, network, identity and files that it goes to."""
+class BatchPoolConfig(BatchPoolIntent):
+    """A pool's intent, and the images of its jobs."""
 
-    region: str
-    """Region of the account, for instance eastus."""
-    resource_group_name: pulumi.Input[str]
-    """Resource group of the account."""
-    account_name: pulumi.Input[str]
-    """The Batch account."""
-    identity_id: pulumi.Input[str]
-    """User-assigned identity of the nodes: it mounts containers and pulls images."""
-    subnet_id: pulumi.Input[str]
-    """Subnet of the nodes, with a NAT gateway: they have no public addresses, and call Batch themselves."""
-    mounts: NotRequired[Sequence[Mount]]
-    """At most 10 file systems on every node. A node where one fails takes no task. Default: none."""
-    registry_servers: NotRequired[Sequence[pulumi.Input[str]]]
-    """Hosts of registries that the identity may pull from, such as images.azurecr.io. Default: none."""
     container_images: NotRequired[Sequence[pulumi.Input[str]]]
     """Images that each node has before its first task. Default: none; tasks pull theirs."""
-    tags: NotRequired[Mapping[str, str]]
-    """Tags of the pool. Its machines are Batch's own and take none."""
 
 
-class BatchPool(pulumi.ComponentResource):
+class BatchPoolArgs(BatchPoolConfig, GroupLink, BatchAccountLink, IdentityLink, SubnetLink, MountsLink, RegistryLink):
+    """The same, and the account, identity, network, files and registries that it goes to."""
+
+
+class BatchPool(Component):
     """A pool of nodes of one size, each for one task at a time.
 
     Who decides how many nodes there are. With ``scaling=auto`` the formula does, from ``min`` to ``max`` of the
@@ -67,8 +57,6 @@ class BatchPool(pulumi.ComponentResource):
     see :data:`REPLACING`. The old one goes first, with the tasks that run there, because cores of the account are
     counted by quota, and a fixed pool that found none would not look again. Azure names it, so that it is never taken
     for the old one. Another start command reaches nodes when they next start.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     pool_name: pulumi.Output[str]
@@ -76,11 +64,17 @@ class BatchPool(pulumi.ComponentResource):
     pool_id: pulumi.Output[str]
     """Id in Azure Resource Manager."""
 
-    def __init__(self, name: str, args: BatchPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, judge_azure_batch_pool(args, read.text(args, "region"), BatchPoolArgs))
+    def __init__(
+        self, name: str, args: BatchPoolArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[BatchPoolArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: BatchPoolArgs) -> list[Finding]:
+        return judge_batch_pool(args, text(args, "region"))
+
+    def create(self, name: str, args: BatchPoolArgs) -> None:
         plan = plan_batch_pool(args)
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-azure:index:BatchPool", name, {}, opts)
         pool = batch.Pool(
             f"{name}-pool",
             resource_group_name=args["resource_group_name"],
@@ -105,12 +99,11 @@ class BatchPool(pulumi.ComponentResource):
                 type=batch.PoolIdentityType.USER_ASSIGNED, user_assigned_identities=[args["identity_id"]]
             ),
             start_task=_start_task(plan),
-            tags=dict(args.get("tags", {})),
-            opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True, replace_on_changes=list(REPLACING)),
+            tags=args.get("tags", {}),
+            opts=self.child(delete_before_replace=True, replace_on_changes=list(REPLACING)),
         )
         self.pool_name = pool.name
         self.pool_id = pool.id
-        self.register_outputs({"pool_name": self.pool_name, "pool_id": self.pool_id})
 
 
 def _deployment(plan: BatchPoolPlan, args: BatchPoolArgs) -> "batch.DeploymentConfigurationArgs":

@@ -2,24 +2,21 @@
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_azure_native import consumption
 
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.azure.links import ScopeLink
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.rules import Finding
 from gpufleet.rules.azure.budget import judge_azure_budget
 from gpufleet.rules.budget import ACTUAL_PERCENTS, FORECAST_PERCENTS
 
 
-class BudgetArgs(TypedDict):
-    """What is watched, how much it may cost, and who hears of it."""
+class BudgetConfig(TypedDict):
+    """How much it may cost, and who hears of it."""
 
-    scope: pulumi.Input[str]
-    """Id of the resource group that is watched; or of a subscription, with ``by_tag``."""
-    environment: str
-    """The environment: the value of the tag ``environment`` on what it pays for, which ``by_tag`` asks for."""
     team: NotRequired[str]
     """With ``by_tag``: one team only, by the value of the tag ``team`` on what is that team's own. Default:
     everything."""
@@ -37,6 +34,13 @@ class BudgetArgs(TypedDict):
     nodes of an AKS cluster lie, and are paid for, in a resource group of AKS's own, beside the environment's."""
 
 
+class BudgetArgs(BudgetConfig, ScopeLink):
+    """The same, and what is watched."""
+
+    environment: str
+    """The environment: the value of the tag ``environment`` on what it pays for, which ``by_tag`` asks for."""
+
+
 def today() -> date:
     """The day by which Azure counts months."""
     return datetime.now(UTC).date()
@@ -47,21 +51,25 @@ def first_of_month(day: date) -> str:
     return f"{day.replace(day=1).isoformat()}T00:00:00Z"
 
 
-class Budget(pulumi.ComponentResource):
+class Budget(Component):
     """A monthly cost budget of Azure for one environment.
 
     Costs show up to a day later; a budget warns, it stops nothing.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     budget_name: pulumi.Output[str]
     """Name in Azure, unique in its scope."""
 
-    def __init__(self, name: str, args: BudgetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, BudgetArgs), *judge_azure_budget(args)])
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-azure:index:Budget", name, {}, opts)
+    def __init__(
+        self, name: str, args: BudgetArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[BudgetArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: BudgetArgs) -> list[Finding]:
+        return judge_azure_budget(args)
+
+    def create(self, name: str, args: BudgetArgs) -> None:
         spoken = [("Actual", percent) for percent in args.get("actual_percents", ACTUAL_PERCENTS)]
         spoken += [("Forecasted", percent) for percent in args.get("forecast_percents", FORECAST_PERCENTS)]
         key, value = ("team", args["team"]) if "team" in args else ("environment", args["environment"])
@@ -87,10 +95,9 @@ class Budget(pulumi.ComponentResource):
             },
             # Azure wants the start in the month of its creation, and never another: each month's first run of the
             # program would ask for a change, which is refused.
-            opts=pulumi.ResourceOptions(parent=self, ignore_changes=["timePeriod.startDate"]),
+            opts=self.child(ignore_changes=["timePeriod.startDate"]),
         )
         self.budget_name = budget.name
-        self.register_outputs({"budget_name": self.budget_name})
 
 
 def notification_key(kind: str, percent: float) -> str:

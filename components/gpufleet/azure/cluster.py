@@ -3,20 +3,24 @@
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypedDict, Unpack, cast
 
 import pulumi
 from pulumi_azure_native import containerservice, managedidentity
 
 from gpufleet.azure.kubeconfig import cluster_kubeconfig
+from gpufleet.azure.links import ClusterLink, GroupLink, SubnetLink
 from gpufleet.azure.role_assignment import assign_role
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.rules import Finding
 from gpufleet.rules.azure.cluster import judge_azure_cluster
 from gpufleet.rules.azure.system_pool import SYSTEM_TYPE, most_system_nodes
 
 SYSTEM_POOL = "system"
-_OUTBOUND = {
+Outbound = Literal["nat-gateway", "load-balancer", "routes", "none"]
+Tier = Literal["Free", "Standard"]
+Upgrades = Literal["none", "patch"]
+_OUTBOUND: Mapping[Outbound, str] = {
     "nat-gateway": "userAssignedNATGateway",
     "load-balancer": "loadBalancer",
     "routes": "userDefinedRouting",
@@ -34,18 +38,12 @@ REPLACING = (
 provider/pkg/gen/replacement.go): the first pool is a part of the cluster, and private is for ever."""
 
 
-class ClusterArgs(TypedDict):
+class ClusterConfig(TypedDict):
     """An AKS cluster, who may use it, and the nodes of its own pods."""
 
-    region: str
-    """Region of the cluster, for instance eastus."""
-    resource_group_name: pulumi.Input[str]
-    """The resource group. AKS makes a second one for the nodes."""
     version: str
     """Kubernetes version, for instance "1.36", whose newest patch AKS takes, or "1.36.2". Raise it by one minor version
     at a time."""
-    subnet_id: pulumi.Input[str]
-    """Subnet of the system nodes, with a way out. A change replaces the cluster."""
     admins: Mapping[str, str]
     """Short name of your choice to the object id of a group of Microsoft Entra ID, whose members administer the
     cluster. Who runs `up` must be in one: the cluster has no local accounts."""
@@ -61,7 +59,7 @@ class ClusterArgs(TypedDict):
     identity_id: NotRequired[pulumi.Input[str]]
     """Existing user-assigned identity of the control plane, with Network Contributor on the subnet. Default: made
     here."""
-    tier: NotRequired[str]
+    tier: NotRequired[Tier]
     """Free, or Standard with an SLA and a faster API server, for more than ten nodes. Default Free."""
     zones: NotRequired[Sequence[str]]
     """Zones of the system nodes: 1, 2, 3. Default none: Azure chooses. A change replaces the cluster."""
@@ -72,7 +70,7 @@ class ClusterArgs(TypedDict):
     remembers: `pulumi refresh` first, when the nodes are there."""
     system_max: NotRequired[int]
     """Greatest number of system nodes. Default 3, or ``system_min`` if that is more."""
-    outbound: NotRequired[str]
+    outbound: NotRequired[Outbound]
     """How nodes reach the internet: nat-gateway (that of the subnet), load-balancer (AKS makes one, with a public
     address), routes (a route table of the subnet) or none. Default nat-gateway. A change replaces the cluster."""
     pod_cidr: NotRequired[str]
@@ -80,13 +78,18 @@ class ClusterArgs(TypedDict):
     is connected to. A change replaces the cluster."""
     service_cidr: NotRequired[str]
     """IPv4 range of Kubernetes services, as ``pod_cidr``. Default 10.0.0.0/16."""
-    upgrade_channel: NotRequired[str]
+    upgrade_channel: NotRequired[Upgrades]
     """none, or patch: AKS upgrades the cluster to new patches by itself, draining node after node. Default none: that
     stops trainings at a time that nobody chose."""
     idle_minutes: NotRequired[int]
     """Minutes without need of a node after which the autoscaler removes it. Default 10."""
-    tags: NotRequired[Mapping[str, str]]
-    """Tags of every resource, of the second resource group and the system nodes included."""
+
+
+class ClusterArgs(ClusterConfig, GroupLink, SubnetLink):
+    """The same, where it is made, and from where its nodes pull images."""
+
+    registry_id: NotRequired[pulumi.Input[str]]
+    """Resource id of a registry (ACR) that its nodes may pull from. Default: none."""
 
 
 def physical_name(name: str, args: ClusterArgs) -> str:
@@ -95,11 +98,8 @@ def physical_name(name: str, args: ClusterArgs) -> str:
     return args.get("cluster_name") or made
 
 
-class Cluster(pulumi.ComponentResource):
-    """AKS: logins by Microsoft Entra ID only, workload identity, Blob and Files drivers, Cilium over Azure's overlay.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
-    """
+class Cluster(Component):
+    """AKS: logins by Entra ID only, workload identity, Blob and Files drivers, Cilium over Azure's overlay."""
 
     cluster_name: pulumi.Output[str]
     """Name in Azure."""
@@ -114,11 +114,16 @@ class Cluster(pulumi.ComponentResource):
     node_resource_group: pulumi.Output[str]
     """The resource group that AKS makes for nodes and disks, and deletes with the cluster."""
 
-    def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, ClusterArgs), *judge_azure_cluster(args)])
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-azure:index:Cluster", name, {}, opts)
-        self._tags = dict(args.get("tags", {}))
+    def __init__(
+        self, name: str, args: ClusterArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[ClusterArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: ClusterArgs) -> list[Finding]:
+        return judge_azure_cluster(args)
+
+    def create(self, name: str, args: ClusterArgs) -> None:
         cluster = self._control_plane(name, args)
         self.cluster_name = cluster.name
         self.cluster_id = cluster.id
@@ -129,16 +134,14 @@ class Cluster(pulumi.ComponentResource):
         )
         self.node_resource_group = cluster.node_resource_group.apply(lambda group: cast(str, group))
         self.kubeconfig = cluster_kubeconfig(cluster, args["resource_group_name"], self)
-        self.register_outputs(
-            {
-                "cluster_name": self.cluster_name,
-                "cluster_id": self.cluster_id,
-                "kubeconfig": self.kubeconfig,
-                "oidc_issuer_url": self.oidc_issuer_url,
-                "kubelet_principal_id": self.kubelet_principal_id,
-                "node_resource_group": self.node_resource_group,
-            }
-        )
+        registry = args.get("registry_id")
+        if registry is not None:
+            # Not by the registry: pools of Azure Batch wait for it, and need not wait for the cluster.
+            assign_role(f"{name}-pulls", self, "AcrPull", registry, self.kubelet_principal_id)
+
+    def for_nodes(self) -> ClusterLink:
+        """What a `GpuNodeGroup` joins."""
+        return {"cluster_name": self.cluster_name}
 
     def _control_plane(self, name: str, args: ClusterArgs) -> "containerservice.ManagedCluster":
         physical = physical_name(name, args)
@@ -189,9 +192,8 @@ class Cluster(pulumi.ComponentResource):
                 # The system's own unattended upgrades, at night and without a reboot: the other channels drain nodes.
                 node_os_upgrade_channel="Unmanaged",
             ),
-            tags=self._tags,
-            opts=pulumi.ResourceOptions(
-                parent=self,
+            tags=args.get("tags", {}),
+            opts=self.child(
                 # The autoscaler's number.
                 ignore_changes=["agentPoolProfiles[0].count"],
                 replace_on_changes=list(REPLACING),
@@ -211,8 +213,8 @@ class Cluster(pulumi.ComponentResource):
             f"{name}-identity",
             resource_group_name=args["resource_group_name"],
             location=args["region"],
-            tags=self._tags,
-            opts=pulumi.ResourceOptions(parent=self),
+            tags=args.get("tags", {}),
+            opts=self.child(),
         )
         rights = assign_role(f"{name}-subnet", self, "Network Contributor", args["subnet_id"], identity.principal_id)
         return identity.id, [rights]
@@ -234,7 +236,7 @@ class Cluster(pulumi.ComponentResource):
             os_type="Linux",
             os_sku="Ubuntu",
             os_disk_size_gb=128,
-            tags=self._tags,
+            tags=args.get("tags", {}),
         )
 
 

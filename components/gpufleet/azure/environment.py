@@ -1,13 +1,14 @@
 """Environment: the resource group that holds everything."""
 
 from collections.abc import Mapping
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_azure_native import resources
 
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.azure.links import GroupLink, ScopeLink
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.rules import Finding, read
 from gpufleet.rules.azure.place import judge_azure_environment
 
 
@@ -24,14 +25,12 @@ class EnvironmentArgs(TypedDict):
     """Tags of every resource."""
 
 
-class Environment(pulumi.ComponentResource):
+class Environment(Component):
     """One resource group: it goes in one command, and all that is in it goes with it.
 
     ``pulumi destroy`` deletes member by member, and keeps what is protected, and the group with it. Whoever deletes
     the group itself (``az group delete``) deletes the protected files and images too: Azure knows nothing of
     Pulumi's protection.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     resource_group_name: pulumi.Output[str]
@@ -39,17 +38,23 @@ class Environment(pulumi.ComponentResource):
     resource_group_id: pulumi.Output[str]
     """What a budget or a role is given for: /subscriptions/.../resourceGroups/NAME."""
 
-    def __init__(self, name: str, args: EnvironmentArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, EnvironmentArgs), *judge_azure_environment(args)])
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-azure:index:Environment", name, {}, opts)
+    def __init__(
+        self, name: str, args: EnvironmentArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[EnvironmentArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: EnvironmentArgs) -> list[Finding]:
+        return judge_azure_environment(args)
+
+    def create(self, name: str, args: EnvironmentArgs) -> None:
         existing = args.get("resource_group_name")
         if existing is None:
             group = resources.ResourceGroup(
                 f"{name}-group",
                 location=args["region"],
-                tags=dict(args.get("tags", {})),
-                opts=pulumi.ResourceOptions(parent=self),
+                tags=args.get("tags", {}),
+                opts=self.child(),
             )
             self.resource_group_name, self.resource_group_id = group.name, group.id
         else:
@@ -57,6 +62,18 @@ class Environment(pulumi.ComponentResource):
             self.resource_group_id = pulumi.Output.from_input(
                 f"/subscriptions/{args.get('subscription_id')}/resourceGroups/{existing}"
             )
-        self.register_outputs(
-            {"resource_group_name": self.resource_group_name, "resource_group_id": self.resource_group_id}
-        )
+
+    def for_parts(self, more_tags: Mapping[str, str] | None = None) -> GroupLink:
+        """What every component in the group gets. more_tags: of this one."""
+        tags = self.args.get("tags", {})
+        return {
+            "region": read.text(self.args, "region"),
+            "resource_group_name": self.resource_group_name,
+            # Tags that are none go on as they are: what is wrong with them is reported once.
+            "tags": {**tags, **more_tags} if more_tags else tags,
+        }
+
+    def for_budget(self, *, by_tag: bool = False) -> ScopeLink:
+        """What a budget watches: the group, or for one that goes by tag all of its subscription."""
+        group = self.resource_group_id
+        return {"scope": group.apply(lambda id_: "/".join(id_.split("/")[:3])) if by_tag else group}

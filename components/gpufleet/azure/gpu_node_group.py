@@ -1,15 +1,18 @@
 """GpuNodeGroup: an agent pool of GPU nodes of one AKS cluster, from nothing but its intent."""
 
 from collections.abc import Mapping
-from typing import NotRequired
+from typing import TypeAlias, Unpack
 
 import pulumi
 from pulumi_azure_native import compute, containerservice
 
 from gpufleet.agent_pool import AgentPool
 from gpufleet.azure.agent_pool_plan import AgentPoolPlan, plan_agent_pool
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules.azure.node_pool import judge_azure_pool
+from gpufleet.azure.links import ClusterLink, GroupLink, SubnetLink
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.rules import Finding
+from gpufleet.rules.azure.node_pool import judge_agent_pool
+from gpufleet.rules.read import text
 
 REPLACING = (
     "availabilityZones",
@@ -26,32 +29,20 @@ REPLACING = (
 )
 """What AKS refuses to change on a pool that is there (PropertyChangeNotAllowed). The provider knows of vmSize alone:
 forceNewMap of pulumi-azure-native, provider/pkg/gen/replacement.go."""
+GpuNodeGroupConfig: TypeAlias = AgentPool
 
 
-class GpuNodeGroupArgs(AgentPool):
+class GpuNodeGroupArgs(GpuNodeGroupConfig, GroupLink, ClusterLink, SubnetLink):
     """A pool's intent, and the cluster and network it goes to."""
 
-    region: str
-    """Region of the cluster, for instance eastus."""
-    resource_group_name: pulumi.Input[str]
-    """The cluster's resource group."""
-    cluster_name: pulumi.Input[str]
-    """The AKS cluster."""
-    subnet_id: pulumi.Input[str]
-    """Subnet of the nodes, of the cluster's virtual network and with its way out."""
-    tags: NotRequired[Mapping[str, str]]
-    """Tags of every resource, of scale set and nodes included."""
 
-
-class GpuNodeGroup(pulumi.ComponentResource):
+class GpuNodeGroup(Component):
     """An agent pool of GPU nodes that scales itself, and with placement=create its proximity placement group.
 
     Pools share nothing, so one can be replaced or removed without touching another. AKS's own autoscaler owns the
     number of nodes: ``desired`` counts at creation only. AKS refuses bounds that the number which the state remembers
     is outside of. So raise ``min`` above it with `az aks nodepool update --update-cluster-autoscaler`, which the
     autoscaler follows, and then `pulumi refresh`.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     pool_name: pulumi.Output[str]
@@ -61,24 +52,22 @@ class GpuNodeGroup(pulumi.ComponentResource):
     labels: pulumi.Output[Mapping[str, str]]
     """Kubernetes labels of the nodes; ``gpufleet.dev/pool`` selects exactly this pool."""
 
-    def __init__(self, name: str, args: GpuNodeGroupArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, judge_azure_pool(args, args.get("region", ""), GpuNodeGroupArgs))
+    def __init__(
+        self, name: str, args: GpuNodeGroupArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[GpuNodeGroupArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: GpuNodeGroupArgs) -> list[Finding]:
+        return judge_agent_pool(args, text(args, "region"))
+
+    def create(self, name: str, args: GpuNodeGroupArgs) -> None:
         plan = plan_agent_pool(name, args)
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-azure:index:GpuNodeGroup", name, {}, opts)
-        self._tags = dict(args.get("tags", {}))
         group = self._placement_group(name, args, plan)
         pool = self._agent_pool(name, args, plan, group)
         self.pool_name = pool.name
         self.proximity_placement_group_id = pulumi.Output.from_input(group)
         self.labels = pulumi.Output.from_input(plan.labels)
-        self.register_outputs(
-            {
-                "pool_name": self.pool_name,
-                "proximity_placement_group_id": self.proximity_placement_group_id,
-                "labels": self.labels,
-            }
-        )
 
     def _placement_group(self, name: str, args: GpuNodeGroupArgs, plan: AgentPoolPlan) -> pulumi.Input[str] | None:
         """Id of the pool's own group, of the existing one, or None."""
@@ -91,12 +80,9 @@ class GpuNodeGroup(pulumi.ComponentResource):
             # Azure chooses a data centre that has the size. Zones are legal beside an intent only.
             intent=compute.ProximityPlacementGroupPropertiesIntentArgs(vm_sizes=[plan.vm_size]),
             zones=plan.zones,
-            tags=self._tags,
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                # A group with machines in it stays where it is; the pool, which is replaced as well, gets a new one.
-                replace_on_changes=["intent", "zones"],
-            ),
+            tags=args.get("tags", {}),
+            # A group with machines in it stays where it is; the pool, which is replaced as well, gets a new one.
+            opts=self.child(replace_on_changes=["intent", "zones"]),
         ).id
 
     def _agent_pool(
@@ -135,9 +121,8 @@ class GpuNodeGroup(pulumi.ComponentResource):
             upgrade_settings=None
             if plan.spot
             else containerservice.AgentPoolUpgradeSettingsArgs(max_surge="0", max_unavailable="33%"),
-            tags=self._tags,
-            opts=pulumi.ResourceOptions(
-                parent=self,
+            tags=args.get("tags", {}),
+            opts=self.child(
                 # The autoscaler's number.
                 ignore_changes=["count"],
                 replace_on_changes=list(REPLACING),

@@ -1,15 +1,16 @@
 """Network: a virtual network with subnets for a cluster's nodes, for Azure Batch and for private endpoints."""
 
 from collections.abc import Mapping
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_azure_native import network
 
+from gpufleet.azure.links import ClientsLink, EndpointLink, GroupLink, SubnetLink
 from gpufleet.azure_address_plan import ROLES, plan_azure_subnets
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.azure.network import DEFAULT_CIDR, judge_azure_network
 
 IN_ORDER = ("batch", "nodes", "endpoints")
@@ -17,18 +18,16 @@ IN_ORDER = ("batch", "nodes", "endpoints")
 WITH_NODES = ("nodes", "batch")
 """Subnets that have machines, and so a way out, a security group and a service endpoint."""
 
+Nat = Literal["gateway", "none"]
 
-class NetworkArgs(TypedDict):
+
+class NetworkConfig(TypedDict):
     """Where the fleet lives. Give ``vnet_id`` and ``subnet_ids`` to use a network that exists."""
 
-    region: str
-    """Region of the network, for instance eastus."""
-    resource_group_name: pulumi.Input[str]
-    """The resource group."""
     cidr: NotRequired[str]
     """IPv4 range of the network, /8 to /24. Default 10.60.0.0/16, which AKS's own ranges leave free. A change replaces
     every subnet."""
-    nat: NotRequired[str]
+    nat: NotRequired[Nat]
     """How nodes, which have no public address, reach the internet: gateway (a NAT gateway, paid by hour and GB) or
     none, with ``route_table_id``. Default gateway."""
     route_table_id: NotRequired[pulumi.Input[str]]
@@ -38,25 +37,30 @@ class NetworkArgs(TypedDict):
     subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
     """With ``vnet_id``: the existing subnets, by nodes, batch and endpoints. Those of nodes and batch need a service
     endpoint of Microsoft.Storage where files are reached by that."""
-    tags: NotRequired[Mapping[str, str]]
-    """Tags of every resource."""
 
 
-class Network(pulumi.ComponentResource):
-    """A virtual network whose nodes have no public addresses, reach storage directly and are reached by nobody outside.
+class NetworkArgs(NetworkConfig, GroupLink):
+    """The same, and where it is made."""
 
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
-    """
+
+class Network(Component):
+    """A virtual network: nodes have no public addresses, reach storage directly and are reached by nobody outside."""
 
     vnet_id: pulumi.Output[str]
     """Id of the network."""
     subnet_ids: dict[str, pulumi.Output[str]]
     """nodes, batch and endpoints to their subnets; with a way out as soon as they are known."""
 
-    def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, NetworkArgs), *judge_azure_network(args)])
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-azure:index:Network", name, {}, opts)
+    def __init__(
+        self, name: str, args: NetworkArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[NetworkArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: NetworkArgs) -> list[Finding]:
+        return judge_azure_network(args)
+
+    def create(self, name: str, args: NetworkArgs) -> None:
         existing = args.get("vnet_id")
         if existing is None:
             self._create(name, args)
@@ -64,17 +68,33 @@ class Network(pulumi.ComponentResource):
             given = args.get("subnet_ids", {})
             self.vnet_id = pulumi.Output.from_input(existing)
             self.subnet_ids = {role: pulumi.Output.from_input(given[role]) for role in ROLES}
-        self.register_outputs({"vnet_id": self.vnet_id, "subnet_ids": self.subnet_ids})
+
+    def for_nodes(self) -> SubnetLink:
+        """Where a `Cluster` and a `GpuNodeGroup` have their nodes."""
+        return {"subnet_id": self.subnet_ids["nodes"]}
+
+    def for_batch(self) -> SubnetLink:
+        """Where a `BatchPool` has its nodes."""
+        return {"subnet_id": self.subnet_ids["batch"]}
+
+    def for_endpoint(self) -> EndpointLink:
+        """Where `SharedFiles` or a `Registry` have a private endpoint."""
+        return {"endpoint_subnet_id": self.subnet_ids["endpoints"], "vnet_id": self.vnet_id}
+
+    def for_clients(self, *, nodes: bool = False, batch: bool = False) -> ClientsLink:
+        """From where `SharedFiles` or an `NfsShare` are reached: the nodes of a cluster, those of Azure Batch, both."""
+        has_clients = {"nodes": nodes, "batch": batch}
+        return {"client_subnet_ids": {role: self.subnet_ids[role] for role in has_clients if has_clients[role]}}
 
     def _create(self, name: str, args: NetworkArgs) -> None:
-        opts = pulumi.ResourceOptions(parent=self)
+        opts = self.child()
         cidr = args.get("cidr", DEFAULT_CIDR)
         made = network.VirtualNetwork(
             f"{name}-vnet",
             resource_group_name=args["resource_group_name"],
             location=args["region"],
             address_space=network.AddressSpaceArgs(address_prefixes=[cidr]),
-            tags=dict(args.get("tags", {})),
+            tags=args.get("tags", {}),
             opts=opts,
         )
         self.vnet_id = made.id
@@ -129,19 +149,19 @@ class Network(pulumi.ComponentResource):
                     destination_port_range="*",
                 )
             ],
-            tags=dict(args.get("tags", {})),
-            opts=pulumi.ResourceOptions(parent=self),
+            tags=args.get("tags", {}),
+            opts=self.child(),
         )
 
     def _nat(self, name: str, args: NetworkArgs) -> "network.NatGateway":
-        opts = pulumi.ResourceOptions(parent=self)
+        opts = self.child()
         address = network.PublicIPAddress(
             f"{name}-nat-address",
             resource_group_name=args["resource_group_name"],
             location=args["region"],
             sku=network.PublicIPAddressSkuArgs(name="Standard"),
             public_ip_allocation_method="Static",
-            tags=dict(args.get("tags", {})),
+            tags=args.get("tags", {}),
             opts=opts,
         )
         return network.NatGateway(
@@ -150,6 +170,6 @@ class Network(pulumi.ComponentResource):
             location=args["region"],
             sku=network.NatGatewaySkuArgs(name="Standard"),
             public_ip_addresses=[network.SubResourceArgs(id=address.id)],
-            tags=dict(args.get("tags", {})),
+            tags=args.get("tags", {}),
             opts=opts,
         )

@@ -1,34 +1,25 @@
 """NodeIdentity: who the nodes are, to storage, registry and Azure Batch."""
 
-from collections.abc import Mapping
-from typing import NotRequired, TypedDict
+from typing import Unpack
 
 import pulumi
 from pulumi_azure_native import managedidentity
 
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.azure.links import BlobUsersLink, GroupLink, IdentityLink, PullersLink
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.rules import Finding
 from gpufleet.rules.azure.place import judge_azure_place
 
 
-class NodeIdentityArgs(TypedDict):
+class NodeIdentityArgs(GroupLink):
     """Where the identity is."""
 
-    region: str
-    """Region of the identity, for instance eastus."""
-    resource_group_name: pulumi.Input[str]
-    """The resource group."""
-    tags: NotRequired[Mapping[str, str]]
-    """Tags of every resource."""
 
-
-class NodeIdentity(pulumi.ComponentResource):
+class NodeIdentity(Component):
     """One user-assigned identity, so that no node and no job needs a key.
 
     User-assigned, because Azure Batch and AKS take no other for their nodes, and because its rights then exist
     before the first node starts. What it may do is said where it is: on files and registry.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     identity_id: pulumi.Output[str]
@@ -38,20 +29,35 @@ class NodeIdentity(pulumi.ComponentResource):
     client_id: pulumi.Output[str]
     """What programs on a node ask by, when the node has several identities."""
 
-    def __init__(self, name: str, args: NodeIdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, NodeIdentityArgs), *judge_azure_place(args)])
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-azure:index:NodeIdentity", name, {}, opts)
+    def __init__(
+        self, name: str, args: NodeIdentityArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[NodeIdentityArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: NodeIdentityArgs) -> list[Finding]:
+        return judge_azure_place(args)
+
+    def create(self, name: str, args: NodeIdentityArgs) -> None:
         identity = managedidentity.UserAssignedIdentity(
             f"{name}-identity",
             resource_group_name=args["resource_group_name"],
             location=args["region"],
-            tags=dict(args.get("tags", {})),
-            opts=pulumi.ResourceOptions(parent=self),
+            tags=args.get("tags", {}),
+            opts=self.child(),
         )
         self.identity_id = identity.id
         self.principal_id = identity.principal_id
         self.client_id = identity.client_id
-        self.register_outputs(
-            {"identity_id": self.identity_id, "principal_id": self.principal_id, "client_id": self.client_id}
-        )
+
+    def for_files(self) -> BlobUsersLink:
+        """Who reads and writes the blobs of `SharedFiles`."""
+        return {"client_principal_ids": {"nodes": self.principal_id}}
+
+    def for_registry(self) -> PullersLink:
+        """Who pulls from a `Registry`."""
+        return {"pull_principal_ids": {"nodes": self.principal_id}}
+
+    def for_batch(self) -> IdentityLink:
+        """Who a `BatchAccount` and the nodes of a `BatchPool` are."""
+        return {"identity_id": self.identity_id}

@@ -1,10 +1,9 @@
 """A private address of a service inside a virtual network, and the name by which the network finds it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 import pulumi
 from pulumi_azure_native import network, privatedns
+
+from gpufleet.azure.links import EndpointLink, GroupLink
 
 ZONES = {
     "blob": "privatelink.blob.core.windows.net",
@@ -18,15 +17,8 @@ https://learn.microsoft.com/azure/private-link/private-endpoint-dns, read in Nov
 """
 
 
-@dataclass(frozen=True)
-class Within:
-    """The network in which a private endpoint lies, and how it is tagged."""
-
-    region: str
-    resource_group_name: pulumi.Input[str]
-    subnet_id: pulumi.Input[str]
-    vnet_id: pulumi.Input[str]
-    tags: Mapping[str, str]
+class Within(GroupLink, EndpointLink):
+    """Where a private endpoint is made: arguments of a component that the rules have passed."""
 
 
 def dns_zone(
@@ -41,19 +33,19 @@ def dns_zone(
     zone = privatedns.PrivateZone(
         f"{child}-zone",
         private_zone_name=ZONES[group],
-        resource_group_name=within.resource_group_name,
+        resource_group_name=within["resource_group_name"],
         location="global",
-        tags=dict(within.tags),
+        tags=within.get("tags", {}),
         opts=opts,
     )
     link = privatedns.VirtualNetworkLink(
         f"{child}-link",
         private_zone_name=zone.name,
-        resource_group_name=within.resource_group_name,
+        resource_group_name=within["resource_group_name"],
         location="global",
-        virtual_network=privatedns.SubResourceArgs(id=within.vnet_id),
+        virtual_network=privatedns.SubResourceArgs(id=within["vnet_id"]),
         registration_enabled=False,
-        tags=dict(within.tags),
+        tags=within.get("tags", {}),
         opts=opts,
     )
     return zone.id, link
@@ -71,19 +63,19 @@ def private_endpoint(
     opts = pulumi.ResourceOptions(parent=parent)
     endpoint = network.PrivateEndpoint(
         child,
-        resource_group_name=within.resource_group_name,
-        location=within.region,
-        subnet=network.SubnetArgs(id=within.subnet_id),
+        resource_group_name=within["resource_group_name"],
+        location=within["region"],
+        subnet=network.SubnetArgs(id=within["endpoint_subnet_id"]),
         private_link_service_connections=[
             network.PrivateLinkServiceConnectionArgs(name=group, private_link_service_id=service_id, group_ids=[group])
         ],
-        tags=dict(within.tags),
+        tags=within.get("tags", {}),
         opts=opts,
     )
     entry = network.PrivateDnsZoneGroup(
         f"{child}-dns",
         private_endpoint_name=endpoint.name,
-        resource_group_name=within.resource_group_name,
+        resource_group_name=within["resource_group_name"],
         private_dns_zone_group_name="default",
         private_dns_zone_configs=[network.PrivateDnsZoneConfigArgs(name=group, private_dns_zone_id=zone_id)],
         opts=opts,

@@ -3,21 +3,23 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict, cast
+from typing import Literal, NotRequired, TypedDict, Unpack, cast
 
 import pulumi
 from pulumi_azure_native import containerregistry
 
 from gpufleet.azure.legal_name import legal_name
-from gpufleet.azure.private_endpoint import Within, dns_zone, private_endpoint
+from gpufleet.azure.links import EndpointLink, GroupLink, PullersLink, RegistryLink
+from gpufleet.azure.private_endpoint import dns_zone, private_endpoint
 from gpufleet.azure.role_assignment import assign_role
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.rules import Finding
 from gpufleet.rules.azure.registry import judge_azure_registry
 
 NAME_LENGTH = 50
 CACHE_NAME_LENGTH = 50
 """Characters of the name of a cache rule or a credential set, 5 to so many (azure-mgmt-containerregistry)."""
+Sku = Literal["Basic", "Standard", "Premium"]
 
 
 class UpstreamLogin(TypedDict):
@@ -32,22 +34,16 @@ class UpstreamLogin(TypedDict):
     to it."""
 
 
-class RegistryArgs(TypedDict):
-    """Where images are kept, who pulls them, and which public registries are cached."""
+class RegistryConfig(TypedDict):
+    """Where images are kept, and which public registries are cached."""
 
-    region: str
-    """Region of the registry: the nodes', since every node pulls gigabytes."""
-    resource_group_name: pulumi.Input[str]
-    """The resource group."""
     registry_name: NotRequired[str]
     """Name of the registry, 5 to 50 letters and digits, unique in the world. Default: made by Azure from the
     component's. A change replaces the registry, which a protected one refuses."""
-    sku: NotRequired[str]
+    sku: NotRequired[Sku]
     """Basic, Standard or Premium; Premium pulls faster and can be closed to the internet. Default Standard."""
     repositories: NotRequired[Sequence[str]]
     """Names of repositories that jobs use, for instance [training/llm]. ACR makes each with its first push."""
-    pull_principal_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
-    """Who pulls: a short name of your choice to the principal of an identity."""
     pull_through: NotRequired[Mapping[str, str]]
     """Prefix of the cached names to the public registry, for instance {"quay": "quay.io"}, or to a part of one
     ("mcr.microsoft.com/dotnet"). Azure does not document nvcr.io: mirror its images into a repository."""
@@ -56,15 +52,14 @@ class RegistryArgs(TypedDict):
     public: NotRequired[bool]
     """Reached over the internet, with a login. Default true. False: only through a private address in
     ``endpoint_subnet_id``, with sku=Premium."""
-    endpoint_subnet_id: NotRequired[pulumi.Input[str]]
-    """With public=false: the subnet of the private address."""
-    vnet_id: NotRequired[pulumi.Input[str]]
-    """With public=false: the virtual network that finds the registry by its name."""
+
+
+class RegistryArgs(RegistryConfig, GroupLink, EndpointLink, PullersLink):
+    """The same, where it is made, and who pulls."""
+
     erase: NotRequired[bool]
     """True: destroy deletes the registry with its images, once an up has recorded it. Default false: it is
     protected."""
-    tags: NotRequired[Mapping[str, str]]
-    """Tags of every resource."""
 
 
 def part_name(kind: str, prefix: str) -> str:
@@ -76,13 +71,11 @@ def part_name(kind: str, prefix: str) -> str:
     return f"{re.sub('[^a-zA-Z0-9]+', '-', name)[: CACHE_NAME_LENGTH - 7]}-{digest}"
 
 
-class Registry(pulumi.ComponentResource):
+class Registry(Component):
     """A registry without an admin user: identities pull from it, and it caches public registries.
 
     Data outlives compute: the registry is protected, so that ``pulumi destroy --exclude-protected`` keeps it in the
     state and the next ``up`` goes on with the same images. Tags can be overwritten in ACR: jobs name images by digest.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     login_server: pulumi.Output[str]
@@ -94,10 +87,16 @@ class Registry(pulumi.ComponentResource):
     cache_prefixes: pulumi.Output[Mapping[str, str]]
     """Public registry to what replaces it in image names, for instance quay.io to NAME.azurecr.io/quay."""
 
-    def __init__(self, name: str, args: RegistryArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, RegistryArgs), *judge_azure_registry(args)])
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-azure:index:Registry", name, {}, opts)
+    def __init__(
+        self, name: str, args: RegistryArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[RegistryArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: RegistryArgs) -> list[Finding]:
+        return judge_azure_registry(args)
+
+    def create(self, name: str, args: RegistryArgs) -> None:
         public = bool(args.get("public", True))
         registry = containerregistry.Registry(
             legal_name(name, NAME_LENGTH),
@@ -108,8 +107,8 @@ class Registry(pulumi.ComponentResource):
             # One password for everybody, who could then not be told apart.
             admin_user_enabled=False,
             public_network_access="Enabled" if public else "Disabled",
-            tags=dict(args.get("tags", {})),
-            opts=pulumi.ResourceOptions(parent=self, protect=not args.get("erase", False)),
+            tags=args.get("tags", {}),
+            opts=self.child(protect=not args.get("erase", False)),
         )
         for client, principal in args.get("pull_principal_ids", {}).items():
             assign_role(f"{name}-pull-of-{client}", self, "AcrPull", registry.id, principal)
@@ -117,7 +116,8 @@ class Registry(pulumi.ComponentResource):
         for prefix, upstream in upstreams.items():
             self._cache(name, args, registry, prefix, upstream)
         if not public:
-            self._private(name, args, registry)
+            zone, _ = dns_zone(f"{name}-registry", self, args, "registry")
+            private_endpoint(f"{name}-registry", self, args, "registry", registry.id, zone)
         self.login_server = registry.login_server
         self.registry_id = registry.id
         urls = {each: pulumi.Output.concat(registry.login_server, "/", each) for each in args.get("repositories", ())}
@@ -127,14 +127,10 @@ class Registry(pulumi.ComponentResource):
         # from_input also waits for what is inside a mapping; only its type does not say so.
         self.repository_urls = pulumi.Output.from_input(cast("Mapping[str, str]", urls))
         self.cache_prefixes = pulumi.Output.from_input(cast("Mapping[str, str]", caches))
-        self.register_outputs(
-            {
-                "login_server": self.login_server,
-                "registry_id": self.registry_id,
-                "repository_urls": self.repository_urls,
-                "cache_prefixes": self.cache_prefixes,
-            }
-        )
+
+    def for_pool(self) -> RegistryLink:
+        """From where the nodes of a `BatchPool` pull."""
+        return {"registry_servers": [self.login_server]}
 
     def _cache(
         self, name: str, args: RegistryArgs, registry: "containerregistry.Registry", prefix: str, upstream: str
@@ -151,7 +147,7 @@ class Registry(pulumi.ComponentResource):
             target_repository=f"{prefix}/*",
             credential_set_resource_id=credentials,
             # A name of our own, and a target that no second rule may overlap.
-            opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
+            opts=self.child(delete_before_replace=True),
         )
 
     def _login(
@@ -180,7 +176,7 @@ class Registry(pulumi.ComponentResource):
             identity=containerregistry.IdentityPropertiesArgs(
                 type=containerregistry.ResourceIdentityType.SYSTEM_ASSIGNED
             ),
-            opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
+            opts=self.child(delete_before_replace=True),
         )
         vault = login.get("key_vault_id")
         if vault is not None:
@@ -189,15 +185,3 @@ class Registry(pulumi.ComponentResource):
             # Azure makes the identity with the set: its type alone says that there may be none.
             assign_role(f"{name}-secrets-of-{prefix}", self, role, vault, cast("pulumi.Output[str]", principal))
         return made.id
-
-    def _private(self, name: str, args: RegistryArgs, registry: "containerregistry.Registry") -> None:
-        """A private address. ``args`` has passed the rules."""
-        within = Within(
-            region=args["region"],
-            resource_group_name=args["resource_group_name"],
-            subnet_id=args.get("endpoint_subnet_id", ""),
-            vnet_id=args.get("vnet_id", ""),
-            tags=args.get("tags", {}),
-        )
-        zone, _ = dns_zone(f"{name}-registry", self, within, "registry")
-        private_endpoint(f"{name}-registry", self, within, "registry", registry.id, zone)

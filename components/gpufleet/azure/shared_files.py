@@ -1,18 +1,20 @@
 """SharedFiles: one storage account, with containers for data and results and a file share for logs."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_azure_native import storage
 
 from gpufleet.azure.asked import asked
+from gpufleet.azure.batch_mounts import Mount
 from gpufleet.azure.legal_name import legal_name
-from gpufleet.azure.private_endpoint import Within, dns_zone, private_endpoint
+from gpufleet.azure.links import BlobUsersLink, EndpointLink, GroupLink, MountsLink, StorageLink
+from gpufleet.azure.private_endpoint import dns_zone, private_endpoint
 from gpufleet.azure.role_assignment import assign_role
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.ordering import after, detached
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding, read
 from gpufleet.rules.azure.files import judge_azure_files
 
 DEFAULT_CONTAINERS = ("scripts", "result")
@@ -20,15 +22,15 @@ DEFAULT_SHARES = ("logs",)
 NAME_LENGTH = 24
 LARGE_GIB = 5120
 """GiB above which a share is large, which its account has to allow."""
+Access = Literal["service-endpoint", "private-endpoint"]
+Redundancy = Literal[
+    "Standard_LRS", "Standard_ZRS", "Standard_GRS", "Standard_RAGRS", "Standard_GZRS", "Standard_RAGZRS"
+]
 
 
-class SharedFilesArgs(TypedDict):
-    """A storage account, what is in it, and who reaches it from where."""
+class SharedFilesConfig(TypedDict):
+    """A storage account, and what is in it."""
 
-    region: str
-    """Region of the account: the nodes', since every read across regions waits for the distance."""
-    resource_group_name: pulumi.Input[str]
-    """The resource group."""
     account_name: NotRequired[str]
     """Name of the account, 3 to 24 small letters and digits, unique in the world. Default: made by Azure from the
     component's. A change replaces the account, which a protected one refuses."""
@@ -44,46 +46,41 @@ class SharedFilesArgs(TypedDict):
     nfs: NotRequired[bool]
     """Containers can be mounted by NFS 3.0 too, without credentials from the given networks. Default false. A change
     replaces the account."""
-    redundancy: NotRequired[str]
+    redundancy: NotRequired[Redundancy]
     """Standard_LRS, Standard_ZRS, Standard_GRS, Standard_RAGRS, Standard_GZRS or Standard_RAGZRS. Default
     Standard_LRS: three copies in one place."""
-    access: NotRequired[str]
+    access: NotRequired[Access]
     """How nodes reach the account: service-endpoint, from the subnets in ``client_subnet_ids``; or private-endpoint,
     by addresses in ``endpoint_subnet_id``, which cost per hour and GB. Default service-endpoint."""
-    client_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
-    """Who reaches the account: a short name of your choice to a subnet with a service endpoint of Microsoft.Storage.
-    Nobody else does. Unused with private-endpoint."""
     allowed_cidrs: NotRequired[Sequence[str]]
     """Public addresses or ranges from which people may copy data too, for instance 203.0.113.7. Default: none."""
-    endpoint_subnet_id: NotRequired[pulumi.Input[str]]
-    """With private-endpoint: the subnet of the private addresses."""
-    vnet_id: NotRequired[pulumi.Input[str]]
-    """With private-endpoint: the virtual network that finds the account by its name."""
     dns_zone_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
     """With private-endpoint: existing private DNS zones, by blob, file and dfs. Default: made here; a resource group
     has one of each name."""
-    client_principal_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
-    """Who reads and writes blobs: a short name of your choice to the principal of an identity."""
     shared_keys: NotRequired[bool]
     """The account's keys open it too. Default false. Needed where Azure Batch mounts a file share, which it does by
     key only."""
     retention_days: NotRequired[int]
     """Days for which deleted blobs, containers and shares can be brought back; 0 = not at all. Default 7."""
+
+
+class SharedFilesArgs(SharedFilesConfig, GroupLink, EndpointLink, BlobUsersLink):
+    """The same, where it is made, and who reaches it from where."""
+
+    client_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Who reaches the account: a short name of your choice to a subnet with a service endpoint of Microsoft.Storage.
+    Nobody else does. Unused with private-endpoint."""
     erase: NotRequired[bool]
     """True: destroy deletes the data too, once an up has recorded it. Default false: what holds or governs the data is
     protected."""
-    tags: NotRequired[Mapping[str, str]]
-    """Tags of every resource."""
 
 
-class SharedFiles(pulumi.ComponentResource):
+class SharedFiles(Component):
     """A storage account that is closed to the public, over TLS 1.2, opened by identities, with containers and shares.
 
     Data outlives compute: account, containers, shares and what governs them are protected, so that
     ``pulumi destroy --exclude-protected`` keeps them and their resource group, and the next ``up`` goes on with the
     same files. The network goes meanwhile. Deleting the resource group by other means deletes all of it.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     account_name: pulumi.Output[str]
@@ -101,11 +98,17 @@ class SharedFiles(pulumi.ComponentResource):
     account_key: pulumi.Output[str | None]
     """A key of the account, secret; None without ``shared_keys``."""
 
-    def __init__(self, name: str, args: SharedFilesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, SharedFilesArgs), *judge_azure_files(args)])
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-azure:index:SharedFiles", name, {}, opts)
-        self._kept = pulumi.ResourceOptions(parent=self, protect=not args.get("erase", False))
+    def __init__(
+        self, name: str, args: SharedFilesArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[SharedFilesArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: SharedFilesArgs) -> list[Finding]:
+        return judge_azure_files(args)
+
+    def create(self, name: str, args: SharedFilesArgs) -> None:
+        self._kept = self.child(protect=not args.get("erase", False))
         account = self._account(name, args)
         self._retention(name, args, account)
         ready: list[pulumi.Resource] = self._roles(name, args, account)
@@ -119,17 +122,35 @@ class SharedFiles(pulumi.ComponentResource):
         self.containers = after(pulumi.Output.all(*(each.name for each in containers)), *ready)
         self.shares = after(pulumi.Output.all(*(each.name for each in shares)), *ready)
         self.account_key = self._key(args, account)
-        self.register_outputs(
-            {
-                "account_name": self.account_name,
-                "account_id": self.account_id,
-                "blob_endpoint": self.blob_endpoint,
-                "file_endpoint": self.file_endpoint,
-                "containers": self.containers,
-                "shares": self.shares,
-                "account_key": self.account_key,
-            }
-        )
+
+    def for_account(self) -> StorageLink:
+        """Where a `BatchAccount` keeps what it writes of jobs."""
+        return {"storage_account_id": self.account_id, "storage_region": read.text(self.args, "region")}
+
+    def for_pool(self, names: Sequence[str] | None = None) -> MountsLink:
+        """What the nodes of a `BatchPool` mount under their names: these containers and shares; None: all containers.
+
+        A name that is neither is taken for a container's.
+        """
+        containers = self._names("containers", DEFAULT_CONTAINERS)
+        shares = set(self._names("shares", DEFAULT_SHARES)).difference(containers)
+        return {"mounts": [self._mount(name, name in shares) for name in (containers if names is None else names)]}
+
+    def _names(self, argument: str, usual: Sequence[str]) -> Sequence[str]:
+        return usual if self.args.get(argument) is None else read.texts(self.args, argument)
+
+    def _mount(self, name: str, is_share: bool) -> Mount:
+        mount: Mount = {
+            "kind": "files" if is_share else "blob",
+            "path": name,
+            "account": self.account_name,
+            "region": read.text(self.args, "region"),
+            "shared_keys": read.flag(self.args, "shared_keys", False),
+        }
+        if not is_share:
+            return {**mount, "container": name}
+        key = self.account_key.apply(lambda known: known or "")
+        return {**mount, "share": name, "account_key": key, "endpoint": self.file_endpoint}
 
     def _account(self, name: str, args: SharedFilesArgs) -> "storage.StorageAccount":
         nfs = bool(args.get("nfs", False))
@@ -165,7 +186,7 @@ class SharedFiles(pulumi.ComponentResource):
                 ],
                 ip_rules=[storage.IPRuleArgs(i_p_address_or_range=cidr) for cidr in allowed],
             ),
-            tags=dict(args.get("tags", {})),
+            tags=args.get("tags", {}),
             opts=self._kept,
         )
 
@@ -231,14 +252,7 @@ class SharedFiles(pulumi.ComponentResource):
         ]
 
     def _private(self, name: str, args: SharedFilesArgs, account: "storage.StorageAccount") -> list[pulumi.Resource]:
-        """A private address for each service of the account. ``args`` has passed the rules."""
-        within = Within(
-            region=args["region"],
-            resource_group_name=args["resource_group_name"],
-            subnet_id=args.get("endpoint_subnet_id", ""),
-            vnet_id=args.get("vnet_id", ""),
-            tags=args.get("tags", {}),
-        )
+        """A private address for each service of the account."""
         hierarchical = args.get("hierarchical", args.get("nfs", False))
         ready: list[pulumi.Resource] = []
         before: list[pulumi.Resource] = []
@@ -246,10 +260,10 @@ class SharedFiles(pulumi.ComponentResource):
             child = f"{name}-{group}"
             zone = args.get("dns_zone_ids", {}).get(group)
             if zone is None:
-                zone, link = dns_zone(child, self, within, group)
+                zone, link = dns_zone(child, self, args, group)
                 ready.append(link)
             # Those of one account get into each other's way: hashicorp/terraform-provider-azurerm#28112
-            endpoint, entry = private_endpoint(child, self, within, group, after(account.id, *before), zone)
+            endpoint, entry = private_endpoint(child, self, args, group, after(account.id, *before), zone)
             before = [endpoint]
             ready.append(entry)
         return ready

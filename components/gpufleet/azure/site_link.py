@@ -1,15 +1,16 @@
 """SiteLink: the line between a virtual network and the network of one's own servers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from ipaddress import IPv4Network
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, Unpack
 
 import pulumi
 from pulumi_azure_native import network
 
+from gpufleet.azure.links import GroupLink
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import Finding, judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.azure.site_link import DEFAULT_SKU, SMALLEST, judge_azure_site_link
 from gpufleet.rules.site_link import VPN
 
@@ -19,16 +20,13 @@ SUBNET = "GatewaySubnet"
 GENERATIONS = {"VpnGw1AZ": "Generation1"}
 """Generation of a VPN gateway where it is not the second: the smallest size has the first only
 (VirtualNetworkGatewaySkuCannotBeCreatedForSpecifiedVmGeneration)."""
+Kind = Literal["vpn", "express-route"]
 
 
-class SiteLinkArgs(TypedDict):
+class SiteLinkArgs(GroupLink):
     """Which networks are at the two ends, and how one gets from one to the other."""
 
-    region: str
-    """Region of the virtual network, for instance eastus."""
-    resource_group_name: pulumi.Input[str]
-    """The resource group of the gateway."""
-    kind: str
+    kind: Kind
     """vpn (IPsec over the internet) or express-route (a circuit that exists)."""
     vnet_cidr: str
     """IPv4 range of the virtual network, for instance 10.60.0.0/16. No own network may overlap it."""
@@ -62,8 +60,6 @@ class SiteLinkArgs(TypedDict):
     """For express-route: id of the circuit."""
     authorization_key: NotRequired[pulumi.Input[str]]
     """For express-route: key of an authorization, where the circuit is another subscription's. Kept as a secret."""
-    tags: NotRequired[Mapping[str, str]]
-    """Tags of every resource."""
 
 
 def last_part(cidr: str) -> str:
@@ -90,18 +86,11 @@ def policy() -> "network.IpsecPolicyArgs":
     )
 
 
-def judge(args: SiteLinkArgs) -> list[Finding]:
-    """Every finding on the arguments; values of the wrong kind are reported once."""
-    return [*judge_arguments(args, SiteLinkArgs), *judge_azure_site_link(args)]
-
-
-class SiteLink(pulumi.ComponentResource):
+class SiteLink(Component):
     """A virtual network gateway with a Site-to-Site VPN or with an ExpressRoute circuit.
 
     The network's subnets learn the routes by themselves, unless a route table of theirs forbids it
     (disableBgpRoutePropagation). What the own side has to do is not made here.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     gateway_id: pulumi.Output[str]
@@ -113,11 +102,16 @@ class SiteLink(pulumi.ComponentResource):
     pre_shared_keys: pulumi.Output[Sequence[str]]
     """The key of the tunnel. Secret; empty with ExpressRoute."""
 
-    def __init__(self, name: str, args: SiteLinkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, judge(args))
-        # No inputs: a component's children wait until every value that the component registers with is known.
-        super().__init__("gpufleet-azure:index:SiteLink", name, {}, opts)
-        self._opts = pulumi.ResourceOptions(parent=self)
+    def __init__(
+        self, name: str, args: SiteLinkArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[SiteLinkArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: SiteLinkArgs) -> list[Finding]:
+        return judge_azure_site_link(args)
+
+    def create(self, name: str, args: SiteLinkArgs) -> None:
         nothing: Sequence[str] = []
         self.tunnel_addresses = pulumi.Output.from_input(nothing)
         self.pre_shared_keys = pulumi.Output.secret(nothing)
@@ -130,14 +124,6 @@ class SiteLink(pulumi.ComponentResource):
             self._vpn(name, args)
         else:
             self._express_route(name, args)
-        self.register_outputs(
-            {
-                "gateway_id": self.gateway_id,
-                "connection_id": self.connection_id,
-                "tunnel_addresses": self.tunnel_addresses,
-                "pre_shared_keys": self.pre_shared_keys,
-            }
-        )
 
     def _gateway(self, name: str, args: SiteLinkArgs) -> pulumi.Output[str]:
         vpn = args["kind"] == VPN
@@ -150,8 +136,8 @@ class SiteLink(pulumi.ComponentResource):
             public_ip_allocation_method="Static",
             # VmssVpnGatewayPublicIpsMustHaveZonesConfigured: Azure/ResourceModules#2609.
             zones=list(args.get("zones", ZONES)),
-            tags=dict(args.get("tags", {})),
-            opts=self._opts,
+            tags=args.get("tags", {}),
+            opts=self.child(),
         )
         gateway = network.VirtualNetworkGateway(
             f"{name}-gateway",
@@ -170,9 +156,9 @@ class SiteLink(pulumi.ComponentResource):
                     public_ip_address=network.SubResourceArgs(id=address.id),
                 )
             ],
-            tags=dict(args.get("tags", {})),
+            tags=args.get("tags", {}),
             # A network has one of each kind.
-            opts=pulumi.ResourceOptions(parent=self, delete_before_replace=True),
+            opts=self.child(delete_before_replace=True),
         )
         if vpn:
             # The address is the tunnel's once the gateway has it.
@@ -193,7 +179,7 @@ class SiteLink(pulumi.ComponentResource):
             resource_group_name=parts.apply(lambda known: known[4]),
             virtual_network_name=parts.apply(lambda known: known[8]),
             address_prefix=args.get("gateway_subnet_cidr", last_part(args["vnet_cidr"])),
-            opts=self._opts,
+            opts=self.child(),
         ).id
 
     def _vpn(self, name: str, args: SiteLinkArgs) -> None:
@@ -209,8 +195,8 @@ class SiteLink(pulumi.ComponentResource):
             bgp_settings=None
             if asn is None
             else network.BgpSettingsArgs(asn=int(asn), bgp_peering_address=args.get("customer_bgp_address")),
-            tags=dict(args.get("tags", {})),
-            opts=self._opts,
+            tags=args.get("tags", {}),
+            opts=self.child(),
         )
         key = pulumi.Output.secret(args["pre_shared_key"])
         self.pre_shared_keys = pulumi.Output.all(key)
@@ -225,8 +211,8 @@ class SiteLink(pulumi.ComponentResource):
             shared_key=key,
             enable_bgp=asn is not None,
             ipsec_policies=[policy()],
-            tags=dict(args.get("tags", {})),
-            opts=self._opts,
+            tags=args.get("tags", {}),
+            opts=self.child(),
         )
         self.connection_id = connection.id
 
@@ -240,7 +226,7 @@ class SiteLink(pulumi.ComponentResource):
             virtual_network_gateway1=network.VirtualNetworkGatewayArgs(id=self.gateway_id),
             peer=network.SubResourceArgs(id=args["circuit_id"]),
             authorization_key=None if key is None else pulumi.Output.secret(key),
-            tags=dict(args.get("tags", {})),
-            opts=self._opts,
+            tags=args.get("tags", {}),
+            opts=self.child(),
         )
         self.connection_id = connection.id

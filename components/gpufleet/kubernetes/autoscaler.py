@@ -1,14 +1,14 @@
 """Autoscaler: the cluster autoscaler, by which pools leave zero when a job comes and return to zero after it."""
 
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.release import chart_release
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
 
 VERSION = "9.52.1"
@@ -19,13 +19,9 @@ SERVICE_ACCOUNT = "cluster-autoscaler"
 """What the pod identity of the autoscaler's role is bound to: gpufleet.aws.autoscaler_identity."""
 
 
-class AutoscalerArgs(TypedDict):
-    """Which cluster's pools grow and shrink, and how fast they shrink. For EKS; AKS has an autoscaler of its own."""
+class AutoscalerConfig(TypedDict):
+    """How fast pools shrink, and how long a new node may take."""
 
-    cluster_name: pulumi.Input[str]
-    """The EKS cluster. Its autoscaling groups are found by the tags that EKS gives them."""
-    region: str
-    """Region of the cluster, for instance us-east-1."""
     version: NotRequired[str]
     """Version of the chart. Default 9.52.1."""
     idle_minutes: NotRequired[int]
@@ -34,6 +30,15 @@ class AutoscalerArgs(TypedDict):
     """Minutes within which a new node has to be Ready; another pool is tried then. Default 20: GPU nodes are slow."""
     values: NotRequired[Mapping[str, Any]]
     """Further values of the chart, which win over those of here."""
+
+
+class AutoscalerArgs(AutoscalerConfig):
+    """The same, and which cluster's pools grow and shrink. For EKS; AKS has an autoscaler of its own."""
+
+    cluster_name: pulumi.Input[str]
+    """The EKS cluster. Its autoscaling groups are found by the tags that EKS gives them."""
+    region: str
+    """Region of the cluster, for instance us-east-1."""
     labels: NotRequired[Mapping[str, str]]
     """Labels of the autoscaler's objects."""
 
@@ -66,26 +71,32 @@ def plan_values(args: AutoscalerArgs) -> dict[str, Any]:
     return values | dict(args.get("values", {}))
 
 
-class Autoscaler(pulumi.ComponentResource):
-    """The cluster autoscaler's chart for EKS. Its rights come from a pod identity, which the cluster's own stack makes.
+class Autoscaler(Component):
+    """The cluster autoscaler's chart for EKS.
 
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
+    Its rights come from a pod identity, which the cluster's own stack makes.
     """
 
     service_account: pulumi.Output[str]
     """Namespace and name of the service account, as kube-system/cluster-autoscaler."""
 
-    def __init__(self, name: str, args: AutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, AutoscalerArgs), *judge_autoscaler(args)])
-        super().__init__("gpufleet-kubernetes:index:Autoscaler", name, {}, opts)
+    def __init__(
+        self, name: str, args: AutoscalerArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[AutoscalerArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: AutoscalerArgs) -> list[Finding]:
+        return judge_autoscaler(args)
+
+    def create(self, name: str, args: AutoscalerArgs) -> None:
         release = chart_release(
             f"{name}-release",
             chart="cluster-autoscaler",
             version=args.get("version", VERSION),
             namespace=NAMESPACE,
             values=plan_values(args),
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=self.child(),
             repository=CHARTS,
         )
         self.service_account = after(pulumi.Output.from_input(f"{NAMESPACE}/{SERVICE_ACCOUNT}"), release)
-        self.register_outputs({"service_account": self.service_account})

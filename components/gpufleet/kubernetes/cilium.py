@@ -1,14 +1,14 @@
 """Cilium: the network of pods on own servers that joined an EKS cluster, where Amazon's VPC CNI does not run."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.release import chart_release
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.cilium import MASK_SIZE, judge_cilium
 
 VERSION = "1.17.6-0"
@@ -21,18 +21,23 @@ HYBRID = ("eks.amazonaws.com/compute-type", "hybrid")
 """Label that EKS hybrid nodes have; the VPC CNI keeps off nodes with it."""
 
 
-class CiliumArgs(TypedDict):
-    """Addresses of pods on own servers, and how many a server has."""
+class CiliumConfig(TypedDict):
+    """Which Cilium, and how many addresses of pods a server has."""
 
-    pod_cidrs: Sequence[str]
-    """IPv4 ranges of pods on own servers, for instance ["10.81.0.0/16"]: those of the cluster's remote_networks, where
-    it has any. Not to be changed while servers have pods."""
     mask_size: NotRequired[int]
     """Prefix of the part that each server takes of them. Default 25, 126 pods."""
     version: NotRequired[str]
     """Version of the chart, AWS's build. Default 1.17.6-0."""
     values: NotRequired[Mapping[str, Any]]
     """Further values of the chart, which win over those of here."""
+
+
+class CiliumArgs(CiliumConfig):
+    """The same, and addresses of pods on own servers."""
+
+    pod_cidrs: Sequence[str]
+    """IPv4 ranges of pods on own servers, for instance ["10.81.0.0/16"]: those of the cluster's remote_networks, where
+    it has any. Not to be changed while servers have pods."""
     labels: NotRequired[Mapping[str, str]]
     """Labels of the agents' pods."""
 
@@ -63,28 +68,32 @@ def plan_values(args: CiliumArgs) -> dict[str, Any]:
     return values | dict(args.get("values", {}))
 
 
-class Cilium(pulumi.ComponentResource):
+class Cilium(Component):
     """Cilium on the own servers of an EKS cluster, and on no node of the cloud.
 
     Nobody waits for it: before the first server has joined, there is no node for its operator to run on.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     release: pulumi.Output[str]
     """cilium, for those who need it to be asked for."""
 
-    def __init__(self, name: str, args: CiliumArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, CiliumArgs), *judge_cilium(args)])
-        super().__init__("gpufleet-kubernetes:index:Cilium", name, {}, opts)
+    def __init__(
+        self, name: str, args: CiliumArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[CiliumArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: CiliumArgs) -> list[Finding]:
+        return judge_cilium(args)
+
+    def create(self, name: str, args: CiliumArgs) -> None:
         release = chart_release(
             f"{name}-release",
             chart=CHART,
             version=args.get("version", VERSION),
             namespace="kube-system",
             values=plan_values(args),
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=self.child(),
             waits=False,
         )
         self.release = after(pulumi.Output.from_input("cilium"), release)
-        self.register_outputs({"release": self.release})

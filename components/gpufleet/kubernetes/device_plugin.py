@@ -1,14 +1,14 @@
 """DevicePlugin: NVIDIA's device plugin, which tells Kubernetes how many GPUs a node has."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 
-from gpufleet.kubernetes.device_plugins import NAMESPACE, Chart, device_plugin, registered_plugin
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.kubernetes.device_plugins import NAMESPACE, Chart, Source, device_plugin, registered_plugin
 from gpufleet.pool import Taint
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.plugin import judge_device_plugin
 
 VERSION = "0.20.0"
@@ -23,7 +23,7 @@ Source: deployments/helm/nvidia-device-plugin/values.yaml of github.com/NVIDIA/k
 class DevicePluginArgs(TypedDict):
     """Where NVIDIA's device plugin comes from and which nodes it runs on."""
 
-    source: NotRequired[str]
+    source: NotRequired[Source]
     """daemonset: one object, which shows in the preview; chart: NVIDIA's Helm chart. Default daemonset."""
     version: NotRequired[str]
     """Version of image and chart. Default 0.20.0."""
@@ -63,19 +63,23 @@ def plan_device_plugin(args: DevicePluginArgs) -> dict[str, Any]:
     )
 
 
-class DevicePlugin(pulumi.ComponentResource):
+class DevicePlugin(Component):
     """NVIDIA's device plugin on the GPU nodes of a cluster, and on no other node.
 
     Not for nodes of the image bottlerocket, which bring it along, nor beside NVIDIA's GPU operator, which installs it.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     resource: pulumi.Output[str]
     """nvidia.com/gpu, for those who need the plugin to be there."""
 
-    def __init__(self, name: str, args: DevicePluginArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, DevicePluginArgs), *judge_device_plugin(args)])
-        super().__init__("gpufleet-kubernetes:index:DevicePlugin", name, {}, opts)
+    def __init__(
+        self, name: str, args: DevicePluginArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[DevicePluginArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: DevicePluginArgs) -> list[Finding]:
+        return judge_device_plugin(args)
+
+    def create(self, name: str, args: DevicePluginArgs) -> None:
         self.resource = registered_plugin(name, args, plan_device_plugin(args), CHART, "nvidia.com/gpu", self)
-        self.register_outputs({"resource": self.resource})

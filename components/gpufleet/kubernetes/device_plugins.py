@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pulumi
 
@@ -11,6 +11,8 @@ from gpufleet.kubernetes.release import chart_release
 from gpufleet.node_labels import EFFECTS
 from gpufleet.ordering import after
 from gpufleet.pool import Taint
+
+Source = Literal["daemonset", "chart"]
 
 NAMESPACE = "kube-system"
 """Default namespace of the plugins: it allows hostPath volumes, and priority system-node-critical."""

@@ -1,14 +1,14 @@
 """EfaPlugin: AWS's device plugin, which hands the EFA interfaces of a node to its pods."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 
-from gpufleet.kubernetes.device_plugins import NAMESPACE, Chart, device_plugin, registered_plugin
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.kubernetes.device_plugins import NAMESPACE, Chart, Source, device_plugin, registered_plugin
 from gpufleet.pool import Taint
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.plugin import judge_efa_plugin
 
 VERSION = "0.5.13"
@@ -26,7 +26,7 @@ Source: docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html, which list
 class EfaPluginArgs(TypedDict):
     """Where the EFA device plugin comes from and which nodes it runs on."""
 
-    source: NotRequired[str]
+    source: NotRequired[Source]
     """daemonset: one object, which shows in the preview; chart: AWS's Helm chart. Default daemonset."""
     version: NotRequired[str]
     """Version of the image, or with source=chart of the chart. Default 0.5.13, with the chart v0.5.20."""
@@ -67,17 +67,20 @@ def plan_efa_plugin(args: EfaPluginArgs) -> dict[str, Any]:
     )
 
 
-class EfaPlugin(pulumi.ComponentResource):
-    """The EFA device plugin on the nodes of pools with EFA, and on no other node.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
-    """
+class EfaPlugin(Component):
+    """The EFA device plugin on the nodes of pools with EFA, and on no other node."""
 
     resource: pulumi.Output[str]
     """vpc.amazonaws.com/efa, for those who need the plugin to be there."""
 
-    def __init__(self, name: str, args: EfaPluginArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, EfaPluginArgs), *judge_efa_plugin(args)])
-        super().__init__("gpufleet-kubernetes:index:EfaPlugin", name, {}, opts)
+    def __init__(
+        self, name: str, args: EfaPluginArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[EfaPluginArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: EfaPluginArgs) -> list[Finding]:
+        return judge_efa_plugin(args)
+
+    def create(self, name: str, args: EfaPluginArgs) -> None:
         self.resource = registered_plugin(name, args, plan_efa_plugin(args), CHART, "vpc.amazonaws.com/efa", self)
-        self.register_outputs({"resource": self.resource})

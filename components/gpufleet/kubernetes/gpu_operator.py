@@ -1,16 +1,16 @@
 """GpuOperator: NVIDIA's GPU operator, for nodes that come without a driver: AKS pools with driver=None, own servers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.device_plugins import tolerations
 from gpufleet.kubernetes.release import chart_release
 from gpufleet.ordering import after
 from gpufleet.pool import Taint
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.plugin import judge_gpu_operator
 
 VERSION = "v26.7.0"
@@ -18,7 +18,7 @@ VERSION = "v26.7.0"
 CHARTS = "https://helm.ngc.nvidia.com/nvidia"
 
 
-class GpuOperatorArgs(TypedDict):
+class GpuOperatorConfig(TypedDict):
     """What the operator installs on GPU nodes, besides the device plugin."""
 
     version: NotRequired[str]
@@ -28,6 +28,11 @@ class GpuOperatorArgs(TypedDict):
     rdma: NotRequired[bool]
     """True: GPUs read and write the network directly, for InfiniBand; the network operator is installed apart, and
     finds the nodes' features too. Default false."""
+
+
+class GpuOperatorArgs(GpuOperatorConfig):
+    """The same, and which nodes these are."""
+
     tolerations: NotRequired[Sequence[Taint]]
     """Taints of GPU pools besides nvidia.com/gpu, which is tolerated always. Default: none."""
     values: NotRequired[Mapping[str, Any]]
@@ -55,28 +60,32 @@ def plan_values(args: GpuOperatorArgs) -> dict[str, Any]:
     return values | dict(args.get("values", {}))
 
 
-class GpuOperator(pulumi.ComponentResource):
+class GpuOperator(Component):
     """NVIDIA's GPU operator: driver, container toolkit, device plugin and DCGM on GPU nodes. Instead of DevicePlugin.
 
     Its own namespace, gpu-operator, allows privileged pods: they load kernel modules.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     resource: pulumi.Output[str]
     """nvidia.com/gpu, for those who need the operator to be there."""
 
-    def __init__(self, name: str, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, GpuOperatorArgs), *judge_gpu_operator(args)])
-        super().__init__("gpufleet-kubernetes:index:GpuOperator", name, {}, opts)
+    def __init__(
+        self, name: str, args: GpuOperatorArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[GpuOperatorArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: GpuOperatorArgs) -> list[Finding]:
+        return judge_gpu_operator(args)
+
+    def create(self, name: str, args: GpuOperatorArgs) -> None:
         release = chart_release(
             f"{name}-release",
             chart="gpu-operator",
             version=args.get("version", VERSION),
             namespace="gpu-operator",
             values=plan_values(args),
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=self.child(),
             repository=CHARTS,
         )
         self.resource = after(pulumi.Output.from_input("nvidia.com/gpu"), release)
-        self.register_outputs({"resource": self.resource})

@@ -5,6 +5,8 @@ import os
 import tempfile
 import urllib.error
 import urllib.request
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,8 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gpufleet" / "manifests"
 
 
-def read_manifest(source: str, sha256: str) -> list[dict[str, Any]]:
+@cache
+def read_manifest(source: str, sha256: str) -> Sequence[Mapping[str, Any]]:
     """The objects of a manifest, in its order.
 
     source: an https address, or the path of a file. sha256: of its bytes, 64 hexadecimal digits.

@@ -1,21 +1,25 @@
 """MpiOperator: what turns an MPIJob into pods, keys and a hostfile."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.errors import UserError
 from gpufleet.kubernetes.manifests import read_manifest
 from gpufleet.kubernetes.objects import kubernetes_objects, labelled
 from gpufleet.kubernetes.release import chart_release
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding, judge_arguments
 from gpufleet.rules.kubernetes.operator import judge_mpi_operator
+
+Flavour = Literal["mpi-operator", "trainer"]
+Implementation = Literal["OpenMPI", "Intel", "MPICH"]
 
 VERSION = "v0.7.0"
 """The version whose manifest's checksum is known here and that the tests run."""
@@ -33,10 +37,10 @@ other jobs waited for minutes behind their events. Measured with v0.7.0 on a con
 _ADDRESS = "https://raw.githubusercontent.com/kubeflow/mpi-operator/{version}/deploy/v2beta1/mpi-operator.yaml"
 
 
-class MpiOperatorArgs(TypedDict):
+class MpiOperatorConfig(TypedDict):
     """Which operator, of which version, from where."""
 
-    flavour: NotRequired[str]
+    flavour: NotRequired[Flavour]
     """mpi-operator, which runs MPIJobs and so what `gpufleet jobs` submits; or trainer, Kubeflow Trainer, which runs
     TrainJobs of OpenMPI. Default mpi-operator."""
     version: NotRequired[str]
@@ -48,8 +52,13 @@ class MpiOperatorArgs(TypedDict):
     """Checksum of the manifest, 64 hexadecimal digits. Default: the known one; other versions need it."""
     image: NotRequired[str]
     """Image of the operator instead of the manifest's, with a tag or digest, for a registry of your own."""
-    implementations: NotRequired[Sequence[str]]
+    implementations: NotRequired[Sequence[Implementation]]
     """MPI implementations that jobs use: OpenMPI, Intel, MPICH. Default [OpenMPI]."""
+
+
+class MpiOperatorArgs(MpiOperatorConfig):
+    """The same, and how its objects are marked."""
+
     labels: NotRequired[Mapping[str, str]]
     """Labels of the objects."""
 
@@ -66,11 +75,10 @@ def plan_operator(args: MpiOperatorArgs) -> list[dict[str, Any]]:
     version = args.get("version", VERSION)
     checksum = args.get("sha256") or known_checksums()[version]
     documents = read_manifest(args.get("manifest") or _ADDRESS.format(version=version), checksum)
-    documents = [_prepared(document, args.get("image")) for document in documents]
-    return [labelled(document, args.get("labels", {})) for document in documents]
+    return [labelled(_prepared(document, args.get("image")), args.get("labels", {})) for document in documents]
 
 
-def _prepared(document: dict[str, Any], image: str | None) -> dict[str, Any]:
+def _prepared(document: Mapping[str, Any], image: str | None) -> Mapping[str, Any]:
     """The controller with limits for many workers, and with an image of the customer's own; all else as it is.
 
     But for the rules of a role that is put together from others: they are the cluster's to write, and `rules: []` of
@@ -87,34 +95,47 @@ def _prepared(document: dict[str, Any], image: str | None) -> dict[str, Any]:
     return {**document, "spec": {**document["spec"], "template": template}}
 
 
-class MpiOperator(pulumi.ComponentResource):
+@contextmanager
+def _faults_named(name: str) -> Iterator[None]:
+    """A block whose UserError ends the program with one line about the component `name`."""
+    try:
+        yield
+    except UserError as error:
+        raise pulumi.RunError(f"{name}: {error}") from error
+
+
+class MpiOperator(Component):
     """Kubeflow's MPI operator: definition, namespace, roles and controller, each an object of its own.
 
     It gets what its own manifest asks for, cluster-wide: pods, secrets, config maps, services and jobs.
 
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered, and a RunError
-    if the manifest cannot be had or has another checksum.
+    Errors: RunError if the manifest cannot be had, has another checksum, or holds what the SDK cannot register.
     """
 
     api_version: pulumi.Output[str]
     """kubeflow.org/v2beta1, or trainer.kubeflow.org/v1alpha1: for those who need the operator to be there."""
 
-    def __init__(self, name: str, args: MpiOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(
+        self, name: str, args: MpiOperatorArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[MpiOperatorArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: MpiOperatorArgs) -> list[Finding]:
         findings = judge_mpi_operator(args, tuple(known_checksums()))
-        refuse_or_warn(name, [*judge_arguments(args, MpiOperatorArgs), *findings])
-        trainer = args.get("flavour") == "trainer"
-        try:
-            documents = [] if trainer else plan_operator(args)
-        except UserError as error:
-            raise pulumi.RunError(f"{name}: {error}") from error
-        super().__init__("gpufleet-kubernetes:index:MpiOperator", name, {}, opts)
-        made: Sequence[pulumi.Resource]
-        if trainer:
+        refused = any(each.refuses for each in [*judge_arguments(args, MpiOperatorArgs), *findings])
+        if not refused and args.get("flavour") != "trainer":
+            # Here and not in `create`: a manifest that cannot be had ends the program before anything is registered.
+            with _faults_named(name):
+                plan_operator(args)
+        return findings
+
+    def create(self, name: str, args: MpiOperatorArgs) -> None:
+        if args.get("flavour") == "trainer":
             version = args.get("version", TRAINER_VERSION)
-            child = pulumi.ResourceOptions(parent=self)
-            made = [chart_release(f"{name}-release", TRAINER_CHART, version, "kubeflow-system", {}, child)]
-        else:
-            made = kubernetes_objects(name, documents, self)
-        served = "trainer.kubeflow.org/v1alpha1" if trainer else "kubeflow.org/v2beta1"
-        self.api_version = after(pulumi.Output.from_input(served), *made)
-        self.register_outputs({"api_version": self.api_version})
+            release = chart_release(f"{name}-release", TRAINER_CHART, version, "kubeflow-system", {}, self.child())
+            self.api_version = after(pulumi.Output.from_input("trainer.kubeflow.org/v1alpha1"), release)
+            return
+        with _faults_named(name):
+            made = kubernetes_objects(name, plan_operator(args), self)
+        self.api_version = after(pulumi.Output.from_input("kubeflow.org/v2beta1"), *made)

@@ -1,15 +1,16 @@
 """OwnNodes: nodes that are in a cluster already, labelled by GPU type and place as nodes of cloud pools are."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict, Unpack
 
 import pulumi
+from pulumi_kubernetes import core
 
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.node_labels import node_labels
 from gpufleet.ordering import after
 from gpufleet.pool import Taint
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.own_nodes import judge_own_nodes
 
 PLACE = "onprem"
@@ -48,12 +49,7 @@ def plan_labels(name: str, args: OwnNodesArgs) -> dict[str, str]:
     return {**args.get("labels", {}), **own}
 
 
-def plan_patch(node: str, labels: Mapping[str, str]) -> dict[str, Any]:
-    """What one node gets, as the fields that a server-side apply sets and nothing else."""
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": node, "labels": dict(labels)}}
-
-
-class OwnNodes(pulumi.ComponentResource):
+class OwnNodes(Component):
     """Labels of nodes that somebody else made and will unmake: a NodePatch for each, which owns its labels only.
 
     A node that is added to the list is labelled, one that is taken out loses these labels and takes no further job;
@@ -65,21 +61,25 @@ class OwnNodes(pulumi.ComponentResource):
     Taints are not patched: all taints of a node are one value in a server-side apply (x-kubernetes-list-type: atomic
     of NodeSpec.taints), which cordon and the node's health write, too. Give them when the node joins (the kubelet's
     --register-with-taints) or by `kubectl taint`, and name them in `taints`.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     pool: pulumi.Output[str]
     """Value of gpufleet.dev/pool of the nodes, for those who need them to be labelled."""
 
-    def __init__(self, name: str, args: OwnNodesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, OwnNodesArgs), *judge_own_nodes(args)])
-        super().__init__("gpufleet-kubernetes:index:OwnNodes", name, {}, opts)
+    def __init__(
+        self, name: str, args: OwnNodesArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[OwnNodesArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: OwnNodesArgs) -> list[Finding]:
+        return judge_own_nodes(args)
+
+    def create(self, name: str, args: OwnNodesArgs) -> None:
         labels = plan_labels(name, args)
-        child = pulumi.ResourceOptions(parent=self)
+        # What a server-side apply sets of a node are these fields and nothing else.
         patches = [
-            pulumi.CustomResource("kubernetes:core/v1:NodePatch", f"{name}-{node}", plan_patch(node, labels), child)
+            core.v1.NodePatch(f"{name}-{node}", metadata={"name": node, "labels": labels}, opts=self.child())
             for node in args["nodes"]
         ]
         self.pool = after(pulumi.Output.from_input(name), *patches)
-        self.register_outputs({"pool": self.pool})

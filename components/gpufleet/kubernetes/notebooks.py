@@ -1,19 +1,22 @@
 """Notebooks: JupyterHub in a team's namespace, so that a researcher needs a browser and the shared folder only."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.notebook_profiles import NotebookLimits, NotebookPool
 from gpufleet.kubernetes.notebook_rights import plan_jobs_told, plan_rights
 from gpufleet.kubernetes.notebook_values import plan_values
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.release import chart_release
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.notebooks import judge_notebooks
+
+Service = Literal["LoadBalancer", "ClusterIP", "NodePort"]
+Database = Literal["volume", "memory"]
 
 VERSION = "4.4.0"
 """JupyterHub 5.5. Source: docs/source/changelog.md of github.com/jupyterhub/zero-to-jupyterhub-k8s (June 2026)."""
@@ -64,28 +67,14 @@ class NotebookTls(TypedDict):
     too."""
 
 
-class NotebooksArgs(TypedDict):
-    """A hub for a team: who logs in how, on which GPUs, with which files."""
+class NotebooksConfig(TypedDict):
+    """A hub: where it is, who logs in how, and what notebooks are."""
 
-    namespace: str
-    """Namespace of the team. It has to exist."""
-    environment: str
-    """Name of the environment. One called dev or ...-dev may do without TLS and OIDC."""
     host: str
     """DNS name of the hub, for instance notebooks.example.com; point it at the service proxy-public."""
-    pools: Mapping[str, NotebookPool]
-    """GPU nodes by a name of your choice."""
     images: Sequence[str]
     """Images to choose from, each with a tag or digest; the first is the default. They hold jupyterhub-singleuser of
     JupyterHub 5, and for `gpufleet.jobs.submit` gpufleet, OpenMPI and sshd."""
-    volume_claim: pulumi.Input[str]
-    """PersistentVolumeClaim (ReadWriteMany) of the shared files, at /mnt; home is /mnt/home/<user>."""
-    purpose: NotRequired[str]
-    """dev: for trying things out, whatever the environment is called. Default: none."""
-    users: NotRequired[Mapping[str, NotebookUser]]
-    """Users by name, with their uid and gid; others get no notebook. Default: everybody who may log in, as uid 1000."""
-    gid: NotRequired[int]
-    """Group of the team's own files, which all notebooks have too. Default: none."""
     admins: NotRequired[Sequence[str]]
     """Users who may see and end others' notebooks. Default: none."""
     oidc: NotRequired[NotebookOidc]
@@ -94,7 +83,7 @@ class NotebooksArgs(TypedDict):
     """Password of the dummy login, as a secret, one for everybody. Default: any."""
     tls: NotRequired[NotebookTls]
     """The certificate. Default, in dev only: none."""
-    service: NotRequired[str]
+    service: NotRequired[Service]
     """How the hub is reached: LoadBalancer, ClusterIP (`kubectl port-forward`, or an ingress of your own) or NodePort.
     Default LoadBalancer."""
     service_annotations: NotRequired[Mapping[str, str]]
@@ -105,49 +94,73 @@ class NotebooksArgs(TypedDict):
     """Hours after which it ends in any case. Default 0: none."""
     limits: NotRequired[NotebookLimits]
     """vCPUs and memory of a notebook."""
-    database: NotRequired[str]
+    database: NotRequired[Database]
     """volume: the hub's own file in 1 GiB of the cluster's default storage class; or memory, where there is no such
     class: after a restart of the hub users log in and start again. Default volume."""
     service_account: NotRequired[str]
     """Service account of notebooks. Default notebook."""
-    pull_secret: NotRequired[pulumi.Input[str]]
-    """Secret with the registry's login. Default: none."""
     proxy_token: NotRequired[pulumi.Input[str]]
     """64 hexadecimal digits, as a secret. Default: the chart makes one and keeps it."""
     cookie_secret: NotRequired[pulumi.Input[str]]
     """The same of the hub's cookies."""
-    jobs: NotRequired[Mapping[str, Any]]
-    """What `gpufleet.jobs.submit` need not be told: the stack's output `jobs`. Default: it does not work."""
     version: NotRequired[str]
     """Version of the chart. Default 4.4.0."""
     values: NotRequired[Mapping[str, Any]]
     """Further values of the chart, which win over those of here, mapping by mapping."""
+
+
+class NotebooksArgs(NotebooksConfig):
+    """The same for one team: its namespace, users, GPUs and files."""
+
+    namespace: str
+    """Namespace of the team. It has to exist."""
+    environment: str
+    """Name of the environment. One called dev or ...-dev may do without TLS and OIDC."""
+    pools: Mapping[str, NotebookPool]
+    """GPU nodes by a name of your choice."""
+    volume_claim: pulumi.Input[str]
+    """PersistentVolumeClaim (ReadWriteMany) of the shared files, at /mnt; home is /mnt/home/<user>."""
+    purpose: NotRequired[str]
+    """dev: for trying things out, whatever the environment is called. Default: none."""
+    users: NotRequired[Mapping[str, NotebookUser]]
+    """Users by name, with their uid and gid; others get no notebook. Default: everybody who may log in, as uid 1000."""
+    gid: NotRequired[int]
+    """Group of the team's own files, which all notebooks have too. Default: none."""
+    pull_secret: NotRequired[pulumi.Input[str]]
+    """Secret with the registry's login. Default: none."""
+    jobs: NotRequired[Mapping[str, Any]]
+    """What `gpufleet.jobs.submit` need not be told: the stack's output `jobs`. Default: it does not work."""
     labels: NotRequired[Mapping[str, str]]
     """Labels of the objects and of the pods."""
     object_labels: NotRequired[Mapping[str, str]]
     """More labels of the objects but not of pods, so that a change of them restarts nothing. Default: none."""
 
 
-class Notebooks(pulumi.ComponentResource):
+class Notebooks(Component):
     """JupyterHub in a team's namespace, a profile for each kind and number of GPUs, and what notebooks may do.
 
     A hub for each team: the pods of notebooks are in the namespace of their hub, and so under the team's Pod Security
     and network policies, without any right of the hub's elsewhere.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     address: pulumi.Output[str]
     """Where users go, for instance https://notebooks.example.com."""
 
-    def __init__(self, name: str, args: NotebooksArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, NotebooksArgs), *judge_notebooks(args)])
-        super().__init__("gpufleet-kubernetes:index:Notebooks", name, {}, opts)
+    def __init__(
+        self, name: str, args: NotebooksArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[NotebooksArgs]
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: NotebooksArgs) -> list[Finding]:
+        return judge_notebooks(args)
+
+    def create(self, name: str, args: NotebooksArgs) -> None:
         labels = {**args.get("labels", {}), **args.get("object_labels", {})}
-        child = pulumi.ResourceOptions(parent=self)
         objects = plan_rights(args) | ({"jobs": plan_jobs_told(args)} if "jobs" in args else {})
         made = [
-            kubernetes_object(f"{name}-{part}", labelled(document, labels), child) for part, document in objects.items()
+            kubernetes_object(f"{name}-{part}", labelled(document, labels), self.child())
+            for part, document in objects.items()
         ]
         release = chart_release(
             f"{name}-release",
@@ -155,12 +168,11 @@ class Notebooks(pulumi.ComponentResource):
             version=args.get("version", VERSION),
             namespace=args["namespace"],
             values=plan_values(_with_secrets(args)),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=made),
+            opts=self.child(depends_on=made),
             repository=CHARTS,
         )
         scheme = "https" if args.get("tls") else "http"
         self.address = after(pulumi.Output.from_input(f"{scheme}://{args['host']}"), release)
-        self.register_outputs({"address": self.address})
 
 
 def _with_secrets(args: NotebooksArgs) -> dict[str, Any]:

@@ -1,15 +1,15 @@
 """Queue: Kueue, so that jobs wait as a whole until all of their workers fit, each team within its quota of GPUs."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.release import chart_release
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.queue import judge_queue
 
 VERSION = "0.19.2"
@@ -40,8 +40,20 @@ class Flavor(TypedDict):
     Default: any."""
 
 
-class QueueArgs(TypedDict):
-    """The kinds of GPUs, and each team's share of them."""
+class QueueConfig(TypedDict):
+    """Which Kueue, and whether teams lend each other what they do not use."""
+
+    lend: NotRequired[bool]
+    """True: a team's jobs may start on quota that other teams leave idle, and keep it until they end: nothing is taken
+    from a running job. Default false."""
+    install: NotRequired[bool]
+    """False: Kueue is on the cluster already. Default true."""
+    version: NotRequired[str]
+    """Version of Kueue's chart. Default 0.19.2."""
+
+
+class QueueArgs(QueueConfig):
+    """The same, the kinds of GPUs, and each team's share of them."""
 
     flavors: Mapping[str, Flavor]
     """A short name of your choice to GPUs of one kind in one zone, for instance {h100: {gpu: H100, zone: use1-az1}}.
@@ -52,13 +64,6 @@ class QueueArgs(TypedDict):
     topology: NotRequired[bool]
     """True: jobs may ask to lie in one domain of the topology (zone, then node). For pools that do not shrink to 0:
     Kueue places on nodes that exist. Default false; flavors keep a job in one zone all the same."""
-    lend: NotRequired[bool]
-    """True: a team's jobs may start on quota that other teams leave idle, and keep it until they end: nothing is taken
-    from a running job. Default false."""
-    install: NotRequired[bool]
-    """False: Kueue is on the cluster already. Default true."""
-    version: NotRequired[str]
-    """Version of Kueue's chart. Default 0.19.2."""
     local: NotRequired[bool]
     """False: the queues in the namespaces are made apart, by `local_queue`, where the namespaces come after this. So a
     namespace goes first, with its jobs: a quota stays as long as a job holds some of it. Default true."""
@@ -142,21 +147,23 @@ def local_queue(
     return after(pulumi.Output.from_input(name), made)
 
 
-class Queue(pulumi.ComponentResource):
+class Queue(Component):
     """Kueue, a flavor for each kind of GPU and zone, and for each team a quota and a queue in its namespace.
 
     A job with the queue's name is made suspended and starts when all of it fits; jobs without a queue are not Kueue's.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     queue: pulumi.Output[str]
     """Name of the queue in every team's namespace, for jobs."""
 
-    def __init__(self, name: str, args: QueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, QueueArgs), *judge_queue(name, args)])
-        super().__init__("gpufleet-kubernetes:index:Queue", name, {}, opts)
-        self._labels = args.get("labels", {})
+    def __init__(self, name: str, args: QueueArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[QueueArgs]) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: QueueArgs) -> list[Finding]:
+        return judge_queue(name, args)
+
+    def create(self, name: str, args: QueueArgs) -> None:
         needed = self._installed(name, args)
         if args.get("topology", False):
             needed = [self._object(f"{name}-topology", plan_topology(name), needed)]
@@ -171,15 +178,14 @@ class Queue(pulumi.ComponentResource):
                 quota = self._object(f"{name}-queue-{namespace}", plan_local_queue(name, namespace), [quota])
             queues.append(quota)
         self.queue = after(pulumi.Output.from_input(name), *queues)
-        self.register_outputs({"queue": self.queue})
 
     def _installed(self, name: str, args: QueueArgs) -> Sequence[pulumi.Resource]:
         """Kueue itself: its definitions, and the webhook that every queue object goes through."""
         if not args.get("install", True):
             return []
-        child = pulumi.ResourceOptions(parent=self)
-        return [chart_release(f"{name}-release", CHART, args.get("version", VERSION), "kueue-system", {}, child)]
+        version = args.get("version", VERSION)
+        return [chart_release(f"{name}-release", CHART, version, "kueue-system", {}, self.child())]
 
     def _object(self, child: str, document: Mapping[str, Any], needed: Sequence[pulumi.Resource]) -> pulumi.Resource:
-        opts = pulumi.ResourceOptions(parent=self, depends_on=list(needed))
-        return kubernetes_object(child, labelled(document, self._labels), opts)
+        document = labelled(document, self.args.get("labels", {}))
+        return kubernetes_object(child, document, self.child(depends_on=list(needed)))

@@ -1,15 +1,18 @@
 """SharedVolume: a shared file system as a volume that every pod of a team mounts, wherever the files are."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
+from gpufleet.kubernetes.volume_source import VolumeSource
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.volume import judge_shared_volume
+
+Reclaim = Literal["Retain", "Delete"]
 
 _OPTIONS = {
     "efs": ("nfsvers=4.1", "hard", "noresvport", "tls"),
@@ -27,36 +30,26 @@ learn.microsoft.com/azure/storage/blobs/network-file-system-protocol-support-how
 """
 
 
-class VolumeSource(TypedDict, total=False):
-    """Where the files are: one of efs, nfs, azure_blob and azure_files."""
+class SharedVolumeConfig(TypedDict):
+    """How files are mounted, and what becomes of them."""
 
-    efs: pulumi.Input[str]
-    """Id of an EFS file system, fs-..."""
-    access_point: pulumi.Input[str]
-    """With efs: id of an access point, fsap-..., whose user and directory then hold for everybody."""
-    nfs: pulumi.Input[str]
-    """An NFS 4.1 server and the directory that it exports, for instance 10.0.0.5:/export/shared."""
-    azure_blob: pulumi.Input[str]
-    """A blob container with NFS 3.0, as <resource group>/<account>/<container>."""
-    azure_files: pulumi.Input[str]
-    """A premium file share with NFS 4.1, as <resource group>/<account>/<share>."""
-
-
-class SharedVolumeArgs(TypedDict):
-    """A shared file system, and the namespace that mounts it."""
-
-    namespace: str
-    """Namespace of the claim. It has to exist."""
-    source: VolumeSource
-    """Where the files are."""
     claim: NotRequired[str]
     """Name of the claim, which jobs mount. Default shared."""
     capacity: NotRequired[str]
     """What volume and claim say to be, in Kubernetes' quantities; none of these servers enforces it. Default 1Ti."""
     mount_options: NotRequired[Sequence[str]]
     """Mount options. Default for NFS 4.1: nfsvers=4.1, hard, and what EFS and Azure add to them."""
-    reclaim: NotRequired[str]
+    reclaim: NotRequired[Reclaim]
     """What becomes of the files when the claim is deleted: Retain or Delete. Default Retain."""
+
+
+class SharedVolumeArgs(SharedVolumeConfig):
+    """The same, where the files are, and the namespace that mounts them."""
+
+    namespace: str
+    """Namespace of the claim. It has to exist."""
+    source: VolumeSource
+    """Where the files are."""
     zone: NotRequired[str]
     """Zone id of files that can be mounted in one zone only; pods are then placed there. Default: any zone."""
     labels: NotRequired[Mapping[str, str]]
@@ -148,7 +141,7 @@ def _joined(files: pulumi.Input[str], point: pulumi.Input[str]) -> pulumi.Input[
     return pulumi.Output.concat(files, "::", point)
 
 
-class SharedVolume(pulumi.ComponentResource):
+class SharedVolume(Component):
     """A volume and its claim, ReadWriteMany, for files that outlive the cluster.
 
     Every file keeps the uid of the job that wrote it, but on an EFS access point, which has a user of its own. The
@@ -157,8 +150,6 @@ class SharedVolume(pulumi.ComponentResource):
     A claim is not deleted as long as a pod mounts it, nor its volume before it. So where one program makes the
     namespace too, name it as `deleted_with` of the options, and not under `depends_on`: the claim is made after it and
     goes with it and its jobs.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     claim: pulumi.Output[str]
@@ -166,26 +157,26 @@ class SharedVolume(pulumi.ComponentResource):
     volume: pulumi.Output[str]
     """Name of the volume."""
 
-    def __init__(self, name: str, args: SharedVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, SharedVolumeArgs), *judge_shared_volume(args)])
-        namespace = opts.deleted_with if opts else None
+    def __init__(
+        self, name: str, args: SharedVolumeArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[SharedVolumeArgs]
+    ) -> None:
+        self._namespace = opts.deleted_with if opts is not None else None
         if opts is not None:
             # Children inherit it, but a volume is in no namespace.
             opts = pulumi.ResourceOptions.merge(opts, None)
             opts.deleted_with = None
-        super().__init__("gpufleet-kubernetes:index:SharedVolume", name, {}, opts)
-        labels = args.get("labels", {})
-        volume = kubernetes_object(
-            f"{name}-volume", labelled(plan_volume(args), labels), pulumi.ResourceOptions(parent=self)
-        )
-        claim = kubernetes_object(
-            f"{name}-claim",
-            labelled(plan_claim(args), labels),
-            pulumi.ResourceOptions(
-                parent=self, depends_on=[volume, *([namespace] if namespace else [])], deleted_with=namespace
-            ),
-        )
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: SharedVolumeArgs) -> list[Finding]:
+        return judge_shared_volume(args)
+
+    def create(self, name: str, args: SharedVolumeArgs) -> None:
+        labels, namespace = args.get("labels", {}), self._namespace
+        volume = kubernetes_object(f"{name}-volume", labelled(plan_volume(args), labels), self.child())
+        needed = [volume] if namespace is None else [volume, namespace]
+        inside = self.child(depends_on=needed, deleted_with=namespace)
+        claim = kubernetes_object(f"{name}-claim", labelled(plan_claim(args), labels), inside)
         claim_name = args.get("claim", "shared")
         self.claim = after(pulumi.Output.from_input(claim_name), claim)
         self.volume = after(pulumi.Output.from_input(f"{args['namespace']}-{claim_name}"), volume)
-        self.register_outputs({"claim": self.claim, "volume": self.volume})

@@ -1,17 +1,19 @@
 """Team: a namespace in which a team trains, closed to others, with what its pods need to pull images."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 
+from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.registry_login import registry_login
 from gpufleet.kubernetes.user_lock import plan_user_lock
 from gpufleet.ordering import after
-from gpufleet.refusal import refuse_or_warn
-from gpufleet.rules import judge_arguments
+from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.team import judge_team
+
+PodSecurity = Literal["restricted", "baseline", "privileged"]
 
 METADATA_ADDRESS = "169.254.169.254/32"
 """Where AWS and Azure hand out a node's identity. Pod identities are elsewhere: 169.254.170.23 on EKS."""
@@ -26,11 +28,9 @@ class UserArgs(TypedDict):
     """Their own group."""
 
 
-class TeamArgs(TypedDict):
-    """A namespace, who works in it, and what its pods may do."""
+class TeamConfig(TypedDict):
+    """Who works in a namespace, and what its pods may do."""
 
-    namespace: str
-    """Name of the namespace."""
     groups: NotRequired[Sequence[str]]
     """Groups of users that may submit, watch and cancel jobs here, as the cluster's login names them. Default: none."""
     service_account: NotRequired[str]
@@ -42,7 +42,7 @@ class TeamArgs(TypedDict):
     """API key of NGC, as a secret: pods then pull from nvcr.io, beside what docker_config logs in to. Default: none."""
     pull_secret: NotRequired[str]
     """Name of the secret with that login. Default registry."""
-    pod_security: NotRequired[str]
+    pod_security: NotRequired[PodSecurity]
     """Level of Pod Security that is enforced: restricted, baseline or privileged. Default restricted, under which
     training with GPUs and EFA runs."""
     exception: NotRequired[str]
@@ -52,10 +52,17 @@ class TeamArgs(TypedDict):
     here mounts the shared files under other ids. Default: none; jobs run as uid 1000 of their image."""
     gid: NotRequired[int]
     """Group of the team's own files, which the jobs of its users have besides their own. Default: none."""
-    volume_claim: NotRequired[str]
-    """Claim of the shared files in this namespace, which goes with the users' ids only. Default shared."""
     least_id: NotRequired[int]
     """Least uid and gid of a person. Default 1000; older systems began at 500."""
+
+
+class TeamArgs(TeamConfig):
+    """The same, and which namespace it is."""
+
+    namespace: str
+    """Name of the namespace."""
+    volume_claim: NotRequired[str]
+    """Claim of the shared files in this namespace, which goes with the users' ids only. Default shared."""
     labels: NotRequired[Mapping[str, str]]
     """Labels of the objects, for instance owner, project, environment, expires-at."""
 
@@ -134,11 +141,9 @@ def plan_role_binding(args: TeamArgs) -> dict[str, Any] | None:
     }
 
 
-class Team(pulumi.ComponentResource):
+class Team(Component):
     """A team's namespace: Pod Security, network policies, a service account without rights, its registry's login, and
     the ids of its users as the only ones for the shared files.
-
-    Raises :class:`gpufleet.refusal.Refused` with every fault of ``args`` before anything is registered.
     """
 
     namespace: pulumi.Output[str]
@@ -148,16 +153,19 @@ class Team(pulumi.ComponentResource):
     pull_secret: pulumi.Output[str | None]
     """Name of the secret with the registry's login; None without one."""
 
-    def __init__(self, name: str, args: TeamArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        refuse_or_warn(name, [*judge_arguments(args, TeamArgs), *judge_team(args)])
-        super().__init__("gpufleet-kubernetes:index:Team", name, {}, opts)
+    def __init__(self, name: str, args: TeamArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[TeamArgs]) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    @staticmethod
+    def findings(name: str, args: TeamArgs) -> list[Finding]:
+        return judge_team(args)
+
+    def create(self, name: str, args: TeamArgs) -> None:
         labels = args.get("labels", {})
-        namespace = kubernetes_object(
-            f"{name}-namespace", labelled(plan_namespace(args), labels), pulumi.ResourceOptions(parent=self)
-        )
-        # With a namespace goes all that is in it.
-        inside = pulumi.ResourceOptions(parent=self, depends_on=[namespace], deleted_with=namespace)
+        namespace = kubernetes_object(f"{name}-namespace", labelled(plan_namespace(args), labels), self.child())
         self._namespace = namespace
+        # With a namespace goes all that is in it.
+        inside = self.child(depends_on=[namespace], deleted_with=namespace)
         account = kubernetes_object(f"{name}-service-account", labelled(plan_service_account(args), labels), inside)
         for policy, document in plan_network_policies(args).items():
             kubernetes_object(f"{name}-{policy}", labelled(document, labels), inside)
@@ -165,21 +173,13 @@ class Team(pulumi.ComponentResource):
             kubernetes_object(f"{name}-role-binding", labelled(binding, labels), inside)
         for part, document in plan_user_lock(args).items():
             # In no namespace, so that it does not go with this one.
-            opts = pulumi.ResourceOptions(parent=self, depends_on=[namespace])
-            kubernetes_object(f"{name}-{part}", labelled(document, labels), opts)
+            kubernetes_object(f"{name}-{part}", labelled(document, labels), self.child(depends_on=[namespace]))
         self.namespace = after(pulumi.Output.from_input(args["namespace"]), namespace)
         self.service_account = after(pulumi.Output.from_input(args.get("service_account", "trainer")), account)
         self.pull_secret = pulumi.Output.from_input(None)
         if _has_login(args):
             secret = kubernetes_object(f"{name}-pull-secret", labelled(_pull_secret(args), labels), inside)
             self.pull_secret = after(pulumi.Output.from_input(args.get("pull_secret", "registry")), secret)
-        self.register_outputs(
-            {
-                "namespace": self.namespace,
-                "service_account": self.service_account,
-                "pull_secret": self.pull_secret,
-            }
-        )
 
     @property
     def namespace_object(self) -> pulumi.Resource:

@@ -47,6 +47,15 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
         "queue:Queue",
         "shared_volume:SharedVolume",
         "team:Team",
+        "gpufleet.platform.training_platform:TrainingPlatform",
     ),
 }
-"""Cloud -> module:class of every component of its package. The token of each is gpufleet-<cloud>:index:<class>."""
+"""Cloud -> module:class of every component of its package: a module of the cloud's, or a full name.
+
+The token of each is gpufleet-<cloud>:index:<class>.
+"""
+
+
+def full_name(cloud: str, module: str) -> str:
+    """The full name of a module of COMPONENTS."""
+    return module if "." in module else f"gpufleet.{cloud}.{module}"

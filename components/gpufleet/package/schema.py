@@ -1,10 +1,8 @@
 """The schemas of our packages: what Pulumi's SDK infers from components, made fit to read and to compare."""
 
-import ast
 import inspect
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,15 +12,6 @@ _ABOUT = {"aws": "AWS", "azure": "Azure", "kubernetes": "Kubernetes"}
 def written(schema: str) -> str:
     """A schema as its committed file has it."""
     return json.dumps(json.loads(schema), indent=2, sort_keys=True) + "\n"
-
-
-def extended(declared: type) -> Iterator[type]:
-    """A TypedDict and those that it extends, nearest first: at run time it does not say which, its source does."""
-    yield declared
-    written = ast.parse(inspect.getsource(declared)).body[0]
-    for base in written.bases if isinstance(written, ast.ClassDef) else ():
-        if isinstance(base, ast.Name) and base.id != "TypedDict":
-            yield from extended(getattr(sys.modules[declared.__module__], base.id))
 
 
 def described(schema: dict[str, Any], cloud: str) -> dict[str, Any]:

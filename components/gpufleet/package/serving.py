@@ -1,24 +1,26 @@
 """The program that the engine starts for a package: it constructs our components, and says refusals in lines."""
 
 import importlib
-import inspect
 import json
 import sys
-from collections.abc import Mapping
+import typing
 from importlib.metadata import version
 from typing import Any
 
 import pulumi
 from pulumi.errors import InputPropertiesError, RunError
+from pulumi.provider.experimental import component as component_host
+from pulumi.provider.experimental.analyzer import Analyzer, PropertyDefinition
 from pulumi.provider.experimental.component import ComponentProvider
 from pulumi.provider.provider import ConstructResult
 from pulumi.provider.server import ComponentInitError, main
 
 from gpufleet.errors import UserError
-from gpufleet.package.components import COMPONENTS
+from gpufleet.package.components import COMPONENTS, full_name
 from gpufleet.package.inputs import misshapen, off_the_wire, spelling
-from gpufleet.package.schema import described, extended
-from gpufleet.refusal import spelt
+from gpufleet.package.schema import described
+from gpufleet.typed_dicts import texts_of
+from gpufleet.validation import argument_spelling
 
 
 def serve(cloud: str) -> None:
@@ -26,25 +28,29 @@ def serve(cloud: str) -> None:
     main(Package(cloud), sys.argv[1:])
 
 
+class TypedDictAnalyzer(Analyzer):
+    """Pulumi's analyzer, which knows neither a closed list of words nor the texts of inherited arguments."""
+
+    def analyze_property(self, arg: Any, typ: type, name: str, **more: Any) -> PropertyDefinition:  # noqa: ANN401
+        """A closed list of words is text."""
+        return super().analyze_property(str if typing.get_origin(arg) is typing.Literal else arg, typ, name, **more)
+
+    def get_docstring(self, typ: type, name: str) -> str | None:
+        return texts_of(typ).get(name) if typing.is_typeddict(typ) else super().get_docstring(typ, name)
+
+
+# The host makes its analyzer by this name, and has no other way to give it one.
+component_host.Analyzer = TypedDictAnalyzer  # type: ignore[attr-defined]
+
+
 class Package(ComponentProvider):
     """The package of one cloud, at the version of gpufleet itself."""
 
     def __init__(self, cloud: str) -> None:
         found = [entry.split(":") for entry in COMPONENTS[cloud]]
-        components = [getattr(importlib.import_module(f"gpufleet.{cloud}.{module}"), kind) for module, kind in found]
+        components = [getattr(importlib.import_module(full_name(cloud, module)), kind) for module, kind in found]
         super().__init__(components, f"gpufleet-{cloud}", version=version("gpufleet"))
-        schema = json.loads(self.schema or "{}")
-        for kind in self._components:
-            self._describe_inherited(kind, schema["resources"][f"{self._name}:index:{kind}"]["inputProperties"])
-        self.schema = json.dumps(described(schema, cloud))
-
-    def _describe_inherited(self, kind: str, inputs: Mapping[str, dict[str, Any]]) -> None:
-        """Describe the arguments that stand in a TypedDict which the component's own extends: Pulumi's SDK does not."""
-        declared = inspect.get_annotations(self._components[kind].__init__)["args"]
-        for theirs, ours in self._component_defs[kind].inputs_mapping.items():
-            texts = (self.analyzer.get_docstring(each, ours) for each in extended(declared))
-            if text := next(filter(None, texts), None):
-                inputs[theirs].setdefault("description", text)
+        self.schema = json.dumps(described(json.loads(self.schema or "{}"), cloud))
 
     def construct(
         self,
@@ -64,7 +70,7 @@ class Package(ComponentProvider):
         if refused:
             raise _explained(*(finding.line(name) for finding in refused))
         try:
-            with spelt(spelling(definition, self._component_defs, self._type_defs)):
+            with argument_spelling(spelling(definition, self._component_defs, self._type_defs)):
                 return super().construct(name, resource_type, written, options)
         except ComponentInitError as error:
             # What a component refuses is a RunError too, with a line for each fault.

@@ -1,13 +1,12 @@
 """Rules on the arguments themselves: names and kinds, from the TypedDict that declares them."""
 
 import collections.abc
-import inspect
-import typing
 from collections.abc import Callable, Mapping, Sequence
 
 from gpufleet.rules.read import is_texts, is_whole
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.wording import listed, nearest
+from gpufleet.typed_dicts import Shape, fields_of, is_record
 
 
 @rule("any-argument-known", Severity.ERROR)
@@ -47,31 +46,30 @@ def argument_kind(*, name: str, value: object, kind: type | None) -> Outcome:
 def judge_arguments(args: Mapping[str, object], declared: type) -> list[Finding]:
     """Unknown, missing and wrongly typed arguments. `declared` is the component's TypedDict of arguments.
 
-    Only fields of plain kinds are judged by kind; a field that takes an Input takes anything.
+    Fields of plain kinds are judged by kind; one that takes an Input takes anything.
     """
-    # Not typing.get_type_hints: it evaluates what pulumi.Input hides behind forward references, and fails.
-    fields = {name: _kind(hint) for name, hint in inspect.get_annotations(declared).items()}
-    required: frozenset[str] = getattr(declared, "__required_keys__", frozenset())
+    fields = fields_of(declared)
     findings = [argument_known(name=str(name), value=value, known=tuple(fields)) for name, value in args.items()]
-    for name, kind in fields.items():
+    for name, field in fields.items():
+        kind = None if field.shape.is_input else _kind(field.shape)
         given = args.get(name) is not None
-        if name in required:
+        if field.required:
             findings.append(argument_given(name=name, given=given, says=_KINDS[kind][0] if kind else "a value"))
         if given:
             findings.append(argument_kind(name=name, value=args[name], kind=kind))
     return findings
 
 
-def _kind(hint: object) -> type | None:
-    """The kind in `_KINDS` that an annotation asks for, or None when it takes more than plain values."""
-    if typing.get_origin(hint) in (typing.NotRequired, typing.Required):
-        return _kind(typing.get_args(hint)[0])
-    bare = typing.get_origin(hint) or hint
-    if bare is collections.abc.Sequence or bare is list:
-        return list if typing.get_args(hint) == (str,) else None
-    if bare is collections.abc.Mapping or bare is dict:
-        return dict if typing.get_args(hint) == (str, str) else None
-    return bare if isinstance(bare, type) and bare in _KINDS else None
+def _kind(shape: Shape) -> type | None:
+    """The kind in `_KINDS` that a shape asks for, or None when it takes more than plain values."""
+    if is_record(shape):
+        return collections.abc.Mapping
+    if shape.kind not in (list, dict):
+        return shape.kind
+    text = shape.item is not None and shape.item.kind is str and not shape.item.is_input
+    if shape.kind is list:
+        return list if text else collections.abc.Sequence
+    return dict if text else collections.abc.Mapping
 
 
 def _is_text_mapping(value: object) -> bool:

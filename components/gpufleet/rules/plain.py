@@ -16,7 +16,7 @@ def legal_word(*, argument: str, word: str, legal: Sequence[str]) -> Outcome:
 
 
 @rule("any-argument-least", Severity.ERROR)
-def at_least(*, argument: str, value: int, least: int) -> Outcome:
+def at_least(*, argument: str, value: float, least: int) -> Outcome:
     """A number of things is not below the least that makes sense.
 
     Source: EKS wants minSize and desiredSize of at least 0 and maxSize of at least 1, ECR lifecycle counts of at

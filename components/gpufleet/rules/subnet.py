@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Network
 
-from gpufleet.rules.read import mapping, texts
+from gpufleet.catalog import aws
+from gpufleet.rules.read import mapping, text, texts
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 from gpufleet.rules.wording import listed
 
@@ -95,6 +96,11 @@ def _not_known(cidrs: Sequence[str], nodes: int) -> Outcome:
 
 
 def judge_subnets(args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on the subnets of a component. Reads zones (zone ids) and subnet_ids (zone id to subnet)."""
+    """Every finding on the subnets of a component. Reads region, zones (zone ids) and subnet_ids (zone id to subnet).
+
+    A zone that its region does not have is for `judge_zones`.
+    """
     known = tuple(mapping(args, "subnet_ids"))
-    return [subnet_for_zone(zone=zone, zones_with_subnet=known) for zone in texts(args, "zones")]
+    zones = aws().regions.get(text(args, "region"), {})
+    judged = [zone for zone in texts(args, "zones") if not zones or zone in zones or zone in known]
+    return [subnet_for_zone(zone=zone, zones_with_subnet=known) for zone in judged]

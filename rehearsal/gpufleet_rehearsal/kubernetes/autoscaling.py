@@ -86,6 +86,8 @@ def scaling(pools: Sequence[Group], release: Mapping[str, Json] | None, scale: f
             "max": group.max,
             "labels": dict(group.labels),
             "taints": [dict(taint) for taint in group.taints],
+            "tags": dict(group.tags),
+            "scaling_tags": dict(group.scaling_tags),
         }
         for group in pools
         if group.zones and (release is not None or group.scales_itself)

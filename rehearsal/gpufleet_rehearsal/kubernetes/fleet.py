@@ -78,4 +78,5 @@ def _grow(table: NodeTable, group: Group, have: int) -> None:
 
 
 def _shape(group: object) -> object:
-    return {**group, "desired": 0, "min": 0, "max": 0} if isinstance(group, Mapping) else None
+    apart = dict.fromkeys(("desired", "min", "max", "tags", "scaling_tags"))
+    return {**group, **apart} if isinstance(group, Mapping) else None

@@ -14,8 +14,8 @@ _TYPE = re.compile(r"kubernetes:(?P<group>[^:/]+)/(?P<version>v\d+(?:(?:alpha|be
 _COMPONENTS = re.compile(r"kubernetes:(yaml|kustomize|helm\.sh|helm)[:/]")
 ONE_BY_ONE = (
     "a rehearsal has no components of the kubernetes provider, which show no children in a first preview anyway; "
-    "parse the manifest and register each object by itself, as pulumi.CustomResource or gpufleet.kubernetes does, and "
-    "a chart as helm.v3.Release"
+    "parse the manifest and register each object by itself, by its class of pulumi_kubernetes (or "
+    "apiextensions.CustomResource for a kind that it does not know), and a chart as helm.v3.Release"
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from gpufleet_rehearsal.cloud.resource import Resource
@@ -11,10 +11,11 @@ from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.table.paths import Json
 from gpufleet_rehearsal.table.zone_names import zone_id
 
-NODE_GROUP, SUBNET, TEMPLATE = (
+NODE_GROUP, SUBNET, TEMPLATE, SCALING_TAG = (
     "aws:eks/nodeGroup:NodeGroup",
     "aws:ec2/subnet:Subnet",
     "aws:ec2/launchTemplate:LaunchTemplate",
+    "aws:autoscaling/tag:Tag",
 )
 AGENT_POOL, AKS = "azure-native:containerservice:AgentPool", "azure-native:containerservice:ManagedCluster"
 _EFFECTS = {"NoSchedule": "NO_SCHEDULE", "NoExecute": "NO_EXECUTE", "PreferNoSchedule": "PREFER_NO_SCHEDULE"}
@@ -30,6 +31,7 @@ class Group:
     """What one GPU node group asks for. zones: ids; taints: as EKS has them; network: plain or efa.
 
     min, max: between which an autoscaler may move the number. scales_itself: whether the cloud brings that along.
+    tags, scaling_tags: those of the node group and of its Auto Scaling group, from which an autoscaler learns too.
     """
 
     pool: str
@@ -42,6 +44,8 @@ class Group:
     taints: tuple[Mapping[str, str], ...]
     network: str
     scales_itself: bool = False
+    tags: Mapping[str, str] = field(default_factory=dict)
+    scaling_tags: Mapping[str, str] = field(default_factory=dict)
 
 
 def groups(store: Store) -> list[Group]:
@@ -77,9 +81,27 @@ def _of_eks(store: Store) -> list[Group]:
                     {key: str(word) for key, word in _mapping(taint).items()} for taint in _list(view.get("taints"))
                 ),
                 network="efa" if template and _has_efa(template) else "plain",
+                tags={key: str(value) for key, value in _mapping(view.get("tags")).items()},
+                scaling_tags=_scaling_tags(store, view),
             )
         )
     return found
+
+
+def _scaling_tags(store: Store, group: Mapping[str, Json]) -> Mapping[str, str]:
+    """The tags that a program gives the Auto Scaling groups of a node group."""
+    made = [
+        _mapping(each)
+        for part in _list(group.get("resources"))
+        for each in _list(_mapping(part).get("autoscalingGroups"))
+    ]
+    names = {each.get("name") for each in made}
+    tags = [
+        _mapping(tag.view.get("tag"))
+        for tag in store.resources(SCALING_TAG)
+        if tag.view.get("autoscalingGroupName") in names
+    ]
+    return {str(tag["key"]): str(tag["value"]) for tag in tags}
 
 
 def _of_aks(store: Store) -> list[Group]:

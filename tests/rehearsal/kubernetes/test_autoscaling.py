@@ -31,6 +31,24 @@ def test_pools_grow_in_their_first_zone_in_the_rehearsals_time():
     assert scaling([GROUP], release("10m"), 0).idle_seconds == SHORTEST
 
 
+def test_all_that_a_real_one_would_learn_of_an_empty_group_is_told():
+    taint = {"key": "team", "effect": "NO_SCHEDULE"}
+    known = replace(GROUP, taints=(taint,), tags={"Name": "trainers"}, scaling_tags={"a": "tag"})
+    (row,) = scaling([known], release("10m"), 0.01).pools
+    assert row == {
+        "pool": "trainers",
+        "type": "g5.8xlarge",
+        "zone": "use1-az2",
+        "network": "efa",
+        "min": 0,
+        "max": 4,
+        "labels": {"a": "b"},
+        "taints": [taint],
+        "tags": {"Name": "trainers"},
+        "scaling_tags": {"a": "tag"},
+    }
+
+
 def test_without_the_chart_nothing_is_looked_after():
     assert scaling([GROUP], None, 0.01).pools == []
 

@@ -4,7 +4,7 @@ import pytest
 
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.fleet import follow
-from gpufleet_rehearsal.kubernetes.node_groups import AGENT_POOL, AKS, NODE_GROUP, SUBNET, TEMPLATE, groups
+from gpufleet_rehearsal.kubernetes.node_groups import AGENT_POOL, AKS, NODE_GROUP, SCALING_TAG, SUBNET, TEMPLATE, groups
 
 LABELS = {"gpufleet.dev/pool": "trainers"}
 TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
@@ -64,6 +64,20 @@ def test_group_as_it_is_read(cloud):
     assert (group.labels, group.taints, group.network) == (LABELS, (TAINT,), "efa")
 
 
+def test_tags_of_the_group_and_of_its_auto_scaling_group(cloud):
+    def tag(id_, group, key):
+        cloud.add(
+            type_=SCALING_TAG, id_=id_, urn="u", name=id_, outputs={}, at=0.0, ready_at=0.0,
+            inputs={"autoscalingGroupName": group, "tag": {"key": key, "value": "v", "propagateAtLaunch": False}},
+        )  # fmt: skip
+
+    tag("one", "eks-trainers", "ours")
+    tag("two", "eks-others", "theirs")
+    cloud.group(tags={"Name": "trainers"}, resources=[{"autoscalingGroups": [{"name": "eks-trainers"}]}])
+    (group,) = groups(cloud)
+    assert (group.tags, group.scaling_tags) == ({"Name": "trainers"}, {"ours": "v"})
+
+
 def test_type_of_the_launch_template(cloud):
     cloud.add(
         type_=TEMPLATE, id_="lt-type", urn="u", name="lt", inputs={"instanceType": "g5.8xlarge"}, outputs={}, at=0.0,
@@ -89,8 +103,11 @@ def test_one_node_for_each_desired_one(cloud, tmp_path):
     follow(cloud, tmp_path, table)
     assert len(table.made) == 1
 
-    # Other labels are other nodes.
+    # Other labels are other nodes, other tags are not.
     kept = set(table.made)
+    group = cloud.change(group, inputs={**group.inputs, "tags": {"a": "b"}})
+    follow(cloud, tmp_path, table)
+    assert set(table.made) == kept
     group = cloud.change(group, inputs={**group.inputs, "labels": {"a": "b"}})
     follow(cloud, tmp_path, table)
     assert [node[3] for node in table.made.values()] == [{"a": "b"}]

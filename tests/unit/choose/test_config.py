@@ -1,4 +1,4 @@
-"""An option as configuration: what the rules and the stack's own settings say of it."""
+"""An option as configuration: what the rules and the reader of a stack's configuration say of it."""
 
 import json
 from dataclasses import replace
@@ -8,8 +8,8 @@ import yaml
 
 from gpufleet.choose.config import as_yaml, config_of, findings_on, stack_of
 from gpufleet.choose.servers import OwnServers
+from gpufleet.config.reader import read_config
 from gpufleet.errors import UserError
-from settings import given, read
 
 LAB = OwnServers("lab", "V100", 4, 32, count=2, usd_per_hour=0.9, nodes=("gpu-1", "gpu-2"))
 DESK = OwnServers("Ben's desk", "TITAN V", 2, 12, place="office 3")
@@ -23,14 +23,14 @@ JOINED = {
 
 
 def as_read(option, stack, servers, rest):
-    """The settings that a stack reads of what is printed, once it says the rest; and the comments."""
+    """The configuration that a stack reads of what is printed, once it says the rest; and the comments."""
     text = as_yaml(option, config_of(option, stack, False, servers), "agreed", stack, servers)
     config = yaml.safe_load(text)["config"]
     if stack == "hybrid":
         config["gpufleet:own_servers"] |= JOINED
     values = rest | config
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in values.items()}
-    return read(texts, "lab"), [line for line in text.splitlines() if line.startswith("#")]
+    return read_config(texts, "lab"), [line for line in text.splitlines() if line.startswith("#")]
 
 
 def named(options, name):
@@ -120,9 +120,9 @@ def test_the_stack_reads_the_configuration_of_every_option(chosen, stack, gpus):
     for option in options:
         config = rest | yaml.safe_load(as_yaml(option, config_of(option, stack, spot=False), "agreed"))["config"]
         texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
-        settings = read(texts, "dev")
-        pools = settings.batch.pools if stack == "azure-batch" else settings.pools
-        assert (pools["trainers"].types, pools["trainers"].max) == ([option.type], option.nodes)
+        read = read_config(texts, "dev")
+        pools = read["batch"]["pools"] if stack == "azure-batch" else read["pools"]
+        assert (pools["trainers"]["types"], pools["trainers"]["max"]) == ([option.type], option.nodes)
 
 
 def test_infiniband_and_zones_that_azure_chooses(chosen):
@@ -141,8 +141,7 @@ def test_the_stack_reads_what_is_printed(chosen, stack):
     config = yaml.safe_load(text)["config"]
     rest = {"gpufleet:owner": "team", "gpufleet:project": "x", "gpufleet:network": {"zones": ["use1-az1"]}}
     values = {key: value if isinstance(value, str) else json.dumps(value) for key, value in (rest | config).items()}
-    settings = read(values, "dev")
-    assert settings.pools["trainers"].max == 2
+    assert read_config(values, "dev")["pools"]["trainers"]["max"] == 2
     assert text.startswith("# confirmed\n")
 
 
@@ -166,11 +165,12 @@ def test_stack_of_another_cloud_and_of_own_servers(chosen):
 def test_own_servers_are_a_pool_of_an_onprem_environment(chosen):
     (option,) = [each for each in chosen(servers=[LAB, DESK], clouds=("own",)) if each.type == "lab"]
     stack = stack_of(option, None)
-    settings, comments = as_read(option, stack, [LAB, DESK], CLUSTER)
-    (pool,) = settings.pools.values()
-    assert (settings.cloud, [*settings.pools], pool.gpu, pool.gpus) == ("onprem", ["lab"], "V100", 4)
-    assert (pool.nodes, pool.place) == (["gpu-1", "gpu-2"], None)
-    assert settings.usd_per_gpu_hour == {"lab": 0.225}
+    read, comments = as_read(option, stack, [LAB, DESK], CLUSTER)
+    assert (read["cloud"], read["pools"]) == (
+        "onprem",
+        {"lab": {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1", "gpu-2"]}},
+    )
+    assert read["usd_per_gpu_hour"] == {"lab": 0.225}
     assert comments[2:] == [
         "# The run takes 2 of them: gpufleet jobs submit --workers 2",
         "# The environment needs gpufleet:kubeconfig and gpufleet:nfs too: docs/onprem.md.",
@@ -180,21 +180,21 @@ def test_own_servers_are_a_pool_of_an_onprem_environment(chosen):
 
 def test_names_that_no_pool_may_have_are_made_legal_and_nodes_to_be_replaced_are_said(chosen):
     (option,) = chosen(gpus=2, servers=[DESK], clouds=("own",))
-    settings, comments = as_read(option, "onprem", [DESK], CLUSTER)
-    assert given(settings.pools["ben-s-desk"]) == {
+    read, comments = as_read(option, "onprem", [DESK], CLUSTER)
+    assert read["pools"]["ben-s-desk"] == {
         "gpu": "TITAN-V", "gpus": 2, "nodes": ["ben-s-desk-1"], "place": "office-3"
     }  # fmt: skip
     assert comments[2] == "# Replace the names of nodes of ben-s-desk by what `kubectl get nodes` prints."
-    assert settings.usd_per_gpu_hour == {}
+    assert "usd_per_gpu_hour" not in read
     assert findings_on(option, config_of(option, "onprem", False, [DESK])) == []
 
 
 def test_hybrid_has_the_rented_pool_and_all_own_servers(chosen):
     option = named(chosen(gpus=16, regions=("us-east-1",), servers=[LAB, DESK]), "p5.48xlarge")
     network = {"gpufleet:network": {"zones": ["use1-az1", "use1-az2"]}}
-    settings, comments = as_read(option, "hybrid", [LAB, DESK], REST | network)
-    assert (settings.cloud, settings.region, [*settings.pools]) == ("aws", "us-east-1", ["trainers"])
-    assert {name: pool.nodes for name, pool in settings.own_servers.pools.items()} == {
+    read, comments = as_read(option, "hybrid", [LAB, DESK], REST | network)
+    assert (read["cloud"], read["region"], [*read["pools"]]) == ("aws", "us-east-1", ["trainers"])
+    assert {name: pool["nodes"] for name, pool in read["own_servers"]["pools"].items()} == {
         "lab": ["gpu-1", "gpu-2"],
         "ben-s-desk": ["ben-s-desk-1"],
     }
@@ -206,8 +206,8 @@ def test_hybrid_has_the_rented_pool_and_all_own_servers(chosen):
 def test_own_servers_alone_are_a_pool_of_a_hybrid_environment(chosen):
     (option,) = chosen(servers=[LAB], clouds=("own",))
     network = {"aws:region": "us-east-1", "gpufleet:network": {"zones": ["use1-az1", "use1-az2"]}}
-    settings, _ = as_read(option, "hybrid", [LAB, DESK], REST | network)
-    assert ([*settings.own_servers.pools], settings.pools) == (["lab"], {})
+    read, _ = as_read(option, "hybrid", [LAB, DESK], REST | network)
+    assert ([*read["own_servers"]["pools"]], read["pools"]) == (["lab"], {})
 
 
 def test_a_group_that_is_called_like_the_rented_pool_is_said(chosen):

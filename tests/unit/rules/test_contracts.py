@@ -16,15 +16,16 @@ from certificates import certificate
 from corpus import mistakes
 
 import gpufleet.rules
+from gpufleet.pool import Pool
 from gpufleet.rules import (
     Severity,
     all_rules,
+    judge_arguments,
     judge_batch_environment,
     judge_batch_queue,
     judge_cluster,
     judge_network,
     judge_outputs_bucket,
-    judge_pool,
     judge_registry,
     judge_shared_files,
     judge_training_job,
@@ -43,20 +44,20 @@ from gpufleet.rules.aws.node_image import judge_node_image
 from gpufleet.rules.aws.own_servers import judge_own_servers
 from gpufleet.rules.aws.registry_host import judge_registry_host
 from gpufleet.rules.aws.remote_networks import judge_joined_cluster
-from gpufleet.rules.aws.service_range import judge_services
+from gpufleet.rules.aws.service_range import judge_services, judge_services_apart
 from gpufleet.rules.aws.site_link import judge_site_link
 from gpufleet.rules.aws.system_nodes import judge_system_nodes
 from gpufleet.rules.aws.training_job import judge_command
 from gpufleet.rules.azure.addresses import judge_azure_addresses
 from gpufleet.rules.azure.batch_account import judge_azure_batch_account
 from gpufleet.rules.azure.batch_autoscale import judge_autoscale
-from gpufleet.rules.azure.batch_pool import judge_azure_batch_pool
+from gpufleet.rules.azure.batch_pool import judge_batch_pool
 from gpufleet.rules.azure.budget import judge_azure_budget
 from gpufleet.rules.azure.cluster import judge_azure_cluster
 from gpufleet.rules.azure.files import judge_azure_files
 from gpufleet.rules.azure.network import judge_azure_network
 from gpufleet.rules.azure.nfs_share import judge_nfs_share
-from gpufleet.rules.azure.node_pool import judge_azure_pool
+from gpufleet.rules.azure.node_pool import judge_agent_pool
 from gpufleet.rules.azure.place import judge_azure_environment, judge_azure_place
 from gpufleet.rules.azure.registry import judge_azure_registry
 from gpufleet.rules.azure.site_link import judge_azure_site_link
@@ -77,6 +78,7 @@ from gpufleet.rules.kubernetes.team import judge_team
 from gpufleet.rules.kubernetes.teams import judge_teams, judge_users_of_files
 from gpufleet.rules.kubernetes.volume import judge_shared_volume
 from gpufleet.rules.pool_hours import judge_schedule
+from gpufleet.rules.pool_intent import judge_intent
 from gpufleet.rules.rule import failed, passed, unverified
 from gpufleet.rules.subnet import judge_addresses, judge_subnets
 
@@ -220,7 +222,8 @@ DX = {"direct_connect_gateway_id": "1b4d5f7a-0c3e-4c8a-9f27-5ad0b1c2d3e4", "anno
 SYNC = {"to": "efs", "agent_arns": ["agent-1"], "limit_mbit": 100, "back_from": "/out", "nfs_path": "/in"}
 AZURE_LOGIN = {"hub": {"username_secret": "https://...", "password_secret": "https://..."}}
 CONSTRUCTED = [
-    (judge_pool, POOL, REGION),
+    (judge_arguments, POOL, Pool),
+    (judge_intent, POOL, REGION),
     (judge_schedule, {**POOL, "schedule": [{"at": "20:00", "max": 0}]}),
     (judge_network, NETWORK),
     (judge_address_plan, NETWORK, "10.0.0.0/16", 3),
@@ -256,7 +259,7 @@ CONSTRUCTED = [
     (judge_autoscale, {"min": 0, "max": 10, "spot": True, "idle_minutes": 15, "task_nodes": 4}),
     (judge_azure_batch_account, {"region": "eastus", "account_name": "fleet01", "storage_account_id": "s"}),
     (
-        judge_azure_batch_pool,
+        judge_batch_pool,
         {"types": ["Standard_NC4as_T4_v3"], "max": 10, "mounts": [MOUNT], "container_images": ["r/llm:1"]},
         "eastus",
     ),
@@ -281,12 +284,12 @@ CONSTRUCTED = [
     (judge_azure_budget, {"scope": "/subscriptions/...", "emails": ["ml@example.com"], "usd_per_month": 10}),
     (judge_azure_network, {"vnet_id": "/subscriptions/...", "subnet_ids": {"nodes": "/subscriptions/..."}}),
     (judge_azure_cluster, AKS),
-    (judge_azure_pool, {**AGENT_POOL, "capacity": "spot", "spot_max_price": 1.5}, "eastus"),
+    (judge_agent_pool, {**AGENT_POOL, "capacity": "spot", "spot_max_price": 1.5}, "eastus"),
     (judge_nfs_share, {"client_subnet_ids": {"nodes": "subnet-1"}}),
     (judge_azure_stack, True, ["a"], ["b"]),
     (judge_job_containers, ["scripts", "result"], True),
     (judge_azure_addresses, "10.60.0.0/16", {"nodes": 5, "batch": 10}, {}),
-    (judge_stack_mounts, [{"kind": "files", "path": "logs"}], ["result"], ["logs"], True),
+    (judge_stack_mounts, ["logs"], ["result", "logs"]),
     (judge_autoscaler_identity, {"region": REGION}),
     (judge_autoscaler, {"region": REGION, "version": "9.52.1"}),
     (judge_device_plugin, {"image": "registry.example.com/plugin"}),
@@ -296,7 +299,8 @@ CONSTRUCTED = [
     (judge_mpi_operator, {"manifest": "mpi-operator.yaml"}, ["v0.7.0"]),
     (judge_mpi_operator, {"flavour": "trainer"}, []),
     (judge_mpi_job, "llm", JOB),
-    (judge_services, {"service_cidr": "10.200.0.0/16", "vpc_cidr": "10.0.0.0/16"}),
+    (judge_services, {"service_cidr": "10.200.0.0/16"}),
+    (judge_services_apart, "10.200.0.0/16", "10.0.0.0/16"),
     (judge_joined_cluster, {"remote_networks": OWN}),
     (
         judge_hybrid_nodes,
@@ -333,8 +337,10 @@ def called_by_constructors() -> frozenset[str]:
 def test_every_door_of_constructors_is_one(judge):
     """A component or a stack calls it, not only this test."""
     root = Path(__file__).parents[3]
-    packages = [root / "components/gpufleet" / cloud for cloud in ("aws", "azure", "kubernetes")]
+    ours = root / "components/gpufleet"
+    packages = [ours / name for name in ("aws", "azure", "kubernetes", "platform", "config", "checks")]
     sources = [path for folder in (*packages, root / "stacks") for path in folder.glob("*.py")]
+    sources.append(ours / "component.py")
     assert any(f"{judge.__name__}(" in source.read_text() for source in sources)
 
 

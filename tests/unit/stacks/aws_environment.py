@@ -1,11 +1,6 @@
-"""The stack of an AWS environment `dev` as a program, and what it registers."""
+"""The program of an AWS environment `dev`."""
 
-import json
-
-from recorder import construct
-
-from on_aws import build
-from settings import read
+from stack_programs import Program
 
 POOL = {"types": ["p5.48xlarge"], "max": 12, "zones": ["use1-az3"], "network": "efa", "placement": "create"}
 CONFIG = {
@@ -17,14 +12,4 @@ CONFIG = {
     "gpufleet:pools": {"trainers": POOL},
     "gpufleet:registry": {"repositories": ["training"]},
 }
-
-
-def program(**changes):
-    """The stack `dev` as a program, with these keys of the configuration changed."""
-    config = CONFIG | {f"gpufleet:{key}": value for key, value in changes.items()}
-    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
-    return lambda: build("dev", read(texts, "dev"))
-
-
-def recording(**changes):
-    return construct(program(**changes), preview=False)
+program = Program("dev", CONFIG)

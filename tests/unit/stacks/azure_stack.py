@@ -1,12 +1,9 @@
-"""The stack of an Azure environment `dev` as a program, and what it registers."""
+"""The program of an Azure environment `dev`."""
 
 import json
 from base64 import b64encode
 
-from recorder import construct
-
-from on_azure import build
-from settings import read
+from stack_programs import Program
 
 POOL = {"types": ["Standard_NC4as_T4_v3"], "max": 2, "zones": ["1"]}
 BATCH_POOL = {"types": ["Standard_NC4as_T4_v3"], "max": 10, "capacity": "spot", "task_nodes": 2}
@@ -49,18 +46,4 @@ ANSWERS = {
     },
     "azure-native:storage:listStorageAccountKeys": {"keys": [{"keyName": "key1", "value": "a-key"}]},
 }
-
-
-def program(provider=None, /, **changes):
-    """The stack `dev` as a program, with these keys of the configuration changed; None takes one away.
-
-    provider: keys of the provider's namespace that are changed.
-    """
-    config = CONFIG | (provider or {}) | {f"gpufleet:{key}": value for key, value in changes.items()}
-    given = {key: value for key, value in config.items() if value is not None}
-    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in given.items()}
-    return lambda: build("dev", read(texts, "dev"))
-
-
-def recording(**changes):
-    return construct(program(**changes), False, COMPUTED, ANSWERS)
+program = Program("dev", CONFIG, COMPUTED, ANSWERS)

@@ -2,15 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
-from recorder import construct, refusal
 
-from aws_mirror import PROJECT
-from on_aws_batch import build
-from settings import read
+from stack_programs import PROJECT, Program
 
 CONFIG = {
     "aws:region": "us-east-1",
@@ -31,10 +27,11 @@ LIST = {
 }
 
 
-def program(file: Path | str, **mirror: object) -> Any:
-    config = CONFIG | {"gpufleet:image_mirror": {"list": str(file), **mirror}}
-    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
-    return lambda: build("dev", read(texts, "dev"))
+program = Program("dev", CONFIG)
+
+
+def mirror(file: Path | str, **more: object) -> dict[str, object]:
+    return {"list": str(file), **more}
 
 
 @pytest.fixture
@@ -44,13 +41,13 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_lists_repositories_are_made_once_and_ci_may_push_to_them(file: Path) -> None:
-    made = construct(program(file, github_repository="lab/images"), preview=False)
-    mirror = made.inputs("aws:ecr/repository:Repository")
-    assert {name: each["name"] for name, each in mirror.items()} == {
+    made = program(image_mirror=mirror(file, github_repository="lab/images"))
+    repositories = made.inputs("aws:ecr/repository:Repository")
+    assert {name: each["name"] for name, each in repositories.items()} == {
         "dev-registry-dev/training": "dev/training",
         "dev-mirror-dev/cuda": "dev/cuda",
     }
-    assert mirror["dev-mirror-dev/cuda"]["tags"]["environment"] == "dev"
+    assert repositories["dev-mirror-dev/cuda"]["tags"]["environment"] == "dev"
     rights = made.one("aws:iam/rolePolicy:RolePolicy", "dev-mirror-push-rights").inputs["policy"]
     [push] = [each for each in json.loads(rights)["Statement"] if each["Sid"] == "Push"]
     assert push["Resource"] == [f"arn:aws:ecr:us-east-1:*:repository/dev/{name}" for name in ("cuda", "training")]
@@ -58,14 +55,13 @@ def test_the_lists_repositories_are_made_once_and_ci_may_push_to_them(file: Path
 
 
 def test_an_environment_without_a_mirror_says_nothing_of_one() -> None:
-    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in CONFIG.items()}
-    made = construct(lambda: build("dev", read(texts, "dev")), preview=False)
+    made = program()
     assert "image_mirror" not in made.result
     assert [each.name for each in made.resources if "mirror" in each.name] == []
 
 
 def test_the_example_is_legal_but_for_its_account() -> None:
-    made = construct(program("examples/images/images.yaml"), preview=False)
+    made = program(image_mirror=mirror("examples/images/images.yaml"))
     assert (PROJECT / "examples/images/images.yaml").is_file()
     # dev/training is made by the registry.
     assert [each.name for each in made.resources if each.name.startswith("dev-mirror")] == ["dev-mirror"]
@@ -97,11 +93,11 @@ WRONG: dict[str, tuple[dict[str, object], list[str]]] = {
 def test_refuses(case: str, file: Path) -> None:
     changes, expected = WRONG[case]
     file.write_text(yaml.safe_dump(LIST | changes))
-    lines = refusal(program(file), preview=True)
+    lines = program.refusal(image_mirror=mirror(file))
     found = [line.replace(f"dev-mirror: list={file}:", "images.yaml:") for line in lines]
     assert found == expected
 
 
 def test_a_list_that_is_not_there(tmp_path: Path) -> None:
-    [line] = refusal(program(tmp_path / "none.yaml"), preview=True)
+    [line] = program.refusal(image_mirror=mirror(tmp_path / "none.yaml"))
     assert line.startswith(f"dev-mirror: list={tmp_path}/none.yaml: cannot be read: No such file or directory; ")

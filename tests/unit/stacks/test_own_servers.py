@@ -1,9 +1,8 @@
 """Own servers in an AWS environment: what it registers for them, what jobs are told, and what it refuses."""
 
 import pytest
-from recorder import refusal
 
-from aws_environment import CONFIG, program, recording
+from aws_environment import CONFIG, program
 
 V100 = {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1", "gpu-2"]}
 TITAN = {"gpu": "TITAN-V", "gpus": 2, "nodes": ["gpu-3"], "taints": [{"key": "lab", "effect": "NO_SCHEDULE"}]}
@@ -22,7 +21,7 @@ def changed(**changes):
 
 
 def test_the_cluster_knows_their_networks_and_they_have_a_role_and_an_activation():
-    made = recording(**changed())
+    made = program(**changed())
     assert made.one(CLUSTER).inputs["remoteNetworkConfig"] == {
         "remoteNodeNetworks": {"cidrs": ["10.80.0.0/24"]},
         "remotePodNetworks": {"cidrs": ["10.81.0.0/16"]},
@@ -33,7 +32,7 @@ def test_the_cluster_knows_their_networks_and_they_have_a_role_and_an_activation
 
 
 def test_jobs_have_their_files_from_the_own_server_everywhere():
-    made = recording(**changed())
+    made = program(**changed())
     volume = made.one("kubernetes:core/v1:PersistentVolume").inputs["spec"]
     assert volume["nfs"] == {"server": "10.80.0.5", "path": "/export/shared"}
     assert made.of("aws:efs/fileSystem:FileSystem") == []
@@ -41,7 +40,7 @@ def test_jobs_have_their_files_from_the_own_server_everywhere():
 
 
 def test_jobs_know_both_kinds_of_pools_and_the_queue_fills_own_servers_first():
-    made = recording(**changed())
+    made = program(**changed())
     pools = made.result["jobs"]["pools"]
     assert {name: (each.get("gpu"), each.get("place")) for name, each in pools.items()} == {
         "v100": ("V100", "onprem"),
@@ -63,8 +62,8 @@ def test_jobs_know_both_kinds_of_pools_and_the_queue_fills_own_servers_first():
 
 def test_a_server_more_changes_nothing_but_the_number_that_may_register():
     more = OWN["pools"] | {"v100": V100 | {"nodes": ["gpu-1", "gpu-2", "gpu-4"]}}
-    before = {each.name: each.inputs for each in recording(**changed()).resources if each.custom}
-    after = {each.name: each.inputs for each in recording(**changed(pools=more)).resources if each.custom}
+    before = {each.name: each.inputs for each in program(**changed()).resources if each.custom}
+    after = {each.name: each.inputs for each in program(**changed(pools=more)).resources if each.custom}
     assert before.keys() == after.keys()
     different = {name for name in before if before[name] != after[name]}
     assert different == {"dev-own-servers-activation", "dev-queue-quota-training"}
@@ -111,17 +110,17 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_is_refused_before_anything_is_made(case):
     changes, line = REFUSED[case]
-    assert line in refusal(program(**changes), preview=True)
+    assert line in program.refusal(**changes)
 
 
 @pytest.mark.parametrize("site", ["10.100.5.0/24", "172.20.5.0/24"])
 def test_a_site_where_eks_may_put_its_services_chooses_their_range(site, monkeypatch):
     warned: list[str] = []
     monkeypatch.setattr("pulumi.log.warn", lambda message, *_, **__: warned.append(message))
-    recording(**changed(networks={"nodes": [site], "pods": ["10.81.0.0/16"]}))
+    program(**changed(networks={"nodes": [site], "pods": ["10.81.0.0/16"]}))
     assert any("which EKS may choose" in line for line in warned)
     warned.clear()
-    made = recording(
+    made = program(
         **changed(networks={"nodes": [site], "pods": ["10.81.0.0/16"]}), cluster={"service_cidr": "10.200.0.0/16"}
     )
     assert made.one(CLUSTER).inputs["kubernetesNetworkConfig"] == {"serviceIpv4Cidr": "10.200.0.0/16"}
@@ -148,29 +147,29 @@ def test_a_site_where_eks_may_put_its_services_chooses_their_range(site, monkeyp
     ],
 )
 def test_a_range_of_services_that_is_taken_is_refused(services, lines):
-    assert refusal(program(**changed(), cluster={"service_cidr": services}), preview=True) == lines
+    assert program.refusal(**changed(), cluster={"service_cidr": services}) == lines
 
 
 def test_an_activation_that_has_ended_is_refused():
-    lines = refusal(program(**changed(activation_expires="2026-01-31")), preview=True)
+    lines = program.refusal(**changed(activation_expires="2026-01-31"))
     (line,) = [each for each in lines if "aws-hybrid-activation-expires" in each]
     assert line.startswith("dev-own-servers: activation_expires=2026-01-31: has passed, so no server can join")
 
 
 def test_pods_on_own_servers_have_a_network_of_their_own():
-    (cilium,) = recording(**changed()).of("gpufleet-kubernetes:index:Cilium")
+    (cilium,) = program(**changed()).of("gpufleet-kubernetes:index:Cilium")
     assert cilium.name == "dev-cilium"
-    lines = refusal(program(**changed(networks={"nodes": ["10.80.0.0/24"]})), preview=True)
+    lines = program.refusal(**changed(networks={"nodes": ["10.80.0.0/24"]}))
     assert lines == ["dev-cilium: pod_cidrs=[]: is empty; give at least one range [any-argument-not-empty]"]
     outside = {"networks": {"nodes": ["10.80.0.0/24"]}, "cilium": {"pod_cidrs": ["10.81.0.0/16"]}}
-    assert recording(**changed(**outside)).one("kubernetes:helm.sh/v3:Release", "dev-cilium-release")
+    assert program(**changed(**outside)).one("kubernetes:helm.sh/v3:Release", "dev-cilium-release")
 
 
 LINK = {"kind": "vpn", "customer_address": "203.0.113.9", "customer_asn": 65010}
 
 
 def test_a_line_leads_to_the_servers_from_every_private_subnet():
-    made = recording(**changed(), link=LINK)
+    made = program(**changed(), link=LINK)
     tables = made.inputs("aws:ec2/vpnGatewayRoutePropagation:VpnGatewayRoutePropagation")
     assert len(tables) == 3
     assert {each["routeTableId"] for each in tables.values()} == {
@@ -181,28 +180,53 @@ def test_a_line_leads_to_the_servers_from_every_private_subnet():
 
 def test_a_fault_of_the_networks_is_said_once_for_servers_and_line():
     apart = {"nodes": ["10.0.4.0/24"], "pods": ["10.81.0.0/16"]}
-    lines = refusal(program(**changed(networks=apart), link=LINK), preview=True)
+    lines = program.refusal(**changed(networks=apart), link=LINK)
     assert [line.rpartition("[")[2] for line in lines] == ["aws-hybrid-ranges-apart]"]
-    lines = refusal(program(link=LINK), preview=True)
+    lines = program.refusal(link=LINK)
     assert lines == [
         "dev-link: site_cidrs=[]: is empty; give at least one range of the own network [any-argument-not-empty]"
     ]
 
 
+def test_route_tables_of_an_existing_network_are_missed_beside_its_own_faults():
+    lines = program.refusal(network={"zones": ["use1-az2"], "vpc_id": "vpc-1"}, pools={"rented": RENTED}, link=LINK)
+    assert [line.split("=")[0] for line in lines if not line.startswith("dev-cluster")] == [
+        "dev-network: private_subnet_ids",
+        "dev-link: site_cidrs",
+        "dev-link: route_table_ids",
+    ]
+
+
 def test_without_own_servers_nothing_of_them_is_made():
     assert "own_servers" not in CONFIG
-    made = recording()
+    made = program()
     assert "remoteNetworkConfig" not in made.one(CLUSTER).inputs
     assert made.of("aws:ssm/activation:Activation") == []
 
 
-@pytest.mark.parametrize(
-    ("more", "reached"), [({}, False), ({"line": True}, True)], ids=["no line", "a line of others' making"]
+UNREACHED = (
+    "dev: place=cloud: nothing leads from there to the shared files, which are at onprem: jobs with these files are "
+    "refused; give gpufleet:link, or own_servers.line: true where there is one, or submit such jobs with --place "
+    "onprem [any-pool-reaches-files]"
 )
-def test_jobs_know_from_where_the_files_are_not_reached(more, reached):
-    pools = recording(**changed(**more)).result["jobs"]["pools"]
-    assert {name: each.get("reaches_files", True) for name, each in pools.items()} == {
-        "v100": True,
-        "titan": True,
-        "rented": reached,
-    }
+
+
+@pytest.mark.parametrize(
+    ("own", "more", "warnings"),
+    [
+        ({}, {}, [UNREACHED]),
+        ({"pools": {"v100": V100 | {"place": "lab"}}}, {}, [UNREACHED.replace("onprem", "lab")]),
+        ({"line": True}, {}, []),
+        ({}, {"link": LINK}, []),
+        ({}, {"pools": {}}, []),
+    ],
+    ids=["no line", "another place", "a line of others' making", "a line", "no rented pool"],
+)
+def test_jobs_know_from_where_the_files_are_not_reached(own, more, warnings, monkeypatch):
+    warned: list[str] = []
+    monkeypatch.setattr("pulumi.log.warn", lambda message, *_, **__: warned.append(message))
+    pools = program(**changed(**own) | more).result["jobs"]["pools"]
+    assert [line for line in warned if "any-pool-reaches-files" in line] == warnings
+    unreached = [name for name, each in pools.items() if not each.get("reaches_files", True)]
+    assert unreached == (["rented"] if warnings else [])
+    assert all("reaches_files" not in each for name, each in pools.items() if name not in unreached)

@@ -1,15 +1,13 @@
 """Whose it is, what for, and until when: on everything that a cloud can tag, and on objects of Kubernetes."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import aws_environment
 import azure_stack
-import test_on_onprem
-from parts import labels
-from settings import SharedSettings
+import lab_environment
+from stack_programs import Program
 
 ALWAYS = {"owner": "team", "project": "training", "environment": "dev", "expires-at": "never"}
 ASKED = {"purpose": "a paper", "expires_at": "150h", "grace": "2d"}
@@ -23,31 +21,27 @@ LABELS = {
 RELEASE, NODE = "kubernetes:helm.sh/v3:Release", "kubernetes:core/v1:NodePatch"
 
 
-@pytest.mark.parametrize("recording", [aws_environment.recording, azure_stack.recording], ids=["aws", "azure"])
+@pytest.mark.parametrize("program", [aws_environment.program, azure_stack.program], ids=["aws", "azure"])
 @pytest.mark.parametrize(
-    ("settings", "tags"),
+    ("config", "tags"),
     [({}, ALWAYS), (ASKED, {**ALWAYS, "purpose": "a paper", "expires-at": "150h", "grace": "2d"})],
     ids=["always", "if asked"],
 )
-def test_everything_with_tags_says_it(
-    recording: Callable[..., Any], settings: dict[str, str], tags: dict[str, str]
-) -> None:
-    found = [each for each in recording(**settings).resources if isinstance(each.inputs.get("tags"), dict)]
+def test_everything_with_tags_says_it(program: Program, config: dict[str, str], tags: dict[str, str]) -> None:
+    found = [each for each in program(**config).resources if isinstance(each.inputs.get("tags"), dict)]
     assert len(found) > 10
     for each in found:
         assert tags.items() <= each.inputs["tags"].items(), each.name
-        assert ("purpose" in each.inputs["tags"], "grace" in each.inputs["tags"]) == (bool(settings), bool(settings))
+        assert ("purpose" in each.inputs["tags"], "grace" in each.inputs["tags"]) == (bool(config), bool(config))
 
 
 @pytest.mark.parametrize(
-    ("recording", "environment"),
-    [(aws_environment.recording, "dev"), (azure_stack.recording, "dev"), (test_on_onprem.recording, "lab")],
+    "program",
+    [aws_environment.program, azure_stack.program, lab_environment.program],
     ids=["aws", "azure", "onprem"],
 )
 @pytest.mark.parametrize("kind", ["one team", "several", "notebooks"])
-def test_every_object_of_kubernetes_says_it_and_nothing_that_restarts(
-    recording: Callable[..., Any], environment: str, kind: str
-) -> None:
+def test_every_object_of_kubernetes_says_it_and_nothing_that_restarts(program: Program, kind: str) -> None:
     more: dict[str, Any] = {}
     if kind == "several":
         more = {"teams": {"vision": {}, "speech": {}}}
@@ -57,21 +51,12 @@ def test_every_object_of_kubernetes_says_it_and_nothing_that_restarts(
         }
         hub = {"host": "hub.example.com", "images": ["registry/note:1"], "tls": {"secret": "tls"}, "oidc": login}
         more = {"notebooks": hub}
-    made = [each for each in recording(**ASKED, **more).resources if each.type.startswith("kubernetes:")]
+    made = [each for each in program(**ASKED, **more).resources if each.type.startswith("kubernetes:")]
     objects = [each for each in made if each.type not in (RELEASE, NODE)]
     assert len(objects) > 8
     for each in objects:
-        own = {"gpufleet.dev/environment": environment, **LABELS}
+        own = {"gpufleet.dev/environment": program.name, **LABELS}
         assert own.items() <= each.inputs["metadata"]["labels"].items(), each.name
         assert "150h" not in str({key: value for key, value in each.inputs.items() if key != "metadata"}), each.name
     for each in made:
         assert each.type not in (RELEASE, NODE) or "150h" not in str(each.inputs), each.name
-
-
-def test_labels_hold_what_is_set_as_far_as_a_label_can() -> None:
-    settings = SharedSettings(cloud="onprem", owner="Ana B. <ana@lab.example>", project="研究", expires_at="2027-01-31")
-    assert labels("dev", settings) == {
-        "gpufleet.dev/environment": "dev",
-        "gpufleet.dev/owner": "Ana-B.-ana-lab.example",
-        "gpufleet.dev/expires-at": "2027-01-31",
-    }

@@ -113,6 +113,12 @@ def zone_of_network(*, zone: str, network: Sequence[str]) -> Outcome:
     return failed("zones", zone, "is no zone of the network", f"add it to network.zones, or use {listed(network)}")
 
 
+def refused_zones(region: str, zones: Sequence[str]) -> list[str]:
+    """Those of the zones in which EKS puts no control planes, as far as the catalog knows them."""
+    known = eks_zones(region)
+    return [zone for zone in zones if known.get(zone) is False]
+
+
 def judge_control_zones(zones: Sequence[str], network: Sequence[str]) -> list[Finding]:
     """Every finding on the zones of a control plane that a configuration chooses among those of its network."""
     return [zone_of_network(zone=zone, network=network) for zone in zones]

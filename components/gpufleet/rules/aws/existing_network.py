@@ -9,7 +9,7 @@ from gpufleet.rules.wording import listed
 OF_EXISTING = ("private_subnet_ids", "public_subnet_ids")
 """Arguments that describe an existing VPC."""
 
-OF_NEW = ("nat", "max_zones", "interface_endpoints", "flow_logs", "flow_log_retention_days", "cluster_name")
+OF_NEW = ("nat", "max_zones", "interface_endpoints", "flow_logs", "flow_log_retention_days")
 """Arguments that shape a VPC that is made here."""
 
 

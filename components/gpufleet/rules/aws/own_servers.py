@@ -64,7 +64,7 @@ def judge_own_servers(
     clouds: Sequence[str],
     existing: str,
     files: Sequence[str],
-    nodeadm: Mapping[str, str],
+    nodeadm: Mapping[str, object],
 ) -> list[Finding]:
     """Findings on own servers beside what a cloud rents out.
 
@@ -76,5 +76,5 @@ def judge_own_servers(
         files_everywhere(files=files),
         *(pool_once(pool=pool, elsewhere=clouds) for pool in pools),
         *judge_pools_apart(pools),
-        nodeadm_pinned(version=nodeadm["version"], sha256=nodeadm["sha256"]),
+        nodeadm_pinned(version=str(nodeadm["version"]), sha256=str(nodeadm["sha256"])),
     ]

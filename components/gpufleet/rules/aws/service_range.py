@@ -60,3 +60,8 @@ def judge_services(args: Mapping[str, object]) -> list[Finding]:
         # What is wrong with the VPC's range, its own rules say.
         return [form]
     return [form, services_apart_from_vpc(service_cidr=chosen, vpc_cidr=vpc)]
+
+
+def judge_services_apart(service_cidr: str, vpc_cidr: str) -> list[Finding]:
+    """Findings that a cluster lacks which does not know the range of its VPC; either is empty where it is not known."""
+    return judge_services({"service_cidr": service_cidr, "vpc_cidr": vpc_cidr})[1:]

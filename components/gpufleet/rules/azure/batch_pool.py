@@ -74,22 +74,23 @@ def fixed_nodes(*, nodes: int, scaling: str) -> Outcome:
     return failed("desired", nodes, problem, "set desired=0 and resize the pool for each job, or use scaling=auto")
 
 
-def judge_azure_batch_pool(
-    args: Mapping[str, object], region: str, declared: type = BatchPoolIntent, today: date | None = None
-) -> list[Finding]:
+def judge_azure_batch_pool(args: Mapping[str, object], region: str, today: date | None = None) -> list[Finding]:
     """Every finding on a Batch pool, passes included. Never raises, whatever the values.
 
     Reads the words of `BatchPoolIntent`, and mounts, registry_servers and container_images where they are there.
-    region: a location such as eastus, "" where it is not known. declared: the TypedDict by which names and kinds of
-    the arguments are judged, when a component adds its own. today: by default the clock's.
+    region: a location such as eastus, "" where it is not known. today: by default the clock's.
     """
+    own = {word: value for word, value in args.items() if word not in _AROUND}
+    return [*judge_arguments(own, BatchPoolIntent), *judge_batch_pool(args, region, today)]
+
+
+def judge_batch_pool(args: Mapping[str, object], region: str, today: date | None = None) -> list[Finding]:
+    """The same without those on names and kinds of the arguments."""
     types, network = read.texts(args, "types"), read.text(args, "network", "plain")
-    own = {word: value for word, value in args.items() if word not in _AROUND or word in declared.__annotations__}
     # Zones and other words that a Batch pool has not are refused by their names alone.
     words = {word: value for word, value in args.items() if word in BatchPoolIntent.__annotations__}
     intent = judge_azure_intent(words, region or None)
     findings = [
-        *judge_arguments(own, declared),
         one_size(types=types),
         *intent,
         no_reservation(capacity=read.text(args, "capacity", "on-demand")),

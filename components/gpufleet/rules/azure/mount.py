@@ -74,12 +74,8 @@ def mount_identity(*, argument: str, has_identity: bool) -> Outcome:
 
 
 @rule("azure-storage-shared-key", Severity.ERROR)
-def shared_key(
-    *, argument: str, needs: str, account: str, allowed: bool | None, allow: str = "allow shared keys"
-) -> Outcome:
+def shared_key(*, argument: str, needs: str, account: str, allowed: bool | None) -> Outcome:
     """What uses a key or SAS of a storage account has one that allows that; `allowed` is None where it is not known.
-
-    `allow`: how that is done.
 
     Source: hashicorp/terraform-provider-azurerm#17341, #25218, #11460: 403 KeyBasedAuthenticationNotPermitted.
     """
@@ -89,7 +85,8 @@ def shared_key(
         problem = f"whether the storage account allows {needs} is not known"
         return unverified(argument, account, problem, "make sure that allow_shared_key_access is not false there")
     problem = f"needs {needs}, and the storage account has allow_shared_key_access=false"
-    return failed(argument, account, problem, f"use an identity and blob containers, or {allow}")
+    fix = "use an identity and blob containers, or set shared_keys=true of the files"
+    return failed(argument, account, problem, fix)
 
 
 @rule("azure-mount-data-blob", Severity.INFO)

@@ -110,15 +110,15 @@ def not_reserved_and_placed(*, capacity: str, placement: str) -> Outcome:
     return failed("placement", placement, problem, "set placement=none, or buy on demand")
 
 
-def judge_azure_pool(pool: Mapping[str, object], region: str, declared: type = AgentPool) -> list[Finding]:
-    """Every finding on an agent pool of GPU nodes, passes included. Never raises, whatever the values.
-
-    `declared` is the TypedDict that declares the arguments, when a component adds fields to those of `AgentPool`: names
-    and kinds are judged by it.
-    """
+def judge_azure_pool(pool: Mapping[str, object], region: str) -> list[Finding]:
+    """Every finding on an agent pool of GPU nodes, passes included. Never raises, whatever the values."""
     own = {name: value for name, value in pool.items() if name not in _OF_AWS}
+    return [*judge_arguments(own, AgentPool), *judge_agent_pool(pool, region)]
+
+
+def judge_agent_pool(pool: Mapping[str, object], region: str) -> list[Finding]:
+    """The same without those on names and kinds of the arguments."""
     findings = [word_of_azure(name=name, value=value) for name, value in pool.items()]
-    findings += judge_arguments(own, declared)
     if read.is_texts(pool.get("types")):
         findings.append(one_size(types=read.texts(pool, "types")))
     findings += judge_azure_intent(pool, region or None)

@@ -1,8 +1,7 @@
 """Rules on how the parts of an Azure environment fit together: cluster, Batch, files, what pools mount."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
-from gpufleet.rules.azure.mount import shared_key
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.wording import use_one_of
 
@@ -105,15 +104,6 @@ def judge_job_containers(containers: Collection[str], batch: bool) -> list[Findi
     return [job_container(name=name, containers=containers, batch=batch) for name in JOB_CONTAINERS]
 
 
-def judge_stack_mounts(
-    mounts: Sequence[Mapping[str, object]], containers: Collection[str], shares: Collection[str], shared_keys: bool
-) -> list[Finding]:
-    """Findings on what one Batch pool mounts by name; `shared_keys`: whether the storage account takes account keys."""
-    found: list[Finding] = []
-    for mount in mounts:
-        name = str(mount["path"])
-        found.append(mount_known(name=name, names=[*containers, *shares]))
-        if mount["kind"] == "files":
-            key, allow = "the account key, as every share does", "set gpufleet:files.shared_keys=true"
-            found.append(shared_key(argument="mounts", needs=key, account=name, allowed=shared_keys, allow=allow))
-    return found
+def judge_stack_mounts(mounts: Sequence[str], names: Collection[str]) -> list[Finding]:
+    """Findings on what one Batch pool mounts by name. names: containers and shares of the environment's files."""
+    return [mount_known(name=name, names=names) for name in mounts]

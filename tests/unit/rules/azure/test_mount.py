@@ -102,8 +102,8 @@ CASES = {
             "fail",
             (
                 "trainers: auto_storage=store01: needs its keys, and the storage account has "
-                "allow_shared_key_access=false; use an identity and blob containers, or allow shared keys "
-                "[azure-storage-shared-key]"
+                "allow_shared_key_access=false; use an identity and blob containers, or set shared_keys=true of "
+                "the files [azure-storage-shared-key]"
             ),
         ),
         (

@@ -1,0 +1,63 @@
+"""What components hand over to each other: `GpuNodeGroup("a", **pool, **cluster.for_nodes(), **network.for_nodes())`.
+
+No `from __future__ import annotations` here: the component host reads the annotations as objects.
+"""
+
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict
+
+import pulumi
+
+
+class ClusterLink(TypedDict):
+    """A cluster, for the nodes that join it."""
+
+    cluster_name: pulumi.Input[str]
+    """The EKS cluster."""
+    cluster_security_group_id: pulumi.Input[str]
+    """The group that EKS made for the cluster. Every node gets it: EKS stops adding it as soon as a template names
+    any group, and nodes without it never join."""
+    node_role_arn: NotRequired[pulumi.Input[str]]
+    """Role of the nodes. Default: the pool makes one of its own."""
+    cluster_endpoint: NotRequired[pulumi.Input[str]]
+    """URL of the Kubernetes API. Needed with an image of your own only, to which EKS adds no start-up data."""
+    cluster_certificate_authority: NotRequired[pulumi.Input[str]]
+    """The cluster's certificate, base64 of PEM. Needed with an image of your own."""
+    service_cidr: NotRequired[pulumi.Input[str]]
+    """IPv4 range of Kubernetes services. Needed with an image of your own."""
+
+
+class NodeNetwork(TypedDict):
+    """A network, for nodes."""
+
+    vpc_id: pulumi.Input[str]
+    """The VPC of the subnets; the nodes' security groups are made in it."""
+    subnet_ids: Mapping[str, pulumi.Input[str]]
+    """Zone id to a private subnet with a way out. Those of ``zones`` are taken, and no others."""
+
+
+class ClusterNetwork(TypedDict):
+    """A network, for a control plane and its system nodes."""
+
+    subnet_ids: Mapping[str, pulumi.Input[str]]
+    """Zone id to private subnet, for the control plane; in at least two zones, of which ``zones`` takes some."""
+    node_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Zone id to private subnet of the system nodes; they need a way out. Default: ``subnet_ids``. Another zone
+    replaces the system nodes: new ones come first, then the old ones are drained."""
+
+
+class FilesNetwork(TypedDict):
+    """A network, for mount targets."""
+
+    vpc_id: pulumi.Input[str]
+    """The VPC of the subnets."""
+    subnet_ids: Mapping[str, pulumi.Input[str]]
+    """Zone id to the subnet of its mount target."""
+
+
+class FilesClients(TypedDict):
+    """Who mounts shared files."""
+
+    client_security_group_ids: Mapping[str, pulumi.Input[str]]
+    """Who may mount: a short name of your choice to a security group, for instance {"nodes": "sg-..."}. TCP 2049 is
+    open from these groups and from nowhere else."""

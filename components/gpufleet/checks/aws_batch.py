@@ -1,0 +1,30 @@
+"""Checks of a whole AWS environment on AWS Batch: pools that queues and jobs name, quotas and addresses."""
+
+from gpufleet.checks.aws import check_pools
+from gpufleet.config.aws_batch import AwsBatchConfig
+from gpufleet.config.batch_parts import pools_in_order, repository
+from gpufleet.config.environment import Environment
+from gpufleet.rules.aws.batch_stack import judge_multinode_pool, judge_pool_names, judge_repository
+from gpufleet.rules.judged import Judged
+from gpufleet.validation import validate_stack
+
+ADDRESSES_PER_NODE = 2
+"""The node's own, and that of the interface which a container of a multi-node job gets.
+
+Source: docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html (awsvpc networking)
+"""
+
+
+def check_aws_batch(env: Environment[AwsBatchConfig]) -> None:
+    """Findings on the environment as a whole."""
+    config, pools = env.config, env.config["pools"]
+    check_pools(env.name, config, pools, ADDRESSES_PER_NODE)
+    queue = judge_pool_names("pools", pools_in_order(config), pools)
+    validate_stack(Judged(env.part("queue"), each) for each in queue)
+    validate_stack(Judged(env.part("job"), each) for each in judge_repository(repository(env)))
+    if "multinode" in config:
+        pool = config["multinode"]["pool"]
+        findings = judge_pool_names("pool", [pool], pools)
+        if pool in pools:
+            findings += judge_multinode_pool({**pools[pool]}, config["multinode"]["nodes"])
+        validate_stack(Judged(env.part("multinode"), each) for each in findings)

@@ -1,0 +1,21 @@
+"""Checks of a whole environment on an own cluster: how it is reached, and its nodes together."""
+
+from gpufleet.checks.teams import check_teams
+from gpufleet.config.environment import Environment
+from gpufleet.config.onprem import OnpremConfig
+from gpufleet.kubernetes.kubeconfig_text import kubeconfig_faults
+from gpufleet.platform.pool import PlatformPool
+from gpufleet.platform.pools import needed_software
+from gpufleet.rules.judged import Judged
+from gpufleet.rules.kubernetes.own_nodes import judge_own_cluster
+from gpufleet.validation import validate_stack
+
+
+def check_onprem(env: Environment[OnpremConfig], pools: dict[str, PlatformPool]) -> None:
+    """Findings on the environment as a whole."""
+    config = env.config
+    nodes = {name: pool["nodes"] for name, pool in config["pools"].items()}
+    software = config.get("software") or needed_software(pools, autoscaler=False)
+    findings = judge_own_cluster(nodes, kubeconfig_faults(config["kubeconfig"]), list(software))
+    validate_stack(Judged(env.name, each) for each in findings)
+    check_teams(env)

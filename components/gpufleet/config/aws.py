@@ -1,0 +1,93 @@
+"""The configuration of an AWS environment with an EKS cluster."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from gpufleet.aws.cluster import ClusterConfig
+from gpufleet.aws.existing_cluster import ExistingClusterConfig
+from gpufleet.aws.hybrid_nodes import Credentials, HybridNodesConfig
+from gpufleet.aws.join_script import DRIVER
+from gpufleet.aws.remote_networks import RemoteNetworks
+from gpufleet.aws.site_link import SiteLinkConfig
+from gpufleet.config.aws_account import AwsAccountConfig
+from gpufleet.kubernetes.autoscaler import AutoscalerConfig
+from gpufleet.kubernetes.cilium import CiliumConfig
+from gpufleet.kubernetes.node_place import OwnNodesArgs
+from gpufleet.platform.config import PlatformConfig
+from gpufleet.pool_hours import ScheduledPool
+from gpufleet.typed_dicts import Default
+
+
+class LinkConfig(SiteLinkConfig):
+    """The line to the own network."""
+
+    site_cidrs: NotRequired[Sequence[str]]
+    """Ranges of the own networks that are to be reached: servers, files, and the pods of own servers. Default:
+    own_servers.networks."""
+    route_table_ids: NotRequired[dict[str, str]]
+    """Route tables of an existing VPC that learn the way to the own networks: a short name of your choice to the table.
+    Those of all subnets with nodes. Default: those of the network that is made here."""
+
+
+class PodNetworkConfig(CiliumConfig):
+    """The network of pods on own servers."""
+
+    pod_cidrs: NotRequired[Sequence[str]]
+    """IPv4 ranges of pods on own servers. Default: networks.pods. Needed where those are not given, because nobody
+    routes to them: pods then go out with their server's address. Not to be changed while servers have pods."""
+
+
+class NodeadmConfig(TypedDict):
+    """The program that makes a server a node."""
+
+    version: str
+    """Release of nodeadm, AWS's program that makes a server a node, for instance v1.0.19: github.com/aws/eks-hybrid."""
+    sha256: str
+    """Checksum of its file, as AWS publishes it beside the file: curl -fsSL
+    https://hybrid-assets.eks.amazonaws.com/releases/VERSION/bin/linux/amd64/nodeadm.sha256"""
+
+
+class OwnServersConfig(HybridNodesConfig):
+    """Own servers that join the cluster."""
+
+    networks: RemoteNetworks
+    """Where the servers and their pods are, as the line to the VPC and the site's own routers know them."""
+    credentials: Annotated[Credentials, Default("ssm")]
+    """ssm: an activation of Systems Manager, for those without certificates of their own. roles-anywhere: each server
+    has a certificate of your own authority. Another one replaces the servers' role: each joins anew. Default ssm."""
+    nfs: str
+    """The shared files of every job, on own servers and in the cloud: an NFS 4.1 server and the directory that it
+    exports, for instance 10.80.0.5:/export/shared. No EFS is made: its driver does not run on own servers."""
+    line: Annotated[bool, Default(False)]
+    """Whether a line to the servers that is not gpufleet:link exists already, so that nodes of the cloud reach nfs.
+    Where neither is there, jobs with the shared files run on own servers only. Default false."""
+    pools: dict[str, OwnNodesArgs]
+    """Own servers by name of their pool: those of one kind in one place. What a server is called here is what `gpufleet
+    nodes script` takes."""
+    nodeadm: NodeadmConfig
+    """The program that the scripts install and check."""
+    driver: Annotated[str, Default(DRIVER)]
+    """Branch of NVIDIA's driver that is installed where none answers, as Ubuntu calls it. Default 580-server, the last
+    one for V100."""
+    cilium: Annotated[PodNetworkConfig, Default({})]
+    """The network of pods on own servers."""
+
+
+class AwsConfig(AwsAccountConfig, PlatformConfig):
+    """All keys of an AWS environment with an EKS cluster."""
+
+    pools: Annotated[dict[str, ScheduledPool], Default({})]
+    """GPU node groups by name."""
+    software: NotRequired[Sequence[Literal["device-plugin", "efa-plugin", "mpi-operator", "autoscaler"]]]
+    """What is installed on the cluster: device-plugin, efa-plugin, mpi-operator, autoscaler. Default: what the pools
+    need; on an existing cluster nothing, it is its owner's."""
+    cluster: Annotated[ClusterConfig, Default({})]
+    """The EKS cluster."""
+    existing_cluster: NotRequired[ExistingClusterConfig]
+    """An EKS cluster to use instead of making one; give its VPC under network too."""
+    autoscaler: Annotated[AutoscalerConfig, Default({})]
+    """What starts nodes for a job, and takes them away after it."""
+    own_servers: NotRequired[OwnServersConfig]
+    """Own servers that join the cluster (EKS hybrid nodes). Default: none."""
+    link: NotRequired[LinkConfig]
+    """The line to the own network, where there is none yet. Default: none is made."""

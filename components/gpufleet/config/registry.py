@@ -1,0 +1,86 @@
+"""The registry of an AWS environment, and its mirror of other registries' images."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+import pulumi
+
+from gpufleet.aws.image_mirror import ImageMirror, ImageMirrorConfig
+from gpufleet.aws.registry import RegistryConfig
+from gpufleet.config.aws_account import AwsAccountConfig
+from gpufleet.config.environment import Environment
+from gpufleet.errors import UserError
+from gpufleet.rules.aws.image_mirror import judge_mirror_file, judge_mirror_list
+from gpufleet.rules.judged import Judged
+from gpufleet.typed_dicts import pick
+from gpufleet.validation import validate_stack
+
+if TYPE_CHECKING:
+    from gpufleet.images.mirror.wanted import Wanted
+
+
+class MirroredRepositories(TypedDict):
+    """What the mirror pushes to: made for it, or there already."""
+
+    repositories: list[str]
+    existing_repositories: list[str]
+
+
+def registry_config(env: Environment[AwsAccountConfig]) -> RegistryConfig:
+    """The registry's arguments. Repository names are shared by the whole account: the environment's goes in front."""
+    registry = env.config["registry"]
+    own: RegistryConfig = {**registry, "repositories": [f"{env.name}/{n}" for n in registry.get("repositories", [])]}
+    return own
+
+
+def all_repositories(registry: RegistryConfig) -> list[str]:
+    """Those that the registry makes, then those that exist."""
+    return [*registry.get("repositories", ()), *registry.get("existing_repositories", ())]
+
+
+def image_mirror(env: Environment[AwsAccountConfig], project: Path) -> None:
+    """The mirror, if there is one, and the stack's output `image_mirror`: its repositories are those of its list.
+
+    project: the folder of Pulumi.yaml.
+    """
+    config = env.config.get("image_mirror")
+    if config is None:
+        return
+    # Reading lists of images takes pydantic, which programs without a mirror need not load.
+    from gpufleet.images.mirror.wanted import read_wanted
+
+    region, file = env.config["region"], config["list"]
+    try:
+        wanted = read_wanted(project / file)
+    except UserError as error:
+        # The finding names the file already.
+        lines = [line.removeprefix(f"{project / file}: ") for line in str(error).splitlines()]
+        validate_stack(Judged(env.part("mirror"), each) for each in judge_mirror_file(file, lines))
+        return
+    findings = judge_mirror_list(wanted.to, wanted.unique_tags, region)
+    validate_stack(Judged(env.part("mirror"), each) for each in findings)
+    mirror = ImageMirror(
+        env.part("mirror"),
+        **pick(ImageMirrorConfig, config),
+        **_repositories(env, wanted),
+        region=region,
+        tags=env.tags,
+        erase=env.config["erase"],
+    )
+    outputs = {
+        "repository_urls": mirror.repository_urls,
+        "push_role_arn": mirror.push_role_arn,
+        "look_role_arn": mirror.look_role_arn,
+    }
+    pulumi.export("image_mirror", outputs)
+
+
+def _repositories(env: Environment[AwsAccountConfig], wanted: "Wanted") -> MirroredRepositories:
+    from gpufleet.images.mirror.wanted import items
+
+    names = list(dict.fromkeys(item.target.url.partition("/")[2] for item in items(wanted)))
+    known = all_repositories(registry_config(env))
+    return {
+        "repositories": [name for name in names if name not in known],
+        "existing_repositories": [name for name in names if name in known],
+    }

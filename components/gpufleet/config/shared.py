@@ -1,0 +1,65 @@
+"""The keys that mean the same in every environment."""
+
+from typing import Annotated, Literal, NotRequired, TypedDict
+
+from gpufleet.cost.usage import UsageArgs
+from gpufleet.lifetime import span_of
+from gpufleet.plan.limits import QuotaArgs
+from gpufleet.rules.suppression import SuppressionArgs
+from gpufleet.rules.tags import is_day
+from gpufleet.typed_dicts import Check, Default
+
+
+def _given(text: object) -> object:
+    if text == "":
+        raise ValueError("must not be empty; give it a value")
+    return text
+
+
+def _span(text: object) -> object:
+    if not isinstance(text, str) or span_of(text) is None:
+        raise ValueError("must be a duration; write hours, days or weeks like 150h, 6d or 2w")
+    return text
+
+
+def _end(text: object) -> object:
+    # The engine reads a day that YAML knows as a date and hands it on as a moment.
+    day = str(text).removesuffix(" 00:00:00 +0000 UTC")
+    if span_of(day) is None and not is_day(day):
+        raise ValueError("must be a day like 2027-01-31, or a lifetime like 150h")
+    return day
+
+
+NotEmpty = Annotated[str, Check(_given)]
+Span = Annotated[str, Check(_span)]
+End = Annotated[str, Check(_end)]
+
+
+class SharedConfig(TypedDict):
+    """Whose the environment is, how long it stays, and what its rules and reports know of it."""
+
+    cloud: Literal["aws", "aws-batch", "azure", "onprem"]
+    """Which stack this environment is: aws, an EKS cluster; aws-batch, AWS Batch without one; azure, an AKS cluster,
+    Azure Batch, or both; or onprem, your own Kubernetes cluster and no cloud."""
+    owner: NotEmpty
+    """Who answers for the environment; a tag on everything."""
+    project: NotEmpty
+    """What it is for; a tag on everything."""
+    purpose: NotRequired[NotEmpty]
+    """Why it is there, within the project: a paper, a class; a tag on everything. Default: the project says enough."""
+    expires_at: NotRequired[End]
+    """Day (2027-01-31) after which nobody needs the environment any more, or its lifetime (150h, 6d, 2w) from when it
+    was made; a tag on everything. Default: never."""
+    grace: NotRequired[Span]
+    """How long it may stay after that before `gpufleet reap` destroys it: 24h, 3d; a tag on everything. Default: what
+    `gpufleet reap` says."""
+    tags: Annotated[dict[str, str], Default({})]
+    """More tags for everything."""
+    quotas: Annotated[list[QuotaArgs], Default([])]
+    """Limits of the account on vCPUs, for judging pools without credentials. `gpufleet preflight` asks the account."""
+    usage: Annotated[UsageArgs, Default({})]
+    """What `gpufleet cost` and the cost pack assume about a month; the stack itself makes nothing of it."""
+    suppress: Annotated[list[SuppressionArgs], Default([])]
+    """Rules that this environment lives with for a while. Every report lists them."""
+    erase: Annotated[bool, Default(False)]
+    """Let `pulumi destroy` delete the data too: file system, access point, repositories. Takes effect by an `up`."""

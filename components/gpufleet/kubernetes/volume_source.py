@@ -1,0 +1,20 @@
+"""VolumeSource: where the files of a shared volume are, on whichever cloud."""
+
+from typing import TypedDict
+
+import pulumi
+
+
+class VolumeSource(TypedDict, total=False):
+    """Where the files are: one of efs, nfs, azure_blob and azure_files."""
+
+    efs: pulumi.Input[str]
+    """Id of an EFS file system, fs-..."""
+    access_point: pulumi.Input[str]
+    """With efs: id of an access point, fsap-..., whose user and directory then hold for everybody."""
+    nfs: pulumi.Input[str]
+    """An NFS 4.1 server and the directory that it exports, for instance 10.0.0.5:/export/shared."""
+    azure_blob: pulumi.Input[str]
+    """A blob container with NFS 3.0, as <resource group>/<account>/<container>."""
+    azure_files: pulumi.Input[str]
+    """A premium file share with NFS 4.1, as <resource group>/<account>/<share>."""

@@ -1,0 +1,73 @@
+"""What an environment says of its cluster's software, teams, volume, queue and notebooks: the same on every cloud."""
+
+from collections.abc import Mapping, Sequence
+from typing import NotRequired, TypedDict
+
+from gpufleet.kubernetes.mpi_operator import MpiOperatorConfig
+from gpufleet.kubernetes.notebooks import NotebooksConfig
+from gpufleet.kubernetes.queue import QueueConfig
+from gpufleet.kubernetes.shared_volume import SharedVolumeConfig
+from gpufleet.kubernetes.team import TeamConfig
+
+
+class SingleTeamConfig(TeamConfig):
+    """The only team."""
+
+    namespace: NotRequired[str]
+    """Namespace of its jobs. Default training."""
+
+
+class TeamBudgetConfig(TypedDict):
+    """A budget for a team's own pools."""
+
+    usd_per_month: float
+    """What the team's own pools may cost in a month, in USD, above 0."""
+    emails: Sequence[str]
+    """Who hears of it."""
+    actual_percents: NotRequired[Sequence[float]]
+    """Percentages at which they hear that it has been spent. Default 80 and 100."""
+    forecast_percents: NotRequired[Sequence[float]]
+    """Percentages at which they hear that it will be by the end of the month. Default 100."""
+
+
+class TeamOfSeveralConfig(TeamConfig):
+    """One of several teams, by its namespace."""
+
+    quota: NotRequired[Mapping[str, int]]
+    """GPUs of each pool that its jobs may hold at a time, for instance {v100: 8}; a pool that is not named is 0. With
+    a queue, and only with one."""
+    pools: NotRequired[Sequence[str]]
+    """Pools that are this team's alone: no other team's jobs are told of them, and the nodes of a cloud carry the tag
+    team. Default: none; all are shared."""
+    budget: NotRequired[TeamBudgetConfig]
+    """A budget for these pools. Default: none."""
+
+
+class PoolQueueConfig(QueueConfig):
+    """The queue, and the order in which it fills pools."""
+
+    order: NotRequired[Sequence[str]]
+    """Pools in the order in which a job that may run on several takes the first with room for all of it. Default: own
+    servers before place cloud, else by name."""
+
+
+class PlatformConfig(TypedDict):
+    """What is on a cluster besides its nodes."""
+
+    operator: NotRequired[MpiOperatorConfig]
+    """What runs MPI jobs."""
+    team: NotRequired[SingleTeamConfig]
+    """Who trains here: a namespace with its service account, registry login and network policies."""
+    teams: NotRequired[Mapping[str, TeamOfSeveralConfig]]
+    """Several teams instead of one, by their namespaces; `gpufleet jobs --team` says whose."""
+    usd_per_gpu_hour: NotRequired[Mapping[str, float]]
+    """What an hour of one GPU costs, by pool: own servers, which are in no price list, or reserved nodes. For
+    `gpufleet usage`; default: by the catalog, and of own servers unknown."""
+    volume: NotRequired[SharedVolumeConfig]
+    """The shared files as a volume of the team's namespace, which jobs mount at /mnt."""
+    notebooks: NotRequired[NotebooksConfig]
+    """JupyterHub for each team: see docs/notebooks.md. Where there are several teams, each has a hub of its own at
+    <team>.<host>. Default: none."""
+    queue: NotRequired[PoolQueueConfig]
+    """Kueue: jobs wait until all of their workers fit, and go on to the next pool where the first is full. Each pool
+    lies in one zone then, with GPUs of one model. Default: none."""

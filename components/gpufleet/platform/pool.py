@@ -1,0 +1,46 @@
+"""A GPU pool, as what is installed on its cluster and the jobs on it need to know it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired
+
+from gpufleet.jobs.output import PoolOutput
+from gpufleet.node_labels import label_value
+from gpufleet.pool import Taint
+
+ONPREM = "onprem"
+"""Place of own servers, if nothing else is said."""
+
+
+class PlatformPool(PoolOutput):
+    """A pool as its jobs see it, and what its nodes come with."""
+
+    image: NotRequired[str]
+    """bottlerocket: nodes that bring NVIDIA's device plugin along. Default: they do not."""
+
+
+def cloud_pool(name: str, args: Mapping[str, Any], more_taints: Sequence[Taint] = ()) -> PlatformPool:
+    """A cloud's pool, from the arguments of its node group. more_taints: what the cloud adds to its nodes by itself."""
+    pool: PlatformPool = {"label": name}
+    for key in ("types", "zones", "network", "max", "image"):
+        if key in args:
+            pool[key] = args[key]
+    own = [*args.get("taints", ())]
+    if taints := [*own, *(taint for taint in more_taints if taint not in own)]:
+        pool["taints"] = taints
+    return pool
+
+
+def own_pool(name: str, args: Mapping[str, Any]) -> PlatformPool:
+    """A pool of own servers, from the arguments of `OwnNodes`: what no catalog knows of its nodes is said here."""
+    place = args.get("place", ONPREM)
+    pool: PlatformPool = {
+        "gpu": label_value(args["gpu"]),
+        "gpus": args["gpus"],
+        "place": place,
+        "zones": [args.get("zone", place)],
+        "max": len(args["nodes"]),
+        "label": name,
+    }
+    if args.get("taints"):
+        pool["taints"] = args["taints"]
+    return pool

@@ -1,0 +1,92 @@
+"""The GPU pools of a cluster, as what is installed on it and the jobs on it need to know them."""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from gpufleet.catalog import gpu_types
+from gpufleet.cost.prices import dearest, node_price
+from gpufleet.jobs.output import PoolOutput
+from gpufleet.jobs.pool import Pool, pool_told
+from gpufleet.node_labels import CLOUD, label_value
+from gpufleet.platform.pool import PlatformPool
+from gpufleet.pool import Taint
+from gpufleet.rules.judged import Judged
+from gpufleet.rules.kubernetes.queue_pools import judge_queue_pool
+from gpufleet.typed_dicts import pick
+
+Software = Literal["device-plugin", "gpu-operator", "efa-plugin", "mpi-operator", "autoscaler"]
+"""What may be installed on a cluster."""
+BOTTLEROCKET = "bottlerocket"
+"""Its image brings NVIDIA's device plugin along."""
+
+
+Pools = Mapping[str, PlatformPool]
+
+
+class CountedPool(NamedTuple):
+    """A pool as the queue sees it: its nodes' labels, and all GPUs that it may ever have."""
+
+    gpu: str
+    zone: str
+    place: str
+    gpus: int
+
+
+def pools_of_jobs(pools: Pools) -> dict[str, PoolOutput]:
+    """The pools as the output `jobs` has them."""
+    return {name: pick(PoolOutput, pool) for name, pool in pools.items()}
+
+
+def taints_of(pools: Pools) -> list[Taint]:
+    """Every taint of every pool, once."""
+    found = [taint for pool in pools.values() for taint in pool.get("taints", ())]
+    return [taint for number, taint in enumerate(found) if taint not in found[:number]]
+
+
+def needed_software(pools: Pools, *, autoscaler: bool) -> list[Software]:
+    """What the pools need on their cluster. autoscaler: whether the cloud's clusters bring none along."""
+    needed: dict[Software, bool] = {
+        "device-plugin": any(pool.get("image") != BOTTLEROCKET for pool in pools.values()),
+        "efa-plugin": any(pool.get("network") == "efa" for pool in pools.values()),
+        "mpi-operator": True,
+        "autoscaler": autoscaler,
+    }
+    return [name for name, is_needed in needed.items() if is_needed]
+
+
+def counted(pool: PlatformPool) -> CountedPool | None:
+    """A pool's GPUs; None where the catalog does not know its types or it has no zone.
+
+    Of types with different numbers of GPUs, all nodes may be the largest.
+    """
+    facts = pool_told("", pool)
+    gpu = facts.own_gpu or next((label_value(record.gpu_model) for record in facts.records), None)
+    each = facts.own_gpus or max((record.gpus for record in facts.records), default=None)
+    if not facts.zones or gpu is None or each is None or facts.max is None:
+        return None
+    return CountedPool(gpu, facts.zones[0], facts.place, facts.max * each)
+
+
+def findings_of_queue(environment: str, pools: Pools) -> list[Judged]:
+    """Whether a queue can count the clouds' pools: one zone, and GPUs of one model."""
+    models = {kind: record.gpu_model for kind, record in gpu_types().items()}
+    return [
+        Judged(f"{environment}-{name}", finding)
+        for name, pool in pools.items()
+        if "gpu" not in pool
+        for finding in judge_queue_pool(pool, models)
+    ]
+
+
+def node_price_of(pool: Pool, usd_per_gpu_hour: Mapping[str, float], cloud: str, region: str | None) -> float | None:
+    """USD of an hour of a node: as configured, else on demand, also of Spot pools: the most that it can be."""
+    if pool.name in usd_per_gpu_hour and pool.gpus is not None:
+        return usd_per_gpu_hour[pool.name] * pool.gpus
+    if pool.place != CLOUD or not pool.types or cloud not in ("aws", "azure"):
+        return None
+    return dearest([node_price(cloud, each, region) for each in pool.types]).usd
+
+
+def pools_for(team: str, pools: Mapping[str, PoolOutput], owners: Mapping[str, str]) -> dict[str, PoolOutput]:
+    """The pools that a team may use: all but the other teams' own."""
+    return {name: pool for name, pool in pools.items() if owners.get(name, team) == team}

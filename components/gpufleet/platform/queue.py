@@ -1,0 +1,37 @@
+"""The queue of a cluster: a flavor for each pool, in the order in which jobs take them."""
+
+from collections.abc import Mapping
+from typing import TypedDict
+
+from gpufleet.kubernetes.queue import Flavor
+from gpufleet.node_labels import CLOUD
+from gpufleet.platform.config import PlatformConfig, PoolQueueConfig
+from gpufleet.platform.pools import CountedPool, Pools, counted
+from gpufleet.platform.teams import quotas_of
+
+
+class QueuePools(TypedDict):
+    """The pools, as a `Queue` takes them."""
+
+    flavors: Mapping[str, Flavor]
+    quotas: Mapping[str, Mapping[str, int]]
+
+
+def queue_pools(config: PlatformConfig, queue: PoolQueueConfig, pools: Pools) -> QueuePools:
+    """A flavor for each pool, in order, and their GPUs for the teams.
+
+    Pools that the order does not name come after the others. A pool that cannot be counted has no flavor: the rules
+    refuse it.
+    """
+    known = {name: pool for name, each in pools.items() if (pool := counted(each))}
+    first = [name for name in dict.fromkeys(queue.get("order", ())) if name in known]
+    rest = sorted(set(known) - set(first), key=lambda name: (known[name].place == CLOUD, name))
+    order = [*first, *rest]
+    return {
+        "flavors": {name: _flavor(known[name], pools[name].get("label", name)) for name in order},
+        "quotas": quotas_of(config, {name: known[name].gpus for name in order}),
+    }
+
+
+def _flavor(pool: CountedPool, label: str) -> Flavor:
+    return {"gpu": pool.gpu, "zone": pool.zone, "place": pool.place, "pool": label}

@@ -1,0 +1,230 @@
+"""TrainingPlatform: what an environment has on its Kubernetes cluster, on EKS, AKS or own servers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict, Unpack
+
+import pulumi
+
+from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.jobs.output import PoolOutput
+from gpufleet.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
+from gpufleet.kubernetes.device_plugin import DevicePlugin
+from gpufleet.kubernetes.efa_plugin import EfaPlugin
+from gpufleet.kubernetes.gpu_operator import GpuOperator, GpuOperatorConfig
+from gpufleet.kubernetes.mpi_operator import MpiOperator
+from gpufleet.kubernetes.notebooks import Notebooks
+from gpufleet.kubernetes.queue import Queue, QueueConfig, local_queue
+from gpufleet.kubernetes.shared_volume import SharedVolume
+from gpufleet.kubernetes.team import Team, TeamConfig
+from gpufleet.kubernetes.user_lock import CLAIM
+from gpufleet.kubernetes.volume_source import VolumeSource
+from gpufleet.ordering import after_all
+from gpufleet.platform.environment import PlatformOwner, PlatformSoftware
+from gpufleet.platform.notebooks import hub_config, notebook_pools
+from gpufleet.platform.pool import PlatformPool
+from gpufleet.platform.pools import findings_of_queue, needed_software, pools_for, pools_of_jobs, taints_of
+from gpufleet.platform.queue import queue_pools
+from gpufleet.platform.teams import findings_of_teams, labels_of, owners_of, suffix, teams_of, users_of
+from gpufleet.rules.judged import Judged
+from gpufleet.rules.kubernetes.queue_pools import judge_queue_order
+from gpufleet.typed_dicts import pick
+from gpufleet.validation import validate_stack
+
+
+class TrainingPlatformArgs(PlatformOwner, PlatformSoftware):
+    """What is installed, for which teams, on which pools, with which files."""
+
+    pools: Mapping[str, PlatformPool]
+    """GPU pools by name, as `cloud_pool` and `own_pool` of gpufleet.platform describe them."""
+    node_groups: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """Names of the pools' node groups. Teams come after them, and so go before them: deleting a namespace ends its jobs
+    while their nodes and files are still there to let go of."""
+    files: VolumeSource
+    """Where the shared files are."""
+    files_zone: NotRequired[str]
+    """Zone id of files that can be mounted in one zone only. Default: any zone."""
+    gpu_operator: NotRequired[GpuOperatorConfig]
+    """NVIDIA's GPU operator, where software names it."""
+    autoscaler: NotRequired[AutoscalerArgs]
+    """The cluster autoscaler, where the cloud's clusters bring none along."""
+    cloud: NotRequired[str]
+    """aws or azure: whose price list says what a notebook costs. Default: none does."""
+    region: NotRequired[str]
+    """Region of those prices."""
+
+
+class TrainingPlatform(Component, package="kubernetes"):
+    """Device plugins, the MPI operator, the autoscaler and a queue; for each team a namespace, a volume and notebooks.
+
+    Give it the cluster's provider: ``opts=pulumi.ResourceOptions(provider=cluster_provider(...))``, and in `depends_on`
+    what has to be there before anything is installed and to stay until it is gone: cluster, add-ons, file system.
+    """
+
+    jobs: dict[str, pulumi.Output[Any]]
+    """What `gpufleet jobs` need not be told: a program exports it as `jobs`."""
+
+    def __init__(
+        self,
+        name: str,
+        args: TrainingPlatformArgs = KEYWORDS,
+        opts: Opts = None,
+        **keywords: Unpack[TrainingPlatformArgs],
+    ) -> None:
+        super().__init__(name, args, opts, keywords)
+
+    def create(self, name: str, args: TrainingPlatformArgs) -> None:
+        point = "access_point" in args["files"]
+        validate_stack(findings_of_teams(args["environment"], args, args["pools"], access_point=point))
+        operators = self._software(name, args)
+        queue = self._queue(name, args, operators)
+        made = {namespace: self._team(name, args, namespace, queue) for namespace in teams_of(args)}
+        self.jobs = {key: pulumi.Output.from_input(value) for key, value in _jobs(args, made).items()}
+
+    def child(self, **options: Any) -> pulumi.ResourceOptions:  # noqa: ANN401 - whatever ResourceOptions takes
+        # Where an environment's platform is no component yet, its parts stand alone in the state.
+        return super().child(**options, aliases=[pulumi.Alias(parent=pulumi.ROOT_STACK_RESOURCE)])
+
+    def _software(self, name: str, args: TrainingPlatformArgs) -> list[pulumi.Resource]:
+        """What serves all teams. Returns what brings kinds of jobs, for which a queue looks when it starts."""
+        software = args.get("software", needed_software(args["pools"], autoscaler="autoscaler" in args))
+        labels, taints = args.get("labels", {}), taints_of(args["pools"])
+        if "device-plugin" in software:
+            DevicePlugin(f"{name}-device-plugin", tolerations=taints, labels=labels, opts=self.child())
+        if "efa-plugin" in software:
+            EfaPlugin(f"{name}-efa-plugin", tolerations=taints, labels=labels, opts=self.child())
+        if "gpu-operator" in software:
+            # Its labels go on pods of drivers.
+            own = {"gpufleet.dev/environment": args["environment"]}
+            operator = args.get("gpu_operator", {})
+            GpuOperator(f"{name}-gpu-operator", **operator, tolerations=taints, labels=own, opts=self.child())
+        if "autoscaler" in software and "autoscaler" in args:
+            Autoscaler(f"{name}-autoscaler", **args["autoscaler"], opts=self.child())
+        if "mpi-operator" not in software:
+            return []
+        return [MpiOperator(f"{name}-mpi-operator", **args.get("operator", {}), labels=labels, opts=self.child())]
+
+    def _queue(self, name: str, args: TrainingPlatformArgs, operators: Sequence[pulumi.Resource]) -> Queue | None:
+        if "queue" not in args:
+            return None
+        environment, pools = args["environment"], args["pools"]
+        order = judge_queue_order(args["queue"].get("order"), list(pools))
+        validate_stack([*(Judged(environment, each) for each in order), *findings_of_queue(environment, pools)])
+        return Queue(
+            f"{name}-queue",
+            **pick(QueueConfig, args["queue"]),
+            **queue_pools(args, args["queue"], pools),
+            # Queues of namespaces come after these.
+            local=False,
+            labels=args.get("labels", {}),
+            opts=self.child(depends_on=operators),
+        )
+
+    def _team(
+        self, name: str, args: TrainingPlatformArgs, namespace: str, queue: Queue | None
+    ) -> dict[str, pulumi.Input[Any]]:
+        """A team's namespace, volume, queue and hub, and what its jobs need to know of them."""
+        end, labels, volume = suffix(args, namespace), args.get("labels", {}), args.get("volume", {})
+        before = [*after_all(args.get("node_groups", {}).values()), *([queue] if queue else [])]
+        team = Team(
+            f"{name}-team{end}",
+            **pick(TeamConfig, teams_of(args)[namespace]),
+            namespace=namespace,
+            volume_claim=volume.get("claim", CLAIM),
+            labels=labels_of(args, namespace, labels),
+            opts=self.child(depends_on=before),
+        )
+        zone: FilesZone = {"zone": args["files_zone"]} if "files_zone" in args else {}
+        files = SharedVolume(
+            f"{name}-volume{end}",
+            **volume,
+            **zone,
+            source=args["files"],
+            namespace=namespace,
+            labels=labels_of(args, namespace, labels),
+            opts=self.child(deleted_with=team.namespace_object),
+        )
+        inside = self.child(depends_on=[team], deleted_with=team.namespace_object)
+        made: dict[str, pulumi.Input[Any]] = {
+            "namespace": team.namespace,
+            "service_account": team.service_account,
+            "image_pull_secret": team.pull_secret,
+            "volume_claim": files.claim,
+        }
+        if queue is not None:
+            made["queue"] = local_queue(f"{name}-queue", namespace, labels, inside)
+        self._notebooks(name, args, namespace, made, inside)
+        return made
+
+    def _notebooks(
+        self,
+        name: str,
+        args: TrainingPlatformArgs,
+        namespace: str,
+        made: Mapping[str, pulumi.Input[Any]],
+        opts: pulumi.ResourceOptions,
+    ) -> None:
+        if "notebooks" not in args:
+            return
+        team, jobs = teams_of(args)[namespace], _jobs_of(args, namespace, made)
+        rates, cloud = args.get("usd_per_gpu_hour", {}), args.get("cloud", "")
+        login: HubLogin = {"pull_secret": made["image_pull_secret"]} if team.get("docker_config") else {}
+        Notebooks(
+            f"{name}-notebooks{suffix(args, namespace)}",
+            **hub_config(args["notebooks"], namespace, several=bool(args.get("teams"))),
+            **users_of(team),
+            **pick(Purpose, args),
+            **login,
+            environment=args["environment"],
+            namespace=namespace,
+            # Of pods too, which no move of the environment's end restarts.
+            labels=labels_of(args, namespace, {"gpufleet.dev/environment": args["environment"]}),
+            object_labels=args.get("labels", {}),
+            pools=notebook_pools(jobs["pools"], rates, cloud, args.get("region")),
+            volume_claim=made["volume_claim"],
+            jobs=jobs,
+            opts=opts,
+        )
+
+
+class FilesZone(TypedDict, total=False):
+    """The only zone in which files can be mounted, if there is one."""
+
+    zone: str
+
+
+class HubLogin(TypedDict, total=False):
+    """The login to a registry, if a team has one."""
+
+    pull_secret: pulumi.Input[str]
+
+
+class Purpose(TypedDict, total=False):
+    """Why the environment is there, if it says so."""
+
+    purpose: str
+
+
+def _jobs(args: TrainingPlatformArgs, made: Mapping[str, Mapping[str, pulumi.Input[Any]]]) -> dict[str, Any]:
+    """The output `jobs`: see `gpufleet.jobs.output.JobsOutput`. made: what each team's namespace has, by its name."""
+    if not args.get("teams"):
+        [(namespace, own)] = made.items()
+        return _jobs_of(args, namespace, own)
+    shared = _shared(args, pools_of_jobs(args["pools"]))
+    own_keys = {namespace: _own(args, namespace, own) for namespace, own in made.items()}
+    return {**shared, "teams": own_keys}
+
+
+def _jobs_of(args: TrainingPlatformArgs, namespace: str, made: Mapping[str, pulumi.Input[Any]]) -> dict[str, Any]:
+    """What one team's jobs are told."""
+    own = _own(args, namespace, made)
+    return {**_shared(args, own["pools"]), **own}
+
+
+def _shared(args: TrainingPlatformArgs, pools: Mapping[str, PoolOutput]) -> dict[str, Any]:
+    rates = args.get("usd_per_gpu_hour")
+    return {"pools": pools, "project": args["project"], **({"usd_per_gpu_hour": dict(rates)} if rates else {})}
+
+
+def _own(args: TrainingPlatformArgs, namespace: str, made: Mapping[str, pulumi.Input[Any]]) -> dict[str, Any]:
+    pools = pools_for(namespace, pools_of_jobs(args["pools"]), owners_of(args))
+    return {**made, **users_of(teams_of(args)[namespace]), "pools": pools}

@@ -1,0 +1,71 @@
+"""An environment for multi-node GPU training on AWS: network, EKS, GPU pools, shared files and a registry."""
+
+from pathlib import Path
+
+import pulumi
+
+from gpufleet import aws
+from gpufleet.checks.aws import check_aws
+from gpufleet.config.aws import AwsConfig
+from gpufleet.config.aws_parts import budgets, cluster_of, cluster_software, files_config, files_zone, team_budgets
+from gpufleet.config.environment import Environment
+from gpufleet.config.own_servers import SHARED_ARGUMENTS, all_pools, own_servers, site_link
+from gpufleet.config.registry import image_mirror, registry_config
+from gpufleet.kubernetes import cluster_provider
+from gpufleet.kubernetes.volume_source import VolumeSource
+from gpufleet.platform import TrainingPlatform, cloud_pool
+from gpufleet.platform.environment import first_job, platform_owner
+from gpufleet.platform.teams import pool_tags
+
+env = Environment.load(AwsConfig)
+config, part, region, tags = env.config, env.part, env.config["region"], env.tags
+
+with env.gathering(*SHARED_ARGUMENTS):
+    check_aws(env)
+    network = aws.Network(part("network"), **config["network"], region=region, tags=tags, cluster_name=env.name)
+    cluster = cluster_of(env, network)
+    joining, subnets = cluster.for_nodes(), network.for_nodes()
+    groups = {
+        name: aws.GpuNodeGroup(
+            part(name), **pool, **joining, **subnets, region=region, tags=tags | pool_tags(env.name, config, name)
+        )
+        for name, pool in config["pools"].items()
+    }
+    registry = aws.Registry(part("registry"), **registry_config(env), region=region, tags=tags, erase=config["erase"])
+    image_mirror(env, Path(__file__).parents[1])
+    site_link(env, network)
+    for name, budget in budgets(env, team_budgets(env)).items():
+        aws.Budget(name, **budget)
+
+    provider, before = cluster_provider(part("kubernetes"), cluster.kubeconfig), [*cluster.resources]
+    if "own_servers" in config:
+        source: VolumeSource = {"nfs": config["own_servers"]["nfs"]}
+        own_servers(env, config["own_servers"], cluster, pulumi.ResourceOptions(provider=provider, depends_on=before))
+    else:
+        files = aws.SharedFiles(part("files"), **files_config(env), **network.for_files(), **cluster.for_files())
+        source = files.for_volume()
+        # Mount targets too: a job that is ended lets go of its files.
+        before.append(files)
+        env.export(file_system_id=files.file_system_id, access_point_id=files.access_point_id)
+    pools = all_pools(env, {name: cloud_pool(part(name), pool) for name, pool in config["pools"].items()})
+    platform = TrainingPlatform(
+        env.name,
+        **platform_owner(env),
+        **cluster_software(env, cluster, pools),
+        **files_zone(config),
+        pools=pools,
+        node_groups={name: group.node_group_name for name, group in groups.items()},
+        files=source,
+        cloud="aws",
+        region=region,
+        opts=pulumi.ResourceOptions(provider=provider, depends_on=before),
+    )
+
+env.export(
+    cluster_name=cluster.cluster_name,
+    kubeconfig=cluster.kubeconfig,
+    registry_urls=registry.repository_urls,
+    node_groups={name: group.node_group_name for name, group in groups.items()},
+    jobs=platform.jobs,
+    first_job=first_job(env, place="any" if "own_servers" in config else None),
+)

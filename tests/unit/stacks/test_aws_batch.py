@@ -1,0 +1,156 @@
+"""The program of an AWS Batch environment: what it registers from its configuration, and what it refuses."""
+
+import json
+
+import pytest
+
+from stack_programs import Program
+
+ON_DEMAND = {"types": ["p5.48xlarge"], "max": 4, "zones": ["use1-az2"], "placement": "create", "network": "efa"}
+SPOT = {"types": ["g5.xlarge"], "max": 8, "zones": ["use1-az1", "use1-az2"], "capacity": "spot"}
+CONFIG = {
+    "aws:region": "us-east-1",
+    "gpufleet:cloud": "aws-batch",
+    "gpufleet:owner": "team",
+    "gpufleet:project": "training",
+    "gpufleet:network": {"zones": ["use1-az1", "use1-az2"]},
+    "gpufleet:pools": {"big": ON_DEMAND, "cheap": SPOT},
+    "gpufleet:multinode": {"pool": "big"},
+    "gpufleet:registry": {"repositories": ["training"]},
+}
+QUEUE, DEFINITION = "aws:batch/jobQueue:JobQueue", "aws:batch/jobDefinition:JobDefinition"
+program = Program("dev", CONFIG)
+
+
+def environments(made):
+    """Queue to the logical names of its environments, in order."""
+    return {
+        name: [row["computeEnvironment"].split("/")[-1] for row in inputs["computeEnvironmentOrders"]]
+        for name, inputs in made.inputs(QUEUE).items()
+    }
+
+
+def arn_of(made, pool):
+    return made.outputs[f"dev-{pool}"]["environment_arn"].split("/")[-1]
+
+
+def test_queue_goes_over_the_pools_those_on_spot_last_and_multinode_jobs_have_their_own():
+    reserved = {"capacity": "reservation", "reservation_id": "cr-" + "0" * 17, "placement": "none"}
+    pools = {"a": SPOT, "b": ON_DEMAND, "c": ON_DEMAND | reserved}
+    made = program(pools=pools, multinode={"pool": "b"})
+    assert environments(made) == {
+        "dev-queue-queue": [arn_of(made, pool) for pool in "cba"],
+        "dev-multinode-queue-queue": [arn_of(made, "b")],
+    }
+
+
+def test_pools_of_the_queue_can_be_chosen():
+    made = program(queue={"pools": ["cheap"]})
+    assert environments(made)["dev-queue-queue"] == [arn_of(made, "cheap")]
+
+
+def test_jobs_get_what_their_nodes_have():
+    made = program()
+    single = json.loads(made.one(DEFINITION, "dev-job-definition").inputs["containerProperties"])
+    wanted = {each["type"]: each["value"] for each in single["resourceRequirements"]}
+    # The smallest node of all pools has one GPU.
+    assert wanted["GPU"] == "1"
+    several = json.loads(made.one(DEFINITION, "dev-multinode-definition").inputs["nodeProperties"])
+    (nodes,) = several["nodeRangeProperties"]
+    assert nodes["container"]["instanceType"] == "p5.48xlarge"
+    assert {each["type"]: each["value"] for each in nodes["container"]["resourceRequirements"]}["GPU"] == "8"
+    # All EFA devices of the node.
+    assert len(nodes["container"]["linuxParameters"]["devices"]) == 32
+
+
+def test_jobs_may_write_below_one_folder_and_mount_the_files():
+    made = program()
+    policy = json.dumps(made.inputs("aws:iam/rolePolicy:RolePolicy")["dev-job-job-bucket"])
+    assert "jobs/*" in policy
+    rules = made.names("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule")
+    assert {"dev-files-nfs-from-big", "dev-files-nfs-from-cheap"} <= set(rules)
+
+
+def test_jobs_are_told_what_nobody_types():
+    told = program().result["jobs"]
+    assert (told["on"], told["region"], told["prefix"]) == ("batch", "us-east-1", "jobs")
+    assert {key: told["multinode"][key] for key in ("type", "nodes", "gpus")} == {
+        "type": "p5.48xlarge",
+        "nodes": 4,
+        "gpus": 8,
+    }
+    assert told["pools"]["cheap"] == {k: SPOT[k] for k in ("types", "zones", "max", "capacity")}
+    assert "multinode" not in program(multinode=None).result["jobs"]
+
+
+def test_the_first_job_names_a_team_where_the_queue_has_shares():
+    assert " --share " not in program().result["first_job"]
+    shares = {"pools": ["cheap"], "shares": {"vision": 3, "speech": 1}}
+    assert "jobs submit dev --share speech --follow" in program(queue=shares).result["first_job"]
+
+
+def test_work_overflows_to_the_next_pool_when_the_first_is_full():
+    """Batch itself is not here: its rule, that a job goes to the first environment in order whose limit of vCPUs has
+    room for it, is played on what the stack makes.
+    https://docs.aws.amazon.com/batch/latest/userguide/job_queue_parameters.html (compute environment order)
+    """
+    made = program(pools={"first": ON_DEMAND | {"types": ["g5.xlarge"], "max": 2, "network": "plain"}, "next": SPOT},
+                     multinode=None)  # fmt: skip
+    limits = {
+        arn_of(made, pool): made.inputs("aws:batch/computeEnvironment:ComputeEnvironment")[f"dev-{pool}-environment"][
+            "computeResources"
+        ]["maxVcpus"]
+        for pool in ("first", "next")
+    }
+    job = json.loads(made.one(DEFINITION).inputs["containerProperties"])
+    vcpus = next(int(each["value"]) for each in job["resourceRequirements"] if each["type"] == "VCPU")
+    order = environments(made)["dev-queue-queue"]
+    used = dict.fromkeys(order, 0)
+    went = []
+    for _ in range(11):
+        place = next((each for each in order if used[each] + vcpus <= limits[each]), None)
+        went.append(place)
+        if place:
+            used[place] += vcpus
+    first, following = arn_of(made, "first"), arn_of(made, "next")
+    assert went == [first] * 2 + [following] * 8 + [None]
+
+
+REFUSED = {
+    "a pool that is none": (
+        {"queue": {"pools": ["chaep"]}},
+        "dev-queue: pools=chaep: is no pool of the environment; did you mean cheap? (use big or cheap) "
+        "[aws-batch-pool-known]",
+    ),
+    "several nodes on Spot": (
+        {"multinode": {"pool": "cheap"}},
+        "dev-multinode: pool=[its pool (SPOT)]: a multi-node job stays RUNNABLE for ever on its pool (SPOT); add a "
+        "queue with managed environments of type EC2 only [aws-batch-multinode-on-demand]",
+    ),
+    "more nodes than the pool has": (
+        {"multinode": {"pool": "big", "nodes": 5}},
+        "dev-multinode: nodes=5: is more than the 4 of its pool, so that the job never starts; use 4 or fewer, or "
+        "raise the pool's max [aws-batch-multinode-fits]",
+    ),
+    "one node": (
+        {"multinode": {"pool": "big", "nodes": 1}},
+        "dev-multinode: nodes=1: is no job of several nodes; use 2 or more, or leave multinode out "
+        "[aws-batch-multinode-fits]",
+    ),
+    "no image": (
+        {"registry": {"account_id": "123456789012"}},
+        "dev-job: image=null: jobs have none; name a repository (gpufleet:registry.repositories) "
+        "[aws-batch-image-given]",
+    ),
+    "four pools in a queue": (
+        {"pools": dict.fromkeys("abcd", SPOT), "multinode": None},
+        "dev-queue: environments=4: Batch takes 1 to 3 compute environments in a queue; make another "
+        "queue, or one environment [aws-batch-queue-environments]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refuses_before_anything_is_registered(case):
+    changes, line = REFUSED[case]
+    assert program.refusal(**changes) == line.splitlines()

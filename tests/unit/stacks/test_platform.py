@@ -1,0 +1,114 @@
+"""What an environment has on its cluster, and what its jobs are told."""
+
+from aws_environment import POOL, program
+from gpufleet.kubernetes.autoscaler import NAMESPACE, SERVICE_ACCOUNT
+
+COMPONENTS = "gpufleet-kubernetes:index:{}".format
+ALL = ("Autoscaler", "DevicePlugin", "EfaPlugin", "MpiOperator", "SharedVolume", "Team")
+EXISTING = {
+    "name": "shared",
+    "security_group_id": "sg-0123456789abcdef0",
+    "endpoint": "https://shared.eks.example.com",
+    "certificate_authority": "Y2VydA==",
+}
+
+
+def installed(made):
+    return [kind for kind in ALL if made.of(COMPONENTS(kind))]
+
+
+def test_all_that_the_pools_need_is_installed():
+    assert installed(program()) == list(ALL)
+
+
+def test_nothing_is_installed_that_no_pool_needs():
+    assert installed(program(pools={"trainers": POOL | {"network": "plain"}})) == [
+        "Autoscaler", "DevicePlugin", "MpiOperator", "SharedVolume", "Team",
+    ]  # fmt: skip
+    # Its image brings the device plugin along.
+    assert "DevicePlugin" not in installed(program(pools={"trainers": POOL | {"image": "bottlerocket"}}))
+    assert installed(program(pools={})) == ["MpiOperator", "SharedVolume", "Team"]
+
+
+def test_software_can_be_chosen():
+    assert installed(program(software=["mpi-operator"])) == ["MpiOperator", "SharedVolume", "Team"]
+    assert installed(program(software=[])) == ["SharedVolume", "Team"]
+
+
+def test_an_existing_cluster_keeps_its_owners_software():
+    assert installed(program(existing_cluster=EXISTING)) == ["SharedVolume", "Team"]
+    assert installed(program(existing_cluster=EXISTING, software=["autoscaler"])) == [
+        "Autoscaler", "SharedVolume", "Team",
+    ]  # fmt: skip
+
+
+def test_plugins_and_jobs_tolerate_the_pools_own_taints():
+    taint = {"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}
+    made = program(pools={"trainers": POOL | {"taints": [taint]}, "others": POOL | {"taints": [taint]}})
+    for name in ("dev-device-plugin-daemonset", "dev-efa-plugin-daemonset"):
+        pod = made.one("kubernetes:apps/v1:DaemonSet", name).inputs["spec"]["template"]["spec"]
+        assert [each["key"] for each in pod["tolerations"]] == ["nvidia.com/gpu", "team"]
+
+
+def test_what_is_on_the_cluster_comes_after_it_and_the_team_after_the_pools():
+    made = program()
+    before = {"dev-cluster-cluster", "dev-cluster-system", "dev-cluster-coredns", "dev-files-mount-use1-az3"}
+    platform = made.one(COMPONENTS("TrainingPlatform"))
+    assert before <= platform.depends_on
+    # What a component waits for, its parts wait for; they go before it does.
+    parts = {kind: made.one(COMPONENTS(kind)) for kind in ALL}
+    assert {each.parent for each in parts.values()} == {platform.name}
+    after_nodes = {kind for kind, each in parts.items() if "dev-trainers-nodes" in each.depends_on}
+    assert "dev-trainers-nodes" not in platform.depends_on
+    assert after_nodes == {"Team"}
+
+
+def test_the_claim_goes_with_the_teams_namespace():
+    made = program()
+    assert made.one("kubernetes:core/v1:PersistentVolumeClaim").deleted_with == "dev-team-namespace"
+    volume = made.one("kubernetes:core/v1:PersistentVolume")
+    assert volume.deleted_with == ""
+    assert volume.inputs["spec"]["csi"]["volumeHandle"] == "dev-files-files-id::dev-files-access-id"
+    assert "dev-team-namespace" not in volume.depends_on
+
+
+def test_the_root_of_the_files_without_an_access_point():
+    made = program(files={"access_point": False})
+    volume = made.one("kubernetes:core/v1:PersistentVolume")
+    assert volume.inputs["spec"]["csi"]["volumeHandle"] == "dev-files-files-id"
+
+
+def test_the_autoscaler_has_the_rights_of_its_service_account():
+    made = program()
+    bound = made.one("aws:eks/podIdentityAssociation:PodIdentityAssociation").inputs
+    assert (bound["namespace"], bound["serviceAccount"]) == (NAMESPACE, SERVICE_ACCOUNT)
+    release = made.one("kubernetes:helm.sh/v3:Release")
+    assert release.inputs["values"]["autoDiscovery"] == {"clusterName": "dev"}
+
+
+def test_jobs_wait_in_a_queue_where_there_is_one():
+    pools = {"near": POOL | {"max": 2}, "small": POOL | {"types": ["g5.12xlarge", "g5.24xlarge"], "network": "plain"}}
+    pools["small"] |= {"placement": "none", "capacity": "spot", "max": 3, "zones": ["use1-az1"]}
+    assert program(pools=pools).of(COMPONENTS("Queue")) == []
+    made = program(pools=pools, queue={"order": ["small"]})
+    (queue,) = [each for each in made.resources if each.type.endswith(":ClusterQueue")]
+    flavors = queue.inputs["spec"]["resourceGroups"][0]["flavors"]
+    gpus = [(each["name"], each["resources"][0]["nominalQuota"]) for each in flavors]
+    # g5.24xlarge has 4 GPUs, as g5.12xlarge; p5.48xlarge has 8.
+    assert gpus == [("dev-queue-small", "12"), ("dev-queue-near", "16"), ("dev-queue-cpu", "0")]
+    (flavor,) = [each for each in made.resources if each.name == "dev-queue-flavor-near"]
+    assert flavor.inputs["spec"]["nodeLabels"] == {
+        "gpufleet.dev/gpu": "H100",
+        "gpufleet.dev/place": "cloud",
+        "gpufleet.dev/pool": "dev-near",
+        "gpufleet.dev/zone-id": "use1-az3",
+    }
+    assert made.outputs["dev-queue"] == {"queue": "dev-queue"}
+
+
+def test_a_queue_of_what_it_cannot_count_is_refused_before_anything_is_made():
+    pools = {"small": POOL | {"types": ["g5.xlarge", "g6.xlarge"], "capacity": "spot", "network": "plain"}}
+    pools["small"] |= {"placement": "none", "zones": ["use1-az1", "use1-az2"]}
+    lines = program.refusal(pools=pools, queue={"order": ["big"]})
+    assert "dev: queue.order=big: is none of the legal words; use small [any-argument-word]" in lines
+    assert {line.partition("[any-queue-pool-")[2] for line in lines} == {"", "zone]", "gpu]"}
