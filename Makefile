@@ -4,17 +4,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 ENV ?= aws-dev
 WORKERS ?= 2
-E2E ?= cluster openmpi azurite slurm browser sdks
+E2E ?= engine cluster openmpi azurite slurm browser sdks
 
 .DEFAULT_GOAL := help
 .PHONY: help setup rehearse preview pull-request first-comment test lint types generate generated tests sweep \
-	kubernetes cluster-up cluster-down e2e $(E2E:%=e2e-%) sdks site bench lock clean
+	kubernetes cluster-up cluster-down e2e e2e-programs $(E2E:%=e2e-%) many-nodes sdks site bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Make or refresh .venv: locked packages, gpufleet itself, the Pulumi engine
-	@$(PYTHON) tools/setup.py
+	@$(PYTHON) -m tools.setup
 
 rehearse: setup ## `pulumi up` of an environment against a simulated cloud (ENV=aws-dev, ARGS="--destroy ...")
 	@$(BIN)/gpufleet rehearse $(ENV) $(ARGS)
@@ -23,15 +23,19 @@ preview: setup ## Preview what a change touches and write report/, as CI does (A
 	@$(BIN)/gpufleet preview $(ARGS)
 
 pull-request: setup ## Play a pull request with ten mistakes, each repaired, and see its comment (GitHub and the clouds are played)
-	@$(BIN)/python tools/pull_request/play.py
+	@$(BIN)/python -m tools.pull_request.demo
 
 first-comment: ## Time an outsider's path from `git clone` to the first comment, with an empty cache
-	@$(PYTHON) tools/first_comment.py
+	@$(PYTHON) -m tools.time_to_first_comment
 
 test: setup lint types generated tests ## Set up, check style, types and generated files, run the tests (not the sweep)
 
 # Tests never try the network for Pulumi's installer.
-test tests sweep e2e: export GPUFLEET_PULUMI ?= path,build
+test tests sweep e2e many-nodes: export GPUFLEET_PULUMI ?= path,build
+# What pytest has compiled once is read the next time, which is half of collecting the tests.
+test tests sweep e2e many-nodes: export PYTHONDONTWRITEBYTECODE =
+# Folders that `make e2e` alone collects.
+APART := browser cluster openmpi sdks slurm
 
 lint: setup
 	@$(BIN)/ruff check
@@ -40,62 +44,70 @@ lint: setup
 # mypy checks all of it; pyright, where Node.js is, programs with our components.
 types: setup
 	@$(BIN)/mypy
-	@$(BIN)/python tools/pyright/check_programs.py --optional
+	@$(BIN)/python -m tools.pyright.check_programs --optional
 
 generate: setup ## Write the generated files anew (tables and pictures in docs/ and README)
-	@$(BIN)/python tools/generate.py
-	@$(BIN)/python tools/draw.py
+	@$(BIN)/python -m tools.generate
+	@$(BIN)/python -m tools.draw_diagram
 
 generated: setup
-	@$(BIN)/python tools/generate.py --check
+	@$(BIN)/python -m tools.generate --check
 
 tests: setup
-	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not sweep and not cluster and not azurite and not sdks" $(ARGS)
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal $(APART:%=--ignore=tests/%) \
+		-m "not engine and not slow and not sweep and not azurite" $(ARGS)
 
 sweep: setup ## Fail each single create of aws-dev, one after the other; `up` must converge each time
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m sweep $(ARGS)
 
 kubernetes: setup ## Build a Kubernetes control plane and Kueue for tests from their Go modules, once, 15 to 25 minutes
-	@$(BIN)/python tools/kubernetes/build.py
+	@$(BIN)/python -m tools.kubernetes.build
 
 cluster-up: setup ## Start that control plane, with the MPI operator (ARGS="--nodes FILE"; see tools/kubernetes/nodes.py)
-	@$(BIN)/python tools/kubernetes/cluster.py up $(ARGS)
+	@$(BIN)/python -m tools.kubernetes.cluster up $(ARGS)
 
 cluster-down: ## End it, whoever started it
-	@$(BIN)/python tools/kubernetes/cluster.py down $(ARGS)
+	@$(BIN)/python -m tools.kubernetes.cluster down $(ARGS)
 
-e2e: kubernetes ## Tests on a real control plane, on Azurite, in a browser, of OpenMPI, Slurm and SDKs (needs root; E2E=slurm)
-	@$(PYTHON) tools/images/install.py
-	@$(BIN)/python tools/jupyterhub/install.py
-	@$(BIN)/python tools/azurite/install.py
-	@$(PYTHON) tools/openmpi/install.py
-	@$(PYTHON) tools/browser/install.py
-	@$(PYTHON) tools/slurm/install.py
+e2e: setup $(if $(filter-out engine,$(E2E)),e2e-programs) ## Tests on the engine, a real control plane, Azurite, OpenMPI, Slurm, SDKs, in a browser (root; E2E=slurm)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(E2E:%=e2e-%)
 
+e2e-programs: kubernetes
+	@$(PYTHON) -m tools.images.install
+	@$(BIN)/python -m tools.jupyterhub.install
+	@$(BIN)/python -m tools.azurite.install
+	@$(PYTHON) -m tools.openmpi.install
+	@$(PYTHON) -m tools.browser.install
+	@$(PYTHON) -m tools.slurm.install
+
 # They mostly wait, for a cluster or a network, so two of them go at once. Parts of `make e2e`, which has installed all.
+e2e-engine:
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal $(APART:%=--ignore=tests/%) -m "engine or slow" $(ARGS)
 e2e-cluster:
-	@$(BIN)/pytest -n $(WORKERS) --dist loadfile -m cluster $(ARGS) tests/cluster
+	@$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "cluster and not many_nodes" $(ARGS) tests/cluster
 e2e-openmpi e2e-slurm e2e-browser:
 	@$(BIN)/pytest -m cluster $(ARGS) tests/$(@:e2e-%=%)
 e2e-azurite:
 	@$(BIN)/pytest -n $(WORKERS) -m azurite $(ARGS) tests/unit/jobs
 e2e-sdks:
-	@$(BIN)/python tools/pyright/check_programs.py
-	@$(BIN)/python tools/sdks.py
+	@$(BIN)/python -m tools.pyright.check_programs
+	@$(BIN)/python -m tools.sdks
 	@$(BIN)/pytest -m sdks $(ARGS) tests/sdks
 
+many-nodes: kubernetes ## A job on 512 nodes of that control plane, many minutes
+	@$(BIN)/pytest -m many_nodes $(ARGS) tests/cluster
+
 sdks: setup ## Write the SDKs in Python, TypeScript and Go into build/sdks from the packages' schemas
-	@$(BIN)/python tools/sdks.py
+	@$(BIN)/python -m tools.sdks
 
 site: setup ## Make the documentation's site in build/site: guides, and a reference from docstrings
-	@$(BIN)/python tools/website/build_site.py
+	@$(BIN)/python -m tools.website.build_site
 
 bench: setup ## Program time, growth and memory, as ratios in one run
-	@$(BIN)/python bench/run.py
+	@$(BIN)/python -m bench.run
 
 lock: setup ## Write the lock files anew (ARGS="pulumi-aws" upgrades only that)
-	@$(BIN)/python tools/lock.py $(ARGS)
+	@$(BIN)/python -m tools.lock $(ARGS)
 
 clean: ## Take away .venv and caches; the engine stays in the user's cache directory
 	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpufleet.kubernetes.objects import sdk_class
-from gpufleet_rehearsal.inputs.problems import types
+from gpufleet_rehearsal.inputs.validate import types
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """What stands in a preview for a value that only an `up` will know."""

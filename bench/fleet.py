@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from gpufleet.engine import EngineError
+from gpufleet.pulumi_cli import PulumiCliError
 
 MANY = 30
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
@@ -39,7 +39,7 @@ class PsCost:
 
 
 def ps_cost(state: Path, folder: Path) -> PsCost:
-    """The cost on copies of a stack's state. folder: where the backends go. Errors: EngineError for a wrong answer."""
+    """The cost on copies of a stack's state. folder: where the backends go. Errors: PulumiCliError: a wrong answer."""
     text = state.read_text()
     (one, _), (many, wall) = (_seconds(_backend(text, folder / f"stacks-{count}", count), count) for count in (1, MANY))
     return PsCost(len(_resources(text)), one, many, wall)
@@ -85,9 +85,9 @@ def _used() -> float:
 def _check(done: subprocess.CompletedProcess[str], count: int) -> None:
     """A quick answer counts only if it is right: all stacks, each with its GPUs and price, the expired ones first."""
     if done.returncode != 0:
-        raise EngineError(f"gpufleet ps ended with {done.returncode}: {done.stderr.strip()}")
+        raise PulumiCliError(f"gpufleet ps ended with {done.returncode}: {done.stderr.strip()}")
     listed = json.loads(done.stdout)["environments"]
     expired = [each["expired"] for each in listed]
     priced = all(each["gpus"]["at_most"] and each["usd_per_hour"]["floor"]["usd"] > 0 for each in listed)
     if len(listed) != count or expired != sorted(expired, reverse=True) or not expired[0] or not priced:
-        raise EngineError("gpufleet ps did not list the bench's stacks as they are")
+        raise PulumiCliError("gpufleet ps did not list the bench's stacks as they are")

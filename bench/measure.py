@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gpufleet.engine import Engine, EngineError
+from gpufleet.pulumi_cli import PulumiCli, PulumiCliError
 
 PROCESSES: Mapping[str, str] = {
     "pulumi": "engine",
@@ -37,10 +37,10 @@ class Run:
     cpu_of: Mapping[str, float] = field(default_factory=dict)
 
 
-def run(engine: Engine, *arguments: str, may_fail: bool = False) -> Run:
+def run(engine: PulumiCli, *arguments: str, may_fail: bool = False) -> Run:
     """Run a command of the engine and measure it.
 
-    Errors: EngineError with the end of its output when it fails, unless it may.
+    Errors: PulumiCliError with the end of its output when it fails, unless it may.
     """
     with tempfile.TemporaryFile("w+") as output:
         before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -48,11 +48,11 @@ def run(engine: Engine, *arguments: str, may_fail: bool = False) -> Run:
         seconds, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
         if code != 0 and not may_fail:
             output.seek(0)
-            raise EngineError(f"pulumi {arguments[0]} ended with {code}: {' '.join(output.read()[-600:].split())}")
+            raise PulumiCliError(f"pulumi {arguments[0]} ended with {code}: {' '.join(output.read()[-600:].split())}")
     return Run(seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def run_watched(engine: Engine, *arguments: str, may_fail: bool = False) -> Run:
+def run_watched(engine: PulumiCli, *arguments: str, may_fail: bool = False) -> Run:
     """The same, with peak memory and processor time of each of its processes; without them where there is no /proc."""
     peak: dict[str, float] = {}
     cpu: dict[str, float] = {}

@@ -11,13 +11,13 @@ from pulumi.runtime import proto
 from pulumi_policy import EnforcementLevel, Policy, StackValidationArgs, StackValidationPolicy
 from pulumi_policy.policy import _PolicyAnalyzerServicer
 
+from bench.measure import run_watched
+from bench.places import REPOSITORY, Places
 from gpufleet.catalog import Catalog, aws, azure
 from gpufleet.plan import Plan
 from gpufleet.policies.pack import Concern, plan_of, policies_of
-from gpufleet.rules.judged import Judged
-from gpufleet.rules.plain import at_least
-from measure import run_watched
-from places import REPOSITORY, Places
+from gpufleet.rules.generic import at_least
+from gpufleet.rules.resource_finding import ResourceFinding
 
 PACKS: Mapping[str, Path] = {
     "empty": REPOSITORY / "bench" / "empty_pack",
@@ -95,10 +95,12 @@ def rule_cost() -> RuleCost:
     return RuleCost(*(((each[many] - each[few]) / (many - few)) for each in (together, apart)))
 
 
-def _judge(rules: int) -> Callable[[Plan, Mapping[str, object]], Sequence[Judged]]:
-    def judge(plan: Plan, config: Mapping[str, object]) -> list[Judged]:
+def _judge(rules: int) -> Callable[[Plan, Mapping[str, object]], Sequence[ResourceFinding]]:
+    def judge(plan: Plan, config: Mapping[str, object]) -> list[ResourceFinding]:
         return [
-            Judged(resource.name, at_least(argument="disk", value=_disk(resource.inputs), least=1), resource.urn)
+            ResourceFinding(
+                resource.name, at_least(argument="disk", value=_disk(resource.inputs), least=1), resource.urn
+            )
             for resource in plan.resources
             for _ in range(rules)
         ]

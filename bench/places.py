@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import flat
-from gpufleet.engine import Engine, EngineError
-from gpufleet_rehearsal.home import Home
-from gpufleet_rehearsal.rehearse import Plan, prepare
+from bench import flat
+from gpufleet.pulumi_cli import PulumiCli, PulumiCliError
+from gpufleet_rehearsal.rehearse import RehearsalPlan, prepare
+from gpufleet_rehearsal.workspace import Home
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 ENVIRONMENT = "aws-dev"
@@ -26,16 +26,16 @@ class Places:
 
     root: Path
 
-    def ours(self) -> Engine:
+    def ours(self) -> PulumiCli:
         """Our own program's aws-dev, as it stands in this checkout, on an empty simulated cloud."""
-        return prepare(Home(REPOSITORY, self.root / "ours"), Plan(ENVIRONMENT, 0, control_plane=False))
+        return prepare(Home(REPOSITORY, self.root / "ours"), RehearsalPlan(ENVIRONMENT, 0, control_plane=False))
 
-    def flat(self) -> Engine:
+    def flat(self) -> PulumiCli:
         """A flat program of the same resources; that they are the same has been checked.
 
-        Errors: EngineError when a preview of it differs from one of ours.
+        Errors: PulumiCliError when a preview of it differs from one of ours.
         """
-        maker = prepare(Home(REPOSITORY, self.root / "maker"), Plan(ENVIRONMENT, 0, control_plane=False))
+        maker = prepare(Home(REPOSITORY, self.root / "maker"), RehearsalPlan(ENVIRONMENT, 0, control_plane=False))
         steps = maker.preview(ENVIRONMENT)
         maker.answer("up", "--stack", ENVIRONMENT, "--yes", "--skip-preview", "--non-interactive")
         exported = json.loads(maker.answer("stack", "export", "--show-secrets", "--stack", ENVIRONMENT))
@@ -43,10 +43,10 @@ class Places:
         engine = self._stack(folder, ENVIRONMENT, {})
         different = flat.difference(steps, engine.preview(ENVIRONMENT))
         if different:
-            raise EngineError(f"the flat program does not make the same: {', '.join(different)}")
+            raise PulumiCliError(f"the flat program does not make the same: {', '.join(different)}")
         return engine
 
-    def growth(self, stack: str, config: Mapping[str, int]) -> Engine:
+    def growth(self, stack: str, config: Mapping[str, int]) -> PulumiCli:
         """The program of any size, see growth/__main__.py."""
         program = (REPOSITORY / "bench" / "growth" / "__main__.py").read_text()
         return self._stack(self._project(f"growth-{stack}", program), stack, config)
@@ -61,10 +61,10 @@ class Places:
         (folder / ".venv").symlink_to(Path(sys.prefix))
         return folder
 
-    def _stack(self, folder: Path, stack: str, config: Mapping[str, int]) -> Engine:
+    def _stack(self, folder: Path, stack: str, config: Mapping[str, int]) -> PulumiCli:
         values = {"aws:region": REGION} | {f"bench:{key}": value for key, value in config.items()}
         (folder / f"Pulumi.{stack}.yaml").write_text(json.dumps({"config": values}))
-        return prepare(Home(folder, folder / ".rehearsal"), Plan(stack, 0, control_plane=False))
+        return prepare(Home(folder, folder / ".rehearsal"), RehearsalPlan(stack, 0, control_plane=False))
 
 
 def compile_into(root: Path) -> None:

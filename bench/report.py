@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpufleet.engine import Engine, EngineError
+from gpufleet.pulumi_cli import PulumiCli, PulumiCliError
 
 COPIES = 10
 POOLS = 334
@@ -38,12 +38,12 @@ class ReportCost:
     peak: float
 
 
-def report_costs(engine: Engine, stack: str, folder: Path) -> list[ReportCost]:
+def report_costs(engine: PulumiCli, stack: str, folder: Path) -> list[ReportCost]:
     """The cost of a report on COPIES of what a stack of POOLS node groups is about to be.
 
     Once as a stack that is made from nothing, once as one that is there, of which every second pool changes: then every
     resource is in the file twice, and both sides are priced and judged.
-    Errors: EngineError for a wrong answer.
+    Errors: PulumiCliError for a wrong answer.
     """
     folder.mkdir()
     steps = engine.previewed(stack, "--show-sames")
@@ -88,7 +88,7 @@ def _cost(kind: str, preview: dict[str, Any], folder: Path) -> ReportCost:
     if kind != "made from nothing":
         wanted = {"update": POOLS * COPIES // 2}
     if made["summary"] != wanted or len(made["gpus"]) != POOLS * COPIES:
-        raise EngineError(f"gpufleet report: {made['summary']} of {len(made['gpus'])} pools, not {wanted}")
+        raise PulumiCliError(f"gpufleet report: {made['summary']} of {len(made['gpus'])} pools, not {wanted}")
     cpu, wall, peak = (statistics.median(each) for each in zip(*runs, strict=True))
     return ReportCost(kind, len(preview["steps"]), file.stat().st_size / 1e6, cpu, wall, peak)
 
@@ -100,6 +100,6 @@ def _run(file: Path, folder: Path) -> tuple[float, float, float]:
     # By a small process: the kernel counts the memory of whoever starts a process as that one's own.
     done = subprocess.run([sys.executable, "-c", _ONCE, *words], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise EngineError(f"gpufleet report: {done.stderr}")
+        raise PulumiCliError(f"gpufleet report: {done.stderr}")
     cpu, wall, peak = json.loads(done.stdout)
     return cpu, wall, peak

@@ -15,14 +15,14 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from fleet import MANY, PsCost, ps_cost
-from gpufleet.engine import Engine
+from bench.fleet import MANY, PsCost, ps_cost
+from bench.measure import Run, machine, run, run_watched
+from bench.packs import PackCost, RuleCost, catalog_ms, pack_costs, rule_cost
+from bench.places import ENVIRONMENT, STATE, Places, compile_into, custom
+from bench.report import POOLS as REPORT_POOLS
+from bench.report import ReportCost, report_costs
 from gpufleet.errors import UserError
-from measure import Run, machine, run, run_watched
-from packs import PackCost, RuleCost, catalog_ms, pack_costs, rule_cost
-from places import ENVIRONMENT, STATE, Places, compile_into, custom
-from report import POOLS as REPORT_POOLS
-from report import ReportCost, report_costs
+from gpufleet.pulumi_cli import PulumiCli
 
 RATIO_LIMIT = 1.05
 """Median wall clock of a preview of our program over that of the flat one."""
@@ -90,7 +90,7 @@ def median(runs: Sequence[Run]) -> float:
     return statistics.median(each.seconds for each in runs)
 
 
-def preview(engine: Engine, stack: str) -> tuple[Engine, tuple[str, ...]]:
+def preview(engine: PulumiCli, stack: str) -> tuple[PulumiCli, tuple[str, ...]]:
     return engine, ("preview", "--stack", stack, "--parallel", str(engine.parallel))
 
 

@@ -9,7 +9,7 @@ from gpufleet.checks.aws import check_aws
 from gpufleet.config.aws import AwsConfig
 from gpufleet.config.aws_parts import budgets, cluster_of, cluster_software, files_config, files_zone, team_budgets
 from gpufleet.config.environment import Environment
-from gpufleet.config.own_servers import SHARED_ARGUMENTS, all_pools, own_servers, site_link
+from gpufleet.config.onprem_servers import SHARED_ARGUMENTS, all_pools, own_servers, site_link
 from gpufleet.config.registry import image_mirror, registry_config
 from gpufleet.kubernetes import cluster_provider
 from gpufleet.kubernetes.volume_source import VolumeSource

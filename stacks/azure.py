@@ -21,7 +21,7 @@ config, part, erase = env.config, env.part, env.config["erase"]
 jobs: dict[str, Any] = {"on": "kubernetes" if "cluster" in config else "azure-batch"}
 
 with env.gathering():
-    group = azure.Environment(env.name, **azure_parts.group_config(config), region=config["location"], tags=env.tags)
+    group = azure.ResourceGroup(env.name, **azure_parts.group_config(config), region=config["location"], tags=env.tags)
     check_azure(env)
     base = group.for_parts()
     network = azure.Network(part("network"), **config["network"], **base)

@@ -9,7 +9,7 @@ import pulumi
 from gpufleet.checks.onprem import check_onprem
 from gpufleet.config.environment import Environment
 from gpufleet.config.onprem import OnpremConfig
-from gpufleet.kubernetes import OwnNodes, cluster_provider
+from gpufleet.kubernetes import NodeLabels, cluster_provider
 from gpufleet.platform import TrainingPlatform, own_pool
 from gpufleet.platform.environment import PlatformSoftware, first_job, platform_owner
 from gpufleet.typed_dicts import pick
@@ -21,7 +21,7 @@ with env.gathering():
     pools = {name: own_pool(part(name), pool) for name, pool in config["pools"].items()}
     check_onprem(env, pools)
     on_cluster = pulumi.ResourceOptions(provider=cluster_provider(part("kubernetes"), config["kubeconfig"]))
-    labelled = {name: OwnNodes(part(name), **pool, opts=on_cluster) for name, pool in config["pools"].items()}
+    labelled = {name: NodeLabels(part(name), **pool, opts=on_cluster) for name, pool in config["pools"].items()}
     platform = TrainingPlatform(
         env.name,
         **platform_owner(env),

@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from progress import Say
-from turns import turn
+from tools.file_lock import turn
+from tools.progress import Say
 
 
 def cache_directory(*parts: str) -> Path:

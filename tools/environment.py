@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from progress import Say
+from tools.progress import Say
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"

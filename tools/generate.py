@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Write the files of this repository that are generated from code and data, or (--check) tell which are not current.
 
 A generator is a function without arguments that returns the whole text of its file. To add one, name it in
@@ -13,25 +12,25 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # The file, relative to the repository -> "module:function" that returns its text.
 GENERATORS: dict[str, str] = {
-    "README.md": "readme:readme",
-    "components/gpufleet/report/schema.json": "gpufleet.report.as_json:schema_text",
-    "components/packages/gpufleet-aws/requirements.txt": "package_files:aws_requirements",
-    "components/packages/gpufleet-aws/schema.json": "package_files:aws_schema",
-    "components/packages/gpufleet-azure/requirements.txt": "package_files:azure_requirements",
-    "components/packages/gpufleet-azure/schema.json": "package_files:azure_schema",
-    "components/packages/gpufleet-kubernetes/requirements.txt": "package_files:kubernetes_requirements",
-    "components/packages/gpufleet-kubernetes/schema.json": "package_files:kubernetes_schema",
-    "docs/aws-batch.md": "documents:aws_batch",
-    "docs/azure.md": "documents:azure",
-    "docs/configuration.md": "documents:configuration",
-    "docs/decisions/README.md": "readme:decisions",
-    "docs/onprem.md": "documents:onprem",
-    "docs/pictures/change.svg": "readme:change_picture",
-    "docs/policies.md": "documents:policies",
-    "docs/report.md": "documents:report",
-    "docs/rules.md": "documents:rules",
-    "docs/refusals.md": "documents:refusals",
-    "docs/latencies.md": "documents:latencies",
+    "README.md": "tools.generated_readme:readme",
+    "components/gpufleet/report/schema.json": "gpufleet.report.formats.json:schema_text",
+    "components/packages/gpufleet-aws/requirements.txt": "tools.package_files:aws_requirements",
+    "components/packages/gpufleet-aws/schema.json": "tools.package_files:aws_schema",
+    "components/packages/gpufleet-azure/requirements.txt": "tools.package_files:azure_requirements",
+    "components/packages/gpufleet-azure/schema.json": "tools.package_files:azure_schema",
+    "components/packages/gpufleet-kubernetes/requirements.txt": "tools.package_files:kubernetes_requirements",
+    "components/packages/gpufleet-kubernetes/schema.json": "tools.package_files:kubernetes_schema",
+    "docs/aws-batch.md": "tools.generated_tables:aws_batch",
+    "docs/azure.md": "tools.generated_tables:azure",
+    "docs/configuration.md": "tools.generated_tables:configuration",
+    "docs/decisions/README.md": "tools.generated_readme:decisions",
+    "docs/onprem.md": "tools.generated_tables:onprem",
+    "docs/pictures/change.svg": "tools.generated_readme:change_picture",
+    "docs/policies.md": "tools.generated_tables:policies",
+    "docs/report.md": "tools.generated_tables:report",
+    "docs/rules.md": "tools.generated_tables:rules",
+    "docs/refusals.md": "tools.generated_tables:refusals",
+    "docs/latencies.md": "tools.generated_tables:latencies",
 }
 
 

@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from progress import Say, run_quietly
+from tools.progress import Say, run_quietly
 
 
 class BuildFailed(Exception):

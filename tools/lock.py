@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Write the lock files anew from pyproject.toml: every package that set-up installs, with hashes, for all platforms.
 
 Index addresses are left out, so that each user's own index is used. Pass package names to upgrade only these; without
@@ -9,8 +8,8 @@ import re
 import subprocess
 import sys
 
-from environment import LOCK, LOCKED_EXTRAS, ROOT, UV, UV_LOCK, SetupFailed, installer_environment
-from progress import teller
+from tools.environment import LOCK, LOCKED_EXTRAS, ROOT, UV, UV_LOCK, SetupFailed, installer_environment
+from tools.progress import teller
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""The MPI operator's manifest, put where `gpufleet.kubernetes.manifests` keeps what it has fetched.
+"""The MPI operator's manifest, put where `gpufleet.kubernetes.remote_manifest` keeps what it has fetched.
 
 Without it the first preview fetches it from GitHub; with it previews and tests need no network. It is a file of the
 operator's Go module, which Go gets by the user's own proxy settings and checks against the committed go.sum.
@@ -9,9 +9,9 @@ import json
 import os
 from pathlib import Path
 
-from cache_entry import cache_directory
-from go_build import BuildFailed, source
-from progress import Say
+from tools.cache_entry import cache_directory
+from tools.go_build import BuildFailed, source
+from tools.progress import Say
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULE = ROOT / "tools" / "kubernetes" / "mpi-operator"

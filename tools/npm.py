@@ -5,8 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from cache_entry import cache_directory, make_once
-from progress import Say
+from tools.cache_entry import cache_directory, make_once
+from tools.progress import Say
 
 LOCKED = ("package.json", "package-lock.json")
 _SECONDS = 600

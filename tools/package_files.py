@@ -12,8 +12,8 @@ from packaging.requirements import Requirement
 CLOUDS = {"aws": "gpufleet[aws]", "azure": "gpufleet[azure]", "kubernetes": "gpufleet[kubernetes]"}
 
 _PRINT = """\
-from gpufleet.package.schema import written
-from gpufleet.package.serving import Package
+from gpufleet.pulumi_package.schema import written
+from gpufleet.pulumi_package.provider import Package
 print(written(Package({cloud!r}).schema), end="")
 """
 _HEAD = """\

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Write the SDKs of our packages in Python, TypeScript and Go into build/sdks/<package>/{python,nodejs,go}.
 
 From the committed schemas, with the engine's own code generators (tools/pulumi/codegen). Where Pulumi's language hosts
@@ -11,10 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cache_entry import cache_directory, make_once
-from go_build import BuildFailed, build
-from npm import node_modules
-from progress import Say, teller
+from tools.cache_entry import cache_directory, make_once
+from tools.go_build import BuildFailed, build
+from tools.npm import node_modules
+from tools.progress import Say, teller
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ROOT / "components" / "packages"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Set this checkout up: .venv with the locked packages, gpufleet itself editable, a Pulumi engine, and a manifest.
 
 Idempotent; when nothing has changed it only looks, in well under a second. It needs Python >= 3.11 and nothing else.
@@ -7,7 +6,6 @@ See tools/pulumi/obtain.py for where the engine comes from and GPUFLEET_PULUMI f
 
 import os
 import sys
-from pathlib import Path
 
 OLDEST_PYTHON = (3, 11)
 
@@ -22,8 +20,7 @@ def newer_python() -> "str | None":
 
 def main() -> int:
     """Exit code 0 when the checkout is ready, 1 with one line on standard error when it cannot be."""
-    sys.path.append(str(Path(__file__).resolve().parent / "pulumi"))
-    from environment import (
+    from tools.environment import (
         PYTHON,
         ROOT,
         VENV,
@@ -33,11 +30,11 @@ def main() -> int:
         install_project,
         make_environment,
     )
-    from links import link_engine, link_plugins
-    from manifests import keep_manifest
-    from obtain import EngineMissing, obtain
-    from progress import teller
-    from turns import turn
+    from tools.file_lock import turn
+    from tools.manifests import keep_manifest
+    from tools.progress import teller
+    from tools.pulumi.links import link_engine, link_plugins
+    from tools.pulumi.obtain import EngineMissing, obtain
 
     say = teller()
     try:
@@ -67,7 +64,7 @@ if sys.version_info < OLDEST_PYTHON:
     better = newer_python()
     if better is None:
         sys.exit(f"setup: Python {sys.version.split()[0]} is too old; install Python 3.11 or newer")
-    os.execv(better, [better, *sys.argv])
+    os.execv(better, [better, "-m", "tools.setup", *sys.argv[1:]])
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -13,7 +13,7 @@ class), `findings` on the arguments, and `create`, which makes its children::
 
         @staticmethod
         def findings(name: str, args: BudgetArgs) -> list[Finding]:
-            return judge_budget(args)
+            return validate_budget(args)
 
         def create(self, name: str, args: BudgetArgs) -> None:
             budget = budgets.Budget(f"{name}-budget", ..., opts=self.child())
@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pulumi
 from pulumi.output import Unknown
 
-from gpufleet.rules.arguments import argument_known, judge_arguments
-from gpufleet.rules.read import texts
+from gpufleet.rules.arguments import argument_known, validate_arguments
+from gpufleet.rules.coerce import texts
 from gpufleet.rules.rule import Finding
 from gpufleet.validation import gathered, gathering, validate
 
@@ -84,7 +84,7 @@ class Component(pulumi.ComponentResource):
             raise
         # Of an argument that a rule says more about, it need not be said that there is none of its name.
         explained = {each.argument for each in findings if each.refuses}
-        known = [each for each in judge_arguments(given, declared) if not _is_explained(each, explained)]
+        known = [each for each in validate_arguments(given, declared) if not _is_explained(each, explained)]
         return validate(name, [*known, *findings])
 
     @staticmethod

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from importlib import import_module
 
-from gpufleet.package.components import COMPONENTS, full_name
+from gpufleet.pulumi_package.components import COMPONENTS, full_name
 
 
 def lazy_names(package: str, cloud: str = "", **more: str) -> Callable[[str], object]:

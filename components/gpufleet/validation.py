@@ -14,10 +14,10 @@ import pulumi
 from pulumi.errors import InputPropertiesError, InputPropertyErrorDetails, RunError
 from pulumi.runtime.settings import SETTINGS
 
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding, Severity, Status
 from gpufleet.rules.suppression import Suppression, SuppressionError, read_suppressions, suppression_of
-from gpufleet.stopping import stop_is_asked
+from gpufleet.stop_mode import stop_requested
 
 SUPPRESS = "gpufleet:suppress"
 """Key of the stack's configuration: a list of `SuppressionArgs`."""
@@ -49,7 +49,7 @@ class Gathering:
     lines: list[str] = field(default_factory=list)
     reported: dict[tuple[bool, str], str] = field(default_factory=dict)
 
-    def is_repeated(self, judged: Judged) -> bool:
+    def is_repeated(self, judged: ResourceFinding) -> bool:
         """Whether another component has reported something of the same value of what all of them share.
 
         A warning does not stand for an error.
@@ -136,7 +136,7 @@ def validate(resource: str, findings: Iterable[Finding]) -> bool:
     configuration suppresses as information. Errors: InvalidArguments with all broken ERROR rules, but inside of
     `gathering`, which raises at its end; RunError with a line for each fault of the suppressions.
     """
-    refusing = _refusing(Judged(resource, finding) for finding in findings)
+    refusing = _refusing(ResourceFinding(resource, finding) for finding in findings)
     block = _GATHERING.get()
     if refusing and block is None:
         raise InvalidArguments(resource, [each.finding for each in refusing])
@@ -145,7 +145,7 @@ def validate(resource: str, findings: Iterable[Finding]) -> bool:
     return not refusing
 
 
-def validate_stack(findings: Iterable[Judged]) -> None:
+def validate_stack(findings: Iterable[ResourceFinding]) -> None:
     """The same for findings on several components together, and on the stack as such. Errors: RunError."""
     refusing = _refusing(findings)
     block = _GATHERING.get()
@@ -155,7 +155,7 @@ def validate_stack(findings: Iterable[Judged]) -> None:
         raise RunError("\n".join(each.line for each in refusing))
 
 
-def _refusing(findings: Iterable[Judged]) -> list[Judged]:
+def _refusing(findings: Iterable[ResourceFinding]) -> list[ResourceFinding]:
     """What refuses; the rest is logged, inside of `gathering` once for arguments that all components share."""
     spelling, block = _SPELLING.get(), _GATHERING.get()
     judged = suppressed(findings)
@@ -169,19 +169,19 @@ def _refusing(findings: Iterable[Judged]) -> list[Judged]:
     return [each for each in judged if each.refuses]
 
 
-def suppressed(findings: Iterable[Judged]) -> list[Judged]:
+def suppressed(findings: Iterable[ResourceFinding]) -> list[ResourceFinding]:
     """What has not passed, each with what suppresses it: the stack's configuration, or `gpufleet stop`.
 
     That makes nothing new, and must not wait for the repair of what has since become illegal, as by a day that passed.
     """
     judged = [each for each in findings if each.finding.status is not Status.PASS]
-    suppressions = _while_stopping(judged) if stop_is_asked() else _configured()
+    suppressions = _while_stopping(judged) if stop_requested() else _configured()
     return [each if _is_built_on(each.finding) else _covered(each, suppressions) for each in judged]
 
 
-def _covered(judged: Judged, suppressions: tuple[Suppression, ...]) -> Judged:
+def _covered(judged: ResourceFinding, suppressions: tuple[Suppression, ...]) -> ResourceFinding:
     covering = suppression_of(judged.resource, judged.finding, suppressions)
-    return Judged(judged.resource, judged.finding, judged.urn, covering)
+    return ResourceFinding(judged.resource, judged.finding, judged.urn, covering)
 
 
 def _is_built_on(finding: Finding) -> bool:
@@ -193,7 +193,7 @@ def _is_built_on(finding: Finding) -> bool:
     return finding.refuses and (finding.rule.startswith("any-argument-") or finding.rule.endswith("-known"))
 
 
-def _while_stopping(judged: Iterable[Judged]) -> tuple[Suppression, ...]:
+def _while_stopping(judged: Iterable[ResourceFinding]) -> tuple[Suppression, ...]:
     today, reason = date.today(), "this `up` only stops pools; the next one is judged as always"
     return tuple(Suppression(name, reason, today) for name in {each.finding.rule for each in judged})
 

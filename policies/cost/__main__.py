@@ -11,7 +11,7 @@ from gpufleet.policies.pack import Concern, policies_of
 PolicyPack(
     "gpufleet-cost",
     policies_of(
-        Concern("cost", "What a stack may cost.", cost.judge_cost, cost.PROPERTIES),
-        Concern("ownership", "Who answers for it, and until when.", ownership.judge_ownership, ownership.PROPERTIES),
+        Concern("cost", "What a stack may cost.", cost.validate_cost, cost.PROPERTIES),
+        Concern("ownership", "Who answers for it, and until when.", ownership.validate_ownership, ownership.PROPERTIES),
     ),
 )

@@ -7,12 +7,12 @@ from pathlib import Path
 from gpufleet.catalog import aws
 from gpufleet.catalog.quota_family import family_of
 from gpufleet.errors import UserError
-from gpufleet.plan.aws.network_needs import COUNTED
-from gpufleet.preflight.aws.facts import Group, Held, Reservation
+from gpufleet.plan.aws.network_quota_demand import COUNTED
+from gpufleet.preflight.aws.facts import ExistingResources, Reservation, ScalingGroup
 from gpufleet.preflight.azure.facts import AzureFacts
-from gpufleet.rules import read
-from gpufleet_rehearsal.cloud.account import QUOTAS
-from gpufleet_rehearsal.cloud.opening import open_cloud
+from gpufleet.rules import coerce
+from gpufleet_rehearsal.cloud.open_cloud import open_cloud
+from gpufleet_rehearsal.cloud.seed_resources import QUOTAS
 from gpufleet_rehearsal.cloud.store import Resource
 from gpufleet_rehearsal.table.cloud_conditions import AtLeast
 from gpufleet_rehearsal.table.conditions import values_at
@@ -72,21 +72,21 @@ class SimulatedAws:
         held = self._cloud.store.get(RESERVATION, reservation_id)
         if held is None:
             return None
-        count = read.whole(held.inputs, "instanceCount", 0)
+        count = coerce.whole(held.inputs, "instanceCount", 0)
         # Whose nodes run in it is not simulated: all of it is free.
         zone = zone_id(str(held.inputs["availabilityZone"]))
         return Reservation(str(held.inputs["instanceType"]), zone, "active", count, count)
 
-    def placement_group(self, name: str) -> Group | None:
+    def placement_group(self, name: str) -> ScalingGroup | None:
         found = self._cloud.store.find(name, (PLACEMENT_GROUP,))
-        return Group(str(found[0].inputs.get("strategy")), "available") if found else None
+        return ScalingGroup(str(found[0].inputs.get("strategy")), "available") if found else None
 
     def network_limit(self, counted: str) -> int | None:
         return self._cloud.around.limits.get(counted)
 
-    def network_use(self, counted: str) -> Mapping[str, Held]:
+    def network_use(self, counted: str) -> Mapping[str, ExistingResources]:
         quota, around = self._refused_above(counted), self._cloud.around
-        found: dict[str, Held] = {}
+        found: dict[str, ExistingResources] = {}
         for each in filter(self._is_here, around.things(COUNTED[counted])):
             scope = Scope(each, around)
             if not self._is_here(each) or (
@@ -96,9 +96,9 @@ class SimulatedAws:
             # Where the table counts by anything but the region, that is the zone.
             paths = [path for path in (quota.where if quota else ()) if path != "region"]
             zone = next((str(value) for path in paths for value in values_at(path, scope)), "")
-            held = found.get(zone, Held(0, 0))
+            held = found.get(zone, ExistingResources(0, 0))
             own = f":{self._stack}::" in each.urn
-            found[zone] = Held(held.own + own, held.others + (not own))
+            found[zone] = ExistingResources(held.own + own, held.others + (not own))
         return found
 
     def _refused_above(self, counted: str) -> AtLeast | None:
@@ -114,17 +114,17 @@ class SimulatedAws:
     def _instances(self, market: str) -> Iterator[tuple[str, int]]:
         """Type and number of what counts: nodes of other stacks, and on demand every reservation, used or not."""
         for group in filter(self._is_here, self._cloud.store.resources(NODE_GROUP)):
-            wanted = _MARKETS.get(read.text(group.inputs, "capacityType", "ON_DEMAND"))
-            types = read.texts(group.inputs, "instanceTypes")
+            wanted = _MARKETS.get(coerce.text(group.inputs, "capacityType", "ON_DEMAND"))
+            types = coerce.texts(group.inputs, "instanceTypes")
             if types and wanted == market and f":{self._stack}::" not in group.urn and not self._reserved(group):
-                yield types[0], read.whole(read.mapping(group.inputs, "scalingConfig"), "desiredSize", 0)
+                yield types[0], coerce.whole(coerce.mapping(group.inputs, "scalingConfig"), "desiredSize", 0)
         if market == "on-demand":
             for held in filter(self._is_here, self._cloud.store.resources(RESERVATION)):
-                yield read.text(held.inputs, "instanceType"), read.whole(held.inputs, "instanceCount", 0)
+                yield coerce.text(held.inputs, "instanceType"), coerce.whole(held.inputs, "instanceCount", 0)
 
     def _reserved(self, group: Resource) -> bool:
         """Whether the nodes of a group run in a reservation, which has been counted."""
-        template = read.text(read.mapping(group.inputs, "launchTemplate"), "id")
+        template = coerce.text(coerce.mapping(group.inputs, "launchTemplate"), "id")
         found = self._cloud.store.find(template, ()) if template else []
         return any(each.inputs.get("capacityReservationSpecification") for each in found)
 

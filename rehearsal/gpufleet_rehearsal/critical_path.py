@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any
 
+from gpufleet_rehearsal.cloud.checks import referenced
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.refusing import referenced
 from gpufleet_rehearsal.cloud.store import Resource
 from gpufleet_rehearsal.table.conditions import same
+from gpufleet_rehearsal.table.model import Requirement
 from gpufleet_rehearsal.table.paths import Scope, parse_path, plain
-from gpufleet_rehearsal.table.rows import Need
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def maker(cloud: Cloud, thing: Resource) -> Resource:
     return thing if thing.owner is None else cloud.store.by_serial(thing.owner)
 
 
-def needed(cloud: Cloud, need: Need, scope: Scope) -> Iterator[Resource]:
+def needed(cloud: Cloud, need: Requirement, scope: Scope) -> Iterator[Resource]:
     """The resources that one of a row's needs means."""
     if need.when is not None and not need.when.holds(scope):
         return

@@ -5,7 +5,7 @@ By tags, and what takes none by what it hangs on, or lies in; a budget by the ta
 
 from collections.abc import Mapping, Sequence
 
-from gpufleet.adoption.found import Found
+from gpufleet.adoption.cloud_resource import CloudResource
 from gpufleet.azure.arm_types import BUDGET, found_at, watched
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.resource import Resource, folded, lies_in
@@ -19,7 +19,7 @@ class SimulatedInventory:
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
 
-    def holds(self, environment: str) -> Sequence[Found]:
+    def holds(self, environment: str) -> Sequence[CloudResource]:
         """Everything of the environment; what the cloud made by itself (hidden rows) is the cloud's own."""
         resources = [resource for resource in self._cloud.store.resources() if not resource.hidden]
         tagged = [resource for resource in resources if resource.tags.get("environment") == environment]
@@ -38,14 +38,14 @@ class SimulatedInventory:
         tree = self._cloud.table.row.ids == "tree"
         return any(named & each.handles or (tree and lies_in(resource.id, each.id)) for each in tagged)
 
-    def _found(self, resource: Resource, name: str | None) -> Found:
+    def _found(self, resource: Resource, name: str | None) -> CloudResource:
         row = self._cloud.row(resource.type)
         placed = found_at(resource.id, resource.view, quiet=row.idempotent)
         if placed is not None:
             return placed
         template = row.import_id
         import_id = resource.id if template is None else plain(fill(template, Scope(resource, self._cloud.around)))
-        return Found(resource.type, import_id, name, resource.id, {} if name else resource.inputs)
+        return CloudResource(resource.type, import_id, name, resource.id, {} if name else resource.inputs)
 
 
 def _watched(resource: Resource) -> set[str]:

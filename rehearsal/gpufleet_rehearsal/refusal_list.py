@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from gpufleet_rehearsal.table.loading import Table, load_table
+from gpufleet_rehearsal.table.loader import Table, load_table
 
 HEADINGS = ("refusal", "type", "operation", "comes", "the cloud's code and words", "evidence", "source")
 

@@ -11,16 +11,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.tree import Tree
 
-from gpufleet.engine import Engine, run_to_its_end
-from gpufleet.nodes.own_servers import OUTPUT as OWN_SERVERS
-from gpufleet.nodes.own_servers import own_servers_of
-from gpufleet_rehearsal.cloud.account import furnish
+from gpufleet.onprem.servers import OUTPUT as OWN_SERVERS
+from gpufleet.onprem.servers import own_servers_of
+from gpufleet.pulumi_cli import PulumiCli, run_until_exit
 from gpufleet_rehearsal.cloud.interpreter import Cloud, logical_name
-from gpufleet_rehearsal.cloud.opening import open_cloud
+from gpufleet_rehearsal.cloud.open_cloud import open_cloud
+from gpufleet_rehearsal.cloud.seed_resources import furnish
 from gpufleet_rehearsal.cloud.store import Resource
 from gpufleet_rehearsal.critical_path import minutes, names, time_to_up
-from gpufleet_rehearsal.home import Home, HomeError, write_settings
-from gpufleet_rehearsal.own_cluster import JOINED, joins_servers, on_own_cluster
+from gpufleet_rehearsal.onprem_cluster import JOINED, joins_servers, on_own_cluster
+from gpufleet_rehearsal.workspace import Home, HomeError, write_settings
 
 DEFAULT_LATENCY_SCALE = 0.01
 CLUSTERS = ("aws:eks/cluster:Cluster", "azure-native:containerservice:ManagedCluster")
@@ -32,7 +32,7 @@ FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
 
 
 @dataclass(frozen=True)
-class Plan:
+class RehearsalPlan:
     """What one call of `gpufleet rehearse` is asked to do.
 
     latency_scale: real seconds for one of the cloud's seconds (0: no waiting). faults: as in faults.py. seed: of
@@ -51,10 +51,10 @@ class Plan:
     control_plane: bool = True
 
 
-def prepare(home: Home, plan: Plan) -> Engine:
+def prepare(home: Home, plan: RehearsalPlan) -> PulumiCli:
     """A rehearsal ready to run: its directory, its settings, and the environment's stack.
 
-    Errors: HomeError for an unknown environment, and what Home and Engine raise.
+    Errors: HomeError for an unknown environment, and what Home and PulumiCli raise.
     """
     known = home.stacks()
     if plan.environment not in known:
@@ -82,7 +82,7 @@ def _settle_servers(cloud: Cloud, configuration: Path) -> None:
         cloud.store.remember(JOINED, "")
 
 
-def put(cloud: Cloud, engine: Engine, environment: str, file: Path) -> None:
+def put(cloud: Cloud, engine: PulumiCli, environment: str, file: Path) -> None:
     """Write a file into the environment's simulated file system, as a job on a node would.
 
     Errors: HomeError when the environment has no file system yet, or the file cannot be read.
@@ -99,7 +99,7 @@ def put(cloud: Cloud, engine: Engine, environment: str, file: Path) -> None:
         raise HomeError(f"{file}: {error.strerror}") from error
 
 
-def rehearse(home: Home, plan: Plan, console: Console) -> int:
+def rehearse(home: Home, plan: RehearsalPlan, console: Console) -> int:
     """Carry out the plan. Exit code: 1 when the engine fails, or a destroy leaves behind what nobody asked to keep."""
     engine = prepare(home, plan)
     own = on_own_cluster(home.configuration(plan.environment))
@@ -127,12 +127,12 @@ def run_inside(home: Home, environment: str, command: Sequence[str]) -> int:
     variables["PATH"] = os.pathsep.join([str(home.launcher), variables["PATH"]])
     command = command or [os.environ.get("SHELL", "/bin/sh")]
     try:
-        return run_to_its_end(command, variables)
+        return run_until_exit(command, variables)
     except OSError as error:
         raise HomeError(f"{command[0]}: {error.strerror}") from error
 
 
-def _up(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
+def _up(home: Home, engine: PulumiCli, plan: RehearsalPlan, console: Console) -> int:
     code = engine.up(plan.environment, *_mending(home, engine, plan.environment))
     if code != 0:
         return code
@@ -158,12 +158,12 @@ def _up(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
     return code
 
 
-def _join(cloud: Cloud, engine: Engine, environment: str, console: Console) -> int:
+def _join(cloud: Cloud, engine: PulumiCli, environment: str, console: Console) -> int:
     """Let own servers join that have not yet; 1 when one of them cannot."""
     own = own_servers_of(engine.outputs(environment, secrets=True), environment)
     if own is None:
         return 0
-    from gpufleet_rehearsal.kubernetes.joining import join
+    from gpufleet_rehearsal.kubernetes.hybrid_join import join
 
     done = join(cloud, own)
     for line in done.joined:
@@ -173,7 +173,7 @@ def _join(cloud: Cloud, engine: Engine, environment: str, console: Console) -> i
     return 1 if done.refused else 0
 
 
-def _mending(home: Home, engine: Engine, environment: str) -> list[str]:
+def _mending(home: Home, engine: PulumiCli, environment: str) -> list[str]:
     """What `up` needs when the control plane ended, by a restart of the machine: all that was on it is gone then."""
     if not home.control_plane.kubeconfig.exists() or home.control_plane.access(start=False) is not None:
         return []
@@ -217,7 +217,7 @@ def tree(environment: str, state: Sequence[Mapping[str, Any]]) -> Tree:
     return top
 
 
-def _destroy(home: Home, engine: Engine, plan: Plan, console: Console) -> int:
+def _destroy(home: Home, engine: PulumiCli, plan: RehearsalPlan, console: Console) -> int:
     code = engine.destroy(plan.environment, "--exclude-protected")
     cloud = open_cloud(home.cloud(plan.environment), home.root)
     if code != 0:

@@ -11,8 +11,8 @@ from pathlib import Path
 import yaml
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.own_cluster import is_own_cluster, kubeconfig_text
-from gpufleet_rehearsal.yaml_file import read_yaml
+from gpufleet_rehearsal.onprem_cluster import is_own_cluster, kubeconfig_text
+from gpufleet_rehearsal.yaml_input import read_yaml
 
 
 class ConfigError(UserError):

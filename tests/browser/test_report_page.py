@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from chromium import Chromium
-from gpufleet.report.as_html import report_as_html
-from gpufleet.report.as_svg import picture_as_svg
 from gpufleet.report.build import report
 from gpufleet.report.diagram import picture
+from gpufleet.report.formats.html import report_as_html
+from gpufleet.report.formats.svg import picture_as_svg
 from gpufleet.report.model import Report
-from gpufleet.report.pulumi_json import preview_of
-from written_previews import document, step
+from gpufleet.report.preview_json import preview_of
+from tests.browser.chromium import Chromium
+from tests.unit.report.written_previews import document, step
 
 pytestmark = pytest.mark.cluster
 LONG = "a-name-that-somebody-made-much-longer-than-any-window-is-wide-" * 4

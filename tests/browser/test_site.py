@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from build_site import build
-from chromium import Chromium
-from reference import ROOT
+from tests.browser.chromium import Chromium
+from tools.website.build_site import build
+from tools.website.reference import ROOT
 
 pytestmark = pytest.mark.cluster
 PAGES = ["index.html", "docs/configuration.html", "docs/refusals.html", "reference/aws-gpu-node-group.html"]

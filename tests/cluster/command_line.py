@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from control_plane import ControlPlane
+from tools.kubernetes.control_plane import ControlPlane
 
 GPUFLEET = str(Path(sys.executable).with_name("gpufleet"))
 SECONDS = 120

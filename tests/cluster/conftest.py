@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from control_plane import OPERATOR_FOR_MANY_WORKERS, ControlPlane
-from nodes import Nodes
-from processes import Identity
+from tools.kubernetes.control_plane import OPERATOR_FOR_MANY_WORKERS, ControlPlane
+from tools.kubernetes.nodes import Nodes
+from tools.kubernetes.processes import Identity
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

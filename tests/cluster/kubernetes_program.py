@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpufleet_rehearsal.home import Home, write_settings
+from gpufleet_rehearsal.workspace import Home, write_settings
 
 SOURCE = """
 import json, pulumi

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from command_line import GPUFLEET, SECONDS
-from registry_program import RegistryProgram
+from tests.cluster.command_line import GPUFLEET, SECONDS
+from tests.cluster.registry_program import RegistryProgram
 
 SCANNER = """\
 #!/usr/bin/env python3

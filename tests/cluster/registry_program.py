@@ -62,7 +62,7 @@ def registry_program(
     """Run it, with its files in `folder`. storage: where its images lie. Default: in `folder` as well."""
     for program in ("buildah", "docker-registry", "busybox", "skopeo"):
         if shutil.which(program) is None:
-            pytest.fail(f"{program} is not on PATH; run: python tools/images/install.py")
+            pytest.fail(f"{program} is not on PATH; run: python -m tools.images.install")
     with socket.create_server(("127.0.0.1", 0)) as server:
         host = f"127.0.0.1:{server.getsockname()[1]}"
     made = RegistryProgram(host, folder, user, password)

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from rehearsed_project import Project
 
-from api_client import wait_until
-from control_plane import ControlPlane
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.submit import submit
-from programs import programs
-from workloads import PATIENCE_SECONDS, pods
+from tests.cluster.workloads import PATIENCE_SECONDS, pods
+from tests.e2e.rehearsed_project import Project
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.programs import programs
 
 TEAM = "training"
 WORKER = "training.kubeflow.org/job-role=worker"

@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 import yaml
 
-import commands
-from api_client import ApiRefused, wait_until
-from command_line import gpufleet, outputs, running, said_to_the_end, said_until
-from control_plane import ControlPlane
 from gpufleet.errors import UserError
-from gpufleet.jobs.event import Event, Kind
+from gpufleet.jobs.backoff import Backoff
+from gpufleet.jobs.events import Event, Kind
 from gpufleet.jobs.kubernetes.api import KubernetesApi
-from gpufleet.jobs.kubernetes.follow import Following
-from gpufleet.jobs.patience import Patience
-from processes import Identity, Processes
-from programs import programs
+from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
+from tests.cluster.command_line import gpufleet, outputs, running, said_to_the_end, said_until
+from tools.kubernetes import commands
+from tools.kubernetes.api_client import ApiRefused, wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.processes import Identity, Processes
+from tools.kubernetes.programs import programs
 
 NAMESPACE = "default"
 KINDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/mpijobs.kubeflow.org"
@@ -140,8 +140,8 @@ def test_server_that_stays_away_ends_the_waiting_with_one_line_that_says_how_to_
     plane = server.plane
     file = outputs(plane, NAMESPACE, tmp_path, own=POOL)
     api, resume = KubernetesApi.of(plane.kubeconfig.read_text(), "dev"), "gpufleet jobs logs dev left --follow"
-    patience = Patience(first=0.1, longest=0.5, limit=2)
-    following = Following(api, NAMESPACE, "left", resume, logs=False, shortest=0.1, patience=patience)
+    patience = Backoff(first=0.1, longest=0.5, limit=2)
+    following = KubernetesJobFollower(api, NAMESPACE, "left", resume, logs=False, shortest=0.1, patience=patience)
     with running("jobs", "submit", "dev", "--outputs", file, *SUBMIT, "--name", "left", "--wait", "--", "true") as job:
         said_until(job, "left: Submitted")
         events = following.events()

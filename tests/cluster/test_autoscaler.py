@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from api_client import wait_until
-from control_plane import AUTOSCALER, ControlPlane
-from nodes import Nodes
-from processes import Processes
-from workloads import condition, mpi_job, pods
+from tests.cluster.workloads import condition, mpi_job, pods
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import AUTOSCALER, ControlPlane
+from tools.kubernetes.nodes import Nodes
+from tools.kubernetes.processes import Processes
 
 POOLS = [
     {"pool": "elastic", "type": "p5.48xlarge", "zone": "use1-az2", "network": "efa", "min": 0, "max": 4},

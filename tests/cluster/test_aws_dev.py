@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rehearsed_project import Project, copy_of_ours, held
 
-from api_client import wait_until
-from control_plane import ControlPlane
-from gpufleet_rehearsal.kubernetes.balancers import INTERFACE, SUBNET
-from nodes import Nodes
-from workloads import PATIENCE_SECONDS, condition, pods
+from gpufleet_rehearsal.kubernetes.load_balancers import INTERFACE, SUBNET
+from tests.cluster.workloads import PATIENCE_SECONDS, condition, pods
+from tests.e2e.rehearsed_project import Project, copy_of_ours, held
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 TEAM = "training"
 JOB = ("--gpus", "1", "--image", "training:1", "--", "python3", "train.py")

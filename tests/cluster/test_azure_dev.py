@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rehearsed_project import Project, copy_of_ours, held
 
-from api_client import wait_until
-from control_plane import ControlPlane
-from workloads import PATIENCE_SECONDS, condition
+from tests.cluster.workloads import PATIENCE_SECONDS, condition
+from tests.e2e.rehearsed_project import Project, copy_of_ours, held
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
 
 ENVIRONMENT = "azure-dev"
 TEAM = "training"

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rehearsed_project import Project, held
-from tiny_program import set_config, tiny
 
-from control_plane import ControlPlane
-from gpufleet_rehearsal.kubernetes.balancers import FINALIZER, GROUP, INTERFACE, SUBNET
+from gpufleet_rehearsal.kubernetes.load_balancers import FINALIZER, GROUP, INTERFACE, SUBNET
 from gpufleet_rehearsal.rehearse import remains
+from tests.e2e.rehearsed_project import Project, held
+from tests.e2e.tiny_program import set_config, tiny
+from tools.kubernetes.control_plane import ControlPlane
 
 SOURCE = """
 import json

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from command_line import gpufleet, outputs
-from control_plane import ControlPlane
-from nodes import Nodes
+from tests.cluster.command_line import gpufleet, outputs
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 ANEW = "take it anew from the stack's outputs (`pulumi stack output kubeconfig --show-secrets`)"
 JOBS = "/apis/kubeflow.org/v2beta1/namespaces/{}/mpijobs"

@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from api_client import wait_until
-from control_plane import ControlPlane
 from gpufleet.cli import main
-from gpufleet.jobs.kubernetes import bandwidth
+from gpufleet.jobs.kubernetes import nccl_test
 from gpufleet.kubernetes.device_plugin import plan_device_plugin
 from gpufleet.kubernetes.efa_plugin import plan_efa_plugin
 from gpufleet.kubernetes.shared_volume import plan_claim, plan_volume
-from nodes import Nodes
-from workloads import pods
+from tests.cluster.workloads import pods
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 GPUFLEET = str(Path(sys.executable).with_name("gpufleet"))
 TYPE = "p4d.24xlarge"
@@ -142,7 +142,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
 
     def run(environment: Environment, *words: str, log: Callable[[list[str]], str], code: int = 0) -> Result:
         client = environment.operator.client
-        real = bandwidth.submit
+        real = nccl_test.submit
 
         def submitted(api: Any, manifest: Any, say: Any) -> Any:
             template = manifest["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]
@@ -166,8 +166,8 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
             ended = ("Succeeded", "Failed")
             wait_until("the launcher has ended", lambda: client.get(path)["status"]["phase"] in ended, 60)
 
-        monkeypatch.setattr(bandwidth, "is_fake", lambda node: False)
-        monkeypatch.setattr(bandwidth, "submit", submitted)
+        monkeypatch.setattr(nccl_test, "is_fake", lambda node: False)
+        monkeypatch.setattr(nccl_test, "submit", submitted)
         done = CliRunner().invoke(main, environment.words(*words))
         print(done.stderr)
         return done

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from api_client import ApiRefused, wait_until
-from control_plane import ControlPlane
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.kubernetes.device_plugin import plan_device_plugin
 from gpufleet.kubernetes.efa_plugin import plan_efa_plugin
 from gpufleet.kubernetes.mpi_operator import known_checksums, plan_operator
 from gpufleet.kubernetes.shared_volume import plan_claim, plan_volume
 from gpufleet.kubernetes.team import plan_namespace, plan_network_policies, plan_service_account
-from nodes import Nodes
-from programs import programs
-from workloads import PATIENCE_SECONDS, condition, pods
+from tests.cluster.workloads import PATIENCE_SECONDS, condition, pods
+from tools.kubernetes.api_client import ApiRefused, wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
+from tools.kubernetes.programs import programs
 
 LAUNCHER = "training.kubeflow.org/job-role=launcher"
 WORKER = "training.kubeflow.org/job-role=worker"

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from api_client import ApiSilent, wait_until
-from control_plane import ControlPlane
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.jobs.kubernetes.submit import submit
 from gpufleet.kubernetes.team import plan_namespace
-from nodes import Nodes
-from workloads import PATIENCE_SECONDS, pods
+from tests.cluster.workloads import PATIENCE_SECONDS, pods
+from tools.kubernetes.api_client import ApiSilent, wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 GPUFLEET = str(Path(sys.executable).with_name("gpufleet"))
 WORKER = "training.kubeflow.org/job-role=worker"

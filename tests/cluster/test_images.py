@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
-from api_client import wait_until
-from command_line import GPUFLEET, SECONDS
-from control_plane import ControlPlane
 from gpufleet.images import build as building
-from gpufleet.images import login
+from gpufleet.images import registry_auth
 from gpufleet.jobs.settings import settings_from
-from nodes import Nodes
-from registry_program import RegistryProgram, registry_program
-from workloads import pods
+from tests.cluster.command_line import GPUFLEET, SECONDS
+from tests.cluster.registry_program import RegistryProgram, registry_program
+from tests.cluster.workloads import pods
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 REPOSITORY = "dev/training"
 DOCKERFILE = """\
@@ -231,7 +231,7 @@ def test_login_that_gpufleet_writes_is_the_one_that_buildah_uses(
     (tmp_path / "none.json").write_text("{}")
     for name, value in (isolated(storage) | {"REGISTRY_AUTH_FILE": str(tmp_path / "none.json")}).items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(login, "cloud_login", lambda host: registry.entry if host == registry.host else None)
+    monkeypatch.setattr(registry_auth, "cloud_login", lambda host: registry.entry if host == registry.host else None)
     plan = building.planned(settings_from(given, "dev"), context, tag="v1")
     image = building.built(plan, print)
     assert image.digest == registry.manifest(path_in(given), "v1")[1]

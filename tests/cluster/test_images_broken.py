@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 import yaml
 
-from command_line import GPUFLEET, said_to_the_end, said_until
-from cutting_proxy import cutting_proxy
-from mirror_side import Mirror, path_of, requests
-from registry_program import RegistryProgram, registry_program
-from tiny_image import push_tiny
+from tests.cluster.command_line import GPUFLEET, said_to_the_end, said_until
+from tests.cluster.cutting_proxy import cutting_proxy
+from tests.cluster.mirror_side import Mirror, path_of, requests
+from tests.cluster.registry_program import RegistryProgram, registry_program
+from tests.cluster.tiny_image import push_tiny
 
 KEY = "key-of-no-value"
 NO_DIGEST = f"sha256:{64 * 'a'}"

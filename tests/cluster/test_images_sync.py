@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from command_line import SECONDS
-from cutting_proxy import cutting_proxy
-from mirror_side import SCANNER, Mirror, path_of, requests
-from registry_program import RegistryProgram, registry_program
+from tests.cluster.command_line import SECONDS
+from tests.cluster.cutting_proxy import cutting_proxy
+from tests.cluster.mirror_side import SCANNER, Mirror, path_of, requests
+from tests.cluster.registry_program import RegistryProgram, registry_program
 
 KEY = "key-of-no-value"
 DOCKERFILE = """\

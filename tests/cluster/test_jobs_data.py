@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from control_plane import ControlPlane
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.data_pod import running
-from gpufleet.jobs.kubernetes.pod_command import CommandFailed, run
+from gpufleet.jobs.kubernetes.pod_exec import CommandFailed, run
 from gpufleet.jobs.kubernetes.shared_files import SharedFiles
 from gpufleet.jobs.settings import settings_from
+from tools.kubernetes.control_plane import ControlPlane
 
 
 def test_files_go_through_the_api_server_and_come_back(plane: ControlPlane, namespace: str, tmp_path: Path) -> None:

@@ -15,17 +15,17 @@ from typing import Any
 import pytest
 import yaml
 
-from api_client import wait_until
-from control_plane import ControlPlane
-from gpufleet.jobs.event import Kind
+from gpufleet.jobs.events import Kind
 from gpufleet.jobs.kubernetes.api import KubernetesApi
-from gpufleet.jobs.kubernetes.follow import Following
-from gpufleet.jobs.kubernetes.planned import planned
+from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
+from gpufleet.jobs.kubernetes.submission import build_submission
 from gpufleet.jobs.kubernetes.submit import submit
 from gpufleet.jobs.request import checked
 from gpufleet.jobs.settings import settings_from
-from nodes import Nodes
-from workloads import pods
+from tests.cluster.workloads import pods
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 LAUNCHER = "training.kubeflow.org/job-role=launcher"
 
@@ -35,14 +35,16 @@ def manifest(namespace: str, kubeconfig: object, pool: str, name: str, **launche
     pools = {pool: {"types": ["g5.8xlarge"], "zones": ["use1-az1"]}}
     settings = settings_from({"kubeconfig": kubeconfig, "jobs": {"namespace": namespace, "pools": pools}}, "dev")
     request = checked({"workers": 1, "command": ["true"], "image": "r.invalid/i:1", "name": name}, "job")
-    made = planned(settings, request).manifest
+    made = build_submission(settings, request).manifest
     annotations = {f"rehearsal.gpufleet.dev/{key.replace('_', '-')}": value for key, value in launcher.items()}
     made["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["metadata"]["annotations"] = annotations
     return made
 
 
-def following(api: KubernetesApi, namespace: str, name: str) -> Following:
-    return Following(api, namespace, name, f"gpufleet jobs logs dev {name} --follow", shortest=0.2, longest=0.5)
+def following(api: KubernetesApi, namespace: str, name: str) -> KubernetesJobFollower:
+    return KubernetesJobFollower(
+        api, namespace, name, f"gpufleet jobs logs dev {name} --follow", shortest=0.2, longest=0.5
+    )
 
 
 @pytest.mark.parametrize("code", [0, 3])

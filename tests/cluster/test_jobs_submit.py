@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from api_client import wait_until
-from command_line import gpufleet, outputs, running, said_to_the_end, said_until
-from control_plane import ControlPlane
-from nodes import Nodes
-from workloads import pods
+from tests.cluster.command_line import gpufleet, outputs, running, said_to_the_end, said_until
+from tests.cluster.workloads import pods
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 IMAGE = ["--image", "training:1"]
 WORKER, LAUNCHER = ("training.kubeflow.org/job-role=worker", "training.kubeflow.org/job-role=launcher")

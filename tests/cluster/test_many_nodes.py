@@ -17,14 +17,16 @@ from typing import Any
 import pytest
 import yaml
 
-from api_client import wait_until
-from command_line import GPUFLEET, SECONDS, gpufleet, outputs
-from control_plane import ControlPlane
 from gpufleet.jobs.kubernetes.api import KubernetesApi
-from nodes import Nodes
+from tests.cluster.command_line import GPUFLEET, gpufleet, outputs
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 HERE, ELSEWHERE = "use1-az2", "use1-az1"
 SMALL = 2
+PATIENCE_SECONDS = 1200.0
+"""For each wait. It only ends what hangs: 512 workers have taken more than five minutes on a slow machine."""
 SLOWER_AT_MOST = 2.0
 """Submit and memory of the large job over those of the small one."""
 
@@ -62,10 +64,10 @@ class Command:
             time.sleep(0.01)
         self._ended = time.monotonic()
 
-    def end(self, seconds: float = 3 * SECONDS) -> Measured:
-        """Wait for it; killed when it takes longer. 512 workers take minutes where others share the machine."""
+    def end(self) -> Measured:
+        """Wait for it; killed when it hangs."""
         try:
-            self._process.wait(seconds)
+            self._process.wait(PATIENCE_SECONDS)
         finally:
             self._process.kill()
             self._watching.join()
@@ -94,13 +96,15 @@ def differences(one: object, other: object, path: str = "") -> dict[str, tuple[o
 def places(api: KubernetesApi, namespace: str, job: str, many: int) -> dict[str, str]:
     """The node of each of so many workers, as they get them: the operator deletes workers when their job has ended.
 
-    Errors: Unreachable when none has changed for three minutes.
+    Errors: Unreachable when none has changed for `PATIENCE_SECONDS`.
     """
     where: dict[str, str] = {}
     selector = f"training.kubeflow.org/job-role=worker,training.kubeflow.org/job-name={job}"
     rest = b""
     # Watched, not listed: the pods of 512 workers are four megabytes.
-    with api.stream(f"/api/v1/namespaces/{namespace}/pods", 180, watch=True, labelSelector=selector) as chunks:
+    with api.stream(
+        f"/api/v1/namespaces/{namespace}/pods", PATIENCE_SECONDS, watch=True, labelSelector=selector
+    ) as chunks:
         for chunk in chunks:
             *lines, rest = (rest + chunk).split(b"\n")
             for pod in (json.loads(line)["object"] for line in lines):
@@ -111,7 +115,7 @@ def places(api: KubernetesApi, namespace: str, job: str, many: int) -> dict[str,
     return where
 
 
-@pytest.mark.parametrize("many", [32, pytest.param(512, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("many", [32, 64, pytest.param(512, marks=pytest.mark.many_nodes)])
 def test_many_nodes_of_8_gpus_need_only_another_number(
     operator: ControlPlane,
     nodes: Nodes,
@@ -124,7 +128,7 @@ def test_many_nodes_of_8_gpus_need_only_another_number(
     began = time.monotonic()
     names = nodes.add(many, "p5.48xlarge", HERE, pool, network="efa")
     others = nodes.add(8, "p5.48xlarge", ELSEWHERE, pool, network="efa")
-    wait_until("all nodes are ready", lambda: nodes.ready(pool) == len(names) + len(others), 120, poll=0.5)
+    wait_until("all nodes are ready", lambda: nodes.ready(pool) == len(names) + len(others), PATIENCE_SECONDS, poll=0.5)
     figures = [f"{len(names)} + {len(others)} nodes in two zones ready after {time.monotonic() - began:.0f} s"]
     file = outputs(
         operator, namespace, tmp_path, **{pool: {"types": ["p5.48xlarge"], "zones": [HERE], "network": "efa"}}
@@ -149,7 +153,7 @@ def test_many_nodes_of_8_gpus_need_only_another_number(
     following = Command(tmp_path, "jobs", "logs", "dev", "large", "--outputs", file, "--follow")
     where = placing.result()
     figures.append(f"{many} workers placed {time.monotonic() - began:.0f} s after the submit, all in one zone")
-    followed = following.end(300)
+    followed = following.end()
     figures.append(f"follow of {many} workers: at most {followed.mib:.0f} MiB, ended after {followed.seconds:.0f} s")
     nodes.remove([*names, *others])
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from api_client import wait_until
-from control_plane import ControlPlane
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job as submitted_job
-from nodes import Nodes
-from workloads import condition, exit_codes, mpi_job, pods
+from tests.cluster.workloads import condition, exit_codes, mpi_job, pods
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 LAUNCHER = "training.kubeflow.org/job-role=launcher"
 WORKER = "training.kubeflow.org/job-role=worker"

@@ -2,10 +2,10 @@
 
 from collections import Counter
 
-from api_client import wait_until
-from control_plane import ControlPlane
-from nodes import Nodes
-from workloads import TOLERATION, job, pods
+from tests.cluster.workloads import TOLERATION, job, pods
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 GPUS = "nvidia.com/gpu"
 

@@ -8,28 +8,24 @@ import base64
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "tools" / "jupyterhub"))
-
-from install import install
-
-from api_client import wait_until
-from control_plane import ControlPlane
 from gpufleet.jobs import JobError, submit
 from gpufleet.jobs.kubernetes import in_cluster
-from gpufleet.jobs.kubernetes.api import KubernetesApi, Refused
-from gpufleet.kubernetes.notebook_rights import plan_jobs_told, plan_rights
-from gpufleet.kubernetes.notebook_values import plan_values
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError
+from gpufleet.kubernetes.jupyterhub_values import plan_values
+from gpufleet.kubernetes.notebook_rbac import plan_jobs_told, plan_rights
 from gpufleet.kubernetes.shared_volume import plan_claim, plan_volume
 from gpufleet.kubernetes.team import plan_namespace, plan_network_policies, plan_service_account
-from nodes import Nodes
-from workloads import PATIENCE_SECONDS, pods
+from tests.cluster.workloads import PATIENCE_SECONDS, pods
+from tools.jupyterhub.install import install
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 TEAM = "notebooks-team"
 IMAGE = f"registry.example.com/notebook@sha256:{'0' * 64}"
@@ -241,7 +237,7 @@ def test_a_notebook_may_do_what_jobs_need_and_no_more(team: ControlPlane, inside
         lambda: api.merge(f"{core}/configmaps/gpufleet-jobs", {"data": {}}),
     ]
     for ask in refused:
-        with pytest.raises(Refused, match="not allowed"):
+        with pytest.raises(KubernetesApiError, match="not allowed"):
             ask()
 
 

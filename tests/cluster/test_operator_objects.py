@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-import operator_objects as played
-from control_plane import ControlPlane
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
-from nodes import Nodes
-from workloads import condition, pods
+from tests.cluster.workloads import condition, pods
+from tests.openmpi import operator_objects as played
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 LAUNCHER = "training.kubeflow.org/job-role=launcher"
 WORKER = "training.kubeflow.org/job-role=worker"

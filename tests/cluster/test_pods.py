@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from api_client import wait_until
-from control_plane import ControlPlane
-from programs import programs
-from workloads import condition, exit_codes, job, pod, pods
+from tests.cluster.workloads import condition, exit_codes, job, pod, pods
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.programs import programs
 
 CODE = "rehearsal.gpufleet.dev/exit-code"
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from api_client import ApiRefused
-from control_plane import ControlPlane
-from kubernetes_program import Program, configmap, definition, deployment
+from tests.cluster.kubernetes_program import Program, configmap, definition, deployment
+from tools.kubernetes.api_client import ApiRefused
+from tools.kubernetes.control_plane import ControlPlane
 
 
 def gone(plane: ControlPlane, path: str) -> bool:

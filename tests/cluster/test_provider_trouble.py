@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from api_client import ApiRefused, wait_until
-from commands import kube_apiserver
-from control_plane import ControlPlane
-from kubernetes_program import Program, configmap, deployment
-from processes import Identity
+from tests.cluster.kubernetes_program import Program, configmap, deployment
+from tools.kubernetes.api_client import ApiRefused, wait_until
+from tools.kubernetes.commands import kube_apiserver
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.processes import Identity
 
 
 @pytest.fixture

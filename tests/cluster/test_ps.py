@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from api_client import wait_until
-from control_plane import ControlPlane
 from gpufleet.cli import main
-from nodes import Nodes
-from workloads import PATIENCE_SECONDS, TOLERATION, pod
+from tests.cluster.workloads import PATIENCE_SECONDS, TOLERATION, pod
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 ZONE = "use1-az1"
 

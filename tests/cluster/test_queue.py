@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from api_client import ApiRefused, wait_until
-from control_plane import OPERATOR_FOR_MANY_WORKERS, ControlPlane
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.jobs.kubernetes.submit import submit
@@ -26,11 +24,13 @@ from gpufleet.kubernetes.queue import (
     plan_local_queue,
     plan_topology,
 )
-from nodes import Nodes
-from processes import Identity
-from programs import programs
-from test_start import listening, started
-from workloads import PATIENCE_SECONDS, pods
+from tests.cluster.test_start import listening, started
+from tests.cluster.workloads import PATIENCE_SECONDS, pods
+from tools.kubernetes.api_client import ApiRefused, wait_until
+from tools.kubernetes.control_plane import OPERATOR_FOR_MANY_WORKERS, ControlPlane
+from tools.kubernetes.nodes import Nodes
+from tools.kubernetes.processes import Identity
+from tools.kubernetes.programs import programs
 
 GPUFLEET = str(Path(sys.executable).with_name("gpufleet"))
 WORKER = "training.kubeflow.org/job-role=worker"
@@ -150,14 +150,13 @@ def test_every_queue_is_active(kueue: ControlPlane) -> None:
     def active() -> bool:
         kinds = ("clusterqueues", "localqueues")
         found = [each for kind in kinds for each in kueue.client.get(f"/apis/kueue.x-k8s.io/v1beta2/{kind}")["items"]]
-        states = {
-            each["metadata"]["name"]: condition["status"]
+        # One of each queue: some have the same name, and a queue that Kueue has not looked at has no conditions yet.
+        states = [
+            {condition["type"]: condition["status"] for condition in each.get("status", {}).get("conditions", ())}
             for each in found
-            for condition in each.get("status", {}).get("conditions", ())
-            if condition["type"] == "Active"
-        }
+        ]
         teams = sum(len(args["quotas"]) for args in (QUEUE, PLACED, LENT))
-        return len(found) == 2 * teams and set(states.values()) == {"True"}
+        return [state.get("Active") for state in states] == ["True"] * 2 * teams
 
     wait_until("all queues are active", active, PATIENCE_SECONDS)
 

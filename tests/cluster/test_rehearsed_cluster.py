@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rehearsed_project import Project
-from tiny_program import set_config, tiny
 
-from control_plane import ControlPlane
 from gpufleet_rehearsal.kubernetes.servicer import UNSEEN
+from tests.e2e.rehearsed_project import Project
+from tests.e2e.tiny_program import set_config, tiny
+from tools.kubernetes.control_plane import ControlPlane
 
 SOURCE = """
 import json

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-import control_plane
-from api_client import ApiClient, ApiRefused, wait_until
-from control_plane import ControlPlane
-from processes import Identity, Processes
+from tools.kubernetes import control_plane
+from tools.kubernetes.api_client import ApiClient, ApiRefused, wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.processes import Identity, Processes
 
-TOOLS = Path(control_plane.__file__).parent
+ROOT = Path(control_plane.__file__).parents[2]
 
 
 @pytest.fixture
@@ -127,8 +127,8 @@ def test_start_after_one_of_its_processes_has_died_begins_anew(home: Path) -> No
 START = """
 import os, signal, sys, time
 from pathlib import Path
-from control_plane import ControlPlane
-from processes import Identity
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.processes import Identity
 owner = Identity.of(os.getpid()) if sys.argv[2] == "owned" else None
 ControlPlane(Path(sys.argv[1])).start(owner=owner)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -136,21 +136,21 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_with_an_owner_that_is_killed_all_ends_by_itself(home: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", START, str(home), "owned"], cwd=TOOLS, check=False)
+    done = subprocess.run([sys.executable, "-c", START, str(home), "owned"], cwd=ROOT, check=False)
     assert done.returncode == -signal.SIGKILL
     wait_until("all has ended", lambda: not started(home), 30)
-    log = (home / "logs" / "keeper.log").read_text()
+    log = (home / "logs" / "supervisor.log").read_text()
     assert "is gone: ending the control plane" in log
 
 
 def test_without_an_owner_the_command_line_finds_and_ends_it(home: Path) -> None:
-    subprocess.run([sys.executable, "-c", START, str(home), "alone"], cwd=TOOLS, check=False)
+    subprocess.run([sys.executable, "-c", START, str(home), "alone"], cwd=ROOT, check=False)
     identities = started(home)
     assert len(identities) == len(ControlPlane.ORDER)
-    command = [sys.executable, str(TOOLS / "cluster.py"), "down", "--home", str(home)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "tools.kubernetes.cluster", "down", "--home", str(home)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "cluster: ended keeper, kwok," in done.stdout
+    assert "cluster: ended supervisor, kwok," in done.stdout
     assert not any(identity.alive for identity in identities)
 
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from rehearsed_project import copy_of_ours
 
-from api_client import ApiRefused, wait_until
-from rehearsed_jobs import Rehearsed
-from workloads import PATIENCE_SECONDS
+from tests.cluster.rehearsed_jobs import Rehearsed
+from tests.cluster.workloads import PATIENCE_SECONDS
+from tests.e2e.rehearsed_project import copy_of_ours
+from tools.kubernetes.api_client import ApiRefused, wait_until
 
 DESKS = ("--workers", "1", "--gpu", "V100", "--place", "onprem")
 SECRET = "never-shown"

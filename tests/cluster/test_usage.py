@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from api_client import ApiRefused, wait_until
-from command_line import gpufleet, outputs
-from control_plane import ControlPlane
 from gpufleet.jobs.kubernetes.api import KubernetesApi
-from gpufleet.jobs.kubernetes.planned import planned
+from gpufleet.jobs.kubernetes.submission import build_submission
 from gpufleet.jobs.kubernetes.submit import submit
 from gpufleet.jobs.settings import settings_from
-from nodes import Nodes
-from workloads import PATIENCE_SECONDS, pods
+from tests.cluster.command_line import gpufleet, outputs
+from tests.cluster.workloads import PATIENCE_SECONDS, pods
+from tools.kubernetes.api_client import ApiRefused, wait_until
+from tools.kubernetes.control_plane import ControlPlane
+from tools.kubernetes.nodes import Nodes
 
 WORKER, LAUNCHER = ("training.kubeflow.org/job-role=worker", "training.kubeflow.org/job-role=launcher")
 ENDLESS = {"rehearsal.gpufleet.dev/exit-code": "none"}
@@ -43,7 +43,7 @@ def test_gpu_hours_of_two_users(operator: ControlPlane, nodes: Nodes, namespace:
     began = time.time()
     for user, workers in (("ana", 2), ("ben", 1)):
         request: Any = {"name": user, "user": user, "workers": workers, "gpus": 1, "image": "r.invalid/t:1"}
-        manifest = planned(settings, request | {"command": ["true"]}).manifest
+        manifest = build_submission(settings, request | {"command": ["true"]}).manifest
         launcher = manifest["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]
         launcher["metadata"]["annotations"] |= ENDLESS
         submit(api, manifest, print)

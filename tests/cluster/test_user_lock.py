@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from api_client import ApiRefused, wait_until
-from control_plane import ControlPlane
 from gpufleet.jobs.kubernetes.data_pod import data_pod
-from gpufleet.jobs.kubernetes.planned import planned
-from gpufleet.jobs.settings import Settings, settings_from
+from gpufleet.jobs.kubernetes.submission import build_submission
+from gpufleet.jobs.settings import JobSettings, settings_from
 from gpufleet.kubernetes.team import plan_namespace
-from gpufleet.kubernetes.user_lock import plan_user_lock
-from workloads import PATIENCE_SECONDS
+from gpufleet.kubernetes.uid_admission_policy import plan_uid_admission_policy
+from tests.cluster.workloads import PATIENCE_SECONDS
+from tools.kubernetes.api_client import ApiRefused, wait_until
+from tools.kubernetes.control_plane import ControlPlane
 
 TEAM = "locked"
 USERS = {"ana": {"uid": 1501, "gid": 1501}, "ben": {"uid": 1502, "gid": 1502}}
@@ -25,7 +25,7 @@ CLAIM = {"persistentVolumeClaim": {"claimName": "shared"}}
 def team(operator: ControlPlane) -> Iterator[ControlPlane]:
     """A locked namespace, and one beside it without users."""
     args: Any = {"namespace": TEAM, "users": USERS, "gid": 3000}
-    documents = [plan_namespace(args), plan_namespace({"namespace": "open"}), *plan_user_lock(args).values()]
+    documents = [plan_namespace(args), plan_namespace({"namespace": "open"}), *plan_uid_admission_policy(args).values()]
     for document in documents:
         operator.client.apply(document)
 
@@ -39,17 +39,17 @@ def team(operator: ControlPlane) -> Iterator[ControlPlane]:
         operator.client.delete(operator.client.path(document))
 
 
-def settings(namespace: str = TEAM, **more: Any) -> Settings:
+def settings(namespace: str = TEAM, **more: Any) -> JobSettings:
     """What jobs and copies of the environment are told."""
     pool = {"gpu": "V100", "gpus": 4, "label": "lab-desks", "max": 2, "zones": ["desk"], "place": "onprem"}
     told = {"namespace": namespace, "volume_claim": "shared", "pools": {"desks": pool}, **more}
     return settings_from({"kubeconfig": "{}", "jobs": told}, "lab")
 
 
-def job(told: Settings, **words: Any) -> dict[str, Any]:
+def job(told: JobSettings, **words: Any) -> dict[str, Any]:
     """The MPIJob that `gpufleet jobs submit` makes."""
     request: Any = {"name": "try", "workers": 2, "image": "r.invalid/t:1", "command": ["true"], **words}
-    return planned(told, request).manifest
+    return build_submission(told, request).manifest
 
 
 def pod(volume: dict[str, Any] | None = CLAIM, container: dict[str, Any] | None = None, **user: Any) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def test_the_operators_pods_are_judged_whatever_the_mpijob_said(team: ControlPla
 
 
 def test_a_namespace_without_users_has_no_lock(team: ControlPlane) -> None:
-    assert plan_user_lock({"namespace": "open"}) == {}
+    assert plan_uid_admission_policy({"namespace": "open"}) == {}
     made = pod(runAsUser=1601, runAsGroup=1601)
     made["metadata"]["namespace"] = "open"
     assert refused(team, made) == ""

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from command_line import SECONDS
-from registry_program import RegistryProgram
+from tests.cluster.command_line import SECONDS
+from tests.cluster.registry_program import RegistryProgram
 
 _OCI = "application/vnd.oci.image"
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from api_client import wait_until
-from control_plane import ControlPlane
+from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.control_plane import ControlPlane
 
 PATIENCE_SECONDS = 120.0
 TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}

@@ -1,6 +1,6 @@
 """What components of Azure are given, and get back, in tests."""
 
-from recorder import UNKNOWN
+from tests.components.recorder import UNKNOWN
 
 GROUP = "fleet-group"
 TAGS = {"owner": "ml", "environment": "azure-dev"}

@@ -12,7 +12,7 @@ TAGS = {"owner": "ml", "project": "speech", "environment": "dev", "expires-at": 
 PLACE: dict[str, object] = {"region": "eastus", "resource_group_name": "fleet", "tags": TAGS}
 
 SAMPLES: dict[str, dict[str, object]] = {
-    "Environment": {"region": "eastus", "tags": TAGS},
+    "ResourceGroup": {"region": "eastus", "tags": TAGS},
     "Network": {**PLACE, "cidr": "10.64.0.0/16"},
     "NodeIdentity": PLACE,
     "SharedFiles": {

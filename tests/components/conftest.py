@@ -1,7 +1,8 @@
 """Fixtures for component tests: both engine modes."""
 
 import pytest
-from recorder import event_loop_of_its_own
+
+from tests.components.recorder import event_loop_of_its_own
 
 __all__ = ["event_loop_of_its_own"]
 

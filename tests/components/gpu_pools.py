@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import cast
 
-from recorder import UNKNOWN, Recording, construct
-
 from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
 from gpufleet.aws.user_data import amazon_linux
+from tests.components.recorder import UNKNOWN, Recording, construct
 
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 NODES = "aws:eks/nodeGroup:NodeGroup"

@@ -12,10 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-import azure_samples
 import pulumi
 import pytest
-from recorder import Recording, Registered, construct
+
+from tests.components import azure_samples
+from tests.components.recorder import Recording, Registered, construct
 
 T = TypeVar("T")
 TAGS = {"owner": "ml", "project": "speech", "environment": "dev", "expires-at": "2027-01-31"}
@@ -192,7 +193,7 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
             "pull_secret": "registry",
             "jobs": {"namespace": "vision", "volume_claim": "shared"},
         },
-        "OwnNodes": {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1", "gpu-2"], "place": "lab"},
+        "NodeLabels": {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1", "gpu-2"], "place": "lab"},
         "SharedVolume": {
             "namespace": "vision",
             "source": {"efs": "fs-0123456789abcdef0", "access_point": "fsap-0123456789abcdef0"},

@@ -1,10 +1,10 @@
 """Add-ons of a cluster: exact inputs, identities and versions."""
 
 import pytest
-from recorder import UNKNOWN, Recording, construct
 
 from gpufleet.aws.cluster import Cluster, ClusterArgs
 from gpufleet.validation import InvalidArguments
+from tests.components.recorder import UNKNOWN, Recording, construct
 
 TAGS = {"owner": "ml", "project": "speech"}
 SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}

@@ -2,10 +2,9 @@
 
 import json
 
-from recorder import UNKNOWN, construct, refusal
-
 from gpufleet.aws.autoscaler_identity import NAMESPACE, SERVICE_ACCOUNT, AutoscalerIdentity, autoscaler_policy
 from gpufleet.kubernetes import autoscaler
+from tests.components.recorder import UNKNOWN, construct, refusal
 
 ARGS = {"cluster_name": "train", "region": "us-east-1", "tags": {"owner": "ml"}}
 ARN = "arn:aws:mock::000000000000:"

@@ -4,23 +4,23 @@ from typing import get_args
 
 import pulumi
 import pytest
-from recorder import construct
 
-from gpufleet import pool, pool_hours
 from gpufleet.aws import batch_environment, cluster, data_sync, hybrid_nodes, network, shared_files, site_link
 from gpufleet.aws.cluster import Cluster
 from gpufleet.aws.gpu_node_group import GpuNodeGroup
 from gpufleet.aws.network import Network
 from gpufleet.aws.shared_files import SharedFiles
-from gpufleet.rules import capacity, efa, placement, pool_intent
-from gpufleet.rules.aws import batch_strategy
+from gpufleet.pools import eks_pool, schedule
+from gpufleet.rules import capacity, efa, placement
+from gpufleet.rules.aws import batch_strategy, pool_arguments
 from gpufleet.rules.aws import cluster as cluster_rules
 from gpufleet.rules.aws import data_sync as data_sync_rules
-from gpufleet.rules.aws import hybrid as hybrid_rules
+from gpufleet.rules.aws import hybrid_credentials as hybrid_rules
 from gpufleet.rules.aws import network as network_rules
 from gpufleet.rules.aws import shared_files as files_rules
 from gpufleet.rules.aws import site_link as link_rules
 from gpufleet.validation import gathering
+from tests.components.recorder import construct
 
 REGION = {"region": "us-east-1"}
 ZONES = ["use1-az1", "use1-az2", "use1-az4"]
@@ -73,11 +73,11 @@ def test_what_stands_on_a_wrong_network_is_not_blamed() -> None:
 @pytest.mark.parametrize(
     ("typed", "judged"),
     [
-        (pool.Placement, placement.PLACEMENTS),
-        (pool.Capacity, capacity.CAPACITIES),
-        (pool.Fabric, efa.NETWORKS),
-        (pool.Effect, pool_intent.TAINT_EFFECTS),
-        (pool_hours.Day, pool_hours.DAYS),
+        (eks_pool.Placement, placement.PLACEMENTS),
+        (eks_pool.Capacity, capacity.CAPACITIES),
+        (eks_pool.Fabric, efa.NETWORKS),
+        (eks_pool.Effect, pool_arguments.TAINT_EFFECTS),
+        (schedule.Day, schedule.DAYS),
         (network.Nat, network_rules.NAT),
         (cluster.LogType, cluster_rules.LOG_TYPES),
         (shared_files.Throughput, files_rules.THROUGHPUT),

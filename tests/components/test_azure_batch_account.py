@@ -2,9 +2,8 @@
 
 from typing import cast
 
-from recorder import UNKNOWN, Recording, construct, refusal
-
 from gpufleet.azure.batch_account import BatchAccount, BatchAccountArgs
+from tests.components.recorder import UNKNOWN, Recording, construct, refusal
 
 ACCOUNT = "azure-native:batch:BatchAccount"
 IDENTITY = "/subscriptions/s/resourceGroups/fleet/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nodes"

@@ -5,10 +5,10 @@ from typing import cast
 import pulumi
 import pytest
 from azure.mgmt.batch.models import Pool
-from recorder import UNKNOWN, Recording, Secret, construct, refusal
 
 from gpufleet.azure.autoscale_formula import autoscale_formula
 from gpufleet.azure.batch_pool import REPLACING, BatchPool, BatchPoolArgs
+from tests.components.recorder import UNKNOWN, Recording, Secret, construct, refusal
 
 POOL = "azure-native:batch:Pool"
 IDENTITY = "/subscriptions/s/resourceGroups/fleet/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nodes"

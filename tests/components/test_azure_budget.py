@@ -4,11 +4,11 @@ from datetime import date
 from typing import cast
 
 import pytest
-from azure_place import SUBSCRIPTION
-from recorder import Recording, construct, refusal
 
 from gpufleet.azure import budget as module
 from gpufleet.azure.budget import Budget, BudgetArgs, first_of_month, notification_key
+from tests.components.azure_place import SUBSCRIPTION
+from tests.components.recorder import Recording, construct, refusal
 
 COMPONENT = "gpufleet-azure:index:Budget"
 BUDGET = "azure-native:consumption:Budget"

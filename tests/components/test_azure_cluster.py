@@ -7,12 +7,12 @@ from typing import cast
 
 import pulumi
 import pytest
-from azure_place import HERE, PLACE, SUBSCRIPTION, TAGS, known
-from recorder import UNKNOWN, Recording, Secret, construct, refusal
 
 from gpufleet.azure.cluster import REPLACING, Cluster, ClusterArgs
 from gpufleet.azure.kubeconfig import kubeconfig
 from gpufleet.azure.role_assignment import ROLES
+from tests.components.azure_place import HERE, PLACE, SUBSCRIPTION, TAGS, known
+from tests.components.recorder import UNKNOWN, Recording, Secret, construct, refusal
 
 COMPONENT = "gpufleet-azure:index:Cluster"
 CLUSTER = "azure-native:containerservice:ManagedCluster"

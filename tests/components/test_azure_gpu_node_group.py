@@ -3,11 +3,11 @@
 from typing import cast
 
 import pytest
-from azure_place import HERE, PLACE, SUBSCRIPTION, TAGS, known
-from recorder import Recording, construct, refusal
 
-from gpufleet.azure.agent_pool_plan import pool_name
 from gpufleet.azure.gpu_node_group import REPLACING, GpuNodeGroup, GpuNodeGroupArgs
+from gpufleet.azure.gpu_node_group_plan import pool_name
+from tests.components.azure_place import HERE, PLACE, SUBSCRIPTION, TAGS, known
+from tests.components.recorder import Recording, construct, refusal
 
 COMPONENT = "gpufleet-azure:index:GpuNodeGroup"
 NODES = "azure-native:containerservice:AgentPool"

@@ -8,23 +8,23 @@ from typing import Any
 
 import pulumi
 import pytest
-from azure_place import SUBSCRIPTION, TAGS, known
-from azure_samples import ANSWERS, COMPUTED
 from pulumi.runtime.settings import SETTINGS
-from recorder import Recording, Secret, construct, refusal
 
 from gpufleet.azure.batch_account import BatchAccount
 from gpufleet.azure.batch_pool import BatchPool
 from gpufleet.azure.budget import Budget
 from gpufleet.azure.cluster import Cluster
-from gpufleet.azure.environment import Environment
 from gpufleet.azure.gpu_node_group import GpuNodeGroup
 from gpufleet.azure.network import Network
 from gpufleet.azure.nfs_share import NfsShare
 from gpufleet.azure.node_identity import NodeIdentity
 from gpufleet.azure.registry import Registry
+from gpufleet.azure.resource_group import ResourceGroup
 from gpufleet.azure.shared_files import SharedFiles
 from gpufleet.validation import gathering
+from tests.components.azure_place import SUBSCRIPTION, TAGS, known
+from tests.components.azure_samples import ANSWERS, COMPUTED
+from tests.components.recorder import Recording, Secret, construct, refusal
 
 # What was begun for a program that is refused is given up.
 pytestmark = pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
@@ -39,7 +39,7 @@ def fleet(**changes: dict[str, Any]) -> SharedFiles:
         return changes.get(part, {})
 
     with gathering():
-        group = Environment("group", **({"region": "eastus", "tags": TAGS} | more("group")))
+        group = ResourceGroup("group", **({"region": "eastus", "tags": TAGS} | more("group")))
         parts = group.for_parts()
         network = Network("net", **parts, **more("net"))
         nodes = NodeIdentity("nodes", **parts, **more("nodes"))
@@ -164,7 +164,7 @@ def test_a_budget_by_tag_watches_the_subscription() -> None:
 
     def program() -> None:
         where = {"resource_group_name": "theirs", "subscription_id": SUBSCRIPTION.rpartition("/")[2]}
-        group = Environment("group", region="eastus", **where)
+        group = ResourceGroup("group", region="eastus", **where)
         for by_tag in (False, True):
             scopes.append(pulumi.Output.from_input(group.for_budget(by_tag=by_tag)["scope"]))
         Budget("one", environment="dev", usd_per_month=9, emails=["a@example.com"], scope=scopes[0])
@@ -237,7 +237,7 @@ def test_tags_that_are_none_are_reported_once(tags: object) -> None:
 
 def test_one_part_has_more_tags_than_the_group(preview: bool) -> None:
     def program() -> None:
-        group = Environment("group", region="eastus", tags=TAGS)
+        group = ResourceGroup("group", region="eastus", tags=TAGS)
         NodeIdentity("nodes", **group.for_parts({"team": "vision"}))
 
     recording = construct(program, preview)

@@ -4,11 +4,11 @@ from typing import cast
 
 import pulumi
 import pytest
-from azure_place import GROUP, HERE, PLACE, SUBSCRIPTION, known
-from recorder import Recording, construct, refusal
 
 from gpufleet.azure.network import Network, NetworkArgs
 from gpufleet.rules.azure.nsg import JOB_PORT, MOUNT_PORTS, port_open
+from tests.components.azure_place import GROUP, HERE, PLACE, SUBSCRIPTION, known
+from tests.components.recorder import Recording, construct, refusal
 
 COMPONENT = "gpufleet-azure:index:Network"
 VNET = "azure-native:network:VirtualNetwork"

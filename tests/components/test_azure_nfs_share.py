@@ -3,10 +3,10 @@
 from typing import cast
 
 import pytest
-from azure_place import GROUP, HERE, PLACE, TAGS, known
-from recorder import Recording, construct, refusal
 
 from gpufleet.azure.nfs_share import NfsShare, NfsShareArgs
+from tests.components.azure_place import GROUP, HERE, PLACE, TAGS, known
+from tests.components.recorder import Recording, construct, refusal
 
 ACCOUNT, SHARE = "azure-native:storage:StorageAccount", "azure-native:storage:FileShare"
 SUBNETS = {"nodes": "subnet-nodes", "batch": "subnet-batch"}

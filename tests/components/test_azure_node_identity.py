@@ -5,11 +5,11 @@ from typing import cast
 
 import pulumi
 import pytest
-from azure_place import HERE, PLACE, SUBSCRIPTION, known
-from recorder import Recording, construct, refusal
 
 from gpufleet.azure.node_identity import NodeIdentity, NodeIdentityArgs
 from gpufleet.azure.role_assignment import ROLES, assign_role, assignment_name, role_id
+from tests.components.azure_place import HERE, PLACE, SUBSCRIPTION, known
+from tests.components.recorder import Recording, construct, refusal
 
 COMPONENT = "gpufleet-azure:index:NodeIdentity"
 IDENTITY = "azure-native:managedidentity:UserAssignedIdentity"

@@ -4,11 +4,11 @@ from typing import cast
 
 import pulumi
 import pytest
-from azure_place import GROUP, HERE, PLACE, SUBSCRIPTION, known
-from recorder import UNKNOWN, Recording, construct, refusal
 
 from gpufleet.azure.registry import Registry, RegistryArgs, part_name
 from gpufleet.azure.role_assignment import ROLES, assignment_name
+from tests.components.azure_place import GROUP, HERE, PLACE, SUBSCRIPTION, known
+from tests.components.recorder import UNKNOWN, Recording, construct, refusal
 
 COMPONENT = "gpufleet-azure:index:Registry"
 REGISTRY = "azure-native:containerregistry:Registry"

@@ -3,13 +3,13 @@
 from typing import cast
 
 import pulumi
+import pulumi_azure_native
 import pytest
-from azure_place import GROUP, HERE, PLACE, SUBSCRIPTION, TAGS, known
-from pulumi_azure_native import network
-from recorder import UNKNOWN, Recording, Secret, construct, refusal
 
 from gpufleet.azure.role_assignment import ROLES, assignment_name
 from gpufleet.azure.shared_files import SharedFiles, SharedFilesArgs
+from tests.components.azure_place import GROUP, HERE, PLACE, SUBSCRIPTION, TAGS, known
+from tests.components.recorder import UNKNOWN, Recording, Secret, construct, refusal
 
 COMPONENT = "gpufleet-azure:index:SharedFiles"
 ACCOUNT = "azure-native:storage:StorageAccount"
@@ -162,7 +162,7 @@ def test_protected_data_does_not_keep_the_network(preview: bool) -> None:
     """An engine keeps what a protected resource depends on: with its subnets the account would keep a NAT gateway."""
 
     def program() -> None:
-        subnet = network.Subnet("subnet", resource_group_name=GROUP, virtual_network_name="net").id
+        subnet = pulumi_azure_native.network.Subnet("subnet", resource_group_name=GROUP, virtual_network_name="net").id
         args = {**BASE, "client_subnet_ids": {"nodes": subnet}}
         SharedFiles("azure-dev-files", cast(SharedFilesArgs, args))
 

@@ -3,10 +3,10 @@
 from typing import cast
 
 import pytest
-from azure_place import GROUP, HERE, PLACE, SUBSCRIPTION, known
-from recorder import Recording, Secret, construct, refusal
 
 from gpufleet.azure.site_link import SiteLink, SiteLinkArgs, last_part
+from tests.components.azure_place import GROUP, HERE, PLACE, SUBSCRIPTION, known
+from tests.components.recorder import Recording, Secret, construct, refusal
 
 GATEWAY = "azure-native:network:VirtualNetworkGateway"
 SITE = "azure-native:network:LocalNetworkGateway"

@@ -4,13 +4,13 @@ from typing import Any, get_args
 
 import pytest
 
-from gpufleet import agent_pool, batch_pool
 from gpufleet.azure import batch_mounts, cluster, network, nfs_share, registry, shared_files, site_link
+from gpufleet.pools import aks_pool, azure_batch_pool
 from gpufleet.rules import placement
 from gpufleet.rules.azure import batch_mounts as mount_rules
 from gpufleet.rules.azure import batch_pool as batch_rules
 from gpufleet.rules.azure import cluster as cluster_rules
-from gpufleet.rules.azure import files, infiniband, node_pool, pool
+from gpufleet.rules.azure import gpu_node_group, infiniband, pool_arguments, storage_files
 from gpufleet.rules.azure import network as network_rules
 from gpufleet.rules.azure import nfs_share as share_rules
 from gpufleet.rules.azure import registry as registry_rules
@@ -20,16 +20,16 @@ from gpufleet.rules.azure import site_link as link_rules
 @pytest.mark.parametrize(
     ("declared", "legal"),
     [
-        (agent_pool.Capacity, pool.CAPACITIES),
-        (agent_pool.Driver, node_pool.DRIVERS),
-        (agent_pool.Fabric, infiniband.NETWORKS),
-        (agent_pool.OsSku, node_pool.OS_SKUS),
-        (agent_pool.Placement, placement.PLACEMENTS),
-        (agent_pool.ScaleDown, node_pool.SCALE_DOWNS),
+        (aks_pool.Capacity, pool_arguments.CAPACITIES),
+        (aks_pool.Driver, gpu_node_group.DRIVERS),
+        (aks_pool.Fabric, infiniband.NETWORKS),
+        (aks_pool.OsSku, gpu_node_group.OS_SKUS),
+        (aks_pool.Placement, placement.PLACEMENTS),
+        (aks_pool.ScaleDown, gpu_node_group.SCALE_DOWNS),
         # Batch takes no capacity reservation, which a rule of its own says.
-        (batch_pool.Capacity, pool.CAPACITIES[:2]),
-        (batch_pool.Fabric, infiniband.NETWORKS),
-        (batch_pool.Scaling, batch_rules.SCALINGS),
+        (azure_batch_pool.Capacity, pool_arguments.CAPACITIES[:2]),
+        (azure_batch_pool.Fabric, infiniband.NETWORKS),
+        (azure_batch_pool.Scaling, batch_rules.SCALINGS),
         (batch_mounts.Kind, tuple(mount_rules._REQUIRED)),
         (cluster.Outbound, cluster_rules.OUTBOUND),
         (cluster.Tier, cluster_rules.TIERS),
@@ -37,8 +37,8 @@ from gpufleet.rules.azure import site_link as link_rules
         (network.Nat, network_rules.NAT),
         (nfs_share.Redundancy, share_rules.REDUNDANCIES),
         (registry.Sku, registry_rules.SKUS),
-        (shared_files.Access, files.ACCESS),
-        (shared_files.Redundancy, files.REDUNDANCY),
+        (shared_files.Access, storage_files.ACCESS),
+        (shared_files.Redundancy, storage_files.REDUNDANCY),
         (site_link.Kind, link_rules.KINDS),
     ],
     ids=str,

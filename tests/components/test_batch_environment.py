@@ -3,11 +3,11 @@
 from typing import cast
 
 import pytest
-from gpu_pools import efa_interfaces
-from recorder import UNKNOWN, Recording, construct, refusal
 
 from gpufleet.aws.batch_environment import BatchEnvironment, BatchEnvironmentArgs
 from gpufleet.aws.user_data import container_instance
+from tests.components.gpu_pools import efa_interfaces
+from tests.components.recorder import UNKNOWN, Recording, construct, refusal
 
 ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"

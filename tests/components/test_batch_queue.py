@@ -5,11 +5,11 @@ from typing import cast
 
 import pulumi
 import pytest
-from recorder import UNKNOWN, Recording, construct, refusal
-from samples import BATCH_ARN
 
-from gpufleet.aws import batch_pause
+from gpufleet.aws import queue_drain
 from gpufleet.aws.batch_queue import BatchQueue, BatchQueueArgs, weight_factors
+from tests.components.recorder import UNKNOWN, Recording, construct, refusal
+from tests.components.samples import BATCH_ARN
 
 QUEUE = "aws:batch/jobQueue:JobQueue"
 POLICY = "aws:batch/schedulingPolicy:SchedulingPolicy"
@@ -112,7 +112,7 @@ def test_pauses_when_it_has_left_an_environment(
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    monkeypatch.setattr(batch_pause.asyncio, "sleep", sleep)
+    monkeypatch.setattr(queue_drain.asyncio, "sleep", sleep)
     asyncio.run(recording.hooks["jobs-queue-pause"](moved(old, new)))  # type: ignore[arg-type]
     assert slept == pauses
 

@@ -3,9 +3,9 @@
 from typing import cast
 
 import pytest
-from recorder import Recording, construct, refusal
 
 from gpufleet.aws.budget import Budget, BudgetArgs, amount
+from tests.components.recorder import Recording, construct, refusal
 
 BUDGET = "aws:budgets/budget:Budget"
 TAGS = {"owner": "ml"}

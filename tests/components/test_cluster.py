@@ -2,9 +2,8 @@
 
 import json
 
-from recorder import UNKNOWN, Recording, Secret, construct
-
 from gpufleet.aws.cluster import Cluster, ClusterArgs
+from tests.components.recorder import UNKNOWN, Recording, Secret, construct
 
 TAGS = {"owner": "ml", "project": "speech"}
 SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}

@@ -1,9 +1,9 @@
 """Cluster: every refusal, all errors at once, before anything is registered."""
 
 import pytest
-from recorder import refusal
 
 from gpufleet.aws.cluster import Cluster
+from tests.components.recorder import refusal
 
 SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}
 ADMIN = "arn:aws:iam::123456789012:role/platform"

@@ -12,10 +12,10 @@ from typing import NotRequired, Unpack, get_args, get_origin, is_typeddict
 
 import pulumi
 from pulumi.provider.experimental.component import ComponentProvider
-from recorder import Recording, Registered
-from samples import SAMPLES, Sample, components, construct_sample, every_component, every_package
 
-from gpufleet.package.serving import TypedDictAnalyzer
+from gpufleet.pulumi_package.provider import TypedDictAnalyzer
+from tests.components.recorder import Recording, Registered
+from tests.components.samples import SAMPLES, Sample, components, construct_sample, every_component, every_package
 
 
 def over_the_wire(value: object, declared: object = None) -> object:

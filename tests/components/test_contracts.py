@@ -5,8 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from recorder import refusal
-from samples import SAMPLES, Sample, components, every_component, every_package, modules
+
+from tests.components.recorder import refusal
+from tests.components.samples import SAMPLES, Sample, components, every_component, every_package, modules
 
 SDKS = ("pulumi_aws.", "pulumi_azure_native.", "pulumi_kubernetes.")
 

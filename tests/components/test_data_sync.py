@@ -4,9 +4,9 @@ import json
 from typing import cast
 
 import pytest
-from recorder import UNKNOWN, Recording, construct, refusal
 
 from gpufleet.aws.data_sync import DataSync, DataSyncArgs, arns_beside, schedule
+from tests.components.recorder import UNKNOWN, Recording, construct, refusal
 
 NFS = "aws:datasync/nfsLocation:NfsLocation"
 EFS = "aws:datasync/efsLocation:EfsLocation"

@@ -6,11 +6,11 @@ from typing import TypedDict
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorder import UNKNOWN, construct
 
 from gpufleet.aws.efa import Interface, interfaces, security_group
 from gpufleet.catalog import aws
 from gpufleet.component import Component
+from tests.components.recorder import UNKNOWN, construct
 
 TAGS = {"owner": "me"}
 

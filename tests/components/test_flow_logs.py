@@ -1,8 +1,7 @@
 """Flow logs: off unless asked for, and never more rights than to write them."""
 
-from recorder import UNKNOWN, Recording, construct
-
 from gpufleet.aws.network import Network, NetworkArgs
+from tests.components.recorder import UNKNOWN, Recording, construct
 
 ZONES = ["use1-az1", "use1-az2"]
 TAGS = {"owner": "ml", "project": "speech"}

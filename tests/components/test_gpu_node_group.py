@@ -3,7 +3,10 @@
 from typing import cast
 
 import pytest
-from gpu_pools import (
+
+from gpufleet.aws.gpu_node_group import GpuNodeGroup
+from gpufleet.aws.user_data import amazon_linux, bottlerocket
+from tests.components.gpu_pools import (
     NODES,
     PLACEMENT,
     TEMPLATE,
@@ -18,10 +21,7 @@ from gpu_pools import (
     template,
     told_of_efa,
 )
-from recorder import Recording
-
-from gpufleet.aws.gpu_node_group import GpuNodeGroup
-from gpufleet.aws.user_data import amazon_linux, bottlerocket
+from tests.components.recorder import Recording
 
 
 def test_plain_pool_is_a_template_and_a_node_group(preview: bool) -> None:

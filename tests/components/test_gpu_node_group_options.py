@@ -3,7 +3,10 @@
 from typing import cast
 
 import pulumi
-from gpu_pools import (
+
+from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
+from gpufleet.aws.user_data import Join, amazon_linux
+from tests.components.gpu_pools import (
     ASG_TAG,
     BASE,
     NODES,
@@ -18,10 +21,7 @@ from gpu_pools import (
     nodes,
     template,
 )
-from recorder import construct, refusal
-
-from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
-from gpufleet.aws.user_data import Join, amazon_linux
+from tests.components.recorder import construct, refusal
 
 
 def test_own_image_key_pair_disk_key_and_groups(preview: bool) -> None:

@@ -3,10 +3,10 @@
 from typing import cast
 
 import pytest
-from gpu_pools import BASE
-from recorder import construct, refusal
 
 from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
+from tests.components.gpu_pools import BASE
+from tests.components.recorder import construct, refusal
 
 BLOCK = {"capacity": "capacity-block", "reservation_id": "cr-0123456789abcdef0"}
 RESERVED = {"capacity": "reservation", "reservation_id": "cr-0123456789abcdef0"}

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import pytest
-from certificates import certificate
-from recorder import UNKNOWN, Recording, Secret, construct, refusal
 
 from gpufleet.aws.hybrid_nodes import HybridNodes, HybridNodesArgs
+from tests.components.certificates import certificate
+from tests.components.recorder import UNKNOWN, Recording, Secret, construct, refusal
 
 TAGS = {"owner": "ml"}
 NODES, PODS = "10.80.0.0/24", "10.81.0.0/16"

@@ -5,10 +5,10 @@ from typing import cast
 
 import pulumi
 import pytest
-from recorder import ACCOUNT, UNKNOWN, Recording, construct, refusal
 
+from gpufleet.aws.ecr_repository import lifecycle_policy
 from gpufleet.aws.image_mirror import ImageMirror, ImageMirrorArgs, registry_rights, trust_github
-from gpufleet.aws.repository import lifecycle_policy
+from tests.components.recorder import ACCOUNT, UNKNOWN, Recording, construct, refusal
 
 REPOSITORY = "aws:ecr/repository:Repository"
 LIFECYCLE = "aws:ecr/lifecyclePolicy:LifecyclePolicy"

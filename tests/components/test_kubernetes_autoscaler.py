@@ -1,9 +1,9 @@
 """The cluster autoscaler: the chart's values, refusals."""
 
 import pytest
-from recorder import construct, refusal
 
 from gpufleet.kubernetes.autoscaler import Autoscaler
+from tests.components.recorder import construct, refusal
 
 ARGS = {"cluster_name": "train", "region": "us-east-1"}
 VALUES = {

@@ -1,9 +1,9 @@
 """Cilium on own servers: the chart's values, refusals."""
 
 import pytest
-from recorder import construct, refusal
 
 from gpufleet.kubernetes.cilium import Cilium
+from tests.components.recorder import construct, refusal
 
 HYBRID = {
     "nodeAffinity": {

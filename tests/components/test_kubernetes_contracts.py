@@ -4,8 +4,9 @@ import copy
 
 import pytest
 from kubernetes_validate import SchemaNotFoundError, ValidationError, validate
-from recorder import Registered
-from samples import LABELS, SAMPLES, Sample, every_component
+
+from tests.components.recorder import Registered
+from tests.components.samples import LABELS, SAMPLES, Sample, every_component
 
 KUBERNETES = "1.34"
 RELEASE = "kubernetes:helm.sh/v3:Release"

@@ -1,9 +1,9 @@
 """NVIDIA's GPU operator: the chart's values, refusals."""
 
 import pytest
-from recorder import construct, refusal
 
 from gpufleet.kubernetes.gpu_operator import GpuOperator
+from tests.components.recorder import construct, refusal
 
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 

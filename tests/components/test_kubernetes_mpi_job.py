@@ -1,10 +1,9 @@
 """The MPI job as a resource: the manifest of the plain function, replaced as a whole."""
 
-from recorder import construct, refusal
-from samples import SAMPLES
-
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job
 from gpufleet.kubernetes.mpi_job import MpiJob
+from tests.components.recorder import construct, refusal
+from tests.components.samples import SAMPLES
 
 JOB = "kubernetes:kubeflow.org/v2beta1:MPIJob"
 ARGS = SAMPLES["kubernetes"]["MpiJob"]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pulumi
 import pytest
-from recorder import construct, refusal
-from samples import MANIFEST
 
-from gpufleet.kubernetes import manifests
+from gpufleet.kubernetes import remote_manifest
 from gpufleet.kubernetes.mpi_operator import MpiOperator, known_checksums
+from tests.components.recorder import construct, refusal
+from tests.components.samples import MANIFEST
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 RELEASE = "kubernetes:helm.sh/v3:Release"
@@ -164,9 +164,9 @@ def test_an_object_that_the_sdk_cannot_register_is_said(tmp_path, preview):
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     # A process reads each manifest once.
-    manifests.read_manifest.cache_clear()
+    remote_manifest.read_manifest.cache_clear()
     yield tmp_path / "gpufleet" / "manifests"
-    manifests.read_manifest.cache_clear()
+    remote_manifest.read_manifest.cache_clear()
 
 
 class Answer:
@@ -202,7 +202,7 @@ def test_a_damaged_cache_is_fetched_again(cache, monkeypatch):
     cache.mkdir(parents=True)
     (cache / f"{checksum}.yaml").write_bytes(b"damaged")
     monkeypatch.setattr(urllib.request, "urlopen", lambda address, timeout: Answer(content))
-    assert manifests.read_manifest("https://example.com/x.yaml", checksum)[0]["kind"] == "Namespace"
+    assert remote_manifest.read_manifest("https://example.com/x.yaml", checksum)[0]["kind"] == "Namespace"
     assert (cache / f"{checksum}.yaml").read_bytes() == content
 
 
@@ -219,8 +219,8 @@ def test_without_a_network_one_line_says_what_to_do(cache, monkeypatch, preview)
 
 def test_a_manifest_of_any_size_is_not_read(cache, monkeypatch):
     monkeypatch.setattr(urllib.request, "urlopen", lambda address, timeout: Answer(b" " * (9 * 1024 * 1024)))
-    with pytest.raises(manifests.UserError, match="is larger than the 8 MiB that a manifest may be"):
-        manifests.read_manifest("https://example.com/x.yaml", "0" * 64)
+    with pytest.raises(remote_manifest.UserError, match="is larger than the 8 MiB that a manifest may be"):
+        remote_manifest.read_manifest("https://example.com/x.yaml", "0" * 64)
 
 
 @pytest.mark.parametrize(
@@ -239,8 +239,8 @@ def test_a_manifest_of_any_size_is_not_read(cache, monkeypatch):
     ],
 )
 def test_what_is_no_manifest(content, line):
-    with pytest.raises(manifests.UserError) as caught:
-        manifests.parse_manifest(content, "m")
+    with pytest.raises(remote_manifest.UserError) as caught:
+        remote_manifest.parse_manifest(content, "m")
     assert str(caught.value).startswith(line)
     assert "\n" not in str(caught.value)
 

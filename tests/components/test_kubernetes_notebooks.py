@@ -3,12 +3,12 @@
 import json
 
 import pulumi
-from recorder import Secret, construct, refusal
 
-from gpufleet.kubernetes.notebook_hub import START
+from gpufleet.kubernetes.jupyterhub_config import START
+from gpufleet.kubernetes.jupyterhub_values import hub_code
 from gpufleet.kubernetes.notebook_profiles import plan_profiles
-from gpufleet.kubernetes.notebook_values import hub_code
 from gpufleet.kubernetes.notebooks import Notebooks
+from tests.components.recorder import Secret, construct, refusal
 
 RBAC = "rbac.authorization.k8s.io/v1"
 PLACE = {"name": "notebook", "namespace": "vision"}

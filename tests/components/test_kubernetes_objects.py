@@ -1,12 +1,14 @@
 """Objects as data become resources of the SDK: their types and names, and inputs that arrive as they are written."""
 
+from pkgutil import resolve_name
+
 import pulumi
+import pulumi_kubernetes as kubernetes
 import pytest
-from pulumi_kubernetes import apiextensions, apps, core, rbac
-from recorder import UNKNOWN, Recording, Secret, construct
 
 from gpufleet.errors import UserError
 from gpufleet.kubernetes.objects import kubernetes_object, labelled, object_name, object_type, sdk_class
+from tests.components.recorder import UNKNOWN, Recording, Secret, construct
 
 SCHEMA = {
     "type": "object",
@@ -43,9 +45,9 @@ def made(given: dict[str, object], preview: bool) -> Recording[pulumi.CustomReso
 @pytest.mark.parametrize(
     ("api", "kind", "type_", "class_"),
     [
-        ("v1", "Namespace", "kubernetes:core/v1:Namespace", core.v1.Namespace),
-        ("apps/v1", "DaemonSet", "kubernetes:apps/v1:DaemonSet", apps.v1.DaemonSet),
-        ("rbac.authorization.k8s.io/v1", "Role", "kubernetes:rbac.authorization.k8s.io/v1:Role", rbac.v1.Role),
+        ("v1", "Namespace", "kubernetes:core/v1:Namespace", "core.v1:Namespace"),
+        ("apps/v1", "DaemonSet", "kubernetes:apps/v1:DaemonSet", "apps.v1:DaemonSet"),
+        ("rbac.authorization.k8s.io/v1", "Role", "kubernetes:rbac.authorization.k8s.io/v1:Role", "rbac.v1:Role"),
         ("kubeflow.org/v2beta1", "MPIJob", "kubernetes:kubeflow.org/v2beta1:MPIJob", None),
         # Their groups or versions begin as those of the SDK.
         ("apps.example.com/v1", "DaemonSet", "kubernetes:apps.example.com/v1:DaemonSet", None),
@@ -56,7 +58,7 @@ def made(given: dict[str, object], preview: bool) -> Recording[pulumi.CustomReso
 def test_type_name_and_class(api, kind, type_, class_):
     given = {"apiVersion": api, "kind": kind, "metadata": {"name": "x"}}
     assert (object_type(given), object_name(given)) == (type_, f"{kind.lower()}-x")
-    assert sdk_class(given) is class_
+    assert sdk_class(given) is (class_ and resolve_name(f"pulumi_kubernetes.{class_}"))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,7 @@ def test_type_name_and_class(api, kind, type_, class_):
 def test_inputs_arrive_as_they_are_written(given, preview):
     recording = made({**given, "status": {"conditions": []}}, preview)
     assert recording.one(object_type(given), "mine").inputs == given
-    assert type(recording.result) is (sdk_class(given) or apiextensions.CustomResource)
+    assert type(recording.result) is (sdk_class(given) or kubernetes.apiextensions.CustomResource)
 
 
 def test_only_what_is_secret_of_a_secret_is_hidden(preview):
@@ -93,7 +95,7 @@ def test_only_what_is_secret_of_a_secret_is_hidden(preview):
     data = {"open": "a", "hidden": pulumi.Output.secret("b"), "later": pulumi.Output.from_input(None)}
 
     def build() -> None:
-        files = core.v1.Namespace("files", metadata={"name": "n"})
+        files = kubernetes.core.v1.Namespace("files", metadata={"name": "n"})
         given = document("v1", "Secret", stringData={**data, "later": files.id})
         kubernetes_object("mine", given, pulumi.ResourceOptions())
 

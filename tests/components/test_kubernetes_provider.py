@@ -3,11 +3,11 @@
 from importlib.metadata import version
 
 import pulumi
-from recorder import Secret, construct
 
 from gpufleet.kubernetes.device_plugin import DevicePlugin
 from gpufleet.kubernetes.provider import cluster_provider
-from gpufleet_rehearsal.home import STAND_INS
+from gpufleet_rehearsal.workspace import STAND_INS
+from tests.components.recorder import Secret, construct
 
 PROVIDER = "pulumi:providers:kubernetes"
 

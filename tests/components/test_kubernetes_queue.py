@@ -1,9 +1,9 @@
 """Queues: flavors, quotas and the order in which they are made."""
 
 import pytest
-from recorder import construct, refusal
 
 from gpufleet.kubernetes.queue import Queue
+from tests.components.recorder import construct, refusal
 
 API = "kueue.x-k8s.io/v1beta2"
 FLAVORS = {"h100": {"gpu": "H100", "zone": "use1-az1"}, "a100": {"gpu": "A100", "zone": "use1-az2"}}

@@ -2,9 +2,9 @@
 
 import pulumi
 import pytest
-from recorder import UNKNOWN, construct, refusal
 
 from gpufleet.kubernetes.shared_volume import SharedVolume
+from tests.components.recorder import UNKNOWN, construct, refusal
 
 VOLUME, CLAIM = "kubernetes:core/v1:PersistentVolume", "kubernetes:core/v1:PersistentVolumeClaim"
 EFS = "fs-0123456789abcdef0"

@@ -4,10 +4,10 @@ import json
 
 import pulumi
 import pytest
-from recorder import Secret, construct, refusal
 
-from gpufleet.kubernetes.registry_login import ngc_login
+from gpufleet.kubernetes.pull_secret import ngc_login
 from gpufleet.kubernetes.team import Team
+from tests.components.recorder import Secret, construct, refusal
 
 NGC_KEY = f"nvapi-{'a' * 64}"
 LOGIN = '{"auths": {"registry.example.com": {"auth": "dTpw"}}}'

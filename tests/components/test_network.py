@@ -1,10 +1,10 @@
 """Network: exact children in both engine modes, the existing VPC."""
 
 import pytest
-from recorder import UNKNOWN, Recording, construct
 
 from gpufleet.aws.network import Network, NetworkArgs
 from gpufleet.aws.vpc_endpoints import PRIVATE_CLUSTER_SERVICES
+from tests.components.recorder import UNKNOWN, Recording, construct
 
 ZONES = ["use1-az1", "use1-az2"]
 TAGS = {"owner": "ml", "project": "speech"}

@@ -1,9 +1,9 @@
 """Network: every refusal, all errors at once, before anything is registered."""
 
 import pytest
-from recorder import refusal
 
 from gpufleet.aws.network import Network
+from tests.components.recorder import refusal
 
 ZONES = ["use1-az1", "use1-az2"]
 

@@ -4,9 +4,9 @@ import json
 from typing import cast
 
 import pytest
-from recorder import UNKNOWN, Recording, construct, refusal
 
 from gpufleet.aws.outputs_bucket import OutputsBucket, OutputsBucketArgs
+from tests.components.recorder import UNKNOWN, Recording, construct, refusal
 
 BUCKET = "aws:s3/bucket:Bucket"
 PRIVATE = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"

@@ -10,12 +10,12 @@ from pathlib import Path
 import pulumi
 import pytest
 from pulumi.errors import InputPropertiesError
-from samples import Sample, components, construct_sample, every_component, every_package
-from test_component_host import over_the_wire
 
-from gpufleet.package.components import COMPONENTS
-from gpufleet.package.schema import breaks, described
-from gpufleet.package.serving import Package
+from gpufleet.pulumi_package.components import COMPONENTS
+from gpufleet.pulumi_package.provider import Package
+from gpufleet.pulumi_package.schema import breaks, described
+from tests.components.samples import Sample, components, construct_sample, every_component, every_package
+from tests.components.test_component_host import over_the_wire
 
 LATE = object.__new__(pulumi.Output)
 """An output; nobody looks into it."""

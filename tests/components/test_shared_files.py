@@ -7,9 +7,9 @@ import pulumi
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorder import UNKNOWN, Recording, construct, refusal
 
 from gpufleet.aws.shared_files import SharedFiles, SharedFilesArgs, creation_token, tls_policy
+from tests.components.recorder import UNKNOWN, Recording, construct, refusal
 
 FILES = "aws:efs/fileSystem:FileSystem"
 MOUNT = "aws:efs/mountTarget:MountTarget"

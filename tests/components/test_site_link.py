@@ -3,9 +3,9 @@
 from typing import cast
 
 import pytest
-from recorder import UNKNOWN, Recording, Secret, construct, refusal
 
 from gpufleet.aws.site_link import SiteLink, SiteLinkArgs
+from tests.components.recorder import UNKNOWN, Recording, Secret, construct, refusal
 
 GATEWAY = "aws:ec2/vpnGateway:VpnGateway"
 CUSTOMER = "aws:ec2/customerGateway:CustomerGateway"

@@ -1,8 +1,7 @@
 """System nodes of a cluster: exact inputs of node group and launch template."""
 
-from recorder import UNKNOWN, Recording, construct
-
 from gpufleet.aws.cluster import Cluster, ClusterArgs
+from tests.components.recorder import UNKNOWN, Recording, construct
 
 TAGS = {"owner": "ml", "project": "speech"}
 SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}

@@ -4,7 +4,7 @@ import importlib
 import inspect
 from collections.abc import Mapping
 
-from samples import TAGS, Sample, every_component
+from tests.components.samples import TAGS, Sample, every_component
 
 
 def takes_tags(type_token: str) -> bool:

@@ -4,12 +4,12 @@ import json
 from typing import Any, cast
 
 import pytest
-from recorder import UNKNOWN, Recording, construct, refusal
 
-from gpufleet.aws.job_plan import plan_job
 from gpufleet.aws.training_job import TrainingJob, TrainingJobArgs
+from gpufleet.aws.training_job_plan import plan_training_job
 from gpufleet.catalog import aws
-from gpufleet.jobs.batch.start import container_command, multinode_command
+from gpufleet.jobs.aws_batch.entrypoint import container_command, multinode_command
+from tests.components.recorder import UNKNOWN, Recording, construct, refusal
 
 DEFINITION = "aws:batch/jobDefinition:JobDefinition"
 LOGS = "aws:cloudwatch/logGroup:LogGroup"
@@ -231,7 +231,7 @@ def test_retries_and_time(preview: bool) -> None:
     ],
 )
 def test_share_of_the_node(changes: dict[str, object], wanted: tuple[int, int, int, int]) -> None:
-    plan = plan_job({**BASE, **changes})
+    plan = plan_training_job({**BASE, **changes})
     assert (plan.gpus, plan.vcpus, plan.memory_mib // 1024, plan.shared_memory_mib // 1024) == wanted
 
 
@@ -240,7 +240,7 @@ def test_what_is_not_said_fits_every_type_of_batchs_image() -> None:
     assert len(fitting) > 30
     for record in fitting:
         for args in ({"gpus": record.gpus}, {"gpus": record.gpus, "instance_type": record.type}):
-            plan = plan_job(args)
+            plan = plan_training_job(args)
             assert plan.vcpus <= record.vcpus, record.type
             assert plan.memory_mib <= record.memory_gib * 1024 * 0.95, record.type
 

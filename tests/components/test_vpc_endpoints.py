@@ -1,9 +1,8 @@
 """VPC endpoints: S3 always, the others where there is no NAT or where they are asked for."""
 
-from recorder import UNKNOWN, Recording, construct
-
 from gpufleet.aws.network import Network, NetworkArgs
 from gpufleet.aws.vpc_endpoints import PRIVATE_CLUSTER_SERVICES
+from tests.components.recorder import UNKNOWN, Recording, construct
 
 ZONES = ["use1-az1", "use1-az2"]
 TAGS = {"owner": "ml", "project": "speech"}

@@ -7,8 +7,8 @@ strategy, name (a fixed one for the environment), pause (seconds after the queue
 from pathlib import Path
 from typing import Any
 
-from rehearsed_project import Project
-from tiny_program import tiny
+from tests.e2e.rehearsed_project import Project
+from tests.e2e.tiny_program import tiny
 
 BATCH = """
 import json

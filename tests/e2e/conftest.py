@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from rehearsed_project import Project, copy_of_ours
+
+from tests.e2e.rehearsed_project import Project, copy_of_ours
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.opening import open_cloud
-from gpufleet_rehearsal.home import Home
+from gpufleet_rehearsal.cloud.open_cloud import open_cloud
+from gpufleet_rehearsal.workspace import Home
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 GPUFLEET = Path(sys.executable).parent / "gpufleet"

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from rehearsed_project import REPOSITORY, Project
-from samples import MARKS, SAMPLES
+
+from tests.components.samples import MARKS, SAMPLES
+from tests.e2e.rehearsed_project import REPOSITORY, Project
 
 ADMIN = {"platform": "arn:aws:iam::000000000000:role/platform"}
 PACKAGES = REPOSITORY / "components" / "packages"
@@ -70,7 +71,7 @@ def zones(output: str, *keys: str) -> dict[str, object]:
     return {key: of("Network", output, key) for key in keys}
 
 
-_AZURE = {"resource_group_name": of("Environment", "resourceGroupName")}
+_AZURE = {"resource_group_name": of("ResourceGroup", "resourceGroupName")}
 _ZONES = zones("privateSubnetIds", "use1-az1", "use1-az2")
 _POOL = {"vpc_id": of("Network", "vpcId"), "subnet_ids": _ZONES, "security_group_ids": []}
 _OWN_SERVERS = {"nodes": ["10.80.0.0/24"], "pods": ["10.81.0.0/16"]}
@@ -137,7 +138,7 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
         "Budget": {"team": "vision", "forecast_percents": [90, 110.5]},
     },
     "azure": {
-        "Environment": {},
+        "ResourceGroup": {},
         "Network": _AZURE,
         "NodeIdentity": _AZURE,
         "Cluster": {**_AZURE, "subnet_id": of("Network", "subnetIds", "nodes")},
@@ -162,7 +163,7 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
                 "quay": {"username_secret": secret(f"{VAULT}/{SECRET}"), "password_secret": f"{VAULT}/password"}
             },
         },
-        "Budget": {"scope": of("Environment", "resourceGroupId"), "forecast_percents": [90, 110.5]},
+        "Budget": {"scope": of("ResourceGroup", "resourceGroupId"), "forecast_percents": [90, 110.5]},
         "BatchAccount": {
             **_AZURE,
             "identity_id": of("NodeIdentity", "identityId"),
@@ -183,7 +184,7 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
     "kubernetes": {
-        "OwnNodes": {"taints": _TAINTS},
+        "NodeLabels": {"taints": _TAINTS},
         "Team": {
             "users": {"ana": {"uid": 1501, "gid": 1500}, "ben": {"uid": 1502, "gid": 1500}},
             "gid": 1700,

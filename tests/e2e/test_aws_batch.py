@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rehearsed_project import Project, held
+
+from tests.e2e.rehearsed_project import Project, held
 
 ENVIRONMENT = "aws-batch-dev"
 COMPUTE, QUEUE = "aws:batch/computeEnvironment:ComputeEnvironment", "aws:batch/jobQueue:JobQueue"

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rehearsed_project import Project, held
 
 from gpufleet_rehearsal.critical_path import time_to_up
+from tests.e2e.rehearsed_project import Project, held
 
 ENVIRONMENT = "azure-dev"
 POOL, AGENT_POOL = "azure-native:batch:Pool", "azure-native:containerservice:AgentPool"

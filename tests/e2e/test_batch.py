@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-from batch_program import batch_project
-from rehearsed_project import Project, held
-from tiny_program import set_config
-
 from gpufleet_rehearsal.cloud.store import Resource
+from tests.e2e.batch_program import batch_project
+from tests.e2e.rehearsed_project import Project, held
+from tests.e2e.tiny_program import set_config
 
 ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 QUEUE = "aws:batch/jobQueue:JobQueue"

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from rehearsed_project import Project, held
-from tiny_program import set_config, tiny
+
+from tests.e2e.rehearsed_project import Project, held
+from tests.e2e.tiny_program import set_config, tiny
 
 QUEUE = "aws:batch/jobQueue:JobQueue"
 ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"

@@ -2,12 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
-import flat
-from places import ENVIRONMENT, Places
-
-pytestmark = pytest.mark.slow
+from bench import flat
+from bench.places import ENVIRONMENT, Places
 
 
 def test_a_flat_program_of_the_same_resources(tmp_path: Path) -> None:

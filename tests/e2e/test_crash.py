@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 
 import pytest
-from rehearsed_project import GPUFLEET, Project, held
 
 from gpufleet_rehearsal.cloud.store import Resource
+from tests.e2e.rehearsed_project import GPUFLEET, Project, held
 
 CLUSTER = "aws:eks/cluster:Cluster"
 
@@ -92,7 +92,7 @@ def test_killed_engine(erasing: Project, delete: bool) -> None:
 TAGGED, UNTAGGED = "aws-dev-network-vpc", "aws-dev-files-mount-use1-az2"
 
 
-@pytest.mark.parametrize("name", [pytest.param(TAGGED, marks=SWEPT), UNTAGGED])
+@pytest.mark.parametrize("name", [pytest.param(TAGGED, marks=SWEPT), pytest.param(UNTAGGED, marks=pytest.mark.smoke)])
 def test_provider_that_dies_after_the_cloud_has_acted(erasing: Project, name: str) -> None:
     """No pending operation is left then: only tags, or what an untagged thing connects, lead to the orphan."""
     assert erasing.rehearse("--fault", f"die:@{name}").returncode != 0

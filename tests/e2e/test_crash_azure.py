@@ -5,7 +5,8 @@ be refused a container, a pool or a role that is there.
 """
 
 import pytest
-from rehearsed_project import Project, held
+
+from tests.e2e.rehearsed_project import Project, held
 
 ENVIRONMENT = "azure-prod"
 ACCOUNT, CONTAINER, POOL = "azureprodfiles", "azure-prod-files-container-scripts", "azure-prod-trainers-pool"

@@ -3,13 +3,13 @@
 import shutil
 from pathlib import Path
 
-from rehearsed_project import Project, held
+from tests.e2e.rehearsed_project import Project, held
 
-THEIRS = Path(__file__).parent / "theirs"
+EXISTING = Path(__file__).with_name("existing_environment")
 
 
 def test_gpu_nodes_beside_what_exists(project: Project) -> None:
-    for file in THEIRS.iterdir():
+    for file in EXISTING.iterdir():
         shutil.copy(file, project.folder / "stacks" / "config")
     up = project.rehearse(environment="theirs")
     assert up.returncode == 0, up.stdout + up.stderr

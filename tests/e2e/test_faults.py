@@ -1,6 +1,6 @@
 """A fault at each single create of aws-dev: `up` fails in the cloud's words, the next converges, destroy leaves none.
 
-All of them in `make sweep`; in `make test` a sample with a fixed seed. The list of creates is a file, so that each is a
+All of them in `make sweep`; in `make e2e` a sample with a fixed seed. The list of creates is a file, so that each is a
 test of its own; the first test tells when the file is not true any more.
 """
 
@@ -8,7 +8,8 @@ import random
 from pathlib import Path
 
 import pytest
-from rehearsed_project import Project, held
+
+from tests.e2e.rehearsed_project import Project, held
 
 LIST = Path(__file__).parent / "creates_of_aws_dev.txt"
 CREATES = LIST.read_text().split()

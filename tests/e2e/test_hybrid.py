@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
-from rehearsed_project import Project, held, names_of
+
+from tests.e2e.rehearsed_project import Project, held, names_of
 
 ENVIRONMENT = "hybrid"
 CREATES = Path(__file__).with_name("creates_of_hybrid.txt").read_text().split()

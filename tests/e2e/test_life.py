@@ -2,9 +2,8 @@
 
 import re
 
-from rehearsed_project import REPOSITORY, Project, held, names_of
-
 from gpufleet_rehearsal.picture import mermaid
+from tests.e2e.rehearsed_project import REPOSITORY, Project, held, names_of
 
 
 def outputs_of(text: str) -> dict[str, str]:

@@ -5,8 +5,9 @@ import stat
 from pathlib import Path
 
 import pytest
-from rehearsed_project import Project
-from tiny_program import ids, made, set_config, tiny
+
+from tests.e2e.rehearsed_project import Project
+from tests.e2e.tiny_program import ids, made, set_config, tiny
 
 
 @pytest.fixture
@@ -16,6 +17,7 @@ def elsewhere(tmp_path: Path) -> Project:
     return Project(tmp_path / "elsewhere")
 
 
+@pytest.mark.smoke
 def test_life_of_another_teams_program(tmp_path: Path, elsewhere: Project) -> None:
     program = tiny(tmp_path / "billing", subnets=1)
     before = {path: path.read_bytes() for path in program.folder.iterdir()}

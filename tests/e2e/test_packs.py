@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 import yaml
-from rehearsed_project import REPOSITORY, Project
-from tiny_program import ids, tiny
 
-from merge_patch import merge
+from tests.e2e.rehearsed_project import REPOSITORY, Project
+from tests.e2e.tiny_program import ids, tiny
+from tools.pull_request.merge_patch import merge
 
 BROKEN: Mapping[str, Mapping[str, Any]] = yaml.safe_load((Path(__file__).parent / "broken.yaml").read_text())
 PACKS = [word for pack in ("zones", "cost") for word in ("--policy-pack", str(REPOSITORY / "policies" / pack))]
@@ -104,8 +104,9 @@ FIVE_MISTAKES = {
 }
 
 
+@pytest.mark.smoke
 def test_five_mistakes_of_a_program_without_our_components(tmp_path: Path) -> None:
-    source = (Path(__file__).parent / "theirs" / "five_mistakes.py").read_text()
+    source = Path(__file__).with_name("five_mistakes.py").read_text()
     assert "gpufleet." not in source
     project = tiny(tmp_path / "billing", source)
     code, said = preview(project, "dev")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from rehearsed_project import REPOSITORY, Project
 
-from gpufleet_rehearsal.home import write_settings
+from gpufleet_rehearsal.workspace import write_settings
+from tests.e2e.rehearsed_project import REPOSITORY, Project
 
 CLOSED = "http://127.0.0.1:9"
 """Where nothing answers."""

@@ -5,7 +5,8 @@ from datetime import date, timedelta
 from typing import Any
 
 import yaml
-from rehearsed_project import Project
+
+from tests.e2e.rehearsed_project import Project
 
 GROUP = "aws:eks/nodeGroup:NodeGroup"
 TRAINERS = "aws-dev-trainers-nodes"
@@ -117,5 +118,5 @@ def test_program_that_does_not_listen_is_told_how(project: Project) -> None:
     assert stopped.returncode == 1
     assert stopped.stderr.splitlines()[-1] == (
         "Error: aws-dev: its program made aws-dev-trainers-nodes as always; call "
-        "gpufleet.stopping.stop_pools_if_asked() in it, before its first resource"
+        "gpufleet.stop_mode.apply_stop_mode() in it, before its first resource"
     )

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from play import MISTAKES, NUMBER, PASSED, Request, mistaken, plain, pushed
-from played_github import playing
+from tools.pull_request.demo import MISTAKES, NUMBER, PASSED, Request, mistaken, plain, pushed
+from tools.pull_request.fake_github import fake_github
 
 STACK = "gpufleet/aws-prod"
 
@@ -15,7 +15,7 @@ STACK = "gpufleet/aws-prod"
 def request_on_it(tmp_path: Path) -> Iterator[Request]:
     folder = tmp_path / "repository"
     folder.mkdir()
-    with playing() as played:
+    with fake_github() as played:
         yield Request.opened(folder, played)
 
 

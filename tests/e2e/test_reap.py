@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from rehearsed_project import Project, held, names_of
+from tests.e2e.rehearsed_project import Project, held, names_of
 
 
 def reaped(project: Project, *arguments: str, code: int = 0) -> dict[str, str]:

@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from rehearsed_project import Project
-from tiny_program import ids, made, tiny
+import pytest
+
+from tests.e2e.rehearsed_project import Project
+from tests.e2e.tiny_program import ids, made, tiny
 
 
 def said(output: str) -> list[str]:
@@ -70,6 +72,7 @@ def test_illegal_intent_of_two_pools_and_the_network_is_told_at_once(project: Pr
     )
 
 
+@pytest.mark.smoke
 def test_refusal_of_a_component_in_another_program(tmp_path: Path) -> None:
     source = """
 from gpufleet.aws.network import Network

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import recorder
-from rehearsed_project import GPUFLEET
-from remote_program import (
+
+from tests.components import recorder
+from tests.components.samples import SAMPLES, components, construct_sample
+from tests.e2e.rehearsed_project import GPUFLEET
+from tests.e2e.remote_program import (
     LOGIN,
     PACKAGES,
     SECRET,
@@ -23,7 +25,6 @@ from remote_program import (
     remote_program,
     schema,
 )
-from samples import SAMPLES, components, construct_sample
 
 event_loop_of_its_own = recorder.event_loop_of_its_own
 """Around each test here, as around those of components: one records what Python sends."""
@@ -226,7 +227,7 @@ REFUSED = {
         {"cidr": "10.0.0.0/30", "max_zones": 7.5},
         ["network: cidr=10.0.0.0/30: ", "network: maxZones=7.5: "],
     ),
-    "azure": ("Environment", {"tags": {"a<b": ""}}, ["environment: tags"]),
+    "azure": ("ResourceGroup", {"tags": {"a<b": ""}}, ["environment: tags"]),
     "kubernetes": ("Queue", {"quotas": {"vision": {"h200": 1}}}, ["queue: quotas"]),
 }
 """Package -> component, what is wrong with it, how the lines on it begin."""

@@ -11,16 +11,16 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from rehearsed_project import REPOSITORY, Project
-from tiny_program import set_config, tiny
 
-from gpufleet.report.as_json import report_as_json
-from gpufleet.report.as_junit import report_as_junit
-from gpufleet.report.as_markdown import report_as_markdown
-from gpufleet.report.as_sarif import report_as_sarif
 from gpufleet.report.build import report
+from gpufleet.report.formats.json import report_as_json
+from gpufleet.report.formats.junit import report_as_junit
+from gpufleet.report.formats.markdown import report_as_markdown
+from gpufleet.report.formats.sarif import report_as_sarif
+from gpufleet.report.load_previews import read_preview
 from gpufleet.report.model import Report
-from gpufleet.report.reading import read_preview
+from tests.e2e.rehearsed_project import REPOSITORY, Project
+from tests.e2e.tiny_program import set_config, tiny
 
 GOLDEN = Path(__file__).parent / "golden"
 TODAY = date(2026, 11, 22)
@@ -86,6 +86,7 @@ def made_of(*files: Path) -> Report:
     return report([read_preview(file) for file in files], commit=COMMIT, today=TODAY)
 
 
+@pytest.mark.smoke
 def test_data_that_is_lost_and_secrets_that_are_not_shown(tmp_path: Path) -> None:
     project = tiny(tmp_path / "billing", DATA, bucket="gpufleet-report-first", files="yes", keep="yes")
     assert project.rehearse(environment="dev").returncode == 0

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from rehearsed_project import Project
+from tests.e2e.rehearsed_project import Project
 
 AZURE = "azure-dev"
 

@@ -1,9 +1,9 @@
 """How long `up` takes on the real cloud: never much longer than the cloud itself demands, and the figure is true."""
 
 import pytest
-from rehearsed_project import Project
 
 from gpufleet_rehearsal.critical_path import TimeToUp, time_to_up
+from tests.e2e.rehearsed_project import Project
 
 LIMIT = 1.05
 """Estimate over lower bound that an environment of ours may cost at the most."""
@@ -24,7 +24,7 @@ NEEDLESS = {
     # By an argument: the node group itself waits for every add-on.
     "pools wait for all of the cluster": {
         JOINING: JOINING + '    joining["cluster_name"] = after(cluster.ready, cluster)\n',
-        IMPORT: IMPORT + "from gpufleet.ordering import after\n",
+        IMPORT: IMPORT + "from gpufleet.pulumi_outputs import after\n",
     },
 }
 """Mistakes that anybody could make: what stands in stacks/aws.py, and what would."""

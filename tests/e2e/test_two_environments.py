@@ -1,6 +1,6 @@
 """Environments in one account: none takes another's names, one ends without the other, and a third finds no room."""
 
-from rehearsed_project import Project
+from tests.e2e.rehearsed_project import Project
 
 
 def test_aws_dev_and_aws_prod_in_one_account(project: Project) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rehearsed_project import Project
 
 from gpufleet_rehearsal.cloud.interpreter import Cloud
+from tests.e2e.rehearsed_project import Project
 
 STATES = Path(__file__).with_name("states")
 RELEASES = sorted(STATES.glob("*.json.xz"))

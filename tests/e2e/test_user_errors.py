@@ -12,8 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rehearsed_project import GPUFLEET, Project
-from tiny_program import ids, made, set_config, tiny
+
+from tests.e2e.rehearsed_project import GPUFLEET, Project
+from tests.e2e.tiny_program import ids, made, set_config, tiny
 
 SLOW = ("rehearse", "dev", "--latency-scale", "2")
 

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from rehearsed_project import Project
+
+from tests.e2e.rehearsed_project import Project
 
 NETWORK = """
 import pulumi

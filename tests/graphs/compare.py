@@ -103,11 +103,11 @@ def engine_text(value: object) -> str:
 def record(tree: Path, cloud: str) -> dict[str, Any]:
     """What the program of a state makes of each case of a cloud."""
     sys.path[:0] = [str(tree / folder) for folder in ("components", "rehearsal", "stacks")]
-    sys.path.append(str(ROOT / "tests" / "components"))
-    sys.path.append(str(ROOT / "tests" / "graphs"))
+    sys.path.append(str(ROOT))
     import pulumi
-    from mocked_cloud import ANSWERS, COMPUTED
-    from recorder import construct
+
+    from tests.components.recorder import construct
+    from tests.graphs.mocked_cloud import ANSWERS, COMPUTED
 
     found: dict[str, Any] = {}
     said: list[str] = []

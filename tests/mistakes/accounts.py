@@ -10,18 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from raw_program import plan_from
-
-from gpufleet.plan.limits import read_quotas
 from gpufleet.plan.pools import planned_pools
-from gpufleet.plan.quotas import judge_quotas
-from gpufleet.preflight.answers import Doubts
-from gpufleet.preflight.aws.checks import judge_aws
-from gpufleet.preflight.aws.facts import Group, Held, Reservation
-from gpufleet.preflight.aws.networks import judge_networks
-from gpufleet.preflight.azure.checks import judge_azure
-from gpufleet.preflight.azure.facts import Batch, Sku, Usage
-from gpufleet.rules.judged import Judged
+from gpufleet.plan.quota_limits import read_quotas
+from gpufleet.plan.quotas import validate_quotas
+from gpufleet.preflight.aws.checks import validate_aws
+from gpufleet.preflight.aws.facts import ExistingResources, Reservation, ScalingGroup
+from gpufleet.preflight.aws.networks import validate_networks
+from gpufleet.preflight.azure.checks import validate_azure
+from gpufleet.preflight.azure.facts import Batch, QuotaUsage, SubscriptionSku
+from gpufleet.preflight.query_results import Doubts
+from gpufleet.rules.resource_finding import ResourceFinding
+from tests.policies.raw_program import plan_from
 
 
 @dataclass(frozen=True)
@@ -47,16 +46,19 @@ class AwsAccount:
         held = self.said.get("reservations", {}).get(reservation_id)
         return Reservation(**held) if held else None
 
-    def placement_group(self, name: str) -> Group | None:
+    def placement_group(self, name: str) -> ScalingGroup | None:
         held = self.said.get("groups", {}).get(name)
-        return Group(**held) if held else None
+        return ScalingGroup(**held) if held else None
 
     def network_limit(self, counted: str) -> int | None:
         return self.said.get("network_limits", {}).get(counted, 5)
 
-    def network_use(self, counted: str) -> Mapping[str, Held]:
+    def network_use(self, counted: str) -> Mapping[str, ExistingResources]:
         others = self.said.get("others", {}).get(counted, {})
-        return {zone: Held(0, each) for zone, each in (others if isinstance(others, Mapping) else {"": others}).items()}
+        return {
+            zone: ExistingResources(0, each)
+            for zone, each in (others if isinstance(others, Mapping) else {"": others}).items()
+        }
 
 
 @dataclass(frozen=True)
@@ -65,31 +67,31 @@ class AzureAccount:
 
     said: Mapping[str, Any]
 
-    def sku(self, size: str) -> Sku | None:
+    def sku(self, size: str) -> SubscriptionSku | None:
         held = self.said.get("sizes", {}).get(size)
-        return Sku(held["zones"], held.get("restrictions", ())) if held else None
+        return SubscriptionSku(held["zones"], held.get("restrictions", ())) if held else None
 
-    def usage(self, family: str, market: str) -> Usage | None:
+    def usage(self, family: str, market: str) -> QuotaUsage | None:
         held = self.said.get("usages", {}).get(f"{family} {market}")
-        return Usage(**held) if held else None
+        return QuotaUsage(**held) if held else None
 
     def batch(self, account: str) -> Batch | None:
         held = self.said.get("batch", {}).get(account)
         return Batch(own_quota=True, by_family=None, used={}, **held) if held else None
 
 
-def judge_account(resources: Mapping[str, Any], said: Mapping[str, Any], region: str) -> list[Judged]:
+def validate_account(resources: Mapping[str, Any], said: Mapping[str, Any], region: str) -> list[ResourceFinding]:
     """Every finding of preflight on a raw program in an account."""
     plan = plan_from(resources, region)
     pools = planned_pools(plan)
     if said["cloud"] == "azure":
-        return judge_azure(plan, pools, lambda region: AzureAccount(said), Doubts(), ())
+        return validate_azure(plan, pools, lambda region: AzureAccount(said), Doubts(), ())
     names = said.get("configured_zone_names", {})
-    found = judge_aws(plan, pools, lambda region: AwsAccount(said), Doubts(), names, ())
-    return [*found, *judge_networks(plan, lambda region: AwsAccount(said), Doubts(), names)]
+    found = validate_aws(plan, pools, lambda region: AwsAccount(said), Doubts(), names, ())
+    return [*found, *validate_networks(plan, lambda region: AwsAccount(said), Doubts(), names)]
 
 
-def judge_stack(given: Mapping[str, Any], region: str) -> list[Judged]:
+def validate_stack(given: Mapping[str, Any], region: str) -> list[ResourceFinding]:
     """Every finding on the quotas that a stack's configuration gives: pools by name, and quotas."""
     assert read_quotas(given["quotas"], "gpufleet:quotas")
-    return judge_quotas("dev", given["pools"], region, given["quotas"], given.get("cloud", "aws"))
+    return validate_quotas("dev", given["pools"], region, given["quotas"], given.get("cloud", "aws"))

@@ -59,13 +59,13 @@ def mistakes() -> tuple[Mistake, ...]:
 def _documents(pattern: str) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
     for path in sorted(HERE.glob(pattern)):
-        found |= yaml.safe_load(path.read_text())
+        found |= yaml.load(path.read_text(), yaml.CSafeLoader)
     return found
 
 
 def _lists() -> Iterator[tuple[Path, list[dict[str, Any]]]]:
     for path in sorted(HERE.glob("*.yaml")):
-        document = yaml.safe_load(path.read_text())
+        document = yaml.load(path.read_text(), yaml.CSafeLoader)
         if isinstance(document, list):
             yield path, document
 

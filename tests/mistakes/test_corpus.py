@@ -4,10 +4,10 @@ import re
 from collections import Counter
 
 import pytest
-from corpus import mistakes, program, record
-from doors import judged_plainly
 
 from gpufleet.rules import Severity, Status, all_rules
+from tests.mistakes.corpus import mistakes, program, record
+from tests.mistakes.entry_points import judged_plainly
 
 SOURCE = re.compile(r"[\w.-]+/[\w.-]+#\d+|(docs\.aws\.amazon|learn\.microsoft)\.com/\S+")
 PEERS = {

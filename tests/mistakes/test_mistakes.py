@@ -5,11 +5,11 @@ from functools import cache
 from typing import Any
 
 import pytest
-from corpus import mistakes
-from doors import findings, judged_plainly, reported
 
 from gpufleet.rules import Finding, Severity, Status
-from gpufleet.rules.wording import one_line
+from gpufleet.rules.messages import one_line
+from tests.mistakes.corpus import mistakes
+from tests.mistakes.entry_points import findings, judged_plainly, reported
 
 BY_NAME = {mistake.name: mistake for mistake in mistakes()}
 THROUGH = [(mistake.name, door) for mistake in mistakes() for door in mistake.wrong]

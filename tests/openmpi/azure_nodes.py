@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from gpufleet.jobs.azure_batch.start import application_command
-from job_run import DIRECTORY, ROOT
-from pod import IMAGE_PATH, Pod, PodPlan, running_pod
-from pod_network import PodNetwork, pod_network
+from gpufleet.jobs.azure_batch.entrypoint import application_command
+from tests.openmpi.job_run import DIRECTORY, ROOT
+from tests.openmpi.pod import IMAGE_PATH, Pod, PodPlan, running_pod
+from tests.openmpi.pod_network import PodNetwork, pod_network
 
 SECONDS = 60
 MOUNTS = "/mnt"

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from azure_nodes import AzureNodes
-from pod import Pod
+from tests.openmpi.azure_nodes import AzureNodes
+from tests.openmpi.pod import Pod
 
 _MOST_TRIES = 6
 
@@ -25,7 +25,7 @@ class Try:
 
 
 @dataclass
-class PlayedService:
+class FakeService:
     """The service with the nodes of one task. task: JSON of Batch's REST API. retries, requeues: as it counts them."""
 
     nodes: AzureNodes

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-from job_run import DIRECTORY, ROOT
-from pod import IMAGE_PATH, Pod, PodPlan, running_pod
-from pod_network import PodNetwork, pod_network
+from tests.openmpi.job_run import DIRECTORY, ROOT
+from tests.openmpi.pod import IMAGE_PATH, Pod, PodPlan, running_pod
+from tests.openmpi.pod_network import PodNetwork, pod_network
 
 JOB = "6d9eb2b6-9f1c-4b3e-8f8a-0c7c7a3a2d11"
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from digits_job import JOB, command
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job
-from job_run import JobRun, job_run
+from tests.openmpi.digits_job import JOB, command
+from tests.openmpi.job_run import JobRun, job_run
 
 
 @pytest.fixture(scope="session")
@@ -21,7 +21,7 @@ def python() -> Path:
     done = subprocess.run(check, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode:
         told = (done.stderr.strip().splitlines() or ["no output"])[-1]
-        pytest.exit(f"{chosen}: {told}; run: python tools/openmpi/install.py", returncode=1)
+        pytest.exit(f"{chosen}: {told}; run: python -m tools.openmpi.install", returncode=1)
     return chosen
 
 

@@ -9,9 +9,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import operator_objects as operator
-from pod import IMAGE_PATH, Pod, PodPlan, running_pod
-from pod_network import PodNetwork, pod_network
+from tests.openmpi import operator_objects as operator
+from tests.openmpi.pod import IMAGE_PATH, Pod, PodPlan, running_pod
+from tests.openmpi.pod_network import PodNetwork, pod_network
 
 ROOT = Path(__file__).resolve().parents[2]
 DIRECTORY = "/workspace"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gpufleet.jobs.mpi_ssh import SSH_PORT, sshd_with
-from pod import IMAGE_PATH, Pod, PodPlan, running_pod
-from pod_network import PodNetwork, pod_network
+from tests.openmpi.pod import IMAGE_PATH, Pod, PodPlan, running_pod
+from tests.openmpi.pod_network import PodNetwork, pod_network
 
 UID = 1000
 SLOTS = 2

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pod_network import PodNetwork
+from tests.openmpi.pod_network import PodNetwork
 
 _ENTER = Path(__file__).with_name("enter_pod.sh")
 IMAGE_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-import operator_objects as operator
-from digits_job import JOB, command
 from gpufleet.jobs.kubernetes.mpi_job import launcher_command, rank_environment
 from gpufleet.jobs.mpi_ssh import SSH_PORT
-from job_run import JobRun, listens_here
-from pod import send
-from pod_network import pod_network
+from tests.openmpi import operator_objects as operator
+from tests.openmpi.digits_job import JOB, command
+from tests.openmpi.job_run import JobRun, listens_here
+from tests.openmpi.pod import send
+from tests.openmpi.pod_network import pod_network
 
 SECONDS = 60
 
@@ -90,9 +90,9 @@ def test_sum_of_a_job_of_root(root_run: JobRun):
 PODS = """
 import sys, time
 from pathlib import Path
-from digits_job import JOB
+from tests.openmpi.digits_job import JOB
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job
-from job_run import job_run
+from tests.openmpi.job_run import job_run
 with job_run(mpi_job("digits", JOB), Path(sys.argv[1]), Path("/usr/bin/python3")) as run:
     print(*[pod.first_process() for pod in run.workers], flush=True)
     if sys.argv[2] == "stay":

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from azure_nodes import SECONDS, TRAIN, AzureNodes, azure_nodes, make_data
-from azure_service import PlayedService
-from gpufleet.jobs.azure_batch.planned import planned
-from gpufleet.jobs.azure_batch.start import EVICTED
+from gpufleet.jobs.azure_batch.entrypoint import EVICTED
+from gpufleet.jobs.azure_batch.submission import build_submission
 from gpufleet.jobs.settings import settings_from
-from log_lines import progress
-from pod import Pod
+from tests.openmpi.azure_nodes import SECONDS, TRAIN, AzureNodes, azure_nodes, make_data
+from tests.openmpi.azure_service import FakeService
+from tests.openmpi.log_lines import progress
+from tests.openmpi.pod import Pod
 
 pytestmark = pytest.mark.cluster
 
@@ -32,7 +32,7 @@ def nodes(tmp_path: Path, python: Path) -> Iterator[AzureNodes]:
 
 
 @pytest.fixture
-def service(nodes: AzureNodes, pictures: Path) -> PlayedService:
+def service(nodes: AzureNodes, pictures: Path) -> FakeService:
     """The job of two nodes with two processes each, of which the pool mounts the results on every node."""
     make_data(nodes, pictures)
     pool = {"types": ["Standard_NC64as_T4_v3"], "max": 10, "capacity": "spot", "task_nodes": 2, "mounts": ["result"]}
@@ -44,9 +44,9 @@ def service(nodes: AzureNodes, pictures: Path) -> PlayedService:
     }
     settings = settings_from({"jobs": {"on": "azure-batch", "azure_batch": batch}}, "azure-dev")
     request = {"name": "digits", "nodes": 2, "gpus": 2, "retries": 1, "command": COMMAND}
-    plan = planned(settings, request, "registry.invalid/train:1")  # type: ignore[arg-type]
+    plan = build_submission(settings, request, "registry.invalid/train:1")  # type: ignore[arg-type]
     assert plan.advice == []
-    return PlayedService(nodes, plan.task, SECONDS)
+    return FakeService(nodes, plan.task, SECONDS)
 
 
 def checkpoints(nodes: AzureNodes) -> list[int]:
@@ -62,7 +62,7 @@ def own_lines(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.startswith("gpufleet: ")]
 
 
-def test_nodes_are_taken_and_the_job_goes_on(service: PlayedService):
+def test_nodes_are_taken_and_the_job_goes_on(service: FakeService):
     """First a node that is not the primary's: the try says so and ends with its own code, which uses up the one retry.
 
     Then the primary's: nobody is left to say so, and the service puts the task back, which uses up none.
@@ -95,7 +95,7 @@ def test_nodes_are_taken_and_the_job_goes_on(service: PlayedService):
     assert [f"done step={STEPS} accuracy=" in text for text in (first, second, third)] == [False, False, True]
 
 
-def test_no_retry_is_left(service: PlayedService):
+def test_no_retry_is_left(service: FakeService):
     """The task ends with the code that says why, and its log with the line."""
     service.task["constraints"]["maxTaskRetryCount"] = 0
 
@@ -109,7 +109,7 @@ def test_no_retry_is_left(service: PlayedService):
     assert [each.code for each in service.tries] == [EVICTED]
 
 
-def evicted_line(service: PlayedService) -> str:
+def evicted_line(service: FakeService) -> str:
     return (
         f"gpufleet: node 1 ({service.nodes.network.addresses['node-1']}) is gone, as a Spot node that is evicted: this "
         "try of the task ends with code 75; the next one goes on from the newest checkpoint"

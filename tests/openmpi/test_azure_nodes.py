@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from azure_nodes import MOUNTS, SECONDS, TRAIN, AzureNodes, azure_nodes, make_data
-from gpufleet.jobs.azure_batch.start import EVICTED, application_command, coordination_command
-from pod import Pod, send
+from gpufleet.jobs.azure_batch.entrypoint import EVICTED, application_command, coordination_command
+from tests.openmpi.azure_nodes import MOUNTS, SECONDS, TRAIN, AzureNodes, azure_nodes, make_data
+from tests.openmpi.pod import Pod, send
 
 pytestmark = pytest.mark.cluster
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from batch_nodes import BatchNodes, batch_environment, batch_nodes
-from gpufleet.jobs.batch.start import container_command, multinode_command
-from pod import Pod, send
+from gpufleet.jobs.aws_batch.entrypoint import container_command, multinode_command
+from tests.openmpi.batch_nodes import BatchNodes, batch_environment, batch_nodes
+from tests.openmpi.pod import Pod, send
 
 pytestmark = pytest.mark.cluster
 

@@ -7,12 +7,12 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from digits_job import JOB, command
-from gpufleet.jobs.kubernetes.first_process import PATIENCE_SECONDS
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job
 from gpufleet.jobs.kubernetes.mpi_pods import grace_of
-from job_run import JobRun, job_run
-from pod import Pod
+from gpufleet.jobs.kubernetes.pod_entrypoints import PATIENCE_SECONDS
+from tests.openmpi.digits_job import JOB, command
+from tests.openmpi.job_run import JobRun, job_run
+from tests.openmpi.pod import Pod
 
 pytestmark = pytest.mark.cluster
 

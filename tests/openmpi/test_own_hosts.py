@@ -14,9 +14,9 @@ import yaml
 from click.testing import CliRunner, Result
 
 from gpufleet.cli import main
-from gpufleet.jobs.own_servers import follow
-from own_hosts import UID, OwnHosts, own_hosts
-from pod import send
+from gpufleet.jobs.ssh import follow
+from tests.openmpi.own_hosts import UID, OwnHosts, own_hosts
+from tests.openmpi.pod import send
 
 pytestmark = pytest.mark.cluster
 
@@ -26,15 +26,15 @@ SLEEP = ["sh", "-c", "echo up; exec sleep 120"]
 @pytest.fixture
 def hosts(tmp_path: Path) -> Iterator[OwnHosts]:
     if lacking := [each for each in ("mpirun", "ssh-keygen") if not shutil.which(each)]:
-        pytest.exit(f"missing: {' '.join(lacking)}; run: python tools/openmpi/install.py", returncode=1)
+        pytest.exit(f"missing: {' '.join(lacking)}; run: python -m tools.openmpi.install", returncode=1)
     with own_hosts(tmp_path) as made:
         yield made
 
 
 @pytest.fixture
 def run(hosts: OwnHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    monkeypatch.setattr(follow.Following, "shortest", 0.2)
-    monkeypatch.setattr(follow.Following, "longest", 0.5)
+    monkeypatch.setattr(follow.SshJobFollower, "shortest", 0.2)
+    monkeypatch.setattr(follow.SshJobFollower, "longest", 0.5)
 
     def invoke(verb: str, *words: str, command: Sequence[str] = (), **changed: object) -> Result:
         """changed: keys of the outputs that differ."""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from job_run import ROOT
-from log_lines import progress
+from tests.openmpi.job_run import ROOT
+from tests.openmpi.log_lines import progress
 
 pytestmark = pytest.mark.cluster
 

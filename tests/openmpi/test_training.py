@@ -5,10 +5,10 @@ import signal
 
 import pytest
 
-from digits_job import command
-from job_run import JobRun
-from log_lines import progress
-from pod import Pod, send
+from tests.openmpi.digits_job import command
+from tests.openmpi.job_run import JobRun
+from tests.openmpi.log_lines import progress
+from tests.openmpi.pod import Pod, send
 
 pytestmark = pytest.mark.cluster
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job
-from job_run import job_run
+from tests.openmpi.job_run import job_run
 
 pytestmark = pytest.mark.cluster
 

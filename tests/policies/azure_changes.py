@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from legal_azure_program import legal_azure_program, resource
-from raw_program import plan_from, policy_args
-
-from gpufleet.policies.azure.zones import azure_findings
+from gpufleet.policies.azure.feasibility import azure_findings
 from gpufleet.policies.pack import plan_of
 from gpufleet.rules import Severity, Status
+from tests.policies.legal_azure_program import legal_azure_program, resource
+from tests.policies.raw_program import plan_from, policy_args
 
 Program = dict[str, dict[str, Any]]
 Change = Callable[[Program], None]

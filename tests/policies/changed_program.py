@@ -4,12 +4,11 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from legal_program import resource
-from raw_program import plan_from, policy_args
-
+from gpufleet.policies.feasibility import validate_zones_of
 from gpufleet.policies.pack import plan_of
-from gpufleet.policies.zones import judge_zones_of
 from gpufleet.rules import Severity, Status
+from tests.policies.legal_program import resource
+from tests.policies.raw_program import plan_from, policy_args
 
 TWO_SUBNETS = ["${subnet-use1-az1.id}", "${subnet-use1-az2.id}"]
 Program = dict[str, dict[str, Any]]
@@ -22,9 +21,9 @@ def inputs(program: Program, name: str) -> dict[str, Any]:
 def judged(program: Mapping[str, Any], config: Mapping[str, object] | None = None, region: str = "us-east-1"):
     """What does not pass, through the SDK's proxies: (resource, rule, status, severity)."""
     plan = plan_of(policy_args(program, region=region).resources)
-    found = [each for each in judge_zones_of(plan, config or {}) if each.finding.status is not Status.PASS]
+    found = [each for each in validate_zones_of(plan, config or {}) if each.finding.status is not Status.PASS]
     # The same without the proxies, as cost and preflight read a plan.
-    again = [each for each in judge_zones_of(plan_from(program, region), config or {}) if each in found]
+    again = [each for each in validate_zones_of(plan_from(program, region), config or {}) if each in found]
     assert again == found
     return found
 

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from raw_program import plan_from
-
 from gpufleet.plan.pools import PlannedPool, planned_pools
+from tests.policies.raw_program import plan_from
 
 SUBNETS: dict[str, Any] = {
     "a": {"type": "aws:ec2/subnet:Subnet", "inputs": {"availabilityZoneId": "use1-az1"}},

@@ -5,13 +5,13 @@ from datetime import date
 from typing import Any
 
 import pytest
-from azure_environment import TAGS, Resources, azure_environment
-from raw_program import plan_from, policy_args
 
-from gpufleet.policies.azure.zones import azure_findings
+from gpufleet.policies.azure.feasibility import azure_findings
 from gpufleet.policies.cost import judge
 from gpufleet.policies.pack import plan_of
 from gpufleet.rules import Status
+from tests.policies.azure_environment import TAGS, Resources, azure_environment
+from tests.policies.raw_program import plan_from, policy_args
 
 TODAY = date(2026, 11, 21)
 # A reservation needs the subscription's own word on its size.

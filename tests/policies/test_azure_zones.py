@@ -1,7 +1,12 @@
 """The policy pack gpufleet-zones on raw Azure resources: what it refuses."""
 
 import pytest
-from azure_changes import (
+
+from gpufleet.policies.azure.feasibility import azure_findings
+from gpufleet.policies.feasibility import validate_zones_of
+from gpufleet.policies.pack import plan_of
+from gpufleet.rules import all_rules
+from tests.policies.azure_changes import (
     CONFIG,
     FIXED,
     SHARE,
@@ -17,13 +22,8 @@ from azure_changes import (
     refused,
     with_change,
 )
-from legal_azure_program import legal_azure_program
-from raw_program import plan_from, policy_args
-
-from gpufleet.policies.azure.zones import azure_findings
-from gpufleet.policies.pack import plan_of
-from gpufleet.policies.zones import judge_zones_of
-from gpufleet.rules import all_rules
+from tests.policies.legal_azure_program import legal_azure_program
+from tests.policies.raw_program import plan_from, policy_args
 
 
 def test_legal_program_passes_every_rule() -> None:
@@ -248,7 +248,7 @@ def test_the_pack_gives_these_findings() -> None:
     plan = plan_of(policy_args(program, region="eastus").resources)
     ours = azure_findings(plan, CONFIG)
     assert ours
-    assert [each for each in judge_zones_of(plan, CONFIG) if each in ours] == ours
+    assert [each for each in validate_zones_of(plan, CONFIG) if each in ours] == ours
 
 
 def test_a_plan_without_azure_has_no_findings() -> None:

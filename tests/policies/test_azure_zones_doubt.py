@@ -3,15 +3,15 @@
 from typing import Any
 
 import pytest
-from azure_changes import BLOB, SHARE, VM, Change, Program, both, judged, put, refused, told, with_change
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from legal_azure_program import legal_azure_program
-from raw_program import plan_from
 
 from gpufleet.plan import UNKNOWN, Plan, Resource
-from gpufleet.policies.azure.zones import azure_findings
+from gpufleet.policies.azure.feasibility import azure_findings
 from gpufleet.rules import Status
+from tests.policies.azure_changes import BLOB, SHARE, VM, Change, Program, both, judged, put, refused, told, with_change
+from tests.policies.legal_azure_program import legal_azure_program
+from tests.policies.raw_program import plan_from
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from pulumi_policy import StackValidationArgs
-from raw_program import plan_from, policy_args
 
 from gpufleet.errors import UserError
 from gpufleet.policies import cost, ownership
-from gpufleet.policies.cost import judge, judge_cost
+from gpufleet.policies.cost import judge, validate_cost
 from gpufleet.policies.pack import Concern, policies_of
 from gpufleet.rules import Status
+from tests.policies.raw_program import plan_from, policy_args
 
 TODAY = date(2026, 11, 21)
 TAGS = {"owner": "ops", "project": "llm", "expires-at": "2999-12-31"}
@@ -56,8 +56,8 @@ def found(
 
 def concerns() -> list[Concern]:
     return [
-        Concern("cost", "Cost.", cost.judge_cost, cost.PROPERTIES),
-        Concern("ownership", "Owners.", ownership.judge_ownership, ownership.PROPERTIES),
+        Concern("cost", "Cost.", cost.validate_cost, cost.PROPERTIES),
+        Concern("ownership", "Owners.", ownership.validate_ownership, ownership.PROPERTIES),
     ]
 
 
@@ -123,12 +123,12 @@ def test_nearest_legal_neighbour_passes(changes: Resources, stack: str) -> None:
 def test_ceilings_say_the_largest_max_that_fits_and_it_does() -> None:
     line = next(
         each.line
-        for each in judge_cost(plan_from(program(trainers=group(most=64)), stack="prod"), {}, TODAY)
+        for each in validate_cost(plan_from(program(trainers=group(most=64)), stack="prod"), {}, TODAY)
         if each.finding.rule == "any-cost-ceiling-stack"
     )
     fits = int(re.findall(r"set max=(\d+) or less in trainers", line)[0])
     for most, refused in ((fits, False), (fits + 1, True)):
-        judged = judge_cost(plan_from(program(trainers=group(most=most)), stack="prod"), {}, TODAY)
+        judged = validate_cost(plan_from(program(trainers=group(most=most)), stack="prod"), {}, TODAY)
         assert any(each.refuses for each in judged if each.finding.rule == "any-cost-ceiling-stack") is refused
 
 
@@ -190,7 +190,7 @@ def test_unknown_values_are_unverified_through_the_sdk(changes: Resources, findi
 
 def test_finding_on_a_price_is_on_the_resource_that_has_it() -> None:
     lustre = {"type": "aws:fsx/lustreFileSystem:LustreFileSystem", "inputs": {"storageCapacity": 1200, "tags": TAGS}}
-    judged = judge_cost(plan_from(program(main=lustre, trainers=group("p5e.48xlarge"))), {}, TODAY)
+    judged = validate_cost(plan_from(program(main=lustre, trainers=group("p5e.48xlarge"))), {}, TODAY)
     urns = [
         each.urn.split("::")[-2:] for each in judged if each.refuses and each.finding.rule == "any-cost-price-known"
     ]
@@ -227,7 +227,7 @@ def test_suppressed_price_is_told_and_does_not_refuse() -> None:
 )
 def test_bad_configuration_is_one_line_and_refuses(config: dict[str, Any], line: str) -> None:
     with pytest.raises(UserError) as caught:
-        judge_cost(plan_from(LEGAL), config)
+        validate_cost(plan_from(LEGAL), config)
     assert str(caught.value) == line
     refusing = concerns()[0].policy()
     refused: list[str] = []
@@ -237,7 +237,7 @@ def test_bad_configuration_is_one_line_and_refuses(config: dict[str, Any], line:
 
 def test_bad_tags_configuration_is_one_line() -> None:
     with pytest.raises(UserError) as caught:
-        ownership.judge_ownership(plan_from(LEGAL), {"tags": "owner"})
+        ownership.validate_ownership(plan_from(LEGAL), {"tags": "owner"})
     assert str(caught.value) == (
         "ownership.tags=owner: is no list of texts; write [owner, project, expires-at] [config-policy]"
     )

@@ -7,16 +7,16 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pulumi_policy import ReportViolation
-from raw_program import plan_from, policy_args
 
 from gpufleet.policies import cost, ownership
 from gpufleet.policies.pack import Concern, policies_of
+from tests.policies.raw_program import plan_from, policy_args
 
 TODAY = date(2026, 11, 21)
 RANDOM = {"type": "random:index/randomInteger:RandomInteger"}
 CONCERNS = [
-    Concern("cost", "Cost.", cost.judge_cost, cost.PROPERTIES),
-    Concern("ownership", "Owners.", ownership.judge_ownership, ownership.PROPERTIES),
+    Concern("cost", "Cost.", cost.validate_cost, cost.PROPERTIES),
+    Concern("ownership", "Owners.", ownership.validate_ownership, ownership.PROPERTIES),
 ]
 
 KINDS = [

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable
 
 import pytest
-from changed_program import (
+
+from tests.policies.changed_program import (
     TWO_SUBNETS,
     Program,
     add,
@@ -21,7 +22,7 @@ from changed_program import (
     set_in,
     without,
 )
-from legal_program import USER_DATA, legal_program, resource
+from tests.policies.legal_program import USER_DATA, legal_program, resource
 
 SECOND_TARGET = add(
     "second",

@@ -3,7 +3,12 @@
 from collections.abc import Mapping
 
 import pytest
-from changed_program import (
+
+from gpufleet.errors import UserError
+from gpufleet.plan import Plan
+from gpufleet.policies.feasibility import PROPERTIES, validate_zones_of
+from gpufleet.policies.pack import Concern, policies_of
+from tests.policies.changed_program import (
     TWO_SUBNETS,
     Program,
     add,
@@ -17,13 +22,8 @@ from changed_program import (
     set_in,
     without,
 )
-from legal_program import legal_program
-from raw_program import policy_args
-
-from gpufleet.errors import UserError
-from gpufleet.plan import Plan
-from gpufleet.policies.pack import Concern, policies_of
-from gpufleet.policies.zones import PROPERTIES, judge_zones_of
+from tests.policies.legal_program import legal_program
+from tests.policies.raw_program import policy_args
 
 
 def test_zone_names_of_the_account_make_names_into_zones() -> None:
@@ -158,7 +158,7 @@ def test_reservation_of_the_same_program(changes: Mapping[str, object], rules: s
 )
 def test_bad_configuration_is_one_line(config: Mapping[str, object], line: str) -> None:
     with pytest.raises(UserError) as caught:
-        judge_zones_of(Plan("dev", []), config)
+        validate_zones_of(Plan("dev", []), config)
     assert str(caught.value) == line
 
 
@@ -170,7 +170,7 @@ def test_the_pack_blocks_all_five_mistakes_of_a_raw_program() -> None:
         without("nfs-in"),
         resources(type="SPOT"),
     )(program)
-    mandatory, advisory = policies_of(Concern("zones", "Zones.", judge_zones_of, PROPERTIES))
+    mandatory, advisory = policies_of(Concern("zones", "Zones.", validate_zones_of, PROPERTIES))
     refusals: list[str] = []
     advice: list[str] = []
     mandatory.validate(policy_args(program), lambda text, urn=None: refusals.append(text))

@@ -3,7 +3,13 @@
 from collections.abc import Callable, Mapping
 
 import pytest
-from changed_program import (
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gpufleet.plan import UNKNOWN, Plan, Resource
+from gpufleet.policies.feasibility import validate_zones_of
+from gpufleet.rules import Status
+from tests.policies.changed_program import (
     Program,
     both,
     inputs,
@@ -13,14 +19,8 @@ from changed_program import (
     set_in,
     without,
 )
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from legal_program import legal_program
-from raw_program import plan_from
-
-from gpufleet.plan import UNKNOWN, Plan, Resource
-from gpufleet.policies.zones import judge_zones_of
-from gpufleet.rules import Status
+from tests.policies.legal_program import legal_program
+from tests.policies.raw_program import plan_from
 
 LITERALS = {
     "subnet-outside": (
@@ -102,7 +102,7 @@ def test_what_the_provider_fills_in_is_not_what_the_program_says() -> None:
         )
         for each in plan.resources
     ]
-    judgement = judge_zones_of(Plan(plan.stack, filled), {})
+    judgement = validate_zones_of(Plan(plan.stack, filled), {})
     assert {each.finding.status for each in judgement} == {Status.PASS}
 
 
@@ -132,7 +132,7 @@ def test_no_value_whatever_makes_the_judgement_raise(data: st.DataObject) -> Non
         found[place] = Resource(
             each.urn, each.type, replaced, depends, "", data.draw(st.sampled_from(["us-east-1", None]))
         )
-    for finding in judge_zones_of(Plan("dev", found), {"zone_names": {"use1-az1": "us-east-1a"}}):
+    for finding in validate_zones_of(Plan("dev", found), {"zone_names": {"use1-az1": "us-east-1a"}}):
         assert finding.line.isprintable()
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fast_clock import FastClock
 
 from gpufleet_rehearsal.cloud.clock import Clock
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.settings import Settings
+from gpufleet_rehearsal.cloud.settings import RehearsalSettings
 from gpufleet_rehearsal.cloud.store import Store
-from gpufleet_rehearsal.table.loading import load_table
+from gpufleet_rehearsal.table.loader import load_table
+from tests.rehearsal.fast_clock import FastClock
 
 TYPES = """
 toy:net/network:Network:
@@ -137,7 +137,7 @@ def urn(type_: str, name: str) -> str:
 class Toy:
     """A toy cloud, driven synchronously; `again` opens the same file as another process would."""
 
-    def __init__(self, directory: Path, settings: Settings, clock: Clock) -> None:
+    def __init__(self, directory: Path, settings: RehearsalSettings, clock: Clock) -> None:
         self.directory, self.clock = directory, clock
         self.store = Store(directory / "cloud.db")
         self.cloud = Cloud(load_table("toy", directory), self.store, clock, settings)
@@ -154,7 +154,7 @@ class Toy:
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run(work)
 
-    def again(self, settings: Settings | None = None) -> Toy:
+    def again(self, settings: RehearsalSettings | None = None) -> Toy:
         return Toy(self.directory, settings or self.cloud.settings, self.clock)
 
 
@@ -171,7 +171,7 @@ def make_toy(toy_table: Path) -> Iterator[Callable[..., Toy]]:
     made: list[Toy] = []
 
     def make(clock: Clock | None = None, **settings: Any) -> Toy:
-        made.append(Toy(toy_table, Settings(**settings), clock or Clock(0)))
+        made.append(Toy(toy_table, RehearsalSettings(**settings), clock or Clock(0)))
         return made[-1]
 
     yield make

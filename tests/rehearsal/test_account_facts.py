@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.preflight.aws.facts import Group, Held, Reservation
+from gpufleet.preflight.aws.facts import ExistingResources, Reservation, ScalingGroup
 from gpufleet_rehearsal.account_facts import SimulatedAws, no_azure
-from gpufleet_rehearsal.cloud.account import furnish
-from gpufleet_rehearsal.cloud.opening import open_cloud
+from gpufleet_rehearsal.cloud.open_cloud import open_cloud
+from gpufleet_rehearsal.cloud.seed_resources import furnish
 
 RESERVED = """
 holds:
@@ -74,7 +74,7 @@ def test_in_use_are_reservations_the_files_figure_and_nodes_of_other_stacks(
 def test_what_the_account_holds(account: SimulatedAws) -> None:
     assert account.reservation("cr-0123456789abcdef0") == Reservation("p5.48xlarge", "use1-az2", "active", 2, 2)
     assert account.reservation("cr-0000000000000000f") is None
-    assert account.placement_group("theirs") == Group("spread", "available")
+    assert account.placement_group("theirs") == ScalingGroup("spread", "available")
     assert account.placement_group("ours") is None
 
 
@@ -99,8 +99,11 @@ def test_networks_in_use_are_the_stacks_and_others(account: SimulatedAws, tmp_pa
         make("aws:ec2/subnet:Subnet", f"subnet-{number}", stack, availabilityZoneId=f"use1-az{number % 2 + 1}")
         make("aws:ec2/natGateway:NatGateway", f"nat-{number}", stack, subnetId=f"subnet-{number}")
     make("aws:ec2/natGateway:NatGateway", "nat-failed", "prod", "failed", subnetId="subnet-0")
-    assert account.network_use("elastic_ips") == {"": Held(1, 2)}
-    assert account.network_use("nat_gateways") == {"use1-az1": Held(1, 1), "use1-az2": Held(0, 1)}
+    assert account.network_use("elastic_ips") == {"": ExistingResources(1, 2)}
+    assert account.network_use("nat_gateways") == {
+        "use1-az1": ExistingResources(1, 1),
+        "use1-az2": ExistingResources(0, 1),
+    }
     assert account.network_use("vpcs") == {}
 
 

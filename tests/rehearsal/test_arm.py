@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from worlds import AZURE, NAME, in_world, open_world, urn
 
-from gpufleet_rehearsal.cloud.refusing import CloudError
+from gpufleet_rehearsal.cloud.checks import CloudError
+from tests.rehearsal.scenarios import AZURE, NAME, in_world, open_world, urn
 
 GROUP = "azure-native:resources:ResourceGroup"
 ACCOUNT = "azure-native:storage:StorageAccount"

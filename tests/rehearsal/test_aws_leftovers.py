@@ -1,9 +1,9 @@
 """What AWS keeps for a while after a deletion, and what a deletion leaves behind."""
 
 import pytest
-from worlds import AWS, NAME, in_world
 
-from gpufleet_rehearsal.cloud.refusing import CloudError
+from gpufleet_rehearsal.cloud.checks import CloudError
+from tests.rehearsal.scenarios import AWS, NAME, in_world
 
 
 def test_delete_waits_for_what_is_still_settling(tmp_path):

@@ -1,7 +1,8 @@
 """What is particular to types of the simulated AWS: durations, zones, versions, and what a cluster makes."""
 
 import pytest
-from worlds import AWS, in_world
+
+from tests.rehearsal.scenarios import AWS, in_world
 
 
 def test_node_group_is_slower_with_gpus_and_quicker_without_nodes(tmp_path):

@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from worlds import AZURE, in_world
 
-from gpufleet_rehearsal.cloud.refusing import CloudError
-from gpufleet_rehearsal.table.rows import Trigger
+from gpufleet_rehearsal.cloud.checks import CloudError
+from gpufleet_rehearsal.table.model import Trigger
+from tests.rehearsal.scenarios import AZURE, in_world
 
 POOL = "azure-native:batch:Pool"
 AGENT_POOL = "azure-native:containerservice:AgentPool"

@@ -1,10 +1,10 @@
 """AWS Batch in the simulated AWS: what replaces an environment, and for how long a queue holds it."""
 
 import pytest
-from worlds import AWS, NAME, in_world
 
 from gpufleet_rehearsal.cloud.change import UNKNOWN
-from gpufleet_rehearsal.cloud.refusing import CloudError
+from gpufleet_rehearsal.cloud.checks import CloudError
+from tests.rehearsal.scenarios import AWS, NAME, in_world
 
 ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 LINKED = "arn:aws:iam::000000000000:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"

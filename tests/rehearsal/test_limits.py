@@ -4,16 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from worlds import AWS, AZURE, World, in_world, open_world
 
-from gpufleet.preflight.aws.facts import Held
+from gpufleet.preflight.aws.facts import ExistingResources
 from gpufleet_rehearsal.account_facts import SimulatedAws
-from gpufleet_rehearsal.cloud.account import furnish
+from gpufleet_rehearsal.cloud.checks import CloudError
 from gpufleet_rehearsal.cloud.interpreter import InitFailed
-from gpufleet_rehearsal.cloud.refusing import CloudError
-from gpufleet_rehearsal.home import Home
-from gpufleet_rehearsal.rehearse import Plan, prepare
-from gpufleet_rehearsal.table.rows import WorldResource
+from gpufleet_rehearsal.cloud.seed_resources import furnish
+from gpufleet_rehearsal.rehearse import RehearsalPlan, prepare
+from gpufleet_rehearsal.table.model import WorldResource
+from gpufleet_rehearsal.workspace import Home
+from tests.rehearsal.scenarios import AWS, AZURE, World, in_world, open_world
 
 HERE, THERE = "us-east-1", "eu-west-1"
 COUNTED = {
@@ -150,8 +150,8 @@ def test_what_the_account_holds_lies_where_the_environment_does(tmp_path: Path, 
     held = "- {type: 'aws:ec2/eip:Eip', id: eipalloc-1, name: theirs, inputs: {domain: vpc}}\n"
     (tmp_path / "rehearsal.dev.yaml").write_text(held)
     home = Home.of(tmp_path)
-    prepare(home, Plan("dev"))
-    assert SimulatedAws(home.root, THERE, "dev").network_use("elastic_ips") == {"": Held(0, 1)}
+    prepare(home, RehearsalPlan("dev"))
+    assert SimulatedAws(home.root, THERE, "dev").network_use("elastic_ips") == {"": ExistingResources(0, 1)}
     assert SimulatedAws(home.root, HERE, "dev").network_use("elastic_ips") == {}
 
 

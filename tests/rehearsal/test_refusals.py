@@ -5,16 +5,16 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from worlds import AZURE, NAME, TABLES, World, build, in_world, urn
 
+from gpufleet_rehearsal.cloud.checks import CloudError, words
+from gpufleet_rehearsal.cloud.creation import draft
 from gpufleet_rehearsal.cloud.interpreter import InitFailed
-from gpufleet_rehearsal.cloud.making import draft
-from gpufleet_rehearsal.cloud.refusing import CloudError, words
 from gpufleet_rehearsal.cloud.resource import folded
 from gpufleet_rehearsal.table.conditions import OPERATORS, Condition
-from gpufleet_rehearsal.table.loading import Table
+from gpufleet_rehearsal.table.loader import Table
+from gpufleet_rehearsal.table.model import Refusal, Trigger, WorldResource
 from gpufleet_rehearsal.table.paths import Scope, parse_path
-from gpufleet_rehearsal.table.rows import Refusal, Trigger, WorldResource
+from tests.rehearsal.scenarios import AZURE, NAME, TABLES, World, build, in_world, urn
 
 ROWS = [(table, row) for table in TABLES for row in table.refusals]
 

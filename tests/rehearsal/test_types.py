@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from worlds import AZURE, NAME, TABLES, build, in_world, open_world, urn
 
-from gpufleet_rehearsal.cloud.making import draft
-from gpufleet_rehearsal.cloud.refusing import CloudError, words
+from gpufleet_rehearsal.cloud.checks import CloudError, words
+from gpufleet_rehearsal.cloud.creation import draft
 from gpufleet_rehearsal.inputs.sdk_shapes import inputs_of, outputs_of, resource_class
 from gpufleet_rehearsal.table.paths import Scope, parse_path
+from tests.rehearsal.scenarios import AZURE, NAME, TABLES, build, in_world, open_world, urn
 
 TYPES = [(table, token) for table in TABLES for token, row in sorted(table.types.items()) if not row.hidden]
-ABSENT = yaml.safe_load((Path(__file__).parent / "absent_outputs.yaml").read_text())
+ABSENT = yaml.load((Path(__file__).parent / "absent_outputs.yaml").read_text(), yaml.CSafeLoader)
 
 
 def every(part=None):

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-import sdks
+from tools import sdks
 
 pytestmark = pytest.mark.sdks
-ACCOUNT = Path(__file__).parent / "their_account.yaml"
+ACCOUNT = Path(__file__).parent / "foreign_account.yaml"
 
 
 def said(command: list[str | Path], folder: Path, **env: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-import sdks
+from tools import sdks
 
 pytestmark = pytest.mark.sdks
 EXAMPLES = sdks.ROOT / "examples"

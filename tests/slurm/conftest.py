@@ -1,7 +1,6 @@
 """A Slurm cluster for all tests here, and `gpufleet jobs` as its user types it. They need root and no GPU."""
 
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,9 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-sys.path.append(str(Path(__file__).parent))  # for what the files here share
-
 from gpufleet.cli import main
-from gpufleet.jobs.own_servers import follow
-from slurm_cluster import GPUS, SlurmCluster, missing, slurm_cluster
+from gpufleet.jobs.ssh import follow
+from tests.slurm.slurm_cluster import GPUS, SlurmCluster, missing, slurm_cluster
 
 Run = Callable[..., Result]
 AS_ROOT = ("--env", "OMPI_ALLOW_RUN_AS_ROOT=1", "--env", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
@@ -24,7 +21,7 @@ AS_ROOT = ("--env", "OMPI_ALLOW_RUN_AS_ROOT=1", "--env", "OMPI_ALLOW_RUN_AS_ROOT
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SlurmCluster]:
     if lacking := missing():
-        pytest.exit(f"missing: {' '.join(lacking)}; run: python tools/slurm/install.py", returncode=1)
+        pytest.exit(f"missing: {' '.join(lacking)}; run: python -m tools.slurm.install", returncode=1)
     with slurm_cluster(tmp_path_factory.mktemp("slurm")) as made:
         shutil.copy(Path(__file__).parents[1] / "openmpi" / "allreduce.py", made.shared)
         yield made
@@ -35,8 +32,8 @@ def slurm(cluster: SlurmCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sl
     """The cluster without jobs, as this shell's own."""
     for name, value in cluster.environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(follow.Following, "shortest", 0.2)
-    monkeypatch.setattr(follow.Following, "longest", 0.5)
+    monkeypatch.setattr(follow.SshJobFollower, "shortest", 0.2)
+    monkeypatch.setattr(follow.SshJobFollower, "longest", 0.5)
     cluster.free()
     yield cluster
     cluster.free()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from slurm_cluster import SlurmCluster
+from tests.slurm.slurm_cluster import SlurmCluster
 
 pytestmark = pytest.mark.cluster
 

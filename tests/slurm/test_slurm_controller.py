@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from job_states import wait_for_line
-from slurm_cluster import SlurmCluster, slurm_cluster
+from tests.slurm.job_states import wait_for_line
+from tests.slurm.slurm_cluster import SlurmCluster, slurm_cluster
 
 pytestmark = pytest.mark.cluster
 
 
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlurmCluster]:
-    assert shutil.which("slurmctld", path="/usr/sbin:/usr/bin"), "run: python tools/slurm/install.py"
+    assert shutil.which("slurmctld", path="/usr/sbin:/usr/bin"), "run: python -m tools.slurm.install"
     folder = tmp_path / "own"
     folder.mkdir()
     with slurm_cluster(folder) as made:

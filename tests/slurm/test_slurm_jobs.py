@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from job_states import status, wait_for_line, wait_for_reason, wait_for_state
-from slurm_cluster import GPUS, SlurmCluster
+from tests.slurm.job_states import status, wait_for_line, wait_for_reason, wait_for_state
+from tests.slurm.slurm_cluster import GPUS, SlurmCluster
 
 pytestmark = pytest.mark.cluster
 

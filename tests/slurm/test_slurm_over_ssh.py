@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from slurm_cluster import SlurmCluster, free_ports, listens
+from tests.slurm.slurm_cluster import SlurmCluster, free_ports, listens
 
 pytestmark = pytest.mark.cluster
 

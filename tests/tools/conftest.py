@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from trial_project import Project, clean_environment, engine_with_our_host
+from tests.tools.trial_project import Project, clean_environment, engine_with_our_host
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from gpufleet.jobs.batch.aws import Aws
+from gpufleet.jobs.aws_batch.client import AwsBatchClient
 
 
 class Clock:
@@ -22,7 +22,7 @@ class Clock:
 JOB_ID = "0c7ab5d8-0000-4000-8000-000000000001"
 
 
-class Account(Aws):
+class Account(AwsBatchClient):
     """Thin fake of AWS: `answers` says what a call has for an answer at this time."""
 
     def __init__(self, answers: Callable[[str, dict[str, Any]], Any]) -> None:

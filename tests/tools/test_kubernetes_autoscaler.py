@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from autoscaler import Pool, missing_nodes
-from empty_group import made_up_node
-from fitting import amount, free, may_run, requests
 from gpufleet.catalog import aws
+from tools.kubernetes.autoscaler import Pool, missing_nodes
+from tools.kubernetes.empty_group import made_up_node
+from tools.kubernetes.scheduling import amount, free, may_run, requests
 
 TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists"}
 

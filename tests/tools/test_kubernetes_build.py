@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import build
-import programs
-from go_build import BuildFailed
-from programs import Change, Program, ProgramMissing
+from tools.go_build import BuildFailed
+from tools.kubernetes import build, programs
+from tools.kubernetes.programs import Change, Program, ProgramMissing
+
+ROOT = Path(__file__).parents[2]
 
 # A `go` that writes down what it was asked, "builds" the flags it was given, and fails for one package if told to.
 GO = """#!/bin/sh
@@ -150,9 +151,9 @@ def test_missing_source_is_told(monkeypatch: pytest.MonkeyPatch, machine: Path) 
     ],
 )
 def test_command_line_tells_in_one_line_what_is_missing(tmp_path: Path, words: list[str], line: str) -> None:
-    command = [sys.executable, str(programs.HERE / "cluster.py"), *words, "--home", str(tmp_path / "home")]
+    command = [sys.executable, "-m", "tools.kubernetes.cluster", *words, "--home", str(tmp_path / "home")]
     env = {**os.environ, "PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith(line.format(version=programs.programs()["kube-apiserver"].version))
     assert done.stderr.count("\n") == 1
@@ -162,6 +163,6 @@ def test_command_line_tells_in_one_line_what_is_missing(tmp_path: Path, words: l
     ("action", "code", "end"), [("down", 0, "cluster: nothing ran\n"), ("status", 3, "not ready\n")]
 )
 def test_command_line_where_nothing_runs(tmp_path: Path, action: str, code: int, end: str) -> None:
-    command = [sys.executable, str(programs.HERE / "cluster.py"), action, "--home", str(tmp_path / "home")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    command = [sys.executable, "-m", "tools.kubernetes.cluster", action, "--home", str(tmp_path / "home")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout.endswith(end), done.stderr) == (code, True, "")

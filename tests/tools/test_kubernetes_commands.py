@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-import commands
-import stages
-from credentials import KeysMissing, kubeconfig, make_signing_key, make_token_file
-from ports import FIRST, LAST, free_ports
+from tools.kubernetes import commands, kwok_stages
+from tools.kubernetes.credentials import KeysMissing, kubeconfig, make_signing_key, make_token_file
+from tools.kubernetes.ports import FIRST, LAST, free_ports
 
 LAYOUT = commands.Layout(Path("/home/of/it"), api_port=1, etcd_port=2, etcd_peer_port=3, kubelet_port=4)
 EVERY = [
@@ -87,7 +86,7 @@ def test_free_ports_are_different_and_outside_of_outgoing_connections() -> None:
 
 def test_free_ports_leaves_out_those_that_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     taken, free = free_ports(2)
-    monkeypatch.setattr("ports.random.sample", lambda *_: [taken, free])
+    monkeypatch.setattr("tools.kubernetes.ports.random.sample", lambda *_: [taken, free])
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", taken))
         listener.listen()
@@ -105,17 +104,17 @@ class Kept:
 
 
 def test_stages_leave_waiting_pods_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in stages.UPSTREAM:
+    for name in kwok_stages.UPSTREAM:
         spec = {"selector": {"matchExpressions": [{"key": ".status.podIP", "operator": "DoesNotExist"}]}}
         (tmp_path / name).write_text(json.dumps({"kind": "Stage", "metadata": {"name": name}, "spec": spec}))
-    monkeypatch.setattr(stages, "programs", lambda: {"kwok": Kept(tmp_path)})
-    stages.write_stages(tmp_path / "all.yaml")
+    monkeypatch.setattr(kwok_stages, "programs", lambda: {"kwok": Kept(tmp_path)})
+    kwok_stages.write_stages(tmp_path / "all.yaml")
     configuration, *documents = yaml.safe_load_all((tmp_path / "all.yaml").read_text())
     assert configuration["kind"] == "KwokConfiguration"
     written = {each["metadata"]["name"]: each for each in documents}
-    assert list(written) == [*stages.UPSTREAM, "pod-ends", "pod-waits"]
+    assert list(written) == [*kwok_stages.UPSTREAM, "pod-ends", "pod-waits"]
     rules = {name: len(each["spec"]["selector"]["matchExpressions"]) for name, each in written.items()}
-    assert [rules[name] for name in stages.UPSTREAM] == [1, 1, 2, 1]
+    assert [rules[name] for name in kwok_stages.UPSTREAM] == [1, 1, 2, 1]
     added = written["pod-ready.yaml"]["spec"]["selector"]["matchExpressions"][-1]
-    assert added == {"key": f'.metadata.annotations["{stages.WAITING}"]', "operator": "DoesNotExist"}
-    assert stages.WAITING in stages.OURS.read_text()
+    assert added == {"key": f'.metadata.annotations["{kwok_stages.WAITING}"]', "operator": "DoesNotExist"}
+    assert kwok_stages.WAITING in kwok_stages.OURS.read_text()

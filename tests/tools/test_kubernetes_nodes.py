@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-import aks_node
-from eks_node import gpu_node, system_node, zone_name
-from fake_node import FAKE, POOL_LABEL
 from gpufleet.catalog import AwsGpuType, aws, azure
-from nodes import Nodes, UnknownNode, read_nodes, region_of
+from tools.kubernetes import aks_node
+from tools.kubernetes.eks_node import gpu_node, system_node, zone_name
+from tools.kubernetes.fake_node import FAKE, POOL_LABEL
+from tools.kubernetes.nodes import Nodes, UnknownNode, read_nodes, region_of
 
 
 def p5(**more):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import Identity, ProcessEnded, Processes
+from tools.kubernetes.processes import Identity, ProcessEnded, Processes
 
 SLEEP = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
 
@@ -34,10 +34,10 @@ def test_a_started_process_is_found_by_another_starter_and_ended(processes: Proc
 
 def test_a_process_of_a_starter_that_was_killed_is_found_and_ended(processes: Processes, tmp_path: Path) -> None:
     starter = (
-        "import os, signal, sys; from pathlib import Path; from processes import Processes;"
+        "import os, signal, sys; from pathlib import Path; from tools.kubernetes.processes import Processes;"
         f"Processes(Path({str(tmp_path)!r})).start('sleeper', {SLEEP!r}); os.kill(os.getpid(), signal.SIGKILL)"
     )
-    done = subprocess.run([sys.executable, "-c", starter], cwd=Path(sys.modules["processes"].__file__ or "").parent)
+    done = subprocess.run([sys.executable, "-c", starter], cwd=Path(__file__).parents[2])
     assert done.returncode == -signal.SIGKILL
     identity = processes.find("sleeper")
     assert identity is not None
@@ -62,7 +62,7 @@ def test_another_process_with_the_same_id_is_left_alone(processes: Processes, tm
 
 
 def test_a_process_that_ignores_sigterm_is_killed(processes: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("processes.GRACE_SECONDS", 0.3)
+    monkeypatch.setattr("tools.kubernetes.processes.GRACE_SECONDS", 0.3)
     deaf = (
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
     )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from trial_project import ROOT, Project
+from tests.tools.trial_project import ROOT, Project
 
 PATIENCE_SECONDS = 30
 
@@ -157,12 +157,12 @@ def test_engine_that_ends_leaves_no_process_and_no_traceback(project: Project, s
 
 
 def test_host_without_the_sdk_says_what_to_install(tmp_path: Path) -> None:
-    host = ROOT / "tools" / "pulumi" / "language-host" / "language_host.py"
+    host = ROOT / "tools" / "pulumi" / "language_host" / "language_host.py"
     blocked = (
         "import importlib.util, runpy, sys\n"
         "find = importlib.util.find_spec\n"
         "importlib.util.find_spec = lambda name, package=None: None if name == 'pulumi' else find(name, package)\n"
-        f"sys.path.insert(0, {str(host.parent)!r})\n"
+        f"sys.path.insert(0, {str(ROOT)!r})\n"
         f"runpy.run_path({str(host)!r})\n"
     )
     done = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True, check=False)

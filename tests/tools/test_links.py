@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from links import link_engine, link_plugins
+from tools.pulumi.links import link_engine, link_plugins
 
 PYTHON = Path("/environment/bin/python")
 NAMES = ["pulumi", "pulumi-language-python", "pulumi-language-python-exec"]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import obtain
-from trial_project import ROOT
+from tests.tools.trial_project import ROOT
+from tools.pulumi import obtain
 
 VERSION = obtain.wanted_version()
 
@@ -96,8 +96,8 @@ def test_build_makes_the_engine_once_and_then_takes_it_from_the_cache(machine: P
 
 def test_build_two_at_once_build_once(machine: Path) -> None:
     program(machine / "bin" / "go", GO)
-    code = "import obtain, pathlib; print(obtain.obtain('build', pathlib.Path('none'), print))"
-    path = os.pathsep.join([str(ROOT / "tools"), str(ROOT / "tools" / "pulumi")])
+    code = "import pathlib; from tools.pulumi import obtain; print(obtain.obtain('build', pathlib.Path('none'), print))"
+    path = str(ROOT)
     both = [
         subprocess.Popen(
             [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from packages import program_dependencies, required_packages, site_directories
+from tools.pulumi.language_host.packages import program_dependencies, required_packages, site_directories
 
 
 @pytest.fixture

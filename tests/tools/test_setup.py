@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-import environment
-from trial_project import ROOT
+from tests.tools.trial_project import ROOT
+from tools import environment
 
 
 def set_up(**env: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(ROOT / "tools" / "setup.py")]
-    return subprocess.run(command, env={**os.environ, **env}, capture_output=True, text=True, timeout=60, check=False)
+    command = [sys.executable, "-m", "tools.setup"]
+    outer = {**os.environ, **env}
+    return subprocess.run(command, cwd=ROOT, env=outer, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_second_set_up_only_looks() -> None:

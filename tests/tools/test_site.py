@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from build_site import Unfit, build
-from dead_links import dead_links
 from gpufleet.cli import main
-from reference import ROOT, Undocumented, components
-from reference_pages import component_page
+from tools.website.build_site import Unfit, build
+from tools.website.check_links import dead_links
+from tools.website.reference import ROOT, Undocumented, components
+from tools.website.reference_pages import component_page
 
 PAGES = {name: f"# {name}\n" for name in ("aws", "azure", "kubernetes", "commands")}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pyright.check_programs import PROGRAMS, ROOT, THEIRS, Said, faults, main, mistakes
+from tools.pyright.check_programs import PROGRAMS, ROOT, THEIRS, Said, faults, main, mistakes
 
 
 @pytest.mark.slow

@@ -8,10 +8,10 @@ import click
 import pytest
 from click.testing import CliRunner
 
-import gpufleet.cli.exits
+import gpufleet.cli.error_handling
 from gpufleet.cli import main
-from gpufleet.engine import Engine, EngineError, run_to_its_end
 from gpufleet.errors import UserError
+from gpufleet.pulumi_cli import PulumiCli, PulumiCliError, run_until_exit
 
 OK, USER_ERROR, USAGE = 0, 1, 2
 """Frozen: scripts outlive releases."""
@@ -117,7 +117,7 @@ def command_that_raises(error: Exception) -> click.Command:
     def command() -> int:
         raise error
 
-    return click.command()(gpufleet.cli.exits.for_the_user(command))
+    return click.command()(gpufleet.cli.error_handling.for_the_user(command))
 
 
 @pytest.mark.parametrize(
@@ -165,14 +165,14 @@ def test_help_imports_neither_pulumi_nor_kubernetes_nor_the_rehearsal() -> None:
 
 
 def test_status_of_a_command_is_its_exit_code() -> None:
-    assert run_to_its_end(["sh", "-c", "exit 7"], {"PATH": "/usr/bin:/bin"}) == 7
-    assert run_to_its_end(["sh", "-c", "kill -TERM $$"], {"PATH": "/usr/bin:/bin"}) == 128 + 15
+    assert run_until_exit(["sh", "-c", "exit 7"], {"PATH": "/usr/bin:/bin"}) == 7
+    assert run_until_exit(["sh", "-c", "kill -TERM $$"], {"PATH": "/usr/bin:/bin"}) == 128 + 15
 
 
-def engine(folder: Path, script: str) -> Engine:
+def engine(folder: Path, script: str) -> PulumiCli:
     (folder / "pulumi").write_text(f"#!/bin/sh\n{script}\n")
     (folder / "pulumi").chmod(0o755)
-    return Engine(folder, {"PATH": f"{folder}:/usr/bin:/bin"})
+    return PulumiCli(folder, {"PATH": f"{folder}:/usr/bin:/bin"})
 
 
 @pytest.mark.parametrize("version", ["v3.253.0", "3.253.1", "v3.300.0", "v4.0.0", "v3.253.0-alpha.1+dirty"])
@@ -182,11 +182,11 @@ def test_engine_as_new_as_the_sdk_is_taken(tmp_path: Path, version: str) -> None
 
 @pytest.mark.parametrize("version", ["v3.252.9", "v2.999.0", "", "no version"])
 def test_engine_that_is_older_or_unknown_is_refused(tmp_path: Path, version: str) -> None:
-    with pytest.raises(EngineError, match=r"install (Pulumi )?3\.253 or newer$"):
+    with pytest.raises(PulumiCliError, match=r"install (Pulumi )?3\.253 or newer$"):
         engine(tmp_path, f"echo {version}").program.title()
 
 
 def test_engines_own_words_are_one_line(tmp_path: Path) -> None:
     script = 'if [ "$1" = version ]; then echo v3.253.0; else printf "error: no\\nsuch stack\\n" >&2; exit 6; fi'
-    with pytest.raises(EngineError, match=r"^pulumi stack: no such stack$"):
+    with pytest.raises(PulumiCliError, match=r"^pulumi stack: no such stack$"):
         engine(tmp_path, script).answer("stack", "ls")

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 import gpufleet.catalog
 import gpufleet.catalog.refresh.aws
 from gpufleet.catalog import AwsGpuType, Catalog, Price
-from gpufleet.catalog.refresh import DownloadError, Fetched
+from gpufleet.catalog.refresh import DownloadError, FetchResult
 from gpufleet.cli import main
 
 
@@ -200,7 +200,7 @@ def lists(monkeypatch) -> list[list[str]]:
         new = Price("p5.48xlarge", "us-east-1", "on-demand", 50.0, "a list", "2026-11")
         prices = dict(current.prices)
         prices["p5.48xlarge", "us-east-1", "on-demand"] = new
-        return Fetched({"prices.json": list(prices.values())}, ["no AWS credentials: prices only"])
+        return FetchResult({"prices.json": list(prices.values())}, ["no AWS credentials: prices only"])
 
     monkeypatch.setattr(gpufleet.catalog.refresh.aws, "fetch", fetch)
     return asked

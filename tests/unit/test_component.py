@@ -8,12 +8,12 @@ import pulumi
 import pytest
 from pulumi.errors import InputPropertiesError, RunError
 from pulumi.runtime.sync_await import _sync_await
-from recorder import construct, event_loop_of_its_own, refusal
 
 from gpufleet.component import KEYWORDS, Component, Opts, outputs, token
 from gpufleet.rules import Finding
-from gpufleet.rules.plain import at_least, legal_word
+from gpufleet.rules.generic import at_least, legal_word
 from gpufleet.validation import gathering
+from tests.components.recorder import construct, event_loop_of_its_own, refusal
 
 __all__ = ["event_loop_of_its_own"]
 

@@ -10,7 +10,7 @@ import pytest
 from pulumi.errors import RunError
 
 from gpufleet.rules import Finding, Severity, Status
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.validation import InvalidArguments, gathering, validate, validate_stack
 
 
@@ -60,7 +60,7 @@ def test_a_block_raises_the_errors_of_all_components_at_its_end(logged):
     lines = gathered(
         lambda: made.append(validate("a", [fault(), fault("types")])),
         lambda: made.append(validate("b", [replace(fault(), status=Status.PASS), fault(severity=Severity.WARNING)])),
-        lambda: validate_stack([Judged("dev", fault())]),
+        lambda: validate_stack([ResourceFinding("dev", fault())]),
         lambda: made.append(validate("c", [fault()])),
     )
     assert lines == ["a: zones=x", "a: types=x", "dev: zones=x", "c: zones=x"]
@@ -94,7 +94,9 @@ def test_what_all_components_share_is_reported_once():
     lines = gathered(
         of("a", fault("region"), fault("tags.owner", "y"), fault("region")),
         of("b", fault("region"), fault("zones")),
-        lambda: validate_stack([Judged("c", fault("tags.owner", "y")), Judged("c", fault("tags.owner", "z"))]),
+        lambda: validate_stack(
+            [ResourceFinding("c", fault("tags.owner", "y")), ResourceFinding("c", fault("tags.owner", "z"))]
+        ),
         of("d", fault("cidr"), fault("cidr", "v")),
         of("e", fault("cidr", "v")),
         shared=("region", "tags", "cidr"),

@@ -9,7 +9,7 @@ import pytest
 from pulumi.errors import InputPropertiesError, RunError
 
 from gpufleet.rules import Finding, Severity, Status
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.validation import InvalidArguments, argument_spelling, validate, validate_stack
 
 
@@ -172,7 +172,7 @@ def test_a_stack_is_refused_with_the_lines_of_all_its_parts(logged, suppress):
         "dev": [broken("any-quota-enough"), short],
     }
     with pytest.raises(RunError) as error:
-        validate_stack(Judged(part, each) for part, findings in parts.items() for each in findings)
+        validate_stack(ResourceFinding(part, each) for part, findings in parts.items() for each in findings)
     assert not isinstance(error.value, InvalidArguments)
     assert str(error.value).splitlines() == [
         "dev-a: zones=[a]: is wrong; use b [aws-type-in-zone]",
@@ -188,7 +188,7 @@ def test_a_stack_is_refused_with_the_lines_of_all_its_parts(logged, suppress):
 
 def test_a_stack_without_faults_goes_on(logged, suppress):
     suppress(json.dumps([entry()]))
-    validate_stack([Judged("dev-a", broken()), Judged("dev", broken(status=Status.PASS))])
+    validate_stack([ResourceFinding("dev-a", broken()), ResourceFinding("dev", broken(status=Status.PASS))])
     assert logged == [
         ("info", f"dev-a: zones=[a]: is wrong; use b [aws-type-in-zone] (suppressed until {IN_A_YEAR}: new there)")
     ]

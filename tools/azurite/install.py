@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Install Azurite, which plays blobs of an Azure storage account, into .cache/azurite of this checkout.
 
 The version and all that it needs are pinned by checksum in package-lock.json, which names no registry: npm asks
@@ -12,11 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
-
-from npm import LOCKED, NpmFailed, install_locked
-from progress import teller
-from turns import turn
+from tools.file_lock import turn
+from tools.npm import LOCKED, NpmFailed, install_locked
+from tools.progress import teller
 
 HERE = Path(__file__).resolve().parent
 PLACE = HERE.parent.parent / ".cache" / "azurite"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Install what tests/browser needs from Debian: Chromium, which runs without a screen, and a font.
 
 Looks only, in milliseconds, when all is there; 110 MB to fetch and 340 MB on disk. The browsers that npm packages bring
@@ -6,11 +5,8 @@ come from servers of their own, which not everybody reaches.
 """
 
 import sys
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
-
-from debian import have
+from tools.debian import have
 
 PACKAGES = ("chromium", "fonts-dejavu-core")
 

@@ -1,15 +1,11 @@
-#!/usr/bin/env python3
 """Install what the tests of images in tests/cluster need: buildah, skopeo, a registry, and a shell without libraries.
 
 Looks only, in milliseconds, when all is there; else 30 MB to fetch, 20 seconds.
 """
 
 import sys
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
-
-from debian import have
+from tools.debian import have
 
 if __name__ == "__main__":
     sys.exit(have(("buildah", "busybox-static", "docker-registry", "skopeo"), "images"))

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Install JupyterHub, KubeSpawner and OAuthenticator into .cache/jupyterhub, an environment of its own.
 
 The hub of the chart runs these three; tests ask them what they make of the values that we give the chart. All that
@@ -13,10 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
-
-from progress import teller
-from turns import turn
+from tools.file_lock import turn
+from tools.progress import teller
 
 HERE = Path(__file__).resolve().parent
 LOCK = HERE / "requirements.lock"

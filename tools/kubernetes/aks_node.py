@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fake_node import ARCHITECTURES, MOST_PODS, Kept, fake_node
 from gpufleet.catalog import AzureGpuSize
-from gpufleet.node_labels import GPU_TAINT, node_labels
-from gpufleet.pool import Taint
+from gpufleet.pools.eks_pool import Taint
+from gpufleet.pools.node_labels import GPU_TAINT, node_labels
+from tools.kubernetes.fake_node import ARCHITECTURES, MOST_PODS, Kept, fake_node
 
 
 def gpu_node(

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A stand-in for the cluster autoscaler: pools of fake nodes grow for pods that find no room, and shrink when idle.
 
 It is not the real one, whose Go module no proxy serves (facts of 2026-11). What it does is what the real one's FAQ says
@@ -14,7 +13,6 @@ What a node would be like it learns as the real one: of a node that is there, el
 import argparse
 import base64
 import json
-import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -25,16 +23,14 @@ from typing import Any
 
 import yaml
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
-
-from api_client import ApiClient, ApiRefused, ApiSilent
-from empty_group import made_up_node
-from fitting import free, may_run, requests, take
-from gpufleet.aws.scheduling import resource_tags, taint_tags
+from gpufleet.aws.autoscaler_tags import resource_tags, taint_tags
 from gpufleet.catalog import AzureGpuSize
-from gpufleet.node_labels import GPU_TAINT, node_labels
-from gpufleet.pool import Taint
-from nodes import Nodes, gpu_node, gpu_type, region_of
+from gpufleet.pools.eks_pool import Taint
+from gpufleet.pools.node_labels import GPU_TAINT, node_labels
+from tools.kubernetes.api_client import ApiClient, ApiRefused, ApiSilent
+from tools.kubernetes.empty_group import made_up_node
+from tools.kubernetes.nodes import Nodes, gpu_node, gpu_type, region_of
+from tools.kubernetes.scheduling import free, may_run, requests, take
 
 SCAN_SECONDS = 0.5
 """The real one looks every 10 s."""

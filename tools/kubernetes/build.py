@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Build the programs of a Kubernetes control plane from their Go modules, once, into the user's cache.
 
-`python tools/kubernetes/build.py` builds what is missing and says where it lies. Interrupted, it goes on with the
+`python -m tools.kubernetes.build` builds what is missing and says where it lies. Interrupted, it goes on with the
 program that was not ready, from what Go has compiled of it. It needs Go and Python's standard library.
 """
 
@@ -11,12 +10,10 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
-
-from cache_entry import make_once
-from go_build import BuildFailed, build, go_program, go_version, source
-from programs import Program, ProgramMissing, programs
-from progress import Say, teller
+from tools.cache_entry import make_once
+from tools.go_build import BuildFailed, build, go_program, go_version, source
+from tools.kubernetes.programs import Program, ProgramMissing, programs
+from tools.progress import Say, teller
 
 
 def build_all(say: Say) -> dict[str, Program]:

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """A Kubernetes control plane on this machine, from the command line.
 
-python tools/kubernetes/cluster.py up      build what is missing, start, install the MPI operator, add nodes
-python tools/kubernetes/cluster.py down    end it, whoever started it; no process and no port stays
-python tools/kubernetes/cluster.py status  its processes, and whether it is ready
+python -m tools.kubernetes.cluster up      build what is missing, start, install the MPI operator, add nodes
+python -m tools.kubernetes.cluster down    end it, whoever started it; no process and no port stays
+python -m tools.kubernetes.cluster status  its processes, and whether it is ready
 """
 
 import argparse
@@ -12,14 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
-
-from api_client import ApiRefused, ApiSilent, wait_until
-from build import build_all
-from control_plane import ControlPlane, ControlPlaneFailed
-from nodes import Nodes, UnknownNode, read_nodes
-from programs import ProgramMissing, programs
-from progress import Say, teller
+from tools.kubernetes.api_client import ApiRefused, ApiSilent, wait_until
+from tools.kubernetes.build import build_all
+from tools.kubernetes.control_plane import ControlPlane, ControlPlaneFailed
+from tools.kubernetes.nodes import Nodes, UnknownNode, read_nodes
+from tools.kubernetes.programs import ProgramMissing, programs
+from tools.progress import Say, teller
 
 HOME = Path(__file__).resolve().parent.parent.parent / ".rehearsal" / "kubernetes"
 NODES_READY_SECONDS = 120.0

@@ -11,6 +11,7 @@ ends them. With an owner they end by themselves when that process is gone.
 """
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -20,18 +21,18 @@ from typing import Any
 
 import yaml
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
+from tools.file_lock import turn
+from tools.kubernetes import commands
+from tools.kubernetes.api_client import ApiClient, ApiRefused, ApiSilent, wait_until
+from tools.kubernetes.commands import HOST, Layout
+from tools.kubernetes.credentials import KeysMissing, kubeconfig, make_signing_key, make_token_file, write_private
+from tools.kubernetes.kueue import install_kueue
+from tools.kubernetes.kwok_stages import write_stages
+from tools.kubernetes.ports import NoFreePort, free_ports
+from tools.kubernetes.processes import Identity, ProcessEnded, Processes
+from tools.kubernetes.programs import ProgramMissing, programs
 
-import commands
-from api_client import ApiClient, ApiRefused, ApiSilent, wait_until
-from commands import HOST, Layout
-from credentials import KeysMissing, kubeconfig, make_signing_key, make_token_file, write_private
-from kueue import install_kueue
-from ports import NoFreePort, free_ports
-from processes import Identity, ProcessEnded, Processes
-from programs import ProgramMissing, programs
-from stages import write_stages
-from turns import turn
+ROOT = Path(__file__).resolve().parents[2]
 
 READY_SECONDS = 60.0
 """The most that one step of the start may take. A cold start took 5 s on two idle cores; CI's are not idle."""
@@ -51,7 +52,8 @@ OPERATOR_FOR_MANY_WORKERS = (
 every event of a pod by a bucket of 10 a second, so that other jobs waited for minutes behind 512 workers' events."""
 
 HOSTED = "hosted-"
-"""What the names of processes begin with that stand for pods: those of the keeper, and the stand-in autoscaler's."""
+"""What the names of processes begin with that stand for pods: those of the supervisor, and the stand-in
+autoscaler's."""
 
 AUTOSCALER = f"{HOSTED}autoscaler"
 
@@ -67,7 +69,7 @@ def _silent(line: str) -> None:
 class ControlPlane:
     """One control plane, known by its home directory."""
 
-    ORDER = ("keeper", "kwok", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd")
+    ORDER = ("supervisor", "kwok", "kube-scheduler", "kube-controller-manager", "kube-apiserver", "etcd")
     """In which they are ended."""
 
     def __init__(self, home: Path, say: Callable[[str], None] = _silent) -> None:
@@ -133,16 +135,16 @@ class ControlPlane:
                 self._end()
                 raise
 
-    def stop(self, *, by_keeper: bool = False) -> list[str]:
+    def stop(self, *, by_supervisor: bool = False) -> list[str]:
         """End its processes and delete its data, but not its logs; returns the names of what ran.
 
-        It does not matter who started it. by_keeper: the keeper asks, which ends after this by itself. Raises
+        It does not matter who started it. by_supervisor: the supervisor asks, which ends after this by itself. Raises
         ControlPlaneFailed where a process cannot be ended.
         """
         if not self.home.exists():
             return []
         with turn(self.home, f"a start in {self.home} is running; waiting for it", self._say):
-            return self._end(by_keeper)
+            return self._end(by_supervisor)
 
     def status(self) -> dict[str, str]:
         """Each process that was started, with its id or `ended`."""
@@ -174,10 +176,9 @@ class ControlPlane:
         """
         rows = self.home / "pools.yaml"
         rows.write_text(yaml.safe_dump(list(pools)), encoding="utf-8")
-        script = str(Path(__file__).with_name("autoscaler.py"))
-        command = [sys.executable, script, str(self.kubeconfig), str(rows)]
+        words = [str(self.kubeconfig), str(rows), f"--idle={idle_seconds}", f"--boot={boot_seconds}"]
         self.stop_autoscaler()
-        self._processes.start(AUTOSCALER, [*command, f"--idle={idle_seconds}", f"--boot={boot_seconds}"])
+        self._start_own(AUTOSCALER, "autoscaler", *words)
 
     def stop_autoscaler(self) -> None:
         """End the stand-in autoscaler, if it runs."""
@@ -200,10 +201,15 @@ class ControlPlane:
         self._launch("kube-scheduler", commands.kube_scheduler(layout))
         self._wait("kwok's kinds are served", self._kinds_of_kwok)
         self._launch("kwok", commands.kwok(layout))
-        keeper = str(Path(__file__).with_name("keeper.py"))
         whose = [f"--owner={owner}"] if owner else []
-        self._processes.start("keeper", [sys.executable, keeper, str(self.home), *whose])
+        self._start_own("supervisor", "supervisor", str(self.home), *whose)
         self._wait("service accounts are made", self._default_account)
+
+    def _start_own(self, name: str, module: str, *words: str) -> None:
+        """Start a program of this package; it is found from every directory."""
+        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        command = [sys.executable, "-m", f"{__package__}.{module}", *words]
+        self._processes.start(name, command, {**os.environ, "PYTHONPATH": path})
 
     def _start_server(self) -> Layout:
         """etcd and the API server; with other ports, if somebody was quicker."""
@@ -236,7 +242,7 @@ class ControlPlane:
         self._processes.start(name, [str(programs()[name].executable), *words])
 
     def _wait(self, what: str, happened: Callable[[], bool]) -> None:
-        """Wait, as long as everything runs that nobody starts again: the keeper does that for what it hosts."""
+        """Wait, as long as everything runs that nobody starts again: the supervisor does that for what it hosts."""
 
         def look() -> bool:
             for name in self._processes.names():
@@ -266,7 +272,7 @@ class ControlPlane:
         return self.client.find("/api/v1/namespaces/default/serviceaccounts/default") is not None
 
     def _add_system_nodes(self, count: int) -> None:
-        from nodes import Nodes
+        from tools.kubernetes.nodes import Nodes
 
         nodes = Nodes(self.client)
         nodes.add_system(count)
@@ -276,11 +282,11 @@ class ControlPlane:
         self._end()
         shutil.rmtree(self.logs, ignore_errors=True)
 
-    def _end(self, by_keeper: bool = False) -> list[str]:
+    def _end(self, by_supervisor: bool = False) -> list[str]:
         self._client = None
         try:
-            # The keeper first: it would start again what it hosts.
-            ended = [] if by_keeper else self._processes.stop(["keeper"])
+            # The supervisor first: it would start again what it hosts.
+            ended = [] if by_supervisor else self._processes.stop(["supervisor"])
             ended += self._processes.stop([name for name in self._processes.names() if name.startswith(HOSTED)])
             for name in self.ORDER[1:]:
                 ended += self._processes.stop([name])

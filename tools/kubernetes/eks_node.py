@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fake_node import ARCHITECTURES, MOST_PODS, Kept, fake_node
 from gpufleet.aws.user_data import HUGE_PAGES
 from gpufleet.catalog import AwsGpuType
-from gpufleet.node_labels import GPU_TAINT, node_labels
-from gpufleet.pool import Taint
+from gpufleet.pools.eks_pool import Taint
+from gpufleet.pools.node_labels import GPU_TAINT, node_labels
+from tools.kubernetes.fake_node import ARCHITECTURES, MOST_PODS, Kept, fake_node
 
 
 def gpu_node(

@@ -11,10 +11,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eks_node import zone_name
-from fake_node import ARCHITECTURES, EFFECTS
 from gpufleet.catalog import AwsGpuType
-from gpufleet.pool import Taint
+from gpufleet.pools.eks_pool import Taint
+from tools.kubernetes.eks_node import zone_name
+from tools.kubernetes.fake_node import ARCHITECTURES, EFFECTS
 
 TEMPLATE = "k8s.io/cluster-autoscaler/node-template"
 MOST_PODS = 110

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gpufleet.pool import Taint
+from gpufleet.pools.eks_pool import Taint
 
 FAKE = {"kwok.x-k8s.io/node": "fake"}
 POOL_LABEL = "rehearsal.gpufleet.dev/pool"

@@ -1,8 +1,8 @@
 """Kueue on a control plane: its own definitions, role, configuration and webhooks, and its real controller.
 
 What is not as its chart makes it, and why:
-- The controller runs on this machine (keeper.py), so the API server calls its webhooks at a port of 127.0.0.1 and not
-  through a Service. Both show the API server's certificate, which is for that address.
+- The controller runs on this machine (supervisor.py), so the API server calls its webhooks at a port of 127.0.0.1 and
+  not through a Service. Both show the API server's certificate, which is for that address.
 - It serves no metrics, health checks and list of pending workloads: these would listen on every address.
 - It is alone, and so does not elect a leader.
 - Its definitions are not converted to v1beta1, which nothing here asks for.
@@ -16,10 +16,10 @@ from typing import Any
 
 import yaml
 
-from api_client import ApiClient, ApiRefused, ApiSilent
-from commands import HOST, Layout
-from ports import free_ports
-from programs import Program, programs
+from tools.kubernetes.api_client import ApiClient, ApiRefused, ApiSilent
+from tools.kubernetes.commands import HOST, Layout
+from tools.kubernetes.ports import free_ports
+from tools.kubernetes.programs import Program, programs
 
 NAMESPACE = "kueue-system"
 NAME = "kueue-controller-manager"
@@ -77,7 +77,7 @@ def _configuration(program: Program, layout: Layout, folder: Path) -> dict[str, 
 
 
 def _deployment(program: Program, folder: Path) -> list[dict[str, Any]]:
-    """Namespace, service account with Kueue's own role, and the Deployment that the keeper follows."""
+    """Namespace, service account with Kueue's own role, and the Deployment that the supervisor follows."""
     place = {"name": NAME, "namespace": NAMESPACE}
     roles = list(_roles(program))
     labels = {"app.kubernetes.io/name": "kueue"}

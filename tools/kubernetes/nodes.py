@@ -12,13 +12,11 @@ from typing import Any
 
 import yaml
 
-import aks_node
-import eks_node
-import own_node
-from api_client import ApiClient
-from fake_node import POOL_LABEL
 from gpufleet.catalog import AwsGpuType, AzureGpuSize, aws, azure
-from gpufleet.pool import Taint
+from gpufleet.pools.eks_pool import Taint
+from tools.kubernetes import aks_node, eks_node, own_node
+from tools.kubernetes.api_client import ApiClient
+from tools.kubernetes.fake_node import POOL_LABEL
 
 SYSTEM_ZONE = "use1-az1"
 AT_ONCE = 8

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fake_node import MOST_PODS, Kept, fake_node
-from gpufleet.pool import Taint
+from gpufleet.pools.eks_pool import Taint
+from tools.kubernetes.fake_node import MOST_PODS, Kept, fake_node
 
 OWN = "own"
 """Pool of all own servers, by which they are found."""

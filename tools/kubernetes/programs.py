@@ -1,17 +1,14 @@
 """The programs of the control plane: what programs.toml says of them, and where in the user's cache they lie."""
 
 import hashlib
-import sys
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
-
-from cache_entry import cache_directory
-from go_build import required
+from tools.cache_entry import cache_directory
+from tools.go_build import required
 
 HERE = Path(__file__).resolve().parent
 TABLE = HERE / "programs.toml"

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Install what tests/openmpi needs from Debian: OpenMPI, sshd, mpi4py and PyTorch for the CPU.
 
 Looks only, in milliseconds, when all is there. 190 MB to fetch and 850 MB on disk, two to three minutes.
@@ -7,11 +6,8 @@ CUDA: 3.0 GB to fetch and 5.4 GB on disk for 2.15.0, seen in November 2026.
 """
 
 import sys
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
-
-from debian import have
+from tools.debian import have
 
 PACKAGES = ("iproute2", "openmpi-bin", "openssh-client", "openssh-server", "python3-mpi4py", "python3-torch")
 

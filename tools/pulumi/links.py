@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from progress import Say
+from tools.progress import Say
 
 HOST = "pulumi-language-python"
 
@@ -64,7 +64,7 @@ def _link(source: Path, target: Path) -> bool:
 
 def _write_host(bin_directory: Path, python: Path) -> bool:
     """A start script for the language host of this checkout; whether it had to be changed."""
-    host = Path(__file__).resolve().parent / "language-host" / HOST
+    host = Path(__file__).resolve().parent / "language_host" / HOST
     script = f'#!/bin/sh\nexec "{python}" "{host}" "$@"\n'
     target = bin_directory / HOST
     if target.exists() and target.read_bytes() == script.encode():

@@ -16,9 +16,9 @@ import urllib.request
 from functools import partial
 from pathlib import Path
 
-from cache_entry import cache_directory, make_once
-from go_build import BuildFailed, build, go_program, go_version, required, source
-from progress import Say
+from tools.cache_entry import cache_directory, make_once
+from tools.go_build import BuildFailed, build, go_program, go_version, required, source
+from tools.progress import Say
 
 ENGINE_MODULE = Path(__file__).with_name("engine")
 INSTALLER = "https://get.pulumi.com"

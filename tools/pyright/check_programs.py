@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Check with pyright that the arguments of our components have types: in our programs, and in another team's.
 
-tests/typing/their_program.py has mistakes, and pyright has to name the argument of each. Its version is pinned in
+tests/typing/faulty_program.py has mistakes, and pyright has to name the argument of each. Its version is pinned in
 package-lock.json; npm installs it once, 38 MB in the user's cache. --optional: a machine without Node.js, or without a
 registry of npm, is told so, and nothing is checked.
 """
@@ -14,14 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
-
-from npm import NpmFailed, node_modules
-from progress import Say, teller
+from tools.npm import NpmFailed, node_modules
+from tools.progress import Say, teller
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = (*sorted((ROOT / "stacks").glob("*.py")), ROOT / "examples" / "python-import" / "__main__.py")
-THEIRS = ROOT / "tests" / "typing" / "their_program.py"
+THEIRS = ROOT / "tests" / "typing" / "faulty_program.py"
 
 
 class Said(NamedTuple):

@@ -1,15 +1,11 @@
-#!/usr/bin/env python3
 """Install what tests/slurm needs from Debian: Slurm with its accounting, MariaDB for that, OpenMPI, ssh, mpi4py.
 
 Looks only, in milliseconds, when all is there. Beside what tests/openmpi needs 20 MB to fetch; starts no service.
 """
 
 import sys
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parent.parent))  # tools/, for what set-up shares
-
-from debian import have
+from tools.debian import have
 
 PACKAGES = (
     # Slurm's plugin for `srun --mpi=pmix` opens libpmix.so, a name that only this package brings.

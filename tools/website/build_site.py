@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Make the documentation's site in build/site: the guides, and a reference from our components' docstrings.
 
 Faults of the documentation (a dead link, a component or an argument without a text) end it with exit code 1.
@@ -10,10 +9,10 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from dead_links import dead_links
-from reference import ROOT, Undocumented
-from reference_pages import reference_pages
-from staged import DeadLink, staged
+from tools.website.check_links import dead_links
+from tools.website.reference import ROOT, Undocumented
+from tools.website.reference_pages import reference_pages
+from tools.website.stage_pages import DeadLink, staged
 
 SITE = ROOT / "build" / "site"
 

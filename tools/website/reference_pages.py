@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import click
 
 from gpufleet.cli import main
-from gpufleet.rules.listing import no_html
-from reference import CLOUDS, Component, Object, Undocumented, Value, components
+from gpufleet.rules.rules_table import no_html
+from tools.website.reference import CLOUDS, Component, Object, Undocumented, Value, components
 
 WIDTH = 100
 """Characters of a line of help."""

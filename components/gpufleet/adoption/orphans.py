@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpufleet.adoption.found import Found, Inventory
-from gpufleet.adoption.placed import place, same_id
-from gpufleet.engine import Engine
+from gpufleet.adoption.cloud_resource import CloudResource, Inventory
+from gpufleet.adoption.match_by_parent import match_by_parent, same_id
 from gpufleet.errors import UserError
+from gpufleet.pulumi_cli import PulumiCli
 
 
 class AdoptError(UserError):
@@ -22,19 +22,19 @@ class Orphans:
     where that is one, it might also be another orphan's.
     """
 
-    wanted: tuple[tuple[Found, Mapping[str, Any]], ...] = ()
-    unknown: tuple[Found, ...] = ()
-    unclear: tuple[tuple[Found, Sequence[Mapping[str, Any]]], ...] = ()
+    wanted: tuple[tuple[CloudResource, Mapping[str, Any]], ...] = ()
+    unknown: tuple[CloudResource, ...] = ()
+    unclear: tuple[tuple[CloudResource, Sequence[Mapping[str, Any]]], ...] = ()
 
 
-def find_orphans(engine: Engine, stack: str, inventory: Inventory) -> Orphans:
+def find_orphans(engine: PulumiCli, stack: str, inventory: Inventory) -> Orphans:
     """Compare cloud, state and program. Changes nothing."""
     state = engine.state(stack)
     lost = [found for found in inventory.holds(stack) if not any(_is(found, resource) for resource in state)]
     if not lost:
         return Orphans()
     steps = [step["newState"] for step in engine.preview(stack) if step["op"] == "create"]
-    placed = place((found for found in lost if found.own is not None), steps, state)
+    placed = match_by_parent((found for found in lost if found.own is not None), steps, state)
     wanted, unknown = placed.wanted, placed.unknown
     for found in (found for found in lost if found.own is None):
         step = next((step for step in steps if _is(found, step)), None)
@@ -52,7 +52,7 @@ def named(resource: Mapping[str, Any]) -> str:
     return str(resource["urn"]).split("::")[-1]
 
 
-def _is(found: Found, resource: Mapping[str, Any]) -> bool:
+def _is(found: CloudResource, resource: Mapping[str, Any]) -> bool:
     """Whether a resource of the state, or one that a preview would make, is the one found."""
     if found.arn is not None and resource.get("outputs", {}).get("arn") == found.arn:
         # Whatever type the inventory takes it for.
@@ -76,7 +76,7 @@ def refuse_unclear(stack: str, orphans: Orphans) -> None:
 
     `up` would make it once more; which of them holds the data that counts is for a person to say.
     """
-    might: dict[str, list[Found]] = {}
+    might: dict[str, list[CloudResource]] = {}
     lines: list[str] = []
     for found, steps in orphans.unclear:
         if len(steps) > 1:

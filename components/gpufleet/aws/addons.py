@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import pulumi
 from pulumi_aws import eks
 
-from gpufleet.aws.roles import RoleWithPolicies, role_with_policies, trust_pods
+from gpufleet.aws.iam_roles import RoleWithPolicies, role_with_policies, trust_pods
 from gpufleet.component import Component
 
 _POD_ADDRESSES = 20

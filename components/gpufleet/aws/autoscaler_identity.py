@@ -7,12 +7,12 @@ from typing import Any, NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_aws import eks, iam
 
+from gpufleet.aws.iam_roles import trust_pods
 from gpufleet.aws.partition import partition
-from gpufleet.aws.roles import trust_pods
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.ordering import after
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.aws.autoscaler_identity import judge_autoscaler_identity
+from gpufleet.rules.aws.autoscaler_identity import validate_autoscaler_identity
 
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "cluster-autoscaler"
@@ -80,7 +80,7 @@ class AutoscalerIdentity(Component):
 
     @staticmethod
     def findings(name: str, args: AutoscalerIdentityArgs) -> list[Finding]:
-        return judge_autoscaler_identity(args)
+        return validate_autoscaler_identity(args)
 
     def create(self, name: str, args: AutoscalerIdentityArgs) -> None:
         cluster = pulumi.Output.from_input(args["cluster_name"])
@@ -98,9 +98,9 @@ class AutoscalerIdentity(Component):
             cluster_name=cluster,
             namespace=NAMESPACE,
             service_account=SERVICE_ACCOUNT,
-            role_arn=after(role.arn, policy),
+            role_arn=with_dependencies(role.arn, policy),
             tags=self.tags(f"{name}-association"),
             opts=self.child(),
         )
         self.role_arn = role.arn
-        self.cluster_name = after(cluster, association)
+        self.cluster_name = with_dependencies(cluster, association)

@@ -6,17 +6,22 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_aws import batch, ec2, iam
 
-from gpufleet.aws.batch_plan import IMAGE_TYPE, LONGEST_UPDATE_MINUTES, BatchPlan, plan_batch_environment
+from gpufleet.aws.batch_environment_plan import (
+    IMAGE_TYPE,
+    LONGEST_UPDATE_MINUTES,
+    BatchEnvironmentPlan,
+    plan_batch_environment,
+)
 from gpufleet.aws.efa import security_group
+from gpufleet.aws.iam_roles import role_with_policies, trust
 from gpufleet.aws.launch_template import TemplateLinks, launch_template
 from gpufleet.aws.links import NodeNetwork
-from gpufleet.aws.roles import role_with_policies, trust
 from gpufleet.aws.user_data import container_instance
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.ordering import after
-from gpufleet.pool import Fabric, Placement
-from gpufleet.rules import Finding, judge_batch_environment
-from gpufleet.rules.subnet import judge_subnets
+from gpufleet.pools.eks_pool import Fabric, Placement
+from gpufleet.pulumi_outputs import with_dependencies
+from gpufleet.rules import Finding, validate_batch_environment
+from gpufleet.rules.subnet import validate_subnets
 
 NODE_POLICIES = ("service-role/AmazonEC2ContainerServiceforEC2Role",)
 """What a node needs to join its ECS cluster and to pull images. What jobs may do is the job role's."""
@@ -105,7 +110,7 @@ class BatchEnvironment(Component):
 
     @staticmethod
     def findings(name: str, args: BatchEnvironmentArgs) -> list[Finding]:
-        return [*judge_batch_environment(args), *judge_subnets(args)]
+        return [*validate_batch_environment(args), *validate_subnets(args)]
 
     def create(self, name: str, args: BatchEnvironmentArgs) -> None:
         plan = plan_batch_environment(args)
@@ -124,7 +129,7 @@ class BatchEnvironment(Component):
         self,
         name: str,
         args: BatchEnvironmentArgs,
-        plan: BatchPlan,
+        plan: BatchEnvironmentPlan,
         template: "ec2.LaunchTemplate",
         groups: Sequence[pulumi.Input[str]],
     ) -> "batch.ComputeEnvironment":
@@ -165,7 +170,7 @@ class BatchEnvironment(Component):
             opts=self.child(),
         )
 
-    def _placement(self, name: str, plan: BatchPlan) -> pulumi.Input[str] | None:
+    def _placement(self, name: str, plan: BatchEnvironmentPlan) -> pulumi.Input[str] | None:
         """The name of the placement group, made here where the intent says so."""
         placement: pulumi.Input[str] | None = plan.placement_group
         if plan.placement == "create":
@@ -181,4 +186,4 @@ class BatchEnvironment(Component):
         self.instance_role_arn = role.arn
         child = f"{name}-profile"
         profile = iam.InstanceProfile(child, role=role.role.name, tags=self.tags(child), opts=self.child())
-        return after(profile.arn, *role.attachments)
+        return with_dependencies(profile.arn, *role.attachments)

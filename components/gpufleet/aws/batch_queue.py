@@ -6,9 +6,9 @@ from typing import Any, NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_aws import batch
 
-from gpufleet.aws.batch_pause import pause_after_move, pause_scale
+from gpufleet.aws.queue_drain import pause_after_move, pause_scale
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.rules import Finding, judge_batch_queue
+from gpufleet.rules import Finding, validate_batch_queue
 
 
 class BatchQueueConfig(TypedDict):
@@ -83,7 +83,7 @@ class BatchQueue(Component):
     def findings(name: str, args: BatchQueueArgs) -> list[Finding]:
         # Read here as well: a wrong environment variable ends the program before anything is registered.
         pause_scale()
-        return judge_batch_queue(args)
+        return validate_batch_queue(args)
 
     def create(self, name: str, args: BatchQueueArgs) -> None:
         minutes = args.get("runnable_minutes")

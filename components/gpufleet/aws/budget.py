@@ -8,7 +8,7 @@ from pulumi_aws import budgets
 
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding
-from gpufleet.rules.budget import ACTUAL_PERCENTS, FORECAST_PERCENTS, judge_budget
+from gpufleet.rules.budget import ACTUAL_PERCENTS, FORECAST_PERCENTS, validate_budget
 
 
 class BudgetConfig(TypedDict):
@@ -58,7 +58,7 @@ class Budget(Component):
 
     @staticmethod
     def findings(name: str, args: BudgetArgs) -> list[Finding]:
-        return judge_budget(args)
+        return validate_budget(args)
 
     def create(self, name: str, args: BudgetArgs) -> None:
         child = f"{name}-budget"

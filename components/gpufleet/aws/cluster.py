@@ -7,22 +7,22 @@ from typing import Literal, NotRequired, TypedDict, Unpack, cast, get_args
 import pulumi
 from pulumi_aws import cloudwatch, eks, kms
 
-from gpufleet.aws.access import grant_admins
 from gpufleet.aws.addons import addons, node_addons, pod_addons
+from gpufleet.aws.cluster_admins import grant_admins
+from gpufleet.aws.iam_roles import role_with_policies, trust
 from gpufleet.aws.kubeconfig import kubeconfig
 from gpufleet.aws.links import ClusterLink, ClusterNetwork, FilesClients
 from gpufleet.aws.remote_networks import RemoteNetworks, remote_network_config
-from gpufleet.aws.roles import role_with_policies, trust
 from gpufleet.aws.system_nodes import NODE_POLICIES, SystemNodes, system_node_group
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.ordering import after
-from gpufleet.rules import Finding, judge_cluster
-from gpufleet.rules.aws.cluster import judge_control_zones, refused_zones
-from gpufleet.rules.aws.cluster_access import judge_cluster_access
-from gpufleet.rules.aws.remote_networks import judge_joined_cluster
-from gpufleet.rules.aws.service_range import judge_services
-from gpufleet.rules.aws.system_nodes import judge_system_nodes
-from gpufleet.rules.read import mapping, text, texts
+from gpufleet.pulumi_outputs import with_dependencies
+from gpufleet.rules import Finding, validate_cluster
+from gpufleet.rules.aws.cluster import refused_zones, validate_control_zones
+from gpufleet.rules.aws.cluster_access import validate_cluster_access
+from gpufleet.rules.aws.remote_networks import validate_joined_cluster
+from gpufleet.rules.aws.service_cidr import validate_services
+from gpufleet.rules.aws.system_nodes import validate_system_nodes
+from gpufleet.rules.coerce import mapping, text, texts
 
 LogType = Literal["api", "audit", "authenticator", "controllerManager", "scheduler"]
 """The control-plane logs of EKS (docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html)."""
@@ -152,12 +152,12 @@ class Cluster(Component):
         zones, chosen = texts(args, "zones"), args.get("zones") is not None
         left_out = refused_zones(text(args, "region"), subnets)
         return [
-            *(judge_cluster(args, "zones", left_out) if chosen else judge_cluster({**args, "zones": subnets})),
-            *judge_control_zones(zones, subnets),
-            *judge_cluster_access(args, addons(args.get("efs_driver", True))),
-            *judge_services(args),
-            *judge_joined_cluster(args),
-            *judge_system_nodes(args, (usual.types, usual.min, usual.max, usual.disk_gib)),
+            *(validate_cluster(args, "zones", left_out) if chosen else validate_cluster({**args, "zones": subnets})),
+            *validate_control_zones(zones, subnets),
+            *validate_cluster_access(args, addons(args.get("efs_driver", True))),
+            *validate_services(args),
+            *validate_joined_cluster(args),
+            *validate_system_nodes(args, (usual.types, usual.min, usual.max, usual.disk_gib)),
         ]
 
     def create(self, name: str, args: ClusterArgs) -> None:
@@ -290,7 +290,7 @@ class Cluster(Component):
             self.node_role_arn = pulumi.Output.from_input(given)
             self.node_role_name = self.node_role_arn.apply(lambda arn: arn.rsplit("/", 1)[-1])
         joined_by = node_addons(name, self, cluster, region, versions)
-        self.ready = after(cluster.name, *joined_by)
+        self.ready = with_dependencies(cluster.name, *joined_by)
         nodes = system_node_group(
             name,
             self,

@@ -7,11 +7,11 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_aws import datasync, iam
 
-from gpufleet.aws.roles import trust
+from gpufleet.aws.iam_roles import trust
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.ordering import after
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.aws.data_sync import DEFAULT_PATH, judge_data_sync
+from gpufleet.rules.aws.data_sync import DEFAULT_PATH, validate_data_sync
 
 BYTES_PER_MBIT = 125_000
 
@@ -102,7 +102,7 @@ class DataSync(Component):
 
     @staticmethod
     def findings(name: str, args: DataSyncArgs) -> list[Finding]:
-        return judge_data_sync(args)
+        return validate_data_sync(args)
 
     def create(self, name: str, args: DataSyncArgs) -> None:
         role = self._access(name, args) if args["to"] == "s3" else None
@@ -164,7 +164,7 @@ class DataSync(Component):
         bucket = pulumi.Output.from_input(args["bucket_arn"])
         policy = bucket.apply(bucket_policy)
         rights = iam.RolePolicy(f"{child}-bucket", role=role.name, policy=policy, opts=self.child())
-        return after(role.arn, rights)
+        return with_dependencies(role.arn, rights)
 
     def _task(
         self,

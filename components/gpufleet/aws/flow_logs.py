@@ -7,7 +7,7 @@ import json
 
 from pulumi_aws import cloudwatch, ec2, iam
 
-from gpufleet.aws.roles import trust
+from gpufleet.aws.iam_roles import trust
 from gpufleet.component import Component
 
 

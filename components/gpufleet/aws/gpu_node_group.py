@@ -6,22 +6,22 @@ from typing import NotRequired, Unpack
 import pulumi
 from pulumi_aws import autoscaling, ec2, eks
 
+from gpufleet.aws.autoscaler_tags import tag_name
 from gpufleet.aws.efa import security_group
+from gpufleet.aws.gpu_node_group_plan import GpuNodeGroupPlan, plan_gpu_node_group
+from gpufleet.aws.iam_roles import role_with_policies, trust
 from gpufleet.aws.launch_template import TemplateLinks, launch_template
 from gpufleet.aws.links import ClusterLink, NodeNetwork
-from gpufleet.aws.pool_plan import PoolPlan, plan_pool
-from gpufleet.aws.pool_schedule import scheduled
-from gpufleet.aws.roles import role_with_policies, trust
-from gpufleet.aws.scheduling import tag_name
+from gpufleet.aws.scheduled_actions import scheduled_actions
 from gpufleet.aws.user_data import Join, amazon_linux, bottlerocket
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.node_labels import kubernetes_taints
-from gpufleet.pool_hours import ScheduledPool
+from gpufleet.pools.node_labels import kubernetes_taints
+from gpufleet.pools.schedule import ScheduledPool
 from gpufleet.rules import Finding
-from gpufleet.rules.aws.node_image import judge_node_image
-from gpufleet.rules.pool_hours import judge_schedule
-from gpufleet.rules.pool_intent import judge_intent
-from gpufleet.rules.subnet import judge_subnets
+from gpufleet.rules.aws.node_image import validate_node_image
+from gpufleet.rules.aws.pool_arguments import validate_intent
+from gpufleet.rules.schedule import validate_schedule
+from gpufleet.rules.subnet import validate_subnets
 
 NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly", "AmazonEKS_CNI_Policy")
 """What a node needs to join, to pull images, and to give pods addresses before the CNI has an identity of its own."""
@@ -76,24 +76,24 @@ class GpuNodeGroup(Component):
     @staticmethod
     def findings(name: str, args: GpuNodeGroupArgs) -> list[Finding]:
         return [
-            *judge_intent(args, args.get("region", "")),
-            *judge_subnets(args),
-            *judge_node_image(args),
-            *judge_schedule(args),
+            *validate_intent(args, args.get("region", "")),
+            *validate_subnets(args),
+            *validate_node_image(args),
+            *validate_schedule(args),
         ]
 
     def create(self, name: str, args: GpuNodeGroupArgs) -> None:
-        plan = plan_pool(name, args)
+        plan = plan_gpu_node_group(name, args)
         template = self._template(name, args, plan)
         group = self._node_group(name, args, plan, template)
         self._tell_autoscaler(name, plan)
-        scheduled(name, self.autoscaling_group_name, args.get("schedule", []), args, self)
+        scheduled_actions(name, self.autoscaling_group_name, args.get("schedule", []), args, self)
         self.launch_template_id = template.id
         self.node_group_name = group.node_group_name
         self.node_group_arn = group.arn
         self.labels = pulumi.Output.from_input(plan.labels)
 
-    def _template(self, name: str, args: GpuNodeGroupArgs, plan: PoolPlan) -> "ec2.LaunchTemplate":
+    def _template(self, name: str, args: GpuNodeGroupArgs, plan: GpuNodeGroupPlan) -> "ec2.LaunchTemplate":
         """Placement group and EFA security group where the intent has them, and the template that names them."""
         groups: list[pulumi.Input[str]] = [args["cluster_security_group_id"]]
         self.efa_security_group_id = pulumi.Output.from_input(None)
@@ -111,7 +111,7 @@ class GpuNodeGroup(Component):
         return launch_template(f"{name}-template", plan, links, self)
 
     def _node_group(
-        self, name: str, args: GpuNodeGroupArgs, plan: PoolPlan, template: "ec2.LaunchTemplate"
+        self, name: str, args: GpuNodeGroupArgs, plan: GpuNodeGroupPlan, template: "ec2.LaunchTemplate"
     ) -> "eks.NodeGroup":
         child = f"{name}-nodes"
         given = args.get("node_role_arn")
@@ -152,7 +152,7 @@ class GpuNodeGroup(Component):
         self.autoscaling_group_name = group.resources[0].autoscaling_groups[0].name
         return group
 
-    def _tell_autoscaler(self, name: str, plan: PoolPlan) -> None:
+    def _tell_autoscaler(self, name: str, plan: GpuNodeGroupPlan) -> None:
         """What the cluster autoscaler learns from the Auto Scaling group only, while there is no node to look at."""
         for key, value in plan.taint_tags.items():
             autoscaling.Tag(
@@ -163,7 +163,7 @@ class GpuNodeGroup(Component):
             )
 
 
-def _user_data(args: GpuNodeGroupArgs, plan: PoolPlan) -> pulumi.Input[str]:
+def _user_data(args: GpuNodeGroupArgs, plan: GpuNodeGroupPlan) -> pulumi.Input[str]:
     """User data for the plan's image; with an image of the customer's own it waits for the cluster's facts."""
     efa = plan.network == "efa"
     if plan.image == "bottlerocket":

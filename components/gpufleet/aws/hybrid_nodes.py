@@ -6,13 +6,13 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_aws import eks, iam, rolesanywhere, ssm, vpc
 
-from gpufleet.aws.hybrid_rights import CLUSTER_TAG, MANAGED_POLICIES, node_policy, trust_certificates, trust_ssm
+from gpufleet.aws.hybrid_nodes_policies import CLUSTER_TAG, MANAGED_POLICIES, node_policy, trust_certificates, trust_ssm
 from gpufleet.aws.partition import managed_policy
 from gpufleet.aws.remote_networks import RemoteNetworks
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.ordering import after
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.aws.hybrid import judge_hybrid_nodes
+from gpufleet.rules.aws.hybrid_credentials import validate_hybrid_nodes
 
 API, DNS = 443, 53
 
@@ -87,7 +87,7 @@ class HybridNodes(Component):
 
     @staticmethod
     def findings(name: str, args: HybridNodesArgs) -> list[Finding]:
-        return judge_hybrid_nodes(args)
+        return validate_hybrid_nodes(args)
 
     def create(self, name: str, args: HybridNodesArgs) -> None:
         region, cluster = args["region"], pulumi.Output.from_input(args["cluster_name"])
@@ -127,9 +127,9 @@ class HybridNodes(Component):
             opts=self.child(),
         )
         # Who joins needs both: the cluster knows the role, and the role has its rights.
-        self.role_arn = after(role.arn, entry, *rights)
+        self.role_arn = with_dependencies(role.arn, entry, *rights)
         if anchor is None:
-            self.credentials = self._activation(name, args, cluster, after(role.name, entry, *rights))
+            self.credentials = self._activation(name, args, cluster, with_dependencies(role.name, entry, *rights))
         else:
             self.credentials = self._profile(name, anchor)
 

@@ -7,12 +7,12 @@ from typing import Any, NotRequired, TypedDict, Unpack, cast
 import pulumi
 from pulumi_aws import iam
 
+from gpufleet.aws.ecr_repository import ecr_repository, lifecycle_policy
 from gpufleet.aws.partition import partition
-from gpufleet.aws.repository import lifecycle_policy, make_repository
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.ordering import after
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.aws.image_mirror import judge_image_mirror
+from gpufleet.rules.aws.image_mirror import validate_image_mirror
 
 ISSUER = "token.actions.githubusercontent.com"
 AUDIENCE = "sts.amazonaws.com"
@@ -116,14 +116,14 @@ class ImageMirror(Component):
 
     @staticmethod
     def findings(name: str, args: ImageMirrorArgs) -> list[Finding]:
-        return judge_image_mirror(args)
+        return validate_image_mirror(args)
 
     def create(self, name: str, args: ImageMirrorArgs) -> None:
         # A pattern that fits every tag keeps the newest of all; tags are immutable all the same.
         counted = ["*"] if "kept_images" in args else []
         policy = lifecycle_policy(counted, int(args.get("untagged_days", 14)), int(args.get("kept_images", 1)))
         urls = {
-            repository: make_repository(
+            repository: ecr_repository(
                 self,
                 f"{name}-{repository}",
                 repository,
@@ -170,4 +170,4 @@ class ImageMirror(Component):
         repositories = [*args["repositories"], *args.get("existing_repositories", [])]
         rights = registry_rights(args["region"], repositories, push=subject != "pull_request")
         policy = iam.RolePolicy(f"{name}-rights", role=role.name, policy=rights, opts=self.child())
-        return after(role.arn, policy)
+        return with_dependencies(role.arn, policy)

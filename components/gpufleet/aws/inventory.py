@@ -27,8 +27,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from gpufleet.adoption.found import Found
-from gpufleet.aws.account import Account
+from gpufleet.adoption.cloud_resource import CloudResource
+from gpufleet.aws.client import AwsClient
 
 ROLES_AT_ONCE = 8
 """Roles whose tags are asked for at the same time. Our choice: an account may have thousands, and IAM throttles."""
@@ -48,13 +48,13 @@ class AwsInventory:
     """
 
     def __init__(self, region: str | None = None, profile: str | None = None) -> None:
-        self._account = Account(region, profile)
+        self._account = AwsClient(region, profile)
 
-    def holds(self, environment: str) -> Sequence[Found]:
+    def holds(self, environment: str) -> Sequence[CloudResource]:
         """Everything tagged `environment` = environment, and what hangs on it; each thing once.
 
         What no row reads has the type `aws:<service>`, and its ARN as import id. Errors:
-        gpufleet.aws.account.AccountError, also when only one permission is missing: what cannot be seen is never taken
+        gpufleet.aws.client.AwsClientError, also when only one permission is missing: what cannot be seen is never taken
         for absent.
         """
         look = _Look(self._account, environment)
@@ -65,7 +65,7 @@ class AwsInventory:
 
 
 @dataclass(frozen=True)
-class Row:
+class ImportRow:
     """How Pulumi calls a tagged thing of one kind; import_ids.json explains the fields."""
 
     arn: re.Pattern[str]
@@ -89,7 +89,7 @@ class Question:
 class Table:
     """The content of import_ids.json. belongs: ARNs of what carries our tags, but is made and ended by others."""
 
-    rows: Sequence[Row]
+    rows: Sequence[ImportRow]
     belongs: Sequence[re.Pattern[str]]
     questions: Mapping[str, Question]
 
@@ -99,7 +99,7 @@ def table() -> Table:
     """The rows, read once."""
     read = json.loads((files("gpufleet.aws") / "import_ids.json").read_text())
     rows = [
-        Row(
+        ImportRow(
             re.compile(row["arn"]),
             row["type"],
             own := row.get("id", "{id}"),
@@ -118,7 +118,7 @@ def table() -> Table:
 class _Look:
     """One look at one environment; what has been asked is not asked again."""
 
-    def __init__(self, account: Account, environment: str) -> None:
+    def __init__(self, account: AwsClient, environment: str) -> None:
         self._ask, self._environment = account.ask, environment
         self._answers: dict[str, frozenset[str]] = {}
         self._principals: dict[str, dict[str, str]] = {}
@@ -146,7 +146,7 @@ class _Look:
     def _role_tags(self, role: Mapping[str, Any]) -> dict[str, str]:
         return _tags(self._ask("iam", "list_role_tags", "Tags[]", RoleName=role["RoleName"]))
 
-    def read(self, arn: str, name: str) -> Iterator[Found]:
+    def read(self, arn: str, name: str) -> Iterator[CloudResource]:
         """What an ARN is for Pulumi; nothing when it is gone, or is part of something else."""
         _, _, service, _, account, resource = arn.split(":", 5)
         kind = f"{service}:{resource}"
@@ -154,14 +154,14 @@ class _Look:
             return
         rows = [(row, match) for row in table().rows if (match := row.arn.fullmatch(kind))]
         if not rows:
-            yield Found(f"aws:{service}", arn, name, arn=arn)
+            yield CloudResource(f"aws:{service}", arn, name, arn=arn)
         for row, match in rows:
             words = {"id": arn, **match.groupdict(), "environment": self._environment, "arn": arn}
             if row.type == "aws:eks/accessEntry:AccessEntry":
                 words["principal"] = self._principal(arn, words["cluster"])
             if all(words.values()) and (row.alive is None or words["id"] in self._alive(row.alive, words)):
                 words["account"] = account
-                yield Found(row.type, row.import_id.format(**words), name, row.id.format(**words), arn=arn)
+                yield CloudResource(row.type, row.import_id.format(**words), name, row.id.format(**words), arn=arn)
 
     def _alive(self, question: str, words: Mapping[str, str]) -> frozenset[str]:
         """Ids of what exists, by a question of the table."""
@@ -184,7 +184,7 @@ class _Look:
             }
         return self._principals[cluster].get(arn, "")
 
-    def routes(self) -> Iterator[Found]:
+    def routes(self) -> Iterator[CloudResource]:
         """Routes and associations of the environment's route tables, but for those that AWS makes by itself."""
         mine = [{"Name": "tag:environment", "Values": [self._environment]}]
         for tables in self._ask("ec2", "describe_route_tables", "RouteTables[]", Filters=mine):
@@ -195,15 +195,15 @@ class _Look:
                     property_ = next(ours for ours, theirs in _DESTINATIONS.items() if route.get(theirs))
                     to = route[_DESTINATIONS[property_]]
                     import_id = f"{own['routeTableId']}_{to}"
-                    yield Found("aws:ec2/route:Route", import_id, None, inputs={**own, property_: to})
+                    yield CloudResource("aws:ec2/route:Route", import_id, None, inputs={**own, property_: to})
             for tie in tables["Associations"]:
                 end = {"subnetId": tie["SubnetId"]} if "SubnetId" in tie else {"gatewayId": tie.get("GatewayId")}
                 if not tie.get("Main"):
                     import_id = f"{next(iter(end.values()))}/{own['routeTableId']}"
                     type_ = "aws:ec2/routeTableAssociation:RouteTableAssociation"
-                    yield Found(type_, import_id, None, tie["RouteTableAssociationId"], {**own, **end})
+                    yield CloudResource(type_, import_id, None, tie["RouteTableAssociationId"], {**own, **end})
 
-    def mount_targets(self, tagged: Iterable[Found]) -> Iterator[Found]:
+    def mount_targets(self, tagged: Iterable[CloudResource]) -> Iterator[CloudResource]:
         """Mount targets of the environment's file systems, and its own on file systems of others."""
         ours = _ids(tagged, "aws:efs/fileSystem:FileSystem")
         groups = _ids(tagged, "aws:ec2/securityGroup:SecurityGroup")
@@ -217,13 +217,13 @@ class _Look:
                 own = target["MountTargetId"]
                 if system in ours or groups & set(self._guards(own)):
                     inputs = {"fileSystemId": system, "subnetId": target["SubnetId"]}
-                    yield Found("aws:efs/mountTarget:MountTarget", own, None, own, inputs)
+                    yield CloudResource("aws:efs/mountTarget:MountTarget", own, None, own, inputs)
 
     def _guards(self, mount_target: str) -> list[str]:
         call = "describe_mount_target_security_groups"
         return self._ask("efs", call, "SecurityGroups[]", MountTargetId=mount_target)
 
-    def associations(self, tagged: Iterable[Found]) -> Iterator[Found]:
+    def associations(self, tagged: Iterable[CloudResource]) -> Iterator[CloudResource]:
         """What ties the environment's virtual private gateways to Direct Connect gateways of others."""
         for gateway in sorted(_ids(tagged, "aws:ec2/vpnGateway:VpnGateway")):
             call, answer = "describe_direct_connect_gateway_associations", "directConnectGatewayAssociations[]"
@@ -232,24 +232,24 @@ class _Look:
                     line = tie["directConnectGatewayId"]
                     inputs = {"dxGatewayId": line, "associatedGatewayId": gateway}
                     type_ = "aws:directconnect/gatewayAssociation:GatewayAssociation"
-                    yield Found(type_, f"{line}/{gateway}", None, f"ga-{line}{gateway}", inputs)
+                    yield CloudResource(type_, f"{line}/{gateway}", None, f"ga-{line}{gateway}", inputs)
 
-    def inline_policies(self, tagged: Iterable[Found]) -> Iterator[Found]:
+    def inline_policies(self, tagged: Iterable[CloudResource]) -> Iterator[CloudResource]:
         """Policies inside the environment's roles. The provider names each at random, so a second `up` adds one."""
         for role in sorted(_ids(tagged, "aws:iam/role:Role")):
             for policy in self._ask("iam", "list_role_policies", "PolicyNames[]", RoleName=role):
                 own = f"{role}:{policy}"
-                yield Found("aws:iam/rolePolicy:RolePolicy", own, None, own, {"role": role})
+                yield CloudResource("aws:iam/rolePolicy:RolePolicy", own, None, own, {"role": role})
 
-    def instance_profiles(self, tagged: Iterable[Found]) -> Iterator[Found]:
+    def instance_profiles(self, tagged: Iterable[CloudResource]) -> Iterator[CloudResource]:
         """Profiles of the environment's roles; the Tagging API is not documented to find them by their own tags."""
         for role in sorted(_ids(tagged, "aws:iam/role:Role")):
             call, answer = "list_instance_profiles_for_role", "InstanceProfiles[].InstanceProfileName"
             for own in self._ask("iam", call, answer, RoleName=role):
-                yield Found("aws:iam/instanceProfile:InstanceProfile", own, None, own, {"role": role})
+                yield CloudResource("aws:iam/instanceProfile:InstanceProfile", own, None, own, {"role": role})
 
 
-def _ids(found: Iterable[Found], type_: str) -> set[str]:
+def _ids(found: Iterable[CloudResource], type_: str) -> set[str]:
     return {each.import_id for each in found if each.type == type_}
 
 

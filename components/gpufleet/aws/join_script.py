@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from gpufleet.node_labels import kubernetes_taints, label_value
-from gpufleet.pool import Taint
+from gpufleet.pools.eks_pool import Taint
+from gpufleet.pools.node_labels import kubernetes_taints, label_value
 
 DRIVER = "580-server"
 """Branch of the NVIDIA driver as Ubuntu calls it; the last one with Volta (V100) is 580.

@@ -14,7 +14,7 @@ import pulumi
 from pulumi_aws import ec2
 
 from gpufleet.aws.efa import Interface
-from gpufleet.aws.node_plan import NodePlan
+from gpufleet.aws.launch_template_plan import LaunchTemplatePlan
 from gpufleet.component import Component
 
 TAGGED = ("instance", "volume", "network-interface")
@@ -31,7 +31,7 @@ class TemplateLinks:
     kms_key_arn: pulumi.Input[str] | None
 
 
-def launch_template(name: str, plan: NodePlan, links: TemplateLinks, parent: Component) -> ec2.LaunchTemplate:
+def launch_template(name: str, plan: LaunchTemplatePlan, links: TemplateLinks, parent: Component) -> ec2.LaunchTemplate:
     """Create the template. ``name`` is its logical name; what it launches is named after ``parent``."""
     node = parent.tags(parent.pulumi_resource_name)
     by_interface = bool(plan.interfaces)
@@ -65,7 +65,9 @@ def launch_template(name: str, plan: NodePlan, links: TemplateLinks, parent: Com
     )
 
 
-def _interface(interface: Interface, plan: NodePlan, links: TemplateLinks) -> ec2.LaunchTemplateNetworkInterfaceArgs:
+def _interface(
+    interface: Interface, plan: LaunchTemplatePlan, links: TemplateLinks
+) -> ec2.LaunchTemplateNetworkInterfaceArgs:
     """One interface. The API takes these switches as strings."""
     return ec2.LaunchTemplateNetworkInterfaceArgs(
         network_card_index=interface.card,
@@ -93,7 +95,7 @@ def _disk(
     )
 
 
-def _reservation(plan: NodePlan) -> ec2.LaunchTemplateCapacityReservationSpecificationArgs | None:
+def _reservation(plan: LaunchTemplatePlan) -> ec2.LaunchTemplateCapacityReservationSpecificationArgs | None:
     """Aim at the reservation and at nothing else: a launch beyond it fails, it does not become on-demand."""
     if plan.reservation_id is None:
         return None

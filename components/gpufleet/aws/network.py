@@ -6,15 +6,15 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_aws import ec2
 
-from gpufleet.address_plan import ZoneSubnets, plan_subnets
 from gpufleet.aws.flow_logs import flow_logs
 from gpufleet.aws.links import ClusterNetwork, FilesNetwork, NodeNetwork
+from gpufleet.aws.subnet_plan import ZoneSubnets, plan_subnets
 from gpufleet.aws.vpc_endpoints import PRIVATE_CLUSTER_SERVICES, interface_endpoints, s3_endpoint
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.ordering import after
-from gpufleet.rules import Finding, judge_network
-from gpufleet.rules.aws.address_plan import judge_address_plan
-from gpufleet.rules.aws.existing_network import judge_existing_network
+from gpufleet.pulumi_outputs import with_dependencies
+from gpufleet.rules import Finding, validate_network
+from gpufleet.rules.aws.existing_network import validate_existing_network
+from gpufleet.rules.aws.subnet_plan import validate_address_plan
 
 DEFAULT_CIDR = "10.0.0.0/16"
 DEFAULT_MAX_ZONES = 3
@@ -90,9 +90,9 @@ class Network(Component):
 
     @staticmethod
     def findings(name: str, args: NetworkArgs) -> list[Finding]:
-        findings = [*judge_network(args), *judge_existing_network(args)]
+        findings = [*validate_network(args), *validate_existing_network(args)]
         if args.get("vpc_id") is None:
-            findings += judge_address_plan(args, DEFAULT_CIDR, DEFAULT_MAX_ZONES)
+            findings += validate_address_plan(args, DEFAULT_CIDR, DEFAULT_MAX_ZONES)
         return findings
 
     def create(self, name: str, args: NetworkArgs) -> None:
@@ -156,7 +156,7 @@ class Network(Component):
         self.private_route_table_ids = {zone: table.id for zone, table in tables.items()}
         # AWS lets a node start without a way out, but it never joins: NodeCreationFailure after 20 minutes.
         self.node_subnet_ids = {
-            zone: after(subnet.id, associations[zone], *ways_out[zone]) for zone, subnet in subnets.items()
+            zone: with_dependencies(subnet.id, associations[zone], *ways_out[zone]) for zone, subnet in subnets.items()
         }
         if args.get("flow_logs", False):
             flow_logs(name, self, network, int(args.get("flow_log_retention_days", 30)))

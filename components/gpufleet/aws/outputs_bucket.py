@@ -8,8 +8,8 @@ import pulumi
 from pulumi_aws import s3
 
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.ordering import after
-from gpufleet.rules import Finding, judge_outputs_bucket
+from gpufleet.pulumi_outputs import with_dependencies
+from gpufleet.rules import Finding, validate_outputs_bucket
 
 UNFINISHED_DAYS = 7
 """Days after which the parts of an upload that was never finished go; they are billed and nothing lists them."""
@@ -89,7 +89,7 @@ class OutputsBucket(Component):
 
     @staticmethod
     def findings(name: str, args: OutputsBucketArgs) -> list[Finding]:
-        return judge_outputs_bucket(args)
+        return validate_outputs_bucket(args)
 
     def create(self, name: str, args: OutputsBucketArgs) -> None:
         erase = bool(args.get("erase", False))
@@ -122,12 +122,15 @@ class OutputsBucket(Component):
         owner = s3.BucketOwnershipControls(
             f"{name}-owner",
             # One change of a bucket's access at a time: S3 answers OperationAborted to the second.
-            bucket=after(bucket.bucket, block),
+            bucket=with_dependencies(bucket.bucket, block),
             rule=s3.BucketOwnershipControlsRuleArgs(object_ownership="BucketOwnerEnforced"),
             opts=kept,
         )
         s3.BucketPolicy(
-            f"{name}-policy", bucket=after(bucket.bucket, owner), policy=bucket.arn.apply(tls_policy), opts=kept
+            f"{name}-policy",
+            bucket=with_dependencies(bucket.bucket, owner),
+            policy=bucket.arn.apply(tls_policy),
+            opts=kept,
         )
 
     def _encrypt(
@@ -159,7 +162,7 @@ class OutputsBucket(Component):
                 versioning_configuration=s3.BucketVersioningVersioningConfigurationArgs(status="Enabled"),
                 opts=kept,
             )
-            governed = after(governed, on)
+            governed = with_dependencies(governed, on)
         s3.BucketLifecycleConfiguration(
             f"{name}-lifecycle",
             bucket=governed,

@@ -6,10 +6,10 @@ from typing import NotRequired, TypedDict, Unpack, cast
 import pulumi
 from pulumi_aws import ecr
 
-from gpufleet.aws.repository import lifecycle_policy, make_repository
+from gpufleet.aws.ecr_repository import ecr_repository, lifecycle_policy
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.rules import Finding, judge_registry
-from gpufleet.rules.aws.registry_host import judge_registry_host
+from gpufleet.rules import Finding, validate_registry
+from gpufleet.rules.aws.registry_host import validate_registry_host
 
 
 class RegistryConfig(TypedDict):
@@ -74,7 +74,7 @@ class Registry(Component):
 
     @staticmethod
     def findings(name: str, args: RegistryArgs) -> list[Finding]:
-        return [*judge_registry(args), *judge_registry_host(args)]
+        return [*validate_registry(args), *validate_registry_host(args)]
 
     def create(self, name: str, args: RegistryArgs) -> None:
         made = [self._repository(name, repository, args) for repository in args.get("repositories", [])]
@@ -103,7 +103,7 @@ class Registry(Component):
     def _repository(self, name: str, repository: str, args: RegistryArgs) -> "ecr.Repository":
         """One repository with its lifecycle."""
         mutable = list(args.get("mutable_tags", DEFAULT_MUTABLE))
-        return make_repository(
+        return ecr_repository(
             self,
             f"{name}-{repository}",
             repository,

@@ -12,8 +12,8 @@ from pulumi_aws import ec2, efs, vpc
 from gpufleet.aws.links import FilesClients, FilesNetwork
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.volume_source import VolumeSource
-from gpufleet.rules import Finding, judge_shared_files
-from gpufleet.rules.subnet import judge_subnets
+from gpufleet.rules import Finding, validate_shared_files
+from gpufleet.rules.subnet import validate_subnets
 
 NFS_PORT = 2049
 
@@ -161,7 +161,7 @@ class SharedFiles(Component):
 
     @staticmethod
     def findings(name: str, args: SharedFilesArgs) -> list[Finding]:
-        return [*judge_shared_files(args), *judge_subnets(args)]
+        return [*validate_shared_files(args), *validate_subnets(args)]
 
     def create(self, name: str, args: SharedFilesArgs) -> None:
         plan = plan_files(args)

@@ -8,7 +8,7 @@ from pulumi_aws import directconnect, ec2
 
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding
-from gpufleet.rules.aws.site_link import GATEWAY_ASN, judge_site_link
+from gpufleet.rules.aws.site_link import GATEWAY_ASN, validate_site_link
 from gpufleet.rules.site_link import VPN
 
 STATIC_ASN = 65000
@@ -111,7 +111,7 @@ class SiteLink(Component):
 
     @staticmethod
     def findings(name: str, args: SiteLinkArgs) -> list[Finding]:
-        return judge_site_link(args)
+        return validate_site_link(args)
 
     def create(self, name: str, args: SiteLinkArgs) -> None:
         self._gateway(name, args)

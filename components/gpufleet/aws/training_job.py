@@ -6,15 +6,15 @@ from typing import NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_aws import batch, cloudwatch, iam
 
-from gpufleet.aws.job_plan import JobLinks, JobPlan, container, nodes, plan_job
-from gpufleet.aws.job_rights import bucket_statements, files_statement, policy, start_policy
-from gpufleet.aws.roles import role_with_policies, trust
+from gpufleet.aws.iam_roles import role_with_policies, trust
+from gpufleet.aws.training_job_plan import TrainingJobLinks, TrainingJobPlan, container, nodes, plan_training_job
+from gpufleet.aws.training_job_policies import bucket_statements, files_statement, policy, start_policy
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.jobs.batch.start import overrides_length
-from gpufleet.ordering import after
-from gpufleet.pool import Fabric
-from gpufleet.rules import Finding, judge_training_job
-from gpufleet.rules.aws.training_job import judge_command
+from gpufleet.jobs.aws_batch.entrypoint import overrides_length
+from gpufleet.pools.eks_pool import Fabric
+from gpufleet.pulumi_outputs import with_dependencies
+from gpufleet.rules import Finding, validate_training_job
+from gpufleet.rules.aws.training_job import validate_command
 
 TASKS = "ecs-tasks.amazonaws.com"
 """Who takes the roles: Batch runs jobs as tasks of ECS."""
@@ -118,10 +118,10 @@ class TrainingJob(Component):
 
     @staticmethod
     def findings(name: str, args: TrainingJobArgs) -> list[Finding]:
-        return [*judge_training_job(args), *judge_command(overrides_length(plan_job(args).command))]
+        return [*validate_training_job(args), *validate_command(overrides_length(plan_training_job(args).command))]
 
     def create(self, name: str, args: TrainingJobArgs) -> None:
-        plan = plan_job(args)
+        plan = plan_training_job(args)
         logs = cloudwatch.LogGroup(
             f"{name}-logs",
             retention_in_days=int(args.get("log_retention_days", 30)),
@@ -129,7 +129,7 @@ class TrainingJob(Component):
             opts=self.child(),
         )
         files = args.get("files")
-        links = JobLinks(
+        links = TrainingJobLinks(
             image=args["image"],
             region=args["region"],
             stream_prefix=name,
@@ -146,7 +146,7 @@ class TrainingJob(Component):
         self.definition_name = definition.name
         self.log_group_name = logs.name
 
-    def _definition(self, name: str, plan: JobPlan, links: JobLinks) -> "batch.JobDefinition":
+    def _definition(self, name: str, plan: TrainingJobPlan, links: TrainingJobLinks) -> "batch.JobDefinition":
         properties = container(plan, links)
         several = plan.nodes > 1
         exits = [
@@ -187,7 +187,7 @@ class TrainingJob(Component):
             known = pulumi.Output.all(files["file_system_id"], files.get("access_point_id"))
             document = known.apply(lambda told: policy([files_statement(region, told[0], told[1])]))
             rights.append(iam.RolePolicy(f"{name}-job-files", role=role.name, policy=document, opts=self.child()))
-        return after(role.arn, *rights)
+        return with_dependencies(role.arn, *rights)
 
     def _execution_role(
         self, name: str, args: TrainingJobArgs, log_group_arn: pulumi.Output[str]
@@ -201,4 +201,4 @@ class TrainingJob(Component):
             policy=known.apply(lambda told: start_policy(told[0], told[1])),
             opts=self.child(),
         )
-        return after(role.role.arn, *role.attachments, rights)
+        return with_dependencies(role.role.arn, *role.attachments, rights)

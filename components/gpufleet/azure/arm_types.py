@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from gpufleet.adoption.found import Found
+from gpufleet.adoption.cloud_resource import CloudResource
 
 GROUP = "azure-native:resources:ResourceGroup"
 BUDGET = "azure-native:consumption:Budget"
@@ -16,7 +16,7 @@ ROLE = "azure-native:authorization:RoleAssignment"
 
 
 @dataclass(frozen=True)
-class Row:
+class ArmType:
     """A type of Pulumi's; arm_types.json explains the fields."""
 
     type: str
@@ -57,23 +57,23 @@ class Row:
 
 
 @cache
-def rows() -> tuple[Row, ...]:
+def rows() -> tuple[ArmType, ...]:
     """All rows, read once."""
     read = json.loads((files("gpufleet.azure") / "arm_types.json").read_text())
-    return tuple(Row(**row) for row in read["rows"])
+    return tuple(ArmType(**row) for row in read["rows"])
 
 
-def row_of(type_: str) -> Row:
+def row_of(type_: str) -> ArmType:
     """The row of a type. Errors: StopIteration for one that is not in the table."""
     return next(row for row in rows() if row.type == type_)
 
 
-def inside(above: Row) -> list[Row]:
+def inside(above: ArmType) -> list[ArmType]:
     """Types of what lies directly in a thing of this type."""
     return [row for row in rows() if row.id.startswith(f"{above.id}/") and len(row.names) == len(above.names) + 1]
 
 
-def found_at(id_: str, said: Mapping[str, Any], *, quiet: bool = False) -> Found | None:
+def found_at(id_: str, said: Mapping[str, Any], *, quiet: bool = False) -> CloudResource | None:
     """What Azure holds under an id, as `said` describes it (tags, properties); None for a type without a row.
 
     Its import id is spelled as the provider spells it, whose capitals Azure's answers do not always have.
@@ -85,7 +85,9 @@ def found_at(id_: str, said: Mapping[str, Any], *, quiet: bool = False) -> Found
             known = said.get("properties") or {}
             alone = row.quiet is not None and all(known.get(key) == value for key, value in row.quiet.items())
             inputs = {name: values[name] for name in row.names}
-            return Found(row.type, spelled, None, spelled, inputs, None, row.names[-1], tags_of(said), quiet or alone)
+            return CloudResource(
+                row.type, spelled, None, spelled, inputs, None, row.names[-1], tags_of(said), quiet or alone
+            )
     return None
 
 

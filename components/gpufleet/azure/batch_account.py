@@ -5,11 +5,11 @@ from typing import NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_azure_native import batch
 
-from gpufleet.azure.legal_name import legal_name
 from gpufleet.azure.links import BatchAccountLink, GroupLink, IdentityLink, StorageLink
+from gpufleet.azure.naming import legal_name
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.batch_account import AUTO_STORAGE, judge_azure_batch_account
+from gpufleet.rules.azure.batch_account import AUTO_STORAGE, validate_azure_batch_account
 
 LONGEST_NAME = 24
 
@@ -51,7 +51,7 @@ class BatchAccount(Component):
 
     @staticmethod
     def findings(name: str, args: BatchAccountArgs) -> list[Finding]:
-        return judge_azure_batch_account(args)
+        return validate_azure_batch_account(args)
 
     def create(self, name: str, args: BatchAccountArgs) -> None:
         identity, storage = args["identity_id"], args.get("storage_account_id")

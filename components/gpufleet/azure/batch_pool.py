@@ -9,11 +9,11 @@ from pulumi_azure_native import batch
 from gpufleet.azure.batch_mounts import mount_configurations
 from gpufleet.azure.batch_pool_plan import EVALUATION, RESIZE_TIMEOUT, BatchPoolPlan, plan_batch_pool
 from gpufleet.azure.links import BatchAccountLink, GroupLink, IdentityLink, MountsLink, RegistryLink, SubnetLink
-from gpufleet.batch_pool import BatchPoolIntent
 from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.pools.azure_batch_pool import AzureBatchPool
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.batch_pool import judge_batch_pool
-from gpufleet.rules.read import text
+from gpufleet.rules.azure.batch_pool import validate_batch_pool
+from gpufleet.rules.coerce import text
 
 REPLACING = (
     "vmSize",
@@ -31,7 +31,7 @@ for the identity, which nodes that run would not get (BatchPoolIdentity of Micro
 """
 
 
-class BatchPoolConfig(BatchPoolIntent):
+class BatchPoolConfig(AzureBatchPool):
     """A pool's intent, and the images of its jobs."""
 
     container_images: NotRequired[Sequence[pulumi.Input[str]]]
@@ -71,7 +71,7 @@ class BatchPool(Component):
 
     @staticmethod
     def findings(name: str, args: BatchPoolArgs) -> list[Finding]:
-        return judge_batch_pool(args, text(args, "region"))
+        return validate_batch_pool(args, text(args, "region"))
 
     def create(self, name: str, args: BatchPoolArgs) -> None:
         plan = plan_batch_pool(args)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpufleet.azure.autoscale_formula import autoscale_formula
 from gpufleet.catalog.batch_images import DEFAULT_IMAGE, batch_images
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.azure.batch_autoscale import DEFAULT_IDLE
 
 EVALUATION = "PT5M"
@@ -44,34 +44,34 @@ class BatchPoolPlan:
 
 
 def plan_batch_pool(args: Mapping[str, object]) -> BatchPoolPlan:
-    """Plan the pool of ``args``, which have passed :func:`judge_azure_batch_pool`."""
-    image = read.text(args, "image", DEFAULT_IMAGE)
+    """Plan the pool of ``args``, which have passed :func:`validate_azure_batch_pool`."""
+    image = coerce.text(args, "image", DEFAULT_IMAGE)
     publisher, offer, sku, version = _parts(image)
     record = batch_images().get(f"{publisher}:{offer}:{sku}")
     wanted = bool(args.get("container_images") or args.get("registry_servers"))
-    least, spot = read.whole(args, "min", 0), read.text(args, "capacity", "on-demand") == "spot"
-    fixed = read.text(args, "scaling", "auto") == "fixed"
-    nodes = read.whole(args, "desired", least) if fixed else 0
-    task_nodes = read.whole(args, "task_nodes", 1)
-    command = read.text(args, "start_command")
+    least, spot = coerce.whole(args, "min", 0), coerce.text(args, "capacity", "on-demand") == "spot"
+    fixed = coerce.text(args, "scaling", "auto") == "fixed"
+    nodes = coerce.whole(args, "desired", least) if fixed else 0
+    task_nodes = coerce.whole(args, "task_nodes", 1)
+    command = coerce.text(args, "start_command")
     return BatchPoolPlan(
-        vm_size=read.texts(args, "types")[0],
+        vm_size=coerce.texts(args, "types")[0],
         image_id=image if publisher is None else None,
         publisher=publisher,
         offer=offer,
         sku=sku,
         version=version,
-        node_agent=read.text(args, "node_agent") or (record.node_agent if record else ""),
+        node_agent=coerce.text(args, "node_agent") or (record.node_agent if record else ""),
         docker=record.docker if record else wanted,
-        disk_gib=read.whole(args, "disk_gib", DISK_GIB),
+        disk_gib=coerce.whole(args, "disk_gib", DISK_GIB),
         talks=task_nodes > 1,
         formula=None
         if fixed
         else autoscale_formula(
             min=least,
-            max=read.whole(args, "max", 1),
+            max=coerce.whole(args, "max", 1),
             spot=spot,
-            idle_minutes=read.whole(args, "idle_minutes", DEFAULT_IDLE),
+            idle_minutes=coerce.whole(args, "idle_minutes", DEFAULT_IDLE),
             task_nodes=task_nodes,
         ),
         dedicated=0 if spot else nodes,

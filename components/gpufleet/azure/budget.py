@@ -10,7 +10,7 @@ from pulumi_azure_native import consumption
 from gpufleet.azure.links import ScopeLink
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.budget import judge_azure_budget
+from gpufleet.rules.azure.budget import validate_azure_budget
 from gpufleet.rules.budget import ACTUAL_PERCENTS, FORECAST_PERCENTS
 
 
@@ -67,7 +67,7 @@ class Budget(Component):
 
     @staticmethod
     def findings(name: str, args: BudgetArgs) -> list[Finding]:
-        return judge_azure_budget(args)
+        return validate_azure_budget(args)
 
     def create(self, name: str, args: BudgetArgs) -> None:
         spoken = [("Actual", percent) for percent in args.get("actual_percents", ACTUAL_PERCENTS)]

@@ -13,7 +13,7 @@ from gpufleet.azure.links import ClusterLink, GroupLink, SubnetLink
 from gpufleet.azure.role_assignment import assign_role
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.cluster import judge_azure_cluster
+from gpufleet.rules.azure.cluster import validate_azure_cluster
 from gpufleet.rules.azure.system_pool import SYSTEM_TYPE, most_system_nodes
 
 SYSTEM_POOL = "system"
@@ -121,7 +121,7 @@ class Cluster(Component):
 
     @staticmethod
     def findings(name: str, args: ClusterArgs) -> list[Finding]:
-        return judge_azure_cluster(args)
+        return validate_azure_cluster(args)
 
     def create(self, name: str, args: ClusterArgs) -> None:
         cluster = self._control_plane(name, args)

@@ -6,13 +6,13 @@ from typing import TypeAlias, Unpack
 import pulumi
 from pulumi_azure_native import compute, containerservice
 
-from gpufleet.agent_pool import AgentPool
-from gpufleet.azure.agent_pool_plan import AgentPoolPlan, plan_agent_pool
+from gpufleet.azure.gpu_node_group_plan import GpuNodeGroupPlan, plan_gpu_node_group
 from gpufleet.azure.links import ClusterLink, GroupLink, SubnetLink
 from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.pools.aks_pool import AksPool
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.node_pool import judge_agent_pool
-from gpufleet.rules.read import text
+from gpufleet.rules.azure.gpu_node_group import validate_agent_pool
+from gpufleet.rules.coerce import text
 
 REPLACING = (
     "availabilityZones",
@@ -29,7 +29,7 @@ REPLACING = (
 )
 """What AKS refuses to change on a pool that is there (PropertyChangeNotAllowed). The provider knows of vmSize alone:
 forceNewMap of pulumi-azure-native, provider/pkg/gen/replacement.go."""
-GpuNodeGroupConfig: TypeAlias = AgentPool
+GpuNodeGroupConfig: TypeAlias = AksPool
 
 
 class GpuNodeGroupArgs(GpuNodeGroupConfig, GroupLink, ClusterLink, SubnetLink):
@@ -59,17 +59,17 @@ class GpuNodeGroup(Component):
 
     @staticmethod
     def findings(name: str, args: GpuNodeGroupArgs) -> list[Finding]:
-        return judge_agent_pool(args, text(args, "region"))
+        return validate_agent_pool(args, text(args, "region"))
 
     def create(self, name: str, args: GpuNodeGroupArgs) -> None:
-        plan = plan_agent_pool(name, args)
+        plan = plan_gpu_node_group(name, args)
         group = self._placement_group(name, args, plan)
         pool = self._agent_pool(name, args, plan, group)
         self.pool_name = pool.name
         self.proximity_placement_group_id = pulumi.Output.from_input(group)
         self.labels = pulumi.Output.from_input(plan.labels)
 
-    def _placement_group(self, name: str, args: GpuNodeGroupArgs, plan: AgentPoolPlan) -> pulumi.Input[str] | None:
+    def _placement_group(self, name: str, args: GpuNodeGroupArgs, plan: GpuNodeGroupPlan) -> pulumi.Input[str] | None:
         """Id of the pool's own group, of the existing one, or None."""
         if plan.placement != "create":
             return plan.placement_group
@@ -86,7 +86,7 @@ class GpuNodeGroup(Component):
         ).id
 
     def _agent_pool(
-        self, name: str, args: GpuNodeGroupArgs, plan: AgentPoolPlan, group: pulumi.Input[str] | None
+        self, name: str, args: GpuNodeGroupArgs, plan: GpuNodeGroupPlan, group: pulumi.Input[str] | None
     ) -> "containerservice.AgentPool":
         return containerservice.AgentPool(
             f"{name}-nodes",

@@ -14,8 +14,8 @@ The group that AKS makes for nodes carries the cluster's tags, and is the cluste
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gpufleet.adoption.found import Found
-from gpufleet.azure.arm_types import BUDGET, GROUP, ROLE, Row, found_at, inside, row_of, rows, tags_of, watched
+from gpufleet.adoption.cloud_resource import CloudResource
+from gpufleet.azure.arm_types import BUDGET, GROUP, ROLE, ArmType, found_at, inside, row_of, rows, tags_of, watched
 from gpufleet.preflight.azure.arm import Arm
 
 _GROUP_ROW = row_of(GROUP)
@@ -30,14 +30,14 @@ class AzureInventory:
         self._arm, self._groups = arm, {name.lower() for name in groups}
         self._here = f"/subscriptions/{arm.subscription}"
 
-    def holds(self, environment: str) -> Sequence[Found]:
+    def holds(self, environment: str) -> Sequence[CloudResource]:
         """Everything of the environment; each thing once, what it lies in before it.
 
         What no row reads has Azure's type. Errors: gpufleet.preflight.azure.arm.ArmError, also when only one permission
         is missing: what cannot be seen is never taken for absent.
         """
         registered = self._registered()
-        ours: dict[str, Found] = {}
+        ours: dict[str, CloudResource] = {}
         principals: set[str] = set()
         for group in self._listed(_GROUP_ROW, _GROUP_ROW.collection.format(subscriptionId=self._arm.subscription)):
             tagged = _of(group, environment)
@@ -84,7 +84,7 @@ class AzureInventory:
                 yield said, _of(said, environment)
 
     def _children(
-        self, above: Row, parent: Mapping[str, Any], mine: bool, environment: str
+        self, above: ArmType, parent: Mapping[str, Any], mine: bool, environment: str
     ) -> Iterator[tuple[Mapping[str, Any], bool]]:
         """What lies in a thing. In a thing of somebody else only what has tags may be the environment's."""
         for row in inside(above):
@@ -98,7 +98,7 @@ class AzureInventory:
         if _space(row) in registered:
             yield from self._listed(row, row.collection.format(scope=scope))
 
-    def _roles(self, ours: Mapping[str, Found], principals: set[str]) -> Iterator[Mapping[str, Any]]:
+    def _roles(self, ours: Mapping[str, CloudResource], principals: set[str]) -> Iterator[Mapping[str, Any]]:
         """Role assignments on what is ours, and those of our identities anywhere in the subscription."""
         row = row_of(ROLE)
         for said in self._listed(row, row.collection.format(scope=self._here)):
@@ -106,7 +106,7 @@ class AzureInventory:
             if properties["scope"].lower() in ours or properties["principalId"] in principals:
                 yield said
 
-    def _listed(self, row: Row, address: str) -> Iterator[Mapping[str, Any]]:
+    def _listed(self, row: ArmType, address: str) -> Iterator[Mapping[str, Any]]:
         """What is there of a type, but for what is being deleted."""
         below = address[len(self._here) :]
         for said in self._arm.listed(below, f"{row.kind}/read", api_version=row.version):
@@ -115,8 +115,8 @@ class AzureInventory:
                 yield said
 
 
-def _add(ours: dict[str, Found], said: Mapping[str, Any], id_: str, *, quiet: bool = False) -> None:
-    found = found_at(id_, said, quiet=quiet) or Found(said["type"], id_, said["name"], id_, tags=tags_of(said))
+def _add(ours: dict[str, CloudResource], said: Mapping[str, Any], id_: str, *, quiet: bool = False) -> None:
+    found = found_at(id_, said, quiet=quiet) or CloudResource(said["type"], id_, said["name"], id_, tags=tags_of(said))
     ours.setdefault(id_.lower(), found)
 
 
@@ -133,7 +133,7 @@ def _principals(said: Mapping[str, Any]) -> set[str]:
     return {each for each in own if each}
 
 
-def _space(row: Row) -> str:
+def _space(row: ArmType) -> str:
     """The service that has a type, as subscriptions register it: microsoft.storage."""
     return row.kind.partition("/")[0].lower()
 

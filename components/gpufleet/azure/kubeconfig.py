@@ -7,7 +7,7 @@ import pulumi
 import yaml
 from pulumi_azure_native import containerservice
 
-from gpufleet.azure.asked import asked
+from gpufleet.azure.invoke import invoke_or_fail
 
 AKS_SERVER = "6dae42f8-4368-4678-94ff-3960e28e3630"
 """The application of Microsoft Entra ID that stands for the API servers of all AKS clusters
@@ -31,7 +31,9 @@ def cluster_kubeconfig(
 
     # No engine knows an id before the resource is made, unlike a name that the program gives.
     known = pulumi.Output.all(resource_group_name, cluster.name, cluster.id)
-    return pulumi.Output.secret(known.apply(lambda of: asked(f"{of[1]}: the kubeconfig", lambda: ask(of[0], of[1]))))
+    return pulumi.Output.secret(
+        known.apply(lambda of: invoke_or_fail(f"{of[1]}: the kubeconfig", lambda: ask(of[0], of[1])))
+    )
 
 
 def kubeconfig(listed: str) -> str:

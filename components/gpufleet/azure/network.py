@@ -7,11 +7,11 @@ import pulumi
 from pulumi_azure_native import network
 
 from gpufleet.azure.links import ClientsLink, EndpointLink, GroupLink, SubnetLink
-from gpufleet.azure_address_plan import ROLES, plan_azure_subnets
+from gpufleet.azure.subnet_plan import ROLES, plan_azure_subnets
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.ordering import after
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.network import DEFAULT_CIDR, judge_azure_network
+from gpufleet.rules.azure.network import DEFAULT_CIDR, validate_azure_network
 
 IN_ORDER = ("batch", "nodes", "endpoints")
 """In which subnets are made. Pools of Azure Batch come within a minute or two, a cluster takes several anyway."""
@@ -58,7 +58,7 @@ class Network(Component):
 
     @staticmethod
     def findings(name: str, args: NetworkArgs) -> list[Finding]:
-        return judge_azure_network(args)
+        return validate_azure_network(args)
 
     def create(self, name: str, args: NetworkArgs) -> None:
         existing = args.get("vnet_id")
@@ -111,7 +111,7 @@ class Network(Component):
                 subnet_name=role,
                 resource_group_name=args["resource_group_name"],
                 # A network takes one change at a time: AnotherOperationInProgress, pulumi/pulumi-azure-native#699
-                virtual_network_name=after(made.name, *before),
+                virtual_network_name=with_dependencies(made.name, *before),
                 address_prefix=parts[role],
                 default_outbound_access=False,
                 nat_gateway=leads_out if machines else None,

@@ -5,13 +5,13 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_azure_native import storage
 
-from gpufleet.azure.legal_name import legal_name
 from gpufleet.azure.links import ClientsLink, GroupLink
+from gpufleet.azure.naming import legal_name
 from gpufleet.azure.shared_files import NAME_LENGTH
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.ordering import after, detached
+from gpufleet.pulumi_outputs import with_dependencies, without_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.nfs_share import DEFAULT_GIB, judge_nfs_share
+from gpufleet.rules.azure.nfs_share import DEFAULT_GIB, validate_nfs_share
 
 Redundancy = Literal["Premium_LRS", "Premium_ZRS"]
 
@@ -58,7 +58,7 @@ class NfsShare(Component):
 
     @staticmethod
     def findings(name: str, args: NfsShareArgs) -> list[Finding]:
-        return judge_nfs_share(args)
+        return validate_nfs_share(args)
 
     def create(self, name: str, args: NfsShareArgs) -> None:
         kept = self.child(protect=not args.get("erase", False))
@@ -78,7 +78,7 @@ class NfsShare(Component):
                 bypass="AzureServices",
                 virtual_network_rules=[
                     # As of SharedFiles: the network may go while protected data stays.
-                    storage.VirtualNetworkRuleArgs(virtual_network_resource_id=detached(subnet))
+                    storage.VirtualNetworkRuleArgs(virtual_network_resource_id=without_dependencies(subnet))
                     for subnet in args["client_subnet_ids"].values()
                 ],
             ),
@@ -98,4 +98,6 @@ class NfsShare(Component):
         )
         self.account_name = account.name
         self.share = share.name
-        self.place = after(pulumi.Output.concat(args["resource_group_name"], "/", account.name, "/", share.name), share)
+        self.place = with_dependencies(
+            pulumi.Output.concat(args["resource_group_name"], "/", account.name, "/", share.name), share
+        )

@@ -8,7 +8,7 @@ from pulumi_azure_native import managedidentity
 from gpufleet.azure.links import BlobUsersLink, GroupLink, IdentityLink, PullersLink
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.place import judge_azure_place
+from gpufleet.rules.azure.location import validate_azure_place
 
 
 class NodeIdentityArgs(GroupLink):
@@ -36,7 +36,7 @@ class NodeIdentity(Component):
 
     @staticmethod
     def findings(name: str, args: NodeIdentityArgs) -> list[Finding]:
-        return judge_azure_place(args)
+        return validate_azure_place(args)
 
     def create(self, name: str, args: NodeIdentityArgs) -> None:
         identity = managedidentity.UserAssignedIdentity(

@@ -8,13 +8,13 @@ from typing import Literal, NotRequired, TypedDict, Unpack, cast
 import pulumi
 from pulumi_azure_native import containerregistry
 
-from gpufleet.azure.legal_name import legal_name
 from gpufleet.azure.links import EndpointLink, GroupLink, PullersLink, RegistryLink
+from gpufleet.azure.naming import legal_name
 from gpufleet.azure.private_endpoint import dns_zone, private_endpoint
 from gpufleet.azure.role_assignment import assign_role
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.registry import judge_azure_registry
+from gpufleet.rules.azure.registry import validate_azure_registry
 
 NAME_LENGTH = 50
 CACHE_NAME_LENGTH = 50
@@ -94,7 +94,7 @@ class Registry(Component):
 
     @staticmethod
     def findings(name: str, args: RegistryArgs) -> list[Finding]:
-        return judge_azure_registry(args)
+        return validate_azure_registry(args)
 
     def create(self, name: str, args: RegistryArgs) -> None:
         public = bool(args.get("public", True))

@@ -6,16 +6,16 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_azure_native import storage
 
-from gpufleet.azure.asked import asked
 from gpufleet.azure.batch_mounts import Mount
-from gpufleet.azure.legal_name import legal_name
+from gpufleet.azure.invoke import invoke_or_fail
 from gpufleet.azure.links import BlobUsersLink, EndpointLink, GroupLink, MountsLink, StorageLink
+from gpufleet.azure.naming import legal_name
 from gpufleet.azure.private_endpoint import dns_zone, private_endpoint
 from gpufleet.azure.role_assignment import assign_role
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.ordering import after, detached
-from gpufleet.rules import Finding, read
-from gpufleet.rules.azure.files import judge_azure_files
+from gpufleet.pulumi_outputs import with_dependencies, without_dependencies
+from gpufleet.rules import Finding, coerce
+from gpufleet.rules.azure.storage_files import validate_azure_files
 
 DEFAULT_CONTAINERS = ("scripts", "result")
 DEFAULT_SHARES = ("logs",)
@@ -105,7 +105,7 @@ class SharedFiles(Component):
 
     @staticmethod
     def findings(name: str, args: SharedFilesArgs) -> list[Finding]:
-        return judge_azure_files(args)
+        return validate_azure_files(args)
 
     def create(self, name: str, args: SharedFilesArgs) -> None:
         self._kept = self.child(protect=not args.get("erase", False))
@@ -119,13 +119,13 @@ class SharedFiles(Component):
         self.account_id = account.id
         self.blob_endpoint = account.primary_endpoints.apply(lambda each: each.blob)
         self.file_endpoint = account.primary_endpoints.apply(lambda each: each.file)
-        self.containers = after(pulumi.Output.all(*(each.name for each in containers)), *ready)
-        self.shares = after(pulumi.Output.all(*(each.name for each in shares)), *ready)
+        self.containers = with_dependencies(pulumi.Output.all(*(each.name for each in containers)), *ready)
+        self.shares = with_dependencies(pulumi.Output.all(*(each.name for each in shares)), *ready)
         self.account_key = self._key(args, account)
 
     def for_account(self) -> StorageLink:
         """Where a `BatchAccount` keeps what it writes of jobs."""
-        return {"storage_account_id": self.account_id, "storage_region": read.text(self.args, "region")}
+        return {"storage_account_id": self.account_id, "storage_region": coerce.text(self.args, "region")}
 
     def for_pool(self, names: Sequence[str] | None = None) -> MountsLink:
         """What the nodes of a `BatchPool` mount under their names: these containers and shares; None: all containers.
@@ -137,15 +137,15 @@ class SharedFiles(Component):
         return {"mounts": [self._mount(name, name in shares) for name in (containers if names is None else names)]}
 
     def _names(self, argument: str, usual: Sequence[str]) -> Sequence[str]:
-        return usual if self.args.get(argument) is None else read.texts(self.args, argument)
+        return usual if self.args.get(argument) is None else coerce.texts(self.args, argument)
 
     def _mount(self, name: str, is_share: bool) -> Mount:
         mount: Mount = {
             "kind": "files" if is_share else "blob",
             "path": name,
             "account": self.account_name,
-            "region": read.text(self.args, "region"),
-            "shared_keys": read.flag(self.args, "shared_keys", False),
+            "region": coerce.text(self.args, "region"),
+            "shared_keys": coerce.flag(self.args, "shared_keys", False),
         }
         if not is_share:
             return {**mount, "container": name}
@@ -181,7 +181,7 @@ class SharedFiles(Component):
                 virtual_network_rules=[
                     # A subnet may go before the account: Azure then drops its rule. Bound to it, protected data would
                     # keep the whole network, NAT gateway included.
-                    storage.VirtualNetworkRuleArgs(virtual_network_resource_id=detached(subnet))
+                    storage.VirtualNetworkRuleArgs(virtual_network_resource_id=without_dependencies(subnet))
                     for subnet in subnets.values()
                 ],
                 ip_rules=[storage.IPRuleArgs(i_p_address_or_range=cidr) for cidr in allowed],
@@ -263,7 +263,7 @@ class SharedFiles(Component):
                 zone, link = dns_zone(child, self, args, group)
                 ready.append(link)
             # Those of one account get into each other's way: hashicorp/terraform-provider-azurerm#28112
-            endpoint, entry = private_endpoint(child, self, args, group, after(account.id, *before), zone)
+            endpoint, entry = private_endpoint(child, self, args, group, with_dependencies(account.id, *before), zone)
             before = [endpoint]
             ready.append(entry)
         return ready
@@ -281,6 +281,6 @@ class SharedFiles(Component):
         # Not before the account is there: its name alone may be known in a preview.
         known = pulumi.Output.all(args["resource_group_name"], account.name, account.id)
         key: pulumi.Output[str | None] = known.apply(
-            lambda of: asked(f"{of[1]}: the key of the storage account", lambda: ask(of[0], of[1]))
+            lambda of: invoke_or_fail(f"{of[1]}: the key of the storage account", lambda: ask(of[0], of[1]))
         )
         return pulumi.Output.secret(key)

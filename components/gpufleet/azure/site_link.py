@@ -9,9 +9,9 @@ from pulumi_azure_native import network
 
 from gpufleet.azure.links import GroupLink
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.ordering import after
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.site_link import DEFAULT_SKU, SMALLEST, judge_azure_site_link
+from gpufleet.rules.azure.site_link import DEFAULT_SKU, SMALLEST, validate_azure_site_link
 from gpufleet.rules.site_link import VPN
 
 ZONES = ("1", "2", "3")
@@ -109,7 +109,7 @@ class SiteLink(Component):
 
     @staticmethod
     def findings(name: str, args: SiteLinkArgs) -> list[Finding]:
-        return judge_azure_site_link(args)
+        return validate_azure_site_link(args)
 
     def create(self, name: str, args: SiteLinkArgs) -> None:
         nothing: Sequence[str] = []
@@ -162,7 +162,7 @@ class SiteLink(Component):
         )
         if vpn:
             # The address is the tunnel's once the gateway has it.
-            self.tunnel_addresses = pulumi.Output.all(after(address.ip_address, gateway)).apply(
+            self.tunnel_addresses = pulumi.Output.all(with_dependencies(address.ip_address, gateway)).apply(
                 lambda known: [each for each in known if each]
             )
         return gateway.id

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from gpufleet.catalog.catalog import Catalog
-from gpufleet.catalog.reading import CatalogError
+from gpufleet.catalog.loader import CatalogError
 from gpufleet.catalog.records import (
     AwsGpuType,
     AwsZone,

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
-from gpufleet.catalog.reading import read_records
+from gpufleet.catalog.loader import read_records
 from gpufleet.catalog.records import Record
 
 DEFAULT_IMAGE = "microsoft-dsvm:ubuntu-hpc:2404"

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from gpufleet.catalog.reading import EDITION, CatalogError, read_edition, read_records
+from gpufleet.catalog.loader import EDITION, CatalogError, read_edition, read_records
 from gpufleet.catalog.records import (
     GpuType,
     NetworkQuota,

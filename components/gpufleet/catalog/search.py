@@ -9,7 +9,7 @@ from gpufleet.catalog.records import AwsGpuType, AzureGpuSize, GpuType, Price
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SearchCriteria:
     """What a type must have; None asks nothing. All together must hold.
 
     gpus: at least so many GPUs. gpu_memory_gib: at least so much memory in each, as the cloud reports it.
@@ -53,7 +53,7 @@ class Match:
         return (math.inf if self.usd_per_gpu is None else self.usd_per_gpu, self.record.type, self.region)
 
 
-def find(catalogs: Mapping[str, Catalog[AwsGpuType] | Catalog[AzureGpuSize]], wanted: Wanted) -> list[Match]:
+def find(catalogs: Mapping[str, Catalog[AwsGpuType] | Catalog[AzureGpuSize]], wanted: SearchCriteria) -> list[Match]:
     """Every current type in every region that holds it and has it, cheapest GPU first. catalogs: by cloud."""
     found = (match for cloud, catalog in catalogs.items() for match in _matches(cloud, catalog, wanted))
     return sorted(found, key=lambda match: match.order)
@@ -70,7 +70,9 @@ def cheapest(matches: Iterable[Match]) -> list[tuple[Match, int]]:
     return [(match, more[name]) for name, match in first.items()]
 
 
-def _matches(cloud: str, catalog: Catalog[AwsGpuType] | Catalog[AzureGpuSize], wanted: Wanted) -> Iterator[Match]:
+def _matches(
+    cloud: str, catalog: Catalog[AwsGpuType] | Catalog[AzureGpuSize], wanted: SearchCriteria
+) -> Iterator[Match]:
     regions = {
         region
         for region, zones in catalog.regions.items()
@@ -89,7 +91,7 @@ def _matches(cloud: str, catalog: Catalog[AwsGpuType] | Catalog[AzureGpuSize], w
                 yield match
 
 
-def _fits(record: GpuType, wanted: Wanted) -> bool:
+def _fits(record: GpuType, wanted: SearchCriteria) -> bool:
     """Whether the hardware is what is wanted; memory that is not known is not."""
     memory = (record.gpu_memory_mib or 0) / 1024
     fabric = (isinstance(record, AwsGpuType) and record.efa_interfaces > 0) or (

@@ -3,23 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gpufleet.address_plan import plan_subnets
 from gpufleet.aws.addons import ADDRESSES_PER_NODE
 from gpufleet.aws.network import DEFAULT_CIDR, DEFAULT_MAX_ZONES
+from gpufleet.aws.subnet_plan import plan_subnets
 from gpufleet.checks.teams import check_teams
 from gpufleet.config.aws import AwsConfig, OwnServersConfig
 from gpufleet.config.aws_account import AwsAccountConfig
 from gpufleet.config.environment import Environment
-from gpufleet.config.own_servers import service_cidr, vpc_cidr
-from gpufleet.plan.quotas import judge_quotas
-from gpufleet.rules.aws.cluster_access import judge_installation
-from gpufleet.rules.aws.own_servers import judge_own_servers
-from gpufleet.rules.aws.remote_networks import judge_remote_networks
-from gpufleet.rules.aws.service_range import judge_services_apart
-from gpufleet.rules.judged import Judged
-from gpufleet.rules.kubernetes.own_nodes import judge_own_nodes
+from gpufleet.config.onprem_servers import service_cidr, vpc_cidr
+from gpufleet.plan.quotas import validate_quotas
+from gpufleet.rules.aws.cluster_access import validate_installation
+from gpufleet.rules.aws.onprem_servers import validate_own_servers
+from gpufleet.rules.aws.remote_networks import validate_remote_networks
+from gpufleet.rules.aws.service_cidr import validate_services_apart
+from gpufleet.rules.kubernetes.onprem_nodes import validate_own_nodes
 from gpufleet.rules.labels import value_form
-from gpufleet.rules.subnet import judge_addresses
+from gpufleet.rules.resource_finding import ResourceFinding
+from gpufleet.rules.subnet import validate_addresses
 from gpufleet.validation import validate_stack
 
 
@@ -28,9 +28,9 @@ def check_aws(env: Environment[AwsConfig]) -> None:
     config = env.config
     own = "existing_cluster" not in config
     if own:
-        findings = judge_installation(config["cluster"])
-        findings += judge_services_apart(config["cluster"].get("service_cidr", ""), vpc_cidr(config))
-        validate_stack(Judged(env.part("cluster"), each) for each in findings)
+        findings = validate_installation(config["cluster"])
+        findings += validate_services_apart(config["cluster"].get("service_cidr", ""), vpc_cidr(config))
+        validate_stack(ResourceFinding(env.part("cluster"), each) for each in findings)
     check_teams(env)
     check_pools(env.name, config, config["pools"], ADDRESSES_PER_NODE if own else None)
     if "own_servers" in config:
@@ -45,12 +45,12 @@ def check_pools(
     held: addresses that a node holds, its own among them; None where that is not known.
     """
     named = {f"{environment}-{pool}": args for pool, args in pools.items()}
-    validate_stack(judge_quotas(environment, named, config["region"], config["quotas"]))
+    validate_stack(validate_quotas(environment, named, config["region"], config["quotas"]))
     ranges = _private_ranges(config)
     for name, pool in named.items():
         cidrs = [ranges[zone] for zone in pool["zones"] if zone in ranges]
         if cidrs:
-            validate_stack(Judged(name, each) for each in judge_addresses(cidrs, pool["max"], held))
+            validate_stack(ResourceFinding(name, each) for each in validate_addresses(cidrs, pool["max"], held))
 
 
 def _private_ranges(config: AwsAccountConfig) -> dict[str, str]:
@@ -72,10 +72,10 @@ def _check_own_servers(env: Environment[AwsConfig], own: OwnServersConfig) -> No
     existing = config["existing_cluster"]["name"] if "existing_cluster" in config else ""
     findings = [
         *(value_form(argument="own_servers.pools", value=node) for each in nodes.values() for node in each),
-        *judge_remote_networks(ranges, "own_servers.networks"),
-        *judge_own_servers(nodes, list(config["pools"]), existing, sorted(config["files"]), dict(own["nodeadm"])),
+        *validate_remote_networks(ranges, "own_servers.networks"),
+        *validate_own_servers(nodes, list(config["pools"]), existing, sorted(config["files"]), dict(own["nodeadm"])),
     ]
-    validate_stack(Judged(env.name, each) for each in findings)
+    validate_stack(ResourceFinding(env.name, each) for each in findings)
     for name, pool in own["pools"].items():
         if name not in config["pools"]:
-            validate_stack(Judged(env.part(name), each) for each in judge_own_nodes({**pool}))
+            validate_stack(ResourceFinding(env.part(name), each) for each in validate_own_nodes({**pool}))

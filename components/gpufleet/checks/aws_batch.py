@@ -4,8 +4,8 @@ from gpufleet.checks.aws import check_pools
 from gpufleet.config.aws_batch import AwsBatchConfig
 from gpufleet.config.batch_parts import pools_in_order, repository
 from gpufleet.config.environment import Environment
-from gpufleet.rules.aws.batch_stack import judge_multinode_pool, judge_pool_names, judge_repository
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.aws.batch_stack import validate_multinode_pool, validate_pool_names, validate_repository
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.validation import validate_stack
 
 ADDRESSES_PER_NODE = 2
@@ -19,12 +19,12 @@ def check_aws_batch(env: Environment[AwsBatchConfig]) -> None:
     """Findings on the environment as a whole."""
     config, pools = env.config, env.config["pools"]
     check_pools(env.name, config, pools, ADDRESSES_PER_NODE)
-    queue = judge_pool_names("pools", pools_in_order(config), pools)
-    validate_stack(Judged(env.part("queue"), each) for each in queue)
-    validate_stack(Judged(env.part("job"), each) for each in judge_repository(repository(env)))
+    queue = validate_pool_names("pools", pools_in_order(config), pools)
+    validate_stack(ResourceFinding(env.part("queue"), each) for each in queue)
+    validate_stack(ResourceFinding(env.part("job"), each) for each in validate_repository(repository(env)))
     if "multinode" in config:
         pool = config["multinode"]["pool"]
-        findings = judge_pool_names("pool", [pool], pools)
+        findings = validate_pool_names("pool", [pool], pools)
         if pool in pools:
-            findings += judge_multinode_pool({**pools[pool]}, config["multinode"]["nodes"])
-        validate_stack(Judged(env.part("multinode"), each) for each in findings)
+            findings += validate_multinode_pool({**pools[pool]}, config["multinode"]["nodes"])
+        validate_stack(ResourceFinding(env.part("multinode"), each) for each in findings)

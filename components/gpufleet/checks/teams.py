@@ -8,8 +8,8 @@ import pulumi
 from gpufleet.config.environment import Environment
 from gpufleet.platform.config import PlatformConfig
 from gpufleet.platform.teams import suffix, teams_of
-from gpufleet.rules.judged import Judged
-from gpufleet.rules.kubernetes.ngc import judge_ngc_secret
+from gpufleet.rules.kubernetes.ngc import validate_ngc_secret
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
 from gpufleet.validation import validate_stack
 
@@ -26,4 +26,4 @@ def check_teams(env: Environment[C]) -> None:
     for namespace, team in teams_of(config).items():
         if "ngc_key" in team:
             name = env.part(f"team{suffix(config, namespace)}")
-            validate_stack(Judged(name, finding) for finding in judge_ngc_secret(secret))
+            validate_stack(ResourceFinding(name, finding) for finding in validate_ngc_secret(secret))

@@ -6,14 +6,14 @@ from typing import Any
 import yaml
 
 from gpufleet.catalog import eks_zones
+from gpufleet.choose.onprem_config import HYBRID, ONPREM, own_findings, own_keys, remarks
+from gpufleet.choose.onprem_servers import PricedServers
 from gpufleet.choose.options import OWN, Option
-from gpufleet.choose.own_config import HYBRID, ONPREM, own_findings, own_keys, remarks
-from gpufleet.choose.servers import OwnServers
 from gpufleet.errors import UserError
-from gpufleet.rules.aws.batch_environment import judge_batch_environment
-from gpufleet.rules.azure.batch_pool import judge_azure_batch_pool
-from gpufleet.rules.azure.node_pool import judge_azure_pool
-from gpufleet.rules.pool import judge_pool
+from gpufleet.rules.aws.batch_environment import validate_batch_environment
+from gpufleet.rules.aws.gpu_pool import validate_pool
+from gpufleet.rules.azure.batch_pool import validate_azure_batch_pool
+from gpufleet.rules.azure.gpu_node_group import validate_azure_pool
 from gpufleet.rules.rule import Finding, Status
 
 STACKS: Mapping[str, tuple[str, ...]] = {
@@ -36,7 +36,7 @@ def stack_of(option: Option, asked: str | None) -> str:
     return asked or legal[0]
 
 
-def config_of(option: Option, stack: str, spot: bool, servers: Sequence[OwnServers] = ()) -> dict[str, Any]:
+def config_of(option: Option, stack: str, spot: bool, servers: Sequence[PricedServers] = ()) -> dict[str, Any]:
     """The keys under `config:` that an option decides. stack: of `stack_of`. spot: buy the nodes on Spot.
 
     servers: all own ones. Of an option on own servers its group becomes a pool; with a cloud's, in HYBRID, all do.
@@ -84,19 +84,19 @@ def config_of(option: Option, stack: str, spot: bool, servers: Sequence[OwnServe
 def findings_on(option: Option, config: Mapping[str, Any]) -> list[Finding]:
     """What the rules say of the pool, passes left out: what `pulumi preview` would say too."""
     pool = _pool(config)
-    judge = {"aws": judge_pool, "azure": judge_azure_pool}
+    judge = {"aws": validate_pool, "azure": validate_azure_pool}
     findings: list[Finding] = []
     if config["gpufleet:cloud"] == "aws-batch":
-        findings = judge_batch_environment({**pool, "region": option.region})
+        findings = validate_batch_environment({**pool, "region": option.region})
     elif "gpufleet:batch" in config:
-        findings = judge_azure_batch_pool(pool, option.region)
+        findings = validate_azure_batch_pool(pool, option.region)
     elif pool:
         findings = judge[option.cloud](pool, option.region)
     return [finding for finding in [*own_findings(config), *findings] if finding.status is not Status.PASS]
 
 
 def as_yaml(
-    option: Option, config: Mapping[str, Any], confirmed: str, stack: str = "", servers: Sequence[OwnServers] = ()
+    option: Option, config: Mapping[str, Any], confirmed: str, stack: str = "", servers: Sequence[PricedServers] = ()
 ) -> str:
     """The configuration as a file. confirmed: what the researcher has agreed to, in a sentence. stack, servers: as
     `config_of` has taken them."""

@@ -8,10 +8,10 @@ from datetime import date
 from gpufleet.catalog import AwsGpuType, AzureGpuSize, Catalog
 from gpufleet.catalog.quota_family import quotas_of
 from gpufleet.catalog.records import Record
-from gpufleet.catalog.search import Match, Wanted, cheapest, find
-from gpufleet.choose.network import Network, network_of
+from gpufleet.catalog.search import Match, SearchCriteria, cheapest, find
+from gpufleet.choose.interconnect import Interconnect, interconnect_of
+from gpufleet.choose.onprem_servers import PricedServers
 from gpufleet.choose.scaling import Range, Workload, run_hours, stretch
-from gpufleet.choose.servers import OwnServers
 
 OWN = "own"
 """What stands for a cloud where servers are one's own."""
@@ -67,7 +67,7 @@ class Option:
     gpus_a_node: int
     nodes: int
     gpus_asked: int
-    network: Network
+    network: Interconnect
     zone_ids: tuple[str, ...] | None
     usd_per_hour: float | None
     spot_per_hour: tuple[float, float] | None
@@ -122,7 +122,7 @@ class Option:
 Catalogs = Mapping[str, Catalog[AwsGpuType] | Catalog[AzureGpuSize]]
 
 
-def options_for(ask: Ask, catalogs: Catalogs, servers: Sequence[OwnServers], today: date) -> list[Option]:
+def options_for(ask: Ask, catalogs: Catalogs, servers: Sequence[PricedServers], today: date) -> list[Option]:
     """Every option, best first: of each type the cheapest region that is allowed. catalogs: by cloud."""
     found = [*_rented(ask, catalogs, today), *_own(ask, servers)]
     return sorted((option for option in found if _joined(option, ask)), key=lambda option: option.order)
@@ -138,12 +138,12 @@ def _joined(option: Option, ask: Ask) -> bool:
 
 def _rented(ask: Ask, catalogs: Catalogs, today: date) -> Iterator[Option]:
     allowed = {cloud: catalog for cloud, catalog in catalogs.items() if not ask.clouds or cloud in ask.clouds}
-    matches = find(allowed, Wanted(gpu_model=ask.gpu_model, gpu_memory_gib=ask.gpu_memory_gib))
+    matches = find(allowed, SearchCriteria(gpu_model=ask.gpu_model, gpu_memory_gib=ask.gpu_memory_gib))
     matches = [match for match in matches if not ask.regions or match.region in ask.regions]
     for match, more in cheapest(matches):
         record = match.record
         nodes = math.ceil(ask.gpus / record.gpus)
-        network = network_of(record)
+        network = interconnect_of(record)
         yield Option(
             cloud=match.cloud,
             type=record.type,
@@ -169,7 +169,7 @@ def _rented(ask: Ask, catalogs: Catalogs, today: date) -> Iterator[Option]:
         )
 
 
-def _own(ask: Ask, servers: Sequence[OwnServers]) -> Iterator[Option]:
+def _own(ask: Ask, servers: Sequence[PricedServers]) -> Iterator[Option]:
     """Own servers that fit and are enough."""
     if ask.clouds and OWN not in ask.clouds:
         return
@@ -179,7 +179,7 @@ def _own(ask: Ask, servers: Sequence[OwnServers]) -> Iterator[Option]:
         model = ask.gpu_model is None or ask.gpu_model.casefold() == each.gpu_model.casefold()
         if nodes > each.count or not fits or not model or (ask.regions and each.place not in ask.regions):
             continue
-        network = Network("fabric" if each.fabric else "Ethernet", each.network_gbps)
+        network = Interconnect("fabric" if each.fabric else "Ethernet", each.network_gbps)
         yield Option(
             cloud=OWN,
             type=each.name,
@@ -205,11 +205,11 @@ def _own(ask: Ask, servers: Sequence[OwnServers]) -> Iterator[Option]:
         )
 
 
-def _stretch(ask: Ask, nodes: int, network: Network) -> Range | None:
+def _stretch(ask: Ask, nodes: int, network: Interconnect) -> Range | None:
     return stretch(nodes, ask.work, network.gbps) if ask.work else None
 
 
-def _hours(ask: Ask, nodes: int, network: Network) -> Range | None:
+def _hours(ask: Ask, nodes: int, network: Interconnect) -> Range | None:
     """Hours asked for if nothing is known of the workload, and never fewer: more GPUs than asked for stand idle."""
     if ask.work is None:
         return Range(ask.hours, ask.hours)

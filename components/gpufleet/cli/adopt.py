@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 
 if TYPE_CHECKING:
-    from gpufleet.adoption.found import Inventory
-    from gpufleet.engine import Engine
+    from gpufleet.adoption.cloud_resource import Inventory
+    from gpufleet.pulumi_cli import PulumiCli
 
 
 @click.command()
@@ -27,13 +27,13 @@ def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list
     After a crash of the engine in the middle of an `up`. In a rehearsal:
     gpufleet rehearse aws-dev -- gpufleet adopt aws-dev --unlock
     """
-    from gpufleet.adoption import taking_over
+    from gpufleet.adoption import import_resources
     from gpufleet.adoption.orphans import find_orphans, named, refuse_unclear
 
     engine, inventory = _engine_and_inventory(program, environment)
     if unlock:
-        taking_over.unlock(engine, environment)
-    mend = taking_over.delete if delete else taking_over.take_over
+        import_resources.unlock(engine, environment)
+    mend = import_resources.delete if delete else import_resources.import_resources
     seen: set[tuple[str, str]] = set()
     # A thing without tags is only recognised once what it hangs on is in the state: look again until nothing is new.
     while True:
@@ -59,24 +59,24 @@ def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list
     return 0
 
 
-def _engine_and_inventory(program: Path, environment: str) -> tuple["Engine", "Inventory"]:
+def _engine_and_inventory(program: Path, environment: str) -> tuple["PulumiCli", "Inventory"]:
     """The engine on the user's project and a look at the real cloud, or a rehearsal's when we are inside one."""
     rehearsal = os.environ.get("GPUFLEET_REHEARSAL")
     if rehearsal is None:
-        from gpufleet.engine import Engine
+        from gpufleet.pulumi_cli import PulumiCli
 
-        engine = Engine(program.resolve())
+        engine = PulumiCli(program.resolve())
         return engine, _real_inventory(engine, environment)
-    from gpufleet_rehearsal.cloud.opening import open_cloud
-    from gpufleet_rehearsal.home import Home
+    from gpufleet_rehearsal.cloud.open_cloud import open_cloud
     from gpufleet_rehearsal.inventory import SimulatedInventory
+    from gpufleet_rehearsal.workspace import Home
 
     home = Home.of(program, Path(rehearsal))
     home.prepare()
     return home.engine(environment), SimulatedInventory(open_cloud(home.cloud(environment), home.root))
 
 
-def _real_inventory(engine: "Engine", environment: str) -> "Inventory":
+def _real_inventory(engine: "PulumiCli", environment: str) -> "Inventory":
     """A look at the account that the stack's configuration and the credentials in use name."""
     read = json.loads(engine.answer("config", "--json", "--stack", environment))
     config = {key: entry.get("value") for key, entry in read.items()}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def find(
     gpufleet catalog find --gpu H100 --gpus 8 --efa
     gpufleet catalog find --gpu-memory 40 --zone use1-az2 --max-price 40
     """
-    from gpufleet.catalog.search import Wanted, cheapest, find
+    from gpufleet.catalog.search import SearchCriteria, cheapest, find
     from gpufleet.cli.catalog_tables import show_matches
 
     clouds = _clouds(cloud)
@@ -88,7 +88,7 @@ def find(
     }
     regions = {name.casefold(): name for each in clouds.values() for name in each.regions}
     zones = {name.casefold(): name for each in clouds.values() for known in each.regions.values() for name in known}
-    wanted = Wanted(
+    wanted = SearchCriteria(
         models[_known("gpu", model, models)] if model else None,
         gpus,
         gpu_memory,
@@ -116,7 +116,7 @@ def find(
               help="Folder of aws/ and azure/. Default: $GPUFLEET_CATALOG, else the user's data.")  # fmt: skip
 @as_json
 @for_the_user
-def refresh(cloud: str | None, regions: tuple[str, ...], to: Path | None, as_json: bool) -> int:
+def run(cloud: str | None, regions: tuple[str, ...], to: Path | None, as_json: bool) -> int:
     """Read public price lists, and with credentials also hardware, zones and Spot prices; say what changed.
 
     The new figures are used from then on by this user. Without network, or when anything fails, the old ones stay.
@@ -142,7 +142,7 @@ def _refreshed(name: str, known: Any, regions: list[str], folder: Path, download
     """One cloud's outcome. Its module, and that cloud's SDK, are only imported here."""
     import importlib
 
-    from gpufleet.catalog.refresh import refresh
+    from gpufleet.catalog.refresh.run import refresh
 
     module = importlib.import_module(f"gpufleet.catalog.refresh.{name}")
     try:
@@ -183,7 +183,7 @@ def _clouds(choice: str) -> dict[str, "AnyCatalog"]:
 
 def _known(what: str, word: str, legal: Mapping[str, object]) -> str:
     """The word as a key of `legal`, in which capitals do not count; else one line with the nearest."""
-    from gpufleet.rules.wording import nearest, one_line
+    from gpufleet.rules.messages import nearest, one_line
 
     key = word.casefold()
     if key in legal:

@@ -12,7 +12,7 @@ from gpufleet.catalog import AwsGpuType, AzureGpuSize, Catalog, GpuType
 from gpufleet.catalog.quota_family import quotas_of
 from gpufleet.catalog.records import Record
 from gpufleet.catalog.search import Match
-from gpufleet.rules.wording import zones_shown
+from gpufleet.rules.messages import zones_shown
 
 if TYPE_CHECKING:
     from gpufleet.catalog.refresh import Downloads

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from gpufleet.cli.environments import api_of, of_environment, settings_of
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.stack_options import api_of, of_environment, settings_of
 
 OK, NOT_READY = 0, 1
 
@@ -38,9 +38,9 @@ def check(
 
     Nodes Ready in one zone, device plugins, GPUs and EFA, the shared volume; then nccl-tests across them.
     """
-    from gpufleet.jobs.kubernetes.bandwidth import FLOOR, IMAGE, check_bandwidth
-    from gpufleet.jobs.kubernetes.check import unknown
-    from gpufleet.jobs.kubernetes.readiness import look, nodes_of
+    from gpufleet.jobs.kubernetes.check_result import unknown
+    from gpufleet.jobs.kubernetes.nccl_test import FLOOR, IMAGE, check_bandwidth
+    from gpufleet.jobs.kubernetes.readiness_checks import look, nodes_of
     from gpufleet.rules.rule import Status
 
     settings = settings_of(environment, program, outputs)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ def choose(
     gpufleet choose --gpus 8 --gpu-memory 40 --hours 24 --budget 600 --take 1 --to chosen.yaml
     gpufleet choose --model
     """
-    from gpufleet.choose.as_json import model_as_json, options_as_json
-    from gpufleet.choose.as_table import console, print_model, print_options, print_pairs, print_scaling
-    from gpufleet.choose.compare import one_or_several
+    from gpufleet.choose.formats.json import model_as_json, options_as_json
+    from gpufleet.choose.formats.table import console, print_model, print_options, print_pairs, print_scaling
+    from gpufleet.choose.node_shapes import one_or_several
     from gpufleet.choose.scaling import from_to
 
     if show_model:
@@ -158,8 +158,8 @@ def _options(
 ) -> tuple["Ask", list["Option"]]:
     """What is asked for, and its options. A name that is not known is an error, not an empty table."""
     from gpufleet.catalog import aws, azure
+    from gpufleet.choose.onprem_servers import read_servers_file
     from gpufleet.choose.options import Ask, Catalogs, options_for
-    from gpufleet.choose.servers import read_servers_file
 
     own = read_servers_file(servers) if servers else ()
     if "own" in clouds and servers is None:
@@ -182,7 +182,7 @@ def _options(
 
 def _known(what: str, word: str, legal: Sequence[str]) -> str:
     """The word as `legal` spells it, in which capitals do not count; else one line with the nearest."""
-    from gpufleet.rules.wording import nearest, one_line
+    from gpufleet.rules.messages import nearest, one_line
 
     names = {name.casefold(): name for name in legal}
     if (found := names.get(word.casefold())) is not None:
@@ -202,8 +202,8 @@ def _more_nodes(option: "Option", most: int) -> None:
 def _confirmed(option: "Option", ask: "Ask", stack: str | None, servers: Path | None, yes: bool) -> str:
     """The configuration, after the researcher has agreed to budget and speed. Errors: UserError, click.Abort."""
     from gpufleet.choose.config import as_yaml, config_of, findings_on, stack_of
-    from gpufleet.choose.servers import read_servers_file
-    from gpufleet.choose.words import confirmation
+    from gpufleet.choose.formats.text import confirmation
+    from gpufleet.choose.onprem_servers import read_servers_file
 
     own = read_servers_file(servers) if servers else ()
     stack = stack_of(option, stack)

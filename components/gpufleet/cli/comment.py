@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 from gpufleet.errors import UserError
 
 
@@ -34,9 +34,9 @@ def comment(folder: Path, number: int | None, commit: str | None, author: str, p
 
 def put(folder: Path, number: int | None, commit: str | None, author: str, patience: float, *, go_on: bool) -> int:
     """The verb's work, for `gpufleet preview --comment` too. go_on: whether a token that may not write is no error."""
-    from gpufleet.comments.place import Denied
+    from gpufleet.comments.ci_environment import place_of, run_of
+    from gpufleet.comments.code_host import Denied
     from gpufleet.comments.sticky import stick
-    from gpufleet.comments.where import place_of, run_of
 
     told, bodies = _report(folder)
     place = place_of(os.environ, number, author, patience)

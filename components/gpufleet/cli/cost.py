@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 
 if TYPE_CHECKING:
     from gpufleet.cost.estimate import Estimate
     from gpufleet.plan import Plan
-    from gpufleet.rules.judged import Judged
+    from gpufleet.rules.resource_finding import ResourceFinding
 
 
 @click.command()
@@ -48,10 +48,10 @@ def cost(
 
     from rich.console import Console
 
-    from gpufleet.cost.as_json import estimate_as_json
-    from gpufleet.cost.as_table import print_estimate
     from gpufleet.cost.estimate import estimate
-    from gpufleet.cost.usage import read_usage, read_usage_file
+    from gpufleet.cost.formats.json import estimate_as_json
+    from gpufleet.cost.formats.table import print_estimate
+    from gpufleet.cost.usage_assumptions import read_usage, read_usage_file
     from gpufleet.plan.preview import config_of, plan_of, setting
     from gpufleet.policies.configuration import read_policies
 
@@ -75,7 +75,7 @@ def _preview(environment: str | None, program: Path, file: Path | None) -> tuple
         from gpufleet.plan.preview import read_preview
 
         return read_preview(file), f"by the preview in {file}"
-    from gpufleet_rehearsal.planning import previewed
+    from gpufleet_rehearsal.offline_preview import previewed
 
     assert environment is not None
     return previewed(program, environment), "made from nothing on stand-ins for the clouds, without credentials"
@@ -83,21 +83,21 @@ def _preview(environment: str | None, program: Path, file: Path | None) -> tuple
 
 def _findings(
     plan: "Plan", found: "Estimate", config: Mapping[str, Mapping[str, object]], suppress: object
-) -> list["Judged"]:
+) -> list["ResourceFinding"]:
     """What the policy pack for cost says, with what the stack or the pack's configuration suppresses."""
     from datetime import date
 
-    from gpufleet.policies.cost import judge_estimate, read_limits
-    from gpufleet.policies.ownership import judge_ownership
-    from gpufleet.rules.judged import Judged
+    from gpufleet.policies.cost import read_limits, validate_estimate
+    from gpufleet.policies.ownership import validate_ownership
+    from gpufleet.rules.resource_finding import ResourceFinding
     from gpufleet.rules.suppression import read_suppressions, suppression_of
 
     spent, owned = config.get("cost", {}), config.get("ownership", {})
-    judged = judge_estimate(plan, found, read_limits(plan.stack, spent)) + judge_ownership(plan, owned)
+    judged = validate_estimate(plan, found, read_limits(plan.stack, spent)) + validate_ownership(plan, owned)
     places = [(suppress, "gpufleet:suppress")]
     places += [(config.get(name, {}).get("suppress"), f"{name}.suppress") for name in ("cost", "ownership")]
     covered = [each for entries, where in places for each in read_suppressions(entries, where, date.today())]
     return [
-        Judged(each.resource, each.finding, each.urn, suppression_of(each.resource, each.finding, covered))
+        ResourceFinding(each.resource, each.finding, each.urn, suppression_of(each.resource, each.finding, covered))
         for each in judged
     ]

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from gpufleet.cli.environments import api_of, asked, of_environment, settings_of, user_option
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.stack_options import api_of, asked, of_environment, settings_of, user_option
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
     from gpufleet.jobs.azure_storage.blob_files import BlobFiles
-    from gpufleet.jobs.azure_storage.places import AzureStorage, Kind, Place
+    from gpufleet.jobs.azure_storage.paths import AzureStorage, Kind, StoragePath
     from gpufleet.jobs.azure_storage.share_files import ShareFiles
-    from gpufleet.jobs.copied import Listed, Sent
+    from gpufleet.jobs.file_transfer import ListedFile, UploadedFile
     from gpufleet.jobs.kubernetes.shared_files import SharedFiles
-    from gpufleet.jobs.settings import Settings
+    from gpufleet.jobs.settings import JobSettings
 
 to_option = click.option(
     "--to",
@@ -117,7 +117,7 @@ def list_(
     return 0
 
 
-def _listed(settings: "Settings", remote: str, kind: str | None, image: str | None) -> "list[Listed]":
+def _listed(settings: "JobSettings", remote: str, kind: str | None, image: str | None) -> "list[ListedFile]":
     everything = remote.strip("./") == ""
     if settings.storage and everything and (kind in ("blob", "files") or settings.volume_claim is None):
         places = settings.storage.places(_azure_kind(kind))
@@ -128,7 +128,7 @@ def _listed(settings: "Settings", remote: str, kind: str | None, image: str | No
         return files.listed(remote)
 
 
-def _place(settings: "Settings", remote: str, kind: str | None) -> "Place | None":
+def _place(settings: "JobSettings", remote: str, kind: str | None) -> "StoragePath | None":
     """Where in the storage account a path is; None for the volume. Errors: UserError."""
     storage = settings.storage
     if storage is None:
@@ -152,7 +152,7 @@ def _azure_kind(kind: str | None) -> "Kind | None":
     return "blob" if kind == "blob" else "files" if kind == "files" else None
 
 
-def _azure_files(settings: "Settings", place: "Place") -> "BlobFiles | ShareFiles":
+def _azure_files(settings: "JobSettings", place: "StoragePath") -> "BlobFiles | ShareFiles":
     from gpufleet.jobs.azure_storage import clients
     from gpufleet.jobs.azure_storage.blob_files import BlobFiles
     from gpufleet.jobs.azure_storage.share_files import ShareFiles
@@ -164,11 +164,11 @@ def _azure_files(settings: "Settings", place: "Place") -> "BlobFiles | ShareFile
 
 
 @contextmanager
-def _volume(settings: "Settings", image: str | None) -> Iterator["SharedFiles"]:
+def _volume(settings: "JobSettings", image: str | None) -> Iterator["SharedFiles"]:
     from gpufleet.jobs.kubernetes.data_pod import IMAGE, running
-    from gpufleet.jobs.kubernetes.pod_command import run
+    from gpufleet.jobs.kubernetes.pod_exec import run
     from gpufleet.jobs.kubernetes.shared_files import SharedFiles
-    from gpufleet.users.known import who
+    from gpufleet.users.team_users import who
 
     api = api_of(settings)
     user = who(settings.users, asked("user"), settings.environment)
@@ -193,7 +193,7 @@ def progress_lines() -> Callable[[str, int, int], None]:
     return tell
 
 
-def _tell(sent: Iterator["Sent"]) -> None:
+def _tell(sent: Iterator["UploadedFile"]) -> None:
     files = moved = 0
     for each in sent:
         how = "was there already" if not each.moved and each.size else f"{each.moved:,} bytes sent"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 from gpufleet.errors import UserError
 
 
@@ -26,7 +26,7 @@ def extend(environment: str, until: str, program: Path) -> int:
     gpufleet extend aws-dev 7d
     gpufleet extend aws-dev 2027-01-31
     """
-    from gpufleet.fleet.expiry import configuration_of, end_in, new_end, with_end
+    from gpufleet.fleet.extend import configuration_of, end_in, new_end, with_end
 
     file = configuration_of(program, environment)
     try:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.environments import api_of, of_environment, settings_of
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.stack_options import api_of, of_environment, settings_of
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
-    from gpufleet.images.recorded import Image
-    from gpufleet.jobs.settings import Settings
+    from gpufleet.images.pinned_images import PinnedImage
+    from gpufleet.jobs.settings import JobSettings
 
 
 @click.group()
@@ -163,7 +163,7 @@ def apptainer(file: Path, to: Path, from_source: bool, only: tuple[str, ...], as
     gpufleet images apptainer images.yaml --to /nfs/team/images | sh -e
     gpufleet jobs submit lab --image images/training-25.10-py3.sif --nodes 2 -- python3 train.py
     """
-    from gpufleet.images.mirror.recipes import written
+    from gpufleet.images.mirror.apptainer_recipes import written
 
     made = written(file, to, _note, source=from_source, only=only)
     if as_json:
@@ -173,26 +173,26 @@ def apptainer(file: Path, to: Path, from_source: bool, only: tuple[str, ...], as
     return 0
 
 
-def _known(settings: "Settings") -> dict[str, "Image"]:
+def _known(settings: "JobSettings") -> dict[str, "PinnedImage"]:
     """The image that jobs run by default, by the repository's name. Errors: UserError."""
     if settings.on == "batch":
-        from gpufleet.jobs.batch.pushed_images import newest_images
+        from gpufleet.jobs.aws_batch.latest_image import newest_images
 
         return newest_images(settings.repositories)
     if settings.on == "azure-batch":
-        from gpufleet.jobs.azure_batch import pushed_images
+        from gpufleet.jobs.azure_batch import latest_image
 
-        return pushed_images.newest_images(settings.repositories)
-    from gpufleet.images.recorded import recorded
+        return latest_image.newest_images(settings.repositories)
+    from gpufleet.images.pinned_images import recorded
 
     return recorded(api_of(settings), settings.namespace)
 
 
-def _recorded(settings: "Settings", repository: str, image: "Image") -> UserError | None:
+def _recorded(settings: "JobSettings", repository: str, image: "PinnedImage") -> UserError | None:
     """Record what has been pushed; an error comes back, since the push stands. Jobs on Batch ask the registry."""
     if settings.on in ("batch", "azure-batch"):
         return None
-    from gpufleet.images.recorded import record
+    from gpufleet.images.pinned_images import record
 
     try:
         record(api_of(settings), settings.namespace, repository, image)

@@ -96,7 +96,7 @@ def job_options(command: F) -> F:
 
 def requested(options: Mapping[str, object], command: tuple[str, ...]) -> dict[str, object]:
     """What the command line says of a job. options: by the names of the options above. Errors: UserError."""
-    from gpufleet.jobs.batch.rows import axis
+    from gpufleet.jobs.aws_batch.parameter_sweep import axis
 
     lists: dict[str, Any] = {key: options[key] for key in ("variables", "axes", "labels")}
     request = {key: value for key, value in options.items() if value is not None and key not in lists}

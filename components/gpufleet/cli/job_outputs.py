@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from gpufleet.cli.data import progress_lines
-from gpufleet.cli.environments import of_environment, on_option, settings_of
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.stack_options import of_environment, on_option, settings_of
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
-    from gpufleet.jobs.azure_batch import outputs as azure_batch
-    from gpufleet.jobs.batch import outputs as batch
-    from gpufleet.jobs.settings import Settings
+    from gpufleet.jobs.aws_batch.outputs import AwsBatchOutputs
+    from gpufleet.jobs.azure_batch.outputs import AzureBatchOutputs
+    from gpufleet.jobs.settings import JobSettings
 
 
 @click.group("outputs")
@@ -63,21 +63,21 @@ def get(environment: str, job: str, directory: Path | None, program: Path, outpu
     return 0
 
 
-def _listed(settings: "Settings", job: str) -> Iterator[tuple[str, int, str]]:
+def _listed(settings: "JobSettings", job: str) -> Iterator[tuple[str, int, str]]:
     """Path, bytes and time of each file."""
     for each in _outputs(settings).listed(job):
         changed = each.changed if isinstance(each.changed, datetime) else datetime.fromtimestamp(each.changed, UTC)
         yield each.path, each.size, changed.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _outputs(settings: "Settings") -> "batch.Outputs | azure_batch.Outputs":
+def _outputs(settings: "JobSettings") -> "AwsBatchOutputs | AzureBatchOutputs":
     if settings.azure_batch and settings.storage:
-        from gpufleet.jobs.azure_batch.outputs import Outputs as AzureOutputs
+        from gpufleet.jobs.azure_batch.outputs import AzureBatchOutputs
         from gpufleet.jobs.azure_storage.blob_files import BlobFiles
         from gpufleet.jobs.azure_storage.clients import blob_service
 
         files = BlobFiles(settings.storage, blob_service(settings.storage), progress_lines())
-        return AzureOutputs(files, settings.azure_batch, settings.environment)
+        return AzureBatchOutputs(files, settings.azure_batch, settings.environment)
     if place := settings.slurm or settings.hosts:
         raise UserError(
             f"{settings.environment}: its jobs write to the shared files, {place.place.directory}/jobs/JOB/outputs; "
@@ -88,7 +88,9 @@ def _outputs(settings: "Settings") -> "batch.Outputs | azure_batch.Outputs":
             f"{settings.environment}: its jobs run on Kubernetes, and write to the shared volume; use "
             "`gpufleet data get`"
         )
-    from gpufleet.jobs.batch.aws import Aws
-    from gpufleet.jobs.batch.outputs import Outputs
+    from gpufleet.jobs.aws_batch.client import AwsBatchClient
+    from gpufleet.jobs.aws_batch.outputs import AwsBatchOutputs
 
-    return Outputs(Aws(settings.batch.region), settings.batch, settings.environment, progress_lines())
+    return AwsBatchOutputs(
+        AwsBatchClient(settings.batch.region), settings.batch, settings.environment, progress_lines()
+    )

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from gpufleet.cli.environments import backend_of, of_environment, on_option, settings_of
-from gpufleet.cli.exits import for_the_user
-from gpufleet.cli.job_events import followed, note, show
+from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.event_printer import followed, note, show
 from gpufleet.cli.job_options import job_options, requested
 from gpufleet.cli.job_outputs import job_outputs
+from gpufleet.cli.stack_options import backend_of, of_environment, on_option, settings_of
 from gpufleet.errors import UserError
 
 as_json = click.option("--json", "as_json", is_flag=True, help="For a program: JSON, one line for each event.")
@@ -69,7 +69,7 @@ def submit(
     settings = settings_of(environment, program, outputs, on)
     job = checked(request, str(file or "job"), settings.on)
     backend = backend_of(settings, why_after)
-    plan = backend.planned(job)
+    plan = backend.build_submission(job)
     for line in plan.advice:
         note(f"note: {line}")
     if dry_run:
@@ -103,7 +103,7 @@ def submit(
 @for_the_user
 def list_(environment: str, program: Path, outputs: Path | None, on: str | None, as_json: bool) -> int:
     """The environment's jobs, newest first."""
-    from gpufleet.jobs.times import age
+    from gpufleet.jobs.durations import age
 
     backend = backend_of(settings_of(environment, program, outputs, on))
     found = backend.listed()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from gpufleet.cli.environments import api_of, of_environment, outputs_of, settings_of
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.stack_options import api_of, of_environment, outputs_of, settings_of
 from gpufleet.errors import UserError
 
 
@@ -21,9 +21,9 @@ def nodes() -> None:
 @for_the_user
 def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) -> int:
     """Nodes by pool: GPUs, place, whether they are ready or cordoned; and own servers that have not joined yet."""
-    from gpufleet.nodes.listing import as_json as as_data
-    from gpufleet.nodes.listing import lines, rows
-    from gpufleet.nodes.own_servers import own_servers_of
+    from gpufleet.onprem.listing import as_json as as_data
+    from gpufleet.onprem.listing import lines, rows
+    from gpufleet.onprem.servers import own_servers_of
 
     own = own_servers_of(outputs_of(environment, program, outputs), environment)
     settings = settings_of(environment, program, outputs, "kubernetes")
@@ -49,9 +49,9 @@ def script(environment: str, node: str, file: Path | None, program: Path, output
     \b
     gpufleet nodes script hybrid gpu-1 --to join-gpu-1.sh
     """
-    from gpufleet.nodes.own_servers import own_servers_of
-    from gpufleet.nodes.private_file import write_private
-    from gpufleet.nodes.script import script_of
+    from gpufleet.onprem.join_script import script_of
+    from gpufleet.onprem.secret_file import write_secret_file
+    from gpufleet.onprem.servers import own_servers_of
 
     own = own_servers_of(outputs_of(environment, program, outputs), environment)
     if own is None:
@@ -63,7 +63,7 @@ def script(environment: str, node: str, file: Path | None, program: Path, output
     if file is None:
         click.echo(text, nl=False)
     else:
-        write_private(file, text)
+        write_secret_file(file, text)
     where = f"{file}" if file else "the script"
     click.echo(f"{where}: holds a secret; copy it to {node}, run it there as root, and delete it", err=True)
     return 0

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.environments import of_environment, settings_of
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.stack_options import of_environment, settings_of
 
 if TYPE_CHECKING:
     from gpufleet.jobs.azure_batch.pool_size import PoolSize
-    from gpufleet.jobs.pool import Pool
-    from gpufleet.jobs.settings import Settings
+    from gpufleet.jobs.pool_info import PoolInfo
+    from gpufleet.jobs.settings import JobSettings
 
 _UNTIL = "a `pulumi up` that changes the pool makes it what the configuration says"
 
@@ -73,22 +73,22 @@ def autoscale(environment: str, name: str, least: int, most: int, program: Path,
     return 0
 
 
-def _settings(environment: str, program: Path, outputs: Path | None) -> "Settings":
+def _settings(environment: str, program: Path, outputs: Path | None) -> "JobSettings":
     settings = settings_of(environment, program, outputs, "azure-batch")
     assert settings.azure_batch is not None
     return settings
 
 
-def _size(settings: "Settings", found: "Pool") -> "PoolSize":
-    from gpufleet.jobs.azure_batch.azure import AzureBatch
+def _size(settings: "JobSettings", found: "PoolInfo") -> "PoolSize":
+    from gpufleet.jobs.azure_batch.client import AzureBatchClient
     from gpufleet.jobs.azure_batch.pool_size import PoolSize
 
     azure = settings.azure_batch
     assert azure is not None
-    return PoolSize(AzureBatch(azure), settings.environment, found.name, azure.pools[found.name], found.max)
+    return PoolSize(AzureBatchClient(azure), settings.environment, found.name, azure.pools[found.name], found.max)
 
 
-def _note(found: "Pool", settings: "Settings", nodes: int, cost: str) -> None:
+def _note(found: "PoolInfo", settings: "JobSettings", nodes: int, cost: str) -> None:
     """What so many nodes cost, and until when the number holds."""
     from gpufleet.catalog import azure as catalog
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gpufleet.plan import Plan
     from gpufleet.preflight.azure.facts import AzureFacts
-    from gpufleet.preflight.configuration import Configuration
-    from gpufleet.preflight.looking import Accounts
+    from gpufleet.preflight.configuration import PreflightConfiguration
+    from gpufleet.preflight.run import Accounts
 
 
 @click.command()
@@ -35,11 +35,11 @@ def preflight(environment: str, program: Path, preview: Path | None, strict: boo
     warning. In a rehearsal: gpufleet rehearse aws-dev -- gpufleet preflight aws-dev
     """
     from gpufleet.preflight.configuration import read_configuration
-    from gpufleet.preflight.looking import look
+    from gpufleet.preflight.run import run_preflight
 
     plan, values, where = _plan_and_values(environment, program, preview)
     configuration = read_configuration(values, where, date.today())
-    report = look(environment, plan, configuration, _accounts(plan, configuration))
+    report = run_preflight(environment, plan, configuration, _accounts(plan, configuration))
     if as_json:
         click.echo(json.dumps(report.as_json(strict), indent=2, default=str))
     else:
@@ -56,17 +56,17 @@ def _plan_and_values(environment: str, program: Path, preview: Path | None) -> "
         said = read_preview(preview)
         return plan_of(said, str(preview)), config_of(said), str(preview)
     from gpufleet.preflight.configuration import values_in_file
-    from gpufleet_rehearsal.home import Home
-    from gpufleet_rehearsal.planning import planned
+    from gpufleet_rehearsal.offline_preview import planned
+    from gpufleet_rehearsal.workspace import Home
 
     plan = planned(program, environment)
     file = Home.of(program).configuration(environment)
     return plan, values_in_file(file), file.name
 
 
-def _accounts(plan: "Plan", configuration: "Configuration") -> "Accounts":
+def _accounts(plan: "Plan", configuration: "PreflightConfiguration") -> "Accounts":
     """The real accounts, or a rehearsal's when we are inside one."""
-    from gpufleet.preflight.looking import Accounts
+    from gpufleet.preflight.run import Accounts
 
     rehearsal = os.environ.get("GPUFLEET_REHEARSAL")
     if rehearsal is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 
 if TYPE_CHECKING:
     from gpufleet.report.model import Report
@@ -57,14 +57,14 @@ def preview(
     gpufleet preview                        # what differs from origin's branch, on stand-ins
     gpufleet preview --real aws-prod        # against the state of the stack
     """
-    from gpufleet.change.chosen import among as those_among
-    from gpufleet.change.chosen import chosen
-    from gpufleet.change.report import report_on
-    from gpufleet.comments.where import head_of
+    from gpufleet.affected.report import report_on
+    from gpufleet.affected.select import among as those_among
+    from gpufleet.affected.select import chosen
+    from gpufleet.comments.ci_environment import head_of
     from gpufleet.errors import UserError
     from gpufleet.report.build import commit_of
     from gpufleet.report.configuration_files import project_of
-    from gpufleet.report.exits import fails, losses
+    from gpufleet.report.exit_codes import fails, losses
 
     if among is not None and not listing:
         # A comment on another stack would then say that nothing touches it.
@@ -109,8 +109,8 @@ def _said(line: str) -> None:
 def _write(made: "Report", folder: Path, program: Path) -> None:
     """Every form into the folder, and a job summary where the CI takes one. Errors: UserError."""
     from gpufleet.errors import UserError
-    from gpufleet.report.files import write
-    from gpufleet.report.summary import summary
+    from gpufleet.report.step_summary import summary
+    from gpufleet.report.write_files import write
 
     try:
         for old in (*folder.glob("*.md"), folder / "report.sarif"):

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 
 if TYPE_CHECKING:
-    from gpufleet.fleet.clusters import Cluster
+    from gpufleet.fleet.clusters import ClusterState
 
 
 @click.command()
@@ -31,15 +31,15 @@ def ps(backend: str | None, contexts: str | None, webhook: str | None, program: 
     """
     from rich.console import Console
 
-    from gpufleet.fleet.as_table import print_report
     from gpufleet.fleet.backend import stacks_of
     from gpufleet.fleet.environment import environment_of, in_order
-    from gpufleet.fleet.report import Report, report_as_json, summary
+    from gpufleet.fleet.formats.table import print_report
+    from gpufleet.fleet.report import FleetReport, report_as_json, summary
 
     now = datetime.now(UTC)
     url, states = stacks_of(backend, program)
     found = in_order([environment_of(each, now.date()) for each in states], now)
-    report = Report(url, found, _clusters(contexts, now) if contexts else [], now)
+    report = FleetReport(url, found, _clusters(contexts, now) if contexts else [], now)
     if as_json:
         click.echo(json.dumps(report_as_json(report), indent=2))
     else:
@@ -47,21 +47,21 @@ def ps(backend: str | None, contexts: str | None, webhook: str | None, program: 
     for fault in report.faults:
         click.echo(f"Error: {fault}", err=True)
     if webhook:
-        from gpufleet.fleet.notify import notify
+        from gpufleet.fleet.webhook import notify
 
         notify(webhook, summary(report))
     return 1 if report.faults else 0
 
 
-def _clusters(contexts: str, now: datetime) -> list["Cluster"]:
+def _clusters(contexts: str, now: datetime) -> list["ClusterState"]:
     """What the clusters say, and how long it has been so at earlier looks."""
     from dataclasses import replace
 
     from gpufleet.fleet.clusters import looked_at
-    from gpufleet.fleet.kubeconfig_files import contexts_of
-    from gpufleet.fleet.looks import Looks, file_of_looks
+    from gpufleet.fleet.idle_history import IdleHistory, idle_history_file
+    from gpufleet.fleet.kubeconfig import contexts_of
 
-    looks = Looks(file_of_looks())
+    looks = IdleHistory(idle_history_file())
     found = looked_at(contexts_of(contexts))
     judged = [replace(each, jobs=tuple(looks.judge(each.host, each.jobs, now))) for each in found]
     looks.keep(now)

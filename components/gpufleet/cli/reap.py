@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 
 if TYPE_CHECKING:
-    from gpufleet.fleet.environment import Environment
+    from gpufleet.fleet.environment import EnvironmentSummary
 
 
 @click.command()
@@ -40,29 +40,29 @@ def reap(
     gpufleet reap --grace 3d
     gpufleet reap --grace 3d --keep 'vision/*-prod' --yes
     """
+    from gpufleet.durations import parse_duration
     from gpufleet.fleet.backend import backend_of, stacks_of
     from gpufleet.fleet.environment import environment_of, in_order
-    from gpufleet.fleet.reaped import line_of, summary_of, to_tell
-    from gpufleet.fleet.reaper import reap as destroyed
-    from gpufleet.fleet.reaping import Case, Verdict, judged
-    from gpufleet.lifetime import span_of
-    from gpufleet.rules.wording import plural
+    from gpufleet.fleet.reap import reap as destroyed
+    from gpufleet.fleet.reap_plan import ReapDecision, ReapVerdict, decide_reap
+    from gpufleet.fleet.reap_report import line_of, summary_of, to_tell
+    from gpufleet.rules.messages import plural
 
-    span = span_of(grace)
+    span = parse_duration(grace)
     if span is None and grace != "0h":
         raise click.BadParameter("is no time; write hours, days or weeks like 24h, 3d or 1w", param_hint="--grace")
     now = datetime.now(UTC)
     url, states = stacks_of(backend, program)
     environments = in_order([environment_of(each, now.date()) for each in states], now)
 
-    def judge(environment: "Environment") -> Case:
-        return judged(environment, now, span or timedelta(0), keep)
+    def judge(environment: "EnvironmentSummary") -> ReapDecision:
+        return decide_reap(environment, now, span or timedelta(0), keep)
 
     cases = [judge(each) for each in environments]
-    if yes and any(case.verdict is Verdict.DUE for case in cases):
+    if yes and any(case.verdict is ReapVerdict.DUE for case in cases):
         # The engine's words are not ours, and no JSON.
         engine = replace(backend_of(backend, program)[1], output=sys.stderr)
-        cases = [destroyed(engine, case, judge) if case.verdict is Verdict.DUE else case for case in cases]
+        cases = [destroyed(engine, case, judge) if case.verdict is ReapVerdict.DUE else case for case in cases]
     told = to_tell(cases)
     if as_json:
         click.echo(json.dumps(summary_of(url, cases, now), indent=2))
@@ -70,13 +70,13 @@ def reap(
         click.echo(f"{url}: {plural(len(cases), 'stack')}, {len(told)} past their end or not read")
         for case in told:
             click.echo(line_of(case, now))
-        if any(case.verdict is Verdict.DUE for case in cases):
+        if any(case.verdict is ReapVerdict.DUE for case in cases):
             click.echo("nothing has been changed: add --yes to destroy them")
-    bad = [case for case in cases if case.verdict in (Verdict.FAILED, Verdict.UNREAD)]
+    bad = [case for case in cases if case.verdict in (ReapVerdict.FAILED, ReapVerdict.UNREAD)]
     for case in bad:
         click.echo(f"Error: {case.environment.name}: {case.why}", err=True)
     if webhook and told:
-        from gpufleet.fleet.notify import notify
+        from gpufleet.fleet.webhook import notify
 
         notify(webhook, summary_of(url, cases, now))
     return 1 if bad else 0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 
 
 @click.command()
@@ -50,9 +50,9 @@ def rehearse(
     """
     from rich.console import Console
 
-    from gpufleet_rehearsal.home import Home
     from gpufleet_rehearsal.refusal_list import refusal_text
-    from gpufleet_rehearsal.rehearse import Plan, prepare, rehearse, run_inside
+    from gpufleet_rehearsal.rehearse import RehearsalPlan, prepare, rehearse, run_inside
+    from gpufleet_rehearsal.workspace import Home
 
     console = Console(highlight=False)
     if refusals:
@@ -61,7 +61,7 @@ def rehearse(
     if environment is None:
         raise click.UsageError("which environment? For instance: gpufleet rehearse aws-dev")
     place = Home.of(program, home)
-    plan = Plan(environment, latency_scale, faults, seed, destroy, keep, put, control_plane)
+    plan = RehearsalPlan(environment, latency_scale, faults, seed, destroy, keep, put, control_plane)
     if shell or command:
         prepare(place, plan)
         return run_inside(place, environment, command)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def report(
         # Not 1, which says that the change has findings.
         click.echo(f"Error: {error}", err=True)
         return 2
-    from gpufleet.report.exits import fails
+    from gpufleet.report.exit_codes import fails
 
     return 1 if fails(made, fail_on) else 0
 
@@ -79,9 +79,9 @@ def _report(
     usage_file: Path | None,
     commit: str | None,
 ) -> "Report":
-    from gpufleet.cost.usage import read_usage_file
+    from gpufleet.cost.usage_assumptions import read_usage_file
     from gpufleet.report.build import commit_of, report
-    from gpufleet.report.reading import read_preview
+    from gpufleet.report.load_previews import read_preview
 
     seen = [_read(each, program) for each in previews] or [_rehearsed(program, each) for each in environments]
     return report(
@@ -96,7 +96,7 @@ def _report(
 
 def _read(given: str, program: Path) -> "Preview":
     """A preview, given as its file or as `stack=file`, which tells whose it is if it failed before its first step."""
-    from gpufleet.report.reading import read_preview
+    from gpufleet.report.load_previews import read_preview
 
     stack, equals, file = given.partition("=")
     if not equals or Path(given).exists():
@@ -116,14 +116,14 @@ def _name(stack: str, program: Path) -> tuple[str, str]:
 
 def _rehearsed(program: Path, environment: str) -> "Preview":
     """A preview of an environment from nothing, on stand-ins for the clouds."""
-    from gpufleet.engine import EngineError
+    from gpufleet.pulumi_cli import PulumiCliError
     from gpufleet.report.preview import Preview, Said
-    from gpufleet.report.pulumi_json import preview_of
-    from gpufleet_rehearsal.planning import previewed
+    from gpufleet.report.preview_json import preview_of
+    from gpufleet_rehearsal.offline_preview import previewed
 
     try:
         return preview_of(previewed(program, environment), environment)
-    except EngineError as error:
+    except PulumiCliError as error:
         said, failed, lines = str(error).partition("pulumi preview: ")
         if said or not failed:
             raise
@@ -142,9 +142,9 @@ def _policies(files: Sequence[Path]) -> Mapping[str, Mapping[str, object]]:
 
 
 def _say(made: "Report", folder: Path | None, as_json: bool, program: Path) -> None:
-    from gpufleet.report.as_json import report_as_json
-    from gpufleet.report.as_markdown import report_as_markdown
-    from gpufleet.report.files import write
+    from gpufleet.report.formats.json import report_as_json
+    from gpufleet.report.formats.markdown import report_as_markdown
+    from gpufleet.report.write_files import write
 
     if folder is None:
         # The text ends with its own line break. Windows' and some CI's terminals know not every sign.

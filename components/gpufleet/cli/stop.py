@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
-    from gpufleet.engine import Engine
     from gpufleet.fleet.stack_state import StackState
     from gpufleet.plan.planned_pool import PlannedPool
     from gpufleet.plan.resource import Plan
+    from gpufleet.pulumi_cli import PulumiCli
 
 _SHOWN = 12
 
@@ -38,12 +38,12 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
     """
     if undo and dry_run:
         raise click.UsageError("--undo has no dry run; `pulumi preview` shows what the configuration says")
-    from gpufleet.engine import Engine
-    from gpufleet.fleet.own_nodes import own_gpus
-    from gpufleet.fleet.stopped_pool import is_stopped
-    from gpufleet.fleet.stopping_up import bring, flavors_of, gpu_pools, still_as_they_were, tell_queue
+    from gpufleet.fleet.onprem_nodes import own_gpus
+    from gpufleet.fleet.pool_inputs import is_stopped
+    from gpufleet.fleet.scale_to_zero import bring, flavors_of, gpu_pools, still_as_they_were, tell_queue
+    from gpufleet.pulumi_cli import PulumiCli
 
-    engine = Engine(program.resolve())
+    engine = PulumiCli(program.resolve())
     state, plan = _there(engine, environment)
     pools, others = gpu_pools(plan)
     flavors = flavors_of(plan, pools)
@@ -66,7 +66,7 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
         if left := still_as_they_were(plan, pools, stop=not undo):
             raise UserError(
                 f"{environment}: its program made {', '.join(left)} as always; call "
-                "gpufleet.stopping.stop_pools_if_asked() in it, before its first resource"
+                "gpufleet.stop_mode.apply_stop_mode() in it, before its first resource"
             )
     queue_told = dry_run or tell_queue(engine, state, flavors, stop=not undo)
     done = "would be stopped" if dry_run else "started" if undo else "stopped"
@@ -87,7 +87,7 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
     return 1 if others or not queue_told else 0
 
 
-def _there(engine: "Engine", environment: str) -> "tuple[StackState, Plan]":
+def _there(engine: "PulumiCli", environment: str) -> "tuple[StackState, Plan]":
     """The stack as it is. Errors: UserError when there is none, or nothing in it."""
     from gpufleet.fleet.environment import plan_of_state
     from gpufleet.fleet.stack_state import StackState
@@ -100,11 +100,11 @@ def _there(engine: "Engine", environment: str) -> "tuple[StackState, Plan]":
 
 
 def _say_costs(state: "StackState", plan: "Plan", pools: "Sequence[PlannedPool]") -> None:
-    from gpufleet.cost.line import total
-    from gpufleet.cost.usage import HOURS
+    from gpufleet.cost.line_item import total
+    from gpufleet.cost.usage_assumptions import HOURS
     from gpufleet.fleet.environment import estimated
-    from gpufleet.fleet.stopping_up import lines_without_nodes
-    from gpufleet.rules.wording import plural
+    from gpufleet.fleet.scale_to_zero import lines_without_nodes
+    from gpufleet.rules.messages import plural
 
     costs, notes = estimated(plan, state, date.today())
     lines = lines_without_nodes(costs, pools)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpufleet.cli.environments import api_of, asked, of_environment, outputs_of, settings_of
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.stack_options import api_of, asked, of_environment, outputs_of, settings_of
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ def usage(
     \b
     gpufleet usage lab --record /srv/gpufleet/usage.jsonl --by user --since 4w
     """
-    from gpufleet.lifetime import span_of
-    from gpufleet.usage.account import prices
+    from gpufleet.durations import parse_duration
+    from gpufleet.usage.collect import allocated_by_jobs, allocated_by_pods, ends_of_jobs
     from gpufleet.usage.ledger import locked, merged, read_ledger, write_ledger
-    from gpufleet.usage.seen import ends_of_jobs, held_by_jobs, held_by_pods
-    from gpufleet.usage.shown import Account
+    from gpufleet.usage.rows import prices
+    from gpufleet.usage.summary import UsageSummary
 
-    span = span_of(since)
+    span = parse_duration(since)
     if span is None:
         raise UserError(f"{environment}: since={since}: is no span of time; write 12h, 30d or 4w")
     told = outputs_of(environment, program, outputs)
@@ -65,18 +65,18 @@ def usage(
     nodes = _items(api, "/api/v1/nodes", required=False)
     pods = list(_everywhere(api, spaces, "/api/v1", "pods"))
     ended = list(_everywhere(api, spaces, "/apis/kubeflow.org/v2beta1", "mpijobs"))
-    seen = list(held_by_pods(pods, nodes, environment, settings.project, now))
+    seen = list(allocated_by_pods(pods, nodes, environment, settings.project, now))
     with locked(file) if file else nullcontext():
         before = read_ledger(file) if file else []
         by_pods = {each.job_uid for each in [*before, *seen] if not each.uid.startswith("job/")}
-        seen += held_by_jobs(ended, by_pods, environment, settings.project, now)
+        seen += allocated_by_jobs(ended, by_pods, environment, settings.project, now)
         records = merged(before, seen, ends_of_jobs(ended), environment)
         if file:
             write_ledger(file, records)
     mine = [each for each in records if each.environment == environment]
     if asked("team"):
         mine = [each for each in mine if each.team == asked("team")]
-    found = Account(environment, by, now - span, now, mine, prices(rates), bool(file))
+    found = UsageSummary(environment, by, now - span, now, mine, prices(rates), bool(file))
     if as_json:
         click.echo(json.dumps(found.as_json(), indent=2))
         return 0
@@ -87,7 +87,7 @@ def usage(
 
 def _rates(environment: str, jobs: Mapping[str, Any], own: Sequence[str]) -> dict[str, float]:
     """USD for an hour of a GPU, by the label of a pool's nodes. Errors: UserError."""
-    from gpufleet.rules.wording import use_one_of
+    from gpufleet.rules.messages import use_one_of
 
     pools = jobs.get("pools") or {}
     rates = {name: float(usd) for name, usd in (jobs.get("usd_per_gpu_hour") or {}).items()}
@@ -107,11 +107,11 @@ def _rates(environment: str, jobs: Mapping[str, Any], own: Sequence[str]) -> dic
 
 def _items(api: "KubernetesApi", path: str, *, required: bool = True) -> list[Mapping[str, Any]]:
     """A list, of a kind that may not be there; where it need not be seen, empty for who may not."""
-    from gpufleet.jobs.kubernetes.api import Refused
+    from gpufleet.jobs.kubernetes.api import KubernetesApiError
 
     try:
         return (api.find(path) or {}).get("items") or []
-    except Refused as error:
+    except KubernetesApiError as error:
         if required or error.status != 403:
             raise
         click.echo(f"note: {error}; prices of nodes are not known then", err=True)

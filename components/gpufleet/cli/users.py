@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from gpufleet.cli.exits import for_the_user
+from gpufleet.cli.error_handling import for_the_user
 from gpufleet.errors import UserError
 
 
@@ -29,8 +29,8 @@ def read(file: Path | None, only: str | None, least_id: int) -> int:
     """
     import yaml
 
-    from gpufleet.rules.kubernetes.users import judge_users
-    from gpufleet.users.reading import users_in
+    from gpufleet.rules.kubernetes.users import validate_users
+    from gpufleet.users.directory_import import users_in
 
     source = str(file or "standard input")
     try:
@@ -44,7 +44,7 @@ def read(file: Path | None, only: str | None, least_id: int) -> int:
         if missing:
             raise UserError("\n".join(f"{source}: only={name}: no such user; is it spelt so?" for name in missing))
         found = {name: found[name] for name in wanted}
-    lines = [each.line(source) for each in judge_users({"users": found, "least_id": least_id}) if each.refuses]
+    lines = [each.line(source) for each in validate_users({"users": found, "least_id": least_id}) if each.refuses]
     if lines:
         raise UserError("\n".join(lines))
     for line in skipped if not only else ():

@@ -6,9 +6,9 @@ page tells: "Body is too long (maximum is 65536 characters)", as its API answers
 
 from collections.abc import Iterator
 
-from gpufleet.comments.api import Api
-from gpufleet.comments.patience import SECONDS
-from gpufleet.comments.place import Comment, Denied
+from gpufleet.comments.code_host import Comment, Denied
+from gpufleet.comments.http import Api
+from gpufleet.comments.retry import SECONDS
 
 URL = "https://api.github.com"
 VERSION = "2022-11-28"

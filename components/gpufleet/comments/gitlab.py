@@ -7,9 +7,9 @@ https://docs.gitlab.com/ci/jobs/ci_job_token/. Not tried on a real GitLab.
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from gpufleet.comments.api import Api
-from gpufleet.comments.patience import SECONDS
-from gpufleet.comments.place import Comment
+from gpufleet.comments.code_host import Comment
+from gpufleet.comments.http import Api
+from gpufleet.comments.retry import SECONDS
 
 
 class GitLab:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from gpufleet.comments.place import Comment, CommentError, Place
+from gpufleet.comments.code_host import CodeHost, Comment, CommentError
 
 Outcome = Literal["created", "edited", "outdated", "closed"]
 _RUN = re.compile(r"<!-- gpufleet-run:(\d+)\.(\d+) ([0-9a-f]*) -->")
@@ -38,7 +38,7 @@ class Run:
         return self.number, self.attempt
 
 
-def stick(place: Place, bodies: Mapping[str, str], run: Run, *, whole: bool = False) -> dict[str, Outcome]:
+def stick(place: CodeHost, bodies: Mapping[str, str], run: Run, *, whole: bool = False) -> dict[str, Outcome]:
     """Write one comment for each body. bodies: stack (project/stack) -> Markdown whose first line is its marker.
 
     whole: the bodies are of all stacks that the pull request touches: comments on others are told to be so no longer.
@@ -66,7 +66,7 @@ def stack_of(body: str) -> str | None:
     return marked[1] if marked else None
 
 
-def _one(place: Place, stack: str, body: str, run: Run, own: Mapping[str, Sequence[Comment]]) -> Outcome:
+def _one(place: CodeHost, stack: str, body: str, run: Run, own: Mapping[str, Sequence[Comment]]) -> Outcome:
     text = _signed(body, run)
     there = own.get(stack, ())
     if _overtaken(place, there, run):
@@ -94,14 +94,14 @@ def _one(place: Place, stack: str, body: str, run: Run, own: Mapping[str, Sequen
     return "outdated" if outdated else "edited"
 
 
-def _overtaken(place: Place, there: Sequence[Comment], run: Run) -> bool:
+def _overtaken(place: CodeHost, there: Sequence[Comment], run: Run) -> bool:
     """Whether a newer run has written, or will: then the pull request is at another commit than ours."""
     if any(_run_of(each.body).order > run.order for each in there) and run.number:
         return True
     return bool(run.commit) and place.head() != run.commit
 
 
-def _own(place: Place) -> dict[str, list[Comment]]:
+def _own(place: CodeHost) -> dict[str, list[Comment]]:
     """Our comments by stack, the oldest first."""
     author, found = place.author(), dict[str, list[Comment]]()
     for each in place.comments():

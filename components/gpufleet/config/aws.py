@@ -12,9 +12,9 @@ from gpufleet.aws.site_link import SiteLinkConfig
 from gpufleet.config.aws_account import AwsAccountConfig
 from gpufleet.kubernetes.autoscaler import AutoscalerConfig
 from gpufleet.kubernetes.cilium import CiliumConfig
-from gpufleet.kubernetes.node_place import OwnNodesArgs
+from gpufleet.kubernetes.node_labels import NodeLabelsArgs
 from gpufleet.platform.config import PlatformConfig
-from gpufleet.pool_hours import ScheduledPool
+from gpufleet.pools.schedule import ScheduledPool
 from gpufleet.typed_dicts import Default
 
 
@@ -61,7 +61,7 @@ class OwnServersConfig(HybridNodesConfig):
     line: Annotated[bool, Default(False)]
     """Whether a line to the servers that is not gpufleet:link exists already, so that nodes of the cloud reach nfs.
     Where neither is there, jobs with the shared files run on own servers only. Default false."""
-    pools: dict[str, OwnNodesArgs]
+    pools: dict[str, NodeLabelsArgs]
     """Own servers by name of their pool: those of one kind in one place. What a server is called here is what `gpufleet
     nodes script` takes."""
     nodeadm: NodeadmConfig

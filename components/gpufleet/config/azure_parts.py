@@ -6,19 +6,19 @@ from typing import Any, TypedDict
 from gpufleet.azure.batch_account import LONGEST_NAME, BatchAccount
 from gpufleet.azure.batch_pool import BatchPool
 from gpufleet.azure.budget import BudgetArgs
-from gpufleet.azure.environment import Environment as ResourceGroup
-from gpufleet.azure.legal_name import legal_name
 from gpufleet.azure.links import BatchAccountLink, EndpointLink, GroupLink, IdentityLink, RegistryLink, SubnetLink
+from gpufleet.azure.naming import legal_name
 from gpufleet.azure.network import Network
 from gpufleet.azure.node_identity import NodeIdentity
 from gpufleet.azure.registry import Registry, RegistryConfig
+from gpufleet.azure.resource_group import ResourceGroup
 from gpufleet.azure.shared_files import DEFAULT_CONTAINERS, DEFAULT_SHARES, SharedFiles, SharedFilesConfig
 from gpufleet.config.azure import AzureConfig, BatchConfig
 from gpufleet.config.environment import Environment
 from gpufleet.platform.environment import first_job
 from gpufleet.platform.pool import PlatformPool, cloud_pool
 from gpufleet.platform.teams import budgets_of, team_tag
-from gpufleet.pool import Taint
+from gpufleet.pools.eks_pool import Taint
 from gpufleet.typed_dicts import pick
 
 SPOT_TAINT: Taint = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NO_SCHEDULE"}

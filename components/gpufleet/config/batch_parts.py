@@ -105,7 +105,7 @@ def jobs_output(
     job: TrainingJob,
     bucket: OutputsBucket,
 ) -> dict[str, Any]:
-    """The stack's output `jobs`: see `gpufleet.jobs.batch.settings.BatchOutput`."""
+    """The stack's output `jobs`: see `gpufleet.jobs.aws_batch.settings.BatchOutput`."""
     return {
         "on": "batch",
         "region": env.config["region"],

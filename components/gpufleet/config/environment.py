@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import pulumi
 
 from gpufleet.config.reader import config_of_engine, read_config
-from gpufleet.node_labels import OBJECT_LABELS, PREFIX, label_value
+from gpufleet.pools.node_labels import OBJECT_LABELS, PREFIX, label_value
 from gpufleet.validation import gathering
 
 C = TypeVar("C", bound=Mapping[str, Any])

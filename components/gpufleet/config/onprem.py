@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NotRequired
 
 from gpufleet.config.shared import SharedConfig
 from gpufleet.kubernetes.gpu_operator import GpuOperatorConfig
-from gpufleet.kubernetes.node_place import OwnNodesArgs
+from gpufleet.kubernetes.node_labels import NodeLabelsArgs
 from gpufleet.platform.config import PlatformConfig
 from gpufleet.typed_dicts import Check, Default
 
@@ -23,7 +23,7 @@ class OnpremConfig(SharedConfig, PlatformConfig):
     own control plane in its place."""
     nfs: str
     """The shared files: an NFS 4.1 server and the directory that it exports, for instance 10.0.0.5:/export/shared."""
-    pools: Annotated[dict[str, OwnNodesArgs], Default({})]
+    pools: Annotated[dict[str, NodeLabelsArgs], Default({})]
     """Nodes with GPUs by name: those of one kind in one place, which are in the cluster already."""
     software: NotRequired[Sequence[Literal["device-plugin", "gpu-operator", "mpi-operator"]]]
     """What is installed on the cluster: device-plugin for nodes that have NVIDIA's driver and container runtime, or

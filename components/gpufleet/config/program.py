@@ -12,7 +12,7 @@ import pulumi
 
 from gpufleet.config.reader import ConfigError, config_of_engine, read_config
 from gpufleet.config.stacks import KINDS
-from gpufleet.stopping import stop_pools_if_asked
+from gpufleet.stop_mode import apply_stop_mode
 
 EXPLAINED = 32
 """Exit code by which Pulumi's language hosts know that the program has told the user what is wrong."""
@@ -25,7 +25,7 @@ def run_program(folder: Path) -> None:
         file = folder / f"{cloud.replace('-', '_')}.py"
         if cloud not in KINDS:
             read_config(config_of_engine(), pulumi.get_stack())  # says which clouds there are
-        stop_pools_if_asked()
+        apply_stop_mode()
         runpy.run_path(str(file))
 
 

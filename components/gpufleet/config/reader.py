@@ -15,12 +15,12 @@ from typing import Any
 
 from gpufleet.config.keys import key_elsewhere
 from gpufleet.config.stacks import KINDS, StackKind, stack_kind
-from gpufleet.cost.usage import read_usage
+from gpufleet.cost.usage_assumptions import read_usage
 from gpufleet.errors import UserError
-from gpufleet.plan.limits import read_quotas
+from gpufleet.plan.quota_limits import read_quotas
+from gpufleet.rules.messages import listed
 from gpufleet.rules.suppression import read_suppressions
-from gpufleet.rules.wording import listed
-from gpufleet.stopping import stop_is_asked
+from gpufleet.stop_mode import stop_requested
 from gpufleet.typed_dicts import Field, Shape, fields_of, is_record
 
 
@@ -104,7 +104,7 @@ def _parsed(text: str) -> object:
 
 def _day_of_suppressions() -> date:
     """The day that suppressions have to reach: today, but any day will do for a run that only stops pools."""
-    return date.min if stop_is_asked() else date.today()
+    return date.min if stop_requested() else date.today()
 
 
 def _faults_of_reader(key: str, value: object, file: str) -> list[str]:

@@ -10,13 +10,13 @@ from gpufleet.aws.registry import RegistryConfig
 from gpufleet.config.aws_account import AwsAccountConfig
 from gpufleet.config.environment import Environment
 from gpufleet.errors import UserError
-from gpufleet.rules.aws.image_mirror import judge_mirror_file, judge_mirror_list
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.aws.image_mirror import validate_mirror_file, validate_mirror_list
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
 from gpufleet.validation import validate_stack
 
 if TYPE_CHECKING:
-    from gpufleet.images.mirror.wanted import Wanted
+    from gpufleet.images.mirror.image_list import ImageList
 
 
 class MirroredRepositories(TypedDict):
@@ -47,18 +47,18 @@ def image_mirror(env: Environment[AwsAccountConfig], project: Path) -> None:
     if config is None:
         return
     # Reading lists of images takes pydantic, which programs without a mirror need not load.
-    from gpufleet.images.mirror.wanted import read_wanted
+    from gpufleet.images.mirror.image_list import read_image_list
 
     region, file = env.config["region"], config["list"]
     try:
-        wanted = read_wanted(project / file)
+        wanted = read_image_list(project / file)
     except UserError as error:
         # The finding names the file already.
         lines = [line.removeprefix(f"{project / file}: ") for line in str(error).splitlines()]
-        validate_stack(Judged(env.part("mirror"), each) for each in judge_mirror_file(file, lines))
+        validate_stack(ResourceFinding(env.part("mirror"), each) for each in validate_mirror_file(file, lines))
         return
-    findings = judge_mirror_list(wanted.to, wanted.unique_tags, region)
-    validate_stack(Judged(env.part("mirror"), each) for each in findings)
+    findings = validate_mirror_list(wanted.to, wanted.unique_tags, region)
+    validate_stack(ResourceFinding(env.part("mirror"), each) for each in findings)
     mirror = ImageMirror(
         env.part("mirror"),
         **pick(ImageMirrorConfig, config),
@@ -75,8 +75,8 @@ def image_mirror(env: Environment[AwsAccountConfig], project: Path) -> None:
     pulumi.export("image_mirror", outputs)
 
 
-def _repositories(env: Environment[AwsAccountConfig], wanted: "Wanted") -> MirroredRepositories:
-    from gpufleet.images.mirror.wanted import items
+def _repositories(env: Environment[AwsAccountConfig], wanted: "ImageList") -> MirroredRepositories:
+    from gpufleet.images.mirror.image_list import items
 
     names = list(dict.fromkeys(item.target.url.partition("/")[2] for item in items(wanted)))
     known = all_repositories(registry_config(env))

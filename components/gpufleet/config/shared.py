@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal, NotRequired, TypedDict
 
-from gpufleet.cost.usage import UsageArgs
-from gpufleet.lifetime import span_of
-from gpufleet.plan.limits import QuotaArgs
+from gpufleet.cost.usage_assumptions import UsageArgs
+from gpufleet.durations import parse_duration
+from gpufleet.plan.quota_limits import QuotaArgs
 from gpufleet.rules.suppression import SuppressionArgs
 from gpufleet.rules.tags import is_day
 from gpufleet.typed_dicts import Check, Default
@@ -17,7 +17,7 @@ def _given(text: object) -> object:
 
 
 def _span(text: object) -> object:
-    if not isinstance(text, str) or span_of(text) is None:
+    if not isinstance(text, str) or parse_duration(text) is None:
         raise ValueError("must be a duration; write hours, days or weeks like 150h, 6d or 2w")
     return text
 
@@ -25,7 +25,7 @@ def _span(text: object) -> object:
 def _end(text: object) -> object:
     # The engine reads a day that YAML knows as a date and hands it on as a moment.
     day = str(text).removesuffix(" 00:00:00 +0000 UTC")
-    if span_of(day) is None and not is_day(day):
+    if parse_duration(day) is None and not is_day(day):
         raise ValueError("must be a day like 2027-01-31, or a lifetime like 150h")
     return day
 

@@ -3,14 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gpufleet.cost.line import PriceTag, amount_of
+from gpufleet.cost.line_item import PriceTag, amount_of
 from gpufleet.cost.prices import service_price
-from gpufleet.cost.usage import Usage
-from gpufleet.plan.aws.template import TEMPLATE
+from gpufleet.cost.usage_assumptions import Usage
+from gpufleet.plan.aws.launch_template import TEMPLATE
 from gpufleet.plan.pools import PlannedPool
+from gpufleet.plan.property_values import blocks, get_path, value_of
 from gpufleet.plan.resource import UNKNOWN, Plan
-from gpufleet.plan.values import at, blocks, given
-from gpufleet.rules.read import texts
+from gpufleet.rules.coerce import texts
 
 _TEMPLATE_IN = ("launchTemplate", "mixedInstancesPolicy", "computeResources")
 """Properties by which pools of AWS name their launch template."""
@@ -66,10 +66,10 @@ def _volumes(pool: PlannedPool, plan: Plan) -> Sequence[Mapping[str, object]]:
     behind = [each for name in _TEMPLATE_IN for each in plan.behind(pool.resource, name, TEMPLATE)]
     found: list[Mapping[str, object]] = []
     for resource in (pool.resource, *behind[:1]):
-        mappings = blocks(given(resource, "blockDeviceMappings"))
-        found += [ebs for each in mappings if isinstance(ebs := at(each, "ebs"), Mapping)]
+        mappings = blocks(value_of(resource, "blockDeviceMappings"))
+        found += [ebs for each in mappings if isinstance(ebs := get_path(each, "ebs"), Mapping)]
         for name in ("rootBlockDevice", "ebsBlockDevices"):
-            found += blocks(given(resource, name))
+            found += blocks(value_of(resource, name))
     return found or [{"volumeSize": UNKNOWN if "disk_gib" in pool.unknown else pool.intent.get("disk_gib")}]
 
 
@@ -77,14 +77,16 @@ def _azure(pool: PlannedPool, usage: Usage) -> Iterator[DiskPart]:
     """The managed disk that holds a node's system. Azure bills its next larger size, whatever is used of it."""
     # Where each kind of pool says it: agent pools, machines, scale sets, Batch pools.
     holders = _holders(pool)
-    kinds = [at(each, "osDiskType") for each in holders]
+    kinds = [get_path(each, "osDiskType") for each in holders]
     disks = [_os_disk(each) for each in holders]
-    if "Ephemeral" in kinds or any(at(disk, "diffDiskSettings") is not None for disk in disks):
+    if "Ephemeral" in kinds or any(get_path(disk, "diffDiskSettings") is not None for disk in disks):
         return
-    sizes = [at(each, "osDiskSizeGB") for each in holders] + [at(disk, "diskSizeGB") for disk in disks]
+    sizes = [get_path(each, "osDiskSizeGB") for each in holders] + [get_path(disk, "diskSizeGB") for disk in disks]
     said = next((size for size in sizes if size), pool.intent.get("disk_gib"))
     size = _size({"size": said}, "size", usage.disk_gib)
-    account = next((kind for disk in disks if (kind := at(disk, "managedDisk", "storageAccountType"))), "Premium_LRS")
+    account = next(
+        (kind for disk in disks if (kind := get_path(disk, "managedDisk", "storageAccountType"))), "Premium_LRS"
+    )
     family, letter = _AZURE_DISKS.get(str(account), (str(account), ""))
     if size is None:
         yield DiskPart(f"disk ({account})", service_price("azure", "disk", family, pool.region, "GB-month"), None)
@@ -116,7 +118,7 @@ def _profiles(pool: PlannedPool) -> list[Mapping[str, object]]:
 def _os_disk(holder: Mapping[str, object]) -> Mapping[str, object]:
     """The block about the system's disk, wherever a type of resource has it."""
     for path in _OS_DISKS:
-        if isinstance(found := at(holder, *path), Mapping):
+        if isinstance(found := get_path(holder, *path), Mapping):
             return found
     return {}
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from gpufleet.cost.around import Surroundings
-from gpufleet.cost.line import FIGURES, Line, PriceTag, Total, merged, total
-from gpufleet.cost.pools import PoolCost, pool_cost
-from gpufleet.cost.usage import AMOUNTS, OF_POOLS, Usage
+from gpufleet.cost.line_item import FIGURES, LineItem, PriceTag, Total, merged, total
+from gpufleet.cost.pool_cost import PoolCost, pool_cost
+from gpufleet.cost.resources import Surroundings
+from gpufleet.cost.usage_assumptions import AMOUNTS, OF_POOLS, Usage
 from gpufleet.plan.pools import planned_pools
 from gpufleet.plan.resource import Plan
 
@@ -24,7 +24,7 @@ class Estimate:
 
     stack: str
     pools: tuple[PoolCost, ...]
-    around: tuple[Line, ...]
+    around: tuple[LineItem, ...]
     usage: Usage
     today: date
     free: Mapping[str, int]
@@ -39,7 +39,7 @@ class Estimate:
         return tuple(cloud for cloud, package in (("aws", "aws"), ("azure", "azure-native")) if package in packages)
 
     @property
-    def lines(self) -> Iterator[tuple[str, Line]]:
+    def lines(self) -> Iterator[tuple[str, LineItem]]:
         """Every line, with its pool's name, or empty for the surroundings."""
         for pool in self.pools:
             yield from ((pool.name, line) for line in pool.lines)

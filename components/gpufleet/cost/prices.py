@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpufleet.catalog import AwsGpuType, AzureGpuSize, Catalog, aws, azure
-from gpufleet.cost.line import PriceTag
+from gpufleet.cost.line_item import PriceTag
 
 NODE_SERVICE = {"aws": "ec2", "azure": "virtual-machines"}
 """Under which service the catalog keeps machines without GPU."""

@@ -16,7 +16,7 @@ from typing import Any
 from gpufleet.errors import UserError
 from gpufleet.fleet.gpu_jobs import GPU, GpuJob, gpus_of, running_jobs
 from gpufleet.fleet.gpu_metrics import GpuUse, gpu_uses
-from gpufleet.fleet.kubeconfig_files import host_of
+from gpufleet.fleet.kubeconfig import host_of
 from gpufleet.jobs.kubernetes.api import KubernetesApi, Unreachable
 
 ANSWER_SECONDS = 10.0
@@ -28,7 +28,7 @@ _AT_ONCE = 8
 
 
 @dataclass(frozen=True)
-class Cluster:
+class ClusterState:
     """A context, and what its cluster says. gpus: of all nodes; fault: why it tells nothing; silent: exporters asked
     that did not answer; exporters: how many there are."""
 
@@ -41,15 +41,15 @@ class Cluster:
     fault: str = ""
 
 
-def looked_at(kubeconfigs: Mapping[str, Mapping[str, Any]], seconds: float = ANSWER_SECONDS) -> list[Cluster]:
+def looked_at(kubeconfigs: Mapping[str, Mapping[str, Any]], seconds: float = ANSWER_SECONDS) -> list[ClusterState]:
     """Every cluster, all at once. One that has not told within `seconds` is there with its fault."""
-    answers: Queue[Cluster] = Queue()
+    answers: Queue[ClusterState] = Queue()
     hosts = {context: host_of(kubeconfig) for context, kubeconfig in kubeconfigs.items()}
     for context, kubeconfig in kubeconfigs.items():
-        nothing = Cluster(context, hosts[context])
+        nothing = ClusterState(context, hosts[context])
         # Daemons: whatever still waits for a cluster ends with the command.
         Thread(target=lambda *of: answers.put(_look(*of)), args=(nothing, kubeconfig, seconds), daemon=True).start()
-    found: dict[str, Cluster] = {}
+    found: dict[str, ClusterState] = {}
     end = monotonic() + seconds
     while len(found) < len(kubeconfigs):
         try:
@@ -57,14 +57,14 @@ def looked_at(kubeconfigs: Mapping[str, Mapping[str, Any]], seconds: float = ANS
         except Empty:
             break
         found[answer.context] = answer
-    return [found.get(context) or Cluster(context, host, fault=_late(seconds)) for context, host in hosts.items()]
+    return [found.get(context) or ClusterState(context, host, fault=_late(seconds)) for context, host in hosts.items()]
 
 
 def _late(seconds: float) -> str:
     return f"did not answer within {seconds:g} s"
 
 
-def _look(nothing: Cluster, kubeconfig: Mapping[str, Any], seconds: float) -> Cluster:
+def _look(nothing: ClusterState, kubeconfig: Mapping[str, Any], seconds: float) -> ClusterState:
     """A cluster with what it says. nothing: the same, of which nobody knows anything yet."""
     end = monotonic() + seconds
     try:

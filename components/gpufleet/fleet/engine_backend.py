@@ -6,20 +6,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from gpufleet.engine import Engine, EngineError
 from gpufleet.errors import UserError
 from gpufleet.fleet.stack_state import StackState, deployed
+from gpufleet.pulumi_cli import PulumiCli, PulumiCliError
 
 _AT_ONCE = 4
 """Engines at once: each waits for the network most of the time."""
 
 
-def url_of_backend(engine: Engine) -> str:
-    """The URL of the backend that the engine is logged in to. Errors: EngineError."""
+def url_of_backend(engine: PulumiCli) -> str:
+    """The URL of the backend that the engine is logged in to. Errors: PulumiCliError."""
     return str(json.loads(engine.answer("whoami", "--json")).get("url") or "")
 
 
-def stacks_of_engine(engine: Engine) -> list[StackState]:
+def stacks_of_engine(engine: PulumiCli) -> list[StackState]:
     """Every stack that the engine may see, of all projects. Errors: UserError when it lists none of them."""
     try:
         listed = json.loads(engine.answer("stack", "ls", "--all", "--json"))
@@ -30,12 +30,12 @@ def stacks_of_engine(engine: Engine) -> list[StackState]:
         return [replace(each, whole=str(entry["name"])) for each, entry in zip(found, listed, strict=True)]
 
 
-def stack_of_engine(engine: Engine, whole: str) -> StackState:
+def stack_of_engine(engine: PulumiCli, whole: str) -> StackState:
     """One stack by its whole name, as it is now. One that cannot be read is told by its fault."""
     return replace(_stack(engine, {"name": whole}), whole=whole)
 
 
-def _stack(engine: Engine, entry: Mapping[str, Any]) -> StackState:
+def _stack(engine: PulumiCli, entry: Mapping[str, Any]) -> StackState:
     """A stack of the list. Its own fault does not hide the others."""
     whole = str(entry["name"])
     project, _, name = whole.rpartition("/")
@@ -46,7 +46,7 @@ def _stack(engine: Engine, entry: Mapping[str, Any]) -> StackState:
     try:
         deployment = json.loads(engine.answer("stack", "export", "--stack", whole)).get("deployment")
         return deployed(name, project or _project(deployment), deployment, {}, updating)
-    except (EngineError, ValueError) as error:
+    except (PulumiCliError, ValueError) as error:
         return StackState(name, project, fault=f"{whole}: its state cannot be read: {error}")
 
 

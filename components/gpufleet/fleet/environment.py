@@ -6,18 +6,18 @@ from datetime import date, datetime, timedelta
 from math import inf
 
 from gpufleet.cost.estimate import Estimate, estimate
-from gpufleet.cost.line import FIGURES, Total
-from gpufleet.cost.pools import PoolCost
-from gpufleet.cost.usage import read_usage
+from gpufleet.cost.line_item import FIGURES, Total
+from gpufleet.cost.pool_cost import PoolCost
+from gpufleet.cost.usage_assumptions import read_usage
+from gpufleet.durations import parse_duration
 from gpufleet.errors import UserError
-from gpufleet.fleet.ending import End, end_of
-from gpufleet.fleet.kept_data import ending, is_real, without_data
-from gpufleet.fleet.nodes_now import nodes_now
-from gpufleet.fleet.own_nodes import own_gpus
+from gpufleet.fleet.expires_at import Expiry, expiry_of
+from gpufleet.fleet.node_counts import nodes_now
+from gpufleet.fleet.onprem_nodes import own_gpus
+from gpufleet.fleet.ownership_tags import OwnershipTags
+from gpufleet.fleet.pool_inputs import can_stop, is_stopped
+from gpufleet.fleet.retained_data import ending, is_real, without_data
 from gpufleet.fleet.stack_state import StackState, moment
-from gpufleet.fleet.stopped_pool import can_stop, is_stopped
-from gpufleet.fleet.whose import Whose
-from gpufleet.lifetime import span_of
 from gpufleet.plan.preview import plan_of
 from gpufleet.plan.resource import Plan
 from gpufleet.policies.ownership import EXPIRY
@@ -27,10 +27,10 @@ GRACE = "grace"
 
 
 @dataclass(frozen=True)
-class Environment:
+class EnvironmentSummary:
     """One stack of a backend, or one that cannot be read (`fault`).
 
-    owner, purpose: by the tags of most of its resources, or by labels (`Whose`), None where none has them; purpose: the
+    owner, purpose: by the tags of most of its resources, or by labels (`OwnershipTags`), None where none has them; purpose: the
     tag of that name, else the project's. end: the last that any of its tags names; None: never, or not told. grace: how
     long after its end it may stay, by its own tag. created: its oldest resource. ending: how many of its resources end
     with it; the rest is data that is kept, with what it needs. gpus_then: in the nodes that its last update or refresh
@@ -42,7 +42,7 @@ class Environment:
     project: str
     owner: str | None = None
     purpose: str | None = None
-    end: End | None = None
+    end: Expiry | None = None
     grace: timedelta | None = None
     created: datetime | None = None
     updated: datetime | None = None
@@ -73,11 +73,11 @@ class Environment:
         return self.end is not None and self.end.past(now) and self.ending > 0
 
 
-def in_order(found: list[Environment], now: datetime) -> list[Environment]:
+def in_order(found: list[EnvironmentSummary], now: datetime) -> list[EnvironmentSummary]:
     """Expired ones first, the longest past before all; then by their end, then those without one; what only
     keeps data and what is empty last."""
 
-    def key(each: Environment) -> tuple[object, ...]:
+    def key(each: EnvironmentSummary) -> tuple[object, ...]:
         end = each.end.moment.timestamp() if each.end else inf
         return (not each.expired(now), each.ending == 0, each.resources == 0, end, each.project, each.stack)
 
@@ -90,24 +90,24 @@ def plan_of_state(state: StackState) -> Plan:
     return plan_of({"config": state.config, "steps": steps}, state.name)
 
 
-def environment_of(state: StackState, today: date) -> Environment:
+def environment_of(state: StackState, today: date) -> EnvironmentSummary:
     """What a stack's state tells. One that cannot be read is told by its fault."""
     if state.fault or not state.resources:
-        return Environment(
+        return EnvironmentSummary(
             state.name, state.project, updated=state.written, updating=state.updating, fault=state.fault,
             whole=state.whole,
         )  # fmt: skip
     plan = plan_of_state(state)
     costs, notes = estimated(plan, state, today)
     gpu = [pool for pool in costs.pools if pool.planned.gpu is not False]
-    whose = Whose(plan)
+    whose = OwnershipTags(plan)
     began = _oldest(without_data(state.resources))
-    ends = {end for said in whose.values(EXPIRY) if (end := end_of(said, began))}
+    ends = {end for said in whose.values(EXPIRY) if (end := expiry_of(said, began))}
     if len(ends) > 1:
         notes.append(
             f"tags or labels name {len(ends)} days as its end, the last of which counts; the next `up` makes them one"
         )
-    graces = {span for said in whose.values(GRACE) if (span := span_of(said))}
+    graces = {span for said in whose.values(GRACE) if (span := parse_duration(said))}
     ends_with_it = len(ending(state.resources))
     if not ends_with_it:
         notes.append("only kept data is left, with what it needs")
@@ -117,7 +117,7 @@ def environment_of(state: StackState, today: date) -> Environment:
         notes.append(f"stopped: {', '.join(stopped)}; `gpufleet stop {state.name} --undo` starts them again")
     own = own_gpus(state)
     outputs = {str(each["urn"]): each.get("outputs") or {} for each in state.resources}
-    return Environment(
+    return EnvironmentSummary(
         stack=state.name,
         project=state.project,
         owner=whose.most("owner"),

@@ -5,41 +5,41 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from gpufleet.cost.line import FIGURES, Total
-from gpufleet.fleet.environment import Environment
+from gpufleet.cost.line_item import FIGURES, Total
+from gpufleet.fleet.environment import EnvironmentSummary
 from gpufleet.fleet.gpu_jobs import GpuJob
 
 if TYPE_CHECKING:
-    from gpufleet.fleet.clusters import Cluster
+    from gpufleet.fleet.clusters import ClusterState
 
 SCHEMA = 1
 """Number of the format: a field that goes, or means something else, makes it another one."""
 
 
 @dataclass(frozen=True)
-class Report:
+class FleetReport:
     """backend: its URL without its query. environments: in the order in which they are shown. now: in UTC."""
 
     backend: str
-    environments: Sequence[Environment]
-    clusters: Sequence["Cluster"]
+    environments: Sequence[EnvironmentSummary]
+    clusters: Sequence["ClusterState"]
     now: datetime
 
     @property
     def today(self) -> date:
         return self.now.date()
 
-    def cluster_of(self, environment: Environment) -> "Cluster | None":
+    def cluster_of(self, environment: EnvironmentSummary) -> "ClusterState | None":
         """The cluster of a stack, where a context leads to it and it answers."""
         found = (each for each in self.clusters if not each.fault and each.host.lower() in _lower(environment))
         return next(found, None)
 
     @property
-    def expired(self) -> list[Environment]:
+    def expired(self) -> list[EnvironmentSummary]:
         return [each for each in self.environments if each.expired(self.now)]
 
     @property
-    def hung(self) -> Iterator[tuple["Cluster", GpuJob]]:
+    def hung(self) -> Iterator[tuple["ClusterState", GpuJob]]:
         yield from ((cluster, job) for cluster in self.clusters for job in cluster.jobs if job.hung)
 
     @property
@@ -54,11 +54,11 @@ class Report:
         return Total(sum(each.month for each in known), sum(each.unknown for each in known))
 
 
-def _lower(environment: Environment) -> frozenset[str]:
+def _lower(environment: EnvironmentSummary) -> frozenset[str]:
     return frozenset(host.lower() for host in environment.endpoints)
 
 
-def report_as_json(report: Report) -> dict[str, Any]:
+def report_as_json(report: FleetReport) -> dict[str, Any]:
     """Everything. The fields are described in docs/ps.md; they only ever become more."""
     return {
         "schema": SCHEMA,
@@ -71,7 +71,7 @@ def report_as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def summary(report: Report) -> dict[str, Any]:
+def summary(report: FleetReport) -> dict[str, Any]:
     """What somebody is to be told: `text` in words, as chat services show it, and the same as data."""
     expired = [_environment(each, report) for each in report.expired]
     hung = [{"cluster": cluster.context} | _job(job) for cluster, job in report.hung]
@@ -87,7 +87,7 @@ def summary(report: Report) -> dict[str, Any]:
     }
 
 
-def _words(report: Report) -> Iterator[str]:
+def _words(report: FleetReport) -> Iterator[str]:
     there = [each for each in report.environments if each.resources]
     floor, ceiling = report.total("floor"), report.total("ceiling")
     yield f"gpufleet: {len(there)} environments, ${floor.hour:,.2f}/h at the least, ${ceiling.hour:,.2f}/h at the most"
@@ -104,7 +104,7 @@ def _words(report: Report) -> Iterator[str]:
         yield f"{len(report.faults)} could not be read"
 
 
-def _environment(each: Environment, report: Report) -> dict[str, Any]:
+def _environment(each: EnvironmentSummary, report: FleetReport) -> dict[str, Any]:
     cluster = report.cluster_of(each)
     return {
         "stack": each.stack,
@@ -132,7 +132,7 @@ def _environment(each: Environment, report: Report) -> dict[str, Any]:
     }
 
 
-def _cluster(each: "Cluster") -> dict[str, Any]:
+def _cluster(each: "ClusterState") -> dict[str, Any]:
     return {
         "context": each.context,
         "host": each.host,

@@ -10,15 +10,15 @@ from pathlib import Path
 from gpufleet.errors import UserError
 from gpufleet.images import dockerfile, ecr, platforms
 from gpufleet.images.builder import Build, build_command, digest_in, find_builder, push_command, run
-from gpufleet.images.login import login_file
-from gpufleet.images.recorded import Image
+from gpufleet.images.pinned_images import PinnedImage
+from gpufleet.images.registry_auth import login_file
 from gpufleet.images.repository import Repository, checked_tag, chosen
 from gpufleet.images.tag import default_tag
-from gpufleet.jobs.settings import Settings
+from gpufleet.jobs.settings import JobSettings
 
 
 @dataclass(frozen=True)
-class Planned:
+class BuildPlan:
     """Where an image goes, and how it is built. advice: what speaks against it without refusing it, a line each."""
 
     builder: str
@@ -29,7 +29,7 @@ class Planned:
 
 
 def planned(
-    settings: Settings,
+    settings: JobSettings,
     directory: Path,
     *,
     repository: str | None = None,
@@ -37,7 +37,7 @@ def planned(
     file: Path | None = None,
     platform: str | None = None,
     build_args: Mapping[str, str] | None = None,
-) -> Planned:
+) -> BuildPlan:
     """Everything that is settled before the first minute of building; ECR is asked for it. Errors: UserError."""
     source = dockerfile.found(directory, file)
     target = chosen(settings.repositories, repository, settings.environment)
@@ -50,7 +50,7 @@ def planned(
     given = dict(build_args or {})
     name = checked_tag(tag) if tag else default_tag(directory, datetime.now(UTC))
     builder = find_builder()
-    return Planned(
+    return BuildPlan(
         builder=builder,
         repository=target,
         tag=name,
@@ -59,7 +59,7 @@ def planned(
     )
 
 
-def built(plan: Planned, say: Callable[[str], None]) -> Image:
+def built(plan: BuildPlan, say: Callable[[str], None]) -> PinnedImage:
     """Build and push; the builder's own progress goes to the standard error.
 
     say: told what begins. Errors: BuilderFailed, UserError.
@@ -74,4 +74,4 @@ def built(plan: Planned, say: Callable[[str], None]) -> Image:
         digest = Path(folder) / "digest"
         plain_http = target.on_this_machine
         run(push_command(plan.builder, plan.build.image, digest, login, plain_http=plain_http), "nothing is recorded")
-        return Image(target.url, plan.tag, digest_in(digest))
+        return PinnedImage(target.url, plan.tag, digest_in(digest))

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpufleet.aws.account import Account, AccountError
+from gpufleet.aws.client import AwsClient, AwsClientError
 from gpufleet.errors import UserError
-from gpufleet.images.login import ECR
+from gpufleet.images.registry_auth import ECR
 from gpufleet.images.repository import Repository
 
 
@@ -18,7 +18,7 @@ def advice(repository: Repository, tag: str) -> list[str]:
     host = ECR.fullmatch(repository.host)
     if host is None:
         return []
-    account = Account(host["region"], attempts=3)
+    account = AwsClient(host["region"], attempts=3)
     where = {"registryId": host["account"]}
     path = repository.url.partition("/")[2]
     try:
@@ -29,7 +29,7 @@ def advice(repository: Repository, tag: str) -> list[str]:
             return []
         wanted = {"repositoryName": path, "imageIds": [{"imageTag": tag}], **where}
         taken = account.ask("ecr", "describe_images", "imageDetails[]", **wanted)
-    except AccountError as error:
+    except AwsClientError as error:
         return [f"not verified: whether {repository.url}:{tag} can be pushed: {error}"]
     if taken:
         raise UserError(

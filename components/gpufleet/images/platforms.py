@@ -4,8 +4,8 @@ import platform
 from collections.abc import Iterable
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.pool import Pool
-from gpufleet.rules.wording import listed
+from gpufleet.jobs.pool_info import PoolInfo
+from gpufleet.rules.messages import listed
 
 _OF_ARCHITECTURE = {"x86_64": "linux/amd64", "arm64": "linux/arm64"}
 """The catalog's words to those of images."""
@@ -13,7 +13,7 @@ _OF_MACHINE = {"x86_64": "linux/amd64", "amd64": "linux/amd64", "aarch64": "linu
 """What this machine calls itself (uname -m, Windows, macOS)."""
 
 
-def platform_for(pools: Iterable[Pool], wanted: str | None, environment: str) -> str | None:
+def platform_for(pools: Iterable[PoolInfo], wanted: str | None, environment: str) -> str | None:
     """The platform to build for; None leaves it to the builder, where the catalog knows none of the pools' types.
 
     wanted: what the user asked for. Errors: UserError when it is not that of any pool, or pools differ and none is

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gpufleet.errors import UserError
-from gpufleet.rules.wording import listed
+from gpufleet.rules.messages import listed
 
 _TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
 """Source: github.com/distribution/reference, reference.go."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gpufleet.jobs.event import Event
+from gpufleet.jobs.events import Event
 from gpufleet.jobs.request import JobRequest
 
 Note = Callable[[str], None]
@@ -12,7 +12,7 @@ Note = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Plan:
+class Submission:
     """A job that could be submitted as it stands.
 
     document: all that is sent, for `--dry-run`. advice: what rules say against it without refusing it, a line each.
@@ -33,11 +33,11 @@ class Backend(Protocol):
     waits_for_after: bool
     """Whether `--after` is waited for here, before the job is submitted; else the back end waits."""
 
-    def planned(self, request: JobRequest) -> Plan:
+    def build_submission(self, request: JobRequest) -> Submission:
         """The job that the environment makes of a request. Changes nothing."""
         ...
 
-    def submit(self, plan: Plan, note: Note) -> str:
+    def submit(self, plan: Submission, note: Note) -> str:
         """Submit it, and return the id that the back end gives it."""
         ...
 

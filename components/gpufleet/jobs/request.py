@@ -11,8 +11,8 @@ from typing import NotRequired, TypedDict, cast
 import yaml
 
 from gpufleet.errors import UserError
-from gpufleet.rules.arguments import argument_given, judge_arguments
-from gpufleet.rules.wording import one_line, shown
+from gpufleet.rules.arguments import argument_given, validate_arguments
+from gpufleet.rules.messages import one_line, shown
 
 
 class JobRequest(TypedDict):
@@ -157,7 +157,7 @@ def checked(request: Mapping[str, object], where: str, on: str = "kubernetes") -
 
     Errors: UserError with a line for every unknown, missing or wrongly typed key.
     """
-    findings = judge_arguments(request, JobRequest)
+    findings = validate_arguments(request, JobRequest)
     if on == "kubernetes":
         given = request.get("workers") is not None
         findings.append(argument_given(name="workers", given=given, says="a whole number"))

@@ -6,14 +6,14 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.images.repository import repository_named
+from gpufleet.jobs.aws_batch.settings import BatchSettings, batch_settings
 from gpufleet.jobs.azure_batch.settings import AzureBatchSettings, azure_batch_settings
-from gpufleet.jobs.azure_storage.places import AzureStorage, azure_storage
-from gpufleet.jobs.batch.settings import BatchSettings, batch_settings
+from gpufleet.jobs.azure_storage.paths import AzureStorage, azure_storage
 from gpufleet.jobs.hosts.settings import HostsSettings, hosts_settings
-from gpufleet.jobs.pool import Pool, pool_told
+from gpufleet.jobs.pool_info import PoolInfo, pool_info
 from gpufleet.jobs.slurm.settings import SlurmSettings, slurm_settings
-from gpufleet.rules.wording import listed, use_one_of
-from gpufleet.users.known import users_told
+from gpufleet.rules.messages import listed, use_one_of
+from gpufleet.users.team_users import users_told
 from gpufleet.users.user import User
 
 BACK_ENDS = ("kubernetes", "batch", "azure-batch", "slurm", "hosts")
@@ -24,7 +24,7 @@ Recorded = Callable[[], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
-class Settings:
+class JobSettings:
     """An environment, as its jobs see it. repositories: URL by name.
 
     batch: AWS Batch, where that runs its jobs; there is no kubeconfig then. azure_batch: the same for Azure Batch; the
@@ -34,7 +34,7 @@ class Settings:
     environment: str
     kubeconfig: object
     namespace: str
-    pools: Mapping[str, Pool]
+    pools: Mapping[str, PoolInfo]
     repositories: Mapping[str, str]
     volume_claim: str | None
     service_account: str | None
@@ -63,7 +63,7 @@ class Settings:
             return "slurm" if self.slurm else "hosts"
         return "batch" if self.batch else "kubernetes"
 
-    def pool(self, name: str | None) -> Pool:
+    def pool(self, name: str | None) -> PoolInfo:
         """The pool of this name, or the only one. Errors: UserError for an unknown one, or none given among several."""
         if not self.pools:
             raise UserError(
@@ -111,7 +111,7 @@ class Settings:
 
 def settings_from(
     outputs: Mapping[str, object], environment: str, on: str | None = None, team: str | None = None
-) -> Settings:
+) -> JobSettings:
     """Read a stack's outputs, shown with their secrets. on: one of BACK_ENDS; default as the outputs say. team: whose
     namespace, where several teams share the cluster.
 
@@ -127,11 +127,11 @@ def settings_from(
     jobs = _of_team(jobs, environment, team)
     azure_batch = azure_batch_settings(jobs, environment) if on == "azure-batch" else None
     pools = _mapping(_mapping(jobs, "azure_batch", environment) if azure_batch else jobs, "pools", environment)
-    return Settings(
+    return JobSettings(
         environment=environment,
         kubeconfig=outputs.get("kubeconfig"),
         namespace=str(jobs.get("namespace") or "default"),
-        pools={name: pool_told(name, each) for name, each in pools.items()},
+        pools={name: pool_info(name, each) for name, each in pools.items()},
         repositories={name: str(url) for name, url in _mapping(outputs, "registry_urls", environment).items()},
         volume_claim=_text(jobs, "volume_claim"),
         service_account=_text(jobs, "service_account"),

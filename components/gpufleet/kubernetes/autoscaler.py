@@ -6,10 +6,10 @@ from typing import Any, NotRequired, TypedDict, Unpack
 import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.kubernetes.release import chart_release
-from gpufleet.ordering import after
+from gpufleet.kubernetes.helm_release import chart_release
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
+from gpufleet.rules.kubernetes.autoscaler import validate_autoscaler
 
 VERSION = "9.52.1"
 """Chart of October 2025, whose autoscaler is that of Kubernetes 1.34. Source: github.com/kubernetes/autoscaler."""
@@ -87,7 +87,7 @@ class Autoscaler(Component):
 
     @staticmethod
     def findings(name: str, args: AutoscalerArgs) -> list[Finding]:
-        return judge_autoscaler(args)
+        return validate_autoscaler(args)
 
     def create(self, name: str, args: AutoscalerArgs) -> None:
         release = chart_release(
@@ -99,4 +99,4 @@ class Autoscaler(Component):
             opts=self.child(),
             repository=CHARTS,
         )
-        self.service_account = after(pulumi.Output.from_input(f"{NAMESPACE}/{SERVICE_ACCOUNT}"), release)
+        self.service_account = with_dependencies(pulumi.Output.from_input(f"{NAMESPACE}/{SERVICE_ACCOUNT}"), release)

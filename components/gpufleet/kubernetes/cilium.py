@@ -6,10 +6,10 @@ from typing import Any, NotRequired, TypedDict, Unpack
 import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.kubernetes.release import chart_release
-from gpufleet.ordering import after
+from gpufleet.kubernetes.helm_release import chart_release
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.kubernetes.cilium import MASK_SIZE, judge_cilium
+from gpufleet.rules.kubernetes.cilium import MASK_SIZE, validate_cilium
 
 VERSION = "1.17.6-0"
 """AWS's own build, which it supports on hybrid nodes: 1.17 and 1.18, for every version of Kubernetes that EKS has.
@@ -84,7 +84,7 @@ class Cilium(Component):
 
     @staticmethod
     def findings(name: str, args: CiliumArgs) -> list[Finding]:
-        return judge_cilium(args)
+        return validate_cilium(args)
 
     def create(self, name: str, args: CiliumArgs) -> None:
         release = chart_release(
@@ -96,4 +96,4 @@ class Cilium(Component):
             opts=self.child(),
             waits=False,
         )
-        self.release = after(pulumi.Output.from_input("cilium"), release)
+        self.release = with_dependencies(pulumi.Output.from_input("cilium"), release)

@@ -6,10 +6,10 @@ from typing import Any, NotRequired, TypedDict, Unpack
 import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.kubernetes.device_plugins import NAMESPACE, Chart, Source, device_plugin, registered_plugin
-from gpufleet.pool import Taint
+from gpufleet.kubernetes.plugin_daemonset import NAMESPACE, Chart, Source, device_plugin, registered_plugin
+from gpufleet.pools.eks_pool import Taint
 from gpufleet.rules import Finding
-from gpufleet.rules.kubernetes.plugin import judge_device_plugin
+from gpufleet.rules.kubernetes.device_plugins import validate_device_plugin
 
 VERSION = "0.20.0"
 """Source: github.com/NVIDIA/k8s-device-plugin, releases; chart and image have the same version."""
@@ -79,7 +79,7 @@ class DevicePlugin(Component):
 
     @staticmethod
     def findings(name: str, args: DevicePluginArgs) -> list[Finding]:
-        return judge_device_plugin(args)
+        return validate_device_plugin(args)
 
     def create(self, name: str, args: DevicePluginArgs) -> None:
         self.resource = registered_plugin(name, args, plan_device_plugin(args), CHART, "nvidia.com/gpu", self)

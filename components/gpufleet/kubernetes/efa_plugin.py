@@ -6,10 +6,10 @@ from typing import Any, NotRequired, TypedDict, Unpack
 import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.kubernetes.device_plugins import NAMESPACE, Chart, Source, device_plugin, registered_plugin
-from gpufleet.pool import Taint
+from gpufleet.kubernetes.plugin_daemonset import NAMESPACE, Chart, Source, device_plugin, registered_plugin
+from gpufleet.pools.eks_pool import Taint
 from gpufleet.rules import Finding
-from gpufleet.rules.kubernetes.plugin import judge_efa_plugin
+from gpufleet.rules.kubernetes.device_plugins import validate_efa_plugin
 
 VERSION = "0.5.13"
 NODES = {"gpufleet.dev/network": "efa"}
@@ -80,7 +80,7 @@ class EfaPlugin(Component):
 
     @staticmethod
     def findings(name: str, args: EfaPluginArgs) -> list[Finding]:
-        return judge_efa_plugin(args)
+        return validate_efa_plugin(args)
 
     def create(self, name: str, args: EfaPluginArgs) -> None:
         self.resource = registered_plugin(name, args, plan_efa_plugin(args), CHART, "vpc.amazonaws.com/efa", self)

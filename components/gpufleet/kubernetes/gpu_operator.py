@@ -6,12 +6,12 @@ from typing import Any, NotRequired, TypedDict, Unpack
 import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.kubernetes.device_plugins import tolerations
-from gpufleet.kubernetes.release import chart_release
-from gpufleet.ordering import after
-from gpufleet.pool import Taint
+from gpufleet.kubernetes.helm_release import chart_release
+from gpufleet.kubernetes.plugin_daemonset import tolerations
+from gpufleet.pools.eks_pool import Taint
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.kubernetes.plugin import judge_gpu_operator
+from gpufleet.rules.kubernetes.device_plugins import validate_gpu_operator
 
 VERSION = "v26.7.0"
 """Source: helm.ngc.nvidia.com/nvidia, November 2026."""
@@ -76,7 +76,7 @@ class GpuOperator(Component):
 
     @staticmethod
     def findings(name: str, args: GpuOperatorArgs) -> list[Finding]:
-        return judge_gpu_operator(args)
+        return validate_gpu_operator(args)
 
     def create(self, name: str, args: GpuOperatorArgs) -> None:
         release = chart_release(
@@ -88,4 +88,4 @@ class GpuOperator(Component):
             opts=self.child(),
             repository=CHARTS,
         )
-        self.resource = after(pulumi.Output.from_input("nvidia.com/gpu"), release)
+        self.resource = with_dependencies(pulumi.Output.from_input("nvidia.com/gpu"), release)

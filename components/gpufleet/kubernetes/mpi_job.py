@@ -7,9 +7,9 @@ import pulumi
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.kubernetes.objects import kubernetes_object
-from gpufleet.ordering import after
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
+from gpufleet.rules.kubernetes.mpi_job import validate_mpi_job
 
 __all__ = ["MpiJob", "MpiJobArgs"]
 
@@ -30,10 +30,10 @@ class MpiJob(Component):
 
     @staticmethod
     def findings(name: str, args: MpiJobArgs) -> list[Finding]:
-        return judge_mpi_job(name, args)
+        return validate_mpi_job(name, args)
 
     def create(self, name: str, args: MpiJobArgs) -> None:
         # The operator looks at a job's spec when it makes pods; what changes later would hold for some of them only.
         once = self.child(replace_on_changes=["spec"], delete_before_replace=True)
         job = kubernetes_object(f"{name}-job", mpi_job(name, args), once)
-        self.job = after(pulumi.Output.from_input(f"{args['namespace']}/{name}"), job)
+        self.job = with_dependencies(pulumi.Output.from_input(f"{args['namespace']}/{name}"), job)

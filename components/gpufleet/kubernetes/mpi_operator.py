@@ -11,12 +11,12 @@ import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.errors import UserError
-from gpufleet.kubernetes.manifests import read_manifest
+from gpufleet.kubernetes.helm_release import chart_release
 from gpufleet.kubernetes.objects import kubernetes_objects, labelled
-from gpufleet.kubernetes.release import chart_release
-from gpufleet.ordering import after
-from gpufleet.rules import Finding, judge_arguments
-from gpufleet.rules.kubernetes.operator import judge_mpi_operator
+from gpufleet.kubernetes.remote_manifest import read_manifest
+from gpufleet.pulumi_outputs import with_dependencies
+from gpufleet.rules import Finding, validate_arguments
+from gpufleet.rules.kubernetes.operator import validate_mpi_operator
 
 Flavour = Literal["mpi-operator", "trainer"]
 Implementation = Literal["OpenMPI", "Intel", "MPICH"]
@@ -122,8 +122,8 @@ class MpiOperator(Component):
 
     @staticmethod
     def findings(name: str, args: MpiOperatorArgs) -> list[Finding]:
-        findings = judge_mpi_operator(args, tuple(known_checksums()))
-        refused = any(each.refuses for each in [*judge_arguments(args, MpiOperatorArgs), *findings])
+        findings = validate_mpi_operator(args, tuple(known_checksums()))
+        refused = any(each.refuses for each in [*validate_arguments(args, MpiOperatorArgs), *findings])
         if not refused and args.get("flavour") != "trainer":
             # Here and not in `create`: a manifest that cannot be had ends the program before anything is registered.
             with _faults_named(name):
@@ -134,8 +134,8 @@ class MpiOperator(Component):
         if args.get("flavour") == "trainer":
             version = args.get("version", TRAINER_VERSION)
             release = chart_release(f"{name}-release", TRAINER_CHART, version, "kubeflow-system", {}, self.child())
-            self.api_version = after(pulumi.Output.from_input("trainer.kubeflow.org/v1alpha1"), release)
+            self.api_version = with_dependencies(pulumi.Output.from_input("trainer.kubeflow.org/v1alpha1"), release)
             return
         with _faults_named(name):
             made = kubernetes_objects(name, plan_operator(args), self)
-        self.api_version = after(pulumi.Output.from_input("kubeflow.org/v2beta1"), *made)
+        self.api_version = with_dependencies(pulumi.Output.from_input("kubeflow.org/v2beta1"), *made)

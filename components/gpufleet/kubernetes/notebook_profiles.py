@@ -6,9 +6,9 @@ Pure: pools in, profiles of KubeSpawner out.
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
-from gpufleet.kubernetes.device_plugins import tolerations
-from gpufleet.node_labels import CLOUD
-from gpufleet.pool import Taint
+from gpufleet.kubernetes.plugin_daemonset import tolerations
+from gpufleet.pools.eks_pool import Taint
+from gpufleet.pools.node_labels import CLOUD
 
 GPU = "nvidia.com/gpu"
 _SLUG = str.maketrans({".": "-", "_": "-"})

@@ -6,14 +6,14 @@ from typing import Any, Literal, NotRequired, TypedDict, Unpack
 import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.kubernetes.helm_release import chart_release
+from gpufleet.kubernetes.jupyterhub_values import plan_values
 from gpufleet.kubernetes.notebook_profiles import NotebookLimits, NotebookPool
-from gpufleet.kubernetes.notebook_rights import plan_jobs_told, plan_rights
-from gpufleet.kubernetes.notebook_values import plan_values
+from gpufleet.kubernetes.notebook_rbac import plan_jobs_told, plan_rights
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
-from gpufleet.kubernetes.release import chart_release
-from gpufleet.ordering import after
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.kubernetes.notebooks import judge_notebooks
+from gpufleet.rules.kubernetes.notebooks import validate_notebooks
 
 Service = Literal["LoadBalancer", "ClusterIP", "NodePort"]
 Database = Literal["volume", "memory"]
@@ -153,7 +153,7 @@ class Notebooks(Component):
 
     @staticmethod
     def findings(name: str, args: NotebooksArgs) -> list[Finding]:
-        return judge_notebooks(args)
+        return validate_notebooks(args)
 
     def create(self, name: str, args: NotebooksArgs) -> None:
         labels = {**args.get("labels", {}), **args.get("object_labels", {})}
@@ -172,7 +172,7 @@ class Notebooks(Component):
             repository=CHARTS,
         )
         scheme = "https" if args.get("tls") else "http"
-        self.address = after(pulumi.Output.from_input(f"{scheme}://{args['host']}"), release)
+        self.address = with_dependencies(pulumi.Output.from_input(f"{scheme}://{args['host']}"), release)
 
 
 def _with_secrets(args: NotebooksArgs) -> dict[str, Any]:

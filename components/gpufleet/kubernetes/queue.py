@@ -6,11 +6,11 @@ from typing import Any, NotRequired, TypedDict, Unpack
 import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.kubernetes.helm_release import chart_release
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
-from gpufleet.kubernetes.release import chart_release
-from gpufleet.ordering import after
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.kubernetes.queue import judge_queue
+from gpufleet.rules.kubernetes.queue import validate_queue
 
 VERSION = "0.19.2"
 CHART = "oci://registry.k8s.io/kueue/charts/kueue"
@@ -144,7 +144,7 @@ def local_queue(
 ) -> pulumi.Output[str]:
     """Make the queue of one team, of the component `name`; its name, for jobs. In Python only."""
     made = kubernetes_object(f"{name}-queue-{namespace}", labelled(plan_local_queue(name, namespace), labels), opts)
-    return after(pulumi.Output.from_input(name), made)
+    return with_dependencies(pulumi.Output.from_input(name), made)
 
 
 class Queue(Component):
@@ -161,7 +161,7 @@ class Queue(Component):
 
     @staticmethod
     def findings(name: str, args: QueueArgs) -> list[Finding]:
-        return judge_queue(name, args)
+        return validate_queue(name, args)
 
     def create(self, name: str, args: QueueArgs) -> None:
         needed = self._installed(name, args)
@@ -177,7 +177,7 @@ class Queue(Component):
             if args.get("local", True):
                 quota = self._object(f"{name}-queue-{namespace}", plan_local_queue(name, namespace), [quota])
             queues.append(quota)
-        self.queue = after(pulumi.Output.from_input(name), *queues)
+        self.queue = with_dependencies(pulumi.Output.from_input(name), *queues)
 
     def _installed(self, name: str, args: QueueArgs) -> Sequence[pulumi.Resource]:
         """Kueue itself: its definitions, and the webhook that every queue object goes through."""

@@ -8,9 +8,9 @@ import pulumi
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.volume_source import VolumeSource
-from gpufleet.ordering import after
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.kubernetes.volume import judge_shared_volume
+from gpufleet.rules.kubernetes.volume import validate_shared_volume
 
 Reclaim = Literal["Retain", "Delete"]
 
@@ -169,7 +169,7 @@ class SharedVolume(Component):
 
     @staticmethod
     def findings(name: str, args: SharedVolumeArgs) -> list[Finding]:
-        return judge_shared_volume(args)
+        return validate_shared_volume(args)
 
     def create(self, name: str, args: SharedVolumeArgs) -> None:
         labels, namespace = args.get("labels", {}), self._namespace
@@ -178,5 +178,5 @@ class SharedVolume(Component):
         inside = self.child(depends_on=needed, deleted_with=namespace)
         claim = kubernetes_object(f"{name}-claim", labelled(plan_claim(args), labels), inside)
         claim_name = args.get("claim", "shared")
-        self.claim = after(pulumi.Output.from_input(claim_name), claim)
-        self.volume = after(pulumi.Output.from_input(f"{args['namespace']}-{claim_name}"), volume)
+        self.claim = with_dependencies(pulumi.Output.from_input(claim_name), claim)
+        self.volume = with_dependencies(pulumi.Output.from_input(f"{args['namespace']}-{claim_name}"), volume)

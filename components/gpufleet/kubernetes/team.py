@@ -7,11 +7,11 @@ import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
-from gpufleet.kubernetes.registry_login import registry_login
-from gpufleet.kubernetes.user_lock import plan_user_lock
-from gpufleet.ordering import after
+from gpufleet.kubernetes.pull_secret import registry_login
+from gpufleet.kubernetes.uid_admission_policy import plan_uid_admission_policy
+from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
-from gpufleet.rules.kubernetes.team import judge_team
+from gpufleet.rules.kubernetes.team import validate_team
 
 PodSecurity = Literal["restricted", "baseline", "privileged"]
 
@@ -158,7 +158,7 @@ class Team(Component):
 
     @staticmethod
     def findings(name: str, args: TeamArgs) -> list[Finding]:
-        return judge_team(args)
+        return validate_team(args)
 
     def create(self, name: str, args: TeamArgs) -> None:
         labels = args.get("labels", {})
@@ -171,15 +171,17 @@ class Team(Component):
             kubernetes_object(f"{name}-{policy}", labelled(document, labels), inside)
         if (binding := plan_role_binding(args)) is not None:
             kubernetes_object(f"{name}-role-binding", labelled(binding, labels), inside)
-        for part, document in plan_user_lock(args).items():
+        for part, document in plan_uid_admission_policy(args).items():
             # In no namespace, so that it does not go with this one.
             kubernetes_object(f"{name}-{part}", labelled(document, labels), self.child(depends_on=[namespace]))
-        self.namespace = after(pulumi.Output.from_input(args["namespace"]), namespace)
-        self.service_account = after(pulumi.Output.from_input(args.get("service_account", "trainer")), account)
+        self.namespace = with_dependencies(pulumi.Output.from_input(args["namespace"]), namespace)
+        self.service_account = with_dependencies(
+            pulumi.Output.from_input(args.get("service_account", "trainer")), account
+        )
         self.pull_secret = pulumi.Output.from_input(None)
         if _has_login(args):
             secret = kubernetes_object(f"{name}-pull-secret", labelled(_pull_secret(args), labels), inside)
-            self.pull_secret = after(pulumi.Output.from_input(args.get("pull_secret", "registry")), secret)
+            self.pull_secret = with_dependencies(pulumi.Output.from_input(args.get("pull_secret", "registry")), secret)
 
     @property
     def namespace_object(self) -> pulumi.Resource:

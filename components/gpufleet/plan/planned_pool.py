@@ -1,4 +1,4 @@
-"""What a pool of nodes in a plan is, in the words of `gpufleet.pool`, whoever wrote the program.
+"""What a pool of nodes in a plan is, in the words of `gpufleet.pools.eks_pool`, whoever wrote the program.
 
 A managed node group, a compute environment, an agent pool, a Batch pool or a single machine: each is a number of
 nodes of some types, somewhere, bought in some way. Rules, prices and quotas are about that.
@@ -15,7 +15,7 @@ class PlannedPool:
     """One pool of a plan.
 
     kind: node-group, batch, autoscaling-group or machine on AWS; agent-pool, batch-pool or scale-set on Azure.
-    intent: the words of `gpufleet.pool.Pool` that are known (types, min, desired, max, zones, placement ...).
+    intent: the words of `gpufleet.pools.eks_pool.EksPool` that are known (types, min, desired, max, zones, placement ...).
     unknown: words whose values are not known at preview; they are not in `intent`.
     gpu: whether any of its types has a GPU by the catalog; None where the types are not known.
     """

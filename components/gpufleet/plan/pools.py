@@ -1,4 +1,4 @@
-"""The pools of nodes in a plan, in the words of `gpufleet.pool`, whoever wrote the program."""
+"""The pools of nodes in a plan, in the words of `gpufleet.pools.eks_pool`, whoever wrote the program."""
 
 from collections.abc import Mapping
 from typing import cast

@@ -4,26 +4,26 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from gpufleet.catalog import aws
-from gpufleet.plan.limits import ALL, Limit, read_quotas
-from gpufleet.plan.needs import Growing, Need, needs_of
-from gpufleet.rules.judged import Judged
+from gpufleet.plan.quota_demand import DemandingPool, QuotaDemand, quota_demand_of
+from gpufleet.plan.quota_limits import ALL, Limit, read_quotas
 from gpufleet.rules.quota import quota_enough
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding
 
 _MACHINE = "/subscriptions/SUBSCRIPTION/providers/Microsoft.Compute/locations"
 
 
-def judge_quotas(
+def validate_quotas(
     stack: str,
     pools: Mapping[str, Mapping[str, object]],
     region: str,
     quotas: object,
     cloud: str = "aws",
     accounts: Mapping[str, str] | None = None,
-) -> list[Judged]:
+) -> list[ResourceFinding]:
     """Findings on the pools of a stack's configuration, against the limits that the configuration gives.
 
-    pools: by the name that messages use (`aws-dev-trainers`), each in the words of `gpufleet.pool.Pool`. quotas: the
+    pools: by the name that messages use (`aws-dev-trainers`), each in the words of `gpufleet.pools.eks_pool.EksPool`. quotas: the
     value of `gpufleet:quotas`; without any nothing is judged. accounts: by pool the Azure Batch account whose own quota
     it counts against. Errors: QuotaError.
     """
@@ -31,17 +31,17 @@ def judge_quotas(
     if not limits:
         return []
     of = accounts or {}
-    growing = [Growing(name, cloud, region, words, account=of.get(name, "")) for name, words in pools.items()]
-    return judge_needs(stack, needs_of(growing), limits)
+    growing = [DemandingPool(name, cloud, region, words, account=of.get(name, "")) for name, words in pools.items()]
+    return validate_needs(stack, quota_demand_of(growing), limits)
 
 
-def judge_needs(stack: str, needs: Iterable[Need], limits: Sequence[Limit]) -> list[Judged]:
+def validate_needs(stack: str, needs: Iterable[QuotaDemand], limits: Sequence[Limit]) -> list[ResourceFinding]:
     """A finding on the stack for each need. A need that no limit is given for is not verified."""
     known = {(each.account, each.family, each.market): each for each in limits}
-    return [Judged(stack, _finding(need, known)) for need in needs if _counted(need, known)]
+    return [ResourceFinding(stack, _finding(need, known)) for need in needs if _counted(need, known)]
 
 
-def _counted(need: Need, known: Mapping[tuple[str, str, str], Limit]) -> bool:
+def _counted(need: QuotaDemand, known: Mapping[tuple[str, str, str], Limit]) -> bool:
     """Whether a need is judged by itself: not on a total that nobody gave, nor by family where only the total counts.
 
     Azure's regional total and a Batch account's limits by family are worth a line where they are known; without them
@@ -54,7 +54,7 @@ def _counted(need: Need, known: Mapping[tuple[str, str, str], Limit]) -> bool:
     return not (need.account and (need.account, ALL, need.market) in known)
 
 
-def _finding(need: Need, known: Mapping[tuple[str, str, str], Limit]) -> Finding:
+def _finding(need: QuotaDemand, known: Mapping[tuple[str, str, str], Limit]) -> Finding:
     found = known.get((need.account, need.family or "", need.market or ""))
     ask, look = _advice(need)
     return quota_enough(
@@ -67,7 +67,7 @@ def _finding(need: Need, known: Mapping[tuple[str, str, str], Limit]) -> Finding
     )
 
 
-def _named(need: Need) -> str:
+def _named(need: QuotaDemand) -> str:
     """The quota in words: on-demand vCPUs of family P in us-east-1."""
     if need.family is None or need.market is None:
         market = f"{need.market} " if need.market else ""
@@ -79,7 +79,7 @@ def _named(need: Need) -> str:
     return f"{market} {unit} of {families} {where}"
 
 
-def _advice(need: Need) -> tuple[str, str]:
+def _advice(need: QuotaDemand) -> tuple[str, str]:
     """How to ask for more, with {value} in it, and how to learn what is not known."""
     region = need.region or "REGION"
     if need.family is None or need.market is None:

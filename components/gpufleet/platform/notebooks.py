@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from gpufleet.jobs.output import PoolOutput
-from gpufleet.jobs.pool import pool_told
+from gpufleet.jobs.pool_info import pool_info
+from gpufleet.jobs.stack_output import PoolOutput
 from gpufleet.kubernetes.notebook_profiles import NotebookPool
 from gpufleet.kubernetes.notebooks import NotebooksConfig
 from gpufleet.platform.pools import node_price_of
@@ -18,7 +18,7 @@ def notebook_pools(
     """
     found: dict[str, NotebookPool] = {}
     for name, output in pools.items():
-        pool = pool_told(name, output)
+        pool = pool_info(name, output)
         if pool.gpu is None or pool.gpus is None:
             continue
         found[name] = {"gpu": pool.gpu, "gpus": pool.gpus, "place": pool.place}

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired
 
-from gpufleet.jobs.output import PoolOutput
-from gpufleet.node_labels import label_value
-from gpufleet.pool import Taint
+from gpufleet.jobs.stack_output import PoolOutput
+from gpufleet.pools.eks_pool import Taint
+from gpufleet.pools.node_labels import label_value
 
 ONPREM = "onprem"
 """Place of own servers, if nothing else is said."""
@@ -31,7 +31,7 @@ def cloud_pool(name: str, args: Mapping[str, Any], more_taints: Sequence[Taint] 
 
 
 def own_pool(name: str, args: Mapping[str, Any]) -> PlatformPool:
-    """A pool of own servers, from the arguments of `OwnNodes`: what no catalog knows of its nodes is said here."""
+    """A pool of own servers, from the arguments of `NodeLabels`: what no catalog knows of its nodes is said here."""
     place = args.get("place", ONPREM)
     pool: PlatformPool = {
         "gpu": label_value(args["gpu"]),

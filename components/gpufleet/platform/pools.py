@@ -5,13 +5,13 @@ from typing import Literal, NamedTuple
 
 from gpufleet.catalog import gpu_types
 from gpufleet.cost.prices import dearest, node_price
-from gpufleet.jobs.output import PoolOutput
-from gpufleet.jobs.pool import Pool, pool_told
-from gpufleet.node_labels import CLOUD, label_value
+from gpufleet.jobs.pool_info import PoolInfo, pool_info
+from gpufleet.jobs.stack_output import PoolOutput
 from gpufleet.platform.pool import PlatformPool
-from gpufleet.pool import Taint
-from gpufleet.rules.judged import Judged
-from gpufleet.rules.kubernetes.queue_pools import judge_queue_pool
+from gpufleet.pools.eks_pool import Taint
+from gpufleet.pools.node_labels import CLOUD, label_value
+from gpufleet.rules.kubernetes.queue_flavors import validate_queue_pool
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
 
 Software = Literal["device-plugin", "gpu-operator", "efa-plugin", "mpi-operator", "autoscaler"]
@@ -59,7 +59,7 @@ def counted(pool: PlatformPool) -> CountedPool | None:
 
     Of types with different numbers of GPUs, all nodes may be the largest.
     """
-    facts = pool_told("", pool)
+    facts = pool_info("", pool)
     gpu = facts.own_gpu or next((label_value(record.gpu_model) for record in facts.records), None)
     each = facts.own_gpus or max((record.gpus for record in facts.records), default=None)
     if not facts.zones or gpu is None or each is None or facts.max is None:
@@ -67,18 +67,20 @@ def counted(pool: PlatformPool) -> CountedPool | None:
     return CountedPool(gpu, facts.zones[0], facts.place, facts.max * each)
 
 
-def findings_of_queue(environment: str, pools: Pools) -> list[Judged]:
+def findings_of_queue(environment: str, pools: Pools) -> list[ResourceFinding]:
     """Whether a queue can count the clouds' pools: one zone, and GPUs of one model."""
     models = {kind: record.gpu_model for kind, record in gpu_types().items()}
     return [
-        Judged(f"{environment}-{name}", finding)
+        ResourceFinding(f"{environment}-{name}", finding)
         for name, pool in pools.items()
         if "gpu" not in pool
-        for finding in judge_queue_pool(pool, models)
+        for finding in validate_queue_pool(pool, models)
     ]
 
 
-def node_price_of(pool: Pool, usd_per_gpu_hour: Mapping[str, float], cloud: str, region: str | None) -> float | None:
+def node_price_of(
+    pool: PoolInfo, usd_per_gpu_hour: Mapping[str, float], cloud: str, region: str | None
+) -> float | None:
     """USD of an hour of a node: as configured, else on demand, also of Spot pools: the most that it can be."""
     if pool.name in usd_per_gpu_hour and pool.gpus is not None:
         return usd_per_gpu_hour[pool.name] * pool.gpus

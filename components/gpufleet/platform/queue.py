@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import TypedDict
 
 from gpufleet.kubernetes.queue import Flavor
-from gpufleet.node_labels import CLOUD
 from gpufleet.platform.config import PlatformConfig, PoolQueueConfig
 from gpufleet.platform.pools import CountedPool, Pools, counted
 from gpufleet.platform.teams import quotas_of
+from gpufleet.pools.node_labels import CLOUD
 
 
 class QueuePools(TypedDict):

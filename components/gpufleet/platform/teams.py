@@ -6,9 +6,9 @@ from typing import TypedDict
 from gpufleet.kubernetes.team import UserArgs
 from gpufleet.platform.config import PlatformConfig, TeamBudgetConfig, TeamOfSeveralConfig
 from gpufleet.platform.pools import Pools, counted
-from gpufleet.rules.judged import Judged
-from gpufleet.rules.kubernetes.teams import judge_teams, judge_users_of_files
-from gpufleet.rules.plain import at_least, legal_word
+from gpufleet.rules.generic import at_least, legal_word
+from gpufleet.rules.kubernetes.team_quotas import validate_teams, validate_users_of_files
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
 
 DEFAULT_NAMESPACE = "training"
@@ -81,15 +81,17 @@ def users_of(team: TeamOfSeveralConfig) -> TeamUsers:
     return pick(TeamUsers, {key: value for key, value in team.items() if value})
 
 
-def findings_of_teams(environment: str, config: PlatformConfig, pools: Pools, *, access_point: bool) -> list[Judged]:
+def findings_of_teams(
+    environment: str, config: PlatformConfig, pools: Pools, *, access_point: bool
+) -> list[ResourceFinding]:
     """Findings on the teams together. access_point: whether the shared files are reached by one."""
     teams = teams_of(config)
-    findings = judge_users_of_files(teams, access_point)
+    findings = validate_users_of_files(teams, access_point)
     for pool, usd in config.get("usd_per_gpu_hour", {}).items():
         findings.append(legal_word(argument="usd_per_gpu_hour", word=pool, legal=list(pools)))
         findings.append(at_least(argument=f"usd_per_gpu_hour.{pool}", value=usd, least=0))
     if config.get("teams"):
         gpus = {name: known.gpus for name, pool in pools.items() if (known := counted(pool))}
         clouds = [name for name, pool in pools.items() if "gpu" not in pool]
-        findings += judge_teams(teams, "team" in config, gpus if "queue" in config else None, clouds)
-    return [Judged(environment, finding) for finding in findings]
+        findings += validate_teams(teams, "team" in config, gpus if "queue" in config else None, clouds)
+    return [ResourceFinding(environment, finding) for finding in findings]

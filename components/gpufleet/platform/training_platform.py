@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict, Unpack
 import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.jobs.output import PoolOutput
+from gpufleet.jobs.stack_output import PoolOutput
 from gpufleet.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
 from gpufleet.kubernetes.device_plugin import DevicePlugin
 from gpufleet.kubernetes.efa_plugin import EfaPlugin
@@ -16,17 +16,17 @@ from gpufleet.kubernetes.notebooks import Notebooks
 from gpufleet.kubernetes.queue import Queue, QueueConfig, local_queue
 from gpufleet.kubernetes.shared_volume import SharedVolume
 from gpufleet.kubernetes.team import Team, TeamConfig
-from gpufleet.kubernetes.user_lock import CLAIM
+from gpufleet.kubernetes.uid_admission_policy import CLAIM
 from gpufleet.kubernetes.volume_source import VolumeSource
-from gpufleet.ordering import after_all
 from gpufleet.platform.environment import PlatformOwner, PlatformSoftware
 from gpufleet.platform.notebooks import hub_config, notebook_pools
 from gpufleet.platform.pool import PlatformPool
 from gpufleet.platform.pools import findings_of_queue, needed_software, pools_for, pools_of_jobs, taints_of
 from gpufleet.platform.queue import queue_pools
 from gpufleet.platform.teams import findings_of_teams, labels_of, owners_of, suffix, teams_of, users_of
-from gpufleet.rules.judged import Judged
-from gpufleet.rules.kubernetes.queue_pools import judge_queue_order
+from gpufleet.pulumi_outputs import all_dependencies
+from gpufleet.rules.kubernetes.queue_flavors import validate_queue_order
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
 from gpufleet.validation import validate_stack
 
@@ -107,8 +107,10 @@ class TrainingPlatform(Component, package="kubernetes"):
         if "queue" not in args:
             return None
         environment, pools = args["environment"], args["pools"]
-        order = judge_queue_order(args["queue"].get("order"), list(pools))
-        validate_stack([*(Judged(environment, each) for each in order), *findings_of_queue(environment, pools)])
+        order = validate_queue_order(args["queue"].get("order"), list(pools))
+        validate_stack(
+            [*(ResourceFinding(environment, each) for each in order), *findings_of_queue(environment, pools)]
+        )
         return Queue(
             f"{name}-queue",
             **pick(QueueConfig, args["queue"]),
@@ -124,7 +126,7 @@ class TrainingPlatform(Component, package="kubernetes"):
     ) -> dict[str, pulumi.Input[Any]]:
         """A team's namespace, volume, queue and hub, and what its jobs need to know of them."""
         end, labels, volume = suffix(args, namespace), args.get("labels", {}), args.get("volume", {})
-        before = [*after_all(args.get("node_groups", {}).values()), *([queue] if queue else [])]
+        before = [*all_dependencies(args.get("node_groups", {}).values()), *([queue] if queue else [])]
         team = Team(
             f"{name}-team{end}",
             **pick(TeamConfig, teams_of(args)[namespace]),
@@ -205,7 +207,7 @@ class Purpose(TypedDict, total=False):
 
 
 def _jobs(args: TrainingPlatformArgs, made: Mapping[str, Mapping[str, pulumi.Input[Any]]]) -> dict[str, Any]:
-    """The output `jobs`: see `gpufleet.jobs.output.JobsOutput`. made: what each team's namespace has, by its name."""
+    """The output `jobs`: see `gpufleet.jobs.stack_output.JobsOutput`. made: what each team's namespace has, by its name."""
     if not args.get("teams"):
         [(namespace, own)] = made.items()
         return _jobs_of(args, namespace, own)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet.rules.read import is_texts, is_whole
-from gpufleet.rules.wording import listed, nearest, shown
+from gpufleet.rules.coerce import is_texts, is_whole
+from gpufleet.rules.messages import listed, nearest, shown
 
 RULE = "config-policy"
 ALSO = ("suppress",)
@@ -20,7 +20,7 @@ class ConfigurationError(UserError):
 
 
 @dataclass
-class Settings:
+class PolicySettings:
     """The values of a policy's configuration. `where`: the policy's name, which the lines begin with.
 
     known: its keys. A value of the wrong kind is a fault and reads as the default; `raise_faults` tells.

@@ -7,19 +7,19 @@ from datetime import date
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gpufleet.cost.around import costs_money
 from gpufleet.cost.estimate import Estimate, estimate
-from gpufleet.cost.line import OLD, Line, Total, total
-from gpufleet.cost.pools import PoolCost
-from gpufleet.cost.usage import HOURS, UsageArgs, read_usage
-from gpufleet.plan.azure.type import AzureGraph
+from gpufleet.cost.line_item import OLD, LineItem, Total, total
+from gpufleet.cost.pool_cost import PoolCost
+from gpufleet.cost.resources import costs_money
+from gpufleet.cost.usage_assumptions import HOURS, UsageArgs, read_usage
+from gpufleet.plan.azure.graph import AzureGraph
+from gpufleet.plan.property_values import value_of
 from gpufleet.plan.resource import Plan, Resource
-from gpufleet.plan.values import given
-from gpufleet.policies.configuration import Settings
+from gpufleet.policies.configuration import PolicySettings
 from gpufleet.policies.ownership import PROPERTIES as OWNERSHIP
-from gpufleet.policies.ownership import judge_ownership
-from gpufleet.rules import spending
-from gpufleet.rules.judged import Judged
+from gpufleet.policies.ownership import validate_ownership
+from gpufleet.rules import cost_limits
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding
 
 STACK_USD_MONTH = 50_000.0
@@ -52,7 +52,7 @@ PROPERTIES: Mapping[str, dict[str, Any]] = {
         "description": f"Assumptions of the estimate: {', '.join(UsageArgs.__annotations__)}. See docs/cost.md.",
     },
 }
-"""JSON schema of each key that `judge_cost` reads."""
+"""JSON schema of each key that `validate_cost` reads."""
 
 _BUDGETS = ("aws:budgets/budget:Budget",)
 _AZURE_BUDGETS = ("consumption:Budget", "costmanagement:Budget")
@@ -71,23 +71,23 @@ class Limits:
     budget_elsewhere: bool
 
 
-def judge(plan: Plan, config: Mapping[str, object], today: date | None = None) -> list[Judged]:
+def judge(plan: Plan, config: Mapping[str, object], today: date | None = None) -> list[ResourceFinding]:
     """Every finding on cost and on ownership. Errors: UserError for a configuration that makes no sense."""
     foreign = set(OWNERSHIP) - set(PROPERTIES)
-    spent = judge_cost(plan, {key: value for key, value in config.items() if key not in foreign}, today)
+    spent = validate_cost(plan, {key: value for key, value in config.items() if key not in foreign}, today)
     foreign = set(PROPERTIES) - set(OWNERSHIP)
-    return [*spent, *judge_ownership(plan, {k: v for k, v in config.items() if k not in foreign}, today)]
+    return [*spent, *validate_ownership(plan, {k: v for k, v in config.items() if k not in foreign}, today)]
 
 
-def judge_cost(plan: Plan, config: Mapping[str, object], today: date | None = None) -> list[Judged]:
+def validate_cost(plan: Plan, config: Mapping[str, object], today: date | None = None) -> list[ResourceFinding]:
     """Every finding on what a plan costs. Errors: UserError for a configuration that makes no sense."""
     limits = read_limits(plan.stack, config)
-    return judge_estimate(plan, estimate(plan, read_usage(config.get("usage"), "cost.usage"), today), limits)
+    return validate_estimate(plan, estimate(plan, read_usage(config.get("usage"), "cost.usage"), today), limits)
 
 
 def read_limits(stack: str, config: Mapping[str, object]) -> Limits:
     """The limits for a stack by a policy's configuration. Errors: UserError with one line for each fault."""
-    settings = Settings(config, "cost", PROPERTIES)
+    settings = PolicySettings(config, "cost", PROPERTIES)
     limits = Limits(
         stack=_month(settings, "stack", STACK_USD_MONTH),
         pool=_month(settings, "pool", POOL_USD_MONTH),
@@ -100,54 +100,54 @@ def read_limits(stack: str, config: Mapping[str, object]) -> Limits:
     return limits
 
 
-def judge_estimate(plan: Plan, cost: Estimate, limits: Limits) -> list[Judged]:
+def validate_estimate(plan: Plan, cost: Estimate, limits: Limits) -> list[ResourceFinding]:
     """Every finding on an estimate of a plan."""
     unapproved = sum(pool.most_gpus or 0 for pool in _unapproved(cost, limits))
     return [
         _stack_ceiling(cost, limits),
         *(judged for pool in cost.pools for judged in _pool(pool, cost, limits, unapproved)),
         *_prices(plan, cost),
-        Judged(cost.stack, spending.budget(**_budget(plan), elsewhere=limits.budget_elsewhere)),
+        ResourceFinding(cost.stack, cost_limits.budget(**_budget(plan), elsewhere=limits.budget_elsewhere)),
         *([_nat(plan, cost)] if limits.dev and plan.of_type(_NAT) else []),
     ]
 
 
-def _stack_ceiling(cost: Estimate, limits: Limits) -> Judged:
+def _stack_ceiling(cost: Estimate, limits: Limits) -> ResourceFinding:
     dearest = max(cost.pools, key=lambda pool: _gated(pool).month, default=None)
     fits = 0
     if dearest is not None and dearest.most:
         # What one node of the dearest pool may take of the limit when everything else stays as it is.
         rest = cost.gated.month - _gated(dearest).month
         fits = _fitting(_gated(dearest).month / dearest.most, limits.stack - rest)
-    finding = spending.ceiling_stack(
+    finding = cost_limits.ceiling_stack(
         usd=cost.gated.month,
         complete=cost.gated.complete and not cost.not_priced,
         limit=limits.stack,
         pool=dearest.name if dearest else "",
         fits=fits,
     )
-    return Judged(cost.stack, finding)
+    return ResourceFinding(cost.stack, finding)
 
 
-def _pool(pool: PoolCost, cost: Estimate, limits: Limits, unapproved: int) -> Iterator[Judged]:
+def _pool(pool: PoolCost, cost: Estimate, limits: Limits, unapproved: int) -> Iterator[ResourceFinding]:
     """unapproved: on-demand GPUs of all pools that nobody has approved."""
     urn = pool.planned.resource.urn
     ceiling = _gated(pool)
     if pool.most is not None:
         each = ceiling.month / pool.most if pool.most else 0.0
-        finding = spending.ceiling_pool(
+        finding = cost_limits.ceiling_pool(
             most=pool.most,
             usd=ceiling.month,
             complete=ceiling.complete,
             limit=limits.pool,
             fits=_fitting(each, limits.pool),
         )
-        yield Judged(pool.name, finding, urn)
+        yield ResourceFinding(pool.name, finding, urn)
     if pool.planned.gpu is False:
         return
     if pool.capacity in ("on-demand", None):
         approved = _approved(pool, limits)
-        finding = spending.approved(
+        finding = cost_limits.approved(
             pool=pool.name,
             most=pool.most,
             gpus=pool.most_gpus,
@@ -155,11 +155,11 @@ def _pool(pool: PoolCost, cost: Estimate, limits: Limits, unapproved: int) -> It
             limit=limits.unapproved,
             approved=approved,
         )
-        yield Judged(pool.name, finding, urn)
+        yield ResourceFinding(pool.name, finding, urn)
     if limits.dev and not pool.committed and pool.least is not None:
         floor = total(pool.lines, "floor")
         day = floor.hour * 24 if floor.complete else None
-        yield Judged(pool.name, spending.idle(least=pool.least, usd_day=day, environment=cost.stack), urn)
+        yield ResourceFinding(pool.name, cost_limits.idle(least=pool.least, usd_day=day, environment=cost.stack), urn)
 
 
 def _unapproved(cost: Estimate, limits: Limits) -> list[PoolCost]:
@@ -176,27 +176,27 @@ def _approved(pool: PoolCost, limits: Limits) -> int | None:
     return next((gpus for name, gpus in limits.approved.items() if fnmatchcase(pool.name, name)), None)
 
 
-def _prices(plan: Plan, cost: Estimate) -> Iterator[Judged]:
+def _prices(plan: Plan, cost: Estimate) -> Iterator[ResourceFinding]:
     for pool in cost.pools:
-        yield from (Judged(pool.name, _price(line), pool.planned.resource.urn) for line in pool.lines)
+        yield from (ResourceFinding(pool.name, _price(line), pool.planned.resource.urn) for line in pool.lines)
     billed = [resource for resource in plan.resources if costs_money(resource.type)]
     names = Counter(resource.name for resource in billed)
     # Resources of different types may share a name: then the line alone says which it is.
     urns = {resource.name: resource.urn for resource in billed if names[resource.name] == 1}
     for line in cost.around:
         first = next(iter(line.resources), "")
-        yield Judged(first or cost.stack, _price(line), urns.get(first, ""))
+        yield ResourceFinding(first or cost.stack, _price(line), urns.get(first, ""))
     for kind in cost.not_priced:
         reason = "this type is not in the table of what costs money"
-        yield Judged(cost.stack, spending.price_known(what=kind, reason=reason, known=None))
+        yield ResourceFinding(cost.stack, cost_limits.price_known(what=kind, reason=reason, known=None))
     old = {line.price.of: line.price.as_of for _, line in cost.lines if line.price.is_old(cost.today)}
-    yield Judged(cost.stack, spending.price_age(old=old, days=OLD.days))
+    yield ResourceFinding(cost.stack, cost_limits.price_age(old=old, days=OLD.days))
 
 
-def _price(line: Line) -> Finding:
+def _price(line: LineItem) -> Finding:
     # A line whose price is known may be unknown for its amount.
     known = True if not line.unknown else False if line.price.usd is None else None
-    return spending.price_known(what=line.what, reason=line.reason, known=known)
+    return cost_limits.price_known(what=line.what, reason=line.reason, known=known)
 
 
 def _budget(plan: Plan) -> dict[str, Any]:
@@ -206,11 +206,13 @@ def _budget(plan: Plan) -> dict[str, Any]:
     return {"present": present, "kinds": kinds}
 
 
-def _nat(plan: Plan, cost: Estimate) -> Judged:
-    gateways: Sequence[Resource] = [each for each in plan.of_type(_NAT) if given(each, "connectivityType") != "private"]
+def _nat(plan: Plan, cost: Estimate) -> ResourceFinding:
+    gateways: Sequence[Resource] = [
+        each for each in plan.of_type(_NAT) if value_of(each, "connectivityType") != "private"
+    ]
     line = next((line for line in cost.around if line.what == "NAT gateway"), None)
     month = line.month("ceiling") if line else None
-    return Judged(cost.stack, spending.nat_gateways(number=len(gateways), usd_month=month))
+    return ResourceFinding(cost.stack, cost_limits.nat_gateways(number=len(gateways), usd_month=month))
 
 
 def _gated(pool: PoolCost) -> Total:
@@ -223,7 +225,7 @@ def _fitting(each: float, limit: float) -> int:
     return max(0, int(limit // each)) if each > 0 else 0
 
 
-def _month(settings: Settings, subject: str, default: float) -> float:
+def _month(settings: PolicySettings, subject: str, default: float) -> float:
     """A limit for a month; given for an hour it holds for 730 of them."""
     month, hour = f"{subject}_usd_month", f"{subject}_usd_hour"
     if settings.gives(month) and settings.gives(hour):

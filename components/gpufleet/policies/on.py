@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from gpufleet.plan import Resource
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding
 
 
-def on(resource: Resource, findings: Iterable[Finding]) -> list[Judged]:
+def on(resource: Resource, findings: Iterable[Finding]) -> list[ResourceFinding]:
     """These findings, on this resource."""
-    return [Judged(resource.name, finding, resource.urn) for finding in findings]
+    return [ResourceFinding(resource.name, finding, resource.urn) for finding in findings]

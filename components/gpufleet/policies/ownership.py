@@ -6,13 +6,13 @@ from datetime import date
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gpufleet.cost.around import costs_money, kind_of
+from gpufleet.cost.resources import costs_money, kind_of
 from gpufleet.plan.pools import planned_pools
+from gpufleet.plan.property_values import blocks, get_path
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
-from gpufleet.plan.values import at, blocks
-from gpufleet.policies.configuration import Settings
+from gpufleet.policies.configuration import PolicySettings
 from gpufleet.rules import ownership
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.tags import tag_expiry
 
 TAGS = ("owner", "project", "expires-at")
@@ -27,7 +27,7 @@ PROPERTIES: Mapping[str, dict[str, Any]] = {
     },
     "dev": {"type": "string", "description": f"Stacks for development, * is a wildcard. Default `{DEV}`."},
 }
-"""JSON schema of each key that `judge_ownership` reads."""
+"""JSON schema of each key that `validate_ownership` reads."""
 
 # What is billed and takes no tags of its own; and access entries, whose servers are billed, not they themselves.
 _WITHOUT_TAGS = frozenset(
@@ -35,15 +35,15 @@ _WITHOUT_TAGS = frozenset(
 )
 
 
-def judge_ownership(plan: Plan, config: Mapping[str, object], today: date | None = None) -> list[Judged]:
+def validate_ownership(plan: Plan, config: Mapping[str, object], today: date | None = None) -> list[ResourceFinding]:
     """Every finding on the tags of a plan. Errors: UserError for a configuration that makes no sense."""
-    settings = Settings(config, "ownership", PROPERTIES)
+    settings = PolicySettings(config, "ownership", PROPERTIES)
     required = settings.texts("tags", TAGS)
     dev = fnmatchcase(plan.stack, settings.text("dev", DEV))
     settings.raise_faults()
     pools = {pool.resource.urn for pool in planned_pools(plan)}
     everywhere = default_tags(plan)
-    judged: list[Judged] = []
+    judged: list[ResourceFinding] = []
     days: dict[str, list[Resource]] = {}
     for resource in plan.resources:
         if (resource.urn not in pools and not costs_money(resource.type)) or kind_of(resource.type) in _WITHOUT_TAGS:
@@ -51,20 +51,20 @@ def judge_ownership(plan: Plan, config: Mapping[str, object], today: date | None
         own = tags_of(resource)
         tags = None if own is None else {**everywhere, **own}
         finding = ownership.owner_tags(tags=tags, required=required)
-        judged.append(Judged(resource.name, finding, resource.urn))
+        judged.append(ResourceFinding(resource.name, finding, resource.urn))
         if tags and isinstance(value := tags.get(EXPIRY), str):
             days.setdefault(value, []).append(resource)
     return [*judged, *_expiry(plan.stack, days, dev, today or date.today())]
 
 
-def _expiry(stack: str, days: Mapping[str, list[Resource]], dev: bool, today: date) -> Iterator[Judged]:
+def _expiry(stack: str, days: Mapping[str, list[Resource]], dev: bool, today: date) -> Iterator[ResourceFinding]:
     """Findings on each day that is named, once: on the stack when everything names the same one."""
     for value, resources in days.items():
         name, urn = (stack, "") if len(days) == 1 else (resources[0].name, resources[0].urn)
-        yield Judged(name, tag_expiry(value=value), urn)
-        yield Judged(name, ownership.not_expired(key=EXPIRY, value=value, today=today), urn)
+        yield ResourceFinding(name, tag_expiry(value=value), urn)
+        yield ResourceFinding(name, ownership.not_expired(key=EXPIRY, value=value, today=today), urn)
         if dev:
-            yield Judged(name, ownership.temporary(key=EXPIRY, value=value, environment=stack), urn)
+            yield ResourceFinding(name, ownership.temporary(key=EXPIRY, value=value, environment=stack), urn)
 
 
 def tags_of(resource: Resource) -> Mapping[str, object] | None:
@@ -80,7 +80,7 @@ def tags_of(resource: Resource) -> Mapping[str, object] | None:
         if isinstance(value, Mapping):
             found |= value
         else:
-            found |= {str(at(each, "key")): at(each, "value") for each in blocks(value)}
+            found |= {str(get_path(each, "key")): get_path(each, "value") for each in blocks(value)}
     return found
 
 
@@ -90,7 +90,7 @@ def default_tags(plan: Plan) -> Mapping[str, object]:
     for provider in plan.of_type("pulumi:providers:aws"):
         block = provider.inputs.get("defaultTags")
         # Providers get their settings as JSON.
-        tags = at(_parsed(block), "tags")
+        tags = get_path(_parsed(block), "tags")
         sets.append(tags if isinstance(tags, Mapping) else {})
     shared: Collection[str] = set.intersection(*(set(each) for each in sets)) if sets else set()
     return {key: sets[0][key] for key in shared}

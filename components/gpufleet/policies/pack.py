@@ -23,11 +23,11 @@ from pulumi_policy.proxy import UnknownValueError
 
 from gpufleet.errors import UserError
 from gpufleet.plan import UNKNOWN, Plan, Resource
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Severity, Status
 from gpufleet.rules.suppression import read_suppressions, suppression_of
 
-Judge = Callable[[Plan, Mapping[str, object]], Sequence[Judged]]
+Judge = Callable[[Plan, Mapping[str, object]], Sequence[ResourceFinding]]
 """From a plan and the policy's configuration to findings. Errors: UserError for a configuration that makes no sense."""
 
 SUPPRESS: dict[str, Any] = {
@@ -52,7 +52,7 @@ class Concern:
     description: str
     judge: Judge
     properties: Mapping[str, dict[str, Any]] = field(default_factory=dict)
-    _last: Sequence[Judged] = field(default=(), init=False)
+    _last: Sequence[ResourceFinding] = field(default=(), init=False)
 
     def policy(self) -> Policy:
         """The policy that refuses what breaks a rule."""
@@ -61,7 +61,7 @@ class Concern:
             self.name, self.description, self._refuse, EnforcementLevel.MANDATORY, config_schema=schema
         )
 
-    def take(self) -> Sequence[Judged]:
+    def take(self) -> Sequence[ResourceFinding]:
         """What the policy has judged last, once. Nothing where it is disabled: then its advice is not wanted either."""
         last, self._last = self._last, ()
         return last
@@ -77,11 +77,13 @@ class Concern:
             if judged.refuses:
                 report(judged.line, judged.urn or None)
 
-    def _judged(self, args: StackValidationArgs) -> list[Judged]:
+    def _judged(self, args: StackValidationArgs) -> list[ResourceFinding]:
         config = args.get_config()
         suppressions = read_suppressions(config.get("suppress"), f"{self.name}.suppress", date.today())
         return [
-            Judged(each.resource, each.finding, each.urn, suppression_of(each.resource, each.finding, suppressions))
+            ResourceFinding(
+                each.resource, each.finding, each.urn, suppression_of(each.resource, each.finding, suppressions)
+            )
             for each in self.judge(plan_of(args.resources), config)
         ]
 

@@ -10,12 +10,12 @@ from typing import cast
 import yaml
 
 from gpufleet.errors import UserError
-from gpufleet.plan.limits import Limit, read_quotas
+from gpufleet.plan.quota_limits import Limit, read_quotas
 from gpufleet.rules.suppression import Suppression, read_suppressions
 
 
 @dataclass(frozen=True)
-class Configuration:
+class PreflightConfiguration:
     """values: every key with its namespace. zone_names: zone id -> the account's name, as the stack has it."""
 
     values: Mapping[str, object]
@@ -24,7 +24,7 @@ class Configuration:
     suppressions: tuple[Suppression, ...]
 
 
-def read_configuration(values: Mapping[str, object], where: str, today: date) -> Configuration:
+def read_configuration(values: Mapping[str, object], where: str, today: date) -> PreflightConfiguration:
     """The configuration in these values, which the engine gives as text or JSON.
 
     where: what the lines of errors begin with. Errors: UserError with one line for each fault of quotas and
@@ -46,7 +46,7 @@ def read_configuration(values: Mapping[str, object], where: str, today: date) ->
     if lines:
         raise UserError("\n".join(lines))
     zone_names = {str(key): str(value) for key, value in names.items()} if isinstance(names, Mapping) else {}
-    return Configuration(plain, zone_names, limits, suppressions)
+    return PreflightConfiguration(plain, zone_names, limits, suppressions)
 
 
 def values_in_file(file: Path) -> Mapping[str, object]:

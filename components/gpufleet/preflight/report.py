@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Severity, Status
 from gpufleet.rules.suppression import Suppression
 
@@ -11,12 +11,12 @@ OK, REFUSED = 0, 1
 
 
 @dataclass(frozen=True)
-class Report:
+class PreflightReport:
     """findings: passes included. reasons: why something could not be asked. account: what was asked, in words."""
 
     environment: str
     account: str
-    findings: Sequence[Judged]
+    findings: Sequence[ResourceFinding]
     reasons: Sequence[str]
     suppressions: Sequence[Suppression]
 
@@ -89,7 +89,7 @@ class Report:
         return ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count or kind == "passed")
 
 
-def _word(judged: Judged) -> str:
+def _word(judged: ResourceFinding) -> str:
     if judged.suppression is not None:
         return "suppressed"
     if judged.refuses:
@@ -98,7 +98,7 @@ def _word(judged: Judged) -> str:
     return "note" if advice else "warning"
 
 
-def _as_json(judged: Judged) -> dict[str, object]:
+def _as_json(judged: ResourceFinding) -> dict[str, object]:
     finding = judged.finding
     return {
         "resource": judged.resource,

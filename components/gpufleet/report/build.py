@@ -8,19 +8,19 @@ from pathlib import Path
 
 from gpufleet.cost.estimate import Estimate, estimate
 from gpufleet.cost.prices import catalog_of
-from gpufleet.cost.usage import Usage, read_usage
+from gpufleet.cost.usage_assumptions import Usage, read_usage
 from gpufleet.plan.preview import setting
 from gpufleet.plan.resource import Plan
 from gpufleet.report.changes import changes_of, compared, summary
-from gpufleet.report.gpus import gpu_pools
-from gpufleet.report.issues import CONCERNS, OURS, judge, merged, reported
-from gpufleet.report.issues import compared as with_known
+from gpufleet.report.cost_delta import budgets_left, money, total
+from gpufleet.report.data_stores import stored
+from gpufleet.report.findings import CONCERNS, OURS, judge, merged, reported
+from gpufleet.report.findings import compared as with_known
+from gpufleet.report.gpu_pools import gpu_pools
 from gpufleet.report.model import SCHEMA, Footer, Issue, Money, Report, StackReport, Verdict
-from gpufleet.report.money import budgets_left, money, total
-from gpufleet.report.plans import plan_after, plan_before
 from gpufleet.report.preview import BrokenInput, Preview
-from gpufleet.report.stored import stored
-from gpufleet.report.words import usd
+from gpufleet.report.states import plan_after, plan_before
+from gpufleet.report.text import usd
 
 PolicyConfig = Mapping[str, Mapping[str, object]]
 VERDICTS: Sequence[Verdict] = ("failed", "refused", "warned", "passed")

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
-from gpufleet.cost.around import kind_of
+from gpufleet.cost.resources import kind_of
 from gpufleet.report.model import Change, Property
 from gpufleet.report.preview import Preview, State, Step
-from gpufleet.report.properties import changed_properties
+from gpufleet.report.property_diff import changed_properties
 
 OPERATIONS: Mapping[str, str] = {
     "create": "create",

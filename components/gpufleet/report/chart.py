@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from gpufleet.report.model import Money
-from gpufleet.report.words import usd
+from gpufleet.report.text import usd
 
 HEIGHT = 220
 """Pixels of the highest bar."""

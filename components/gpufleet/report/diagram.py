@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gpufleet.report.model import GpuPool, StackReport, Stored
-from gpufleet.report.words import PAST, arrow, side
+from gpufleet.report.text import PAST, arrow, side
 
 Part = TypeVar("Part", GpuPool, Stored)
 MOST = 24

@@ -1,23 +1,23 @@
 """Rules: plain facts in, findings out. Imports neither pulumi nor a cloud SDK.
 
 The doors take a component's arguments, judge what is plain in them, and return every finding, passes included:
-`judge_arguments` names and kinds of any component's arguments, the others the subject they name.
+`validate_arguments` names and kinds of any component's arguments, the others the subject they name.
 """
 
-from gpufleet.rules.arguments import judge_arguments
-from gpufleet.rules.aws.batch_environment import judge_batch_environment
-from gpufleet.rules.aws.batch_queue import judge_batch_queue
-from gpufleet.rules.aws.cluster import judge_cluster
-from gpufleet.rules.aws.network import judge_network
-from gpufleet.rules.aws.outputs_bucket import judge_outputs_bucket
-from gpufleet.rules.aws.registry import judge_registry
-from gpufleet.rules.aws.shared_files import judge_shared_files
-from gpufleet.rules.aws.training_job import judge_training_job
-from gpufleet.rules.budget import judge_budget
-from gpufleet.rules.listing import rules_table_markdown
-from gpufleet.rules.pool import judge_pool
+from gpufleet.rules.arguments import validate_arguments
+from gpufleet.rules.aws.batch_environment import validate_batch_environment
+from gpufleet.rules.aws.batch_queue import validate_batch_queue
+from gpufleet.rules.aws.cluster import validate_cluster
+from gpufleet.rules.aws.gpu_pool import validate_pool
+from gpufleet.rules.aws.network import validate_network
+from gpufleet.rules.aws.outputs_bucket import validate_outputs_bucket
+from gpufleet.rules.aws.registry import validate_registry
+from gpufleet.rules.aws.shared_files import validate_shared_files
+from gpufleet.rules.aws.training_job import validate_training_job
+from gpufleet.rules.budget import validate_budget
 from gpufleet.rules.rule import Finding, Rule, Severity, Status, all_rules
-from gpufleet.rules.tags import judge_tags
+from gpufleet.rules.rules_table import rules_table_markdown
+from gpufleet.rules.tags import validate_tags
 
 __all__ = [
     "Finding",
@@ -25,17 +25,17 @@ __all__ = [
     "Severity",
     "Status",
     "all_rules",
-    "judge_arguments",
-    "judge_batch_environment",
-    "judge_batch_queue",
-    "judge_budget",
-    "judge_cluster",
-    "judge_network",
-    "judge_outputs_bucket",
-    "judge_pool",
-    "judge_registry",
-    "judge_shared_files",
-    "judge_tags",
-    "judge_training_job",
     "rules_table_markdown",
+    "validate_arguments",
+    "validate_batch_environment",
+    "validate_batch_queue",
+    "validate_budget",
+    "validate_cluster",
+    "validate_network",
+    "validate_outputs_bucket",
+    "validate_pool",
+    "validate_registry",
+    "validate_shared_files",
+    "validate_tags",
+    "validate_training_job",
 ]

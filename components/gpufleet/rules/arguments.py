@@ -3,9 +3,9 @@
 import collections.abc
 from collections.abc import Callable, Mapping, Sequence
 
-from gpufleet.rules.read import is_texts, is_whole
+from gpufleet.rules.coerce import is_texts, is_whole
+from gpufleet.rules.messages import listed, nearest
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import listed, nearest
 from gpufleet.typed_dicts import Shape, fields_of, is_record
 
 
@@ -43,7 +43,7 @@ def argument_kind(*, name: str, value: object, kind: type | None) -> Outcome:
     return failed(name, seen, f"is not {_KINDS[kind][0]}", f"give {_KINDS[kind][0]}, known before deployment")
 
 
-def judge_arguments(args: Mapping[str, object], declared: type) -> list[Finding]:
+def validate_arguments(args: Mapping[str, object], declared: type) -> list[Finding]:
     """Unknown, missing and wrongly typed arguments. `declared` is the component's TypedDict of arguments.
 
     Fields of plain kinds are judged by kind; one that takes an Input takes anything.

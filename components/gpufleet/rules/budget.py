@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from gpufleet.rules import read
-from gpufleet.rules.plain import distinct, not_empty
+from gpufleet.rules import coerce
+from gpufleet.rules.generic import distinct, not_empty
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.tags import judge_tags, tag_value
+from gpufleet.rules.tags import tag_value, validate_tags
 
 MOST_NOTIFICATIONS = 10
 MOST_EMAILS = 10
@@ -62,7 +62,7 @@ def percents_in_order(*, argument: str, percents: Sequence[object]) -> Outcome:
     Source: NotificationThreshold of botocore's model of budgets (0 and more); two notifications of one threshold are a
     DuplicateRecordException.
     """
-    numbers = [percent for percent in percents if read.is_number(percent) and 0 < percent < math.inf]
+    numbers = [percent for percent in percents if coerce.is_number(percent) and 0 < percent < math.inf]
     if len(numbers) == len(percents) and all(low < high for low, high in pairwise(numbers)):
         return passed()
     return failed(argument, list(percents), "do not rise from above 0", "write them like [50, 80, 100]")
@@ -83,13 +83,13 @@ def few_notifications(*, actual: int, forecast: int) -> Outcome:
     return failed("actual_percents", actual, problem, "keep the percentages that somebody acts on")
 
 
-def judge_budget(args: Mapping[str, object]) -> list[Finding]:
+def validate_budget(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a budget.
 
     Reads usd_per_month, emails, actual_percents (default 80, 100), forecast_percents (default 100), environment, team
     and tags.
     """
-    emails = read.texts(args, "emails")
+    emails = coerce.texts(args, "emails")
     actual = _items(args, "actual_percents", ACTUAL_PERCENTS)
     forecast = _items(args, "forecast_percents", FORECAST_PERCENTS)
     findings = [
@@ -99,13 +99,13 @@ def judge_budget(args: Mapping[str, object]) -> list[Finding]:
         percents_in_order(argument="actual_percents", percents=actual),
         percents_in_order(argument="forecast_percents", percents=forecast),
         few_notifications(actual=len(actual), forecast=len(forecast)),
-        tag_value(key="environment", value=read.text(args, "environment")),
-        tag_value(key="team", value=read.text(args, "team")),
-        *judge_tags(read.mapping(args, "tags")),
+        tag_value(key="environment", value=coerce.text(args, "environment")),
+        tag_value(key="team", value=coerce.text(args, "team")),
+        *validate_tags(coerce.mapping(args, "tags")),
     ]
-    if read.is_texts(args.get("emails")):
+    if coerce.is_texts(args.get("emails")):
         findings.append(not_empty(argument="emails", values=emails, holds="e-mail address"))
-    if read.is_number(limit := args.get("usd_per_month")):
+    if coerce.is_number(limit := args.get("usd_per_month")):
         findings.append(limit_above_zero(usd_per_month=limit))
     return findings
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import listed
 
 CAPACITIES = ("on-demand", "spot", "reservation", "capacity-block")
 _RESERVED = ("reservation", "capacity-block")

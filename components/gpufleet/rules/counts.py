@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gpufleet.catalog import AwsGpuType, aws
-from gpufleet.rules.plain import at_least
+from gpufleet.rules.generic import at_least
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 
@@ -58,7 +58,7 @@ def fewer_nodes(*, types: Sequence[str], gpu: str, most: int, larger: str, gpus:
     return failed("types", list(types), problem, fix)
 
 
-def judge_fewer_nodes(records: Sequence[AwsGpuType], most: int, zones: Sequence[str], region: str) -> list[Finding]:
+def validate_fewer_nodes(records: Sequence[AwsGpuType], most: int, zones: Sequence[str], region: str) -> list[Finding]:
     """The finding on one node before several. `records` are the pool's known types, `most` its greatest size.
 
     A pool in several zones is one for jobs of a single node, which want no larger one.
@@ -84,7 +84,7 @@ def _larger(model: str, most: int, region: str) -> AwsGpuType | None:
     return max(found, key=lambda record: (record.gpus, -record.vcpus, record.type), default=None)
 
 
-def judge_counts(least: int, desired: int, most: int) -> list[Finding]:
+def validate_counts(least: int, desired: int, most: int) -> list[Finding]:
     """Every finding on min, desired and max of a pool."""
     return [
         at_least(argument="min", value=least, least=0),

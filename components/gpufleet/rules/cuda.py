@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpufleet.catalog import AwsGpuType
-from gpufleet.catalog.cuda import cuda_releases, gpu_cuda, node_images
-from gpufleet.rules import read
+from gpufleet.catalog.cuda_compatibility import cuda_releases, gpu_cuda, node_images
+from gpufleet.rules import coerce
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed
 
 _VERSION = re.compile(r"(\d{1,2})\.(\d{1,2})")
 
@@ -76,9 +76,9 @@ def gpu_known(*, cuda: str, type_name: str, gpu: str, first: str | None) -> Outc
     return failed("cuda", cuda, problem, f"build the jobs' image with CUDA {first} or newer")
 
 
-def judge_cuda(pool: Mapping[str, object], records: Sequence[AwsGpuType]) -> list[Finding]:
+def validate_cuda(pool: Mapping[str, object], records: Sequence[AwsGpuType]) -> list[Finding]:
     """Every finding on the CUDA version of a pool. Reads cuda and image; `records` are its known types."""
-    cuda, image = read.text(pool, "cuda"), read.text(pool, "image", "al2023")
+    cuda, image = coerce.text(pool, "cuda"), coerce.text(pool, "image", "al2023")
     major = cuda.partition(".")[0]
     release, node = cuda_releases().get(major), node_images("aws").get(image)
     driver = node.driver if node else None

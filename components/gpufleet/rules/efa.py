@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import listed
 
 NETWORKS = ("plain", "efa")
 

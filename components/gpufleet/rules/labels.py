@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
@@ -73,14 +73,14 @@ def _label(key: str, value: str | None) -> Sequence[Finding]:
     return found if value is None else (*found, value_form(argument=f"labels.{key}", value=value))
 
 
-def judge_labels(pool: Mapping[str, object]) -> list[Finding]:
+def validate_labels(pool: Mapping[str, object]) -> list[Finding]:
     """Every finding on the labels and taints of a pool. Reads labels and taints (key, value)."""
     findings: list[Finding] = []
-    for key, value in read.mapping(pool, "labels").items():
+    for key, value in coerce.mapping(pool, "labels").items():
         findings += _label(key, value if isinstance(value, str) else None)
     taints = pool.get("taints")
     for taint in taints if isinstance(taints, list | tuple) else ():
         if isinstance(taint, Mapping):
-            findings.append(key_form(argument="taints.key", key=read.text(taint, "key")))
-            findings.append(value_form(argument="taints.value", value=read.text(taint, "value")))
+            findings.append(key_form(argument="taints.key", key=coerce.text(taint, "key")))
+            findings.append(value_form(argument="taints.value", value=coerce.text(taint, "value")))
     return findings

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Sequence
 from datetime import date
 
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed
 
 
 @rule("any-owner-tags", Severity.ERROR)

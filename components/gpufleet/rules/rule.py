@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cache, update_wrapper
 from typing import Generic, ParamSpec
 
-from gpufleet.rules.wording import one_line, shown
+from gpufleet.rules.messages import one_line, shown
 
 P = ParamSpec("P")
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv4Network
 
-from gpufleet.rules import read
-from gpufleet.rules.plain import distinct, not_empty
+from gpufleet.rules import coerce
+from gpufleet.rules.generic import distinct, not_empty
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed
 
 VPN = "vpn"
 ENOUGH_GBPS = 10.0
@@ -176,7 +176,7 @@ def rate_enough(*, argument: str, value: object, gbps: float | None, line: str) 
     return failed(argument, value, problem, fix)
 
 
-def judge_ranges(argument: str, cidrs: Sequence[str], others: Sequence[tuple[str, str]]) -> list[Finding]:
+def validate_ranges(argument: str, cidrs: Sequence[str], others: Sequence[tuple[str, str]]) -> list[Finding]:
     """Every finding on ranges behind a line. others: (range on this side, whose it is)."""
     findings: list[Finding] = []
     for cidr in cidrs:
@@ -202,17 +202,17 @@ def static_covers(*, cidr: str, routes: Sequence[str]) -> Outcome:
     return failed("site_cidrs", cidr, f"is in none of static_routes={listed(routes, 'and')}", f"add {cidr} to them")
 
 
-def judge_both_sides(argument: str, here: str, whose: str, site: Sequence[str]) -> list[Finding]:
+def validate_both_sides(argument: str, here: str, whose: str, site: Sequence[str]) -> list[Finding]:
     """Every finding on the two networks of a line. argument: of this side's range, `here`, which is `whose`."""
     return [
         range_legal(argument=argument, cidr=here),
         not_empty(argument="site_cidrs", values=site, holds="range of the own network"),
         distinct(argument="site_cidrs", values=site),
-        *judge_ranges("site_cidrs", site, [(here, whose)]),
+        *validate_ranges("site_cidrs", site, [(here, whose)]),
     ]
 
 
-def judge_device(
+def validate_device(
     args: Mapping[str, object], here: str, whose: str, other_asn: int, reserved: Sequence[int]
 ) -> list[Finding]:
     """Every finding on the own device of a VPN and on what it is to route. here: this side's range, which is `whose`.
@@ -220,17 +220,17 @@ def judge_device(
     Reads customer_address, customer_asn, static_routes, site_cidrs. other_asn: of this side's gateway. reserved:
     numbers that the cloud keeps.
     """
-    routes, asn = read.texts(args, "static_routes"), args.get("customer_asn")
+    routes, asn = coerce.texts(args, "static_routes"), args.get("customer_asn")
     findings: list[Finding] = []
     if isinstance(args.get("customer_address"), str):
-        findings.append(public_address(address=read.text(args, "customer_address")))
-    if read.is_whole(asn):
+        findings.append(public_address(address=coerce.text(args, "customer_address")))
+    if coerce.is_whole(asn):
         findings.append(asn_legal(argument="customer_asn", asn=int(asn), other=other_asn, reserved=reserved))
     if routes:
         findings += [
             distinct(argument="static_routes", values=routes),
-            *judge_ranges("static_routes", routes, [(here, whose)]),
-            *(static_covers(cidr=each, routes=routes) for each in read.texts(args, "site_cidrs")),
+            *validate_ranges("static_routes", routes, [(here, whose)]),
+            *(static_covers(cidr=each, routes=routes) for each in coerce.texts(args, "site_cidrs")),
         ]
     return findings
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Network
 
 from gpufleet.catalog import aws
-from gpufleet.rules.read import mapping, text, texts
+from gpufleet.rules.coerce import mapping, text, texts
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed
 
 RESERVED = 5
 """Addresses of every subnet that AWS keeps: docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html"""
@@ -56,7 +56,7 @@ def pods_fit(*, cidrs: Sequence[str], nodes: int, per_node: int | None) -> Outco
     return _judged(cidrs, free, nodes, per_node)
 
 
-def judge_addresses(cidrs: Sequence[str], nodes: int, per_node: int | None, interfaces: int = 1) -> list[Finding]:
+def validate_addresses(cidrs: Sequence[str], nodes: int, per_node: int | None, interfaces: int = 1) -> list[Finding]:
     """Every finding on the addresses of a pool: in subnets of these IPv4 ranges, with at most so many nodes.
 
     per_node: addresses that a node holds, its own among them; None where nobody knows. interfaces: those of a node
@@ -95,10 +95,10 @@ def _not_known(cidrs: Sequence[str], nodes: int) -> Outcome:
     return unverified("max", nodes, problem, "give IPv4 ranges such as 10.0.64.0/18")
 
 
-def judge_subnets(args: Mapping[str, object]) -> list[Finding]:
+def validate_subnets(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on the subnets of a component. Reads region, zones (zone ids) and subnet_ids (zone id to subnet).
 
-    A zone that its region does not have is for `judge_zones`.
+    A zone that its region does not have is for `validate_zones`.
     """
     known = tuple(mapping(args, "subnet_ids"))
     zones = aws().regions.get(text(args, "region"), {})

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from typing import NotRequired, TypedDict
 
 from gpufleet.errors import UserError
+from gpufleet.rules.messages import nearest, shown
 from gpufleet.rules.rule import Finding, all_rules
-from gpufleet.rules.wording import nearest, shown
 
 
 class SuppressionArgs(TypedDict):

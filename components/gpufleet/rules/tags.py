@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 
-from gpufleet.lifetime import span_of
+from gpufleet.durations import parse_duration
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 # Letters, digits, spaces and _ . : / = + - @, in any script: \w covers letters, digits and the underscore.
@@ -61,7 +61,7 @@ def tag_expiry(*, value: str) -> Outcome:
 
     Source: ISO 8601 calendar date; every stack of this project carries the tag.
     """
-    if value == "never" or is_day(value) or span_of(value):
+    if value == "never" or is_day(value) or parse_duration(value):
         return passed()
     return failed("tags.expires-at", value, "is no date", "write it as 2027-01-31, 150h or never")
 
@@ -89,7 +89,7 @@ def is_day(value: str) -> bool:
         return False
 
 
-def judge_tags(tags: Mapping[str, object], today: date | None = None) -> list[Finding]:
+def validate_tags(tags: Mapping[str, object], today: date | None = None) -> list[Finding]:
     """Every finding on a set of tags. Values that are not plain are not judged. today: by default the clock's."""
     findings = [tag_number(number=len(tags)), *(tag_key(key=key) for key in tags)]
     findings += [tag_value(key=key, value=value) for key, value in tags.items() if isinstance(value, str)]

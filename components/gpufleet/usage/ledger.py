@@ -11,10 +11,10 @@ from datetime import datetime
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet.usage.held import NODE, Held, held_from
+from gpufleet.usage.allocation import NODE, GpuAllocation, allocations_from
 
 
-def read_ledger(file: Path) -> list[Held]:
+def read_ledger(file: Path) -> list[GpuAllocation]:
     """Every record; none where there is no file yet. Errors: UserError, with the line that is none."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
@@ -25,13 +25,15 @@ def read_ledger(file: Path) -> list[Held]:
     records = []
     for number, line in enumerate(lines, 1):
         try:
-            records.append(held_from(json.loads(line)))
+            records.append(allocations_from(json.loads(line)))
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(f"{file}: line {number}: is no record of usage ({error}); mend or remove it") from error
     return records
 
 
-def merged(before: Iterable[Held], now: Iterable[Held], ends: Mapping[str, datetime], environment: str) -> list[Held]:
+def merged(
+    before: Iterable[GpuAllocation], now: Iterable[GpuAllocation], ends: Mapping[str, datetime], environment: str
+) -> list[GpuAllocation]:
     """Earlier records with what is seen now, oldest first: one for each pod, so that nothing counts twice.
 
     A pod of the environment that is gone without an end has ended with its job, if that tells when, else when it was
@@ -51,14 +53,14 @@ def merged(before: Iterable[Held], now: Iterable[Held], ends: Mapping[str, datet
     return sorted(kept, key=lambda each: (each.start, each.uid))
 
 
-def _on_its_node(now: Held, before: Held | None) -> Held:
+def _on_its_node(now: GpuAllocation, before: GpuAllocation | None) -> GpuAllocation:
     """A record whose node is gone meanwhile keeps what was known of it."""
     if before is None or now.node_gpus is not None or before.node_gpus is None:
         return now
     return replace(now, **{key: getattr(before, key) for key in NODE})
 
 
-def write_ledger(file: Path, records: Iterable[Held]) -> None:
+def write_ledger(file: Path, records: Iterable[GpuAllocation]) -> None:
     """Replace the file as a whole: a reader sees the old one or the new. Errors: UserError."""
     lines = "".join(json.dumps(each.as_json(), sort_keys=True) + "\n" for each in records)
     try:

@@ -1,5 +1,5 @@
 """The Pulumi package gpufleet-azure: our components for Azure, for programs in every language of Pulumi."""
 
-from gpufleet.package.serving import serve
+from gpufleet.pulumi_package.provider import serve
 
 serve("azure")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpufleet_rehearsal.cloud.making import Draft, draft, seconds
-from gpufleet_rehearsal.cloud.refusing import settled_at
+from gpufleet_rehearsal.cloud.checks import settled_at
+from gpufleet_rehearsal.cloud.creation import Draft, draft, seconds
+from gpufleet_rehearsal.cloud.scope import CloudView, Request
 from gpufleet_rehearsal.cloud.store import Resource
-from gpufleet_rehearsal.cloud.surroundings import CloudView, Request
+from gpufleet_rehearsal.table.model import TypeRow
 from gpufleet_rehearsal.table.paths import Json, Scope
-from gpufleet_rehearsal.table.rows import TypeRow
 from gpufleet_rehearsal.table.templates import fill
 
 

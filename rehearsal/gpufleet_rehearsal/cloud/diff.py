@@ -8,8 +8,8 @@ from gpufleet_rehearsal.cloud.change import Change, Diff, Kind, joined
 from gpufleet_rehearsal.cloud.naming import name_pattern
 from gpufleet_rehearsal.table.cloud_rows import CloudRow
 from gpufleet_rehearsal.table.conditions import same
+from gpufleet_rehearsal.table.model import TypeRow
 from gpufleet_rehearsal.table.paths import Json, Scope
-from gpufleet_rehearsal.table.rows import TypeRow
 
 
 def diff(row: TypeRow, cloud: CloudRow, scope: Scope, olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:

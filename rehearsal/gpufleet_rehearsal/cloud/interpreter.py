@@ -16,20 +16,20 @@ from itertools import count
 from typing import NamedTuple, TypeVar
 
 from gpufleet_rehearsal.cloud.admission import accept, alter, leave_behind
+from gpufleet_rehearsal.cloud.availability import NothingKnown, Offers
 from gpufleet_rehearsal.cloud.change import UNKNOWN, Diff
+from gpufleet_rehearsal.cloud.checks import CloudError, No, going_along, held, refusals, refused, view_of, words
 from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
+from gpufleet_rehearsal.cloud.creation import Draft, draft, previewed, seconds
 from gpufleet_rehearsal.cloud.diff import diff
 from gpufleet_rehearsal.cloud.faults import Faults, Struck
-from gpufleet_rehearsal.cloud.making import Draft, draft, previewed, seconds
 from gpufleet_rehearsal.cloud.naming import made_name
-from gpufleet_rehearsal.cloud.offers import NothingKnown, Offers
-from gpufleet_rehearsal.cloud.refusing import CloudError, No, going_along, held, refusals, refused, view_of, words
-from gpufleet_rehearsal.cloud.settings import Settings
+from gpufleet_rehearsal.cloud.scope import CloudView, Request
+from gpufleet_rehearsal.cloud.settings import RehearsalSettings
 from gpufleet_rehearsal.cloud.store import Resource, Store, StoreError, merged
-from gpufleet_rehearsal.cloud.surroundings import CloudView, Request
-from gpufleet_rehearsal.table.loading import Table
+from gpufleet_rehearsal.table.loader import Table
+from gpufleet_rehearsal.table.model import Operation, Refusal, TypeRow
 from gpufleet_rehearsal.table.paths import Json, Scope
-from gpufleet_rehearsal.table.rows import Operation, Refusal, TypeRow
 from gpufleet_rehearsal.table.templates import fill
 
 T = TypeVar("T")
@@ -80,7 +80,7 @@ class Cloud:
     table: Table
     store: Store
     clock: Clock
-    settings: Settings
+    settings: RehearsalSettings
     problems: Problems = nothing_wrong
     offers: Offers = field(default_factory=NothingKnown)
     dies: Callable[[], None] = die

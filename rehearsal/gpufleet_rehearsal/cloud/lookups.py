@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gpufleet_rehearsal.cloud.checks import CloudError, words
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.refusing import CloudError, words
-from gpufleet_rehearsal.cloud.surroundings import Request
+from gpufleet_rehearsal.cloud.scope import Request
 from gpufleet_rehearsal.table.cloud_rows import Lookup
 from gpufleet_rehearsal.table.paths import Json, Path, Scope
 from gpufleet_rehearsal.table.templates import fill, parse_template

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from gpufleet_rehearsal.table.cloud_rows import CloudRow
+from gpufleet_rehearsal.table.model import Autoname
 from gpufleet_rehearsal.table.paths import Json
-from gpufleet_rehearsal.table.rows import Autoname
 from gpufleet_rehearsal.table.templates import generated, parse_template
 
 SUFFIX_OF_PREFIX = 26

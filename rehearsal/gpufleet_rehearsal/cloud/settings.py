@@ -17,7 +17,7 @@ class SettingsError(UserError):
     """The settings cannot be used; the text is one line."""
 
 
-class Settings(BaseModel):
+class RehearsalSettings(BaseModel):
     """How the simulated cloud behaves; every key has a default."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -38,10 +38,10 @@ class Settings(BaseModel):
     checked and recorded."""
 
 
-def load_settings(file: Path) -> Settings:
+def load_settings(file: Path) -> RehearsalSettings:
     """Read the settings; a file that is not there means defaults. SettingsError names file and key."""
     try:
-        return Settings.model_validate_json(file.read_text()) if file.exists() else Settings()
+        return RehearsalSettings.model_validate_json(file.read_text()) if file.exists() else RehearsalSettings()
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])

@@ -10,7 +10,7 @@ import botocore.session
 from botocore.model import ServiceModel
 from botocore.model import Shape as Member
 
-from gpufleet_rehearsal.inputs.call_rows import Matched, Row, Shape, book
+from gpufleet_rehearsal.inputs.call_table import CallRow, Matched, Shape, book
 
 CLOUD = "aws"
 MADE_FROM = ("pulumi_aws", "botocore")
@@ -48,7 +48,7 @@ def call(spelt: str) -> Call:
     return Call(service, f"{words.get(service, service.upper())} {operation}", shape)
 
 
-def merge(row: Row, properties: Mapping[str, Shape]) -> Matched:
+def merge(row: CallRow, properties: Mapping[str, Shape]) -> Matched:
     """Add enum, pattern, min, max, form and call to the shapes of a type's properties, in place."""
     merging = _Merge(row, Matched(unused={*row.rename, *row.local, *row.documents}))
     merging.structure(properties, [call(spelt) for spelt in row.calls], "")
@@ -57,7 +57,7 @@ def merge(row: Row, properties: Mapping[str, Shape]) -> Matched:
 
 @dataclass
 class _Merge:
-    row: Row
+    row: CallRow
     result: Matched
 
     def structure(self, properties: Mapping[str, Shape], calls: Sequence[Call], above: str) -> None:

@@ -20,7 +20,7 @@ from enum import Enum
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from gpufleet_rehearsal.inputs.call_rows import Matched, Row, Shape, book
+from gpufleet_rehearsal.inputs.call_table import CallRow, Matched, Shape, book
 
 CLOUD = "azure-native"
 MADE_FROM = (
@@ -135,7 +135,7 @@ def _attributes(package: str, model: type) -> dict[str, Member]:
     return found
 
 
-def merge(row: Row, properties: Mapping[str, Shape]) -> Matched:
+def merge(row: CallRow, properties: Mapping[str, Shape]) -> Matched:
     """Add pattern, min, max, form, required and call to the shapes of a type's properties, in place."""
     merging = _Merge(row, Matched(unused={*row.rename, *row.local}))
     merging.structure(properties, [call(spelt) for spelt in row.calls], "")
@@ -144,7 +144,7 @@ def merge(row: Row, properties: Mapping[str, Shape]) -> Matched:
 
 @dataclass
 class _Merge:
-    row: Row
+    row: CallRow
     result: Matched
 
     def structure(self, properties: Mapping[str, Shape], calls: list[Call], above: str) -> None:

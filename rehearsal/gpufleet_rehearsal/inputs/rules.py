@@ -27,8 +27,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gpufleet_rehearsal.inputs.forms import WHOLE, as_text, is_number, misformed
-from gpufleet_rehearsal.inputs.values import is_unknown, judged, plain, shown
+from gpufleet_rehearsal.inputs.formats import WHOLE, as_text, is_number, misformed
+from gpufleet_rehearsal.inputs.wire_values import is_unknown, judged, plain, shown
 
 Row = Mapping[str, Any]
 Found = tuple[str, object]  # full path, value; None where nothing is there

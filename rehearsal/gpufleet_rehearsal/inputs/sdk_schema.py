@@ -20,8 +20,8 @@ from typing import Any
 
 import yaml
 
-from gpufleet_rehearsal.inputs import call_rows, forms, rules, sdk_shapes
-from gpufleet_rehearsal.inputs.problems import schema_file
+from gpufleet_rehearsal.inputs import call_table, formats, rules, sdk_shapes
+from gpufleet_rehearsal.inputs.validate import schema_file
 
 MODELS = {"aws": "aws_calls", "azure-native": "azure_models"}
 """Cloud -> the module here that reads its models of calls."""
@@ -79,13 +79,13 @@ def _write(cloud: str, check: bool) -> int:
         return 1
     if not check:
         file.write_text(text)
-        sys.stdout.write(f"{file}: {len(call_rows.book(cloud).types)} types, {len(text) // 1024} KiB\n")
+        sys.stdout.write(f"{file}: {len(call_table.book(cloud).types)} types, {len(text) // 1024} KiB\n")
     return 0
 
 
 def generate(cloud: str) -> str:
     """The file's text; Unfit if a type, property, call, rule or form does not exist."""
-    models, book = importlib.import_module(f"{__package__}.{MODELS[cloud]}"), call_rows.book(cloud)
+    models, book = importlib.import_module(f"{__package__}.{MODELS[cloud]}"), call_table.book(cloud)
     faults = [
         f"{token}: in the table, but without a row in {cloud}/calls"
         for token in sorted(table_types(cloud) - book.types.keys())
@@ -187,7 +187,7 @@ def rule_faults(rule: Mapping[str, Any], properties: Mapping[str, Any]) -> Itera
         if not _exists(full, properties):
             yield f"rule: {full}: no such property"
     words = demand.values() if "form" in rule else ()
-    yield from (f"rule: {word}: no such form" for word in words if word not in forms.FORMS)
+    yield from (f"rule: {word}: no such form" for word in words if word not in formats.FORMS)
     for key in ("pattern", "unlike"):
         for pattern in rule.get(key, {}).values():
             re.compile(pattern)

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 import urllib3
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.kubernetes.kubeconfig import Access, KubeconfigError
+from gpufleet_rehearsal.kubernetes.kubeconfig import Access, UnusableKubeconfig
 
 Object = dict[str, Any]
 """An object of the API, as JSON."""
@@ -28,7 +28,7 @@ TIMEOUT = urllib3.Timeout(connect=5.0, read=60.0)
 APPLY = "application/apply-patch+yaml"
 
 
-class Unreachable(UserError):
+class ApiUnreachable(UserError):
     """The API server does not answer; the text is one line."""
 
 
@@ -48,7 +48,7 @@ class NoKind(UserError):
 
 
 @dataclass(frozen=True)
-class Place:
+class ApiPath:
     """Where the objects of one kind are found."""
 
     prefix: str
@@ -74,7 +74,7 @@ class ApiServer:
         if access.server.startswith("https"):
             options["ssl_context"] = _context(access)
         self._pool = urllib3.PoolManager(maxsize=32, retries=False, timeout=TIMEOUT, **options)
-        self._places: dict[str, dict[str, Place]] = {}
+        self._places: dict[str, dict[str, ApiPath]] = {}
         self._lock = threading.Lock()
 
     def request(
@@ -86,21 +86,21 @@ class ApiServer:
         query: Mapping[str, str] | None = None,
         content_type: str = "application/json",
     ) -> Object:
-        """One request. Errors: Unreachable, ApiError."""
+        """One request. Errors: ApiUnreachable, ApiError."""
         address = f"{self.access.server}{path}" + (f"?{urlencode(query)}" if query else "")
         headers = self._headers | ({"Content-Type": content_type} if body is not None else {})
         data = json.dumps(body).encode() if body is not None else None
         try:
             response = self._pool.request(method, address, body=data, headers=headers, redirect=False)
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise Unreachable(
+            raise ApiUnreachable(
                 f"the Kubernetes API server {self.access.server} cannot be reached ({_why(error)}); see that the "
                 "control plane runs (`make cluster-up`, or `gpufleet rehearse` anew), then run the command again"
             ) from error
         return _answer(response.status, response.data)
 
-    def place(self, api_version: str, kind: str) -> Place:
-        """Where a kind is found; what is not known is asked for anew. Errors: NoKind, Unreachable, ApiError."""
+    def place(self, api_version: str, kind: str) -> ApiPath:
+        """Where a kind is found; what is not known is asked for anew. Errors: NoKind, ApiUnreachable, ApiError."""
         known = self._places.get(api_version, {})
         if kind not in known:
             known = self._discover(api_version)
@@ -112,14 +112,14 @@ class ApiServer:
         return known[kind]
 
     def knows(self, api_version: str, kind: str) -> bool:
-        """Whether the API server serves a kind. Errors: Unreachable, ApiError."""
+        """Whether the API server serves a kind. Errors: ApiUnreachable, ApiError."""
         try:
             self.place(api_version, kind)
         except NoKind:
             return False
         return True
 
-    def _discover(self, api_version: str) -> dict[str, Place]:
+    def _discover(self, api_version: str) -> dict[str, ApiPath]:
         prefix = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
         try:
             listed = self.request("GET", prefix)
@@ -128,7 +128,7 @@ class ApiServer:
                 raise
             listed = {}
         found = {
-            entry["kind"]: Place(prefix, entry["name"], entry["namespaced"])
+            entry["kind"]: ApiPath(prefix, entry["name"], entry["namespaced"])
             for entry in listed.get("resources") or []
             if "/" not in entry["name"]
         }
@@ -136,8 +136,8 @@ class ApiServer:
             self._places[api_version] = found
         return found
 
-    def get(self, place: Place, namespace: str, name: str) -> Object | None:
-        """An object; None when it is not there. Errors: Unreachable, ApiError."""
+    def get(self, place: ApiPath, namespace: str, name: str) -> Object | None:
+        """An object; None when it is not there. Errors: ApiUnreachable, ApiError."""
         try:
             return self.request("GET", place.path(namespace, name))
         except ApiError as error:
@@ -145,13 +145,13 @@ class ApiServer:
                 return None
             raise
 
-    def list(self, place: Place, namespace: str, **query: str) -> list[Object]:
+    def list(self, place: ApiPath, namespace: str, **query: str) -> list[Object]:
         """Objects of a namespace. query: `labelSelector` and the like."""
         return list(self.request("GET", place.path(namespace), query=query).get("items") or [])
 
     def apply(
         self,
-        place: Place,
+        place: ApiPath,
         namespace: str,
         document: Mapping[str, Any],
         *,
@@ -165,13 +165,13 @@ class ApiServer:
         return self.request("PATCH", path, document, query=query | _dry(dry_run), content_type=APPLY)
 
     def replace(
-        self, place: Place, namespace: str, document: Mapping[str, Any], *, manager: str, dry_run: bool = False
+        self, place: ApiPath, namespace: str, document: Mapping[str, Any], *, manager: str, dry_run: bool = False
     ) -> Object:
         """Put a whole object in the place of the one that has its resourceVersion."""
         path = place.path(namespace, str(document["metadata"]["name"]))
         return self.request("PUT", path, document, query={"fieldManager": manager} | _dry(dry_run))
 
-    def delete(self, place: Place, namespace: str, name: str, propagation: str) -> None:
+    def delete(self, place: ApiPath, namespace: str, name: str, propagation: str) -> None:
         """Ask for a deletion; finalizers may hold the object. What is not there is fine."""
         try:
             self.request("DELETE", place.path(namespace, name), {"propagationPolicy": propagation})
@@ -196,7 +196,7 @@ def _context(access: Access) -> ssl.SSLContext:
                 Path(pair.name).write_bytes(access.certificate + b"\n" + access.key)
                 context.load_cert_chain(pair.name)
     except (ssl.SSLError, ValueError) as error:
-        raise KubeconfigError(f"kubeconfig: certificate of {access.server}: {error}") from error
+        raise UnusableKubeconfig(f"kubeconfig: certificate of {access.server}: {error}") from error
     return context
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gpufleet_rehearsal.cloud.store import Store
-from gpufleet_rehearsal.kubernetes.node_groups import Group, groups
-from gpufleet_rehearsal.kubernetes.recorded import noted_in_all
+from gpufleet_rehearsal.kubernetes.node_groups import NodeGroup, groups
+from gpufleet_rehearsal.kubernetes.recorded_objects import noted_in_all
 from gpufleet_rehearsal.kubernetes.release import KIND
 from gpufleet_rehearsal.table.paths import Json
 
@@ -71,7 +71,7 @@ def installed(notes: Store) -> Mapping[str, Json] | None:
     return next((inputs for inputs in noted_in_all(notes, KIND) if inputs.get("chart") == CHART), None)
 
 
-def scaling(pools: Sequence[Group], release: Mapping[str, Json] | None, scale: float) -> Scaling:
+def scaling(pools: Sequence[NodeGroup], release: Mapping[str, Json] | None, scale: float) -> Scaling:
     """What the autoscaler of a release does with these node groups.
 
     A group of several zones grows in its first one only: the real one asks the Auto Scaling group, which balances.

@@ -11,9 +11,11 @@ from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.change import has_unknown
 from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
 from gpufleet_rehearsal.kubernetes import waiting
-from gpufleet_rehearsal.kubernetes.api import ApiError, ApiServer, NoKind, Object, Unreachable
-from gpufleet_rehearsal.kubernetes.configuration import DELETE_UNREACHABLE, Configuration
-from gpufleet_rehearsal.kubernetes.document import (
+from gpufleet_rehearsal.kubernetes.api import ApiError, ApiServer, ApiUnreachable, NoKind, Object
+from gpufleet_rehearsal.kubernetes.configuration import DELETE_UNREACHABLE, ProviderConfiguration
+from gpufleet_rehearsal.kubernetes.control_plane import OwnPlane
+from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
+from gpufleet_rehearsal.kubernetes.object_identity import (
     document_of,
     drifted,
     field_manager,
@@ -25,15 +27,13 @@ from gpufleet_rehearsal.kubernetes.document import (
     outputs_of,
     split_id,
 )
-from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
-from gpufleet_rehearsal.kubernetes.kind import Kind, kind_of
 from gpufleet_rehearsal.kubernetes.objects import DEFINITION, Objects
-from gpufleet_rehearsal.kubernetes.own_plane import OwnPlane
-from gpufleet_rehearsal.kubernetes.recorded import Recorded, as_if_live, noted_id
+from gpufleet_rehearsal.kubernetes.recorded_objects import Recorded, as_if_live, noted_id
 from gpufleet_rehearsal.kubernetes.releases import Releases
+from gpufleet_rehearsal.kubernetes.resource_type import ResourceType, kind_of
 from gpufleet_rehearsal.kubernetes.schemas import VERSION, Problem, Schemas
-from gpufleet_rehearsal.kubernetes.words import words
-from gpufleet_rehearsal.provider.answers import HalfMade
+from gpufleet_rehearsal.kubernetes.word_lists import words
+from gpufleet_rehearsal.provider.responses import HalfMade
 from gpufleet_rehearsal.table.paths import Json
 
 FLEET_SECONDS = 1.0
@@ -45,7 +45,7 @@ Found = tuple[Mapping[str, Json], Mapping[str, Json]]
 class Cluster:
     """The cluster of one configuration of the provider."""
 
-    def __init__(self, directory: Path, configuration: Configuration, clock: Clock, log: EngineLog) -> None:
+    def __init__(self, directory: Path, configuration: ProviderConfiguration, clock: Clock, log: EngineLog) -> None:
         self.configuration = configuration
         self._address = configuration.access.server if configuration.access else ""
         self.releases = Releases(directory, self._address, log, self._play)
@@ -120,10 +120,10 @@ class Cluster:
             found += self._judged(kind, document)
         return document, found
 
-    def _cluster_wide(self, kind: Kind) -> bool:
+    def _cluster_wide(self, kind: ResourceType) -> bool:
         return kind.kind in words("kinds_without_namespace") or self._schemas.cluster_wide(kind)
 
-    def _judged(self, kind: Kind, document: Object) -> list[Problem]:
+    def _judged(self, kind: ResourceType, document: Object) -> list[Problem]:
         return [(path, f"{path}: {why}" if path else why) for path, why in self._schemas.problems(kind, document)]
 
     async def foresee(
@@ -143,7 +143,7 @@ class Cluster:
                 return foreseen(await objects.foreseen(kind, document, manager, new=new), manager, new=new)
         except NoKind:
             pass
-        except Unreachable as error:
+        except ApiUnreachable as error:
             # A preview goes on without it.
             self._objects, self._silent = None, str(error)
         except ApiError as error:
@@ -155,7 +155,7 @@ class Cluster:
             raise UserError("; ".join(why for _, why in problems))
         return foreseen(as_if_live(document, olds), manager, new=new)
 
-    async def _say_what_is_not_verified(self, kind: Kind, urn: str) -> None:
+    async def _say_what_is_not_verified(self, kind: ResourceType, urn: str) -> None:
         if self._objects is None:
             await self._log.warn(
                 f"kubernetes: {self._why_none()}; objects are only checked against the schemas of Kubernetes {VERSION}"
@@ -198,7 +198,7 @@ class Cluster:
         )
 
     def _note(
-        self, kind: Kind, urn: str, document: Object, manager: str, before: Mapping[str, Json] | None
+        self, kind: ResourceType, urn: str, document: Object, manager: str, before: Mapping[str, Json] | None
     ) -> tuple[str, Mapping[str, Json]]:
         outputs = outputs_of(as_if_live(document, before), manager)
         id_ = noted_id(document, cluster_wide=self._schemas.cluster_wide(kind))
@@ -285,7 +285,7 @@ class Cluster:
                 await waiting.delete(target, state, seconds, self._clock, tell)
         except NoKind:
             return
-        except Unreachable as error:
+        except ApiUnreachable as error:
             if not self.configuration.delete_unreachable:
                 raise UserError(
                     f"{error}; if the cluster is gone for good, {DELETE_UNREACHABLE}=true forgets what was on it"

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gpufleet_rehearsal.cloud.change import has_unknown
-from gpufleet_rehearsal.kubernetes.changes import MUTABLE_ON_REQUEST
-from gpufleet_rehearsal.kubernetes.kubeconfig import Access, KubeconfigError, read_kubeconfig
-from gpufleet_rehearsal.kubernetes.words import words
+from gpufleet_rehearsal.kubernetes.diff import MUTABLE_ON_REQUEST
+from gpufleet_rehearsal.kubernetes.kubeconfig import Access, UnusableKubeconfig, read_kubeconfig
+from gpufleet_rehearsal.kubernetes.word_lists import words
 from gpufleet_rehearsal.table.paths import Json
 
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
 
 
 @dataclass(frozen=True)
-class Configuration:
+class ProviderConfiguration:
     """What the program says of its cluster.
 
     access: None when there is no kubeconfig, or it is not known yet. unknown: it is not known yet. mutable: kinds of
@@ -31,13 +31,13 @@ class Configuration:
     delete_unreachable: bool = False
 
 
-def read_configuration(config: Mapping[str, Json]) -> Configuration:
-    """Read the provider's inputs. Errors: KubeconfigError."""
+def read_configuration(config: Mapping[str, Json]) -> ProviderConfiguration:
+    """Read the provider's inputs. Errors: UnusableKubeconfig."""
     given = _kubeconfig(config)
     unknown = given is not None and has_unknown(given)
     context, cluster, namespace = (_text(config, key) for key in ("context", "cluster", "namespace"))
     access = read_kubeconfig(given, context, cluster) if given and not unknown else None
-    return Configuration(
+    return ProviderConfiguration(
         access,
         unknown,
         namespace or (access.namespace if access and access.namespace != "default" else None),
@@ -65,7 +65,7 @@ def configuration_problems(config: Mapping[str, Json]) -> Iterator[tuple[str, st
         )
     try:
         read_configuration(config)
-    except KubeconfigError as error:
+    except UnusableKubeconfig as error:
         yield "kubeconfig", str(error)
 
 
@@ -73,7 +73,7 @@ def leads_elsewhere(olds: Mapping[str, Json], news: Mapping[str, Json]) -> bool:
     """Whether another cluster is meant, so that all that lies on the old one has to be made anew."""
     try:
         before, after = read_configuration(olds).access, read_configuration(news).access
-    except KubeconfigError:
+    except UnusableKubeconfig:
         return False
     return before is not None and after is not None and before.server != after.server
 

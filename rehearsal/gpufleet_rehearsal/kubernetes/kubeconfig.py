@@ -24,7 +24,7 @@ SIMULATED = ".rehearsal.invalid"
 """How the address of a simulated cluster's API server ends."""
 
 
-class KubeconfigError(UserError):
+class UnusableKubeconfig(UserError):
     """The kubeconfig cannot be used; the text is one line."""
 
 
@@ -68,29 +68,31 @@ def read_kubeconfig(given: str, context: str | None = None, cluster: str | None 
     """The access that a kubeconfig gives: `given` is its text, or the path of its file.
 
     context, cluster: instead of the kubeconfig's own choice. Credentials of a simulated cluster are not looked at.
-    Errors: KubeconfigError.
+    Errors: UnusableKubeconfig.
     """
     document, folder = _document(given)
     name = context or document.get("current-context")
     if not name:
-        raise KubeconfigError("kubeconfig: no current-context; set `context` of the provider, or current-context in it")
+        raise UnusableKubeconfig(
+            "kubeconfig: no current-context; set `context` of the provider, or current-context in it"
+        )
     chosen = _named(document, "contexts", str(name), "context")
     cluster_name = str(cluster or chosen.get("cluster", ""))
     where = _named(document, "clusters", cluster_name, "cluster")
     server = str(where.get("server", "")).rstrip("/")
     if urlsplit(server).scheme not in ("http", "https") or not urlsplit(server).hostname:
-        raise KubeconfigError(f"kubeconfig: cluster {cluster_name}: server={server!r} is not an http(s) address")
+        raise UnusableKubeconfig(f"kubeconfig: cluster {cluster_name}: server={server!r} is not an http(s) address")
     user = _named(document, "users", str(chosen["user"]), "user") if chosen.get("user") else {}
     access = Access(server, _eks(user), namespace=str(chosen.get("namespace") or "default"))
     if access.simulated:
         return access
     if not access.local:
-        raise KubeconfigError(
+        raise UnusableKubeconfig(
             f"kubeconfig: {server} is not on this machine; a rehearsal only changes a control plane of 127.0.0.1, or "
             "that of a simulated cluster; give such a kubeconfig, or run without a rehearsal"
         )
     if user.get("exec") or user.get("auth-provider"):
-        raise KubeconfigError(
+        raise UnusableKubeconfig(
             f"kubeconfig: user {chosen['user']}: a rehearsal runs no credential programs; give a token or a certificate"
         )
     return Access(
@@ -113,13 +115,13 @@ def _document(given: str) -> tuple[Mapping[str, Any], Path]:
         try:
             given, folder = path.read_text(), path.parent
         except OSError as error:
-            raise KubeconfigError(f"kubeconfig: {given}: {error.strerror}") from error
+            raise UnusableKubeconfig(f"kubeconfig: {given}: {error.strerror}") from error
     try:
         document = yaml.safe_load(given)
     except yaml.YAMLError as error:
-        raise KubeconfigError(f"kubeconfig: not YAML: {' '.join(str(error).split())}") from error
+        raise UnusableKubeconfig(f"kubeconfig: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(document, Mapping) or not document.get("clusters"):
-        raise KubeconfigError("kubeconfig: not a kubeconfig; it needs `clusters`, `contexts` and `users`")
+        raise UnusableKubeconfig("kubeconfig: not a kubeconfig; it needs `clusters`, `contexts` and `users`")
     return document, folder
 
 
@@ -130,7 +132,7 @@ def _named(document: Mapping[str, Any], section: str, name: str, what: str) -> M
             found = entry.get(what)
             return found if isinstance(found, Mapping) else {}
     known = ", ".join(str(entry.get("name")) for entry in entries) or "none"
-    raise KubeconfigError(f"kubeconfig: no {what} {name!r}; it has: {known}")
+    raise UnusableKubeconfig(f"kubeconfig: no {what} {name!r}; it has: {known}")
 
 
 def _eks(user: Mapping[str, Any]) -> str | None:
@@ -153,7 +155,7 @@ def _pem(entry: Mapping[str, Any], key: str, folder: Path) -> bytes | None:
         try:
             return base64.b64decode(str(entry[f"{key}-data"]), validate=True)
         except (binascii.Error, ValueError) as error:
-            raise KubeconfigError(f"kubeconfig: {key}-data: not base64") from error
+            raise UnusableKubeconfig(f"kubeconfig: {key}-data: not base64") from error
     return _read(folder, str(entry[key])) if entry.get(key) else None
 
 
@@ -161,4 +163,4 @@ def _read(folder: Path, name: str) -> bytes:
     try:
         return (folder / name).read_bytes()
     except OSError as error:
-        raise KubeconfigError(f"kubeconfig: {name}: {error.strerror}") from error
+        raise UnusableKubeconfig(f"kubeconfig: {name}: {error.strerror}") from error

@@ -27,7 +27,7 @@ Source: https://learn.microsoft.com/azure/aks/spot-node-pool
 
 
 @dataclass(frozen=True)
-class Group:
+class NodeGroup:
     """What one GPU node group asks for. zones: ids; taints: as EKS has them; network: plain or efa.
 
     min, max: between which an autoscaler may move the number. scales_itself: whether the cloud brings that along.
@@ -48,12 +48,12 @@ class Group:
     scaling_tags: Mapping[str, str] = field(default_factory=dict)
 
 
-def groups(store: Store) -> list[Group]:
+def groups(store: Store) -> list[NodeGroup]:
     """The GPU node groups of both clouds. Those whose type is not in gpufleet's catalog have no GPUs."""
     return [*_of_eks(store), *_of_aks(store)]
 
 
-def _of_eks(store: Store) -> list[Group]:
+def _of_eks(store: Store) -> list[NodeGroup]:
     from gpufleet.catalog import aws
 
     subnets = {subnet.id: subnet for subnet in store.resources(SUBNET)}
@@ -69,7 +69,7 @@ def _of_eks(store: Store) -> list[Group]:
         sizes = _mapping(view.get("scalingConfig"))
         zones = [_zone(subnets[str(id_)]) for id_ in _list(view.get("subnetIds")) if str(id_) in subnets]
         found.append(
-            Group(
+            NodeGroup(
                 pool=str(view["nodeGroupName"]),
                 desired=int(cast("int", sizes.get("desiredSize") or 0)),
                 min=int(cast("int", sizes.get("minSize") or 0)),
@@ -104,7 +104,7 @@ def _scaling_tags(store: Store, group: Mapping[str, Json]) -> Mapping[str, str]:
     return {str(tag["key"]): str(tag["value"]) for tag in tags}
 
 
-def _of_aks(store: Store) -> list[Group]:
+def _of_aks(store: Store) -> list[NodeGroup]:
     from gpufleet.catalog import azure
 
     clusters = {str(cluster.view.get("name")): cluster for cluster in store.resources(AKS)}
@@ -125,7 +125,7 @@ def _of_aks(store: Store) -> list[Group]:
             labels |= {SPOT_TAINT["key"]: SPOT_TAINT["value"]}
             taints += [taint for taint in (SPOT_TAINT,) if taint not in taints]
         found.append(
-            Group(
+            NodeGroup(
                 pool=str(view["name"]),
                 desired=count,
                 min=int(cast("int", view.get("minCount") or 0)) if scaled else count,

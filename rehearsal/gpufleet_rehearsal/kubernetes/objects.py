@@ -8,13 +8,13 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
-from gpufleet_rehearsal.kubernetes.api import ApiError, ApiServer, NoKind, Object, Unreachable
-from gpufleet_rehearsal.kubernetes.document import id_of, metadata, name_of, namespace_of, outputs_of, says
+from gpufleet_rehearsal.kubernetes.api import ApiError, ApiServer, NoKind, Object
 from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
-from gpufleet_rehearsal.kubernetes.kind import Kind
+from gpufleet_rehearsal.kubernetes.object_identity import id_of, metadata, name_of, namespace_of, outputs_of, says
 from gpufleet_rehearsal.kubernetes.readiness import Failed
+from gpufleet_rehearsal.kubernetes.resource_type import ResourceType
 from gpufleet_rehearsal.kubernetes.waiting import NotReady, Target, until_ready
-from gpufleet_rehearsal.provider.answers import HalfMade
+from gpufleet_rehearsal.provider.responses import HalfMade
 from gpufleet_rehearsal.table.paths import Json
 
 FORCE = "pulumi.com/patchForce"
@@ -23,7 +23,7 @@ TRIES, FIRST_PAUSE = 5, 0.5
 as many, and so on. As the real provider's, whose pauses are longer."""
 TAKEN_OVER = ("kubectl", "kubectl-client-side-apply", "before-first-apply", "pulumi-kubernetes")
 """Managers whose fields the provider takes: the traces of `kubectl apply` and of its own older versions."""
-DEFINITION = Kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+DEFINITION = ResourceType("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
 
 class Objects:
@@ -32,8 +32,10 @@ class Objects:
     def __init__(self, api: ApiServer, default_namespace: str, clock: Clock, log: EngineLog) -> None:
         self.api, self._default, self._clock, self._log = api, default_namespace, clock, log
 
-    async def target(self, kind: Kind, document: Mapping[str, Any], name: str = "", namespace: str = "") -> Target:
-        """Where an object is, or will be. Errors: NoKind, Unreachable, ApiError."""
+    async def target(
+        self, kind: ResourceType, document: Mapping[str, Any], name: str = "", namespace: str = ""
+    ) -> Target:
+        """Where an object is, or will be. Errors: NoKind, ApiUnreachable, ApiError."""
         place = await asyncio.to_thread(self.api.place, kind.api_version, kind.kind)
         within = (namespace or namespace_of(document, self._default)) if place.namespaced else ""
         return Target(self.api, kind, place, within, name or name_of(document))
@@ -42,8 +44,8 @@ class Objects:
         """The id under which the state keeps an object."""
         return id_of(live, namespaced=target.place.namespaced, default=target.namespace)
 
-    async def foreseen(self, kind: Kind, document: Object, manager: str, *, new: bool) -> Object:
-        """What the API server would make of an object. Errors: ApiError, NoKind, Unreachable."""
+    async def foreseen(self, kind: ResourceType, document: Object, manager: str, *, new: bool) -> Object:
+        """What the API server would make of an object. Errors: ApiError, NoKind, ApiUnreachable."""
         target = await self.target(kind, document)
         if not new and kind == DEFINITION:
             return await self._replace(target, document, manager, dry_run=True)
@@ -58,7 +60,7 @@ class Objects:
             return answer | {"metadata": {**metadata(answer), "name": name_of(document)}}
 
     async def create(
-        self, kind: Kind, urn: str, document: Object, manager: str, seconds: float
+        self, kind: ResourceType, urn: str, document: Object, manager: str, seconds: float
     ) -> tuple[str, dict[str, Json]]:
         """Apply an object and wait until it is ready; its id and outputs. Errors: HalfMade, UserError, Interrupted."""
 
@@ -71,7 +73,7 @@ class Objects:
 
     async def update(
         self,
-        kind: Kind,
+        kind: ResourceType,
         urn: str,
         document: Object,
         manager: str,
@@ -164,7 +166,7 @@ class Objects:
         return await asyncio.to_thread(send)
 
     async def relinquish(self, target: Target, manager: str) -> None:
-        """Give up the fields that a `...Patch` resource owns; the object stays. Errors: ApiError, Unreachable."""
+        """Give up the fields that a `...Patch` resource owns; the object stays. Errors: ApiError, ApiUnreachable."""
         about = {"name": target.name} | ({"namespace": target.namespace} if target.namespace else {})
         bare: Object = {"apiVersion": target.kind.api_version, "kind": target.kind.kind, "metadata": about}
         if await target.look() is not None:
@@ -193,4 +195,4 @@ def _without(document: Object, fields: Sequence[str]) -> Object:
     return found
 
 
-__all__ = ["Failed", "NoKind", "Objects", "Target", "Unreachable"]
+__all__ = ["Failed", "NoKind", "Objects", "Target"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpufleet_rehearsal.kubernetes.kind import RELEASE
+from gpufleet_rehearsal.kubernetes.resource_type import RELEASE
 from gpufleet_rehearsal.kubernetes.schemas import own_kinds, top_level_properties
-from gpufleet_rehearsal.kubernetes.words import words
+from gpufleet_rehearsal.kubernetes.word_lists import words
 
 ANY = {"$ref": "pulumi.json#/Any"}
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 
 from gpufleet_rehearsal.cloud.change import Change, Diff, has_unknown, top_level
-from gpufleet_rehearsal.kubernetes.changes import changes
-from gpufleet_rehearsal.kubernetes.kind import Kind
-from gpufleet_rehearsal.kubernetes.words import words
+from gpufleet_rehearsal.kubernetes.diff import changes
+from gpufleet_rehearsal.kubernetes.resource_type import ResourceType
+from gpufleet_rehearsal.kubernetes.word_lists import words
 from gpufleet_rehearsal.table.paths import Json
 
-KIND = Kind("helm.sh/v3", "Release")
+KIND = ResourceType("helm.sh/v3", "Release")
 _PINNED = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 _RELEASE_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _FIXED = ("name", "namespace", "chart", "repositoryOpts")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
-from gpufleet_rehearsal.kubernetes.recorded import Recorded
+from gpufleet_rehearsal.kubernetes.recorded_objects import Recorded
 from gpufleet_rehearsal.kubernetes.release import KIND, outputs, problems
 from gpufleet_rehearsal.table.paths import Json
 

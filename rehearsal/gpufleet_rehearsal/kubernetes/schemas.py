@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.change import has_unknown
-from gpufleet_rehearsal.kubernetes.kind import Kind
+from gpufleet_rehearsal.kubernetes.resource_type import ResourceType
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError  # type: ignore[import-untyped]  # ships no types
@@ -53,19 +53,19 @@ class Schemas:
                 if spec.get("scope") == "Cluster":
                     self._cluster_wide.add(key)
 
-    def knows(self, kind: Kind) -> bool:
+    def knows(self, kind: ResourceType) -> bool:
         """Whether there is a schema for the kind. Errors: NoSchemas."""
         return (kind.api_version, kind.kind) in self._learnt or (kind.api_version, kind.kind) in own_kinds()
 
-    def cluster_wide(self, kind: Kind) -> bool:
+    def cluster_wide(self, kind: ResourceType) -> bool:
         """Whether the kind's definition says that its objects lie in no namespace."""
         return (kind.api_version, kind.kind) in self._cluster_wide
 
-    def problems(self, kind: Kind, document: Mapping[str, Any]) -> list[Problem]:
+    def problems(self, kind: ResourceType, document: Mapping[str, Any]) -> list[Problem]:
         """What is wrong with an object; nothing for kinds without a schema. Errors: NoSchemas."""
         return [*_naming(document), *self._by_schema(kind, document)]
 
-    def _by_schema(self, kind: Kind, document: Mapping[str, Any]) -> Iterator[Problem]:
+    def _by_schema(self, kind: ResourceType, document: Mapping[str, Any]) -> Iterator[Problem]:
         from jsonschema import Draft202012Validator
         from referencing import Registry, Resource
 

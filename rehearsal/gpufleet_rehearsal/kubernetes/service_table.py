@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from gpufleet_rehearsal.kubernetes.balancers import FINALIZER, Service
+from gpufleet_rehearsal.kubernetes.load_balancers import FINALIZER, Service
 
 MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
 CONTROLLER = "service-controller"

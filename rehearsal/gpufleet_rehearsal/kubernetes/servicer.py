@@ -18,15 +18,15 @@ from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.change import Diff, has_unknown
 from gpufleet_rehearsal.cloud.clock import Clock
 from gpufleet_rehearsal.cloud.settings import DIRECTORY
-from gpufleet_rehearsal.kubernetes.changes import changes
 from gpufleet_rehearsal.kubernetes.cluster import Cluster
 from gpufleet_rehearsal.kubernetes.configuration import configuration_problems, leads_elsewhere, read_configuration
-from gpufleet_rehearsal.kubernetes.document import document_of
+from gpufleet_rehearsal.kubernetes.diff import changes
 from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
-from gpufleet_rehearsal.kubernetes.kind import ONE_BY_ONE, RELEASE, kind_of
+from gpufleet_rehearsal.kubernetes.object_identity import document_of
 from gpufleet_rehearsal.kubernetes.package_schema import package_schema
 from gpufleet_rehearsal.kubernetes.release import changed as release_changed
-from gpufleet_rehearsal.provider.answers import KINDS, Context, explained, plugin_version, refuse, type_of
+from gpufleet_rehearsal.kubernetes.resource_type import ONE_BY_ONE, RELEASE, kind_of
+from gpufleet_rehearsal.provider.responses import KINDS, Context, explained, plugin_version, refuse, type_of
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
 
 UNSEEN = (

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
-from gpufleet_rehearsal.kubernetes.api import ApiError, ApiServer, NoKind, Object, Place, Unreachable
-from gpufleet_rehearsal.kubernetes.document import annotation, metadata, name_of, says
-from gpufleet_rehearsal.kubernetes.kind import Kind
+from gpufleet_rehearsal.kubernetes.api import ApiError, ApiPath, ApiServer, ApiUnreachable, NoKind, Object
+from gpufleet_rehearsal.kubernetes.object_identity import annotation, metadata, name_of, says
 from gpufleet_rehearsal.kubernetes.readiness import TESTS, Belonging, Failed, why_waiting
+from gpufleet_rehearsal.kubernetes.resource_type import ResourceType
 
 SKIP = "pulumi.com/skipAwait"
 SECONDS = "pulumi.com/timeoutSeconds"
@@ -45,8 +45,8 @@ class Target:
     """One object of the control plane. namespace: empty for kinds that lie in none."""
 
     api: ApiServer
-    kind: Kind
-    place: Place
+    kind: ResourceType
+    place: ApiPath
     namespace: str
     name: str
 
@@ -76,7 +76,7 @@ async def until_ready(target: Target, live: Object, inputs: Object, asked: float
     """Wait until the object is ready and return it as it is then.
 
     inputs: whose annotations say how long, or not at all. asked: seconds of the resource option, 0 when there is none.
-    Errors: NotReady, Failed, Interrupted; Unreachable after OUTAGE_SECONDS without an answer.
+    Errors: NotReady, Failed, Interrupted; ApiUnreachable after OUTAGE_SECONDS without an answer.
     """
     test, default = TESTS.get(f"{target.kind.group}/{target.kind.kind}", (None, 0))
     if test is None or target.kind.patch or says(inputs, SKIP):
@@ -98,7 +98,7 @@ async def until_ready(target: Target, live: Object, inputs: Object, asked: float
         try:
             found = await target.look()
             seen = time.monotonic()
-        except Unreachable as error:
+        except ApiUnreachable as error:
             if time.monotonic() - seen > OUTAGE_SECONDS:
                 raise NotReady(f"{target} was not ready yet ({missing}), and {error}") from error
             continue
@@ -133,7 +133,7 @@ async def _belonging(target: Target, live: Object) -> Belonging:
             place = await asyncio.to_thread(api.place, "storage.k8s.io/v1", "StorageClass")
             found = await asyncio.to_thread(api.get, place, "", class_name)
             return Belonging(binds_at_once=(found or {}).get("volumeBindingMode") != "WaitForFirstConsumer")
-    except (ApiError, NoKind, Unreachable):
+    except (ApiError, NoKind, ApiUnreachable):
         # The wait itself will tell of an API server that is gone.
         return Belonging()
     return Belonging()
@@ -148,7 +148,7 @@ async def _pods(target: Target, live: Object) -> str:
     try:
         place = await asyncio.to_thread(target.api.place, "v1", "Pod")
         pods = await asyncio.to_thread(target.api.list, place, target.namespace, labelSelector=selector)
-    except (ApiError, NoKind, Unreachable):
+    except (ApiError, NoKind, ApiUnreachable):
         return ""
     reasons = [f"{name_of(pod)}: {why}" for pod in pods if (why := why_waiting(pod))]
     more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
@@ -158,7 +158,7 @@ async def _pods(target: Target, live: Object) -> str:
 async def delete(target: Target, state: Object, asked: float, clock: Clock, tell: Tell) -> None:
     """Delete the object and wait until it is gone, or until another one has its name.
 
-    state: as the state holds it, for its annotations and uid. Errors: NotGone, ApiError, Unreachable, Interrupted.
+    state: as the state holds it, for its annotations and uid. Errors: NotGone, ApiError, ApiUnreachable, Interrupted.
     """
     api, uid = target.api, metadata(state).get("uid")
     policy = annotation(state, PROPAGATION) or "foreground"

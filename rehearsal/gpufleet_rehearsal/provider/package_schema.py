@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpufleet_rehearsal.inputs.problems import types
-from gpufleet_rehearsal.table.loading import load_table
+from gpufleet_rehearsal.inputs.validate import types
+from gpufleet_rehearsal.table.loader import load_table
 
 ANY = {"$ref": "pulumi.json#/Any"}
 

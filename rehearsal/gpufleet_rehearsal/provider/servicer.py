@@ -20,8 +20,8 @@ from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.interpreter import Cloud, InitFailed, logical_name
 from gpufleet_rehearsal.cloud.lookups import look_up
-from gpufleet_rehearsal.cloud.opening import NoRehearsal, config_problems, open_cloud
-from gpufleet_rehearsal.provider.answers import KINDS, Context, HalfMade, explained, plugin_version, refuse, type_of
+from gpufleet_rehearsal.cloud.open_cloud import NoRehearsal, config_problems, open_cloud
+from gpufleet_rehearsal.provider.responses import KINDS, Context, HalfMade, explained, plugin_version, refuse, type_of
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
 from gpufleet_rehearsal.table.paths import Json
 

@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import Field
 
 from gpufleet_rehearsal.table.conditions import TemplateText
-from gpufleet_rehearsal.table.rows import Evidence, Row, Template
+from gpufleet_rehearsal.table.model import Evidence, TableRow, Template
 
 
-class Region(Row):
+class Region(TableRow):
     """Where the provider works."""
 
     key: str = "region"
@@ -21,7 +21,7 @@ class Region(Row):
     """Of a rehearsal whose settings name none; also the example in words to the user."""
 
 
-class Account(Row):
+class Account(TableRow):
     """Whose resources these are, where the rehearsal's settings do not say it."""
 
     key: str
@@ -29,7 +29,7 @@ class Account(Row):
     default: str
 
 
-class Said(Row):
+class Said(TableRow):
     """An error of the cloud's or its provider's, the same for every type. An empty code: the provider's own words."""
 
     code: str = ""
@@ -47,7 +47,7 @@ UNKNOWN_ERROR = Said(
 """AWS's, of the errors that every service has."""
 
 
-class CloudRow(Row):
+class CloudRow(TableRow):
     """What holds of every type of a cloud. The defaults are those of a provider of the Terraform bridge."""
 
     ids: Literal["flat", "tree"] = "flat"
@@ -72,7 +72,7 @@ class CloudRow(Row):
     """What the cloud says when it fails for no reason of the user's: a rehearsed fault."""
 
 
-class Lookup(Row):
+class Lookup(TableRow):
     """An invoke that the provider answers from a resource that is there. Everything else that looks something up is
     refused, so that a preview needs no cloud."""
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from gpufleet_rehearsal.cloud.checks import CloudError
 from gpufleet_rehearsal.cloud.faults import FaultError, Faults, Struck, parse_fault
 from gpufleet_rehearsal.cloud.interpreter import InitFailed
-from gpufleet_rehearsal.cloud.refusing import CloudError
-from gpufleet_rehearsal.table.loading import load_table
+from gpufleet_rehearsal.table.loader import load_table
 
 NETWORK = "toy:net/network:Network"
 SUBNET = "toy:net/subnet:Subnet"

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from gpufleet_rehearsal.cloud.change import UNKNOWN
+from gpufleet_rehearsal.cloud.checks import CloudError
 from gpufleet_rehearsal.cloud.interpreter import InitFailed
 from gpufleet_rehearsal.cloud.naming import SUFFIX_OF_PREFIX
-from gpufleet_rehearsal.cloud.refusing import CloudError
 from gpufleet_rehearsal.cloud.store import StoreError
 
 NETWORK = "toy:net/network:Network"

@@ -1,10 +1,10 @@
 """Replacement that depends on the rest of a resource, and what an update lets go of only slowly."""
 
 import pytest
-from fast_clock import FastClock
 
 from gpufleet_rehearsal.cloud.change import UNKNOWN
-from gpufleet_rehearsal.cloud.refusing import CloudError
+from gpufleet_rehearsal.cloud.checks import CloudError
+from tests.rehearsal.fast_clock import FastClock
 
 NETWORK = "toy:net/network:Network"
 SUBNET = "toy:net/subnet:Subnet"

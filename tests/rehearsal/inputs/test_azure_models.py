@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpufleet_rehearsal.inputs import azure_models, problems, sdk_schema, sdk_shapes
-from gpufleet_rehearsal.inputs.call_rows import Row, book
+from gpufleet_rehearsal.inputs import azure_models, sdk_schema, sdk_shapes, validate
+from gpufleet_rehearsal.inputs.call_table import CallRow, book
 
 CLOUD = "azure-native"
 POOL = "azure-native:batch:Pool"
@@ -31,13 +31,13 @@ def test_a_call_that_does_not_exist_is_an_error(spelt):
 
 
 def test_a_property_that_slips_is_named():
-    row = Row(calls=["storage.v2024_01_01:FileSharesOperations.create"], rename={"shareQuota": "quota"})
+    row = CallRow(calls=["storage.v2024_01_01:FileSharesOperations.create"], rename={"shareQuota": "quota"})
     _, found = merged("azure-native:storage:FileShare", row)
     assert found.loose == ["expand", "shareQuota"]
 
 
 def test_a_shape_that_does_not_fit_is_named():
-    row = Row(
+    row = CallRow(
         calls=["storage.v2024_01_01:FileSharesOperations.create"],
         rename={"shareQuota": "metadata"},
         local={"expand": "of the query"},
@@ -47,7 +47,7 @@ def test_a_shape_that_does_not_fit_is_named():
 
 
 def test_what_the_shapes_know():
-    pool = problems.types(CLOUD)[POOL]["properties"]
+    pool = validate.types(CLOUD)[POOL]["properties"]
     assert pool["poolName"] == {
         "type": "string",
         "min": 1,
@@ -82,7 +82,7 @@ def test_a_pattern_that_python_cannot_read_is_an_error():
 def test_an_object_inside_of_itself_is_refused():
     address = "azure-native:network:PublicIPAddress"
     inner = {"linkedPublicIPAddress": {"linkedPublicIPAddress": {"id": "x"}}}
-    (found,) = problems.problems(address, {"resourceGroupName": "fleet", **inner})
+    (found,) = validate.problems(address, {"resourceGroupName": "fleet", **inner})
     assert found.path == "linkedPublicIPAddress.linkedPublicIPAddress"
     assert "is not simulated" in found.reason
 

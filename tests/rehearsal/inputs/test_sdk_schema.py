@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from gpufleet_rehearsal.inputs import aws_calls, call_rows, forms, problems, rules, sdk_schema, sdk_shapes
-from gpufleet_rehearsal.inputs.call_rows import Row
+from gpufleet_rehearsal.inputs import aws_calls, call_table, formats, rules, sdk_schema, sdk_shapes, validate
+from gpufleet_rehearsal.inputs.call_table import CallRow
 
 REHEARSAL = Path(__file__).parents[3] / "rehearsal"
 
@@ -27,13 +27,13 @@ def shapes(properties: Mapping[str, Any], above: str = "") -> Iterator[tuple[str
 
 
 CLOUDS = sorted(sdk_schema.MODELS)
-EVERY_TYPE = [(token, one) for cloud in CLOUDS for token, one in problems.types(cloud).items()]
+EVERY_TYPE = [(token, one) for cloud in CLOUDS for token, one in validate.types(cloud).items()]
 EVERY_SHAPE = [(token, path, shape) for token, one in EVERY_TYPE for path, shape in shapes(one["properties"])]
 EVERY_RULE = [(token, rule) for token, one in EVERY_TYPE for rule in one.get("rules", [])]
 
 
 def test_the_committed_file_is_what_the_generator_gives() -> None:
-    assert sdk_schema.generate("aws") == problems.schema_file("aws").read_text(), (
+    assert sdk_schema.generate("aws") == validate.schema_file("aws").read_text(), (
         "run python -m gpufleet_rehearsal.inputs.sdk_schema"
     )
 
@@ -49,22 +49,22 @@ def test_check_says_so(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: p
 
 
 def test_every_type_of_the_table_has_a_row() -> None:
-    assert sdk_schema.table_types("aws") <= call_rows.book("aws").types.keys()
+    assert sdk_schema.table_types("aws") <= call_table.book("aws").types.keys()
     assert len(sdk_schema.table_types("aws")) > 40
 
 
-@pytest.mark.parametrize("token", sorted(call_rows.book("aws").types))
+@pytest.mark.parametrize("token", sorted(call_table.book("aws").types))
 def test_every_property_is_matched_or_listed_with_a_reason(token: str) -> None:
-    row = call_rows.book("aws").types[token]
+    row = call_table.book("aws").types[token]
     found = aws_calls.merge(row, sdk_shapes.inputs_of(token))
     assert found.loose == []
     assert found.unused == set()
     assert all(len(reason) > 10 for reason in row.local.values())
 
 
-@pytest.mark.parametrize("token", sorted(call_rows.book("aws").types))
+@pytest.mark.parametrize("token", sorted(call_table.book("aws").types))
 def test_every_call_of_a_row_exists(token: str) -> None:
-    for spelt in call_rows.book("aws").types[token].calls:
+    for spelt in call_table.book("aws").types[token].calls:
         assert aws_calls.call(spelt).structure.type_name == "structure"
 
 
@@ -74,7 +74,7 @@ def test_a_call_that_does_not_exist_is_an_error() -> None:
 
 
 def test_a_property_that_slips_is_named() -> None:
-    row = Row(
+    row = CallRow(
         calls=["eks:CreateNodegroup"],
         rename={"nodeRoleArn": "nodeRole", "nosuch": "x"},
         local={"gone": "it is not there"},
@@ -90,7 +90,7 @@ def test_a_property_that_slips_is_named() -> None:
 
 
 def test_a_shape_that_does_not_fit_is_named() -> None:
-    row = Row(calls=["efs:CreateAccessPoint"], rename={"posixUser": "FileSystemId", "fileSystemId": "PosixUser"})
+    row = CallRow(calls=["efs:CreateAccessPoint"], rename={"posixUser": "FileSystemId", "fileSystemId": "PosixUser"})
     found = aws_calls.merge(row, sdk_shapes.inputs_of("aws:efs/accessPoint:AccessPoint"))
     assert found.loose == [
         "fileSystemId: string against structure PosixUser",
@@ -113,7 +113,7 @@ def test_a_type_that_the_sdk_does_not_have(token: str, words: str) -> None:
 
 
 def test_what_the_shapes_know() -> None:
-    group = problems.types("aws")["aws:eks/nodeGroup:NodeGroup"]["properties"]
+    group = validate.types("aws")["aws:eks/nodeGroup:NodeGroup"]["properties"]
     assert group["scalingConfig"]["properties"]["minSize"] == {
         "call": "EKS CreateNodegroup",
         "min": 0,
@@ -125,14 +125,14 @@ def test_what_the_shapes_know() -> None:
         "NO_EXECUTE",
         "PREFER_NO_SCHEDULE",
     ]
-    template = problems.types("aws")["aws:ec2/launchTemplate:LaunchTemplate"]["properties"]
+    template = validate.types("aws")["aws:ec2/launchTemplate:LaunchTemplate"]["properties"]
     assert template["ebsOptimized"] == {"call": "EC2 CreateLaunchTemplate", "form": "boolean", "type": "string"}
-    assert problems.types("aws")["aws:iam/role:Role"]["properties"]["assumeRolePolicy"]["type"] == "document"
-    assert problems.types("aws")["aws:eks/cluster:Cluster"]["outputs"]["identities"] == [
+    assert validate.types("aws")["aws:iam/role:Role"]["properties"]["assumeRolePolicy"]["type"] == "document"
+    assert validate.types("aws")["aws:eks/cluster:Cluster"]["outputs"]["identities"] == [
         {"oidcs": [{"issuer": "string"}]}
     ]
     # A nested type has the name that the resource's own arguments would have.
-    assert "versioningConfiguration" in problems.types("aws")["aws:s3/bucketVersioning:BucketVersioning"]["properties"]
+    assert "versioningConfiguration" in validate.types("aws")["aws:s3/bucketVersioning:BucketVersioning"]["properties"]
 
 
 def test_an_open_enum_refuses_nothing_new() -> None:
@@ -142,10 +142,10 @@ def test_an_open_enum_refuses_nothing_new() -> None:
         "instancePlatform": "Linux/UNIX",
         "instanceType": "p99.48xlarge",
     }
-    assert problems.problems("aws:ec2/capacityReservation:CapacityReservation", request) == []
+    assert validate.problems("aws:ec2/capacityReservation:CapacityReservation", request) == []
     assert all("p5.48xlarge" not in shape.get("enum", ()) for _, _, shape in EVERY_SHAPE)
-    assert all(len(why) > 10 for why in call_rows.book("aws").open_enums.values())
-    assert all(len(fix["why"]) > 10 for fix in call_rows.book("aws").corrections.values())
+    assert all(len(why) > 10 for why in call_table.book("aws").open_enums.values())
+    assert all(len(fix["why"]) > 10 for fix in call_table.book("aws").corrections.values())
 
 
 def test_every_pattern_compiles_and_every_form_exists() -> None:
@@ -153,12 +153,12 @@ def test_every_pattern_compiles_and_every_form_exists() -> None:
     assert len(patterns) > 40
     for pattern in patterns:
         re.compile(pattern)
-    assert {shape["form"] for _, _, shape in EVERY_SHAPE if "form" in shape} <= forms.FORMS.keys()
+    assert {shape["form"] for _, _, shape in EVERY_SHAPE if "form" in shape} <= formats.FORMS.keys()
 
 
 def test_words_stand_for_a_pattern() -> None:
     said = {shape["says"] for _, _, shape in EVERY_SHAPE if "says" in shape}
-    assert said == {words for cloud in CLOUDS for words in call_rows.book(cloud).words.values()}
+    assert said == {words for cloud in CLOUDS for words in call_table.book(cloud).words.values()}
 
 
 def test_java_s_patterns_as_python_s() -> None:
@@ -192,7 +192,7 @@ def test_every_demand_and_form_is_used() -> None:
     assert used == rules.DEMANDS.keys()
     known = {form for _, rule in EVERY_RULE for form in rule.get("form", {}).values()}
     known |= {shape["form"] for _, _, shape in EVERY_SHAPE if "form" in shape} | set(aws_calls.NUMBERS.values())
-    assert known == forms.FORMS.keys()
+    assert known == formats.FORMS.keys()
 
 
 def test_every_rule_has_a_source() -> None:
@@ -229,19 +229,19 @@ def test_a_rule_of_unknown_words_is_named() -> None:
 def test_a_fault_of_the_data_is_one_line_and_no_file(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lacking = call_rows.Book(types={"aws:eks/addon:Addon": Row(calls=["eks:CreateAddon"])})
+    lacking = call_table.Book(types={"aws:eks/addon:Addon": CallRow(calls=["eks:CreateAddon"])})
     monkeypatch.setattr(aws_calls, "book", lambda cloud: lacking)
-    monkeypatch.setattr(call_rows, "book", lambda cloud: lacking)
+    monkeypatch.setattr(call_table, "book", lambda cloud: lacking)
     monkeypatch.setattr(sdk_schema, "table_types", lambda cloud: {"aws:eks/addon:Addon", "aws:eks/cluster:Cluster"})
-    before = problems.schema_file("aws").read_text()
+    before = validate.schema_file("aws").read_text()
     assert sdk_schema.main(["aws"]) == 1
     said = capsys.readouterr().err
     assert "aws:eks/cluster:Cluster: in the table, but without a row in aws/calls" in said
     assert "aws:eks/addon:Addon: preserve: neither a member of eks:CreateAddon nor listed in local" in said
-    assert problems.schema_file("aws").read_text() == before
+    assert validate.schema_file("aws").read_text() == before
 
 
 def test_the_file_is_one_line_per_type() -> None:
-    text = problems.schema_file("aws").read_text()
-    assert len(text.splitlines()) == len(problems.types("aws")) + 4
+    text = validate.schema_file("aws").read_text()
+    assert len(text.splitlines()) == len(validate.types("aws")) + 4
     assert json.loads(text)["made_from"].keys() == {"botocore", "pulumi_aws"}

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from gpufleet_rehearsal.kubernetes.autoscaling import BOOT_SECONDS, IDLE_SECONDS, SHORTEST, idle_seconds, scaling
-from gpufleet_rehearsal.kubernetes.node_groups import Group
+from gpufleet_rehearsal.kubernetes.node_groups import NodeGroup
 
-GROUP = Group("trainers", 0, 0, 4, "g5.8xlarge", ("use1-az2", "use1-az1"), {"a": "b"}, (), "efa")
+GROUP = NodeGroup("trainers", 0, 0, 4, "g5.8xlarge", ("use1-az2", "use1-az1"), {"a": "b"}, (), "efa")
 
 
 def release(idle):

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from gpufleet.aws.kubeconfig import kubeconfig as of_eks
-from gpufleet_rehearsal.kubernetes.kubeconfig import KubeconfigError, read_kubeconfig
+from gpufleet_rehearsal.kubernetes.kubeconfig import UnusableKubeconfig, read_kubeconfig
 
 
 def document(server="https://127.0.0.1:6443", user=None, **cluster):
@@ -66,7 +66,7 @@ def test_every_address_of_this_machine_is_local(server):
     ],
 )
 def test_unusable_kubeconfig_is_one_line(given, line):
-    with pytest.raises(KubeconfigError) as error:
+    with pytest.raises(UnusableKubeconfig) as error:
         read_kubeconfig(given)
     assert str(error.value).startswith(line)
     assert "\n" not in str(error.value)

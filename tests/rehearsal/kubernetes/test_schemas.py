@@ -3,10 +3,14 @@
 import pytest
 
 from gpufleet_rehearsal.cloud.change import UNKNOWN
-from gpufleet_rehearsal.kubernetes.kind import Kind
+from gpufleet_rehearsal.kubernetes.resource_type import ResourceType
 from gpufleet_rehearsal.kubernetes.schemas import Schemas
 
-DEPLOYMENT, SECRET, JOB = Kind("apps/v1", "Deployment"), Kind("v1", "Secret"), Kind("example.org/v1", "TrainJob")
+DEPLOYMENT, SECRET, JOB = (
+    ResourceType("apps/v1", "Deployment"),
+    ResourceType("v1", "Secret"),
+    ResourceType("example.org/v1", "TrainJob"),
+)
 
 
 def deployment(**spec):

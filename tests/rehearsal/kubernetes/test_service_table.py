@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpufleet_rehearsal.kubernetes.balancers import FINALIZER
+from gpufleet_rehearsal.kubernetes.load_balancers import FINALIZER
 from gpufleet_rehearsal.kubernetes.service_table import PlaneServices
 
 UID = "0a1b2c3d-0000-4000-8000-00000000beef"

@@ -5,7 +5,6 @@ import json
 
 import grpc
 import pytest
-from fake_api import FakeApi, fake_api
 from google.protobuf.empty_pb2 import Empty
 from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto import status_pb2
@@ -13,6 +12,7 @@ from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub, add_Res
 
 from gpufleet_rehearsal.kubernetes.servicer import KubernetesProvider
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
+from tests.rehearsal.fake_api import FakeApi, fake_api
 
 CONFIGMAP, DEPLOYMENT = "kubernetes:core/v1:ConfigMap", "kubernetes:apps/v1:Deployment"
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"

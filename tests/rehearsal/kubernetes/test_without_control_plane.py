@@ -12,10 +12,10 @@ from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.cluster import Cluster
 from gpufleet_rehearsal.kubernetes.configuration import configuration_problems, leads_elsewhere, read_configuration
 from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
-from gpufleet_rehearsal.kubernetes.kind import KindError, kind_of
 from gpufleet_rehearsal.kubernetes.package_schema import package_schema
-from gpufleet_rehearsal.kubernetes.recorded import FILE, noted_in_all
+from gpufleet_rehearsal.kubernetes.recorded_objects import FILE, noted_in_all
 from gpufleet_rehearsal.kubernetes.release import KIND as RELEASE_KIND
+from gpufleet_rehearsal.kubernetes.resource_type import KindError, kind_of
 
 CONFIGMAP = "kubernetes:core/v1:ConfigMap"
 URN = f"urn:pulumi:s::p::{CONFIGMAP}::a"

@@ -5,12 +5,12 @@ import json
 import re
 
 import pytest
-from engine_talk import refusal, talk, urn
 from pulumi.runtime.proto import provider_pb2 as pb
 
 from gpufleet_rehearsal.provider.package_schema import package_schema
 from gpufleet_rehearsal.provider.servicer import Provider
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
+from tests.rehearsal.engine_talk import refusal, talk, urn
 
 GROUP = "azure-native:resources:ResourceGroup"
 ACCOUNT = "azure-native:storage:StorageAccount"

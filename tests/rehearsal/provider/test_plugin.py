@@ -10,7 +10,6 @@ import time
 
 import grpc
 import pytest
-from engine_talk import refusal, urn
 from google.protobuf.empty_pb2 import Empty
 from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto import status_pb2
@@ -18,7 +17,8 @@ from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderStub
 
 from gpufleet_rehearsal.provider.servicer import Provider
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
-from gpufleet_rehearsal.table.loading import load_table
+from gpufleet_rehearsal.table.loader import load_table
+from tests.rehearsal.engine_talk import refusal, urn
 
 NETWORK = "toy:net/network:Network"
 POOL = "toy:run/pool:Pool"

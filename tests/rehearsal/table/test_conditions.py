@@ -3,8 +3,8 @@
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from gpufleet_rehearsal.cloud.offers import AwsOffers
-from gpufleet_rehearsal.cloud.surroundings import Request
+from gpufleet_rehearsal.cloud.availability import AwsOffers
+from gpufleet_rehearsal.cloud.scope import Request
 from gpufleet_rehearsal.table import cloud_conditions
 from gpufleet_rehearsal.table.conditions import OPERATORS, When
 from gpufleet_rehearsal.table.paths import Scope

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpufleet_rehearsal.cloud.surroundings import Request
+from gpufleet_rehearsal.cloud.scope import Request
 from gpufleet_rehearsal.table.paths import PathError, Scope, parse_path
 from gpufleet_rehearsal.table.templates import fill, generated, parse_template
 from gpufleet_rehearsal.table.zone_names import zone_id, zone_letter, zone_prefix

@@ -2,11 +2,11 @@
 
 import pytest
 
-from gpufleet.adoption.found import Found
+from gpufleet.adoption.cloud_resource import CloudResource
+from gpufleet.adoption.import_resources import delete, import_resources, unlock
 from gpufleet.adoption.orphans import AdoptError, find_orphans
-from gpufleet.adoption.taking_over import delete, take_over, unlock
-from gpufleet.engine import EngineError
-from played_engine import PARENT, Adopting, Cloud, PlayedEngine, held, made, urn
+from gpufleet.pulumi_cli import PulumiCliError
+from tests.tools.fake_engine import PARENT, Adopting, Cloud, FakeEngine, held, made, urn
 
 VPC = "aws:ec2/vpc:Vpc"
 ROUTE = "aws:ec2/route:Route"
@@ -17,14 +17,14 @@ CLEAR = ("refresh", "--clear-pending-creates")
 
 
 def test_nothing_is_previewed_when_nothing_is_lost():
-    engine = PlayedEngine(state=[held(VPC, "net-vpc", "vpc-1")])
-    orphans = find_orphans(engine, "dev", Cloud(Found(VPC, "vpc-1", "net-vpc", "vpc-1")))
+    engine = FakeEngine(state=[held(VPC, "net-vpc", "vpc-1")])
+    orphans = find_orphans(engine, "dev", Cloud(CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1")))
     assert (orphans.wanted, orphans.unknown, engine.previews, engine.done) == ((), (), 0, [])
 
 
 def test_a_lost_thing_is_wanted_under_its_name():
-    engine = PlayedEngine(steps=[made(VPC, "other-vpc"), made(VPC, "net-vpc")])
-    lost = Found(VPC, "vpc-1", "net-vpc", "vpc-1")
+    engine = FakeEngine(steps=[made(VPC, "other-vpc"), made(VPC, "net-vpc")])
+    lost = CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1")
     orphans = find_orphans(engine, "dev", Cloud(lost))
     assert [(found, step["urn"]) for found, step in orphans.wanted] == [(lost, urn(VPC, "net-vpc"))]
     assert orphans.unknown == ()
@@ -33,32 +33,34 @@ def test_a_lost_thing_is_wanted_under_its_name():
 @pytest.mark.parametrize(
     ("found", "step"),
     [
-        pytest.param(Found(VPC, "vpc-1", "net-vpc", "vpc-1"), made(VPC, "net-vpc", op="update"), id="no creation"),
-        pytest.param(Found(VPC, "vpc-1", "net-vpc", "vpc-1"), made(ROUTE, "net-vpc"), id="another type"),
-        pytest.param(Found(VPC, "vpc-1", "", "vpc-1"), made(VPC, "net-vpc"), id="tagged without a name"),
         pytest.param(
-            Found(ROUTE, "rtb-1_0.0.0.0/0", None, inputs={"routeTableId": "rtb-1"}),
+            CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1"), made(VPC, "net-vpc", op="update"), id="no creation"
+        ),
+        pytest.param(CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1"), made(ROUTE, "net-vpc"), id="another type"),
+        pytest.param(CloudResource(VPC, "vpc-1", "", "vpc-1"), made(VPC, "net-vpc"), id="tagged without a name"),
+        pytest.param(
+            CloudResource(ROUTE, "rtb-1_0.0.0.0/0", None, inputs={"routeTableId": "rtb-1"}),
             made(ROUTE, "net-default", {"routeTableId": "rtb-2"}),
             id="other inputs",
         ),
-        pytest.param(Found("aws:dynamodb", "arn:a", "jobs", arn="arn:a"), made(VPC, "jobs"), id="unread type"),
+        pytest.param(CloudResource("aws:dynamodb", "arn:a", "jobs", arn="arn:a"), made(VPC, "jobs"), id="unread type"),
     ],
 )
 def test_what_the_program_does_not_make_is_unknown(found, step):
-    orphans = find_orphans(PlayedEngine(steps=[step]), "dev", Cloud(found))
+    orphans = find_orphans(FakeEngine(steps=[step]), "dev", Cloud(found))
     assert (orphans.wanted, orphans.unknown) == ((), (found,))
 
 
 def test_two_of_one_name_are_two():
     """A program that made its file system twice, because the first was lost, holds the second only."""
-    first, second = Found(VPC, "vpc-1", "net-vpc", "vpc-1"), Found(VPC, "vpc-2", "net-vpc", "vpc-2")
-    engine = PlayedEngine(state=[held(VPC, "net-vpc", "vpc-2")])
+    first, second = CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1"), CloudResource(VPC, "vpc-2", "net-vpc", "vpc-2")
+    engine = FakeEngine(state=[held(VPC, "net-vpc", "vpc-2")])
     assert find_orphans(engine, "dev", Cloud(first, second)).unknown == (first,)
 
 
 def test_of_two_lost_ones_of_one_name_the_program_wants_one():
-    first, second = Found(VPC, "vpc-1", "net-vpc", "vpc-1"), Found(VPC, "vpc-2", "net-vpc", "vpc-2")
-    orphans = find_orphans(PlayedEngine(steps=[made(VPC, "net-vpc")]), "dev", Cloud(first, second))
+    first, second = CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1"), CloudResource(VPC, "vpc-2", "net-vpc", "vpc-2")
+    orphans = find_orphans(FakeEngine(steps=[made(VPC, "net-vpc")]), "dev", Cloud(first, second))
     assert [found for found, _ in orphans.wanted] == [first]
     assert orphans.unknown == (second,)
 
@@ -66,9 +68,11 @@ def test_of_two_lost_ones_of_one_name_the_program_wants_one():
 @pytest.mark.parametrize(
     ("found", "wanted"),
     [
-        pytest.param(Found(ROUTE, "rtb-1_0.0.0.0/0", None, inputs={"routeTableId": "rtb-1"}), True, id="no id"),
-        pytest.param(Found(TARGET, "fsmt-1", None, "fsmt-1", {"fileSystemId": "fs-1"}), True, id="id"),
-        pytest.param(Found(TARGET, "fsmt-1", None, "fsmt-1", {"fileSystemId": "fs-2"}), False, id="id, other inputs"),
+        pytest.param(CloudResource(ROUTE, "rtb-1_0.0.0.0/0", None, inputs={"routeTableId": "rtb-1"}), True, id="no id"),
+        pytest.param(CloudResource(TARGET, "fsmt-1", None, "fsmt-1", {"fileSystemId": "fs-1"}), True, id="id"),
+        pytest.param(
+            CloudResource(TARGET, "fsmt-1", None, "fsmt-1", {"fileSystemId": "fs-2"}), False, id="id, other inputs"
+        ),
     ],
 )
 def test_what_takes_no_tags_is_known_by_its_inputs(found, wanted):
@@ -76,7 +80,7 @@ def test_what_takes_no_tags_is_known_by_its_inputs(found, wanted):
         made(ROUTE, "net-default", {"routeTableId": "rtb-1", "natGatewayId": "nat-1"}),
         made(TARGET, "files-mount", {"fileSystemId": "fs-1", "subnetId": "subnet-1"}),
     ]
-    orphans = find_orphans(PlayedEngine(steps=steps), "dev", Cloud(found))
+    orphans = find_orphans(FakeEngine(steps=steps), "dev", Cloud(found))
     assert bool(orphans.wanted) is wanted
     assert bool(orphans.unknown) is not wanted
 
@@ -84,43 +88,48 @@ def test_what_takes_no_tags_is_known_by_its_inputs(found, wanted):
 @pytest.mark.parametrize(
     ("found", "lost"),
     [
-        pytest.param(Found(ROUTE, "rtb-1_0.0.0.0/0", None, inputs={"routeTableId": "rtb-1"}), False, id="no id"),
-        pytest.param(Found(ROUTE, "rtb-2_0.0.0.0/0", None, inputs={"routeTableId": "rtb-2"}), True, id="other inputs"),
-        pytest.param(Found(ROUTE, "r-1", None, "r-1", {"routeTableId": "rtb-1"}), False, id="id"),
-        pytest.param(Found(ROUTE, "r-2", None, "r-2", {"routeTableId": "rtb-1"}), True, id="another id"),
+        pytest.param(
+            CloudResource(ROUTE, "rtb-1_0.0.0.0/0", None, inputs={"routeTableId": "rtb-1"}), False, id="no id"
+        ),
+        pytest.param(
+            CloudResource(ROUTE, "rtb-2_0.0.0.0/0", None, inputs={"routeTableId": "rtb-2"}), True, id="other inputs"
+        ),
+        pytest.param(CloudResource(ROUTE, "r-1", None, "r-1", {"routeTableId": "rtb-1"}), False, id="id"),
+        pytest.param(CloudResource(ROUTE, "r-2", None, "r-2", {"routeTableId": "rtb-1"}), True, id="another id"),
     ],
 )
 def test_what_takes_no_tags_is_found_in_the_state(found, lost):
-    engine = PlayedEngine(state=[held(ROUTE, "net-default", "r-1", {"routeTableId": "rtb-1"})])
+    engine = FakeEngine(state=[held(ROUTE, "net-default", "r-1", {"routeTableId": "rtb-1"})])
     assert bool(find_orphans(engine, "dev", Cloud(found)).unknown) is lost
 
 
 def test_an_arn_in_the_state_is_enough_whatever_the_type():
     """An inventory that cannot name a type must not call a user's own table an orphan."""
     table = held("aws:dynamodb/table:Table", "jobs", "jobs-1", outputs={"arn": "arn:jobs-1"})
-    seen = Found("aws:dynamodb", "arn:jobs-1", "jobs", arn="arn:jobs-1")
-    other = Found("aws:dynamodb", "arn:jobs-2", "jobs", arn="arn:jobs-2")
-    assert find_orphans(PlayedEngine(state=[table]), "dev", Cloud(seen, other)).unknown == (other,)
+    seen = CloudResource("aws:dynamodb", "arn:jobs-1", "jobs", arn="arn:jobs-1")
+    other = CloudResource("aws:dynamodb", "arn:jobs-2", "jobs", arn="arn:jobs-2")
+    assert find_orphans(FakeEngine(state=[table]), "dev", Cloud(seen, other)).unknown == (other,)
 
 
 def test_what_is_found_reads_as_name_type_and_import_id():
-    assert str(Found(VPC, "vpc-1", "net-vpc")) == "net-vpc (aws:ec2/vpc:Vpc vpc-1)"
-    assert str(Found(ROUTE, "rtb-1_0.0.0.0/0", None)) == "unnamed (aws:ec2/route:Route rtb-1_0.0.0.0/0)"
+    assert str(CloudResource(VPC, "vpc-1", "net-vpc")) == "net-vpc (aws:ec2/vpc:Vpc vpc-1)"
+    assert str(CloudResource(ROUTE, "rtb-1_0.0.0.0/0", None)) == "unnamed (aws:ec2/route:Route rtb-1_0.0.0.0/0)"
 
 
 def lost_network(**engine):
     """An engine without state and the two orphans of different parents that its program wants."""
     steps = [made(VPC, "net-vpc"), made(TARGET, "files-mount", {"fileSystemId": "fs-1"}, parent="urn:files")]
-    played = PlayedEngine(steps=steps, **engine)
+    played = FakeEngine(steps=steps, **engine)
     cloud = Cloud(
-        Found(VPC, "vpc-1", "net-vpc", "vpc-1"), Found(TARGET, "fsmt-1", None, inputs={"fileSystemId": "fs-1"})
+        CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1"),
+        CloudResource(TARGET, "fsmt-1", None, inputs={"fileSystemId": "fs-1"}),
     )
     return played, find_orphans(played, "dev", cloud)
 
 
 def test_taking_over_imports_under_the_programs_names_and_clears_what_was_cut_off():
     engine, orphans = lost_network()
-    take_over(engine, "dev", orphans)
+    import_resources(engine, "dev", orphans)
     assert engine.imported == {
         "nameTable": {"parent0": PARENT, "parent1": "urn:files"},
         "resources": [
@@ -132,8 +141,8 @@ def test_taking_over_imports_under_the_programs_names_and_clears_what_was_cut_of
 
 
 def test_with_nothing_to_take_over_interrupted_operations_are_cleared():
-    engine = PlayedEngine()
-    take_over(engine, "dev", find_orphans(engine, "dev", Cloud()))
+    engine = FakeEngine()
+    import_resources(engine, "dev", find_orphans(engine, "dev", Cloud()))
     assert engine.done == [CLEAR]
 
 
@@ -145,7 +154,7 @@ def test_deleting_destroys_just_what_was_imported():
 
 
 def test_with_nothing_to_delete_nothing_is_destroyed():
-    engine = PlayedEngine(state=[held(VPC, "net-vpc", "vpc-1")])
+    engine = FakeEngine(state=[held(VPC, "net-vpc", "vpc-1")])
     delete(engine, "dev", find_orphans(engine, "dev", Cloud()))
     assert engine.done == [CLEAR]
 
@@ -153,8 +162,8 @@ def test_with_nothing_to_delete_nothing_is_destroyed():
 @pytest.mark.parametrize(
     ("act", "fails", "message"),
     [
-        (take_over, "import", "dev: the engine could not import what was found; its words are above"),
-        (take_over, "refresh", "dev: the engine could not clear interrupted operations; its words are above"),
+        (import_resources, "import", "dev: the engine could not import what was found; its words are above"),
+        (import_resources, "refresh", "dev: the engine could not clear interrupted operations; its words are above"),
         (delete, "import", "dev: the engine could not import what was found; its words are above"),
         (delete, "destroy", "dev: the engine could not delete what was found; its words are above"),
     ],
@@ -168,14 +177,14 @@ def test_an_engine_that_refuses_ends_it(act, fails, message):
 
 
 def test_unlocking_cancels_the_dead_engines_update():
-    engine = PlayedEngine()
+    engine = FakeEngine()
     unlock(engine, "dev")
     assert engine.done == [("cancel", "--yes", "--stack", "dev")]
 
 
 def test_unlocking_says_what_the_engine_says():
-    with pytest.raises(EngineError, match=r"^no stack named 'dev' found$"):
-        unlock(PlayedEngine(fails=["answer"]), "dev")
+    with pytest.raises(PulumiCliError, match=r"^no stack named 'dev' found$"):
+        unlock(FakeEngine(fails=["answer"]), "dev")
 
 
 @pytest.fixture
@@ -191,18 +200,21 @@ def command(monkeypatch):
     ],
 )
 def test_the_account_and_region_of_the_stack_are_looked_at(command, config, looked_at):
-    code, output = command.run(PlayedEngine(), config=config)
+    code, output = command.run(FakeEngine(), config=config)
     assert (code, command.inventories) == (0, [looked_at])
     assert output == "dev: 0 taken over, 0 left; go on with `pulumi up`\n"
 
 
 def test_the_command_lists_and_takes_over(command):
-    found = [Found(VPC, "vpc-1", "net-vpc", "vpc-1"), Found("aws:dynamodb", "arn:jobs", "jobs", arn="arn:jobs")]
+    found = [
+        CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1"),
+        CloudResource("aws:dynamodb", "arn:jobs", "jobs", arn="arn:jobs"),
+    ]
     lines = (
         "in the cloud, not in the state: net-vpc (aws:ec2/vpc:Vpc vpc-1)\n"
         "in the cloud, not in the state, not in the program: jobs (aws:dynamodb arn:jobs); its tags say whose it is\n"
     )
-    engine = PlayedEngine(steps=[made(VPC, "net-vpc")])
+    engine = FakeEngine(steps=[made(VPC, "net-vpc")])
     assert command.run(engine, "--list", config={}, found=found) == (0, lines)
     assert engine.done == []
     code, output = command.run(engine, "--unlock", config={}, found=found)
@@ -211,7 +223,7 @@ def test_the_command_lists_and_takes_over(command):
 
 
 def test_the_command_ends_with_one_line_when_the_engine_refuses(command):
-    engine = PlayedEngine(steps=[made(VPC, "net-vpc")], fails=["import"])
-    code, output = command.run(engine, "--delete", config={}, found=[Found(VPC, "vpc-1", "net-vpc", "vpc-1")])
+    engine = FakeEngine(steps=[made(VPC, "net-vpc")], fails=["import"])
+    code, output = command.run(engine, "--delete", config={}, found=[CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1")])
     assert code == 1
     assert output.splitlines()[1:] == ["Error: dev: the engine could not import what was found; its words are above"]

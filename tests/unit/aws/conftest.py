@@ -21,7 +21,7 @@ def credentials(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
 
 
-class PlayedAws:
+class FakeAws:
     """answers: operation -> its response, an error's code, an exception, or a function of the request.
 
     An operation without an answer answers empty. asked: every (operation, request) in the order of the calls.
@@ -76,7 +76,7 @@ def session():
 @pytest.fixture
 def aws(monkeypatch, credentials, session):
     """AWS that knows nothing until a test says so."""
-    played = PlayedAws()
+    played = FakeAws()
 
     def open_session(profile_name, region_name):
         assert (profile_name, region_name) == (None, "us-east-1")

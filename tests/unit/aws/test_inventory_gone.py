@@ -2,7 +2,7 @@
 
 import pytest
 
-from inventory_rows import ENTRY, KEY, TAGS, arn, look, present, tagged
+from tests.unit.aws.inventory_rows import ENTRY, KEY, TAGS, arn, look, present, tagged
 
 
 def instance(state, *more):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpufleet.adoption.found import Found
-from inventory_rows import arn, look, present, tagged
+from gpufleet.adoption.cloud_resource import CloudResource
+from tests.unit.aws.inventory_rows import arn, look, present, tagged
 
 
 def route_table(**content):
@@ -32,7 +32,7 @@ def route_table(**content):
 )
 def test_routes_are_known_by_table_and_destination(aws, route, import_id, inputs):
     aws.answers["DescribeRouteTables"] = route_table(Routes=[{**route, "Origin": "CreateRoute"}])
-    assert look() == [Found("aws:ec2/route:Route", import_id, None, inputs={"routeTableId": "rtb-1", **inputs})]
+    assert look() == [CloudResource("aws:ec2/route:Route", import_id, None, inputs={"routeTableId": "rtb-1", **inputs})]
 
 
 def test_routes_and_associations_that_aws_makes_are_its_own(aws):
@@ -53,7 +53,7 @@ def test_associations_are_known_by_both_ends(aws, end):
     aws.answers["DescribeRouteTables"] = route_table(Associations=[tie])
     inputs = {"routeTableId": "rtb-1", f"{end}Id": f"{end}-1"}
     type_ = "aws:ec2/routeTableAssociation:RouteTableAssociation"
-    assert look() == [Found(type_, f"{end}-1/rtb-1", None, "rtbassoc-1", inputs)]
+    assert look() == [CloudResource(type_, f"{end}-1/rtb-1", None, "rtbassoc-1", inputs)]
 
 
 @pytest.mark.parametrize(("guard", "seen"), [("sg-0a1b2c3d", True), ("sg-9f8e7d6c", False)])

@@ -1,16 +1,11 @@
 """Azure Resource Manager as the tests of preflight play it, and a subscription that it answers for."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
-from azure_subscription import Subscription
+from tests.unit.azure.azure_subscription import Subscription
+from tests.unit.preflight.conftest import arm, azure, waits
 
-_SPEC = importlib.util.spec_from_file_location("played_arm", Path(__file__).parents[1] / "preflight" / "conftest.py")
-_PLAYED = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(_PLAYED)
-azure, arm, waits = _PLAYED.azure, _PLAYED.arm, _PLAYED.waits
+__all__ = ["arm", "azure", "waits"]
 
 
 @pytest.fixture

@@ -18,7 +18,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from formula_values import FUNCTIONS, FormulaError, Interval, Metric, Value, as_double, as_seconds, operate
+from tests.unit.azure.formula_values import (
+    FUNCTIONS,
+    FormulaError,
+    Interval,
+    Metric,
+    Value,
+    as_double,
+    as_seconds,
+    operate,
+)
 
 PERIOD = 30.0
 """Seconds from one sample to the next."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpufleet.azure.arm_types import found_at, inside, row_of, rows, watched
-from gpufleet_rehearsal.table.loading import load_table
+from gpufleet_rehearsal.table.loader import load_table
 
 SDK = Path(importlib.util.find_spec("pulumi_azure_native").submodule_search_locations[0])
 COMPONENTS = Path(importlib.util.find_spec("gpufleet.azure").submodule_search_locations[0])

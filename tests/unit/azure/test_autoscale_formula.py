@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from formula_interpreter import Samples, evaluate
 from gpufleet.azure.autoscale_formula import autoscale_formula
 from gpufleet.errors import UserError
-from gpufleet.plan.azure.formula import Bounds, formula_bounds
-from gpufleet.rules.azure.batch_scale import formula_length, formula_samples, formula_target
+from gpufleet.plan.azure.autoscale_formula import Bounds, formula_bounds
+from gpufleet.rules.azure.batch_scaling import formula_length, formula_samples, formula_target
 from gpufleet.rules.rule import Status
-from pool_simulation import Pool, Simulation, Task, day_of_tasks
+from tests.unit.azure.formula_interpreter import Samples, evaluate
+from tests.unit.azure.pool_simulation import Pool, Simulation, Task, day_of_tasks
 
 HOURS = 3600
 MOST = 10

@@ -2,10 +2,10 @@
 
 import pytest
 
-from azure_subscription import HERE
 from gpufleet.azure.arm_types import rows
 from gpufleet.azure.inventory import AzureInventory, groups_named
 from gpufleet.preflight.azure.arm import ArmError
+from tests.unit.azure.azure_subscription import HERE
 
 NODES, KUBELET, LOGIN = "principal-of-nodes", "principal-of-kubelet", "principal-of-login"
 STORAGE = "Microsoft.Storage/storageAccounts"

@@ -9,18 +9,18 @@ from moto import mock_aws
 
 from gpufleet.catalog import Catalog
 from gpufleet.catalog.records import AwsGpuType, AwsZone
-from gpufleet.catalog.refresh.aws_account import Seen, hardware, look
+from gpufleet.catalog.refresh.aws_account import AccountFacts, describe_account, hardware
 
 TODAY = date(2026, 11, 21)
 REGIONS = ("us-east-1", "us-west-2")
 
 
 @pytest.fixture(scope="module")
-def seen() -> dict[str, Seen]:
+def seen() -> dict[str, AccountFacts]:
     with mock_aws(), pytest.MonkeyPatch.context() as patch:
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
             patch.setenv(name, "testing")
-        return {region: look(boto3.client("ec2", region), region, TODAY, {}) for region in REGIONS}
+        return {region: describe_account(boto3.client("ec2", region), region, TODAY, {}) for region in REGIONS}
 
 
 def facts(records) -> list[object]:
@@ -145,7 +145,7 @@ def test_types_that_the_catalog_holds(name, gpu, is_one):
         describe_instance_types=[{"InstanceTypes": [described(name, gpu=gpu)]}],
         describe_spot_price_history=[{"SpotPriceHistory": []}],
     )
-    assert bool(look(client, "us-east-1", TODAY, {}).types) is is_one
+    assert bool(describe_account(client, "us-east-1", TODAY, {}).types) is is_one
 
 
 def test_zones_offers_and_spot():
@@ -162,7 +162,7 @@ def test_zones_offers_and_spot():
         ],
     )
     known = {"use1-az3": AwsZone("us-east-1", "use1-az3", "a list", "2026-10", eks_control_plane=False)}
-    seen = look(client, "us-east-1", TODAY, known)
+    seen = describe_account(client, "us-east-1", TODAY, known)
     assert [(each.type, each.region, each.zone_ids) for each in seen.offers] == [
         ("p9.48xlarge", "us-east-1", ("use1-az3", "use1-az9"))
     ]

@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError
 
 from gpufleet.catalog import ServicePrice
 from gpufleet.catalog.records import AwsZone, ZoneOffer
-from gpufleet.catalog.refresh import DownloadError, Downloads, aws, refresh, spot_ranges
-from gpufleet.catalog.refresh.aws_account import Seen
+from gpufleet.catalog.refresh import DownloadError, Downloads, aws, run, spot_ranges
+from gpufleet.catalog.refresh.aws_account import AccountFacts
 
 TODAY = date(2026, 11, 21)
 HEADER = (
@@ -40,7 +40,7 @@ def somebody(monkeypatch):
     """A machine with credentials, and no network: regions are looked at by the function that a test gives."""
     monkeypatch.setattr(boto3.Session, "get_credentials", lambda self: object())
     monkeypatch.setattr(boto3.Session, "client", lambda self, service, region_name: region_name)
-    return lambda look: monkeypatch.setattr(aws, "look", look)
+    return lambda look: monkeypatch.setattr(aws, "describe_account", look)
 
 
 def fetched(shipped, site, regions=("us-east-1",)):
@@ -84,7 +84,7 @@ def test_machines_without_gpu(shipped, site, nobody):
 
 def test_files_fit_the_rest_of_the_catalog(shipped, site, nobody, tmp_path):
     site.answers(listed(PRICES))
-    outcome = refresh(
+    outcome = run(
         shipped,
         lambda current, regions, downloads, today: aws.fetch(current, regions, downloads, today, site.url),
         ["us-east-1"],
@@ -95,11 +95,11 @@ def test_files_fit_the_rest_of_the_catalog(shipped, site, nobody, tmp_path):
     assert "  p5.48xlarge us-east-1 on-demand: 55.04 USD -> 50.5 USD" in outcome.lines()
 
 
-def seen_of(region: str) -> Seen:
+def seen_of(region: str) -> AccountFacts:
     zones = [AwsZone(region, f"{region}-az1", "the account", "2026-11-21", eks_control_plane=True)]
     offers = [ZoneOffer("g5.xlarge", region, (f"{region}-az1",), "the account", "2026-11-21")]
     spot = [("g5.xlarge", region, usd) for usd in (0.5, 0.00001, 1.006, 0.4)]
-    return Seen(region, [], offers, zones, spot)
+    return AccountFacts(region, [], offers, zones, spot)
 
 
 def test_account_takes_the_place_of_what_was_known_of_its_regions(shipped, site, somebody):

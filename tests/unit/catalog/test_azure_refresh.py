@@ -9,10 +9,10 @@ import pytest
 from azure.core.exceptions import ClientAuthenticationError
 
 from gpufleet.catalog import azure
-from gpufleet.catalog.refresh import DownloadError, Downloads, refresh
+from gpufleet.catalog.refresh import DownloadError, Downloads, run
 from gpufleet.catalog.refresh import azure_management as management_module
 from gpufleet.catalog.refresh.azure import fetch
-from played_service import serving
+from tests.tools.fake_service import serving
 
 TODAY = date(2026, 12, 1)
 H100, H200, GB200 = "Standard_ND96isr_H100_v5", "Standard_ND96isr_H200_v5", "Standard_ND128isr_NDR_GB200_v6"
@@ -350,7 +350,7 @@ def test_the_whole_refresh_writes_files_that_hold_and_says_what_changed(account,
     def fetch_here(current, regions, downloads, today):
         return fetched(account, regions, SomeCredential(), current)
 
-    outcome = refresh(azure(), fetch_here, ["eastus2"], tmp_path / "azure", Downloads(), TODAY)
+    outcome = run(azure(), fetch_here, ["eastus2"], tmp_path / "azure", Downloads(), TODAY)
     assert f"  {H100} eastus2 on-demand: 98.32 USD -> 99.5 USD" in outcome.lines()
     written = type(azure())(azure().folder, azure().kind, tmp_path / "azure")
     written.check()

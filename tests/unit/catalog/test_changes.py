@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gpufleet.catalog import Price, ServicePrice, SpotPrice, ZoneOffer
-from gpufleet.catalog.refresh.changes import SHOWN, Changes, Held, changes
+from gpufleet.catalog.refresh.diff import SHOWN, Changes, Held, changes
 
 DATED = {"source": "a list", "as_of": "2026-10"}
 P5 = ("p5.48xlarge", "us-east-1", "on-demand")

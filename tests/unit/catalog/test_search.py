@@ -3,7 +3,7 @@
 import pytest
 
 from gpufleet.catalog import AzureGpuSize, Catalog
-from gpufleet.catalog.search import Wanted, cheapest, find
+from gpufleet.catalog.search import SearchCriteria, cheapest, find
 
 
 @pytest.fixture
@@ -12,11 +12,11 @@ def clouds(shipped):
 
 
 def names(clouds, **wanted) -> set[str]:
-    return {match.record.type for match in find(clouds, Wanted(**wanted))}
+    return {match.record.type for match in find(clouds, SearchCriteria(**wanted))}
 
 
 def test_model_in_any_spelling(clouds):
-    assert {match.record.gpu_model for match in find(clouds, Wanted(gpu_model="h100"))} == {"H100"}
+    assert {match.record.gpu_model for match in find(clouds, SearchCriteria(gpu_model="h100"))} == {"H100"}
     assert "p5.48xlarge" in names(clouds, gpu_model="h100")
 
 
@@ -35,15 +35,15 @@ def test_at_least_so_much_memory(clouds, gib, fits):
 @pytest.mark.parametrize(("zone", "there"), [("use1-az6", True), ("use1-az5", False)])
 def test_zone(clouds, zone, there):
     assert ("g6e.xlarge" in names(clouds, zone=zone)) is there
-    assert {match.region for match in find(clouds, Wanted(zone=zone))} == {"us-east-1"}
+    assert {match.region for match in find(clouds, SearchCriteria(zone=zone))} == {"us-east-1"}
 
 
 def test_zone_of_another_region_than_asked_for(clouds):
-    assert find(clouds, Wanted(zone="use1-az6", region="us-west-2")) == []
+    assert find(clouds, SearchCriteria(zone="use1-az6", region="us-west-2")) == []
 
 
 def test_region(clouds):
-    found = find(clouds, Wanted(region="eu-west-1"))
+    found = find(clouds, SearchCriteria(region="eu-west-1"))
     assert {match.region for match in found} == {"eu-west-1"}
     assert "p4d.24xlarge" in {match.record.type for match in found}
     assert "p5.48xlarge" not in {match.record.type for match in found}
@@ -51,7 +51,7 @@ def test_region(clouds):
 
 @pytest.mark.parametrize(("usd", "fits"), [(55.04, True), (55.03, False)])
 def test_highest_price_counts_for_a_node_and_never_takes_the_unknown(clouds, usd, fits):
-    found = find(clouds, Wanted(region="us-east-1", max_usd=usd))
+    found = find(clouds, SearchCriteria(region="us-east-1", max_usd=usd))
     assert ("p5.48xlarge" in {match.record.type for match in found}) is fits
     assert None not in {match.usd for match in found}
 
@@ -67,7 +67,7 @@ def test_retired_types_are_not_found(clouds):
 
 
 def test_cheapest_gpu_first_and_unknown_prices_last(clouds):
-    found = [match.usd_per_gpu for match in find(clouds, Wanted())]
+    found = [match.usd_per_gpu for match in find(clouds, SearchCriteria())]
     known = [usd for usd in found if usd is not None]
     assert known == sorted(known)
     assert len(known) > 100
@@ -76,13 +76,13 @@ def test_cheapest_gpu_first_and_unknown_prices_last(clouds):
 
 
 def test_price_of_one_gpu_and_spot(clouds):
-    (match,) = find(clouds, Wanted(gpu_model="A100", region="us-east-2", max_usd=25))
+    (match,) = find(clouds, SearchCriteria(gpu_model="A100", region="us-east-2", max_usd=25))
     assert (match.record.type, match.usd, match.usd_per_gpu) == ("p4d.24xlarge", 21.95764, 21.95764 / 8)
     assert match.spot == (6.0374, 21.8535)
 
 
 def test_one_line_for_each_type(clouds):
-    found = find(clouds, Wanted(gpu_model="H100", fabric=True))
+    found = find(clouds, SearchCriteria(gpu_model="H100", fabric=True))
     lines = cheapest(found)
     assert len(lines) == len({match.record.type for match in found}) < len(found)
     assert sum(more + 1 for _, more in lines) == len(found)

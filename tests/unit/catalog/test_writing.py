@@ -7,7 +7,7 @@ import pytest
 
 from gpufleet.catalog import AwsGpuType, Catalog, CatalogError, Price, SpotPrice
 from gpufleet.catalog.refresh import write_files
-from gpufleet.catalog.refresh.writing import finish
+from gpufleet.catalog.refresh.writer import finish
 
 PRICE = Price("p5.48xlarge", "us-east-1", "on-demand", 98.32, "a list", "2026-01")
 SPOT = SpotPrice("p5.48xlarge", "us-east-1", 10, 20, "a list", "2026-01")
@@ -80,9 +80,9 @@ STEPS = 5
 @pytest.mark.parametrize("step", range(STEPS))
 def test_killed_while_writing(folder, shipped, monkeypatch, step):
     """Until the last file is marked complete, the old ones hold, byte for byte."""
-    from gpufleet.catalog.refresh import writing
+    from gpufleet.catalog.refresh import writer
 
-    before, left, write = files(folder), [step], writing._write
+    before, left, write = files(folder), [step], writer._write
 
     def write_or_die(path, text):
         if left[0] == 0:
@@ -91,8 +91,8 @@ def test_killed_while_writing(folder, shipped, monkeypatch, step):
         left[0] -= 1
         write(path, text)
 
-    monkeypatch.setattr(writing, "_write", write_or_die)
-    monkeypatch.setattr(writing.shutil, "rmtree", lambda *_, **__: None)
+    monkeypatch.setattr(writer, "_write", write_or_die)
+    monkeypatch.setattr(writer.shutil, "rmtree", lambda *_, **__: None)
     if step == STEPS - 1:
         write_files(folder, CHANGED, shipped, "2026-12-02")  # four files, so the fifth is never written
         assert prices(folder, shipped) == NEW

@@ -7,12 +7,12 @@ import pytest
 import yaml
 
 from gpufleet.choose.config import as_yaml, config_of, findings_on, stack_of
-from gpufleet.choose.servers import OwnServers
+from gpufleet.choose.onprem_servers import PricedServers
 from gpufleet.config.reader import read_config
 from gpufleet.errors import UserError
 
-LAB = OwnServers("lab", "V100", 4, 32, count=2, usd_per_hour=0.9, nodes=("gpu-1", "gpu-2"))
-DESK = OwnServers("Ben's desk", "TITAN V", 2, 12, place="office 3")
+LAB = PricedServers("lab", "V100", 4, 32, count=2, usd_per_hour=0.9, nodes=("gpu-1", "gpu-2"))
+DESK = PricedServers("Ben's desk", "TITAN V", 2, 12, place="office 3")
 REST = {"gpufleet:owner": "team", "gpufleet:project": "x"}
 CLUSTER = REST | {"gpufleet:kubeconfig": "{}", "gpufleet:nfs": "10.0.0.5:/export/shared"}
 JOINED = {

@@ -5,11 +5,11 @@ from datetime import date
 
 import pytest
 
-from gpufleet.choose.compare import Pair, one_or_several
+from gpufleet.choose.node_shapes import Pair, one_or_several
+from gpufleet.choose.onprem_servers import PricedServers
 from gpufleet.choose.scaling import Range, Workload
-from gpufleet.choose.servers import OwnServers
 
-LAB = OwnServers("lab", "V100", gpus=4, gpu_memory_gib=32, count=2, network_gbps=25, usd_per_hour=0.9)
+LAB = PricedServers("lab", "V100", gpus=4, gpu_memory_gib=32, count=2, network_gbps=25, usd_per_hour=0.9)
 WORK = Workload(350e6, 0.4)
 
 
@@ -85,7 +85,7 @@ def test_own_servers_that_fit_and_are_enough(chosen, asked, there):
 
 
 def test_own_servers_without_a_price_are_unknown_not_free(chosen):
-    unpriced = OwnServers("desk", "TITAN V", gpus=8, gpu_memory_gib=12)
+    unpriced = PricedServers("desk", "TITAN V", gpus=8, gpu_memory_gib=12)
     option = named(chosen(servers=[LAB, unpriced], budget=100.0), "desk")
     assert (option.usd, option.verdict) == (None, "unknown")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpufleet.choose.fit import fitted
+from gpufleet.choose.model_fit import fitted
 from gpufleet.choose.scaling import (
     NETWORK_SHARE,
     RESNET50,

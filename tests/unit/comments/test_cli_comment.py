@@ -9,17 +9,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gpufleet.cli import main
-from played_github import Played, playing
+from tools.pull_request.fake_github import FakeGitHub, fake_github
 
 STACK = "gpufleet/aws-dev"
 NAMES = ("GITLAB_CI", "GITHUB_EVENT_PATH", "GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT", "GITHUB_REPOSITORY", "GITHUB_TOKEN")
 
 
 @pytest.fixture
-def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]:
+def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
     for name in NAMES:
         monkeypatch.delenv(name, raising=False)
-    with playing() as server:
+    with fake_github() as server:
         yield server
 
 
@@ -44,7 +44,7 @@ def comment(folder: Path, *words: str, env: dict[str, str]) -> Result:
     return CliRunner().invoke(main, ["comment", str(folder), *words], env=env)
 
 
-def test_by_the_event_of_a_workflow(played: Played, folder: Path, tmp_path: Path) -> None:
+def test_by_the_event_of_a_workflow(played: FakeGitHub, folder: Path, tmp_path: Path) -> None:
     env = played.environment(run=1) | event(tmp_path)
     done = comment(folder, env=env)
     assert (done.exit_code, done.output) == (0, f"comment on {STACK}: created\n")
@@ -55,13 +55,13 @@ def test_by_the_event_of_a_workflow(played: Played, folder: Path, tmp_path: Path
     assert (done.exit_code, done.output) == (0, f"comment on {STACK}: outdated: a newer commit or run has the word\n")
 
 
-def test_without_a_workflow(played: Played, folder: Path) -> None:
+def test_without_a_workflow(played: FakeGitHub, folder: Path) -> None:
     played.heads[7] = "merge"
     assert comment(folder, "--pull-request", "7", env=played.environment()).exit_code == 0
     assert "gpufleet-run:0.1 merge -->" in played.comments[0]["body"]
 
 
-def test_a_forks_token(played: Played, folder: Path, tmp_path: Path) -> None:
+def test_a_forks_token(played: FakeGitHub, folder: Path, tmp_path: Path) -> None:
     played.read_only = True
     env = played.environment(run=1) | event(tmp_path)
     done = comment(folder, env=env)
@@ -71,7 +71,7 @@ def test_a_forks_token(played: Played, folder: Path, tmp_path: Path) -> None:
     assert comment(folder, "--if-denied", "go-on", env=env).exit_code == 0
 
 
-def test_nowhere_to_comment(played: Played, folder: Path) -> None:
+def test_nowhere_to_comment(played: FakeGitHub, folder: Path) -> None:
     done = comment(folder, env={"GITHUB_TOKEN": "secret-of-a-token"})
     assert done.exit_code == 1
     assert "GITHUB_REPOSITORY, the number of the pull request: not known" in done.output
@@ -81,7 +81,7 @@ def test_nowhere_to_comment(played: Played, folder: Path) -> None:
     assert "CI_API_V4_URL, CI_PROJECT_ID, GITLAB_TOKEN, CI_MERGE_REQUEST_IID: not set" in done.output
 
 
-def test_what_is_no_report(played: Played, folder: Path) -> None:
+def test_what_is_no_report(played: FakeGitHub, folder: Path) -> None:
     env = played.environment()
     (folder / "gpufleet.aws-dev.md").unlink()
     assert f"no text of {STACK}; make it with" in comment(folder, env=env).output

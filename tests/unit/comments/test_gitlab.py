@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from gpufleet.comments.ci_environment import place_of, run_of
 from gpufleet.comments.sticky import stick
-from gpufleet.comments.where import place_of, run_of
 
 STACK = "gpufleet/aws-dev"
 BODY = f"<!-- gpufleet-report:{STACK} -->\n### passed\n"
 NOTES = "/api/v4/projects/42/merge_requests/7/notes"
 
 
-class Played(BaseHTTPRequestHandler):
+class FakeGitLab(BaseHTTPRequestHandler):
     """https://docs.gitlab.com/api/notes/: 100 notes a page at most, here 2; PUT edits."""
 
     notes: list[dict[str, Any]]
@@ -62,8 +62,8 @@ class Played(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    Played.notes = [{"id": n, "author": {"username": "somebody"}, "body": BODY} for n in range(5)]
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Played)
+    FakeGitLab.notes = [{"id": n, "author": {"username": "somebody"}, "body": BODY} for n in range(5)]
+    server = ThreadingHTTPServer(("127.0.0.1", 0), FakeGitLab)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/api/v4"
     server.shutdown()
@@ -82,5 +82,5 @@ def test_created_once_then_edited(url: str) -> None:
     for number, outcome in ((1, "created"), (2, "edited")):
         run = run_of(variables | {"CI_PIPELINE_ID": str(number), "CI_JOB_ID": "9"}, None)
         assert stick(place_of(variables, None, "", 5), {STACK: BODY}, run) == {STACK: outcome}
-    assert len(Played.notes) == 6
-    assert "gpufleet-run:2.9 c1 -->" in Played.notes[-1]["body"]
+    assert len(FakeGitLab.notes) == 6
+    assert "gpufleet-run:2.9 c1 -->" in FakeGitLab.notes[-1]["body"]

@@ -6,30 +6,30 @@ from collections.abc import Iterator
 
 import pytest
 
+from gpufleet.comments.code_host import CommentError, Denied
 from gpufleet.comments.github import GitHub
-from gpufleet.comments.place import CommentError, Denied
 from gpufleet.comments.sticky import Run, stick
-from played_github import LONGEST, REPOSITORY, TOKEN, Played, playing, refusal
+from tools.pull_request.fake_github import LONGEST, REPOSITORY, TOKEN, FakeGitHub, fake_github, refusal
 
 STACK = "gpufleet/aws-prod"
 BODY = f"<!-- gpufleet-report:{STACK} -->\n### refused\n"
 
 
 @pytest.fixture
-def played() -> Iterator[Played]:
-    with playing() as server:
+def played() -> Iterator[FakeGitHub]:
+    with fake_github() as server:
         yield server
 
 
-def place(played: Played, seconds: float = 5, **words: str) -> GitHub:
+def place(played: FakeGitHub, seconds: float = 5, **words: str) -> GitHub:
     return GitHub(REPOSITORY, 7, words.get("token", TOKEN), url=played.url, seconds=seconds)
 
 
-def put(played: Played, text: str = "", commit: str = "c1", number: int = 1, **words: bool) -> dict[str, str]:
+def put(played: FakeGitHub, text: str = "", commit: str = "c1", number: int = 1, **words: bool) -> dict[str, str]:
     return dict(stick(place(played), {STACK: BODY + text}, Run(commit, number, 1), **words))
 
 
-def test_created_once_then_edited(played: Played) -> None:
+def test_created_once_then_edited(played: FakeGitHub) -> None:
     assert put(played, "one") == {STACK: "created"}
     played.heads[7] = "c2"
     assert put(played, "two", "c2", 2) == {STACK: "edited"}
@@ -40,7 +40,7 @@ def test_created_once_then_edited(played: Played) -> None:
     assert lines[-1] == "two"
 
 
-def test_found_behind_many_pages_of_others(played: Played) -> None:
+def test_found_behind_many_pages_of_others(played: FakeGitHub) -> None:
     for number in range(250):
         played.add(f"comment {number}", "somebody")
     assert put(played) == {STACK: "created"}
@@ -51,7 +51,7 @@ def test_found_behind_many_pages_of_others(played: Played) -> None:
     assert sum("page=3" in each for each in played.asked) >= 2
 
 
-def test_a_marker_in_somebody_elses_comment_is_text(played: Played) -> None:
+def test_a_marker_in_somebody_elses_comment_is_text(played: FakeGitHub) -> None:
     played.add(BODY, "mallory")
     quoted = played.add(f"as I said:\n{BODY}")
     assert put(played) == {STACK: "created"}
@@ -60,7 +60,7 @@ def test_a_marker_in_somebody_elses_comment_is_text(played: Played) -> None:
     assert set(played.edits) == {played.comments[-1]["id"]}
 
 
-def test_an_own_user_instead_of_the_workflows(played: Played) -> None:
+def test_an_own_user_instead_of_the_workflows(played: FakeGitHub) -> None:
     played.user = "fleet-bot"
     foreign = played.add(BODY)
     assert put(played) == {STACK: "created"}
@@ -68,7 +68,7 @@ def test_an_own_user_instead_of_the_workflows(played: Played) -> None:
     assert foreign not in played.edits
 
 
-def test_an_app_of_ones_own_that_may_not_ask_who_it_is(played: Played) -> None:
+def test_an_app_of_ones_own_that_may_not_ask_who_it_is(played: FakeGitHub) -> None:
     """Its first comment tells; from then on that one is edited, and it is still one."""
     played.app = "fleet-app[bot]"
     assert put(played, "one") == {STACK: "created"}
@@ -79,7 +79,7 @@ def test_an_app_of_ones_own_that_may_not_ask_who_it_is(played: Played) -> None:
     assert (only["user"], played.edits) == ({"login": "fleet-app[bot]"}, {only["id"]: 2})
 
 
-def test_the_largest_body_that_fits_and_the_next(played: Played) -> None:
+def test_the_largest_body_that_fits_and_the_next(played: FakeGitHub) -> None:
     run = Run("c1", 1, 1)
     room = LONGEST - len(BODY) - len(run.line) - 1
     assert put(played, "x" * room) == {STACK: "created"}
@@ -89,20 +89,20 @@ def test_the_largest_body_that_fits_and_the_next(played: Played) -> None:
     assert not [each for each in played.asked if each.startswith("PATCH")]
 
 
-def test_played_github_itself_refuses_what_is_too_long(played: Played) -> None:
+def test_fake_github_itself_refuses_what_is_too_long(played: FakeGitHub) -> None:
     with pytest.raises(CommentError, match="422 Validation Failed: Body is too long"):
         place(played).create("x" * (LONGEST + 1))
     assert played.comments == []
 
 
-def test_a_token_that_may_only_read(played: Played) -> None:
+def test_a_token_that_may_only_read(played: FakeGitHub) -> None:
     played.read_only = True
     with pytest.raises(Denied, match="403 Resource not accessible by integration"):
         put(played)
     assert sum(each.startswith("POST") for each in played.asked) == 1
 
 
-def test_a_wrong_token(played: Played) -> None:
+def test_a_wrong_token(played: FakeGitHub) -> None:
     with pytest.raises(Denied, match="401 Bad credentials"):
         stick(place(played, token="other"), {STACK: BODY}, Run("c1", 1, 1))
 
@@ -117,7 +117,7 @@ def test_a_wrong_token(played: Played) -> None:
     ],
     ids=["429", "secondary", "primary-403", "primary-429"],
 )
-def test_waits_as_long_as_it_is_told(played: Played, limit: tuple[int, object, dict[str, str]]) -> None:
+def test_waits_as_long_as_it_is_told(played: FakeGitHub, limit: tuple[int, object, dict[str, str]]) -> None:
     headers = {name: value.replace("RESET", str(int(time.time()) + 2)) for name, value in limit[2].items()}
     played.next = [(limit[0], limit[1], headers)]
     began = time.monotonic()
@@ -134,7 +134,7 @@ def test_waits_as_long_as_it_is_told(played: Played, limit: tuple[int, object, d
         refusal(429, "API rate limit exceeded", x_ratelimit_remaining="0", x_ratelimit_reset="99999999999"),
     ],
 )
-def test_no_longer_than_its_patience(played: Played, limit: tuple[int, object, dict[str, str]]) -> None:
+def test_no_longer_than_its_patience(played: FakeGitHub, limit: tuple[int, object, dict[str, str]]) -> None:
     played.next = [limit] * 3
     began = time.monotonic()
     with pytest.raises(CommentError, match="too many requests") as raised:
@@ -144,19 +144,19 @@ def test_no_longer_than_its_patience(played: Played, limit: tuple[int, object, d
     assert len(played.next) == 2
 
 
-def test_broken_for_a_moment(played: Played) -> None:
+def test_broken_for_a_moment(played: FakeGitHub) -> None:
     played.next = [refusal(502, "Server Error"), refusal(503, "Unavailable")]
     assert put(played) == {STACK: "created"}
     assert len(played.comments) == 1
 
 
-def test_broken_for_good(played: Played) -> None:
+def test_broken_for_good(played: FakeGitHub) -> None:
     played.next = [refusal(500, "Server Error")] * 20
     with pytest.raises(CommentError, match="does not answer"):
         stick(place(played, seconds=2), {STACK: BODY}, Run("c1", 1, 1))
 
 
-def test_created_though_the_answer_was_lost(played: Played) -> None:
+def test_created_though_the_answer_was_lost(played: FakeGitHub) -> None:
     """The request is sent again, and the second comment is taken away."""
 
     def lost(method: str, path: str) -> None:
@@ -169,7 +169,7 @@ def test_created_though_the_answer_was_lost(played: Played) -> None:
     assert len(played.comments) == 1
 
 
-def test_two_runs_that_create_at_the_same_time(played: Played) -> None:
+def test_two_runs_that_create_at_the_same_time(played: FakeGitHub) -> None:
     """Both have seen no comment before either creates one; at the end there is one, of the newer run."""
     both = threading.Barrier(2, timeout=20)
 
@@ -198,14 +198,14 @@ def test_two_runs_that_create_at_the_same_time(played: Played) -> None:
     assert len(outcomes) == 2
 
 
-def test_an_older_run_does_not_write_over_a_newer_one(played: Played) -> None:
+def test_an_older_run_does_not_write_over_a_newer_one(played: FakeGitHub) -> None:
     assert put(played, "newer", number=2) == {STACK: "created"}
     # The same commit, run again by hand while the first still runs: the first is too late.
     assert put(played, "older", number=1) == {STACK: "outdated"}
     assert played.comments[0]["body"].endswith("newer")
 
 
-def test_a_run_whose_commit_is_not_the_head_any_more(played: Played) -> None:
+def test_a_run_whose_commit_is_not_the_head_any_more(played: FakeGitHub) -> None:
     assert put(played, "first") == {STACK: "created"}
 
     # A newer commit is pushed between looking for comments and writing.
@@ -218,14 +218,14 @@ def test_a_run_whose_commit_is_not_the_head_any_more(played: Played) -> None:
     assert played.comments[0]["body"].endswith("first")
 
 
-def test_duplicates_of_a_run_that_died_are_cleaned(played: Played) -> None:
+def test_duplicates_of_a_run_that_died_are_cleaned(played: FakeGitHub) -> None:
     first = played.add(BODY)
     played.add(BODY)
     assert put(played, "now") == {STACK: "edited"}
     assert [each["id"] for each in played.comments] == [first]
 
 
-def test_two_runs_that_clean_at_the_same_time(played: Played) -> None:
+def test_two_runs_that_clean_at_the_same_time(played: FakeGitHub) -> None:
     first, other = played.add(BODY), played.add(BODY)
 
     def cleaned(method: str, path: str) -> None:
@@ -237,7 +237,7 @@ def test_two_runs_that_clean_at_the_same_time(played: Played) -> None:
     assert [each["id"] for each in played.comments] == [first]
 
 
-def test_a_stack_that_is_not_touched_any_more(played: Played) -> None:
+def test_a_stack_that_is_not_touched_any_more(played: FakeGitHub) -> None:
     other = "gpufleet/aws-dev"
     run = Run("c1", 1, 1)
     stick(place(played), {STACK: BODY, other: BODY.replace(STACK, other)}, run, whole=True)
@@ -254,7 +254,7 @@ def test_a_stack_that_is_not_touched_any_more(played: Played) -> None:
     }
 
 
-def test_a_text_without_its_marker(played: Played) -> None:
+def test_a_text_without_its_marker(played: FakeGitHub) -> None:
     with pytest.raises(CommentError, match="does not begin with its marker"):
         stick(place(played), {STACK: "hello"}, Run())
     assert played.asked == []

@@ -1,5 +1,5 @@
 """Fixtures of the tests of configurations."""
 
-from recorder import event_loop_of_its_own
+from tests.components.recorder import event_loop_of_its_own
 
 __all__ = ["event_loop_of_its_own"]

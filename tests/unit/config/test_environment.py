@@ -4,15 +4,15 @@ import json
 
 import pulumi
 import pytest
-from recorder import construct
 
 from gpufleet.config.environment import Environment
 from gpufleet.config.onprem import OnpremConfig
 from gpufleet.config.reader import ConfigError
 from gpufleet.config.shared import SharedConfig
-from gpufleet.rules.judged import Judged
-from gpufleet.rules.plain import at_least
+from gpufleet.rules.generic import at_least
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.validation import validate_stack
+from tests.components.recorder import construct
 
 LAB = {
     "gpufleet:cloud": "onprem",
@@ -67,7 +67,7 @@ def test_labels_hold_what_is_set_as_far_as_a_label_can():
 def judged(env, part):
     """Faults of one part, of which all parts have the same."""
     for argument in ("region", "tags.x", "cidr", "max"):
-        yield Judged(env.part(part), at_least(argument=argument, value=0, least=1))
+        yield ResourceFinding(env.part(part), at_least(argument=argument, value=0, least=1))
 
 
 def test_faults_of_what_all_parts_share_are_said_once():

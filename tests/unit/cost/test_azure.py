@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from raw_program import plan_from
 
 from gpufleet.cost.estimate import Estimate, estimate
-from gpufleet.cost.line import FIGURES, Line
-from gpufleet.cost.usage import Usage
+from gpufleet.cost.line_item import FIGURES, LineItem
+from gpufleet.cost.usage_assumptions import Usage
+from tests.policies.raw_program import plan_from
 
 GROUP = {"type": "azure-native:resources:ResourceGroup", "inputs": {"location": "East US", "resourceGroupName": "rg"}}
 IN = {"resourceGroupName": "${rg.name}"}
@@ -19,13 +19,13 @@ def of(resources: dict[str, Any], usage: Usage | None = None) -> Estimate:
     return estimate(plan_from({"rg": GROUP} | resources, region=None), usage)
 
 
-def line(found: Estimate, what: str) -> Line:
+def line(found: Estimate, what: str) -> LineItem:
     lines = [each for _, each in found.lines if each.what == what]
     assert len(lines) == 1, [each.what for _, each in found.lines]
     return lines[0]
 
 
-def months(found: Line) -> list[float]:
+def months(found: LineItem) -> list[float]:
     return [round(found.month(figure) or -1.0, 2) for figure in FIGURES]
 
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from azure_environment import Resources, azure_environment
-from raw_program import plan_from
 
 from gpufleet.catalog import azure
 from gpufleet.cost.estimate import Estimate, estimate
-from gpufleet.cost.line import FIGURES, Line
-from gpufleet.cost.usage import Usage
+from gpufleet.cost.line_item import FIGURES, LineItem
+from gpufleet.cost.usage_assumptions import Usage
+from tests.policies.azure_environment import Resources, azure_environment
+from tests.policies.raw_program import plan_from
 
 AKS = "azure-native:containerservice:ManagedCluster"
 
@@ -25,13 +25,13 @@ def changed(name: str, **inputs: Any) -> Resources:
     return resources
 
 
-def lines(found: Estimate) -> dict[str, Line]:
+def lines(found: Estimate) -> dict[str, LineItem]:
     named = [(f"{pool}: {line.what}" if pool else line.what, line) for pool, line in found.lines]
     assert len(dict(named)) == len(named)
     return dict(named)
 
 
-def months(line: Line) -> list[float | None]:
+def months(line: LineItem) -> list[float | None]:
     return [None if (month := line.month(figure)) is None else round(month, 2) for figure in FIGURES]
 
 

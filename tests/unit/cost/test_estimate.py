@@ -6,11 +6,11 @@ from datetime import date
 from typing import Any
 
 import pytest
-from raw_program import plan_from
 
 from gpufleet.cost.estimate import Estimate, estimate
-from gpufleet.cost.line import FIGURES, Line, PriceTag
-from gpufleet.cost.usage import Usage
+from gpufleet.cost.line_item import FIGURES, LineItem, PriceTag
+from gpufleet.cost.usage_assumptions import Usage
+from tests.policies.raw_program import plan_from
 
 TODAY = date(2026, 11, 21)
 Resources = dict[str, dict[str, Any]]
@@ -31,13 +31,13 @@ def of(resources: Mapping[str, Any], usage: Usage | None = None, region: str | N
     return estimate(plan_from(resources, region), usage, TODAY)
 
 
-def line(found: Estimate, what: str) -> Line:
+def line(found: Estimate, what: str) -> LineItem:
     lines = [each for _, each in found.lines if each.what == what]
     assert len(lines) == 1, [each.what for _, each in found.lines]
     return lines[0]
 
 
-def months(found: Line) -> list[float | None]:
+def months(found: LineItem) -> list[float | None]:
     return [None if (month := found.month(figure)) is None else round(month, 4) for figure in FIGURES]
 
 

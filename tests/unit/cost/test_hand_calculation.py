@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from gpufleet.cost.estimate import Estimate, estimate
-from gpufleet.cost.line import FIGURES
-from gpufleet.cost.usage import HOURS, Usage, read_usage
-from gpufleet_rehearsal.planning import planned
+from gpufleet.cost.line_item import FIGURES
+from gpufleet.cost.usage_assumptions import HOURS, Usage, read_usage
+from gpufleet_rehearsal.offline_preview import planned
 
 REPOSITORY = Path(__file__).parents[3]
 DOCUMENT = (REPOSITORY / "docs" / "cost.md").read_text(encoding="utf-8")

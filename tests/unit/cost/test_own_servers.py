@@ -1,11 +1,11 @@
 """What own servers in a cluster of AWS cost: in tiers of vCPU-hours, and unknown where nobody says how many vCPUs."""
 
 import pytest
-from raw_program import plan_from
 
 from gpufleet.cost.estimate import estimate
-from gpufleet.cost.line import FIGURES, Line
-from gpufleet.cost.usage import Usage, read_usage
+from gpufleet.cost.line_item import FIGURES, LineItem
+from gpufleet.cost.usage_assumptions import Usage, read_usage
+from tests.policies.raw_program import plan_from
 
 FIRST = "own servers' vCPUs (EKS hybrid nodes)"
 
@@ -15,13 +15,13 @@ def entry(kind: str, cluster: str = "lab") -> dict[str, object]:
     return {"type": "aws:eks/accessEntry:AccessEntry", "inputs": inputs}
 
 
-def lines(usage: Usage, *entries: dict[str, object], region: str = "us-east-1") -> dict[str, Line]:
+def lines(usage: Usage, *entries: dict[str, object], region: str = "us-east-1") -> dict[str, LineItem]:
     found = estimate(plan_from({f"entry-{number}": each for number, each in enumerate(entries)}, region), usage)
     assert found.not_priced == {}
     return {line.what: line for _, line in found.lines}
 
 
-def months(found: dict[str, Line]) -> dict[str, list[float | None]]:
+def months(found: dict[str, LineItem]) -> dict[str, list[float | None]]:
     return {what: [line.month(figure) for figure in FIGURES] for what, line in found.items()}
 
 

@@ -5,9 +5,9 @@ names where it is from, and none of them is where the catalog's record of the sa
 """
 
 import pytest
-from raw_program import plan_from
 
 from gpufleet.cost.estimate import estimate
+from tests.policies.raw_program import plan_from
 
 G5 = {
     # Hour of g5.8xlarge, us-east-1: github.com/aws/karpenter-provider-aws, generated from AWS's price list:

@@ -1,11 +1,11 @@
 """What lines to own servers and syncs cost: each price with its source, and none taken for zero."""
 
 import pytest
-from raw_program import plan_from
 
 from gpufleet.cost.estimate import estimate
-from gpufleet.cost.line import FIGURES, Line
-from gpufleet.cost.usage import Usage
+from gpufleet.cost.line_item import FIGURES, LineItem
+from gpufleet.cost.usage_assumptions import Usage
+from tests.policies.raw_program import plan_from
 
 GROUP = {"type": "azure-native:resources:ResourceGroup", "inputs": {"location": "eastus", "resourceGroupName": "rg"}}
 VPN = {"type": "aws:ec2/vpnConnection:VpnConnection", "inputs": {"type": "ipsec.1", "customerGatewayId": "cgw-1"}}
@@ -26,13 +26,13 @@ def gateway(kind: str, sku: str) -> dict[str, object]:
     return {"type": "azure-native:network:VirtualNetworkGateway", "inputs": inputs}
 
 
-def lines(resources: dict[str, object], region: str | None, usage: Usage | None = None) -> dict[str, Line]:
+def lines(resources: dict[str, object], region: str | None, usage: Usage | None = None) -> dict[str, LineItem]:
     found = estimate(plan_from(resources, region), usage)
     assert found.not_priced == {}
     return {line.what: line for _, line in found.lines}
 
 
-def months(line: Line) -> list[float | None]:
+def months(line: LineItem) -> list[float | None]:
     found = [line.month(figure) for figure in FIGURES]
     return [None if each is None else round(each, 2) for each in found]
 

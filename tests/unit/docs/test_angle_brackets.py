@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from reference_pages import reference_pages
+from tools.website.reference_pages import reference_pages
 
 ROOT = Path(__file__).parents[3]
 DOCUMENTS = [

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from recorder import construct, event_loop_of_its_own
+
+from tests.components.recorder import construct, event_loop_of_its_own
 
 __all__ = ["event_loop_of_its_own"]
 ROOT = Path(__file__).resolve().parents[3]

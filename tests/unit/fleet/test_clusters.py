@@ -18,8 +18,8 @@ from gpufleet.errors import UserError
 from gpufleet.fleet.clusters import looked_at
 from gpufleet.fleet.gpu_jobs import GpuJob, running_jobs
 from gpufleet.fleet.gpu_metrics import GpuUse, gpu_uses
-from gpufleet.fleet.kubeconfig_files import contexts_of, host_of
-from gpufleet.fleet.looks import Looks
+from gpufleet.fleet.idle_history import IdleHistory
+from gpufleet.fleet.kubeconfig import contexts_of, host_of
 
 # As DCGM's exporter answers (github.com/NVIDIA/dcgm-exporter, README), and nvidia_gpu_exporter (its METRICS.md).
 DCGM = """# HELP DCGM_FI_DEV_GPU_UTIL GPU utilization (in %).
@@ -82,7 +82,7 @@ def looked(file: Path, percents: dict[int, float | None], up: int = -600) -> lis
     start = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
     found = []
     for minute, percent in percents.items():
-        now, looks = start + timedelta(minutes=minute), Looks(file)
+        now, looks = start + timedelta(minutes=minute), IdleHistory(file)
         job = GpuJob("t", "one", 1, 1, start + timedelta(minutes=up), percent)
         (judged,) = looks.judge("cluster", [job], now)
         looks.keep(now)
@@ -218,7 +218,7 @@ def test_ps_shows_a_hung_job_and_whose_cluster_it_is_on(
     monkeypatch.setenv("KUBECONFIG", str(busy.kubeconfig(tmp_path / "config", "lab")))
     before = datetime.now(UTC)
     for minutes in (40, 30, 20, 10):
-        looks, now = Looks(tmp_path / "home" / "gpufleet" / "gpu-use.json"), before - timedelta(minutes=minutes)
+        looks, now = IdleHistory(tmp_path / "home" / "gpufleet" / "gpu-use.json"), before - timedelta(minutes=minutes)
         since = datetime.fromisoformat(START)
         looks.judge(
             "127.0.0.1", [GpuJob("t", name, 1, 1, since, percent) for name, percent in (("one", 50), ("two", 0))], now

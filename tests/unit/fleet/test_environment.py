@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.fleet.ending import end_of
-from gpufleet.fleet.environment import Environment, environment_of, in_order
+from gpufleet.fleet.environment import EnvironmentSummary, environment_of, in_order
+from gpufleet.fleet.expires_at import expiry_of
 from gpufleet.fleet.file_backend import folder_of, stacks_of_files
 from gpufleet.fleet.stack_state import StackState
 
@@ -19,12 +19,12 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 Eks = Callable[..., list[dict[str, Any]]]
 
 
-def the_one(backend: Any) -> Environment:
+def the_one(backend: Any) -> EnvironmentSummary:
     (state,) = stacks_of_files(backend.url)
     return environment_of(state, TODAY)
 
 
-def day_of(found: Environment) -> date | None:
+def day_of(found: EnvironmentSummary) -> date | None:
     return found.end.day if found.end else None
 
 
@@ -147,11 +147,11 @@ def test_lifetime_counts_from_what_its_own_life_has_made(backend: Any, eks: Eks)
 
 
 def test_day_belongs_to_the_environment_to_its_last_moment() -> None:
-    end = end_of("2026-11-21", None)
+    end = expiry_of("2026-11-21", None)
     assert end is not None
     assert [end.past(NOON), end.past(datetime(2026, 11, 22, tzinfo=UTC))] == [False, True]
     assert end.distance(NOON) == "0 d"
-    assert [end_of(said, None) for said in ("never", "soon", "150h", "0h", 3)] == [None] * 5
+    assert [expiry_of(said, None) for said in ("never", "soon", "150h", "0h", 3)] == [None] * 5
 
 
 def test_kept_data_and_what_it_stands_on_has_no_end(backend: Any, eks: Eks) -> None:
@@ -253,9 +253,9 @@ def test_folder_of_a_url(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_expired_ones_come_first_and_empty_ones_last() -> None:
-    def there(stack: str, expires: date | None, resources: int = 1) -> Environment:
-        end = end_of(str(expires), None)
-        return Environment(stack, "p", end=end, resources=resources, ending=resources)
+    def there(stack: str, expires: date | None, resources: int = 1) -> EnvironmentSummary:
+        end = expiry_of(str(expires), None)
+        return EnvironmentSummary(stack, "p", end=end, resources=resources, ending=resources)
 
     days = {
         "late": date(2026, 11, 1), "later": date(2026, 10, 1), "today": TODAY, "soon": date(2026, 12, 1), "never": None

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from gpufleet.cli import main
 from gpufleet.errors import UserError
-from gpufleet.fleet.expiry import end_in, new_end, with_end
+from gpufleet.fleet.extend import end_in, new_end, with_end
 
 TODAY = date(2026, 11, 21)
 LATER = date(2027, 1, 31)

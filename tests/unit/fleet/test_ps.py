@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from gpufleet.cli import main
 from gpufleet.errors import UserError
-from gpufleet.fleet.notify import notify
+from gpufleet.fleet.webhook import notify
 
 Eks = Callable[..., list[dict[str, Any]]]
 

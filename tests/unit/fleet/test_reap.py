@@ -15,19 +15,19 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gpufleet.cli import main
-from gpufleet.fleet.ending import end_of
-from gpufleet.fleet.environment import Environment
-from gpufleet.fleet.reaping import judged
+from gpufleet.fleet.environment import EnvironmentSummary
+from gpufleet.fleet.expires_at import expiry_of
+from gpufleet.fleet.reap_plan import decide_reap
 
 Eks = Callable[..., list[dict[str, Any]]]
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-def aged(hours: float, said: str = "6d", **more: Any) -> Environment:
+def aged(hours: float, said: str = "6d", **more: Any) -> EnvironmentSummary:
     """An environment that was made so many hours ago."""
-    end = end_of(said, NOW - timedelta(hours=hours))
-    return Environment("dev", "lab", end=end, resources=3, ending=2, **more)
+    end = expiry_of(said, NOW - timedelta(hours=hours))
+    return EnvironmentSummary("dev", "lab", end=end, resources=3, ending=2, **more)
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def aged(hours: float, said: str = "6d", **more: Any) -> Environment:
         (replace(aged(150), stack="kept"), "in-grace"),
     ],
 )
-def test_verdict(environment: Environment, verdict: str) -> None:
-    assert judged(environment, NOW, 3 * DAY, ["kept", "lab/*-prod"]).verdict == verdict
+def test_verdict(environment: EnvironmentSummary, verdict: str) -> None:
+    assert decide_reap(environment, NOW, 3 * DAY, ["kept", "lab/*-prod"]).verdict == verdict
 
 
 def made(eks: Eks, stack: str, hours: float, said: str = "6d") -> list[dict[str, Any]]:

@@ -19,9 +19,9 @@ from click.testing import CliRunner, Result
 from moto import mock_aws
 
 from gpufleet.cli import main
-from gpufleet.images.recorded import Image, record, recorded
-from gpufleet.jobs.kubernetes.api import KubernetesApi, Refused
-from played_cluster import PlayedCluster, played
+from gpufleet.images.pinned_images import PinnedImage, record, recorded
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError
+from tests.tools.fake_cluster import FakeCluster, played
 
 TEAM = "/api/v1/namespaces/team"
 IMAGES = f"{TEAM}/configmaps/images"
@@ -46,7 +46,7 @@ exit 0
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PlayedCluster]:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCluster]:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "buildah").write_text(BUILDAH)
     (tmp_path / "bin" / "buildah").chmod(0o755)
@@ -55,11 +55,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PlayedClus
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setenv("PLAYED", str(tmp_path))
     monkeypatch.setenv("DIGEST", DIGEST)
-    with played(PlayedCluster(objects={TEAM: {"metadata": {"name": "team"}}})) as cluster:
+    with played(FakeCluster(objects={TEAM: {"metadata": {"name": "team"}}})) as cluster:
         yield cluster
 
 
-def outputs(here: PlayedCluster, url: str = "r.invalid/dev/training") -> dict[str, Any]:
+def outputs(here: FakeCluster, url: str = "r.invalid/dev/training") -> dict[str, Any]:
     jobs = {"namespace": "team", "pools": {"trainers": {"types": ["g5.8xlarge"]}}}
     return {"kubeconfig": json.dumps(here.kubeconfig), "registry_urls": {"dev/training": url}, "jobs": jobs}
 
@@ -68,7 +68,7 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def run(here: PlayedCluster, tmp_path: Path) -> Run:
+def run(here: FakeCluster, tmp_path: Path) -> Run:
     def invoke(verb: str, *arguments: str, given: dict[str, Any] | None = None) -> Result:
         file = tmp_path / "outputs.json"
         file.write_text(json.dumps(given or outputs(here)))
@@ -77,7 +77,7 @@ def run(here: PlayedCluster, tmp_path: Path) -> Run:
     return invoke
 
 
-def test_image_is_built_pushed_and_recorded(here: PlayedCluster, run: Run, tmp_path: Path) -> None:
+def test_image_is_built_pushed_and_recorded(here: FakeCluster, run: Run, tmp_path: Path) -> None:
     context = str(tmp_path / "context")
     done = run("build", context, "--tag", "v1", "--build-arg", "A=1")
     assert done.exit_code == 0, done.stderr
@@ -96,7 +96,7 @@ def test_image_is_built_pushed_and_recorded(here: PlayedCluster, run: Run, tmp_p
     assert run("list").stdout == f"dev/training: v1  r.invalid/dev/training@{DIGEST}\n"
 
 
-def test_list_tells_of_repositories_without_an_image(here: PlayedCluster, run: Run) -> None:
+def test_list_tells_of_repositories_without_an_image(here: FakeCluster, run: Run) -> None:
     assert run("list").stdout == "dev/training: none built yet\n"
     assert json.loads(run("list", "--json").stdout) == [{"repository": "dev/training", "tag": None, "image": None}]
     here.objects[IMAGES] = {"data": {"dev..training": f"r.invalid/dev/training:v0@{OLD}"}}
@@ -106,10 +106,10 @@ def test_list_tells_of_repositories_without_an_image(here: PlayedCluster, run: R
     assert run("list", given=outputs(here) | {"registry_urls": {}}).stdout.startswith("dev/training: v0 ")
 
 
-def test_json_is_alone_on_the_standard_output(here: PlayedCluster, run: Run, tmp_path: Path) -> None:
+def test_json_is_alone_on_the_standard_output(here: FakeCluster, run: Run, tmp_path: Path) -> None:
     done = run("build", str(tmp_path / "context"), "--json")
     found = json.loads(done.stdout)
-    assert found["tag"] == Image.read(here.created[0]["data"]["dev..training"]).tag
+    assert found["tag"] == PinnedImage.read(here.created[0]["data"]["dev..training"]).tag
     assert found["tag"][:2] == "20", "the time"
     assert found | {"tag": ""} == {
         "repository": "dev/training",
@@ -122,7 +122,7 @@ def test_json_is_alone_on_the_standard_output(here: PlayedCluster, run: Run, tmp
 
 @pytest.mark.parametrize(("verb", "left"), [("build", "nothing is pushed"), ("push", "nothing is recorded")])
 def test_exit_code_of_the_builder_goes_through(
-    here: PlayedCluster, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, left: str
+    here: FakeCluster, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, left: str
 ) -> None:
     monkeypatch.setenv("FAILS", verb)
     done = run("build", str(tmp_path / "context"))
@@ -132,7 +132,7 @@ def test_exit_code_of_the_builder_goes_through(
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_unreachable_cluster_after_the_push_says_what_to_run(
-    here: PlayedCluster, run: Run, tmp_path: Path, options: list[str]
+    here: FakeCluster, run: Run, tmp_path: Path, options: list[str]
 ) -> None:
     here.answers = [0, 0]
     done = run("build", str(tmp_path / "context"), *options)
@@ -146,15 +146,13 @@ def test_unreachable_cluster_after_the_push_says_what_to_run(
     )
 
 
-def test_registry_on_loopback_may_speak_plain_http(here: PlayedCluster, run: Run, tmp_path: Path) -> None:
+def test_registry_on_loopback_may_speak_plain_http(here: FakeCluster, run: Run, tmp_path: Path) -> None:
     assert run("build", str(tmp_path / "context"), given=outputs(here, "127.0.0.1:5999/dev/training")).exit_code == 0
     built, pushed = (tmp_path / "calls").read_text().splitlines()
     assert ("--tls-verify" in built, "--tls-verify=false" in pushed) == (False, True)
 
 
-def test_ecr_login_goes_by_a_file(
-    here: PlayedCluster, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ecr_login_goes_by_a_file(here: FakeCluster, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "y")
     with mock_aws():
@@ -169,7 +167,7 @@ def test_ecr_login_goes_by_a_file(
 
 
 def test_what_cannot_be_is_one_line_before_anything_is_built(
-    here: PlayedCluster, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: FakeCluster, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = str(tmp_path / "context")
     for arguments, line in (
@@ -200,7 +198,7 @@ def test_base_image_without_a_tag_is_a_note(run: Run, tmp_path: Path) -> None:
 
 
 def test_ctrl_c_ends_the_builder_and_pushes_nothing(
-    here: PlayedCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: FakeCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HANGS", "build")
     file = tmp_path / "outputs.json"
@@ -238,7 +236,7 @@ class _Api(KubernetesApi):
 
     def create(self, path: str, body: object, **_: object) -> dict[str, Any]:
         assert self.late
-        raise Refused("dev: exists (409)", 409)
+        raise KubernetesApiError("dev: exists (409)", 409)
 
     def merge(self, path: str, body: Any) -> dict[str, Any]:
         self.data |= body["data"]
@@ -248,14 +246,14 @@ class _Api(KubernetesApi):
 
 def test_two_who_record_at_once_keep_each_others_image() -> None:
     api = _Api(late=True)
-    image = Image("r.invalid/dev/training", "v1", DIGEST)
+    image = PinnedImage("r.invalid/dev/training", "v1", DIGEST)
     record(api, "team", "dev/training", image)
     assert api.merged == [(IMAGES, {"data": {"dev..training": str(image)}})]
-    record(api, "team", "tools", Image("r.invalid/tools", "", OLD))
-    assert recorded(api, "team") == {"dev/training": image, "tools": Image("r.invalid/tools", "", OLD)}
+    record(api, "team", "tools", PinnedImage("r.invalid/tools", "", OLD))
+    assert recorded(api, "team") == {"dev/training": image, "tools": PinnedImage("r.invalid/tools", "", OLD)}
 
 
-def test_namespace_that_is_not_there_is_said_after_the_push(here: PlayedCluster, run: Run, tmp_path: Path) -> None:
+def test_namespace_that_is_not_there_is_said_after_the_push(here: FakeCluster, run: Run, tmp_path: Path) -> None:
     here.answers = [404, 404]
     done = run("build", str(tmp_path / "context"))
     assert done.exit_code == 1

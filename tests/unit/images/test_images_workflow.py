@@ -13,8 +13,8 @@ import yaml
 
 from gpufleet.aws.image_mirror import SESSION_SECONDS
 from gpufleet.cli import main
+from gpufleet.images.mirror.image_list import read_image_list
 from gpufleet.images.mirror.lock import lock_of
-from gpufleet.images.mirror.wanted import read_wanted
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / ".github" / "workflows" / "images.yml"
@@ -65,7 +65,7 @@ def test_it_keeps_the_lists_lock_and_bills(workflow: dict[str, Any]) -> None:
 
 
 def test_programs_that_the_list_calls_are_there(workflow: dict[str, Any]) -> None:
-    checks = read_wanted(ROOT / workflow["env"]["LIST"]).checks
+    checks = read_image_list(ROOT / workflow["env"]["LIST"]).checks
     assert checks.sbom is not None
     called = {checks.sbom.command[0], *(scan.command[0] for scan in checks.scans)}
     installed = re.findall(r"go install \S+/(\w+)@v[\d.]+$", "\n".join(lines(workflow["jobs"]["sync"])), re.MULTILINE)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.images.mirror.bill import licences, made
+from gpufleet.images.mirror.sbom import licences, made
 
 REPORTS = Path(__file__).with_name("reports")
 

@@ -8,12 +8,12 @@ import pytest
 import yaml
 
 from gpufleet.errors import UserError
+from gpufleet.images.mirror.checks import faults_of_list
 from gpufleet.images.mirror.credentials import Credentials
-from gpufleet.images.mirror.failures import explained
-from gpufleet.images.mirror.judge import faults_of_list
+from gpufleet.images.mirror.derived_image import certificate_files, dockerfile
+from gpufleet.images.mirror.error_messages import explained
+from gpufleet.images.mirror.image_list import Login, Wrap, items, read_image_list
 from gpufleet.images.mirror.lock import Locked, lock_of, read_lock, write_lock
-from gpufleet.images.mirror.wanted import Login, Wrap, items, read_wanted
-from gpufleet.images.mirror.wrapping import certificate_files, dockerfile
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "images" / "images.yaml"
 IMAGE = {"from": "nvcr.io/nvidia/pytorch", "tags": ["25.10-py3"]}
@@ -22,11 +22,11 @@ DIGEST = f"sha256:{64 * 'a'}"
 
 def wanted_of(folder: Path, **words: object) -> Any:
     (folder / "images.yaml").write_text(yaml.safe_dump({"to": "r.example/team", "images": [IMAGE], **words}))
-    return read_wanted(folder / "images.yaml")
+    return read_image_list(folder / "images.yaml")
 
 
 def test_example_is_a_list_whose_exceptions_hold() -> None:
-    wanted = read_wanted(EXAMPLE)
+    wanted = read_image_list(EXAMPLE)
     [item] = items(wanted)
     assert item.name == "123456789012.dkr.ecr.us-east-1.amazonaws.com/dev/training:25.10-py3"
     assert faults_of_list(wanted, date(2026, 12, 1)) == []

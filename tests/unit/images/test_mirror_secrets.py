@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.images.mirror.layout import MANIFEST, Layout
+from gpufleet.images.mirror.oci_layout import MANIFEST, OciLayout
 from gpufleet.images.mirror.secrets import MOST, Secret, known_patterns, secrets_in
 
 # In pieces, so that scanners of this repository find nothing.
@@ -36,8 +36,8 @@ CLEAN = {
 }
 
 
-def image(folder: Path, *layers: dict[str, bytes], env: tuple[str, ...] = (), packed: bool = True) -> Layout:
-    made = Layout.made(folder, "image")
+def image(folder: Path, *layers: dict[str, bytes], env: tuple[str, ...] = (), packed: bool = True) -> OciLayout:
+    made = OciLayout.made(folder, "image")
 
     def put(content: bytes) -> dict[str, object]:
         digest = f"sha256:{hashlib.sha256(content).hexdigest()}"

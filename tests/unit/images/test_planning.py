@@ -11,14 +11,14 @@ from gpufleet.images import platforms
 from gpufleet.images.builder import Build, build_command, digest_in, find_builder, push_command, run
 from gpufleet.images.repository import Repository, checked_tag, chosen
 from gpufleet.images.tag import default_tag
-from gpufleet.jobs.pool import Pool
+from gpufleet.jobs.pool_info import PoolInfo
 from gpufleet.jobs.settings import settings_from
 
 NOW = datetime(2026, 11, 21, 17, 5, 9, tzinfo=UTC)
 TWO = {"dev/training": "r.invalid/dev/training", "dev/tools": "r.invalid/dev/tools"}
 
 
-def pools(**types: str) -> list[Pool]:
+def pools(**types: str) -> list[PoolInfo]:
     told = {name: {"types": [kind]} for name, kind in types.items()}
     return list(settings_from({"kubeconfig": "k", "jobs": {"pools": told}}, "dev").pools.values())
 

@@ -11,7 +11,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from gpufleet.cli import main
-from played_cluster import PlayedCluster, job_object, kubeconfig, launcher, played, stamped
+from tests.tools.fake_cluster import FakeCluster, job_object, kubeconfig, launcher, played, stamped
 
 TEAM = "/api/v1/namespaces/team"
 JOBS = "/apis/kubeflow.org/v2beta1/namespaces/team/mpijobs"
@@ -20,8 +20,8 @@ POOL = {"types": ["g5.8xlarge"], "zones": ["use1-az1"], "network": "plain", "max
 
 
 @pytest.fixture
-def here() -> Iterator[PlayedCluster]:
-    cluster = PlayedCluster(
+def here() -> Iterator[FakeCluster]:
+    cluster = FakeCluster(
         objects={
             "/apis/kubeflow.org/v2beta1": {"resources": []},
             TEAM: {"metadata": {"name": "team"}},
@@ -37,7 +37,7 @@ def here() -> Iterator[PlayedCluster]:
         yield cluster
 
 
-def outputs(here: PlayedCluster) -> dict[str, Any]:
+def outputs(here: FakeCluster) -> dict[str, Any]:
     jobs = {"namespace": "team", "volume_claim": "shared", "pools": {"trainers": dict(POOL)}}
     return {"kubeconfig": json.dumps(here.kubeconfig), "registry_urls": {"dev/training": "r.invalid/t"}, "jobs": jobs}
 
@@ -46,7 +46,7 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def run(here: PlayedCluster, tmp_path: Path) -> Run:
+def run(here: FakeCluster, tmp_path: Path) -> Run:
     def invoke(*arguments: str, given: dict[str, Any] | None = None) -> Result:
         """given: the stack's outputs."""
         file = tmp_path / "outputs.json"
@@ -61,7 +61,7 @@ def submit(run: Run, *options: str, given: dict[str, Any] | None = None) -> Resu
     return run("jobs", "submit", "dev", "--name", "train", *options, "--", "python3", "train.py", given=given)
 
 
-def test_what_the_outputs_know_nobody_types(here: PlayedCluster, run: Run) -> None:
+def test_what_the_outputs_know_nobody_types(here: FakeCluster, run: Run) -> None:
     done = submit(run, "--workers", "2")
     assert (done.exit_code, done.stdout) == (
         0,
@@ -79,7 +79,7 @@ def test_what_the_outputs_know_nobody_types(here: PlayedCluster, run: Run) -> No
     assert replicas["Launcher"]["template"]["spec"]["containers"][0]["command"][-2:] == ["python3", "train.py"]
 
 
-def test_yaml_of_a_few_lines_is_enough_and_options_win(here: PlayedCluster, run: Run, tmp_path: Path) -> None:
+def test_yaml_of_a_few_lines_is_enough_and_options_win(here: FakeCluster, run: Run, tmp_path: Path) -> None:
     file = tmp_path / "train.yaml"
     file.write_text("workers: 1\ncommand: python3 train.py --lr 0.1\nimage: training:v2\nenv: {EPOCHS: '3'}\n")
     done = run("jobs", "submit", "dev", "--file", str(file), "--workers", "2", "--dry-run")
@@ -114,12 +114,12 @@ def test_repository_without_a_tag_is_what_was_built_last(run: Run, name: list[st
         ("127.0.0.1:5000/training:1", "127.0.0.1:5000/training:1"),
     ],
 )
-def test_dry_run_with_a_whole_image_asks_nobody(here: PlayedCluster, run: Run, name: str, image: str) -> None:
+def test_dry_run_with_a_whole_image_asks_nobody(here: FakeCluster, run: Run, name: str, image: str) -> None:
     assert image_of(submit(run, "--workers", "1", "--dry-run", "--image", name)) == image
     assert here.asked == []
 
 
-def test_image_that_is_not_clear_is_one_line(here: PlayedCluster, run: Run) -> None:
+def test_image_that_is_not_clear_is_one_line(here: FakeCluster, run: Run) -> None:
     two = outputs(here) | {"registry_urls": {"dev/training": "r.invalid/t", "dev/tools": "r.invalid/o"}}
     mended = "build the image again, or mend it with `kubectl edit`"
     for options, given, line in (
@@ -141,7 +141,7 @@ def test_image_that_is_not_clear_is_one_line(here: PlayedCluster, run: Run) -> N
     assert here.created == []
 
 
-def test_json_is_one_line_for_each_event(here: PlayedCluster, run: Run) -> None:
+def test_json_is_one_line_for_each_event(here: FakeCluster, run: Run) -> None:
     pod = launcher("train-launcher-x", "Failed", 5)
     here.objects |= {f"{JOBS}/train": job_object("train", ("Failed", "Bad")), f"{TEAM}/pods/train-launcher-x": pod}
     here.lists[f"{TEAM}/pods"] = [pod]
@@ -153,7 +153,7 @@ def test_json_is_one_line_for_each_event(here: PlayedCluster, run: Run) -> None:
     assert (events[1]["text"], events[2]["code"]) == ("boom", 5)
 
 
-def test_log_is_on_the_standard_output_and_nothing_else(here: PlayedCluster, run: Run) -> None:
+def test_log_is_on_the_standard_output_and_nothing_else(here: FakeCluster, run: Run) -> None:
     pod = launcher("train-launcher-x", "Succeeded", 0)
     here.objects |= {f"{JOBS}/train": job_object("train", ("Succeeded", "")), f"{TEAM}/pods/train-launcher-x": pod}
     here.lists[f"{TEAM}/pods"] = [pod]
@@ -163,7 +163,7 @@ def test_log_is_on_the_standard_output_and_nothing_else(here: PlayedCluster, run
         assert (done.exit_code, done.stdout) == (0, "one\ntwo\n")
 
 
-def test_list_and_status(here: PlayedCluster, run: Run) -> None:
+def test_list_and_status(here: FakeCluster, run: Run) -> None:
     assert run("jobs", "list", "dev").stdout == "no jobs in namespace team\n"
     here.lists[JOBS] = [job_object("train", ("Running", ""))]
     assert run("jobs", "list", "dev").stdout.split()[:6] == ["train", "Running", "2", "x", "1", "GPU"]
@@ -174,19 +174,19 @@ def test_list_and_status(here: PlayedCluster, run: Run) -> None:
     )
 
 
-def no_operator(here: PlayedCluster) -> None:
+def no_operator(here: FakeCluster) -> None:
     del here.objects["/apis/kubeflow.org/v2beta1"]
 
 
-def no_namespace(here: PlayedCluster) -> None:
+def no_namespace(here: FakeCluster) -> None:
     del here.objects[TEAM]
 
 
-def no_claim(here: PlayedCluster) -> None:
+def no_claim(here: FakeCluster) -> None:
     del here.objects[f"{TEAM}/persistentvolumeclaims/shared"]
 
 
-def claim_elsewhere(here: PlayedCluster) -> None:
+def claim_elsewhere(here: FakeCluster) -> None:
     term = {"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["us-east-1c"]}]}
     here.objects["/api/v1/persistentvolumes/pv"]["spec"] = {"nodeAffinity": {"required": {"nodeSelectorTerms": [term]}}}
     here.lists["/api/v1/nodes"] = [
@@ -194,11 +194,11 @@ def claim_elsewhere(here: PlayedCluster) -> None:
     ]
 
 
-def name_taken(here: PlayedCluster) -> None:
+def name_taken(here: FakeCluster) -> None:
     here.objects[f"{JOBS}/train"] = {}
 
 
-def forbidden(here: PlayedCluster) -> None:
+def forbidden(here: FakeCluster) -> None:
     here.answers = [403]
 
 
@@ -221,7 +221,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("broken", "line"), BROKEN, ids=[each.__name__ for each, _ in BROKEN])
 def test_what_the_cluster_lacks_is_one_line(
-    here: PlayedCluster, run: Run, broken: Callable[[PlayedCluster], None], line: str
+    here: FakeCluster, run: Run, broken: Callable[[FakeCluster], None], line: str
 ) -> None:
     broken(here)
     done = submit(run, "--workers", "2", "--image", "training:v1")
@@ -230,7 +230,7 @@ def test_what_the_cluster_lacks_is_one_line(
     assert done.stderr.count("\n") == 1
 
 
-def test_claim_whose_zone_cannot_be_known_is_said_and_not_refused(here: PlayedCluster, run: Run) -> None:
+def test_claim_whose_zone_cannot_be_known_is_said_and_not_refused(here: FakeCluster, run: Run) -> None:
     claim_elsewhere(here)
     here.lists["/api/v1/nodes"] = []
     done = submit(run, "--workers", "2", "--image", "training:v1")
@@ -251,7 +251,7 @@ def test_claim_whose_zone_cannot_be_known_is_said_and_not_refused(here: PlayedCl
         (["--workers", "2", "--file", "/no/such.yaml"], "/no/such.yaml: No such file or directory"),
     ],
 )
-def test_what_cannot_be_is_one_line(here: PlayedCluster, run: Run, options: list[str], line: str) -> None:
+def test_what_cannot_be_is_one_line(here: FakeCluster, run: Run, options: list[str], line: str) -> None:
     done = submit(run, "--image", "training:v1", *options)
     assert (done.exit_code, here.created) == (1, [])
     assert done.stderr.splitlines()[-1].startswith(f"Error: {line}"), done.stderr
@@ -292,7 +292,7 @@ PLUGIN = {"apiVersion": "client.authentication.k8s.io/v1beta1", "interactiveMode
     ids=["refused", "401", "no plugin", "plugin fails", "empty", "no yaml"],
 )
 def test_kubeconfig_that_leads_nowhere_is_one_line(
-    here: PlayedCluster, run: Run, config: Callable[[PlayedCluster], object], line: str
+    here: FakeCluster, run: Run, config: Callable[[FakeCluster], object], line: str
 ) -> None:
     done = submit(run, "--workers", "2", "--image", "training:v1", given=outputs(here) | {"kubeconfig": config(here)})
     assert done.exit_code == 1
@@ -318,7 +318,7 @@ def test_outputs_that_say_too_little_are_one_line(run: Run, given: dict[str, Any
     assert done.stderr.startswith(f"Error: {line}")
 
 
-def test_job_after_one_that_failed_is_not_submitted(here: PlayedCluster, run: Run) -> None:
+def test_job_after_one_that_failed_is_not_submitted(here: FakeCluster, run: Run) -> None:
     here.objects[f"{JOBS}/first"] = job_object("first", ("Failed", "Bad"))
     done = submit(run, "--workers", "2", "--image", "training:v1", "--after", "first")
     assert (done.exit_code, here.created) == (1, [])
@@ -337,7 +337,7 @@ def ready_node(number: int, **annotations: str) -> dict[str, Any]:
     }
 
 
-def test_check_says_pass_fail_or_unverified_with_the_fix(here: PlayedCluster, run: Run) -> None:
+def test_check_says_pass_fail_or_unverified_with_the_fix(here: FakeCluster, run: Run) -> None:
     here.lists["/apis/apps/v1/daemonsets"] = []
     here.objects[f"{TEAM}/persistentvolumeclaims/shared"]["spec"]["accessModes"] = ["ReadWriteMany"]
     done = run("check", "dev", "--nodes", "2")

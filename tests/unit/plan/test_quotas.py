@@ -2,9 +2,9 @@
 
 import pytest
 
-from gpufleet.plan.limits import ALL, Limit, QuotaError
-from gpufleet.plan.needs import Growing, needs_of
-from gpufleet.plan.quotas import judge_needs, judge_quotas
+from gpufleet.plan.quota_demand import DemandingPool, quota_demand_of
+from gpufleet.plan.quota_limits import ALL, Limit, QuotaError
+from gpufleet.plan.quotas import validate_needs, validate_quotas
 from gpufleet.rules import Status
 
 
@@ -13,7 +13,7 @@ def pool(types, most, **words):
 
 
 def statuses(pools, quotas, cloud="aws", region="us-east-1"):
-    return [each.finding.status for each in judge_quotas("dev", pools, region, quotas, cloud)]
+    return [each.finding.status for each in validate_quotas("dev", pools, region, quotas, cloud)]
 
 
 NC6 = {"family": "all", "market": "on-demand", "limit": 24, "in_use": 0}
@@ -44,7 +44,7 @@ def test_on_demand_and_spot_are_counted_apart():
 
 
 def growing(name, most, capacity="on-demand", account="train"):
-    return Growing(name, "azure", "eastus", pool(["Standard_NC6"], most, capacity=capacity), account=account)
+    return DemandingPool(name, "azure", "eastus", pool(["Standard_NC6"], most, capacity=capacity), account=account)
 
 
 def test_a_batch_account_is_counted_apart_from_the_subscription_and_its_markets_from_each_other():
@@ -55,9 +55,9 @@ def test_a_batch_account_is_counted_apart_from_the_subscription_and_its_markets_
         Limit(ALL, "spot", 6, 0),
     ]
     pools = [growing("a", 4), growing("b", 2, "spot"), growing("c", 1, account=""), growing("d", 1, "spot", "")]
-    assert {each.finding.status for each in judge_needs("dev", needs_of(pools), limits)} == {Status.PASS}
+    assert {each.finding.status for each in validate_needs("dev", quota_demand_of(pools), limits)} == {Status.PASS}
     one_more = [growing("a", 5), growing("b", 3, "spot"), growing("c", 2, account=""), growing("d", 2, "spot", "")]
-    found = judge_needs("dev", needs_of(one_more), limits)
+    found = validate_needs("dev", quota_demand_of(one_more), limits)
     assert [each.finding.status for each in found] == [Status.FAIL] * 4
     assert [each.line.partition(" at the peak")[0].rpartition("}: ")[2] for each in found] == [
         "30 dedicated cores of all families of Batch account train",
@@ -68,7 +68,9 @@ def test_a_batch_account_is_counted_apart_from_the_subscription_and_its_markets_
 
 
 def line(pools, limit, **quota):
-    (found,) = judge_quotas("dev", pools, "us-east-1", [{"market": "on-demand", "limit": limit, "in_use": 0} | quota])
+    (found,) = validate_quotas(
+        "dev", pools, "us-east-1", [{"market": "on-demand", "limit": limit, "in_use": 0} | quota]
+    )
     return found.line
 
 
@@ -83,7 +85,9 @@ def test_the_line_of_aws_holds_the_command_that_asks():
 
 def test_a_quota_whose_code_nobody_publishes_is_not_taken_for_another():
     pools = {"dev-a": pool(["p6-b200.48xlarge"], 1, capacity="spot")}
-    (found,) = judge_quotas("dev", pools, "us-east-1", [{"family": "P", "market": "spot", "limit": 10000, "in_use": 0}])
+    (found,) = validate_quotas(
+        "dev", pools, "us-east-1", [{"family": "P", "market": "spot", "limit": 10000, "in_use": 0}]
+    )
     assert found.line == (
         "dev: pools={dev-a: 1 x 192}: not verified: 192 spot vCPUs of family P6 in us-east-1 are needed at the peak, "
         "and the account's limit is not known; the code of this quota is not known; `aws service-quotas "
@@ -121,14 +125,14 @@ def test_a_quota_whose_code_nobody_publishes_is_not_taken_for_another():
 )
 def test_whom_azure_wants_to_be_asked(account, capacity, family, ask):
     limits = [Limit(family, capacity, 24, 0, account)]
-    (found,) = judge_needs("dev", needs_of([growing("a", 5, capacity, account)]), limits)
+    (found,) = validate_needs("dev", quota_demand_of([growing("a", 5, capacity, account)]), limits)
     assert f"ask for 30 or more, which takes days: {ask}; until then a.max=4 fits" in found.line
 
 
 def test_pools_of_a_configuration_count_against_their_own_batch_account():
     quotas = [{"family": ALL, "market": "on-demand", "limit": 24, "in_use": 0, "account": "train"}]
     pools = {"dev-a": pool(["Standard_NC6"], 5)}
-    (found,) = judge_quotas("dev", pools, "eastus", quotas, "azure", {"dev-a": "train"})
+    (found,) = validate_quotas("dev", pools, "eastus", quotas, "azure", {"dev-a": "train"})
     assert found.line.startswith("dev: pools={dev-a: 5 x 6}: 30 dedicated cores of all families of Batch account train")
 
 
@@ -136,7 +140,7 @@ def test_a_family_of_several_words_is_one_word_of_the_command():
     family = "Standard NCASv3_T4 Family"
     quotas = [{"family": family, "market": "on-demand", "limit": 4, "in_use": 0}]
     pools = {"dev-a": pool(["Standard_NC4as_T4_v3"], 2)}
-    lines = [each.line for each in judge_quotas("dev", pools, "eastus", quotas, "azure")]
+    lines = [each.line for each in validate_quotas("dev", pools, "eastus", quotas, "azure")]
     assert any(f"az quota update --resource-name '{family}' --resource-type" in line for line in lines)
 
 
@@ -147,12 +151,12 @@ def test_what_no_quota_is_given_for_is_not_verified():
 
 @pytest.mark.parametrize("quotas", [None, []])
 def test_without_quotas_nothing_is_judged(quotas):
-    assert judge_quotas("dev", {"a": pool(["g5.8xlarge"], 2)}, "us-east-1", quotas) == []
+    assert validate_quotas("dev", {"a": pool(["g5.8xlarge"], 2)}, "us-east-1", quotas) == []
 
 
 def test_bad_quotas_are_an_error():
     with pytest.raises(QuotaError, match=r"^gpufleet:quotas\[0\]\.market"):
-        judge_quotas("dev", {}, "us-east-1", [{"family": "P", "market": "x", "limit": 1}])
+        validate_quotas("dev", {}, "us-east-1", [{"family": "P", "market": "x", "limit": 1}])
 
 
 @pytest.mark.parametrize("words", [{}, {"types": 7, "max": "x"}, {"types": ["zz"], "max": None}, {"capacity": 3}])

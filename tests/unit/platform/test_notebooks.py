@@ -5,14 +5,14 @@ from unittest.mock import Mock
 
 import pulumi
 import pytest
-from recorder import construct
 
 from gpufleet.kubernetes.notebook_profiles import plan_profiles
 from gpufleet.kubernetes.notebooks import NotebooksArgs
 from gpufleet.platform import TrainingPlatform
 from gpufleet.platform.notebooks import notebook_pools
-from gpufleet.rules import judge_arguments
-from gpufleet.rules.kubernetes.notebooks import judge_notebooks
+from gpufleet.rules import validate_arguments
+from gpufleet.rules.kubernetes.notebooks import validate_notebooks
+from tests.components.recorder import construct
 
 CLOUD = {"types": ["g5.12xlarge"], "zones": ["use1-az1"], "max": 2, "label": "dev-a10g"}
 OWN = {"gpu": "V100", "gpus": 4, "place": "onprem", "zones": ["onprem"], "max": 2, "label": "dev-v100"}
@@ -77,7 +77,10 @@ def test_arguments_are_those_of_the_component(hubs):
         }
     }
     args = found["lab-dev-notebooks"]
-    findings = [*judge_arguments({**args, "volume_claim": "shared", "jobs": {}}, NotebooksArgs), *judge_notebooks(args)]
+    findings = [
+        *validate_arguments({**args, "volume_claim": "shared", "jobs": {}}, NotebooksArgs),
+        *validate_notebooks(args),
+    ]
     assert [each.line("notebooks") for each in findings if each.refuses] == []
 
 

@@ -1,22 +1,18 @@
 """AWS as the tests of gpufleet.aws play it, and accounts that answer from a table."""
 
-import importlib.util
 import json
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from gpufleet.errors import UserError
 from gpufleet.preflight.azure.arm import Arm
+from tests.unit.aws.conftest import aws, credentials, session
 
-_SPEC = importlib.util.spec_from_file_location("played_aws", Path(__file__).parents[1] / "aws" / "conftest.py")
-_PLAYED = importlib.util.module_from_spec(_SPEC)
-_SPEC.loader.exec_module(_PLAYED)
-aws, credentials, session = _PLAYED.aws, _PLAYED.credentials, _PLAYED.session
+__all__ = ["aws", "credentials", "session"]
 
 
 class Denied(UserError):

@@ -6,8 +6,8 @@ from datetime import date
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.plan.limits import Limit
 from gpufleet.plan.preview import config_of, read_preview
+from gpufleet.plan.quota_limits import Limit
 from gpufleet.preflight.configuration import read_configuration, values_in_file
 from gpufleet.rules.suppression import Suppression
 

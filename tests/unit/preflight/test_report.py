@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from gpufleet.preflight.report import Report
+from gpufleet.preflight.report import PreflightReport
 from gpufleet.rules import Finding, Severity, Status
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.suppression import Suppression
 
 RULE = "aws-type-in-zone"
@@ -14,11 +14,13 @@ ALLOWED = Suppression(RULE, "new there", date(2027, 1, 31))
 
 
 def judged(severity=Severity.ERROR, status=Status.FAIL, suppression=None):
-    return Judged("a", Finding(RULE, severity, status, "zones", ["z"], "is wrong", "use b"), "urn:a", suppression)
+    return ResourceFinding(
+        "a", Finding(RULE, severity, status, "zones", ["z"], "is wrong", "use b"), "urn:a", suppression
+    )
 
 
 def report(*findings, reasons=(), suppressions=()):
-    return Report("dev", "live account", findings, reasons, suppressions)
+    return PreflightReport("dev", "live account", findings, reasons, suppressions)
 
 
 PASS = judged(status=Status.PASS)

@@ -9,18 +9,18 @@ import jsonschema
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.report.as_json import report_as_json, schema, schema_text
 from gpufleet.report.build import report
-from gpufleet.report.events import read_events
-from gpufleet.report.exits import fails, losses
-from gpufleet.report.files import write
+from gpufleet.report.event_log import read_events
+from gpufleet.report.exit_codes import fails, losses
+from gpufleet.report.formats.json import report_as_json, schema, schema_text
+from gpufleet.report.load_previews import read_preview
 from gpufleet.report.model import Report, StackReport
 from gpufleet.report.preview import BrokenInput, Preview, Said
-from gpufleet.report.pulumi_json import preview_of
-from gpufleet.report.reading import read_preview
-from gpufleet.report.summary import summary
-from gpufleet.report.words import headline, money_rows
-from written_previews import document, step, urn
+from gpufleet.report.preview_json import preview_of
+from gpufleet.report.step_summary import summary
+from gpufleet.report.text import headline, money_rows
+from gpufleet.report.write_files import write
+from tests.unit.report.written_previews import document, step, urn
 
 TODAY = date(2026, 11, 22)
 REGION = {"aws:region": "us-east-1"}

@@ -9,12 +9,12 @@ import pytest
 
 import gpufleet.report
 from gpufleet.report.changes import changes_of, compared, summary
+from gpufleet.report.load_previews import read_preview
 from gpufleet.report.model import Change, Property
-from gpufleet.report.properties import changed_properties, parsed
-from gpufleet.report.pulumi_json import preview_of
-from gpufleet.report.reading import read_preview
-from gpufleet.report.words import loss
-from written_previews import document, step, urn, written
+from gpufleet.report.preview_json import preview_of
+from gpufleet.report.property_diff import changed_properties, parsed
+from gpufleet.report.text import loss
+from tests.unit.report.written_previews import document, step, urn, written
 
 HOLDINGS = Path(gpufleet.report.__file__).with_name("holdings.json")
 BUCKET, FILES, NODES = "aws:s3/bucket:Bucket", "aws:efs/fileSystem:FileSystem", "aws:eks/nodeGroup:NodeGroup"

@@ -9,23 +9,23 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from gpufleet.report.as_html import report_as_html
-from gpufleet.report.as_json import report_as_json
-from gpufleet.report.as_junit import report_as_junit
-from gpufleet.report.as_markdown import LIMIT, report_as_markdown, stack_as_markdown, text
-from gpufleet.report.as_mermaid import picture_as_mermaid
-from gpufleet.report.as_sarif import report_as_sarif
-from gpufleet.report.as_svg import picture_as_svg
 from gpufleet.report.build import report
 from gpufleet.report.chart import chart
 from gpufleet.report.configuration_files import configuration_files
 from gpufleet.report.diagram import picture
-from gpufleet.report.files import write
-from gpufleet.report.hidden import _HINTS, _LOOKS
+from gpufleet.report.formats.html import report_as_html
+from gpufleet.report.formats.json import report_as_json
+from gpufleet.report.formats.junit import report_as_junit
+from gpufleet.report.formats.markdown import LIMIT, report_as_markdown, stack_as_markdown, text
+from gpufleet.report.formats.mermaid import picture_as_mermaid
+from gpufleet.report.formats.sarif import report_as_sarif
+from gpufleet.report.formats.svg import picture_as_svg
 from gpufleet.report.model import Amount, Money, Report
-from gpufleet.report.pulumi_json import preview_of
+from gpufleet.report.preview_json import preview_of
+from gpufleet.report.redaction import _HINTS, _LOOKS
+from gpufleet.report.write_files import write
 from gpufleet.rules.rule import all_rules
-from written_previews import document, step
+from tests.unit.report.written_previews import document, step
 
 NODES, BUCKET, FILES = "aws:eks/nodeGroup:NodeGroup", "aws:s3/bucket:Bucket", "aws:efs/fileSystem:FileSystem"
 TAGGED = {"tags": {"owner": "me", "project": "p", "expires-at": "2027-01-01"}}

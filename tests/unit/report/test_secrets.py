@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from gpufleet.report.build import report
-from gpufleet.report.files import write
-from gpufleet.report.hidden import is_secret_name, masked
-from gpufleet.report.reading import read_preview
-from written_previews import document, step, urn, written
+from gpufleet.report.load_previews import read_preview
+from gpufleet.report.redaction import is_secret_name, masked
+from gpufleet.report.write_files import write
+from tests.unit.report.written_previews import document, step, urn, written
 
 PREVIEWS = Path(__file__).parent / "previews"
 MARK = "4dabf18193072939515e22adb298388d"

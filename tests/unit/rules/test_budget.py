@@ -5,9 +5,9 @@ from gpufleet.rules.budget import (
     email_form,
     few_emails,
     few_notifications,
-    judge_budget,
     limit_above_zero,
     percents_in_order,
+    validate_budget,
 )
 
 CASES = {
@@ -167,7 +167,7 @@ LEGAL = {"environment": "dev", "usd_per_month": 100, "emails": ["ml@example.com"
 
 
 def not_passed(changes):
-    findings = judge_budget(LEGAL | changes)
+    findings = validate_budget(LEGAL | changes)
     return sorted(finding.rule for finding in findings if finding.status is not Status.PASS)
 
 

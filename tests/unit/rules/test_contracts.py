@@ -1,89 +1,90 @@
 """What holds for every rule: found by walking the package, so that a new rule cannot be forgotten."""
 
 import ast
-import importlib.util
 import inspect
 import re
 import textwrap
 from collections.abc import Callable
 from datetime import date
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
-import doors
 import pytest
-from certificates import certificate
-from corpus import mistakes
 
 import gpufleet.rules
-from gpufleet.pool import Pool
+from gpufleet.pools.eks_pool import EksPool
 from gpufleet.rules import (
     Severity,
     all_rules,
-    judge_arguments,
-    judge_batch_environment,
-    judge_batch_queue,
-    judge_cluster,
-    judge_network,
-    judge_outputs_bucket,
-    judge_registry,
-    judge_shared_files,
-    judge_training_job,
     rules_table_markdown,
+    validate_arguments,
+    validate_batch_environment,
+    validate_batch_queue,
+    validate_cluster,
+    validate_network,
+    validate_outputs_bucket,
+    validate_registry,
+    validate_shared_files,
+    validate_training_job,
 )
-from gpufleet.rules.aws.address_plan import judge_address_plan
-from gpufleet.rules.aws.autoscaler_identity import judge_autoscaler_identity
-from gpufleet.rules.aws.batch_stack import judge_multinode_pool, judge_pool_names, judge_repository
-from gpufleet.rules.aws.cluster import judge_control_zones
-from gpufleet.rules.aws.cluster_access import judge_cluster_access, judge_installation
-from gpufleet.rules.aws.data_sync import judge_data_sync
-from gpufleet.rules.aws.existing_network import judge_existing_network
-from gpufleet.rules.aws.hybrid import judge_hybrid_nodes
-from gpufleet.rules.aws.image_mirror import judge_image_mirror, judge_mirror_file, judge_mirror_list
-from gpufleet.rules.aws.node_image import judge_node_image
-from gpufleet.rules.aws.own_servers import judge_own_servers
-from gpufleet.rules.aws.registry_host import judge_registry_host
-from gpufleet.rules.aws.remote_networks import judge_joined_cluster
-from gpufleet.rules.aws.service_range import judge_services, judge_services_apart
-from gpufleet.rules.aws.site_link import judge_site_link
-from gpufleet.rules.aws.system_nodes import judge_system_nodes
-from gpufleet.rules.aws.training_job import judge_command
-from gpufleet.rules.azure.addresses import judge_azure_addresses
-from gpufleet.rules.azure.batch_account import judge_azure_batch_account
-from gpufleet.rules.azure.batch_autoscale import judge_autoscale
-from gpufleet.rules.azure.batch_pool import judge_batch_pool
-from gpufleet.rules.azure.budget import judge_azure_budget
-from gpufleet.rules.azure.cluster import judge_azure_cluster
-from gpufleet.rules.azure.files import judge_azure_files
-from gpufleet.rules.azure.network import judge_azure_network
-from gpufleet.rules.azure.nfs_share import judge_nfs_share
-from gpufleet.rules.azure.node_pool import judge_agent_pool
-from gpufleet.rules.azure.place import judge_azure_environment, judge_azure_place
-from gpufleet.rules.azure.registry import judge_azure_registry
-from gpufleet.rules.azure.site_link import judge_azure_site_link
-from gpufleet.rules.azure.stack import judge_azure_stack, judge_job_containers, judge_stack_mounts
-from gpufleet.rules.budget import judge_budget
-from gpufleet.rules.kubernetes.autoscaler import judge_autoscaler
-from gpufleet.rules.kubernetes.cilium import judge_cilium
-from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
-from gpufleet.rules.kubernetes.ngc import judge_ngc_secret
-from gpufleet.rules.kubernetes.notebooks import judge_notebooks
-from gpufleet.rules.kubernetes.operator import judge_mpi_operator
-from gpufleet.rules.kubernetes.own_nodes import judge_own_cluster, judge_own_nodes
-from gpufleet.rules.kubernetes.plugin import judge_device_plugin, judge_efa_plugin, judge_gpu_operator
-from gpufleet.rules.kubernetes.queue import judge_queue
-from gpufleet.rules.kubernetes.queue_pools import judge_queue_pool
-from gpufleet.rules.kubernetes.reach import judge_reach
-from gpufleet.rules.kubernetes.team import judge_team
-from gpufleet.rules.kubernetes.teams import judge_teams, judge_users_of_files
-from gpufleet.rules.kubernetes.volume import judge_shared_volume
-from gpufleet.rules.pool_hours import judge_schedule
-from gpufleet.rules.pool_intent import judge_intent
+from gpufleet.rules.aws.autoscaler_identity import validate_autoscaler_identity
+from gpufleet.rules.aws.batch_stack import validate_multinode_pool, validate_pool_names, validate_repository
+from gpufleet.rules.aws.cluster import validate_control_zones
+from gpufleet.rules.aws.cluster_access import validate_cluster_access, validate_installation
+from gpufleet.rules.aws.data_sync import validate_data_sync
+from gpufleet.rules.aws.existing_network import validate_existing_network
+from gpufleet.rules.aws.hybrid_credentials import validate_hybrid_nodes
+from gpufleet.rules.aws.image_mirror import validate_image_mirror, validate_mirror_file, validate_mirror_list
+from gpufleet.rules.aws.node_image import validate_node_image
+from gpufleet.rules.aws.onprem_servers import validate_own_servers
+from gpufleet.rules.aws.pool_arguments import validate_intent
+from gpufleet.rules.aws.registry_host import validate_registry_host
+from gpufleet.rules.aws.remote_networks import validate_joined_cluster
+from gpufleet.rules.aws.service_cidr import validate_services, validate_services_apart
+from gpufleet.rules.aws.site_link import validate_site_link
+from gpufleet.rules.aws.subnet_plan import validate_address_plan
+from gpufleet.rules.aws.system_nodes import validate_system_nodes
+from gpufleet.rules.aws.training_job import validate_command
+from gpufleet.rules.azure.addresses import validate_azure_addresses
+from gpufleet.rules.azure.batch_account import validate_azure_batch_account
+from gpufleet.rules.azure.batch_autoscale import validate_autoscale
+from gpufleet.rules.azure.batch_pool import validate_batch_pool
+from gpufleet.rules.azure.budget import validate_azure_budget
+from gpufleet.rules.azure.cluster import validate_azure_cluster
+from gpufleet.rules.azure.gpu_node_group import validate_agent_pool
+from gpufleet.rules.azure.location import validate_azure_environment, validate_azure_place
+from gpufleet.rules.azure.network import validate_azure_network
+from gpufleet.rules.azure.nfs_share import validate_nfs_share
+from gpufleet.rules.azure.registry import validate_azure_registry
+from gpufleet.rules.azure.site_link import validate_azure_site_link
+from gpufleet.rules.azure.stack import validate_azure_stack, validate_job_containers, validate_stack_mounts
+from gpufleet.rules.azure.storage_files import validate_azure_files
+from gpufleet.rules.budget import validate_budget
+from gpufleet.rules.kubernetes.autoscaler import validate_autoscaler
+from gpufleet.rules.kubernetes.cilium import validate_cilium
+from gpufleet.rules.kubernetes.device_plugins import validate_device_plugin, validate_efa_plugin, validate_gpu_operator
+from gpufleet.rules.kubernetes.file_access import validate_reach
+from gpufleet.rules.kubernetes.mpi_job import validate_mpi_job
+from gpufleet.rules.kubernetes.ngc import validate_ngc_secret
+from gpufleet.rules.kubernetes.notebooks import validate_notebooks
+from gpufleet.rules.kubernetes.onprem_nodes import validate_own_cluster, validate_own_nodes
+from gpufleet.rules.kubernetes.operator import validate_mpi_operator
+from gpufleet.rules.kubernetes.queue import validate_queue
+from gpufleet.rules.kubernetes.queue_flavors import validate_queue_pool
+from gpufleet.rules.kubernetes.team import validate_team
+from gpufleet.rules.kubernetes.team_quotas import validate_teams, validate_users_of_files
+from gpufleet.rules.kubernetes.volume import validate_shared_volume
 from gpufleet.rules.rule import failed, passed, unverified
-from gpufleet.rules.subnet import judge_addresses, judge_subnets
+from gpufleet.rules.schedule import validate_schedule
+from gpufleet.rules.subnet import validate_addresses, validate_subnets
+from tests.components.certificates import certificate
+from tests.mistakes import entry_points
+from tests.mistakes.corpus import mistakes
 
 RULES = {rule.name: rule for rule in all_rules()}
 HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[3]
 OUTCOMES = {passed: "pass", failed: "fail", unverified: "unverified"}
 
 
@@ -94,9 +95,7 @@ def case_tables() -> dict[str, set[str]]:
     for path in sorted(HERE.rglob("test_*.py")):
         if path.name == Path(__file__).name:
             continue
-        spec = importlib.util.spec_from_file_location(f"cases_{path.stem}", path)
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
         for rule, rows in getattr(module, "CASES", {}).items():
             found.setdefault(rule.name, set()).update(status for _, _, status, _ in rows)
     return found
@@ -222,55 +221,55 @@ DX = {"direct_connect_gateway_id": "1b4d5f7a-0c3e-4c8a-9f27-5ad0b1c2d3e4", "anno
 SYNC = {"to": "efs", "agent_arns": ["agent-1"], "limit_mbit": 100, "back_from": "/out", "nfs_path": "/in"}
 AZURE_LOGIN = {"hub": {"username_secret": "https://...", "password_secret": "https://..."}}
 CONSTRUCTED = [
-    (judge_arguments, POOL, Pool),
-    (judge_intent, POOL, REGION),
-    (judge_schedule, {**POOL, "schedule": [{"at": "20:00", "max": 0}]}),
-    (judge_network, NETWORK),
-    (judge_address_plan, NETWORK, "10.0.0.0/16", 3),
-    (judge_addresses, ["10.0.0.0/24"], 1, 21),
-    (judge_existing_network, NETWORK),
-    (judge_cluster, CLUSTER),
-    (judge_control_zones, ZONES, ZONES),
-    (judge_cluster_access, CLUSTER, ["coredns"]),
-    (judge_installation, CLUSTER),
-    (judge_pool_names, "pools", ["spot"], ["spot"]),
-    (judge_multinode_pool, {"types": ["p5.48xlarge"], "zones": ["use1-az1"], "max": 4}, 2),
-    (judge_repository, "dev/training"),
-    (judge_system_nodes, CLUSTER, (["m7i.large"], 2, 3, 50)),
-    (judge_shared_files, {"region": REGION, "zones": ZONES, "tags": TAGS}),
-    (judge_subnets, {"zones": ZONES, "subnet_ids": {"use1-az1": "subnet-1"}}),
-    (judge_node_image, {}),
-    (judge_registry, REGISTRY),
-    (judge_registry_host, REGISTRY),
-    (judge_image_mirror, {**MIRROR, "github_branch": "main", "github_environment": "e", "provider_arn": "arn:..."}),
-    (judge_ngc_secret, True),
-    (judge_mirror_file, "images.yaml", ["is no YAML"]),
-    (judge_mirror_list, "123456789012.dkr.ecr.us-east-1.amazonaws.com/dev", True, REGION),
-    (judge_site_link, {**LINK, "kind": "vpn", "static_routes": ["192.168.0.0/16"], "customer_address": "192.0.2.7"}),
-    (judge_site_link, {**LINK, "kind": "vpn", "customer_asn": 65010, "gateway_asn": 64513}),
-    (judge_site_link, {**LINK, **DX, "kind": "direct-connect"}),
-    (judge_data_sync, SYNC),
-    (judge_reach, {"places": ["onprem", "cloud"], "files_place": "onprem", "sync_hours": 6}),
-    (judge_batch_environment, {**POOL, "region": REGION, "strategy": "BEST_FIT_PROGRESSIVE"}),
-    (judge_batch_queue, {"environments": [BATCH], "shares": {"vision": 2}, "runnable_minutes": 30}),
-    (judge_training_job, TRAINING),
-    (judge_command, 100),
-    (judge_outputs_bucket, {"bucket_prefix": "vision-", "expire_days": 90}),
-    (judge_autoscale, {"min": 0, "max": 10, "spot": True, "idle_minutes": 15, "task_nodes": 4}),
-    (judge_azure_batch_account, {"region": "eastus", "account_name": "fleet01", "storage_account_id": "s"}),
+    (validate_arguments, POOL, EksPool),
+    (validate_intent, POOL, REGION),
+    (validate_schedule, {**POOL, "schedule": [{"at": "20:00", "max": 0}]}),
+    (validate_network, NETWORK),
+    (validate_address_plan, NETWORK, "10.0.0.0/16", 3),
+    (validate_addresses, ["10.0.0.0/24"], 1, 21),
+    (validate_existing_network, NETWORK),
+    (validate_cluster, CLUSTER),
+    (validate_control_zones, ZONES, ZONES),
+    (validate_cluster_access, CLUSTER, ["coredns"]),
+    (validate_installation, CLUSTER),
+    (validate_pool_names, "pools", ["spot"], ["spot"]),
+    (validate_multinode_pool, {"types": ["p5.48xlarge"], "zones": ["use1-az1"], "max": 4}, 2),
+    (validate_repository, "dev/training"),
+    (validate_system_nodes, CLUSTER, (["m7i.large"], 2, 3, 50)),
+    (validate_shared_files, {"region": REGION, "zones": ZONES, "tags": TAGS}),
+    (validate_subnets, {"zones": ZONES, "subnet_ids": {"use1-az1": "subnet-1"}}),
+    (validate_node_image, {}),
+    (validate_registry, REGISTRY),
+    (validate_registry_host, REGISTRY),
+    (validate_image_mirror, {**MIRROR, "github_branch": "main", "github_environment": "e", "provider_arn": "arn:..."}),
+    (validate_ngc_secret, True),
+    (validate_mirror_file, "images.yaml", ["is no YAML"]),
+    (validate_mirror_list, "123456789012.dkr.ecr.us-east-1.amazonaws.com/dev", True, REGION),
+    (validate_site_link, {**LINK, "kind": "vpn", "static_routes": ["192.168.0.0/16"], "customer_address": "192.0.2.7"}),
+    (validate_site_link, {**LINK, "kind": "vpn", "customer_asn": 65010, "gateway_asn": 64513}),
+    (validate_site_link, {**LINK, **DX, "kind": "direct-connect"}),
+    (validate_data_sync, SYNC),
+    (validate_reach, {"places": ["onprem", "cloud"], "files_place": "onprem", "sync_hours": 6}),
+    (validate_batch_environment, {**POOL, "region": REGION, "strategy": "BEST_FIT_PROGRESSIVE"}),
+    (validate_batch_queue, {"environments": [BATCH], "shares": {"vision": 2}, "runnable_minutes": 30}),
+    (validate_training_job, TRAINING),
+    (validate_command, 100),
+    (validate_outputs_bucket, {"bucket_prefix": "vision-", "expire_days": 90}),
+    (validate_autoscale, {"min": 0, "max": 10, "spot": True, "idle_minutes": 15, "task_nodes": 4}),
+    (validate_azure_batch_account, {"region": "eastus", "account_name": "fleet01", "storage_account_id": "s"}),
     (
-        judge_batch_pool,
+        validate_batch_pool,
         {"types": ["Standard_NC4as_T4_v3"], "max": 10, "mounts": [MOUNT], "container_images": ["r/llm:1"]},
         "eastus",
     ),
-    (judge_budget, {"usd_per_month": 1000, "emails": ["ml@example.com"]}),
-    (judge_azure_environment, {"region": "eastus", "resource_group_name": "fleet", "tags": TAGS | {"owner": "ml"}}),
-    (judge_azure_place, {"region": "eastus"}),
-    (judge_azure_files, {"containers": ["data"], "account_name": "files", "allowed_cidrs": ["203.0.113.7"]}),
-    (judge_azure_files, {"access": "private-endpoint"}),
-    (judge_azure_network, {"route_table_id": "/subscriptions/..."}),
+    (validate_budget, {"usd_per_month": 1000, "emails": ["ml@example.com"]}),
+    (validate_azure_environment, {"region": "eastus", "resource_group_name": "fleet", "tags": TAGS | {"owner": "ml"}}),
+    (validate_azure_place, {"region": "eastus"}),
+    (validate_azure_files, {"containers": ["data"], "account_name": "files", "allowed_cidrs": ["203.0.113.7"]}),
+    (validate_azure_files, {"access": "private-endpoint"}),
+    (validate_azure_network, {"route_table_id": "/subscriptions/..."}),
     (
-        judge_azure_site_link,
+        validate_azure_site_link,
         {
             "kind": "vpn",
             "vnet_cidr": "10.60.0.0/16",
@@ -279,49 +278,52 @@ CONSTRUCTED = [
             "pre_shared_key": "a-long-enough-key",
         },
     ),
-    (judge_azure_site_link, {"kind": "express-route", "circuit_id": "lab", "gateway_subnet_id": "hub"}),
-    (judge_azure_registry, {"repositories": ["llm"], "pull_through": {"hub": "docker.io"}, "credentials": AZURE_LOGIN}),
-    (judge_azure_budget, {"scope": "/subscriptions/...", "emails": ["ml@example.com"], "usd_per_month": 10}),
-    (judge_azure_network, {"vnet_id": "/subscriptions/...", "subnet_ids": {"nodes": "/subscriptions/..."}}),
-    (judge_azure_cluster, AKS),
-    (judge_agent_pool, {**AGENT_POOL, "capacity": "spot", "spot_max_price": 1.5}, "eastus"),
-    (judge_nfs_share, {"client_subnet_ids": {"nodes": "subnet-1"}}),
-    (judge_azure_stack, True, ["a"], ["b"]),
-    (judge_job_containers, ["scripts", "result"], True),
-    (judge_azure_addresses, "10.60.0.0/16", {"nodes": 5, "batch": 10}, {}),
-    (judge_stack_mounts, ["logs"], ["result", "logs"]),
-    (judge_autoscaler_identity, {"region": REGION}),
-    (judge_autoscaler, {"region": REGION, "version": "9.52.1"}),
-    (judge_device_plugin, {"image": "registry.example.com/plugin"}),
-    (judge_efa_plugin, {"version": "0.5.13"}),
-    (judge_gpu_operator, {"rdma": True}),
-    (judge_cilium, {"pod_cidrs": ["10.81.0.0/16"], "version": "1.17.6-0"}),
-    (judge_mpi_operator, {"manifest": "mpi-operator.yaml"}, ["v0.7.0"]),
-    (judge_mpi_operator, {"flavour": "trainer"}, []),
-    (judge_mpi_job, "llm", JOB),
-    (judge_services, {"service_cidr": "10.200.0.0/16"}),
-    (judge_services_apart, "10.200.0.0/16", "10.0.0.0/16"),
-    (judge_joined_cluster, {"remote_networks": OWN}),
+    (validate_azure_site_link, {"kind": "express-route", "circuit_id": "lab", "gateway_subnet_id": "hub"}),
     (
-        judge_hybrid_nodes,
+        validate_azure_registry,
+        {"repositories": ["llm"], "pull_through": {"hub": "docker.io"}, "credentials": AZURE_LOGIN},
+    ),
+    (validate_azure_budget, {"scope": "/subscriptions/...", "emails": ["ml@example.com"], "usd_per_month": 10}),
+    (validate_azure_network, {"vnet_id": "/subscriptions/...", "subnet_ids": {"nodes": "/subscriptions/..."}}),
+    (validate_azure_cluster, AKS),
+    (validate_agent_pool, {**AGENT_POOL, "capacity": "spot", "spot_max_price": 1.5}, "eastus"),
+    (validate_nfs_share, {"client_subnet_ids": {"nodes": "subnet-1"}}),
+    (validate_azure_stack, True, ["a"], ["b"]),
+    (validate_job_containers, ["scripts", "result"], True),
+    (validate_azure_addresses, "10.60.0.0/16", {"nodes": 5, "batch": 10}, {}),
+    (validate_stack_mounts, ["logs"], ["result", "logs"]),
+    (validate_autoscaler_identity, {"region": REGION}),
+    (validate_autoscaler, {"region": REGION, "version": "9.52.1"}),
+    (validate_device_plugin, {"image": "registry.example.com/plugin"}),
+    (validate_efa_plugin, {"version": "0.5.13"}),
+    (validate_gpu_operator, {"rdma": True}),
+    (validate_cilium, {"pod_cidrs": ["10.81.0.0/16"], "version": "1.17.6-0"}),
+    (validate_mpi_operator, {"manifest": "mpi-operator.yaml"}, ["v0.7.0"]),
+    (validate_mpi_operator, {"flavour": "trainer"}, []),
+    (validate_mpi_job, "llm", JOB),
+    (validate_services, {"service_cidr": "10.200.0.0/16"}),
+    (validate_services_apart, "10.200.0.0/16", "10.0.0.0/16"),
+    (validate_joined_cluster, {"remote_networks": OWN}),
+    (
+        validate_hybrid_nodes,
         {"region": REGION, "credentials": "ssm", "activation_expires": "2026-12-01", "remote_networks": OWN},
         date(2026, 11, 22),
     ),
     (
-        judge_hybrid_nodes,
+        validate_hybrid_nodes,
         {"region": REGION, "credentials": "roles-anywhere", "certificate_authority": certificate()},
     ),
-    (judge_notebooks, NOTEBOOKS),
-    (judge_own_nodes, {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1"]}),
-    (judge_own_servers, {"v100": ["gpu-1"]}, ["rented"], "", [], {"version": "v1.0.9", "sha256": "a" * 64}),
-    (judge_own_cluster, {"v100": ["gpu-1"]}, [], ["device-plugin"]),
-    (judge_queue, "gpus", QUEUE),
-    (judge_queue_pool, {"types": ["g5.xlarge"], "zones": ["use1-az1"]}, {"g5.xlarge": "A10G"}),
-    (judge_shared_volume, {"source": {"nfs": "10.0.0.5:/export"}, "mount_options": ["hard"]}),
-    (judge_teams, {"vision": {"quota": {"near": 1}, "pools": ["own"], "budget": {}}}, False, {"near": 8}, ["own"]),
-    (judge_users_of_files, {"vision": {"users": {}}}, False),
+    (validate_notebooks, NOTEBOOKS),
+    (validate_own_nodes, {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1"]}),
+    (validate_own_servers, {"v100": ["gpu-1"]}, ["rented"], "", [], {"version": "v1.0.9", "sha256": "a" * 64}),
+    (validate_own_cluster, {"v100": ["gpu-1"]}, [], ["device-plugin"]),
+    (validate_queue, "gpus", QUEUE),
+    (validate_queue_pool, {"types": ["g5.xlarge"], "zones": ["use1-az1"]}, {"g5.xlarge": "A10G"}),
+    (validate_shared_volume, {"source": {"nfs": "10.0.0.5:/export"}, "mount_options": ["hard"]}),
+    (validate_teams, {"vision": {"quota": {"near": 1}, "pools": ["own"], "budget": {}}}, False, {"near": 8}, ["own"]),
+    (validate_users_of_files, {"vision": {"users": {}}}, False),
     (
-        judge_team,
+        validate_team,
         {"namespace": "vision", "docker_config": "{}", "ngc_key": "key", "users": {"ana": {"uid": 1501, "gid": 1501}}},
     ),
 ]
@@ -353,7 +355,7 @@ def called_by_packs_and_preflight() -> frozenset[str]:
         for version in (mistake.wrong, mistake.legal)
         for door in ("resources", "account")
         if door in version
-        for finding in doors.findings(mistake, door, version[door])
+        for finding in entry_points.findings(mistake, door, version[door])
     )
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from gpufleet.catalog import aws
-from gpufleet.rules.counts import desired_within, fewer_nodes, idle_nodes, judge_fewer_nodes, min_within_max
+from gpufleet.rules.counts import desired_within, fewer_nodes, idle_nodes, min_within_max, validate_fewer_nodes
 
 CASES = {
     min_within_max: [
@@ -94,7 +94,7 @@ def test_case(case):
     ],
 )
 def test_the_larger_type_has_no_more_gpus_than_the_pool_may_reach(types, most, larger):
-    (finding,) = judge_fewer_nodes([aws().types[name] for name in types], most, ["use1-az1"], "us-east-1")
+    (finding,) = validate_fewer_nodes([aws().types[name] for name in types], most, ["use1-az1"], "us-east-1")
     assert finding.status == ("fail" if larger else "pass")
     assert larger in finding.fix
 
@@ -103,10 +103,10 @@ def test_no_type_is_named_that_the_region_does_not_offer():
     record = aws().types["p5.4xlarge"]
     offering = {region for name, region in aws().offers if name == "p5.48xlarge"}
     without = next(region for region in aws().regions if region not in offering)
-    (finding,) = judge_fewer_nodes([record], 8, ["any"], without)
+    (finding,) = validate_fewer_nodes([record], 8, ["any"], without)
     assert "p5.48xlarge" not in finding.fix
 
 
 def test_jobs_of_one_node_want_no_larger_one():
-    (finding,) = judge_fewer_nodes([aws().types["g5.8xlarge"]], 8, ["use1-az1", "use1-az2"], "us-east-1")
+    (finding,) = validate_fewer_nodes([aws().types["g5.8xlarge"]], 8, ["use1-az1", "use1-az2"], "us-east-1")
     assert finding.status == "pass"

@@ -1,8 +1,8 @@
 """Cases of gpufleet.rules.cuda."""
 
 from gpufleet.catalog import aws
-from gpufleet.catalog.cuda import cuda_releases, gpu_cuda, node_images
-from gpufleet.rules.cuda import driver_runs, gpu_known, gpu_not_dropped, judge_cuda
+from gpufleet.catalog.cuda_compatibility import cuda_releases, gpu_cuda, node_images
+from gpufleet.rules.cuda import driver_runs, gpu_known, gpu_not_dropped, validate_cuda
 
 CASES = {
     driver_runs: [
@@ -230,7 +230,7 @@ def test_case(case):
 
 
 def not_passed(types, **pool):
-    findings = judge_cuda(pool, [aws().types[name] for name in types])
+    findings = validate_cuda(pool, [aws().types[name] for name in types])
     return {finding.rule: finding.status for finding in findings if finding.status != "pass"}
 
 

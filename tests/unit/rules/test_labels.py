@@ -1,6 +1,6 @@
 """Cases of gpufleet.rules.labels."""
 
-from gpufleet.rules.labels import judge_labels, key_form, kubelet_allows, value_form
+from gpufleet.rules.labels import key_form, kubelet_allows, validate_labels, value_form
 
 CASES = {
     key_form: [
@@ -175,10 +175,10 @@ def test_case(case):
 
 def test_labels_and_taints_are_judged_one_by_one():
     taints = [{"key": "a b", "value": "c", "effect": "NO_SCHEDULE"}, {"key": "ok", "value": "c d"}, "x"]
-    findings = judge_labels({"labels": {"team": "x y", "later": object()}, "taints": taints})
+    findings = validate_labels({"labels": {"team": "x y", "later": object()}, "taints": taints})
     assert [(each.argument, each.rule) for each in findings if each.status == "fail"] == [
         ("labels.team", "any-label-value"),
         ("taints.key", "any-label-form"),
         ("taints.value", "any-label-value"),
     ]
-    assert judge_labels({"labels": 3, "taints": "x"}) == []
+    assert validate_labels({"labels": 3, "taints": "x"}) == []

@@ -1,7 +1,7 @@
 """Cases of gpufleet.rules.subnet."""
 
 from gpufleet.rules import Status
-from gpufleet.rules.subnet import judge_addresses, judge_subnets, nodes_fit, pods_fit, subnet_for_zone
+from gpufleet.rules.subnet import nodes_fit, pods_fit, subnet_for_zone, validate_addresses, validate_subnets
 
 CASES = {
     subnet_for_zone: [
@@ -138,16 +138,16 @@ def test_case(case) -> None:
 
 def test_judge_subnets_looks_at_every_zone() -> None:
     args = {"zones": ["use1-az1", "use1-az2"], "subnet_ids": {"use1-az2": object()}}
-    assert [each.status for each in judge_subnets(args)] == [Status.FAIL, Status.PASS]
+    assert [each.status for each in validate_subnets(args)] == [Status.FAIL, Status.PASS]
 
 
 def test_judge_subnets_does_not_raise_on_other_kinds() -> None:
-    assert judge_subnets({"zones": 3, "subnet_ids": "x"}) == []
-    assert [each.status for each in judge_subnets({"zones": ["a"], "subnet_ids": "x"})] == [Status.FAIL]
+    assert validate_subnets({"zones": 3, "subnet_ids": "x"}) == []
+    assert [each.status for each in validate_subnets({"zones": ["a"], "subnet_ids": "x"})] == [Status.FAIL]
 
 
 def test_judge_addresses_tells_nodes_from_pods() -> None:
-    findings = judge_addresses(["10.0.0.0/26"], 4, 21)
+    findings = validate_addresses(["10.0.0.0/26"], 4, 21)
     assert {each.rule: each.status for each in findings} == {
         "aws-subnet-nodes": Status.PASS,
         "aws-subnet-addresses": Status.FAIL,

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from gpufleet.rules import Finding, Severity, Status
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.suppression import Suppression, SuppressionError, read_suppressions, suppression_of
 
 TODAY = date(2026, 11, 21)
@@ -125,9 +125,9 @@ def test_without_a_resource_it_covers_every_one():
 
 
 def test_the_report_says_until_when_and_why_in_one_line():
-    covered = Judged("trainers", finding(), suppression=read(GOOD | {"reason": "we know\nit is there"})[0])
+    covered = ResourceFinding("trainers", finding(), suppression=read(GOOD | {"reason": "we know\nit is there"})[0])
     assert not covered.refuses
     assert covered.line == (
         "trainers: zones=[a]: is wrong; use b [aws-type-in-zone] (suppressed until 2027-01-31: we know it is there)"
     )
-    assert Judged("trainers", finding()).refuses
+    assert ResourceFinding("trainers", finding()).refuses

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from gpufleet.rules.tags import judge_tags, not_expired, tag_expiry, tag_key, tag_number, tag_value
+from gpufleet.rules.tags import not_expired, tag_expiry, tag_key, tag_number, tag_value, validate_tags
 
 CASES = {
     tag_key: [
@@ -126,8 +126,8 @@ def test_case(case):
 
 
 def test_the_day_of_today_is_the_clocks():
-    findings = judge_tags({"expires-at": "2026-01-31"}, date(2026, 2, 1))
+    findings = validate_tags({"expires-at": "2026-01-31"}, date(2026, 2, 1))
     assert [each.rule for each in findings if each.status == "fail"] == ["any-tag-expired"]
-    assert [each.rule for each in judge_tags({"expires-at": "1999-01-31"}) if each.status == "fail"] == [
+    assert [each.rule for each in validate_tags({"expires-at": "1999-01-31"}) if each.status == "fail"] == [
         "any-tag-expired"
     ]

@@ -1,6 +1,6 @@
 """The program of an AWS environment `dev`."""
 
-from stack_programs import Program
+from tests.unit.stacks.stack_programs import Program
 
 POOL = {"types": ["p5.48xlarge"], "max": 12, "zones": ["use1-az3"], "network": "efa", "placement": "create"}
 CONFIG = {

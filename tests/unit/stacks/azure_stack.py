@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 
-from stack_programs import Program
+from tests.unit.stacks.stack_programs import Program
 
 POOL = {"types": ["Standard_NC4as_T4_v3"], "max": 2, "zones": ["1"]}
 BATCH_POOL = {"types": ["Standard_NC4as_T4_v3"], "max": 10, "capacity": "spot", "task_nodes": 2}

@@ -2,7 +2,7 @@
 
 import json
 
-from stack_programs import Program
+from tests.unit.stacks.stack_programs import Program
 
 KUBECONFIG = json.dumps(
     {

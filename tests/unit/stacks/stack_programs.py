@@ -15,7 +15,8 @@ from unittest.mock import patch
 
 import pulumi
 from pulumi.runtime.settings import get_monitor, get_root_resource
-from recorder import Recording, construct
+
+from tests.components.recorder import Recording, construct
 
 PROJECT = Path(__file__).parents[3]
 STACKS = PROJECT / "stacks"

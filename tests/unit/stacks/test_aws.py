@@ -2,7 +2,7 @@
 
 import pytest
 
-from aws_environment import POOL, program
+from tests.unit.stacks.aws_environment import POOL, program
 
 REACHED = {"public_access_cidrs": ["203.0.113.0/24"]}
 SUBNET = "dev-network-private-{zone}-id".format

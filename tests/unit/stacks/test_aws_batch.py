@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stack_programs import Program
+from tests.unit.stacks.stack_programs import Program
 
 ON_DEMAND = {"types": ["p5.48xlarge"], "max": 4, "zones": ["use1-az2"], "placement": "create", "network": "efa"}
 SPOT = {"types": ["g5.xlarge"], "max": 8, "zones": ["use1-az1", "use1-az2"], "capacity": "spot"}

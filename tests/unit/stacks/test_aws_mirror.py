@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stack_programs import PROJECT, Program
+from tests.unit.stacks.stack_programs import PROJECT, Program
 
 CONFIG = {
     "aws:region": "us-east-1",

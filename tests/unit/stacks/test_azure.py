@@ -2,7 +2,7 @@
 
 import pytest
 
-from azure_stack import BATCH_POOL, CLUSTER, POOL, program
+from tests.unit.stacks.azure_stack import BATCH_POOL, CLUSTER, POOL, program
 
 ACCOUNT = "azure-native:storage:StorageAccount"
 POOL_OF_BATCH = "azure-native:batch:Pool"

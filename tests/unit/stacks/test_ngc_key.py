@@ -4,9 +4,9 @@ import json
 
 import pulumi
 import pytest
-from recorder import Secret
 
-from lab_environment import program
+from tests.components.recorder import Secret
+from tests.unit.stacks.lab_environment import program
 
 KEY = f"nvapi-{'a' * 64}"
 

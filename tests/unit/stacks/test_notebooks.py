@@ -2,7 +2,7 @@
 
 import json
 
-from aws_environment import POOL, program
+from tests.unit.stacks.aws_environment import POOL, program
 
 NOTEBOOKS = {"host": "hub.example.com", "images": ["registry.example.com/notebook:1"]}
 LOGIN = {

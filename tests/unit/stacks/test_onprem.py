@@ -1,9 +1,9 @@
 """The program of an own cluster: what it registers from its configuration, and what it refuses before that."""
 
 import pytest
-from recorder import Secret
 
-from lab_environment import KUBECONFIG, RENTED, V100, program
+from tests.components.recorder import Secret
+from tests.unit.stacks.lab_environment import KUBECONFIG, RENTED, V100, program
 
 PATCH = "kubernetes:core/v1:NodePatch"
 TITAN = {"gpu": "TITAN-V", "gpus": 2, "nodes": ["gpu-3"], "zone": "hall-2"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aws_environment import CONFIG, program
+from tests.unit.stacks.aws_environment import CONFIG, program
 
 V100 = {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1", "gpu-2"]}
 TITAN = {"gpu": "TITAN-V", "gpus": 2, "nodes": ["gpu-3"], "taints": [{"key": "lab", "effect": "NO_SCHEDULE"}]}

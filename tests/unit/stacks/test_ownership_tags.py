@@ -4,10 +4,8 @@ from typing import Any
 
 import pytest
 
-import aws_environment
-import azure_stack
-import lab_environment
-from stack_programs import Program
+from tests.unit.stacks import aws_environment, azure_stack, lab_environment
+from tests.unit.stacks.stack_programs import Program
 
 ALWAYS = {"owner": "team", "project": "training", "environment": "dev", "expires-at": "never"}
 ASKED = {"purpose": "a paper", "expires_at": "150h", "grace": "2d"}

@@ -1,7 +1,7 @@
 """What an environment has on its cluster, and what its jobs are told."""
 
-from aws_environment import POOL, program
 from gpufleet.kubernetes.autoscaler import NAMESPACE, SERVICE_ACCOUNT
+from tests.unit.stacks.aws_environment import POOL, program
 
 COMPONENTS = "gpufleet-kubernetes:index:{}".format
 ALL = ("Autoscaler", "DevicePlugin", "EfaPlugin", "MpiOperator", "SharedVolume", "Team")

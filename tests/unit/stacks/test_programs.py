@@ -3,11 +3,9 @@
 import pulumi
 import pytest
 
-import aws_environment
-import azure_stack
-import lab_environment
 from gpufleet.config.stacks import CLOUDS
-from stack_programs import STACKS, Program
+from tests.unit.stacks import aws_environment, azure_stack, lab_environment
+from tests.unit.stacks.stack_programs import STACKS, Program
 
 LONGEST = 80
 """Lines of a program: it is read as a whole, and what is longer belongs into a component or into gpufleet.config."""

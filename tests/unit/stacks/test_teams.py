@@ -4,9 +4,9 @@ from functools import cache
 
 import pytest
 
-import azure_stack
-from aws_environment import POOL, program
 from gpufleet.jobs.settings import settings_from
+from tests.unit.stacks import azure_stack
+from tests.unit.stacks.aws_environment import POOL, program
 
 BUDGET = {"usd_per_month": 4000, "emails": ["vision@example.com"]}
 USERS = {"ana": {"uid": 1501, "gid": 1501}}

@@ -10,10 +10,10 @@ from gpufleet.cli import main
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.data_pod import data_pod
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job
-from gpufleet.jobs.kubernetes.planned import planned
+from gpufleet.jobs.kubernetes.submission import build_submission
 from gpufleet.jobs.settings import settings_from
-from gpufleet.users.known import users_told, who
-from gpufleet.users.reading import users_in
+from gpufleet.users.directory_import import users_in
+from gpufleet.users.team_users import users_told, who
 from gpufleet.users.user import User, passwd_text
 
 PASSWD = """root:x:0:0:root:/root:/bin/bash
@@ -124,7 +124,7 @@ def test_who(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_users_job():
-    job = planned(settings_from(TOLD, "lab"), {**JOB, "user": "ana"}).manifest
+    job = build_submission(settings_from(TOLD, "lab"), {**JOB, "user": "ana"}).manifest
     labels = {"gpufleet.dev/project": "llm", "gpufleet.dev/user": "ana"}
     assert job["metadata"]["labels"] == labels
     for kind in ("Launcher", "Worker"):
@@ -157,7 +157,7 @@ def test_a_users_job():
 
 def test_without_users_a_job_is_as_before():
     told = {**TOLD, "jobs": {key: value for key, value in TOLD["jobs"].items() if key in ("namespace", "pools")}}
-    job = planned(settings_from(told, "lab"), JOB).manifest
+    job = build_submission(settings_from(told, "lab"), JOB).manifest
     assert "labels" not in job["metadata"]
     pod = job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
     assert pod["securityContext"]["runAsUser"] == 1000

@@ -5,16 +5,16 @@ Neither cloud's SDK is imported before its `fetch` runs.
 """
 
 from gpufleet.catalog.refresh.downloads import DownloadError, Downloads
-from gpufleet.catalog.refresh.fetched import Fetch, Fetched, merged, spot_ranges
-from gpufleet.catalog.refresh.refresh import Outcome, refresh
-from gpufleet.catalog.refresh.writing import write_files
+from gpufleet.catalog.refresh.result import Fetch, FetchResult, merged, spot_ranges
+from gpufleet.catalog.refresh.run import RefreshOutcome, refresh
+from gpufleet.catalog.refresh.writer import write_files
 
 __all__ = [
     "DownloadError",
     "Downloads",
     "Fetch",
-    "Fetched",
-    "Outcome",
+    "FetchResult",
+    "RefreshOutcome",
     "merged",
     "refresh",
     "spot_ranges",

@@ -5,15 +5,15 @@ from datetime import date
 
 from gpufleet.catalog.catalog import Catalog
 from gpufleet.catalog.records import AwsGpuType, Price, Record, ServicePrice
-from gpufleet.catalog.refresh.aws_account import Seen, hardware, look
+from gpufleet.catalog.refresh.aws_account import AccountFacts, describe_account, hardware
 from gpufleet.catalog.refresh.aws_prices import SITE, PriceList, read_price_list
 from gpufleet.catalog.refresh.downloads import Downloads
-from gpufleet.catalog.refresh.fetched import Fetched, merged, spot_ranges
+from gpufleet.catalog.refresh.result import FetchResult, merged, spot_ranges
 
 
 def fetch(
     current: Catalog[AwsGpuType], regions: Sequence[str], downloads: Downloads, today: date, site: str = SITE
-) -> Fetched:
+) -> FetchResult:
     """See gpufleet.catalog.refresh.Fetch. site: where the price lists are."""
     lists = {region: read_price_list(downloads, region, site) for region in regions}
     seen, notes = _ask_account(current, regions, today)
@@ -29,10 +29,12 @@ def fetch(
     unknown = sorted(set().union(*(each.with_gpu for each in lists.values())) - types.keys())
     if unknown:
         notes.append(f"not in the catalog, so without a price here: {', '.join(unknown)}")
-    return Fetched(files, notes)
+    return FetchResult(files, notes)
 
 
-def _ask_account(current: Catalog[AwsGpuType], regions: Sequence[str], today: date) -> tuple[list[Seen], list[str]]:
+def _ask_account(
+    current: Catalog[AwsGpuType], regions: Sequence[str], today: date
+) -> tuple[list[AccountFacts], list[str]]:
     """What each region answers, and a line for each that does not."""
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
@@ -48,7 +50,7 @@ def _ask_account(current: Catalog[AwsGpuType], regions: Sequence[str], today: da
     for region in regions:
         try:
             client = session.client("ec2", region_name=region)
-            seen.append(look(client, region, today, current.regions.get(region, {})))
+            seen.append(describe_account(client, region, today, current.regions.get(region, {})))
         except (BotoCoreError, ClientError) as error:
             reason = " ".join(str(error).split())
             notes.append(f"{region}: hardware, zones and Spot stay as they were: {reason}")
@@ -57,7 +59,7 @@ def _ask_account(current: Catalog[AwsGpuType], regions: Sequence[str], today: da
 
 def _by_region(
     current: Catalog[AwsGpuType],
-    seen: Sequence[Seen],
+    seen: Sequence[AccountFacts],
     lists: Mapping[str, PriceList],
     types: Mapping[str, AwsGpuType],
     today: date,

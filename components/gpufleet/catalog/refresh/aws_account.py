@@ -20,7 +20,7 @@ CONTROL_PLANE = "https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.h
 
 
 @dataclass(frozen=True)
-class Seen:
+class AccountFacts:
     """What one region's API answered."""
 
     region: str
@@ -31,7 +31,7 @@ class Seen:
     """(type, region, USD for one hour), one for each price of the last week."""
 
 
-def look(ec2: Any, region: str, today: date, known: Mapping[str, Zone]) -> Seen:  # noqa: ANN401 - boto3 has no types
+def describe_account(ec2: Any, region: str, today: date, known: Mapping[str, Zone]) -> AccountFacts:  # noqa: ANN401 - boto3 has no types
     """Ask one region. ec2: a boto3 client of that region. known: its zones as the catalog has them.
 
     Raises what boto3 raises.
@@ -63,7 +63,7 @@ def look(ec2: Any, region: str, today: date, known: Mapping[str, Zone]) -> Seen:
         AwsZone(region=region, zone_id=zone, eks_control_plane=zone not in refused, source=source, as_of=as_of)
         for zone in ids
     ]
-    return Seen(region, types, offers, zones, _spot(ec2, region, sorted(names), today))
+    return AccountFacts(region, types, offers, zones, _spot(ec2, region, sorted(names), today))
 
 
 def _is_gpu_type(item: Mapping[str, Any]) -> bool:

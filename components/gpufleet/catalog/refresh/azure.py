@@ -12,7 +12,7 @@ from gpufleet.catalog.refresh.azure_prices import ADDRESS as RETAIL_PRICES
 from gpufleet.catalog.refresh.azure_prices import Rates, rates_of, read_rows
 from gpufleet.catalog.refresh.azure_skus import Skus, read_skus
 from gpufleet.catalog.refresh.downloads import Downloads
-from gpufleet.catalog.refresh.fetched import Fetched, merged, spot_ranges
+from gpufleet.catalog.refresh.result import FetchResult, merged, spot_ranges
 
 if TYPE_CHECKING:
     from azure.core.credentials import TokenCredential
@@ -30,7 +30,7 @@ def fetch(
     prices: str = RETAIL_PRICES,
     management: str = MANAGEMENT,
     credential: "TokenCredential | None" = None,
-) -> Fetched:
+) -> FetchResult:
     """See gpufleet.catalog.refresh.Fetch. Zones are those that the subscription may use, by its own numbers.
 
     prices, management: addresses of the two services. credential: default: what DefaultAzureCredential finds.
@@ -44,9 +44,9 @@ def fetch(
         reader = open_management(credential, management)
         skus = [read_skus(reader, region, current.types) for region in regions]
     except NotAllowedError as error:
-        return Fetched(files, [*notes, f"prices only; zones, offers and hardware stay as they were: {error}"])
+        return FetchResult(files, [*notes, f"prices only; zones, offers and hardware stay as they were: {error}"])
     located, more = _located(current, skus, reader, today)
-    return Fetched({**files, **located}, [*notes, *more])
+    return FetchResult({**files, **located}, [*notes, *more])
 
 
 def _priced(

@@ -16,7 +16,7 @@ SPOT_QUOTA = "lowPriorityCores"
 
 
 @dataclass(frozen=True)
-class Sku:
+class PublishedSku:
     """One size in one region. zones: numbers of those that this subscription may use, sorted.
 
     closed: the subscription may not use it in this region at all. vcpus, memory_gib, gpus: None where it is not said.
@@ -39,7 +39,7 @@ class Skus:
     unknown: names of GPU sizes that the catalog does not know."""
 
     region: str
-    known: Mapping[str, Sku]
+    known: Mapping[str, PublishedSku]
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
     numbers: tuple[str, ...]
@@ -106,7 +106,7 @@ def read_skus(management: Management, region: str, types: Mapping[str, AzureGpuS
     return Skus(region, known, tuple(sorted(types.keys() - known.keys())), tuple(unknown), tuple(numbers))
 
 
-def _sku(row: Mapping[str, object], region: str) -> Sku:
+def _sku(row: Mapping[str, object], region: str) -> PublishedSku:
     said = {str(each.get("name")): str(each.get("value")) for each in _objects(row.get("capabilities"))}
     limits = list(_objects(row.get("restrictions")))
     shut = {
@@ -116,7 +116,7 @@ def _sku(row: Mapping[str, object], region: str) -> Sku:
         for number in _list(_object(limit.get("restrictionInfo")).get("zones"))
     }
     family = row.get("family")
-    return Sku(
+    return PublishedSku(
         name=str(row.get("name")),
         family=family if isinstance(family, str) and family else None,
         zones=tuple(number for number in _zones(row, region) if number not in shut),

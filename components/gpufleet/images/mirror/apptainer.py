@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet.images.login import ECR
+from gpufleet.images.mirror.derived_image import certificate_files, dockerfile, is_wrapped
+from gpufleet.images.mirror.image_list import Item, Login
 from gpufleet.images.mirror.lock import Locked
-from gpufleet.images.mirror.wanted import Item, Login
-from gpufleet.images.mirror.wrapping import certificate_files, dockerfile, is_wrapped
+from gpufleet.images.registry_auth import ECR
 from gpufleet.images.repository import Repository
 
 _SCRIPT = "/usr/local/share/gpufleet/wrap.sh"

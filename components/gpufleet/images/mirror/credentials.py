@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet.images.login import login_file
-from gpufleet.images.mirror.wanted import Login
+from gpufleet.images.mirror.image_list import Login
+from gpufleet.images.registry_auth import login_file
 
 
 @dataclass(frozen=True)

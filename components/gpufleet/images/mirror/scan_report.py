@@ -30,14 +30,14 @@ class Vulnerability:
 
 
 @dataclass(frozen=True)
-class Report:
+class ScanReport:
     """format: sarif or cyclonedx."""
 
     format: str
     found: tuple[Vulnerability, ...]
 
 
-def read_report(file: Path) -> Report:
+def read_report(file: Path) -> ScanReport:
     """Errors: UserError for a file that is neither, or that says that nothing was scanned."""
     try:
         content = json.loads(file.read_text(encoding="utf-8-sig"))
@@ -47,9 +47,9 @@ def read_report(file: Path) -> Report:
         raise UserError(f"report={file}: is no JSON: {error}; have the scanner write SARIF or CycloneDX") from error
     try:
         if isinstance(content, dict) and content.get("version") == "2.1.0" and "runs" in content:
-            return Report("sarif", tuple(_once(_of_sarif(content, file))))
+            return ScanReport("sarif", tuple(_once(_of_sarif(content, file))))
         if isinstance(content, dict) and content.get("bomFormat") == "CycloneDX":
-            return Report("cyclonedx", tuple(_once(_of_cyclonedx(content, file))))
+            return ScanReport("cyclonedx", tuple(_once(_of_cyclonedx(content, file))))
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         raise UserError(f"report={file}: is not as its format has it: {type(error).__name__} {error}") from error
     raise UserError(f"report={file}: is neither SARIF 2.1.0 nor CycloneDX in JSON; have the scanner write one of them")

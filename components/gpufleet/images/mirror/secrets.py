@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from gpufleet.errors import UserError
-from gpufleet.images.mirror.layout import Layout
+from gpufleet.images.mirror.oci_layout import OciLayout
 
 MOST = 1 << 20
 """Bytes: larger files are data, and would take the time."""
@@ -43,7 +43,7 @@ class _Pattern:
     form: "re.Pattern[bytes]"
 
 
-def secrets_in(image: Layout, memory: Path) -> list[Secret]:
+def secrets_in(image: OciLayout, memory: Path) -> list[Secret]:
     """All of them. memory: a directory that remembers layers which have been gone through. Errors: UserError."""
     found = list(_in_configuration(image.configuration))
     for layer in image.manifest["layers"]:

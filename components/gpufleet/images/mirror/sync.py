@@ -14,16 +14,16 @@ from pathlib import Path
 from gpufleet.errors import UserError
 from gpufleet.images import ecr
 from gpufleet.images.builder import BuilderFailed, find_builder
-from gpufleet.images.mirror import bill
-from gpufleet.images.mirror.arrival import told, watched
+from gpufleet.images.mirror import sbom
+from gpufleet.images.mirror.checks import Places, faults_of_list, judged
 from gpufleet.images.mirror.credentials import Credentials
-from gpufleet.images.mirror.judge import Places, faults_of_list, judged
-from gpufleet.images.mirror.layout import Layout, annotated
+from gpufleet.images.mirror.derived_image import is_wrapped, recipe, wrapped
+from gpufleet.images.mirror.image_list import ImageList, Item, chosen_of, read_image_list
 from gpufleet.images.mirror.lock import Locked, lock_of, read_lock, write_lock
-from gpufleet.images.mirror.source import layers_of, missing
-from gpufleet.images.mirror.transfer import Found, Say, Transfer, find_skopeo
-from gpufleet.images.mirror.wanted import Item, Wanted, chosen_of, read_wanted
-from gpufleet.images.mirror.wrapping import is_wrapped, recipe, wrapped
+from gpufleet.images.mirror.oci_layout import OciLayout, annotated
+from gpufleet.images.mirror.progress import told, watched
+from gpufleet.images.mirror.skopeo import RemoteImage, Say, Skopeo, find_skopeo
+from gpufleet.images.mirror.source_image import layers_of, missing
 from gpufleet.images.repository import Repository
 
 _FORMAT = 1
@@ -32,7 +32,7 @@ _PREFIX = "dev.gpufleet."
 
 
 @dataclass
-class Outcome:
+class SyncOutcome:
     """What was done for one image.
 
     did: unchanged, pushed, would-push or failed. because: what has changed. moved: the digest that the source's tag
@@ -54,8 +54,8 @@ class Sync:
     """One run over a list. update: take sources' tags as they are now, and not as the lock has them."""
 
     file: Path
-    wanted: Wanted
-    transfer: Transfer
+    wanted: ImageList
+    transfer: Skopeo
     cache: Path
     update: bool
     dry_run: bool
@@ -65,14 +65,14 @@ class Sync:
     def beside(self) -> Path:
         return self.file.parent
 
-    def run(self, only: Sequence[str] = ()) -> list[Outcome]:
+    def run(self, only: Sequence[str] = ()) -> list[SyncOutcome]:
         """Every image, one after the other; what fails leaves the others alone. Errors: UserError for the list."""
         chosen = chosen_of(self.file, self.wanted, only)
         lock = read_lock(lock_of(self.file))
         outcomes = []
         with _alone(self.cache):
             for number, item in enumerate(chosen, start=1):
-                outcome = Outcome(item.name)
+                outcome = SyncOutcome(item.name)
                 outcomes.append(outcome)
                 try:
                     self._one(item, lock, outcome, f"[{number}/{len(chosen)}]")
@@ -84,7 +84,7 @@ class Sync:
                     outcome.errors += [line if item.name in line else f"{item.name}: {line}" for line in _lines(error)]
         return outcomes
 
-    def _one(self, item: Item, lock: dict[str, Locked], outcome: Outcome, count: str) -> None:
+    def _one(self, item: Item, lock: dict[str, Locked], outcome: SyncOutcome, count: str) -> None:
         known = lock.get(item.name)
         digest = self._digest(item, known, outcome)
         inputs = inputs_of(item, digest, self.wanted, self.beside)
@@ -119,7 +119,7 @@ class Sync:
         write_lock(lock_of(self.file), lock)
         outcome.did, outcome.image = "pushed", f"{item.target.url}@{image.digest}"
 
-    def _digest(self, item: Item, known: Locked | None, outcome: Outcome) -> str:
+    def _digest(self, item: Item, known: Locked | None, outcome: SyncOutcome) -> str:
         """The source's digest that counts."""
         if item.digest:
             return item.digest
@@ -140,9 +140,9 @@ class Sync:
         )
         return locked
 
-    def _pulled(self, digest: str, item: Item, layers: Mapping[str, int], due: int) -> Layout:
+    def _pulled(self, digest: str, item: Item, layers: Mapping[str, int], due: int) -> OciLayout:
         name = f"{digest.partition(':')[2]}-{item.image.platform.replace('/', '-')}"
-        base = Layout.made(self.cache, name)
+        base = OciLayout.made(self.cache, name)
         if not base.complete or due:
             (base.folder / "index.json").unlink(missing_ok=True)
             self.say(f"  fetching {due / 1e6:.1f} MB of {item.source}")
@@ -151,9 +151,9 @@ class Sync:
                 self.transfer.pull(source, digest, item.image.platform, base, told(self.say, layers))
         return base
 
-    def _made(self, item: Item, base: Layout, digest: str) -> Layout:
+    def _made(self, item: Item, base: OciLayout, digest: str) -> OciLayout:
         """The image as it is to be, but for its annotations; what was built once is not built again."""
-        made = Layout.made(self.cache, f"made-{_hash(_content(item, digest, self.beside))}")
+        made = OciLayout.made(self.cache, f"made-{_hash(_content(item, digest, self.beside))}")
         if not is_wrapped(item.image.wrap):
             made.put(base.manifest)
         elif not made.complete:
@@ -162,27 +162,27 @@ class Sync:
         return made
 
     def _passed(
-        self, item: Item, image: Layout, digest: str, inputs: str, tag: str, outcome: Outcome, work: Path
-    ) -> tuple[Layout, Locked]:
+        self, item: Item, image: OciLayout, digest: str, inputs: str, tag: str, outcome: SyncOutcome, work: Path
+    ) -> tuple[OciLayout, Locked]:
         """The image with its annotations, and what is written down of it; what refuses it is in `outcome.errors`."""
         checks = self.wanted.checks
         name = item.target.url.rpartition("/")[2]
         places = Places(self.beside, work, image.folder, name, item.tag, (digest, image.digest))
-        sbom, file = None, None
+        record, file = None, None
         notes = {"org.opencontainers.image.base.name": item.source, "org.opencontainers.image.base.digest": digest}
         notes |= {f"{_PREFIX}inputs": inputs, f"{_PREFIX}platform": item.image.platform}
         if checks.sbom:
             file = self.beside / f"{self.file.stem}.sbom" / f"{name}-{item.tag}.cdx.json"
-            found = bill.made([places.filled(word, file) for word in checks.sbom.command], file, self.beside)
-            sbom = {"file": str(file.relative_to(self.beside)), "sha256": found}
+            found = sbom.made([places.filled(word, file) for word in checks.sbom.command], file, self.beside)
+            record = {"file": str(file.relative_to(self.beside)), "sha256": found}
             notes[f"{_PREFIX}sbom.sha256"] = found
         self.say("  judging")
         verdict = judged(checks, image, file, places, self.cache / "secrets")
         outcome.notes += verdict.notes
         outcome.errors += [each.line(item.name) for each in verdict.refused]
-        final = Layout.made(self.cache, f"final-{inputs}")
+        final = OciLayout.made(self.cache, f"final-{inputs}")
         final.put(annotated(image.manifest, notes))
-        return final, Locked(item.source, digest, item.image.platform, inputs, tag, final.digest, verdict.scans, sbom)
+        return final, Locked(item.source, digest, item.image.platform, inputs, tag, final.digest, verdict.scans, record)
 
 
 def synced(
@@ -194,9 +194,9 @@ def synced(
     dry_run: bool = False,
     only: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
-) -> list[Outcome]:
-    """Go through a list. Errors: UserError for what concerns the list or this machine; else see `Outcome.errors`."""
-    wanted = read_wanted(file)
+) -> list[SyncOutcome]:
+    """Go through a list. Errors: UserError for what concerns the list or this machine; else see `SyncOutcome.errors`."""
+    wanted = read_image_list(file)
     faults = faults_of_list(wanted, datetime.now(UTC).date())
     faults += _recipe_faults(wanted, file.parent)
     if faults:
@@ -205,11 +205,11 @@ def synced(
     credentials.check()
     if any(is_wrapped(image.wrap) for image in wanted.images):
         find_builder()
-    transfer = Transfer(find_skopeo(), credentials)
+    transfer = Skopeo(find_skopeo(), credentials)
     return Sync(file, wanted, transfer, cache, update, dry_run, say).run(only)
 
 
-def _recipe_faults(wanted: Wanted, beside: Path) -> list[str]:
+def _recipe_faults(wanted: ImageList, beside: Path) -> list[str]:
     faults = []
     for image in wanted.images:
         try:
@@ -219,7 +219,7 @@ def _recipe_faults(wanted: Wanted, beside: Path) -> list[str]:
     return faults
 
 
-def inputs_of(item: Item, digest: str, wanted: Wanted, beside: Path) -> str:
+def inputs_of(item: Item, digest: str, wanted: ImageList, beside: Path) -> str:
     """64 hexadecimal digits of all that decides what is pushed, and whether: checks that change are made again."""
     return _hash([*_content(item, digest, beside), wanted.checks.model_dump(mode="json")])
 
@@ -234,7 +234,7 @@ def _hash(parts: list[object]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _because(known: Locked | None, there: Found | None, digest: str, inputs: str) -> str:
+def _because(known: Locked | None, there: RemoteImage | None, digest: str, inputs: str) -> str:
     """What has changed; nothing when all is as it was."""
     if known is None:
         return "is not locked yet"

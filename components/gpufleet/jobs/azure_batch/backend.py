@@ -4,54 +4,54 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.azure import AzureBatch
 from gpufleet.jobs.azure_batch.blobs import Blobs
-from gpufleet.jobs.azure_batch.follow import WAITING_MINUTES, Following
-from gpufleet.jobs.azure_batch.found_jobs import Jobs
-from gpufleet.jobs.azure_batch.holdups import holdups
-from gpufleet.jobs.azure_batch.log_file import LogFile
-from gpufleet.jobs.azure_batch.planned import STREAMS, AzureBatchPlan, planned
+from gpufleet.jobs.azure_batch.client import AzureBatchClient
+from gpufleet.jobs.azure_batch.errors import AzureBatchError
+from gpufleet.jobs.azure_batch.follow import WAITING_MINUTES, AzureBatchJobFollower
+from gpufleet.jobs.azure_batch.jobs import AzureBatchJobs
+from gpufleet.jobs.azure_batch.log_stream import LogFile
+from gpufleet.jobs.azure_batch.pending_reasons import pending_reasons
 from gpufleet.jobs.azure_batch.settings import AzureBatchSettings
-from gpufleet.jobs.azure_batch.trouble import AzureTrouble
-from gpufleet.jobs.backend import Note, Plan
-from gpufleet.jobs.event import Event, Kind
+from gpufleet.jobs.azure_batch.submission import STREAMS, AzureBatchSubmission, build_submission
+from gpufleet.jobs.backend import Note, Submission
+from gpufleet.jobs.events import Event, Kind
 from gpufleet.jobs.request import JobRequest
-from gpufleet.jobs.settings import Recorded, Settings
+from gpufleet.jobs.settings import JobSettings, Recorded
 
 
 @dataclass(frozen=True)
-class _Submittable(Plan):
-    azure: AzureBatchPlan | None = None
+class _Submittable(Submission):
+    azure: AzureBatchSubmission | None = None
 
 
 class AzureBatchBackend:
     """One environment's jobs on Azure Batch.
 
-    recorded: see `Settings.image`. waiting_minutes: after which a followed job that has no node yet says why.
+    recorded: see `JobSettings.image`. waiting_minutes: after which a followed job that has no node yet says why.
     """
 
     waits_for_after = True
     process = "task"
 
     def __init__(
-        self, settings: Settings, recorded: Recorded | None = None, waiting_minutes: float = WAITING_MINUTES
+        self, settings: JobSettings, recorded: Recorded | None = None, waiting_minutes: float = WAITING_MINUTES
     ) -> None:
         assert settings.azure_batch is not None
         self._all = settings
         self._settings: AzureBatchSettings = settings.azure_batch
-        self._azure = AzureBatch(self._settings)
+        self._azure = AzureBatchClient(self._settings)
         assert settings.storage is not None
         self._blobs = Blobs(settings.storage)
-        self._jobs = Jobs(self._azure, self._settings, settings.environment)
+        self._jobs = AzureBatchJobs(self._azure, self._settings, settings.environment)
         self._recorded = recorded or dict
         self._waiting_minutes = waiting_minutes
         self.where = self._jobs.where
 
-    def planned(self, request: JobRequest) -> Plan:
-        plan = planned(self._all, request, self._all.image(request.get("image"), self._recorded))
+    def build_submission(self, request: JobRequest) -> Submission:
+        plan = build_submission(self._all, request, self._all.image(request.get("image"), self._recorded))
         return _Submittable(plan.name, plan.document, plan.advice, plan)
 
-    def submit(self, plan: Plan, note: Note) -> str:
+    def submit(self, plan: Submission, note: Note) -> str:
         assert isinstance(plan, _Submittable)
         assert plan.azure is not None
         wanted = plan.azure
@@ -78,12 +78,12 @@ class AzureBatchBackend:
 
     def details(self, name: str) -> dict[str, object]:
         job = self._jobs.find(name)
-        waiting = holdups(self._azure, self._settings, self._all.environment, job) if job.waits else []
+        waiting = pending_reasons(self._azure, self._settings, self._all.environment, job) if job.waits else []
         return job.summary() | {"waiting": waiting, "outputs": self._settings.outputs(job.name)}
 
     def follow(self, name: str, resume: str, *, logs: bool) -> Iterator[Event]:
         minutes = self._waiting_minutes
-        return Following(self._jobs, self._blobs, name, resume, logs, waiting_minutes=minutes).events()
+        return AzureBatchJobFollower(self._jobs, self._blobs, name, resume, logs, waiting_minutes=minutes).events()
 
     def written_so_far(self, name: str) -> Iterator[Event]:
         job = self._jobs.find(name)
@@ -103,10 +103,10 @@ class AzureBatchBackend:
         self._azure.terminate_job(job.name, "gpufleet jobs cancel")
         return f"{name}: cancelled; its log and its outputs stay"
 
-    def _make_job(self, wanted: AzureBatchPlan) -> None:
+    def _make_job(self, wanted: AzureBatchSubmission) -> None:
         try:
             self._changing(wanted.name, "create_job", "BatchJobCreateOptions", wanted.job)
-        except AzureTrouble as error:
+        except AzureBatchError as error:
             if error.code == "JobExists":
                 earlier = self._jobs.has(wanted.name)
                 state = f" that is {earlier.state}" if earlier else ""
@@ -119,9 +119,9 @@ class AzureBatchBackend:
         ids = [] if call == "create_job" else [name]
         try:
             self._azure.do(call, *ids, model=model, body=body)
-        except AzureTrouble as error:
+        except AzureBatchError as error:
             if error.status == 400:
-                raise AzureTrouble(
+                raise AzureBatchError(
                     f"{name}: Azure Batch refuses the job: {error.code}: {error.words}", 400, error.code, error.words
                 ) from error
             raise
@@ -130,7 +130,7 @@ class AzureBatchBackend:
         """A job without its task would stay active for ever, and its name taken."""
         try:
             self._azure.begin("begin_delete_job", name)
-        except AzureTrouble as second:
+        except AzureBatchError as second:
             raise UserError(
                 f"{error}; job {name} is left without its task: {second}; remove it with "
                 f"`az batch job delete --job-id {name}`"

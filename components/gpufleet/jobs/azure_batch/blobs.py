@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gpufleet.jobs.azure_batch.trouble import AzureTrouble
+from gpufleet.jobs.azure_batch.errors import AzureBatchError
 from gpufleet.jobs.azure_storage.blob_files import BlobFiles
 from gpufleet.jobs.azure_storage.clients import blob_service
-from gpufleet.jobs.azure_storage.places import AzureStorage, Place
-from gpufleet.jobs.azure_storage.refusals import refused
+from gpufleet.jobs.azure_storage.errors import refused
+from gpufleet.jobs.azure_storage.paths import AzureStorage, StoragePath
 
 
 class Blobs:
@@ -22,19 +22,19 @@ class Blobs:
 
     def put(self, container: str, name: str, file: Path) -> None:
         """Errors: UserError."""
-        for _ in BlobFiles(self._storage, self._service).put(file, Place("blob", container, name)):
+        for _ in BlobFiles(self._storage, self._service).put(file, StoragePath("blob", container, name)):
             pass
 
     def read(self, container: str, name: str, begin: int = 0) -> bytes | None:
-        """What a blob has from a byte on; None where there is no such blob. Errors: Busy, AzureTrouble."""
+        """What a blob has from a byte on; None where there is no such blob. Errors: Busy, AzureBatchError."""
         try:
-            with refused(self._storage, Place("blob", container, name), writes=False):
+            with refused(self._storage, StoragePath("blob", container, name), writes=False):
                 blob = self._service.get_blob_client(container, name)
                 if blob.get_blob_properties().size <= begin:
                     return b""
                 content: bytes = blob.download_blob(offset=begin).readall()
                 return content
-        except AzureTrouble as error:
+        except AzureBatchError as error:
             if error.status != 404:
                 raise
         return None

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from gpufleet.jobs.azure_batch.blobs import Blobs
-from gpufleet.jobs.azure_batch.found_jobs import Jobs
-from gpufleet.jobs.azure_batch.holdups import holdups
-from gpufleet.jobs.azure_batch.log_file import LogFile
-from gpufleet.jobs.azure_batch.planned import STREAMS
-from gpufleet.jobs.azure_batch.start import EVICTED
-from gpufleet.jobs.azure_batch.states import Job
-from gpufleet.jobs.azure_batch.trouble import AzureTrouble
-from gpufleet.jobs.event import Event, Kind
-from gpufleet.jobs.patience import Patience
-from gpufleet.jobs.persistent import Persistent
-from gpufleet.jobs.times import span
+from gpufleet.jobs.azure_batch.entrypoint import EVICTED
+from gpufleet.jobs.azure_batch.errors import AzureBatchError
+from gpufleet.jobs.azure_batch.jobs import AzureBatchJobs
+from gpufleet.jobs.azure_batch.log_stream import LogFile
+from gpufleet.jobs.azure_batch.pending_reasons import pending_reasons
+from gpufleet.jobs.azure_batch.status import AzureBatchJob
+from gpufleet.jobs.azure_batch.submission import STREAMS
+from gpufleet.jobs.backoff import Backoff
+from gpufleet.jobs.durations import format_duration
+from gpufleet.jobs.events import Event, Kind
+from gpufleet.jobs.retrying import Retrying
 
 WAITING_MINUTES = 10.0
 """How long a job may wait for nodes before one asks why: a formula looks every 5 minutes, a node takes as long."""
@@ -25,14 +25,14 @@ _GOES_ON = "the job goes on from its newest checkpoint"
 
 
 @dataclass
-class Following:
+class AzureBatchJobFollower:
     """One job, followed.
 
     resume: the command that follows it again. logs: whether the log is wanted. shortest, longest: seconds between two
     looks; they grow while nothing changes. waiting_minutes: after which one asks why.
     """
 
-    jobs: Jobs
+    jobs: AzureBatchJobs
     blobs: Blobs
     name: str
     resume: str
@@ -40,17 +40,17 @@ class Following:
     waiting_minutes: float = WAITING_MINUTES
     shortest: float = 1.0
     longest: float = 5.0
-    patience: Patience = field(default_factory=Patience)
+    patience: Backoff = field(default_factory=Backoff)
     clock: Callable[[], float] = time.monotonic
     _said: list[str] = field(default_factory=list, init=False)
     _files: list[LogFile] = field(default_factory=list, init=False)
     _lines: int = field(default=0, init=False)
     _evicted: bool = field(default=False, init=False)
     """Whether the try that runs has said that one of its nodes was taken."""
-    _asking: Persistent = field(init=False)
+    _asking: Retrying = field(init=False)
 
     def __post_init__(self) -> None:
-        self._asking = Persistent("Azure", AzureTrouble, self.name, self.resume, self.patience)
+        self._asking = Retrying("Azure", AzureBatchError, self.name, self.resume, self.patience)
         files = self.jobs.azure, self.blobs, self.jobs.settings, self.name
         self._files = [LogFile(*files, stream) for stream in STREAMS]
 
@@ -59,7 +59,7 @@ class Following:
 
         Errors: UserError when there is no such job, or Azure does not answer for too long.
         """
-        before: Job | None = None
+        before: AzureBatchJob | None = None
         since, pause = self.clock(), self.shortest
         while True:
             job = yield from self._asking.certain(self._now)
@@ -83,10 +83,10 @@ class Following:
         yield from self._rest_of_log()
         yield from self._end(job)
 
-    def _now(self) -> Job:
+    def _now(self) -> AzureBatchJob:
         return self.jobs.find(self.name)
 
-    def _tries(self, before: Job, job: Job) -> Iterator[Event]:
+    def _tries(self, before: AzureBatchJob, job: AzureBatchJob) -> Iterator[Event]:
         """What is to be said when a try has ended and another comes."""
         if job.retries > before.retries:
             # The try that has failed has left a copy of what it wrote last.
@@ -98,22 +98,22 @@ class Following:
             why = yield from self._asking.certain(lambda: self._what_became_of(before))
             yield Event(Kind.NOTE, f"{self.name}: {why}; {_GOES_ON} when there is another")
 
-    def _what_became_of(self, job: Job) -> str:
+    def _what_became_of(self, job: AzureBatchJob) -> str:
         node = self.jobs.azure.find("get_node", job.pool_id, job.node_id)
         spot = any(pool.spot and pool.pool_id == job.pool_id for pool in self.jobs.settings.pools.values())
         if spot and (node is None or node.get("state") == "preempted"):
             return f"its Spot node {job.node_id} was taken by Azure"
         return f"it has lost its node {job.node_id}" + (f", which is {node['state']}" if node else "")
 
-    def _waits_long(self, job: Job, since: float) -> bool:
+    def _waits_long(self, job: AzureBatchJob, since: float) -> bool:
         """Whether it has been without nodes for too long; one that was submitted long ago, and never ran, at once."""
         waited = self.clock() - since
         if not (job.retries or job.requeues or job.node_id) and job.created:
             waited = max(waited, (datetime.now(UTC) - datetime.fromisoformat(job.created)).total_seconds())
         return waited >= 60 * self.waiting_minutes
 
-    def _waiting(self, job: Job) -> Iterator[Event]:
-        lines = holdups(self.jobs.azure, self.jobs.settings, self.jobs.environment, job)
+    def _waiting(self, job: AzureBatchJob) -> Iterator[Event]:
+        lines = pending_reasons(self.jobs.azure, self.jobs.settings, self.jobs.environment, job)
         if lines != self._said:
             self._said = lines
             yield from (Event(Kind.WAITING, f"{self.name}: waits: {line}") for line in lines)
@@ -137,8 +137,8 @@ class Following:
             if not self._asking.beside.waiting:
                 return
 
-    def _end(self, job: Job) -> Iterator[Event]:
-        took = "" if job.took_seconds is None else f" after {span(job.took_seconds)}"
+    def _end(self, job: AzureBatchJob) -> Iterator[Event]:
+        took = "" if job.took_seconds is None else f" after {format_duration(job.took_seconds)}"
         if job.state == "succeeded":
             yield Event(Kind.END, f"{self.name}: succeeded{took}", 0)
             return

@@ -5,27 +5,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpufleet.errors import UserError
+from gpufleet.jobs.azure_batch.errors import AzureBatchError
 from gpufleet.jobs.azure_batch.settings import AzureBatchSettings
-from gpufleet.jobs.azure_batch.trouble import AzureTrouble
 from gpufleet.jobs.azure_storage.blob_files import BlobFiles
-from gpufleet.jobs.azure_storage.places import Place
-from gpufleet.jobs.copied import Listed, Sent
+from gpufleet.jobs.azure_storage.paths import StoragePath
+from gpufleet.jobs.file_transfer import ListedFile, UploadedFile
 
 
 @dataclass(frozen=True)
-class Outputs:
+class AzureBatchOutputs:
     """Those of one environment's jobs."""
 
     files: BlobFiles
     settings: AzureBatchSettings
     environment: str
 
-    def listed(self, job: str) -> list[Listed]:
+    def listed(self, job: str) -> list[ListedFile]:
         """A job's files, by their paths below its folder. Errors: UserError, also where there are none."""
         place = self._place(job)
         try:
             return [replace(each, path=_below(each.path, place)) for each in self.files.listed(place)]
-        except AzureTrouble:
+        except AzureBatchError:
             raise
         except UserError as error:
             raise UserError(
@@ -33,16 +33,16 @@ class Outputs:
                 f"$GPUFLEET_OUTPUTS, and `gpufleet jobs list {self.environment}` knows the jobs of the last days"
             ) from error
 
-    def get(self, job: str, to: Path) -> Iterator[Sent]:
+    def get(self, job: str, to: Path) -> Iterator[UploadedFile]:
         """Copy all of a job's files to a directory; what is there already is not fetched again. Errors: UserError."""
         self.listed(job)
         place = self._place(job)
         for each in self.files.get(place, to):
             yield replace(each, path=_below(each.path, place))
 
-    def _place(self, job: str) -> Place:
-        return Place("blob", self.settings.result, self.settings.folder(job))
+    def _place(self, job: str) -> StoragePath:
+        return StoragePath("blob", self.settings.result, self.settings.folder(job))
 
 
-def _below(path: str, place: Place) -> str:
+def _below(path: str, place: StoragePath) -> str:
     return path.removeprefix(f"{place.full}/")

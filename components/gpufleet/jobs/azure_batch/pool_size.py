@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.azure import AzureBatch
-from gpufleet.jobs.azure_batch.holdups import current, pool_faults, target, told
+from gpufleet.jobs.azure_batch.client import AzureBatchClient
+from gpufleet.jobs.azure_batch.errors import AzureBatchError
+from gpufleet.jobs.azure_batch.pending_reasons import current, pool_faults, target, told
 from gpufleet.jobs.azure_batch.settings import BatchPoolSettings
-from gpufleet.jobs.azure_batch.trouble import AzureTrouble
-from gpufleet.jobs.times import span
+from gpufleet.jobs.durations import format_duration
 
 WAIT_MINUTES = 15.0
 """How long one waits for nodes: a new one takes some 5 minutes; one with a running task goes when that has ended."""
@@ -29,7 +29,7 @@ class PoolSize:
     look: seconds between two looks at a pool that is resizing.
     """
 
-    azure: AzureBatch
+    azure: AzureBatchClient
     environment: str
     name: str
     pool: BatchPoolSettings
@@ -54,7 +54,7 @@ class PoolSize:
             yield f"{self.name}: is being resized already; waiting for that"
             if not self._steady(end):
                 raise UserError(
-                    f"{self.name}: is still being resized after {span(60 * minutes)}; run the same command again"
+                    f"{self.name}: is still being resized after {format_duration(60 * minutes)}; run the same command again"
                 )
         wanted = {_KINDS[self.pool.spot]: nodes, _KINDS[not self.pool.spot]: 0}
         body = {**wanted, "nodeDeallocationOption": "taskcompletion"}
@@ -93,7 +93,7 @@ class PoolSize:
             self.azure.do(
                 "enable_pool_auto_scale", self.pool.pool_id, model="BatchPoolEnableAutoScaleOptions", body=body
             )
-        except AzureTrouble as error:
+        except AzureBatchError as error:
             if error.code == "TooManyEnableAutoScaleRequests":
                 raise UserError(
                     f"{self.name}: Azure Batch takes a formula every 30 s at the most; run the same command again"
@@ -133,7 +133,7 @@ class PoolSize:
         has = current(found)
         if not steady:
             more = "; nodes go when their tasks have ended" if has > nodes else ""
-            return f"{self.name}: {has} of {nodes} nodes after {span(60 * minutes)}, and still being resized{more}"
+            return f"{self.name}: {has} of {nodes} nodes after {format_duration(60 * minutes)}, and still being resized{more}"
         if has == nodes == target(found):
             return f"{self.name}: {has} nodes"
         why = "; ".join(pool_faults(self.azure, found, self.environment, self.name)) or "Azure gives no reason"

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.trouble import AzureTrouble
-from gpufleet.jobs.azure_storage.account_files import AccountFiles
-from gpufleet.jobs.azure_storage.arriving import Known
-from gpufleet.jobs.azure_storage.places import Place
-from gpufleet.jobs.azure_storage.refusals import GONE, missing, refused
-from gpufleet.jobs.copied import Listed
+from gpufleet.jobs.azure_batch.errors import AzureBatchError
+from gpufleet.jobs.azure_storage.errors import GONE, missing, refused
+from gpufleet.jobs.azure_storage.file_store import FileStore
+from gpufleet.jobs.azure_storage.partial_download import Known
+from gpufleet.jobs.azure_storage.paths import StoragePath
+from gpufleet.jobs.file_transfer import ListedFile
 
 _MOST_BLOCKS = 50_000
 """Of one blob. Source: learn.microsoft.com/rest/api/storageservices/put-block-list."""
@@ -28,7 +28,7 @@ _FOLDER = "hdi_isfolder"
 
 
 @dataclass
-class BlobFiles(AccountFiles):
+class BlobFiles(FileStore):
     """The containers of one account, by its BlobServiceClient.
 
     block: bytes of a block; more where a file would have too many of them.
@@ -36,15 +36,17 @@ class BlobFiles(AccountFiles):
 
     block: int = 8 * _MIB
 
-    def listed(self, place: Place) -> list[Listed]:
+    def listed(self, place: StoragePath) -> list[ListedFile]:
         """Blobs at and below a path, by name. Errors: UserError, also where there are none below a path."""
         with refused(self.storage, place, writes=False):
-            found = [Listed(known.size, known.changed, f"{place.holder}/{name}") for name, known in self._below(place)]
+            found = [
+                ListedFile(known.size, known.changed, f"{place.holder}/{name}") for name, known in self._below(place)
+            ]
         if not found and place.path:
             raise missing(place)
         return sorted(found, key=lambda each: each.path)
 
-    def _below(self, place: Place) -> Iterator[tuple[str, Known]]:
+    def _below(self, place: StoragePath) -> Iterator[tuple[str, Known]]:
         container = self.service.get_container_client(place.holder)
         prefix = f"{place.path}/" if place.path else None
         if place.path and (known := self._known(place)):
@@ -53,17 +55,17 @@ class BlobFiles(AccountFiles):
             if (each.metadata or {}).get(_FOLDER) != "true":
                 yield each.name, _known(each)
 
-    def _known(self, place: Place, writes: bool = False) -> Known | None:
+    def _known(self, place: StoragePath, writes: bool = False) -> Known | None:
         try:
             with refused(self.storage, place, writes):
                 found = self._client(place).get_blob_properties()
                 return None if (found.metadata or {}).get(_FOLDER) == "true" else _known(found)
-        except AzureTrouble as error:
+        except AzureBatchError as error:
             if error.code not in GONE:
                 raise
         return None
 
-    def _send(self, file: Path, size: int, whole: str, place: Place) -> Iterator[int]:
+    def _send(self, file: Path, size: int, whole: str, place: StoragePath) -> Iterator[int]:
         from azure.storage.blob import BlobBlock, ContentSettings
 
         names: list[str] = []
@@ -94,14 +96,14 @@ class BlobFiles(AccountFiles):
         except ResourceNotFoundError:
             return set()
 
-    def _pieces(self, place: Place, known: Known, begin: int) -> Iterator[bytes]:
+    def _pieces(self, place: StoragePath, known: Known, begin: int) -> Iterator[bytes]:
         from azure.core import MatchConditions
 
         if begin < known.size:
             same = {"etag": known.etag, "match_condition": MatchConditions.IfNotModified}
             yield from self._client(place).download_blob(offset=begin, validate_content=True, **same).chunks()
 
-    def _client(self, place: Place) -> Any:  # noqa: ANN401
+    def _client(self, place: StoragePath) -> Any:  # noqa: ANN401
         return self.service.get_blob_client(place.holder, place.path)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.azure_batch.login import BLOB_ENDPOINT, STORAGE_KEY, credential, elsewhere
-from gpufleet.jobs.azure_storage.places import AzureStorage
+from gpufleet.jobs.azure_storage.paths import AzureStorage
 
 _PACE: dict[str, Any] = {"retry_total": 2, "connection_timeout": 20, "read_timeout": 60}
 """What breaks for longer is gone on with by who copies, which knows what has arrived."""

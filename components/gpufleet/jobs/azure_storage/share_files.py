@@ -14,12 +14,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.trouble import AzureTrouble
-from gpufleet.jobs.azure_storage.account_files import AccountFiles
-from gpufleet.jobs.azure_storage.arriving import Known
-from gpufleet.jobs.azure_storage.places import Place
-from gpufleet.jobs.azure_storage.refusals import GONE, code_of, refused
-from gpufleet.jobs.copied import PART, Listed
+from gpufleet.jobs.azure_batch.errors import AzureBatchError
+from gpufleet.jobs.azure_storage.errors import GONE, code_of, refused
+from gpufleet.jobs.azure_storage.file_store import FileStore
+from gpufleet.jobs.azure_storage.partial_download import Known
+from gpufleet.jobs.azure_storage.paths import StoragePath
+from gpufleet.jobs.file_transfer import PART, ListedFile
 
 _PIECE = 4 * 2**20
 """Bytes of one range, at most. Source: learn.microsoft.com/rest/api/storageservices/put-range."""
@@ -28,20 +28,20 @@ _MD5, _WRITTEN = "gpufleet_md5", "gpufleet_written"
 
 
 @dataclass
-class ShareFiles(AccountFiles):
+class ShareFiles(FileStore):
     """The file shares of one account, by its ShareServiceClient. piece: bytes."""
 
     piece: int = _PIECE
     _made: set[tuple[str, str]] = field(default_factory=set, init=False)
 
-    def listed(self, place: Place) -> list[Listed]:
+    def listed(self, place: StoragePath) -> list[ListedFile]:
         """Files at and below a path, by name, not those that are on their way. Errors: UserError."""
         if place.path and (known := self._known(place)):
-            return [Listed(known.size, known.changed, place.full)]
+            return [ListedFile(known.size, known.changed, place.full)]
         with refused(self.storage, place, writes=False):
             return sorted(self._below(place), key=lambda each: each.path)
 
-    def _below(self, place: Place) -> Iterator[Listed]:
+    def _below(self, place: StoragePath) -> Iterator[ListedFile]:
         directories = [place.path]
         while directories:
             path = directories.pop()
@@ -52,9 +52,9 @@ class ShareFiles(AccountFiles):
                     directories.append(inside)
                 elif not each.name.endswith(PART):
                     changed = _seconds(each.last_write_time)
-                    yield Listed(int(each.size), changed, f"{place.holder}/{inside}")
+                    yield ListedFile(int(each.size), changed, f"{place.holder}/{inside}")
 
-    def _known(self, place: Place, writes: bool = False, written: bool = True) -> Known | None:
+    def _known(self, place: StoragePath, writes: bool = False, written: bool = True) -> Known | None:
         """What is known of a file; None where there is none. written: its MD5 only where nobody has written it since.
 
         Errors: as of `refused`.
@@ -62,7 +62,7 @@ class ShareFiles(AccountFiles):
         try:
             with refused(self.storage, place, writes):
                 found = self._client(place).get_file_properties()
-        except AzureTrouble as error:
+        except AzureBatchError as error:
             if error.code not in GONE:
                 raise
             return None
@@ -70,8 +70,8 @@ class ShareFiles(AccountFiles):
         same = not written or metadata.get(_WRITTEN) == str(changed)
         return Known(int(found.size), changed, str(found.etag), metadata.get(_MD5) if same else None)
 
-    def _send(self, file: Path, size: int, whole: str, place: Place) -> Iterator[int]:
-        part = Place(place.kind, place.holder, place.path + PART)
+    def _send(self, file: Path, size: int, whole: str, place: StoragePath) -> Iterator[int]:
+        part = StoragePath(place.kind, place.holder, place.path + PART)
         for sent, done in self._ranges(file, size, whole, part):
             yield sent
             self.progress(place.full, done, size)
@@ -79,7 +79,7 @@ class ShareFiles(AccountFiles):
             place.path, overwrite=True, file_last_write_time=_changed(file), metadata=_metadata(file, whole)
         )
 
-    def _ranges(self, file: Path, size: int, whole: str, part: Place) -> Iterator[tuple[int, int]]:
+    def _ranges(self, file: Path, size: int, whole: str, part: StoragePath) -> Iterator[tuple[int, int]]:
         """Send what a part lacks of a file; bytes of each piece that was sent, and up to its end."""
         client, read = self._client(part), hashlib.md5(usedforsecurity=False)
         begin = self._begun(part, size, whole)
@@ -101,7 +101,7 @@ class ShareFiles(AccountFiles):
         if read.hexdigest() != whole:
             raise UserError(f"{file}: has changed while it was sent; put it again when nobody writes it")
 
-    def _begun(self, part: Place, size: int, whole: str) -> int | None:
+    def _begun(self, part: StoragePath, size: int, whole: str) -> int | None:
         """Bytes from its beginning that a part already has of this very content; None where it must be made anew."""
         known = self._known(part, writes=True, written=False)
         if known is None or known.size != size or known.md5 != whole:
@@ -109,7 +109,7 @@ class ShareFiles(AccountFiles):
         first = next(iter(self._client(part).list_ranges()), None)
         return int(first.end) + 1 if first and first.start == 0 else 0
 
-    def _directories(self, place: Place) -> None:
+    def _directories(self, place: StoragePath) -> None:
         """Make the directories that a file lies in. A share has them as things of their own."""
         from azure.core.exceptions import ResourceExistsError
 
@@ -123,19 +123,19 @@ class ShareFiles(AccountFiles):
                     raise
             self._made.add((place.holder, str(parent)))
 
-    def _pieces(self, place: Place, known: Known, begin: int) -> Iterator[bytes]:
+    def _pieces(self, place: StoragePath, known: Known, begin: int) -> Iterator[bytes]:
         for start in range(begin, known.size, self.piece):
             length = min(self.piece, known.size - start)
             yield self._client(place).download_file(start, length, validate_content=True).readall()
 
-    def _arrived(self, place: Place, known: Known) -> None:
+    def _arrived(self, place: StoragePath, known: Known) -> None:
         """A file of a share cannot be read on condition that it has not changed. One that has only grown, as logs do,
         is taken as it was. Errors: UserError."""
         now = self._known(place)
         if now is None or (now.etag != known.etag and (now.size < known.size or known.md5 is not None)):
             raise UserError(f"{place.full}: has changed meanwhile; get it again")
 
-    def _client(self, place: Place) -> Any:  # noqa: ANN401
+    def _client(self, place: StoragePath) -> Any:  # noqa: ANN401
         return self.service.get_share_client(place.holder).get_file_client(place.path)
 
 

@@ -4,23 +4,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.backend import Note, Plan
-from gpufleet.jobs.event import Event
-from gpufleet.jobs.hosts.head import Head
-from gpufleet.jobs.hosts.planned import HostsPlan, planned
+from gpufleet.jobs.backend import Note, Submission
+from gpufleet.jobs.events import Event
+from gpufleet.jobs.hosts.head_node import HeadNode
 from gpufleet.jobs.hosts.settings import HostsSettings
-from gpufleet.jobs.hosts.states import Job
-from gpufleet.jobs.own_servers.follow import Following
-from gpufleet.jobs.own_servers.job_folders import OUTPUTS, JobFolders
-from gpufleet.jobs.own_servers.log_tail import LogTail
-from gpufleet.jobs.own_servers.machine import Trouble, Unreached
+from gpufleet.jobs.hosts.status import HostJob
+from gpufleet.jobs.hosts.submission import HostsSubmission, build_submission
 from gpufleet.jobs.request import JobRequest
-from gpufleet.jobs.settings import Settings
+from gpufleet.jobs.settings import JobSettings
+from gpufleet.jobs.ssh.connection import SshError, SshUnreachable
+from gpufleet.jobs.ssh.follow import SshJobFollower
+from gpufleet.jobs.ssh.job_folders import OUTPUTS, JobFolders
+from gpufleet.jobs.ssh.log_stream import LogTail
 
 
 @dataclass(frozen=True)
-class _Submittable(Plan):
-    hosts: HostsPlan | None = None
+class _Submittable(Submission):
+    hosts: HostsSubmission | None = None
 
 
 class HostsBackend:
@@ -29,32 +29,32 @@ class HostsBackend:
     waits_for_after = True
     process = "mpirun"
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: JobSettings) -> None:
         assert settings.hosts is not None
         self._settings: HostsSettings = settings.hosts
         self._environment = settings.environment
         place = self._settings.place
         self._folders = JobFolders(place.machine, place.directory, settings.environment)
-        self._head = Head(place.machine, self._folders)
+        self._head = HeadNode(place.machine, self._folders)
         self.where = self._folders.where
 
-    def planned(self, request: JobRequest) -> Plan:
-        plan = planned(self._settings, self._environment, request)
+    def build_submission(self, request: JobRequest) -> Submission:
+        plan = build_submission(self._settings, self._environment, request)
         return _Submittable(plan.name, plan.document, [], plan)
 
-    def submit(self, plan: Plan, note: Note) -> str:
+    def submit(self, plan: Submission, note: Note) -> str:
         assert isinstance(plan, _Submittable)
         assert plan.hosts is not None
         wanted = plan.hosts
         self._folders.make(wanted.name, {"job.sh": wanted.script, "job.json": wanted.recorded}, wanted.program)
         try:
             return self._head.start(wanted.name).partition(" ")[0]
-        except Unreached as error:
+        except SshUnreachable as error:
             # It may have been started all the same: the folder knows then.
             raise UserError(
                 f"{error}; whether it was started, `gpufleet jobs status {self._environment} {wanted.name}` says"
             ) from error
-        except Trouble:
+        except SshError:
             self._folders.remove(wanted.name)
             raise
 
@@ -70,7 +70,7 @@ class HostsBackend:
 
     def follow(self, name: str, resume: str, *, logs: bool) -> Iterator[Event]:
         tail, where = LogTail(self._folders, name), self._settings.place.machine.where
-        return Following(
+        return SshJobFollower(
             where, name, resume, lambda: self._head.find(name), self._holdups, tail, self.process, logs
         ).events()
 
@@ -84,7 +84,7 @@ class HostsBackend:
         self._head.end(job.record)
         return f"{name}: cancelled; its log and its outputs stay in {self._folders.path(name)}"
 
-    def _holdups(self, job: Job) -> list[str]:
+    def _holdups(self, job: HostJob) -> list[str]:
         """Who has the hosts."""
         if not job.waits:
             return []

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.own_servers.places import OwnServersOutput, Place, place_of, ssh_words, whole
-from gpufleet.rules.wording import shown, use_one_of
+from gpufleet.jobs.ssh.settings import OnpremServersOutput, SshTarget, place_of, ssh_words, whole
+from gpufleet.rules.messages import shown, use_one_of
 
 NETWORKS = ("plain", "infiniband")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
@@ -22,7 +22,7 @@ class HostOutput(TypedDict, total=False):
     """Ranks that it takes: its GPUs. Default 1."""
 
 
-class HostsOutput(OwnServersOutput, total=False):
+class HostsOutput(OnpremServersOutput, total=False):
     """The key `hosts` of the output `jobs`, beside what all own servers have. `ssh` counts for mpirun too."""
 
     hosts: Sequence[HostOutput]
@@ -36,7 +36,7 @@ class HostsOutput(OwnServersOutput, total=False):
 class HostsSettings:
     """Own servers, as an environment's jobs see them. slots: of each host, by name."""
 
-    place: Place
+    place: SshTarget
     slots: Mapping[str, int]
     ssh: Sequence[str] = field(default=())
     network: str = "plain"

@@ -15,7 +15,7 @@ from kubernetes.client.exceptions import ApiException  # type: ignore[import-unt
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.connection import connect
-from gpufleet.rules.wording import one_line
+from gpufleet.rules.messages import one_line
 
 Object = dict[str, Any]
 """One Kubernetes object, or a list of them, as JSON."""
@@ -29,7 +29,7 @@ class Unreachable(UserError):
     """Nobody answers, or not now: worth another try later."""
 
 
-class Refused(UserError):
+class KubernetesApiError(UserError):
     """The API server answered that it will not. status: of HTTP; reason: in Kubernetes' one word."""
 
     def __init__(self, text: str, status: int, reason: str = "") -> None:
@@ -65,14 +65,14 @@ class KubernetesApi:
         return self._client.configuration
 
     def get(self, path: str, **query: object) -> Object:
-        """Errors: Unreachable, Refused; so too for all others here."""
+        """Errors: Unreachable, KubernetesApiError; so too for all others here."""
         return self._json("GET", path, query)
 
     def find(self, path: str, **query: object) -> Object | None:
         """The same, and None for what does not exist."""
         try:
             return self.get(path, **query)
-        except Refused as error:
+        except KubernetesApiError as error:
             if error.status == 404:
                 return None
             raise
@@ -118,7 +118,9 @@ class KubernetesApi:
         try:
             return cast("Object", json.loads(response.data))
         except ValueError as error:
-            raise Refused(f"{self.where}: {self.server} does not answer like Kubernetes", response.status) from error
+            raise KubernetesApiError(
+                f"{self.where}: {self.server} does not answer like Kubernetes", response.status
+            ) from error
         except urllib3.exceptions.HTTPError as error:
             raise Unreachable(f"{self.where}: {self.server}: the answer broke off: {_words(error)}") from error
 
@@ -133,7 +135,7 @@ class KubernetesApi:
     ) -> Any:  # noqa: ANN401
         try:
             return self._asked(method, path, query, body, content_type, answer_seconds)
-        except Refused as error:
+        except KubernetesApiError as error:
             if error.status != 401:
                 raise
         # Maybe only expired.
@@ -178,7 +180,7 @@ class KubernetesApi:
         if "certificate" not in str(reason):
             return self._unreachable(reason)
         fix = "take the kubeconfig anew from the stack's outputs"
-        return Refused(f"{self.where}: {self.server} is not trusted: {_words(reason)}; {fix}", 0)
+        return KubernetesApiError(f"{self.where}: {self.server} is not trusted: {_words(reason)}; {fix}", 0)
 
     def _error(self, error: ApiException) -> UserError:
         status = int(error.status or 0)
@@ -188,20 +190,24 @@ class KubernetesApi:
         said = said or _words(error.reason)
         if status == 401:
             fix = "sign in again, or take the kubeconfig anew from the stack's outputs"
-            return Refused(f"{self.where}: {self.server} does not accept the credentials (401 {said}); {fix}", 401)
+            return KubernetesApiError(
+                f"{self.where}: {self.server} does not accept the credentials (401 {said}); {fix}", 401
+            )
         if status == 403 and "system:anonymous" in said:
             fix = "take the kubeconfig anew from the stack's outputs"
-            return Refused(f"{self.where}: the kubeconfig holds no credentials (403 {said}); {fix}", 403, reason)
+            return KubernetesApiError(
+                f"{self.where}: the kubeconfig holds no credentials (403 {said}); {fix}", 403, reason
+            )
         if status == 403 and "exceeded quota" not in said:
             fix = "ask the environment's owner for the right"
-            return Refused(f"{self.where}: not allowed (403): {said}; {fix}", 403, reason)
+            return KubernetesApiError(f"{self.where}: not allowed (403): {said}; {fix}", 403, reason)
         if status == 429 or status >= 500:
             # 500 from a log: the node is not there. The caller knows whether it is worth another try.
-            return Busy(f"{self.where}: {self.server} answers {status}: {said}", status, reason)
-        return Refused(f"{self.where}: {said} ({status})", status, reason)
+            return KubernetesBusy(f"{self.where}: {self.server} answers {status}: {said}", status, reason)
+        return KubernetesApiError(f"{self.where}: {said} ({status})", status, reason)
 
 
-class Busy(Refused, Unreachable):
+class KubernetesBusy(KubernetesApiError, Unreachable):
     """The server is there and cannot answer now (429, 5xx)."""
 
 

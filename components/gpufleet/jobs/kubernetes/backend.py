@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from gpufleet.images.recorded import pinned_images
-from gpufleet.jobs.backend import Note, Plan
-from gpufleet.jobs.event import Event
-from gpufleet.jobs.kubernetes import listing
+from gpufleet.images.pinned_images import pinned_images
+from gpufleet.jobs.backend import Note, Submission
+from gpufleet.jobs.events import Event
+from gpufleet.jobs.kubernetes import jobs
 from gpufleet.jobs.kubernetes.api import KubernetesApi
-from gpufleet.jobs.kubernetes.follow import Following
+from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
 from gpufleet.jobs.kubernetes.log_reader import written_so_far
-from gpufleet.jobs.kubernetes.planned import planned
+from gpufleet.jobs.kubernetes.submission import build_submission
 from gpufleet.jobs.kubernetes.submit import submit
 from gpufleet.jobs.request import JobRequest
-from gpufleet.jobs.settings import Settings
+from gpufleet.jobs.settings import JobSettings
 
 
 class KubernetesBackend:
@@ -22,7 +22,7 @@ class KubernetesBackend:
     waits_for_after = True
     process = "launcher"
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: JobSettings) -> None:
         self._settings = settings
         self.where = f"namespace {settings.namespace}"
 
@@ -30,30 +30,30 @@ class KubernetesBackend:
     def _api(self) -> KubernetesApi:
         return KubernetesApi.of(self._settings.kubeconfig, self._settings.environment)
 
-    def planned(self, request: JobRequest) -> Plan:
-        plan = planned(self._settings, request, lambda: pinned_images(self._api, self._settings.namespace))
-        return Plan(plan.manifest["metadata"]["name"], plan.manifest, plan.advice)
+    def build_submission(self, request: JobRequest) -> Submission:
+        plan = build_submission(self._settings, request, lambda: pinned_images(self._api, self._settings.namespace))
+        return Submission(plan.manifest["metadata"]["name"], plan.manifest, plan.advice)
 
-    def submit(self, plan: Plan, note: Note) -> str:
+    def submit(self, plan: Submission, note: Note) -> str:
         made = submit(self._api, plan.document, note)
         return str(made["metadata"].get("uid") or "")
 
     def listed(self) -> list[dict[str, object]]:
-        return listing.listed_jobs(self._api, self._settings.namespace)
+        return jobs.list_jobs(self._api, self._settings.namespace)
 
     def size(self, job: Mapping[str, object]) -> str:
         return f"{job['workers']} x {job['gpusPerWorker']} GPU"
 
     def details(self, name: str) -> dict[str, object]:
-        return listing.details(self._api, self._settings.namespace, name)
+        return jobs.details(self._api, self._settings.namespace, name)
 
     def follow(self, name: str, resume: str, *, logs: bool) -> Iterator[Event]:
-        return Following(self._api, self._settings.namespace, name, resume, logs=logs).events()
+        return KubernetesJobFollower(self._api, self._settings.namespace, name, resume, logs=logs).events()
 
     def written_so_far(self, name: str) -> Iterator[Event]:
-        listing.found_job(self._api, self._settings.namespace, name)
+        jobs.find_job(self._api, self._settings.namespace, name)
         return written_so_far(self._api, self._settings.namespace, name)
 
     def cancel(self, name: str) -> str:
-        listing.cancel(self._api, self._settings.namespace, name)
+        jobs.cancel(self._api, self._settings.namespace, name)
         return f"{name}: cancelled; its pods and their logs are deleted, files on the shared volume stay"

@@ -12,7 +12,7 @@ from kubernetes.config import ConfigException  # type: ignore[import-untyped]
 from kubernetes.config.kube_config import KubeConfigLoader  # type: ignore[import-untyped]
 
 from gpufleet.errors import UserError
-from gpufleet.rules.wording import listed, one_line
+from gpufleet.rules.messages import listed, one_line
 
 _ANEW = "take it anew from the stack's outputs (`pulumi stack output kubeconfig --show-secrets`)"
 

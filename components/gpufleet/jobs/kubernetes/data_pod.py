@@ -7,10 +7,10 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes import api_paths
 from gpufleet.jobs.kubernetes.api import KubernetesApi
-from gpufleet.jobs.kubernetes.waiting import why_waiting
-from gpufleet.jobs.settings import Settings
+from gpufleet.jobs.kubernetes.pending_pods import why_waiting
+from gpufleet.jobs.settings import JobSettings
 from gpufleet.users.user import User
 
 IMAGE = "busybox:1.37"
@@ -22,7 +22,7 @@ _USER = 1000
 """The same as that of jobs: see MpiJobArgs.uid."""
 
 
-def data_pod(settings: Settings, name: str, image: str, user: User | None = None) -> dict[str, Any]:
+def data_pod(settings: JobSettings, name: str, image: str, user: User | None = None) -> dict[str, Any]:
     """The pod's manifest. user: whose files it writes; None: uid 1000, as jobs do without users.
 
     Errors: UserError when the environment has no shared volume.
@@ -58,24 +58,24 @@ def data_pod(settings: Settings, name: str, image: str, user: User | None = None
 
 @contextmanager
 def running(
-    api: KubernetesApi, settings: Settings, image: str = IMAGE, name: str = "", user: User | None = None
+    api: KubernetesApi, settings: JobSettings, image: str = IMAGE, name: str = "", user: User | None = None
 ) -> Iterator[str]:
     """The name of a pod that runs, deleted at the end. Errors: UserError, with what it waits for if it never runs."""
     name = name or f"data-{secrets.token_hex(4)}"
-    api.create(places.core(settings.namespace, "pods"), data_pod(settings, name, image, user))
+    api.create(api_paths.core(settings.namespace, "pods"), data_pod(settings, name, image, user))
     try:
         _wait(api, settings, name)
         yield name
     finally:
         with suppress(UserError):
-            api.delete(places.core(settings.namespace, "pods", name), gracePeriodSeconds=0)
+            api.delete(api_paths.core(settings.namespace, "pods", name), gracePeriodSeconds=0)
 
 
-def _wait(api: KubernetesApi, settings: Settings, name: str) -> None:
+def _wait(api: KubernetesApi, settings: JobSettings, name: str) -> None:
     end = time.monotonic() + START_SECONDS
     why: str | None = None
     while time.monotonic() < end:
-        pod: Mapping[str, Any] = api.get(places.core(settings.namespace, "pods", name))
+        pod: Mapping[str, Any] = api.get(api_paths.core(settings.namespace, "pods", name))
         phase = (pod.get("status") or {}).get("phase")
         if phase == "Running":
             return

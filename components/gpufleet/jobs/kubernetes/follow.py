@@ -7,22 +7,22 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.event import Event, Kind
-from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.backoff import Backoff
+from gpufleet.jobs.durations import format_duration
+from gpufleet.jobs.events import Event, Kind
+from gpufleet.jobs.kubernetes import api_paths
 from gpufleet.jobs.kubernetes.api import KubernetesApi, Object, Unreachable
-from gpufleet.jobs.kubernetes.holdups import holdups
-from gpufleet.jobs.kubernetes.listing import exit_code
+from gpufleet.jobs.kubernetes.jobs import exit_code
 from gpufleet.jobs.kubernetes.log_reader import LogReader
-from gpufleet.jobs.kubernetes.states import JobState, JobStatus, status_of
-from gpufleet.jobs.patience import Patience
-from gpufleet.jobs.times import span
+from gpufleet.jobs.kubernetes.pending_reasons import pending_reasons
+from gpufleet.jobs.kubernetes.status import JobState, JobStatus, status_of
 
 DRAIN_SECONDS = 30.0
 """How long the log may be silent after the job's end before it counts as read."""
 
 
 @dataclass
-class Following:
+class KubernetesJobFollower:
     """One job, followed.
 
     resume: the command that follows it again, for messages. logs: whether its launcher's log is wanted. shortest,
@@ -36,7 +36,7 @@ class Following:
     logs: bool = True
     shortest: float = 1.0
     longest: float = 5.0
-    patience: Patience = field(default_factory=Patience)
+    patience: Backoff = field(default_factory=Backoff)
     clock: Callable[[], float] = time.monotonic
     _uid: str | None = field(default=None, init=False)
     _said: list[str] = field(default_factory=list, init=False)
@@ -68,9 +68,9 @@ class Following:
                 yield Event(Kind.STATE, _described(self.name, status))
             if status.state.ended:
                 break
-            if self._waited(looked.holdups):
+            if self._waited(looked.pending_reasons):
                 pause = self.shortest
-                for line in looked.holdups:
+                for line in looked.pending_reasons:
                     yield Event(Kind.WAITING, line)
             if reader is not None and not reader.is_alive() and status.state is JobState.RUNNING and not reader.ident:
                 reader.start()
@@ -86,22 +86,22 @@ class Following:
     def _look(self) -> "_Look":
         """The job now. Without an answer: a note, and after a pause another look. Errors: UserError, see events."""
         try:
-            job = self.api.find(places.job(self.namespace, self.name))
+            job = self.api.find(api_paths.job(self.namespace, self.name))
             if job is not None and self._uid not in (None, job["metadata"]["uid"]):
                 job = None
             if job is None:
                 gone = "was deleted meanwhile" if self._uid else f"there is no such job in namespace {self.namespace}"
                 raise UserError(f"{self.name}: {gone}; see `gpufleet jobs list`")
             state = status_of(job).state
-            waiting = [] if state.ended or state is JobState.RUNNING else holdups(self.api, job)
+            waiting = [] if state.ended or state is JobState.RUNNING else pending_reasons(self.api, job)
         except Unreachable as error:
             first = not self.patience.waiting
             if not self.patience.pause():
                 raise UserError(
-                    f"{error}; gave up after {span(self.patience.limit)}, the job is not touched; "
+                    f"{error}; gave up after {format_duration(self.patience.limit)}, the job is not touched; "
                     f"go on with `{self.resume}`"
                 ) from error
-            limit = span(self.patience.limit)
+            limit = format_duration(self.patience.limit)
             return _Look(notes=[Event(Kind.NOTE, f"{error}; trying again for {limit}")] if first else [])
         self._uid = job["metadata"]["uid"]
         notes = [Event(Kind.NOTE, f"{self.api.server} answers again")] if self.patience.waiting else []
@@ -160,7 +160,7 @@ class Following:
 @dataclass
 class _Look:
     job: Object | None = None
-    holdups: list[str] = field(default_factory=list)
+    pending_reasons: list[str] = field(default_factory=list)
     notes: list[Event] = field(default_factory=list)
 
 
@@ -176,4 +176,4 @@ def _took(job: Object) -> str:
         begun, ended = (datetime.fromisoformat(status[key]) for key in ("startTime", "completionTime"))
     except (KeyError, TypeError, ValueError):
         return ""
-    return f" after {span((ended - begun).total_seconds())}"
+    return f" after {format_duration((ended - begun).total_seconds())}"

@@ -6,20 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.kubernetes import places
+from gpufleet.jobs.kubernetes import api_paths
 from gpufleet.jobs.kubernetes.api import KubernetesApi
-from gpufleet.jobs.notebook_config import CONFIG, KEY
-from gpufleet.jobs.settings import Settings, settings_from
+from gpufleet.jobs.notebook_configmap import CONFIG, KEY
+from gpufleet.jobs.settings import JobSettings, settings_from
 
 SECRETS = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Source: kubernetes.io/docs/tasks/run-application/access-api-from-pod."""
 
 
-def settings_here() -> Settings:
+def settings_here() -> JobSettings:
     """What the jobs of this pod's environment need to know. Errors: UserError outside of a notebook of gpufleet."""
     namespace, kubeconfig = _own_namespace(), _kubeconfig()
     api = KubernetesApi.of(kubeconfig, "notebook")
-    found = api.find(places.core(namespace, "configmaps", CONFIG))
+    found = api.find(api_paths.core(namespace, "configmaps", CONFIG))
     text = ((found or {}).get("data") or {}).get(KEY)
     if not text:
         raise UserError(

@@ -5,12 +5,12 @@ import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gpufleet.jobs.event import Event, Kind
-from gpufleet.jobs.kubernetes import places
-from gpufleet.jobs.kubernetes.api import Busy, KubernetesApi, Refused, Unreachable
-from gpufleet.jobs.kubernetes.log_tail import LogTail
-from gpufleet.jobs.kubernetes.states import exit_code_of
-from gpufleet.jobs.patience import Patience
+from gpufleet.jobs.backoff import Backoff
+from gpufleet.jobs.events import Event, Kind
+from gpufleet.jobs.kubernetes import api_paths
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesBusy, Unreachable
+from gpufleet.jobs.kubernetes.log_stream import LogTail
+from gpufleet.jobs.kubernetes.status import exit_code_of
 
 IDLE_SECONDS = 120.0
 """A stream that was silent for so long is opened anew: load balancers drop silent connections without a word (AWS's
@@ -23,11 +23,11 @@ _STILL_UNREADABLE = 3
 class LogReader(threading.Thread):
     """events: LINE and NOTE, in order. It ends by itself when the job has ended and all of its logs are read."""
 
-    def __init__(self, api: KubernetesApi, namespace: str, job: str, patience: Patience | None = None) -> None:
+    def __init__(self, api: KubernetesApi, namespace: str, job: str, patience: Backoff | None = None) -> None:
         super().__init__(name=f"log of {job}", daemon=True)
         self.events: queue.Queue[Event] = queue.Queue(_QUEUE_LINES)
         self._api, self._namespace, self._job = api, namespace, job
-        self._patience = patience or Patience(first=0.2, longest=10.0)
+        self._patience = patience or Backoff(first=0.2, longest=10.0)
         self._patience.sleep = self._sleep
         self._stopped = threading.Event()
         self._job_ended = threading.Event()
@@ -55,7 +55,7 @@ class LogReader(threading.Thread):
                 if not self._go_on_after(error):
                     return
                 continue
-            except Refused as error:
+            except KubernetesApiError as error:
                 self._note(f"the launcher's log cannot be read: {error}")
                 return
             if ended:
@@ -64,7 +64,9 @@ class LogReader(threading.Thread):
 
     def _next_launcher(self) -> Mapping[str, Any] | None:
         """The oldest launcher whose log is not read yet. Every try of a job has a pod of its own."""
-        found = self._api.get(places.core(self._namespace, "pods"), labelSelector=places.of_job(self._job, "launcher"))
+        found = self._api.get(
+            api_paths.core(self._namespace, "pods"), labelSelector=api_paths.of_job(self._job, "launcher")
+        )
         unread = [pod for pod in found.get("items") or [] if pod["metadata"]["uid"] not in self._read]
         begun = [pod for pod in unread if (pod.get("status") or {}).get("phase") in ("Running", "Succeeded", "Failed")]
         return min(begun, key=lambda pod: str(pod["metadata"]["creationTimestamp"]), default=None)
@@ -89,7 +91,7 @@ class LogReader(threading.Thread):
                 if not self._go_on_after(error):
                     self._read.add(uid)
                     return
-            except Refused as error:
+            except KubernetesApiError as error:
                 # Its container has not written yet (400), or the pod is gone (404).
                 if error.status == 400 and not self._job_ended.is_set():
                     self._sleep(1.0)
@@ -100,7 +102,7 @@ class LogReader(threading.Thread):
 
     def _stream(self, tail: LogTail, pod: str, *, follow: bool) -> None:
         tail.begin()
-        path = places.core(self._namespace, "pods", f"{pod}/log")
+        path = api_paths.core(self._namespace, "pods", f"{pod}/log")
         query = {"follow": follow, "timestamps": True, "sinceTime": tail.since}
         with self._api.stream(path, IDLE_SECONDS, **query) as chunks:
             # A stream that opens works, however long its container has nothing to say.
@@ -114,14 +116,14 @@ class LogReader(threading.Thread):
 
     def _is_over(self, pod: str, uid: str) -> bool:
         """Whether the container has ended, or its pod is not there any more."""
-        found = self._api.find(places.core(self._namespace, "pods", pod))
+        found = self._api.find(api_paths.core(self._namespace, "pods", pod))
         if found is None or found["metadata"]["uid"] != uid:
             return True
         return exit_code_of(found) is not None or found["status"].get("phase") in ("Succeeded", "Failed")
 
     def _go_on_after(self, error: Unreachable) -> bool:
         """A stream or a question failed. False: give up on this log."""
-        if isinstance(error, Busy):
+        if isinstance(error, KubernetesBusy):
             self._note(f"the launcher's log cannot be read now: {error}")
             self._unreadable += 1
             if self._job_ended.is_set() and self._unreadable >= _STILL_UNREADABLE:
@@ -152,7 +154,7 @@ class LogReader(threading.Thread):
 
 def written_so_far(api: KubernetesApi, namespace: str, job: str) -> Iterator[Event]:
     """What a job's launchers have written until now. Errors: UserError when a log cannot be read."""
-    found = api.get(places.core(namespace, "pods"), labelSelector=places.of_job(job, "launcher"))
+    found = api.get(api_paths.core(namespace, "pods"), labelSelector=api_paths.of_job(job, "launcher"))
     pods = sorted(found.get("items") or [], key=lambda pod: str(pod["metadata"]["creationTimestamp"]))
     if not pods:
         yield Event(Kind.NOTE, f"{job}: no launcher has started yet")
@@ -160,9 +162,9 @@ def written_so_far(api: KubernetesApi, namespace: str, job: str) -> Iterator[Eve
         name = pod["metadata"]["name"]
         tail = LogTail()
         try:
-            with api.stream(places.core(namespace, "pods", f"{name}/log"), IDLE_SECONDS, timestamps=True) as chunks:
+            with api.stream(api_paths.core(namespace, "pods", f"{name}/log"), IDLE_SECONDS, timestamps=True) as chunks:
                 for chunk in chunks:
                     yield from (Event(Kind.LINE, line) for line in tail.feed(chunk))
-        except Refused as error:
+        except KubernetesApiError as error:
             yield Event(Kind.NOTE, f"the log of {name} cannot be read: {error}")
         yield from (Event(Kind.LINE, line) for line in tail.finish())

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, cast
 
 from gpufleet.catalog import aws
-from gpufleet.jobs.kubernetes.first_process import launcher_process
 from gpufleet.jobs.kubernetes.mpi_pods import grace_of, launcher_pod, user_of, worker_pod
+from gpufleet.jobs.kubernetes.pod_entrypoints import launcher_process
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
 from gpufleet.jobs.mpi_ssh import ssh_arguments, ssh_path
-from gpufleet.pool import Taint
+from gpufleet.pools.eks_pool import Taint
 
 
 class MpiJobArgs(TypedDict):
@@ -103,7 +103,7 @@ class MpiJobArgs(TypedDict):
 
 
 def mpi_job(name: str, args: MpiJobArgs) -> dict[str, Any]:
-    """The MPIJob ``name``. ``args`` has passed `gpufleet.rules.kubernetes.mpi_job.judge_mpi_job`.
+    """The MPIJob ``name``. ``args`` has passed `gpufleet.rules.kubernetes.mpi_job.validate_mpi_job`.
 
     The launcher starts when all workers are ready, so that it never burns its retries on images that are still being
     pulled. With a queue the job is made suspended, and Kueue starts it when all of it fits: no half of a job holds

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpufleet.catalog import azure
-from gpufleet.jobs.kubernetes.first_process import worker_process
-from gpufleet.jobs.kubernetes.pod_user import PodUser, pod_user
+from gpufleet.jobs.kubernetes.passwd_file import PodUser, pod_user
+from gpufleet.jobs.kubernetes.pod_entrypoints import worker_process
 from gpufleet.jobs.mpi_ssh import SSH_PORT, sshd_command
-from gpufleet.node_labels import EFFECTS
+from gpufleet.pools.node_labels import EFFECTS
 from gpufleet.users.user import User
 
 EFA = "vpc.amazonaws.com/efa"

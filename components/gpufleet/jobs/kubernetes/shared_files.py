@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.copied import PART, PIECE, Listed, Progress, Sent, digest, sources, target
+from gpufleet.jobs.backoff import Backoff
+from gpufleet.jobs.file_transfer import PART, PIECE, ListedFile, Progress, UploadedFile, digest, sources, target
 from gpufleet.jobs.kubernetes.api import Unreachable
-from gpufleet.jobs.patience import Patience
 
 # Each gets the volume's root as $1 and a path in it as $2; what runs has POSIX sh, head, tail, wc, stat and sha256sum.
 _LOOK = """cd "$1" || exit 2
@@ -39,26 +39,28 @@ class SharedFiles:
     run: Run
     root: str = "/mnt"
     progress: Progress = lambda path, done, size: None
-    patience: Patience = field(default_factory=Patience)
+    patience: Backoff = field(default_factory=Backoff)
 
-    def listed(self, path: str = ".") -> list[Listed]:
+    def listed(self, path: str = ".") -> list[ListedFile]:
         """Files below a path, by name. Errors: UserError."""
         text = b"".join(self._sh(_LIST, _inside(path))).decode(errors="replace")
         found = (line.split(" ", 2) for line in text.splitlines())
-        return sorted((Listed(int(a), int(b), c.removeprefix("./")) for a, b, c in found), key=lambda each: each.path)
+        return sorted(
+            (ListedFile(int(a), int(b), c.removeprefix("./")) for a, b, c in found), key=lambda each: each.path
+        )
 
-    def put(self, local: Path, remote: str) -> Iterator[Sent]:
+    def put(self, local: Path, remote: str) -> Iterator[UploadedFile]:
         """Copy a file, or a directory with all in it, to the volume. Errors: UserError."""
         for file, path in sources(local, remote):
             yield self._put(file, path)
 
-    def get(self, remote: str, local: Path) -> Iterator[Sent]:
+    def get(self, remote: str, local: Path) -> Iterator[UploadedFile]:
         """Copy a file, or all files below a directory, from the volume. Errors: UserError."""
         base = _inside(remote)
         for each in self.listed(base):
             yield self._get(each.path, target(each.path, base, local))
 
-    def _put(self, file: Path, remote: str) -> Sent:
+    def _put(self, file: Path, remote: str) -> UploadedFile:
         path, size, moved = _inside(remote), file.stat().st_size, 0
         whole = digest(file)
         fresh = False
@@ -66,7 +68,7 @@ class SharedFiles:
             try:
                 (_, there), (part, begun) = self._look(path)
                 if there == whole:
-                    return Sent(path, size, moved)
+                    return UploadedFile(path, size, moved)
                 start = part if not fresh and 0 < part <= size and begun == digest(file, part) else 0
                 before, counted = start, _Counted(file, start, lambda done: self.progress(path, done, size))
                 try:
@@ -75,7 +77,7 @@ class SharedFiles:
                 finally:
                     moved += counted.at - before
                 self.patience.worked()
-                return Sent(path, size, moved)
+                return UploadedFile(path, size, moved)
             except Unreachable as error:
                 self._again(error, f"put it again: what has arrived of {path} is kept")
             except UserError as error:
@@ -84,13 +86,13 @@ class SharedFiles:
                     raise UserError(f"{path}: {error}") from error
                 fresh = True
 
-    def _get(self, path: str, to: Path) -> Sent:
+    def _get(self, path: str, to: Path) -> UploadedFile:
         part, moved, fresh = to.with_name(to.name + PART), 0, False
         while True:
             try:
                 (size, whole), _ = self._look(path)
                 if to.is_file() and to.stat().st_size == size and digest(to) == whole:
-                    return Sent(path, size, moved)
+                    return UploadedFile(path, size, moved)
                 to.parent.mkdir(parents=True, exist_ok=True)
                 start = part.stat().st_size if part.is_file() and not fresh else 0
                 start = start if start <= size else 0
@@ -103,7 +105,7 @@ class SharedFiles:
                 self.patience.worked()
                 if digest(part) == whole:
                     part.replace(to)
-                    return Sent(path, size, moved)
+                    return UploadedFile(path, size, moved)
                 if fresh or not start:
                     raise UserError(f"{path}: what arrived is not what is on the volume; is somebody writing to it?")
                 fresh = True

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.kubernetes import places
-from gpufleet.jobs.kubernetes.api import KubernetesApi, Object, Refused
-from gpufleet.jobs.kubernetes.node_gpus import too_few_gpus
-from gpufleet.jobs.kubernetes.operator_there import no_operator
-from gpufleet.jobs.kubernetes.volume_zone import claim_fits
+from gpufleet.jobs.kubernetes import api_paths
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, Object
+from gpufleet.jobs.kubernetes.gpu_capacity import too_few_gpus
+from gpufleet.jobs.kubernetes.operator_check import no_operator
+from gpufleet.jobs.kubernetes.volume_affinity import claim_fits
 
 Note = Callable[[str], None]
 
@@ -23,8 +23,8 @@ def submit(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> Objec
         raise UserError("\n".join(lines))
     name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
     try:
-        return api.create(places.jobs(namespace), manifest)
-    except Refused as error:
+        return api.create(api_paths.jobs(namespace), manifest)
+    except KubernetesApiError as error:
         if error.status == 409:
             raise UserError(
                 f"{name}: the name is taken by another job in namespace {namespace}; give another --name, or "
@@ -50,13 +50,13 @@ def lacks(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> Iterat
     if fault:
         yield f"{name}: {fault}"
     for secret in worker.get("imagePullSecrets") or []:
-        if _missing(api, places.core(namespace, "secrets", secret["name"]), note):
+        if _missing(api, api_paths.core(namespace, "secrets", secret["name"]), note):
             yield (
                 f"{name}: image_pull_secret={secret['name']}: there is no such secret in namespace {namespace}; "
                 f"make it with `kubectl create secret docker-registry {secret['name']} -n {namespace} ...`"
             )
     account = worker.get("serviceAccountName")
-    if account and _missing(api, places.core(namespace, "serviceaccounts", account), note):
+    if account and _missing(api, api_paths.core(namespace, "serviceaccounts", account), note):
         yield f"{name}: service_account={account}: there is none in namespace {namespace}; `pulumi up` makes it"
     for volume in worker.get("volumes") or []:
         if "persistentVolumeClaim" in volume:
@@ -66,7 +66,7 @@ def lacks(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> Iterat
 def _claim(
     api: KubernetesApi, name: str, namespace: str, claim: str, worker: Mapping[str, Any], note: Note
 ) -> Iterator[str]:
-    found = _look(api, places.core(namespace, "persistentvolumeclaims", claim), note)
+    found = _look(api, api_paths.core(namespace, "persistentvolumeclaims", claim), note)
     if found is None:
         return
     if not found:
@@ -91,7 +91,7 @@ def _look(api: KubernetesApi, path: str, note: Note) -> Object | None:
     """An object; {} when there is none, None when we may not look."""
     try:
         return api.find(path) or {}
-    except Refused as error:
+    except KubernetesApiError as error:
         if error.status != 403:
             raise
         note(f"not verified: {error}")

@@ -4,25 +4,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.backend import Note, Plan
-from gpufleet.jobs.event import Event
-from gpufleet.jobs.own_servers.follow import Following
-from gpufleet.jobs.own_servers.job_folders import OUTPUTS, JobFolders
-from gpufleet.jobs.own_servers.log_tail import LogTail
-from gpufleet.jobs.own_servers.machine import Trouble, Unreached
+from gpufleet.jobs.backend import Note, Submission
+from gpufleet.jobs.events import Event
 from gpufleet.jobs.request import JobRequest
-from gpufleet.jobs.settings import Settings
+from gpufleet.jobs.settings import JobSettings
 from gpufleet.jobs.slurm.client import Slurm
-from gpufleet.jobs.slurm.found_jobs import Jobs
-from gpufleet.jobs.slurm.holdups import holdups
-from gpufleet.jobs.slurm.planned import SlurmPlan, planned, recorded
+from gpufleet.jobs.slurm.jobs import SlurmJobs
+from gpufleet.jobs.slurm.pending_reasons import pending_reasons
 from gpufleet.jobs.slurm.settings import SlurmSettings
-from gpufleet.jobs.slurm.states import Job
+from gpufleet.jobs.slurm.status import SlurmJob
+from gpufleet.jobs.slurm.submission import SlurmSubmission, build_submission, recorded
+from gpufleet.jobs.ssh.connection import SshError, SshUnreachable
+from gpufleet.jobs.ssh.follow import SshJobFollower
+from gpufleet.jobs.ssh.job_folders import OUTPUTS, JobFolders
+from gpufleet.jobs.ssh.log_stream import LogTail
 
 
 @dataclass(frozen=True)
-class _Submittable(Plan):
-    slurm: SlurmPlan | None = None
+class _Submittable(Submission):
+    slurm: SlurmSubmission | None = None
 
 
 class SlurmBackend:
@@ -31,21 +31,21 @@ class SlurmBackend:
     waits_for_after = False
     process = "job"
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: JobSettings) -> None:
         assert settings.slurm is not None
         self._settings: SlurmSettings = settings.slurm
         self._environment = settings.environment
         place = self._settings.place
         self._folders = JobFolders(place.machine, place.directory, settings.environment)
         self._slurm = Slurm(place.machine)
-        self._jobs = Jobs(self._slurm, self._folders)
+        self._jobs = SlurmJobs(self._slurm, self._folders)
         self.where = self._folders.where
 
-    def planned(self, request: JobRequest) -> Plan:
-        plan = planned(self._settings, self._environment, request)
+    def build_submission(self, request: JobRequest) -> Submission:
+        plan = build_submission(self._settings, self._environment, request)
         return _Submittable(plan.name, plan.document, [], plan)
 
-    def submit(self, plan: Plan, note: Note) -> str:
+    def submit(self, plan: Submission, note: Note) -> str:
         assert isinstance(plan, _Submittable)
         assert plan.slurm is not None
         wanted = plan.slurm
@@ -53,13 +53,13 @@ class SlurmBackend:
         self._folders.make(wanted.name, {"job.sh": wanted.script, "job.json": recorded(wanted)}, wanted.program)
         try:
             return self._slurm.submit(self._folders.path(wanted.name), options)
-        except Unreached as error:
+        except SshUnreachable as error:
             # It may have been submitted all the same: the folder knows then.
             raise UserError(
                 f"{wanted.name}: {error}; whether it was submitted, `gpufleet jobs status {self._environment} "
                 f"{wanted.name}` says"
             ) from error
-        except Trouble as error:
+        except SshError as error:
             self._folders.remove(wanted.name)
             raise UserError(f"{wanted.name}: not submitted: {error}") from error
 
@@ -75,7 +75,7 @@ class SlurmBackend:
 
     def follow(self, name: str, resume: str, *, logs: bool) -> Iterator[Event]:
         tail = LogTail(self._folders, name)
-        return Following(
+        return SshJobFollower(
             "Slurm", name, resume, lambda: self._jobs.find(name), self._holdups, tail, self.process, logs
         ).events()
 
@@ -92,11 +92,11 @@ class SlurmBackend:
         self._slurm.cancel(job.record.id)
         return f"{name}: cancelled; its log and its outputs stay in {self._folders.path(name)}"
 
-    def _holdups(self, job: Job) -> list[str]:
+    def _holdups(self, job: SlurmJob) -> list[str]:
         pool = self._settings.pools.get(job.record.pool)
-        return holdups(self._slurm, job, pool.partition if pool else job.record.pool)
+        return pending_reasons(self._slurm, job, pool.partition if pool else job.record.pool)
 
-    def _after(self, plan: SlurmPlan) -> list[str]:
+    def _after(self, plan: SlurmSubmission) -> list[str]:
         """sbatch's options that have Slurm wait for another job; when that fails, the job is cancelled."""
         earlier = self._jobs.find(str(plan.after))
         if earlier.ended and not earlier.succeeded:

@@ -7,8 +7,8 @@ Sources: slurm.schedmd.com/{squeue,sacct,sinfo,sbatch,scancel}.html.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gpufleet.jobs.own_servers.machine import NO_PROGRAM, Done, Machine, Trouble, Unreached
-from gpufleet.jobs.slurm.states import Row, exit_code_of_status, exit_code_of_text
+from gpufleet.jobs.slurm.status import SacctRow, exit_code_of_status, exit_code_of_text
+from gpufleet.jobs.ssh.connection import NO_PROGRAM, CommandResult, SshConnection, SshError, SshUnreachable
 
 _QUEUE = ("jobid", "state", "reason", "exit_code", "numnodes", "nodelist", "starttime", "endtime", "restartcnt")
 _PASSING = (
@@ -34,24 +34,24 @@ class BadNode:
 class Slurm:
     """Errors of all methods: Unreached, Trouble."""
 
-    machine: Machine
+    machine: SshConnection
 
     def submit(self, folder: str, options: Sequence[str]) -> str:
         """Submit job.sh of a folder; its id, which the folder keeps too."""
         script = 'cd "$1" || exit; shift; id=$(sbatch --parsable "$@" job.sh) || exit; echo "$id" >id; echo "$id"'
         return self._ask(script, folder, *options).text.strip().partition(";")[0]
 
-    def queued(self, names: Sequence[str]) -> dict[str, Row]:
+    def queued(self, names: Sequence[str]) -> dict[str, SacctRow]:
         """What the controller knows of jobs of these names, by id: those not ended, or ended minutes ago."""
         fields = ",".join(f"{each}:|" for each in _QUEUE)
         script = 'TZ=UTC0 SLURM_TIME_FORMAT=standard squeue --all --states=all --noheader --name="$1" --Format="$2"'
         rows = self._rows(self._ask(script, ",".join(names), fields), len(_QUEUE)) if names else []
         return {
-            row[0]: Row(row[1], row[2], exit_code_of_status(row[3]), row[5], row[6], row[7], int(row[8] or 0))
+            row[0]: SacctRow(row[1], row[2], exit_code_of_status(row[3]), row[5], row[6], row[7], int(row[8] or 0))
             for row in rows
         }
 
-    def accounted(self, ids: Sequence[str]) -> dict[str, Row]:
+    def accounted(self, ids: Sequence[str]) -> dict[str, SacctRow]:
         """What the accounting knows of jobs, by id; nothing on a cluster without accounting."""
         if not ids:
             return {}
@@ -64,7 +64,7 @@ class Slurm:
             return {}
         self._look_at(told, "sacct")
         return {
-            row[0]: Row(row[1].partition(" ")[0], "", exit_code_of_text(row[2]), row[3], row[4], row[5], 0)
+            row[0]: SacctRow(row[1].partition(" ")[0], "", exit_code_of_text(row[2]), row[3], row[4], row[5], 0)
             for row in self._rows(told, 6)
         }
 
@@ -79,31 +79,31 @@ class Slurm:
     def cancel(self, job: str) -> None:
         self._ask('scancel "$1"', job)
 
-    def _ask(self, script: str, *words: str) -> Done:
+    def _ask(self, script: str, *words: str) -> CommandResult:
         told = self.machine.run(script, *words)
         program = next(word for word in ("sbatch", "squeue", "sinfo", "scancel") if word in script)
         self._look_at(told, program)
         return told
 
-    def _look_at(self, told: Done, program: str) -> None:
+    def _look_at(self, told: CommandResult, program: str) -> None:
         where = self.machine.where
         if told.code == NO_PROGRAM:
-            raise Trouble(
+            raise SshError(
                 f"{program}: there is no such program on {where}; name a machine with Slurm's clients as "
                 "jobs.slurm.login"
             )
         if told.code:
-            kind = Unreached if any(words in told.err for words in _PASSING) else Trouble
+            kind = SshUnreachable if any(words in told.err for words in _PASSING) else SshError
             raise kind(_told(told, program, where))
 
-    def _rows(self, told: Done, fields: int) -> Iterator[list[str]]:
+    def _rows(self, told: CommandResult, fields: int) -> Iterator[list[str]]:
         for line in told.text.splitlines():
             row = [each.strip() for each in line.split("|")]
             if len(row) >= fields:
                 yield row[:fields]
 
 
-def _told(told: Done, program: str, where: str) -> str:
+def _told(told: CommandResult, program: str, where: str) -> str:
     """Slurm's complaint without the program's name in front, which it has itself."""
     lines = [line.strip() for line in told.err.splitlines() if "error:" in line or "fatal:" in line]
     said = lines[-1].partition(": ")[2].removeprefix("error: ").removeprefix("fatal: ") if lines else told.said

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.own_servers.places import OwnServersOutput, Place, place_of, texts, whole
-from gpufleet.rules.wording import listed, shown, use_one_of
+from gpufleet.jobs.ssh.settings import OnpremServersOutput, SshTarget, place_of, texts, whole
+from gpufleet.rules.messages import listed, shown, use_one_of
 
 STARTS = ("mpirun", "srun")
 """What starts the ranks: OpenMPI's mpirun, which asks Slurm for the rest, or Slurm's own srun."""
@@ -37,7 +37,7 @@ class SlurmPoolOutput(TypedDict, total=False):
     """Further options of sbatch, for instance --constraint=nvlink."""
 
 
-class SlurmOutput(OwnServersOutput, total=False):
+class SlurmOutput(OnpremServersOutput, total=False):
     """The key `slurm` of the output `jobs`, beside what all own servers have."""
 
     pools: Mapping[str, SlurmPoolOutput]
@@ -68,7 +68,7 @@ class SlurmPool:
 class SlurmSettings:
     """A Slurm cluster, as an environment's jobs see it."""
 
-    place: Place
+    place: SshTarget
     pools: Mapping[str, SlurmPool]
     start: str = "mpirun"
     mpi: str = "pmix"

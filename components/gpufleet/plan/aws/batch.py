@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 
 from gpufleet.catalog import aws
-from gpufleet.plan.aws.pool import pool_of
-from gpufleet.plan.aws.template import (
+from gpufleet.plan.aws.instance_types import of_family
+from gpufleet.plan.aws.launch_template import (
     one_type,
     say_capacity,
     say_disk,
@@ -14,12 +14,12 @@ from gpufleet.plan.aws.template import (
     say_template_placement,
     template_of,
 )
-from gpufleet.plan.aws.types import of_family
+from gpufleet.plan.aws.pool import pool_of
 from gpufleet.plan.aws.zones import ZoneNames, distinct, subnet_gives_addresses, zones_of
 from gpufleet.plan.planned_pool import PlannedPool
+from gpufleet.plan.pool_builder import PoolBuilder
+from gpufleet.plan.property_values import get_path, items, number, value_of
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
-from gpufleet.plan.values import at, given, items, number
-from gpufleet.plan.words import Words
 
 COMPUTE_ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 RESOURCES = "computeResources"
@@ -34,17 +34,17 @@ def compute_environment(plan: Plan, resource: Resource, zone_names: ZoneNames) -
     all strategies but BEST_FIT of on-demand instances:
     https://docs.aws.amazon.com/batch/latest/userguide/allocation-strategies.html
     """
-    block = given(resource, RESOURCES)
-    market = at(block, "type")
+    block = value_of(resource, RESOURCES)
+    market = get_path(block, "type")
     if block is None or market in _FARGATE:
         return None
-    words = Words()
+    words = PoolBuilder()
     template = template_of(plan, resource, RESOURCES, "launchTemplate")
     zones = zones_of(plan, resource, RESOURCES, ("subnets",), zone_names)
-    types = _types(at(block, "instanceTypes")) or one_type(template)
+    types = _types(get_path(block, "instanceTypes")) or one_type(template)
     words.say_texts("types", types)
     words.say("zones", UNKNOWN if zones.ids is None else list(zones.ids))
-    if at(block, "placementGroup") is not None:
+    if get_path(block, "placementGroup") is not None:
         say_placement(words, plan, resource, RESOURCES, "placementGroup")
     else:
         say_template_placement(words, plan, template)
@@ -52,7 +52,9 @@ def compute_environment(plan: Plan, resource: Resource, zone_names: ZoneNames) -
     interfaces = say_network(words, template, subnet_gives_addresses(zones))
     if template.used:
         say_disk(words, template)
-    most = _say_nodes(words, block, whole=market == "EC2" and at(block, "allocationStrategy") in (None, "BEST_FIT"))
+    most = _say_nodes(
+        words, block, whole=market == "EC2" and get_path(block, "allocationStrategy") in (None, "BEST_FIT")
+    )
     return pool_of(resource, "batch", words, zones, interfaces, most)
 
 
@@ -65,13 +67,13 @@ def _types(value: object) -> Sequence[object]:
     return named if all(isinstance(entry, str) for entry in entries) else [*named, UNKNOWN]
 
 
-def _say_nodes(words: Words, block: object, whole: bool) -> dict[str, int]:
+def _say_nodes(words: PoolBuilder, block: object, whole: bool) -> dict[str, int]:
     """Say how many nodes there are; return the most by type. `whole`: no instance is begun that does not fit."""
     types = words.known.get("types")
     records = [aws().types[name] for name in types if name in aws().types] if isinstance(types, list) else []
     counted = len(records) == len(types) if isinstance(types, list) else False
-    limits = {word: at(block, name) for word, name in (("min", "minVcpus"), ("max", "maxVcpus"))}
-    desired = at(block, "desiredVcpus")
+    limits = {word: get_path(block, name) for word, name in (("min", "minVcpus"), ("max", "maxVcpus"))}
+    desired = get_path(block, "desiredVcpus")
     limits["desired"] = limits["min"] if desired is None else desired
     most: dict[str, int] = {}
     for word, value in limits.items():

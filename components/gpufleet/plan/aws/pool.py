@@ -2,17 +2,17 @@
 
 from collections.abc import Mapping
 
-from gpufleet.plan.aws.types import has_gpus
+from gpufleet.plan.aws.instance_types import has_gpus
 from gpufleet.plan.aws.zones import Zones, region_of
 from gpufleet.plan.planned_pool import PlannedPool
+from gpufleet.plan.pool_builder import PoolBuilder
 from gpufleet.plan.resource import Resource
-from gpufleet.plan.words import Words
 
 
 def pool_of(
     resource: Resource,
     kind: str,
-    words: Words,
+    words: PoolBuilder,
     zones: Zones,
     interfaces: int | None,
     most_by_type: Mapping[str, int] | None = None,

@@ -1,9 +1,9 @@
 """All pools of a plan on AWS."""
 
 from gpufleet.plan.aws.batch import COMPUTE_ENVIRONMENT, compute_environment
-from gpufleet.plan.aws.machines import AUTOSCALING_GROUP, INSTANCE, SPOT_REQUEST, autoscaling_group, machine
+from gpufleet.plan.aws.instances import AUTOSCALING_GROUP, INSTANCE, SPOT_REQUEST, autoscaling_group, machine
+from gpufleet.plan.aws.launch_template import Template, template_of
 from gpufleet.plan.aws.node_group import NODE_GROUP, node_group
-from gpufleet.plan.aws.template import Template, template_of
 from gpufleet.plan.aws.zones import ZoneNames
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.resource import Plan, Resource

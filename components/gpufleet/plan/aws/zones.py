@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpufleet.catalog import aws
+from gpufleet.plan.property_values import get_path, items, value_of
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
-from gpufleet.plan.values import at, given, items
 
 SUBNET = "aws:ec2/subnet:Subnet"
 ZoneNames = Mapping[str, str]
@@ -28,10 +28,10 @@ class Zones:
 
 def zone_of_subnet(subnet: Resource, zone_names: ZoneNames) -> str | None:
     """The zone of a subnet: its id, else its name, None if neither is known."""
-    named = given(subnet, "availabilityZoneId")
+    named = value_of(subnet, "availabilityZoneId")
     if isinstance(named, str):
         return named
-    return zone_by_name(given(subnet, "availabilityZone"), zone_names)
+    return zone_by_name(value_of(subnet, "availabilityZone"), zone_names)
 
 
 def zone_by_name(name: object, zone_names: ZoneNames) -> str | None:
@@ -46,7 +46,7 @@ def zones_of(plan: Plan, resource: Resource, name: str, path: Sequence[str], zon
 
     A value may also have waited for subnets that are not in it, so that as many must be known as are listed.
     """
-    listed = items(at(given(resource, name), *path))
+    listed = items(get_path(value_of(resource, name), *path))
     subnets = plan.behind(resource, name, SUBNET)
     found = [zone_of_subnet(each, zone_names) for each in subnets]
     # Sorted, because the engine gives what a value was made from in any order.
@@ -75,7 +75,7 @@ def is_zone_id(zone: str) -> bool:
 
 def region_of(resource: Resource, zones: Sequence[str] = ()) -> str | None:
     """The region of a resource: its own, its provider's, or that of the zones (ids or names) it lies in."""
-    own = given(resource, "region")
+    own = value_of(resource, "region")
     if isinstance(own, str):
         return own
     if resource.provider_region:
@@ -94,7 +94,7 @@ def distinct(values: Sequence[str]) -> list[str]:
 
 def subnet_gives_addresses(subnets: Zones) -> object:
     """Whether nodes get public addresses because their subnets say so; `UNKNOWN` if that cannot be told."""
-    switches = [given(each, "mapPublicIpOnLaunch") for each in subnets.subnets]
+    switches = [value_of(each, "mapPublicIpOnLaunch") for each in subnets.subnets]
     if any(each is True for each in switches):
         return True
     return UNKNOWN if not subnets.all_here or UNKNOWN in switches else False

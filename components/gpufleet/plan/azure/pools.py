@@ -1,4 +1,4 @@
-"""The pools of nodes in a plan that are on Azure, in the words of `gpufleet.pool`."""
+"""The pools of nodes in a plan that are on Azure, in the words of `gpufleet.pools.eks_pool`."""
 
 import math
 import re
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from gpufleet.catalog import azure
-from gpufleet.plan.azure.formula import Bounds, formula_bounds
-from gpufleet.plan.azure.type import AzureGraph, region_of
+from gpufleet.plan.azure.autoscale_formula import Bounds, formula_bounds
+from gpufleet.plan.azure.graph import AzureGraph, region_of
 from gpufleet.plan.planned_pool import PlannedPool
+from gpufleet.plan.property_values import blocks, get_path
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource, Unknown
-from gpufleet.plan.values import at, blocks
-from gpufleet.rules.read import is_texts, is_whole
+from gpufleet.rules.coerce import is_texts, is_whole
 
 # Azure's GPU families; N is for GPUs and, as NP, for FPGAs.
 _GPU_NAME = re.compile(r"(standard_|basic_)?n[cdgv]\d.*", re.I)
@@ -131,43 +131,43 @@ def _agent_pool_words(graph: AzureGraph, resource: Resource, props: Mapping[str,
 
 def _scale_set_words(graph: AzureGraph, resource: Resource) -> dict[str, object]:
     props = graph.props(resource)
-    count = _whole(at(props, "sku", "capacity"), None)
+    count = _whole(get_path(props, "sku", "capacity"), None)
     profile = props.get("virtualMachineProfile")
-    reserved = at(profile, "capacityReservation", "capacityReservationGroup", "id")
+    reserved = get_path(profile, "capacityReservation", "capacityReservationGroup", "id")
     return {
-        "types": _types(at(props, "sku", "name")),
+        "types": _types(get_path(props, "sku", "name")),
         "min": count,
         "desired": count,
         "max": count,
         "zones": _texts(props.get("zones")),
-        **_placement(graph, resource, "proximityPlacementGroup", at(props, "proximityPlacementGroup", "id")),
-        "capacity": _capacity(at(profile, "priority"), reserved),
+        **_placement(graph, resource, "proximityPlacementGroup", get_path(props, "proximityPlacementGroup", "id")),
+        "capacity": _capacity(get_path(profile, "priority"), reserved),
     }
 
 
 def _machine_words(graph: AzureGraph, resource: Resource) -> dict[str, object]:
     props = graph.props(resource)
-    reserved = at(props, "capacityReservation", "capacityReservationGroup", "id")
+    reserved = get_path(props, "capacityReservation", "capacityReservationGroup", "id")
     return {
-        "types": _types(at(props, "hardwareProfile", "vmSize")),
+        "types": _types(get_path(props, "hardwareProfile", "vmSize")),
         "min": 1,
         "desired": 1,
         "max": 1,
         "zones": _texts(props.get("zones")),
-        **_placement(graph, resource, "proximityPlacementGroup", at(props, "proximityPlacementGroup", "id")),
+        **_placement(graph, resource, "proximityPlacementGroup", get_path(props, "proximityPlacementGroup", "id")),
         "capacity": _capacity(props.get("priority"), reserved),
     }
 
 
 def _ml_words(inner: Mapping[str, object]) -> dict[str, object]:
     properties = inner.get("properties")
-    least = _whole(at(properties, "scaleSettings", "minNodeCount"), 0)
+    least = _whole(get_path(properties, "scaleSettings", "minNodeCount"), 0)
     return {
-        "types": _types(at(properties, "vmSize")),
+        "types": _types(get_path(properties, "vmSize")),
         "min": least,
         "desired": least,
-        "max": _whole(at(properties, "scaleSettings", "maxNodeCount"), None),
-        "capacity": _capacity(at(properties, "vmPriority"), None),
+        "max": _whole(get_path(properties, "scaleSettings", "maxNodeCount"), None),
+        "capacity": _capacity(get_path(properties, "vmPriority"), None),
     }
 
 
@@ -180,7 +180,7 @@ def _batch_words(props: Mapping[str, object]) -> list[dict[str, object]]:
 
 
 def _batch_counts(scale: object) -> list[dict[str, object]]:
-    formula = at(scale, "autoScale", "formula")
+    formula = get_path(scale, "autoScale", "formula")
     if isinstance(formula, str):
         found = formula_bounds(formula)
         markets = {market: found[word] for word, market in _MARKETS.items() if word in found}
@@ -190,8 +190,8 @@ def _batch_counts(scale: object) -> list[dict[str, object]]:
     if isinstance(formula, Unknown):
         return [{"min": UNKNOWN, "max": UNKNOWN, "capacity": UNKNOWN}]
     # Without scale settings a pool is made with no nodes.
-    dedicated = _whole(at(scale, "fixedScale", "targetDedicatedNodes"), 0)
-    spot = _whole(at(scale, "fixedScale", "targetLowPriorityNodes"), 0)
+    dedicated = _whole(get_path(scale, "fixedScale", "targetDedicatedNodes"), 0)
+    spot = _whole(get_path(scale, "fixedScale", "targetLowPriorityNodes"), 0)
     both = [_fixed(count, market) for count, market in ((dedicated, "on-demand"), (spot, "spot")) if count != 0]
     return both or [_fixed(0, "on-demand")]
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 
 from gpufleet.plan import Plan, Resource
 from gpufleet.plan.aws.batch import COMPUTE_ENVIRONMENT
-from gpufleet.plan.aws.routes import Routes
+from gpufleet.plan.aws.route_tables import Routes
 from gpufleet.plan.aws.zones import SUBNET
 from gpufleet.plan.planned_pool import PlannedPool
-from gpufleet.plan.values import at, blocks, given, items, number
+from gpufleet.plan.property_values import blocks, get_path, items, number, value_of
 from gpufleet.policies.aws.batch_queues import ORDERS, QUEUE, market_of
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.aws import batch_job, batch_limits
 from gpufleet.rules.aws.subnet_routes import INTERNET
 from gpufleet.rules.rule import Finding
@@ -19,34 +19,34 @@ JOB = "aws:batch/jobDefinition:JobDefinition"
 MOST_TRIES = 10
 
 
-def judge_job(plan: Plan, resource: Resource, pools: Mapping[str, PlannedPool]) -> Iterable[Finding]:
+def validate_job(plan: Plan, resource: Resource, pools: Mapping[str, PlannedPool]) -> Iterable[Finding]:
     """The findings on one job definition; ``pools`` are those of the plan, by the URN of their resource."""
-    capabilities = items(given(resource, "platformCapabilities"))
+    capabilities = items(value_of(resource, "platformCapabilities"))
     fargate = "FARGATE" in capabilities
-    nodes = _parsed(given(resource, "nodeProperties"))
-    ranges = blocks(at(nodes, "nodeRangeProperties"))
-    containers = [_parsed(given(resource, "containerProperties")), *(at(each, "container") for each in ranges)]
+    nodes = _parsed(value_of(resource, "nodeProperties"))
+    ranges = blocks(get_path(nodes, "nodeRangeProperties"))
+    containers = [_parsed(value_of(resource, "containerProperties")), *(get_path(each, "container") for each in ranges)]
     for container in containers:
-        for requirement in blocks(at(container, "resourceRequirements")):
-            kind, value = at(requirement, "type"), at(requirement, "value")
+        for requirement in blocks(get_path(container, "resourceRequirements")):
+            kind, value = get_path(requirement, "type"), get_path(requirement, "value")
             if isinstance(kind, str) and isinstance(value, str | int | float):
                 yield batch_job.requirement_whole(kind=kind, value=str(value), fargate=fargate)
-    attempts = number(at(given(resource, "retryStrategy"), "attempts"))
+    attempts = number(get_path(value_of(resource, "retryStrategy"), "attempts"))
     if attempts is not None:
         yield batch_limits.tries(argument="retry_strategy.attempts", value=attempts, least=1, most=MOST_TRIES)
-    seconds = number(at(given(resource, "timeout"), "attemptDurationSeconds"))
+    seconds = number(get_path(value_of(resource, "timeout"), "attemptDurationSeconds"))
     if seconds is not None:
         yield batch_limits.timeout(argument="timeout.attempt_duration_seconds", value=seconds, least=60)
-    if given(resource, "type") != "multinode":
+    if value_of(resource, "type") != "multinode":
         return
     routes = Routes(plan)
-    types = [at(each, "container", "instanceType") for each in ranges]
+    types = [get_path(each, "container", "instanceType") for each in ranges]
     yield batch_job.same_node_type(types=[each for each in types if isinstance(each, str)])
     yield _place(plan)
     for environment in _places(plan):
         pool = pools.get(environment.urn)
         if pool is not None:
-            zones = read.texts(pool.intent, "zones") or tuple(pool.places)
+            zones = coerce.texts(pool.intent, "zones") or tuple(pool.places)
             yield batch_job.multinode_zone(environment=environment.name, zones=zones)
             subnets = sorted(plan.behind(environment, "computeResources", SUBNET), key=lambda each: each.name)
             public = [each.name for each in subnets if routes.way_out(each) == INTERNET]

@@ -4,19 +4,19 @@ from collections.abc import Iterable, Mapping
 
 from gpufleet.catalog import eks_zones
 from gpufleet.plan import UNKNOWN, Plan, Resource
-from gpufleet.plan.aws.security import CLUSTER
+from gpufleet.plan.aws.security_groups import CLUSTER
 from gpufleet.plan.aws.zones import ZoneNames, region_of, zones_of
-from gpufleet.plan.values import at, given, items, said
+from gpufleet.plan.property_values import as_bool, get_path, items, value_of
 from gpufleet.policies.on import on
 from gpufleet.rules.aws import cluster, remote_networks
-from gpufleet.rules.judged import Judged
-from gpufleet.rules.plan_words import plan_known
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding
+from gpufleet.rules.unknown_values import plan_known
 
 
-def judge_clusters(plan: Plan, zone_names: ZoneNames) -> list[Judged]:
+def validate_clusters(plan: Plan, zone_names: ZoneNames) -> list[ResourceFinding]:
     """Every finding on the control planes of a plan."""
-    judged: list[Judged] = []
+    judged: list[ResourceFinding] = []
     for each in plan.of_type(CLUSTER):
         judged += on(each, [*_zones(plan, each, zone_names), *_endpoint(each), *_version(each), *_own_servers(each)])
     return judged
@@ -37,15 +37,15 @@ def _zones(plan: Plan, resource: Resource, zone_names: ZoneNames) -> Iterable[Fi
 
 def _endpoint(resource: Resource) -> Iterable[Finding]:
     """EKS opens the public endpoint, to everybody, and no private one, where nothing is said."""
-    block = given(resource, "vpcConfig")
-    switches = [at(block, name) for name in ("endpointPrivateAccess", "endpointPublicAccess")]
-    private = switches[0] is not UNKNOWN and bool(said(switches[0]))
-    public = switches[1] is None or bool(said(switches[1]))
+    block = value_of(resource, "vpcConfig")
+    switches = [get_path(block, name) for name in ("endpointPrivateAccess", "endpointPublicAccess")]
+    private = switches[0] is not UNKNOWN and bool(as_bool(switches[0]))
+    public = switches[1] is None or bool(as_bool(switches[1]))
     if UNKNOWN in switches:
         yield plan_known(words=["public_endpoint"])
         return
     yield cluster.some_endpoint(private=private, public=public)
-    ranges = at(block, "publicAccessCidrs")
+    ranges = get_path(block, "publicAccessCidrs")
     if ranges is UNKNOWN or UNKNOWN in items(ranges):
         if public:
             yield plan_known(words=["public_access_cidrs"])
@@ -58,27 +58,29 @@ def _endpoint(resource: Resource) -> Iterable[Finding]:
 
 
 def _version(resource: Resource) -> Iterable[Finding]:
-    version = given(resource, "version")
+    version = value_of(resource, "version")
     if isinstance(version, str):
         yield cluster.version_legal(version=version)
 
 
 def _own_servers(resource: Resource) -> Iterable[Finding]:
     """EKS takes the mode CONFIG_MAP, and a public endpoint, where nothing is said."""
-    networks = given(resource, "remoteNetworkConfig")
+    networks = value_of(resource, "remoteNetworkConfig")
     if not isinstance(networks, Mapping):
         return
-    mode = at(given(resource, "accessConfig"), "authenticationMode")
+    mode = get_path(value_of(resource, "accessConfig"), "authenticationMode")
     if mode is not UNKNOWN:
         yield remote_networks.mode_with_entries(mode=mode if isinstance(mode, str) else "CONFIG_MAP")
-    switches = [at(given(resource, "vpcConfig"), name) for name in ("endpointPrivateAccess", "endpointPublicAccess")]
+    switches = [
+        get_path(value_of(resource, "vpcConfig"), name) for name in ("endpointPrivateAccess", "endpointPublicAccess")
+    ]
     if UNKNOWN not in switches:
-        public = switches[1] is None or bool(said(switches[1]))
-        yield remote_networks.one_endpoint(private=bool(said(switches[0])), public=public)
+        public = switches[1] is None or bool(as_bool(switches[1]))
+        yield remote_networks.one_endpoint(private=bool(as_bool(switches[0])), public=public)
     ranges = {
-        kind: [each for each in items(at(networks, block, "cidrs")) if isinstance(each, str)]
+        kind: [each for each in items(get_path(networks, block, "cidrs")) if isinstance(each, str)]
         for kind, block in (("nodes", "remoteNodeNetworks"), ("pods", "remotePodNetworks"))
     }
-    services = at(given(resource, "kubernetesNetworkConfig"), "serviceIpv4Cidr")
+    services = get_path(value_of(resource, "kubernetesNetworkConfig"), "serviceIpv4Cidr")
     known = {"service_cidr": services} if isinstance(services, str) else {}
-    yield from remote_networks.judge_remote_networks({"remote_networks": ranges, **known}, "remoteNetworkConfig")
+    yield from remote_networks.validate_remote_networks({"remote_networks": ranges, **known}, "remoteNetworkConfig")

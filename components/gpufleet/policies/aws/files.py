@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 
 from gpufleet.plan import UNKNOWN, Plan, Resource
-from gpufleet.plan.aws.security import SecurityGroups
+from gpufleet.plan.aws.security_groups import SecurityGroups
 from gpufleet.plan.aws.zones import SUBNET, ZoneNames, region_of, zone_by_name, zone_of_subnet
 from gpufleet.plan.planned_pool import PlannedPool
-from gpufleet.plan.values import at, given
-from gpufleet.policies.aws.fabric import node_groups_of
+from gpufleet.plan.property_values import get_path, value_of
+from gpufleet.policies.aws.efa_security_groups import node_groups_of
 from gpufleet.policies.on import on
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.aws import mount_target as rules
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding
 
 FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
@@ -44,13 +44,13 @@ class Files:
         systems = self.plan.behind(target, "fileSystemId", FILE_SYSTEM)
         if len(systems) == 1:
             return systems[0].urn
-        named = given(target, "fileSystemId")
+        named = value_of(target, "fileSystemId")
         return named if isinstance(named, str) else None
 
 
-def judge_files(
+def validate_files(
     plan: Plan, pools: Sequence[PlannedPool], zone_names: ZoneNames, groups: SecurityGroups
-) -> list[Judged]:
+) -> list[ResourceFinding]:
     """Every finding on file systems, and on GPU pools that would not find one in their zone."""
     files = Files(plan, zone_names, groups)
     nodes = [pool for pool in pools if pool.cloud == "aws" and pool.gpu]
@@ -62,14 +62,14 @@ def judge_files(
     ]
 
 
-def _systems(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[Judged]:
+def _systems(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[ResourceFinding]:
     regions = sorted({pool.region for pool in nodes if pool.region})
     for each in files.plan.of_type(FILE_SYSTEM):
         if region := region_of(each):
             yield from on(each, [rules.region_of_nodes(region=region, node_regions=regions)])
 
 
-def _targets(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[Judged]:
+def _targets(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[ResourceFinding]:
     clients: set[str] = set()
     outside = False
     for pool in nodes:
@@ -92,7 +92,7 @@ def _targets(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[Judged]:
 
 def _of_one_zone(files: Files, target: Resource, zone: str | None) -> Iterable[Finding]:
     for system in files.plan.behind(target, "fileSystemId", FILE_SYSTEM):
-        name = given(system, "availabilityZoneName")
+        name = value_of(system, "availabilityZoneName")
         if isinstance(name, str):
             file_zone = zone_by_name(name, files.zone_names) or name
             # An id and a name cannot be compared without the account's map.
@@ -100,25 +100,25 @@ def _of_one_zone(files: Files, target: Resource, zone: str | None) -> Iterable[F
             yield rules.target_in_zone(file_zone=file_zone, zone=zone if comparable else None)
 
 
-def _access_points(plan: Plan) -> Iterable[Judged]:
+def _access_points(plan: Plan) -> Iterable[ResourceFinding]:
     for point in plan.of_type(ACCESS_POINT):
-        root = given(point, "rootDirectory")
-        path = at(root, "path")
+        root = value_of(point, "rootDirectory")
+        path = get_path(root, "path")
         if root is UNKNOWN or path is UNKNOWN:
             continue
-        made = at(root, "creationInfo") is not None
+        made = get_path(root, "creationInfo") is not None
         new = bool(plan.behind(point, "fileSystemId", FILE_SYSTEM))
         finding = rules.directory_made(directory=path if isinstance(path, str) else "", creation_info=made, new=new)
         yield from on(point, [finding])
 
 
-def _pools(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[Judged]:
+def _pools(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[ResourceFinding]:
     if not files.targets:
         return
     known = sorted({zone for zone in files.zones.values() if zone})
     complete = None not in files.zones.values()
     for pool in nodes:
-        zones = read.texts(pool.intent, "zones")
+        zones = coerce.texts(pool.intent, "zones")
         # In another region the file system is the fault, which has a rule of its own.
         if pool.region in {region_of(each) for each in files.targets}:
             findings = [rules.target_for_nodes(zone=zone, targets=known, complete=complete) for zone in zones]

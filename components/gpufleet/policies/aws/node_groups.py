@@ -4,16 +4,16 @@ from collections.abc import Iterable
 
 from gpufleet.catalog import aws
 from gpufleet.plan import UNKNOWN, Plan, Resource
+from gpufleet.plan.aws.launch_template import TEMPLATE, Template, template_of
 from gpufleet.plan.aws.node_group import NODE_GROUP
-from gpufleet.plan.aws.security import CLUSTER, SECURITY_GROUP
-from gpufleet.plan.aws.template import TEMPLATE, Template, template_of
+from gpufleet.plan.aws.security_groups import CLUSTER, SECURITY_GROUP
+from gpufleet.plan.property_values import blocks, get_path, items, number, value_of
 from gpufleet.plan.user_data import NOT_ENCODED, form_of
-from gpufleet.plan.values import at, blocks, given, items, number
 from gpufleet.policies.on import on
 from gpufleet.rules.aws import launch_template as templates
 from gpufleet.rules.aws import node_group as groups
-from gpufleet.rules.aws.fabric import one_on_each_card
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.aws.efa_security_groups import one_on_each_card
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding
 
 _FORBIDDEN = {
@@ -23,9 +23,9 @@ _FORBIDDEN = {
 }
 
 
-def judge_node_groups(plan: Plan) -> list[Judged]:
+def validate_node_groups(plan: Plan) -> list[ResourceFinding]:
     """Every finding on node groups, and on the launch templates of a plan."""
-    judged: list[Judged] = []
+    judged: list[ResourceFinding] = []
     for each in plan.of_type(NODE_GROUP):
         judged += on(each, _node_group(plan, each))
     for each in plan.of_type(TEMPLATE):
@@ -35,14 +35,14 @@ def judge_node_groups(plan: Plan) -> list[Judged]:
 
 def _node_group(plan: Plan, resource: Resource) -> list[Finding]:
     template = template_of(plan, resource, "launchTemplate")
-    block = given(resource, "launchTemplate")
-    disk = given(resource, "diskSize")
+    block = value_of(resource, "launchTemplate")
+    disk = value_of(resource, "diskSize")
     told = disk is not UNKNOWN and bool(number(disk))
-    ssh = given(resource, "remoteAccess") is not None
+    ssh = value_of(resource, "remoteAccess") is not None
     findings = [
         groups.template_only(argument="disk_size", given=told, template=template.used),
         groups.template_only(argument="remote_access", given=ssh, template=template.used),
-        groups.template_named_once(has_id=at(block, "id") is not None, has_name=_chosen(at(block, "name"))),
+        groups.template_named_once(has_id=get_path(block, "id") is not None, has_name=_chosen(get_path(block, "name"))),
     ]
     return [*findings, *_types_and_image(resource, template), *_in_template(plan, resource, template)]
 
@@ -53,14 +53,14 @@ def _chosen(name: object) -> bool:
 
 
 def _types_and_image(resource: Resource, template: Template) -> Iterable[Finding]:
-    listed = given(resource, "instanceTypes")
+    listed = value_of(resource, "instanceTypes")
     types = [each for each in items(listed) if isinstance(each, str)]
-    template_type = template.given("instanceType")
-    release, version = given(resource, "releaseVersion"), given(resource, "version")
+    template_type = template.value_of("instanceType")
+    release, version = value_of(resource, "releaseVersion"), value_of(resource, "version")
     if isinstance(release, str) and isinstance(version, str):
         yield groups.release_of_version(release=release, version=version)
-    ami_type = given(resource, "amiType")
-    image = template.given("imageId")
+    ami_type = value_of(resource, "amiType")
+    image = template.value_of("imageId")
     if UNKNOWN not in (listed, template_type):
         its_type = template_type if isinstance(template_type, str) else ""
         yield groups.type_once(types=types, template_type=its_type)
@@ -82,27 +82,27 @@ def _in_template(plan: Plan, resource: Resource, template: Template) -> Iterable
     if template.resource is None:
         return
     for name, instead in _FORBIDDEN.items():
-        value = template.given(name)
+        value = template.value_of(name)
         yield groups.template_field(field="" if value is None else name, instead=instead)
-    interfaces = blocks(template.given("networkInterfaces"))
-    subnets = [each for each in interfaces if at(each, "subnetId") is not None]
+    interfaces = blocks(template.value_of("networkInterfaces"))
+    subnets = [each for each in interfaces if get_path(each, "subnetId") is not None]
     instead = "leave the subnet out: the node group has subnet_ids"
     yield groups.template_field(field="networkInterfaces.subnetId" if subnets else "", instead=instead)
-    market = at(template.given("instanceMarketOptions"), "marketType")
+    market = get_path(template.value_of("instanceMarketOptions"), "marketType")
     instead = "leave the market out, and set capacity_type=SPOT on the node group"
     yield groups.template_field(field="instanceMarketOptions" if market == "spot" else "", instead=instead)
-    template_type = template.given("instanceType")
-    if UNKNOWN not in (market, template_type, given(resource, "capacityType")):
+    template_type = template.value_of("instanceType")
+    if UNKNOWN not in (market, template_type, value_of(resource, "capacityType")):
         yield groups.block_in_template(
-            block=given(resource, "capacityType") == "CAPACITY_BLOCK",
+            block=value_of(resource, "capacityType") == "CAPACITY_BLOCK",
             market=market if isinstance(market, str) else "",
             template_type=template_type if isinstance(template_type, str) else "",
         )
-    data, ami_type = template.given("userData"), given(resource, "amiType")
+    data, ami_type = template.value_of("userData"), value_of(resource, "amiType")
     if isinstance(data, str) and ami_type is not UNKNOWN:
         form = form_of(data)
         # Without an image of its own, and without a word, the node group starts Amazon Linux.
-        kind = ami_type if isinstance(ami_type, str) else "CUSTOM" if template.given("imageId") else "AL2023"
+        kind = ami_type if isinstance(ami_type, str) else "CUSTOM" if template.value_of("imageId") else "AL2023"
         if form != NOT_ENCODED:
             yield groups.user_data_form(form=form, ami_type=kind)
     yield _cluster_group(plan, template.resource)
@@ -110,9 +110,9 @@ def _in_template(plan: Plan, resource: Resource, template: Template) -> Iterable
 
 def _cluster_group(plan: Plan, template: Resource) -> Finding:
     """Whether the cluster's group is among those of the template, wherever that names them."""
-    interfaces = blocks(given(template, "networkInterfaces"))
+    interfaces = blocks(value_of(template, "networkInterfaces"))
     name = "networkInterfaces" if interfaces else "vpcSecurityGroupIds"
-    value = at(interfaces[0], "securityGroups") if interfaces else given(template, name)
+    value = get_path(interfaces[0], "securityGroups") if interfaces else value_of(template, name)
     listed = items(value)
     if plan.behind(template, name, CLUSTER):
         return groups.cluster_group(groups=len(listed), clusters_own=True)
@@ -122,18 +122,18 @@ def _cluster_group(plan: Plan, template: Resource) -> Finding:
 
 
 def _template(template: Resource) -> Iterable[Finding]:
-    interfaces = items(given(template, "networkInterfaces"))
-    own = given(template, "vpcSecurityGroupIds") or given(template, "securityGroupNames")
-    at_interfaces = [each for each in interfaces if at(each, "securityGroups") is not None or each is UNKNOWN]
+    interfaces = items(value_of(template, "networkInterfaces"))
+    own = value_of(template, "vpcSecurityGroupIds") or value_of(template, "securityGroupNames")
+    at_interfaces = [each for each in interfaces if get_path(each, "securityGroups") is not None or each is UNKNOWN]
     yield templates.groups_once(
         interfaces=len(interfaces), instance_groups=len(items(own)) or int(own is UNKNOWN and bool(at_interfaces))
     )
-    efa = [each for each in blocks(interfaces) if at(each, "interfaceType") in ("efa", "efa-only")]
+    efa = [each for each in blocks(interfaces) if get_path(each, "interfaceType") in ("efa", "efa-only")]
     # The card that nothing is said about is the first.
-    yield one_on_each_card(cards=[number(at(each, "networkCardIndex")) or 0 for each in efa])
-    placement = given(template, "placement")
-    named = at(placement, "groupName") is not None or at(placement, "groupId") is not None
-    yield templates.partition_of_group(partition=number(at(placement, "partitionNumber")) or None, group=named)
-    data = given(template, "userData")
+    yield one_on_each_card(cards=[number(get_path(each, "networkCardIndex")) or 0 for each in efa])
+    placement = value_of(template, "placement")
+    named = get_path(placement, "groupName") is not None or get_path(placement, "groupId") is not None
+    yield templates.partition_of_group(partition=number(get_path(placement, "partitionNumber")) or None, group=named)
+    data = value_of(template, "userData")
     if isinstance(data, str):
         yield templates.user_data_encoded(encoded=form_of(data) != NOT_ENCODED)

@@ -6,20 +6,20 @@ from gpufleet.plan import Plan
 from gpufleet.plan.aws.pools import template_of_pool
 from gpufleet.plan.aws.zones import ZoneNames
 from gpufleet.plan.planned_pool import PlannedPool
-from gpufleet.policies.aws.reservations import judge_reservation, reservation_of, shares_group
+from gpufleet.policies.aws.reservations import reservation_of, shares_group, validate_reservation
 from gpufleet.policies.on import on
-from gpufleet.rules import capacity, efa, placement, read
-from gpufleet.rules.judged import Judged
-from gpufleet.rules.plan_words import plan_known
-from gpufleet.rules.pool_intent import judge_intent
+from gpufleet.rules import capacity, coerce, efa, placement
+from gpufleet.rules.aws.pool_arguments import validate_intent
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding
+from gpufleet.rules.unknown_values import plan_known
 
 _SIZES = ("min", "desired", "max")
 
 
-def judge_pools(plan: Plan, pools: Iterable[PlannedPool], zone_names: ZoneNames) -> list[Judged]:
+def validate_pools(plan: Plan, pools: Iterable[PlannedPool], zone_names: ZoneNames) -> list[ResourceFinding]:
     """Every finding on the intents of the pools on AWS; of a pool without GPUs only its placement matters."""
-    judged: list[Judged] = []
+    judged: list[ResourceFinding] = []
     for pool in pools:
         if pool.cloud == "aws":
             findings = _without_gpus(pool) if pool.gpu is False else _findings(pool)
@@ -28,7 +28,9 @@ def judge_pools(plan: Plan, pools: Iterable[PlannedPool], zone_names: ZoneNames)
     return judged
 
 
-def _with_reservation(plan: Plan, pool: PlannedPool, zone_names: ZoneNames, judged: list[Judged]) -> list[Judged]:
+def _with_reservation(
+    plan: Plan, pool: PlannedPool, zone_names: ZoneNames, judged: list[ResourceFinding]
+) -> list[ResourceFinding]:
     """The findings with those on a reservation that the program makes itself."""
     template = template_of_pool(plan, pool.resource)
     reservation = reservation_of(plan, template)
@@ -38,7 +40,7 @@ def _with_reservation(plan: Plan, pool: PlannedPool, zone_names: ZoneNames, judg
         # Made in the group that it is used in: then it comes whole.
         kept = (pool.resource.urn, "aws-placement-no-block")
         judged = [each for each in judged if (each.urn, each.finding.rule) != kept]
-    return judged + on(pool.resource, judge_reservation(pool, reservation, zone_names))
+    return judged + on(pool.resource, validate_reservation(pool, reservation, zone_names))
 
 
 def _findings(pool: PlannedPool) -> list[Finding]:
@@ -54,7 +56,7 @@ def _findings(pool: PlannedPool) -> list[Finding]:
     if pool.kind == "batch":
         # Batch counts vCPUs, which rules of its own judge.
         intent = {word: value for word, value in intent.items() if word not in _SIZES}
-    findings = judge_intent(intent, pool.region or "", unknown, pool.interfaces)
+    findings = validate_intent(intent, pool.region or "", unknown, pool.interfaces)
     if pool.region is None:
         findings = [each for each in findings if each.rule not in ("aws-region-known", "aws-type-in-region")]
     return [plan_known(words=sorted(unknown)), *findings]
@@ -63,8 +65,8 @@ def _findings(pool: PlannedPool) -> list[Finding]:
 def _without_gpus(pool: PlannedPool) -> list[Finding]:
     if {"placement", "zones"} & set(pool.unknown):
         return []
-    word = read.text(pool.intent, "placement", "none")
-    return [placement.one_zone(placement=word, zones=read.texts(pool.intent, "zones"))]
+    word = coerce.text(pool.intent, "placement", "none")
+    return [placement.one_zone(placement=word, zones=coerce.texts(pool.intent, "zones"))]
 
 
 def _several_zones(pool: PlannedPool) -> Sequence[Finding]:
@@ -73,11 +75,11 @@ def _several_zones(pool: PlannedPool) -> Sequence[Finding]:
         return ()
     findings = []
     if "placement" not in pool.unknown:
-        word = read.text(pool.intent, "placement", "none")
+        word = coerce.text(pool.intent, "placement", "none")
         findings.append(placement.one_zone(placement=word, zones=pool.places))
     if "network" not in pool.unknown:
-        findings.append(efa.one_zone(network=read.text(pool.intent, "network", "plain"), zones=pool.places))
+        findings.append(efa.one_zone(network=coerce.text(pool.intent, "network", "plain"), zones=pool.places))
     if "capacity" not in pool.unknown:
-        word = read.text(pool.intent, "capacity", "on-demand")
+        word = coerce.text(pool.intent, "capacity", "on-demand")
         findings.append(capacity.one_place(capacity=word, argument="zones", values=pool.places))
     return findings

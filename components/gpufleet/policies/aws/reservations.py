@@ -1,11 +1,11 @@
 """Pools that aim at a capacity reservation of the same program."""
 
 from gpufleet.plan import Plan, Resource
-from gpufleet.plan.aws.template import GROUP, Template
+from gpufleet.plan.aws.launch_template import GROUP, Template
 from gpufleet.plan.aws.zones import ZoneNames, is_zone_id, zone_by_name
 from gpufleet.plan.planned_pool import PlannedPool
-from gpufleet.plan.values import given, number
-from gpufleet.rules import read
+from gpufleet.plan.property_values import number, value_of
+from gpufleet.rules import coerce
 from gpufleet.rules.aws.reservation import USABLE, reservation_usable
 from gpufleet.rules.rule import Finding
 
@@ -27,13 +27,13 @@ def shares_group(plan: Plan, template: Template, reservation: Resource) -> bool:
     return any(each.urn in groups for each in used)
 
 
-def judge_reservation(pool: PlannedPool, reservation: Resource, zone_names: ZoneNames) -> list[Finding]:
+def validate_reservation(pool: PlannedPool, reservation: Resource, zone_names: ZoneNames) -> list[Finding]:
     """Whether the reservation is of the pool's type and zone, and has room for all its nodes; [] if it does not tell.
 
     A new reservation is whole: whoever else uses it is not seen from here.
     """
-    kind, count = given(reservation, "instanceType"), number(given(reservation, "instanceCount"))
-    zone = zone_by_name(given(reservation, "availabilityZone"), zone_names)
+    kind, count = value_of(reservation, "instanceType"), number(value_of(reservation, "instanceCount"))
+    zone = zone_by_name(value_of(reservation, "availabilityZone"), zone_names)
     if not isinstance(kind, str) or count is None or zone is None:
         return []
     # An id and a name cannot be compared without the account's map.
@@ -41,7 +41,7 @@ def judge_reservation(pool: PlannedPool, reservation: Resource, zone_names: Zone
     return [
         reservation_usable(
             reservation_id=reservation.name,
-            types=read.texts(pool.intent, "types"),
+            types=coerce.texts(pool.intent, "types"),
             zones=zones,
             most=number(pool.intent.get("max")),
             found={"type": kind, "zone": zone, "state": USABLE, "free": count, "total": count},

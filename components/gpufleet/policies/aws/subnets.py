@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 
 from gpufleet.plan import Plan, Resource
 from gpufleet.plan.aws.batch import COMPUTE_ENVIRONMENT
-from gpufleet.plan.aws.machines import AUTOSCALING_GROUP
+from gpufleet.plan.aws.instances import AUTOSCALING_GROUP
 from gpufleet.plan.aws.node_group import NODE_GROUP
-from gpufleet.plan.aws.routes import Routes
+from gpufleet.plan.aws.route_tables import Routes
 from gpufleet.plan.aws.zones import SUBNET
 from gpufleet.plan.planned_pool import PlannedPool
-from gpufleet.plan.values import at, given, items, number
+from gpufleet.plan.property_values import get_path, items, number, value_of
 from gpufleet.policies.on import on
 from gpufleet.rules.aws.subnet_routes import subnet_way_out
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding
 from gpufleet.rules.subnet import nodes_fit
 
@@ -25,10 +25,10 @@ _OUTWARD = (NODE_GROUP, COMPUTE_ENVIRONMENT)
 """Pools whose nodes must reach a service of AWS to be of any use."""
 
 
-def judge_subnets(plan: Plan, pools: Iterable[PlannedPool]) -> list[Judged]:
+def validate_subnets(plan: Plan, pools: Iterable[PlannedPool]) -> list[ResourceFinding]:
     """The findings on the subnets of pools with several nodes."""
     routes = Routes(plan)
-    judged: list[Judged] = []
+    judged: list[ResourceFinding] = []
     for pool in pools:
         path = _SUBNETS_AT.get(pool.resource.type)
         if path is None:
@@ -41,7 +41,7 @@ def judge_subnets(plan: Plan, pools: Iterable[PlannedPool]) -> list[Judged]:
                 way = routes.way_out(subnet)
                 finding = subnet_way_out(subnet=subnet.name, way=way, public_addresses=public)
                 judged += on(pool.resource, [finding])
-        listed = items(at(given(pool.resource, path[0]), *path[1:]))
+        listed = items(get_path(value_of(pool.resource, path[0]), *path[1:]))
         if len(subnets) == len(listed):
             judged += on(pool.resource, _addresses(pool, subnets))
     return judged
@@ -49,7 +49,7 @@ def judge_subnets(plan: Plan, pools: Iterable[PlannedPool]) -> list[Judged]:
 
 def _addresses(pool: PlannedPool, subnets: Sequence[Resource]) -> Iterable[Finding]:
     """Whether the nodes have an address each; what their pods need besides is not seen from here."""
-    ranges = [given(each, "cidrBlock") for each in subnets]
+    ranges = [value_of(each, "cidrBlock") for each in subnets]
     cidrs = [each for each in ranges if isinstance(each, str)]
     # Of the largest type there are fewest.
     most = min(pool.most_by_type.values()) if pool.most_by_type else number(pool.intent.get("max"))

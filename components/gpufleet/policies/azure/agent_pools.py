@@ -3,37 +3,37 @@
 from collections.abc import Mapping
 
 from gpufleet.plan import UNKNOWN, Resource
+from gpufleet.plan.azure.graph import AzureGraph
 from gpufleet.plan.azure.pools import AzurePool
-from gpufleet.plan.azure.type import AzureGraph
-from gpufleet.plan.values import at, items
-from gpufleet.policies.azure.pools import judge_pool_intent, record_of
-from gpufleet.policies.azure.reading import Reading
-from gpufleet.rules import efa, read
-from gpufleet.rules.azure import agent_pool as azure_agent_pool
+from gpufleet.plan.property_values import get_path, items
+from gpufleet.policies.azure.pools import record_of, validate_pool_intent
+from gpufleet.policies.azure.property_reader import PropertyReader
+from gpufleet.rules import coerce, efa
+from gpufleet.rules.azure import aks_agent_pool as azure_agent_pool
 from gpufleet.rules.azure import capacity as azure_capacity
-from gpufleet.rules.azure import name as azure_name
+from gpufleet.rules.azure import names as azure_name
 
 OPERATOR = "f1a07417-d97a-45cb-824c-7a7467783830"
 """Role definition Managed Identity Operator, the same in every tenant."""
 
 
-def judge_agent_pool(reading: Reading, pool: AzurePool, registered: bool | None) -> None:
+def validate_agent_pool(reading: PropertyReader, pool: AzurePool, registered: bool | None) -> None:
     """Every rule on an agent pool. registered: AKSInfinibandSupport in the subscription, None where not known."""
     words = pool.planned.intent
     system = reading.text("osType", default="Linux")
     _name(reading, pool, system)
     _scaling(reading)
-    capacity = None if "capacity" in pool.planned.unknown else read.text(words, "capacity", "on-demand")
+    capacity = None if "capacity" in pool.planned.unknown else coerce.text(words, "capacity", "on-demand")
     mode = reading.text("mode", default="System" if pool.profile else "User")
     if "max" not in pool.planned.unknown and "max" in words:
-        reading.add(azure_agent_pool.most_nodes(most=read.whole(words, "max", 0)))
+        reading.add(azure_agent_pool.most_nodes(most=coerce.whole(words, "max", 0)))
     if mode is not None and "min" not in pool.planned.unknown and "min" in words:
-        reading.add(azure_agent_pool.system_least(mode=mode, least=read.whole(words, "min", 0)))
+        reading.add(azure_agent_pool.system_least(mode=mode, least=coerce.whole(words, "min", 0)))
     if capacity is not None:
         _capacity(reading, pool, mode, capacity)
     kind = reading.text("type", default="VirtualMachineScaleSets")
     if kind is not None and "placement" not in pool.planned.unknown:
-        placement = read.text(words, "placement", "none")
+        placement = coerce.text(words, "placement", "none")
         zones = bool(reading.has("availabilityZones"))
         reading.add(azure_agent_pool.scale_set(kind=kind, zones=zones, placement=placement))
     if reading.has("enableNodePublicIP"):
@@ -42,47 +42,49 @@ def judge_agent_pool(reading: Reading, pool: AzurePool, registered: bool | None)
             reading.add(efa.pool_private(public_addresses=public))
     if pool.planned.gpu:
         _gpus(reading, pool, mode, capacity, registered)
-    judge_pool_intent(reading, pool)
+    validate_pool_intent(reading, pool)
 
 
-def _name(reading: Reading, pool: AzurePool, system: str | None) -> None:
+def _name(reading: PropertyReader, pool: AzurePool, system: str | None) -> None:
     path = "name" if pool.profile else "agentPoolName"
     name = reading.text(path) if reading.has(path) else None
     if name and system is not None:
         reading.add(azure_name.agent_pool_name(name=name, system=system))
 
 
-def _scaling(reading: Reading) -> None:
+def _scaling(reading: PropertyReader) -> None:
     enabled = reading.flag("enableAutoScaling")
-    bounds = [at(reading.props, name) for name in ("minCount", "maxCount")]
+    bounds = [get_path(reading.props, name) for name in ("minCount", "maxCount")]
     if enabled is None:
         return
     # A bound that is not known yet is given nevertheless.
-    least, most = (0 if value is UNKNOWN else int(value) if read.is_whole(value) else None for value in bounds)
+    least, most = (0 if value is UNKNOWN else int(value) if coerce.is_whole(value) else None for value in bounds)
     reading.add(azure_agent_pool.autoscaling(enabled=enabled, least=least, most=most))
 
 
-def _capacity(reading: Reading, pool: AzurePool, mode: str | None, capacity: str) -> None:
+def _capacity(reading: PropertyReader, pool: AzurePool, mode: str | None, capacity: str) -> None:
     if mode is not None:
         reading.add(azure_agent_pool.system_spot(mode=mode, capacity=capacity))
     for name, argument in (("scaleSetEvictionPolicy", "scale_set_eviction_policy"), ("spotMaxPrice", "spot_max_price")):
         if reading.has(name):
-            value = at(reading.props, name)
+            value = get_path(reading.props, name)
             shown = value if isinstance(value, str | int | float) else "(not known)"
             reading.add(azure_agent_pool.spot_options(argument=argument, value=shown, capacity=capacity))
     if capacity == "reservation":
         cluster = _cluster_of(reading, pool)
-        identity = at(reading.graph.props(cluster), "identity", "type") if cluster else UNKNOWN
+        identity = get_path(reading.graph.props(cluster), "identity", "type") if cluster else UNKNOWN
         kind = "none" if identity is None else identity if isinstance(identity, str) else None
         reading.add(azure_agent_pool.reservation_identity(capacity=capacity, identity=kind))
 
 
-def _gpus(reading: Reading, pool: AzurePool, mode: str | None, capacity: str | None, registered: bool | None) -> None:
+def _gpus(
+    reading: PropertyReader, pool: AzurePool, mode: str | None, capacity: str | None, registered: bool | None
+) -> None:
     record = record_of(pool)
-    names = read.texts(pool.planned.intent, "types")
+    names = coerce.texts(pool.planned.intent, "types")
     if mode is not None and names:
         reading.add(azure_agent_pool.system_gpu(mode=mode, type_name=names[0]))
-    taints = at(reading.props, "nodeTaints")
+    taints = get_path(reading.props, "nodeTaints")
     if taints is not UNKNOWN:
         # Spot pools get a taint from AKS.
         count = len(items(taints)) + (capacity == "spot")
@@ -97,20 +99,20 @@ def _gpus(reading: Reading, pool: AzurePool, mode: str | None, capacity: str | N
     )
     reading.add(feature)
     if capacity is not None and "max" in pool.planned.intent:
-        together = bool(record.infiniband) and read.whole(pool.planned.intent, "max", 0) > 1
+        together = bool(record.infiniband) and coerce.whole(pool.planned.intent, "max", 0) > 1
         reading.add(azure_capacity.spot_mpi(capacity=capacity, together=together))
 
 
-def _cluster_of(reading: Reading, pool: AzurePool) -> Resource | None:
+def _cluster_of(reading: PropertyReader, pool: AzurePool) -> Resource | None:
     if pool.profile:
         return reading.resource
     return reading.graph.named(reading.resource, "resourceName", "containerservice:ManagedCluster", "resourceName")
 
 
-def judge_cluster(reading: Reading) -> None:
+def validate_cluster(reading: PropertyReader) -> None:
     """Every rule on a cluster beside those on its pools."""
     graph, cluster = reading.graph, reading.resource
-    kubelet = at(reading.props, "identityProfile", "kubeletidentity")
+    kubelet = get_path(reading.props, "identityProfile", "kubeletidentity")
     reading.add(
         azure_agent_pool.kubelet_role(
             own_kubelet=kubelet is not None, assigned=_operator_assigned(graph, cluster) if kubelet else None

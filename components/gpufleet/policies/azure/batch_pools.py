@@ -4,26 +4,26 @@ from collections.abc import Sequence
 from datetime import date
 
 from gpufleet.plan import UNKNOWN, Resource
+from gpufleet.plan.azure.graph import AzureGraph
 from gpufleet.plan.azure.pools import AzurePool
-from gpufleet.plan.azure.type import AzureGraph
-from gpufleet.plan.values import at, items
-from gpufleet.policies.azure.mounts import judge_mounts
-from gpufleet.policies.azure.pools import judge_pool_intent, record_of
-from gpufleet.policies.azure.reading import Reading
-from gpufleet.policies.azure.subnets import judge_subnet
-from gpufleet.rules import read
-from gpufleet.rules.azure import batch as azure_batch
+from gpufleet.plan.property_values import get_path, items
+from gpufleet.policies.azure.mounts import validate_mounts
+from gpufleet.policies.azure.pools import record_of, validate_pool_intent
+from gpufleet.policies.azure.property_reader import PropertyReader
+from gpufleet.policies.azure.subnets import validate_subnet
+from gpufleet.rules import coerce
 from gpufleet.rules.azure import batch_image as azure_batch_image
 from gpufleet.rules.azure import batch_mpi as azure_batch_mpi
-from gpufleet.rules.azure import batch_scale as azure_batch_scale
+from gpufleet.rules.azure import batch_scaling as azure_batch_scale
+from gpufleet.rules.azure import batch_service as azure_batch
 from gpufleet.rules.azure import capacity as azure_capacity
-from gpufleet.rules.azure import name as azure_name
+from gpufleet.rules.azure import names as azure_name
 from gpufleet.rules.azure import registry as azure_registry
 
 _VM = ("deploymentConfiguration", "virtualMachineConfiguration")
 
 
-def judge_batch_pool(reading: Reading, pools: Sequence[AzurePool]) -> None:
+def validate_batch_pool(reading: PropertyReader, pools: Sequence[AzurePool]) -> None:
     """Every rule on a Batch pool; `pools` are its dedicated nodes, its Spot nodes, or both."""
     account = reading.graph.named(reading.resource, "accountName", "batch:BatchAccount", "accountName")
     allocation = _allocation(reading.graph, account)
@@ -39,14 +39,14 @@ def judge_batch_pool(reading: Reading, pools: Sequence[AzurePool]) -> None:
         reading.add(azure_batch_image.image_ended(node_agent=node_agent, today=today))
         reading.add(azure_batch_image.image_ends(node_agent=node_agent, today=today))
     region = reading.graph.location(account) if account else None
-    judge_mounts(reading, region)
+    validate_mounts(reading, region)
     _registries(reading, region)
-    judge_subnet(reading, inter_node == "Enabled")
+    validate_subnet(reading, inter_node == "Enabled")
     for pool in pools:
-        judge_pool_intent(reading, pool)
+        validate_pool_intent(reading, pool)
 
 
-def judge_batch_account(reading: Reading) -> None:
+def validate_batch_account(reading: PropertyReader) -> None:
     """Every rule on a Batch account, but for those on its storage."""
     reading.add(azure_batch.api_version(version=reading.graph.types[reading.resource.type].version))
     if name := reading.text("accountName"):
@@ -54,19 +54,19 @@ def judge_batch_account(reading: Reading) -> None:
     if reading.has("autoStorage"):
         mode = reading.text("autoStorage", "authenticationMode", default="StorageKeys")
         if mode is not None:
-            identity = at(reading.props, "identity")
-            has_identity = identity is UNKNOWN or at(identity, "type") not in (None, "None")
+            identity = get_path(reading.props, "identity")
+            has_identity = identity is UNKNOWN or get_path(identity, "type") not in (None, "None")
             reading.add(azure_batch.auto_storage_identity(mode=mode, has_identity=has_identity))
 
 
 def _allocation(graph: AzureGraph, account: Resource | None) -> str | None:
     if account is None:
         return None
-    mode = at(graph.props(account), "poolAllocationMode")
+    mode = get_path(graph.props(account), "poolAllocationMode")
     return "BatchService" if mode is None else mode if isinstance(mode, str) else None
 
 
-def _inter_node(reading: Reading, pools: Sequence[AzurePool], talks: bool, allocation: str | None) -> None:
+def _inter_node(reading: PropertyReader, pools: Sequence[AzurePool], talks: bool, allocation: str | None) -> None:
     policy = reading.text(*_VM, "nodePlacementConfiguration", "policy", default="Regional")
     slots = reading.whole("taskSlotsPerNode", default=1)
     record = record_of(pools[0]) if pools else None
@@ -80,8 +80,8 @@ def _inter_node(reading: Reading, pools: Sequence[AzurePool], talks: bool, alloc
         reading.add(azure_batch_mpi.slots_inter_node(slots=slots, inter_node=talks))
         reading.add(azure_batch.slots_most(slots=slots, vcpus=record.vcpus if record else None))
     mosts = [pool.planned.intent.get("max") for pool in pools]
-    if all(read.is_whole(most) for most in mosts):
-        most = sum(int(each) for each in mosts if read.is_whole(each))
+    if all(coerce.is_whole(most) for most in mosts):
+        most = sum(int(each) for each in mosts if coerce.is_whole(each))
         reading.add(azure_batch_mpi.inter_node_size(most=most, inter_node=talks, allocation=allocation))
         if record:
             reading.add(
@@ -97,17 +97,17 @@ def _inter_node(reading: Reading, pools: Sequence[AzurePool], talks: bool, alloc
 
 def _cpu_infiniband(pool: AzurePool) -> bool | None:
     """Whether a size without GPUs has InfiniBand: the H families have, or may have; D, E, F and the like have none."""
-    names = read.texts(pool.planned.intent, "types")
+    names = coerce.texts(pool.planned.intent, "types")
     return (
         None if any(name.lower().removeprefix("standard_").startswith(("h", "a8", "a9")) for name in names) else False
     )
 
 
-def _settings(reading: Reading, pools: Sequence[AzurePool], allocation: str | None) -> None:
+def _settings(reading: PropertyReader, pools: Sequence[AzurePool], allocation: str | None) -> None:
     if (mode := reading.text("targetNodeCommunicationMode", default="Default")) is not None:
         reading.add(azure_batch.communication(mode=mode))
-    reading.add(azure_batch.certificates(count=len(items(at(reading.props, "certificates")))))
-    tags = at(reading.props, "resourceTags")
+    reading.add(azure_batch.certificates(count=len(items(get_path(reading.props, "certificates")))))
+    tags = get_path(reading.props, "resourceTags")
     count = len(tags) if isinstance(tags, dict) else int(tags is not None)
     reading.add(azure_batch.resource_tags(count=count, allocation=allocation))
     network = ("networkConfiguration", "publicIPAddressConfiguration", "provision")
@@ -116,7 +116,7 @@ def _settings(reading: Reading, pools: Sequence[AzurePool], allocation: str | No
         reading.add(azure_batch.private_subnet(provision=provision, has_subnet=has_subnet))
 
 
-def _scale(reading: Reading) -> None:
+def _scale(reading: PropertyReader) -> None:
     fixed, automatic = reading.has("scaleSettings", "fixedScale"), reading.has("scaleSettings", "autoScale")
     if fixed is None or automatic is None:
         return
@@ -139,7 +139,7 @@ def _scale(reading: Reading) -> None:
             reading.add(azure_batch_scale.low_priority(nodes=nodes))
 
 
-def _registries(reading: Reading, region: str | None) -> None:
+def _registries(reading: PropertyReader, region: str | None) -> None:
     """Registries of this plan that a pool pulls its images from."""
     for registry in reading.graph.behind(reading.resource, "deploymentConfiguration", "containerregistry:Registry"):
         other = reading.graph.location(registry)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from gpufleet.plan import UNKNOWN, Resource
-from gpufleet.plan.azure.type import AzureGraph
-from gpufleet.plan.values import at, blocks, items
-from gpufleet.policies.azure.reading import Reading
-from gpufleet.rules.azure import mount as azure_mount
+from gpufleet.plan.azure.graph import AzureGraph
+from gpufleet.plan.property_values import blocks, get_path, items
+from gpufleet.policies.azure.property_reader import PropertyReader
+from gpufleet.rules.azure import batch_mount_options as azure_mount
 from gpufleet.rules.azure import storage as azure_storage
 
 _KINDS = {
@@ -19,9 +19,9 @@ _CREDENTIALS = {"accountKey": "account_key", "sasKey": "sas_key", "identityRefer
 _STORAGE = "storage:StorageAccount"
 
 
-def judge_mounts(reading: Reading, region: str | None) -> None:
+def validate_mounts(reading: PropertyReader, region: str | None) -> None:
     """Every rule on what a Batch pool in a region mounts, and on the identities that it does that with."""
-    value = at(reading.props, "mountConfiguration")
+    value = get_path(reading.props, "mountConfiguration")
     if value is UNKNOWN or UNKNOWN in items(value):
         reading.vain.add("mount_configuration")
     mounts = [each for each in items(value) if isinstance(each, Mapping)]
@@ -37,15 +37,15 @@ def judge_mounts(reading: Reading, region: str | None) -> None:
             if inner is UNKNOWN:
                 reading.vain.add("mount_configuration")
             if isinstance(inner, Mapping):
-                _judge_mount(reading, argument, kind, inner, region)
-        path = at(mount, "azureFileShareConfiguration", "relativeMountPath")
+                _validate_mount(reading, argument, kind, inner, region)
+        path = get_path(mount, "azureFileShareConfiguration", "relativeMountPath")
         shares += [path if isinstance(path, str) else "?"] if "file share" in kinds else []
         others += bool(set(kinds) - {"file share"})
     reading.add(azure_mount.data_on_blob(shares=shares, others=others))
     _image_identities(reading)
 
 
-def judge_auto_storage(reading: Reading) -> None:
+def validate_auto_storage(reading: PropertyReader) -> None:
     """The rules on the storage account that belongs to a Batch account."""
     if not reading.has("autoStorage"):
         return
@@ -62,7 +62,9 @@ def judge_auto_storage(reading: Reading) -> None:
     reading.add(azure_storage.storage_near_pool(argument="auto_storage", account=name, region=there, pool_region=here))
 
 
-def _judge_mount(reading: Reading, argument: str, kind: str, inner: Mapping[str, object], region: str | None) -> None:
+def _validate_mount(
+    reading: PropertyReader, argument: str, kind: str, inner: Mapping[str, object], region: str | None
+) -> None:
     credentials = [said for name, said in _CREDENTIALS.items() if inner.get(name) is not None]
     if not credentials and reading.graph.told_by_azure(reading.resource):
         reading.vain.add("account_key")
@@ -86,7 +88,7 @@ def _judge_mount(reading: Reading, argument: str, kind: str, inner: Mapping[str,
     reading.add(azure_storage.storage_near_pool(argument=argument, account=name, region=there, pool_region=region))
 
 
-def _storage_of(reading: Reading, inner: Mapping[str, object]) -> Resource | None:
+def _storage_of(reading: PropertyReader, inner: Mapping[str, object]) -> Resource | None:
     """The storage account of this plan that a mount names: by its plain name, or as the only one that it can be."""
     said = inner.get("accountName")
     graph = reading.graph
@@ -101,29 +103,29 @@ def _keys_allowed(graph: AzureGraph, storage: Resource | None) -> bool | None:
     """Azure allows keys where nobody says otherwise."""
     if storage is None:
         return None
-    said = at(graph.props(storage), "allowSharedKeyAccess")
+    said = get_path(graph.props(storage), "allowSharedKeyAccess")
     return None if said is UNKNOWN else said is not False
 
 
-def _image_identities(reading: Reading) -> None:
+def _image_identities(reading: PropertyReader) -> None:
     path = ("deploymentConfiguration", "virtualMachineConfiguration", "containerConfiguration", "containerRegistries")
-    for number, each in enumerate(blocks(at(reading.props, *path))):
+    for number, each in enumerate(blocks(get_path(reading.props, *path))):
         if each.get("identityReference") is not None:
             _identity(reading, f"container_registries[{number}]", each.get("identityReference"))
 
 
-def _identity(reading: Reading, argument: str, reference: object) -> None:
+def _identity(reading: PropertyReader, argument: str, reference: object) -> None:
     """Whether the pool has the identity: the very one where both are plain, else any at all."""
-    identity = at(reading.props, "identity")
+    identity = get_path(reading.props, "identity")
     if identity is UNKNOWN:
         reading.vain.add("identity")
         return
-    own = at(identity, "userAssignedIdentities")
+    own = get_path(identity, "userAssignedIdentities")
     if own is UNKNOWN:
         reading.vain.add("user_assigned_identities")
         return
     ids = list(own) if isinstance(own, Mapping) else items(own)
-    wanted = at(reference, "resourceId")
+    wanted = get_path(reference, "resourceId")
     plain = [each.lower() for each in ids if isinstance(each, str)]
     # An id that is not known yet may be the wanted one.
     has = bool(ids) if not isinstance(wanted, str) else wanted.lower() in plain or len(plain) < len(ids)

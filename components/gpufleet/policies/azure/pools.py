@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from gpufleet.catalog import AzureGpuSize, azure
 from gpufleet.plan import UNKNOWN, Resource
+from gpufleet.plan.azure.graph import AzureGraph
 from gpufleet.plan.azure.pools import AzurePool
-from gpufleet.plan.azure.type import AzureGraph
-from gpufleet.plan.values import at
-from gpufleet.policies.azure.reading import Reading
-from gpufleet.rules import read
+from gpufleet.plan.property_values import get_path
+from gpufleet.policies.azure.property_reader import PropertyReader
+from gpufleet.rules import coerce
 from gpufleet.rules.azure import capacity as azure_capacity
 from gpufleet.rules.azure import placement as azure_placement
-from gpufleet.rules.azure.pool import judge_azure_intent
-from gpufleet.rules.plan_words import plan_known
+from gpufleet.rules.azure.pool_arguments import validate_azure_intent
+from gpufleet.rules.unknown_values import plan_known
 
 # The property that points to a thing, by the kind of resource that the pool is.
 _GROUP = {
@@ -28,7 +28,7 @@ _RESERVED = {
 _SUBNET = {"containerservice:AgentPool": "vnetSubnetID", "batch:Pool": "networkConfiguration"}
 
 
-def judge_pool_intent(reading: Reading, pool: AzurePool) -> None:
+def validate_pool_intent(reading: PropertyReader, pool: AzurePool) -> None:
     """The rules on a pool's intent, on the groups that it is put into, and on the region of its subnet."""
     planned = pool.planned
     unknown = set(planned.unknown)
@@ -36,7 +36,7 @@ def judge_pool_intent(reading: Reading, pool: AzurePool) -> None:
         unsaid = unknown if planned.region else unknown | {"region"}
         reading.add(plan_known(words=sorted(unsaid | reading.vain)))
         reading.vain.clear()
-    reading.add(*judge_azure_intent(planned.intent, planned.region, unknown, planned.gpu))
+    reading.add(*validate_azure_intent(planned.intent, planned.region, unknown, planned.gpu))
     _placement_group(reading, pool)
     _reservation(reading, pool)
     _subnet(reading, pool)
@@ -44,19 +44,19 @@ def judge_pool_intent(reading: Reading, pool: AzurePool) -> None:
 
 def record_of(pool: AzurePool) -> AzureGpuSize | None:
     """What the catalog knows of a pool's size."""
-    types = read.texts(pool.planned.intent, "types")
+    types = coerce.texts(pool.planned.intent, "types")
     return azure().types.get(types[0]) if types else None
 
 
 def zone_numbers(props: Mapping[str, object], name: str = "zones") -> list[str] | None:
     """The zones that a resource names, None where they are not known."""
-    value = at(props, name)
+    value = get_path(props, name)
     if value is UNKNOWN or (isinstance(value, Sequence) and UNKNOWN in value):
         return None
-    return list(value) if read.is_texts(value) else []
+    return list(value) if coerce.is_texts(value) else []
 
 
-def _placement_group(reading: Reading, pool: AzurePool) -> None:
+def _placement_group(reading: PropertyReader, pool: AzurePool) -> None:
     resource = reading.resource
     found = _one_behind(reading.graph, resource, _GROUP, "compute:ProximityPlacementGroup")
     if found is None or pool.profile or pool.planned.intent.get("placement") != "create":
@@ -66,14 +66,14 @@ def _placement_group(reading: Reading, pool: AzurePool) -> None:
     if named is not None:
         zones = [zone for zone in named if zone != "auto"]
         reading.add(azure_placement.group_zone(group_zones=zone_numbers(group), zones=zones))
-    intended = at(group, "intent", "vmSizes")
-    if read.is_texts(intended):
-        for name in read.texts(pool.planned.intent, "types"):
+    intended = get_path(group, "intent", "vmSizes")
+    if coerce.is_texts(intended):
+        for name in coerce.texts(pool.planned.intent, "types"):
             reading.add(azure_placement.group_sizes(type_name=name, intended=intended))
     _same_region(reading, pool, "proximity placement group", found)
 
 
-def _reservation(reading: Reading, pool: AzurePool) -> None:
+def _reservation(reading: PropertyReader, pool: AzurePool) -> None:
     group = _one_behind(reading.graph, reading.resource, _RESERVED, "compute:CapacityReservationGroup")
     if group is None or pool.profile:
         return
@@ -82,13 +82,13 @@ def _reservation(reading: Reading, pool: AzurePool) -> None:
         size
         for each in reading.graph.of("compute:CapacityReservation")
         if group in reading.graph.behind(each, "capacityReservationGroupName", "compute:CapacityReservationGroup")
-        and isinstance(size := at(reading.graph.props(each), "sku", "name"), str)
+        and isinstance(size := get_path(reading.graph.props(each), "sku", "name"), str)
     ]
-    for name in read.texts(pool.planned.intent, "types"):
+    for name in coerce.texts(pool.planned.intent, "types"):
         reading.add(azure_capacity.reservation_fits(type_name=name, reserved=sizes))
 
 
-def _subnet(reading: Reading, pool: AzurePool) -> None:
+def _subnet(reading: PropertyReader, pool: AzurePool) -> None:
     """A subnet has no region of its own: it lies where its network does."""
     subnet = _one_behind(reading.graph, reading.resource, _SUBNET, "network:Subnet")
     if subnet is None or pool.profile:
@@ -98,7 +98,7 @@ def _subnet(reading: Reading, pool: AzurePool) -> None:
         _same_region(reading, pool, "virtual network", network)
 
 
-def _same_region(reading: Reading, pool: AzurePool, what: str, found: Resource) -> None:
+def _same_region(reading: PropertyReader, pool: AzurePool, what: str, found: Resource) -> None:
     region = pool.planned.region
     if region is None:
         return

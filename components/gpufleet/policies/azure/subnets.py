@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from gpufleet.plan import UNKNOWN, Resource
-from gpufleet.plan.azure.type import AzureGraph
-from gpufleet.plan.values import at, blocks, items
-from gpufleet.policies.azure.reading import Reading
+from gpufleet.plan.azure.graph import AzureGraph
+from gpufleet.plan.property_values import blocks, get_path, items
+from gpufleet.policies.azure.property_reader import PropertyReader
 from gpufleet.rules.azure import nsg as azure_nsg
 
 _GROUP = "network:NetworkSecurityGroup"
@@ -16,7 +16,7 @@ _MOUNTS = {
 }
 
 
-def judge_subnet(reading: Reading, inter_node: bool) -> None:
+def validate_subnet(reading: PropertyReader, inter_node: bool) -> None:
     """What a Batch pool needs of its subnet's security group. Without a group of this plan there is nothing to say."""
     graph = reading.graph
     for subnet in graph.behind(reading.resource, "networkConfiguration", "network:Subnet"):
@@ -30,14 +30,14 @@ def judge_subnet(reading: Reading, inter_node: bool) -> None:
                 reading.add(azure_nsg.mount_port_open(group=group.name, what=what, port=port, open_outside=outside))
 
 
-def _mounted(reading: Reading) -> list[str]:
-    mounts = blocks(at(reading.props, "mountConfiguration"))
+def _mounted(reading: PropertyReader) -> list[str]:
+    mounts = blocks(get_path(reading.props, "mountConfiguration"))
     return sorted({what for name, what in _MOUNTS.items() for each in mounts if each.get(name) is not None})
 
 
 def _entries(graph: AzureGraph, group: Resource) -> list[Mapping[str, object]] | None:
     """A group's rules, those that are resources of their own included; None where some are not known."""
-    inline = at(graph.props(group), "securityRules")
+    inline = get_path(graph.props(group), "securityRules")
     if inline is UNKNOWN or UNKNOWN in items(inline):
         return None
     apart = [

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from gpufleet.aws.account import Account, AccountError
+from gpufleet.aws.client import AwsClient, AwsClientError
 from gpufleet.catalog import aws
 from gpufleet.catalog.quota_family import family_of
-from gpufleet.preflight.aws.facts import Group, Held, Reservation
+from gpufleet.preflight.aws.facts import ExistingResources, Reservation, ScalingGroup
 
 SECONDS = 10.0
 """How long one answer may take, and how long a connection: a preflight is run by hand, and before every merge."""
@@ -39,17 +39,17 @@ class AwsAccount:
     """
 
     def __init__(self, region: str, stack: str, profile: str | None = None) -> None:
-        self._account = Account(region, profile, seconds=SECONDS, attempts=ATTEMPTS)
+        self._account = AwsClient(region, profile, seconds=SECONDS, attempts=ATTEMPTS)
         self._stack = stack
-        self._silent: dict[str, AccountError] = {}
+        self._silent: dict[str, AwsClientError] = {}
 
     def _ask(self, service: str, call: str, answer: str, **arguments: object) -> list[Any]:
-        """See `Account.ask`. A service that cannot be reached at all is not tried again: each try takes its seconds."""
+        """See `AwsClient.ask`. A service that cannot be reached at all is not tried again: each try takes its seconds."""
         if service in self._silent:
             raise self._silent[service]
         try:
             return self._account.ask(service, call, answer, **arguments)
-        except AccountError as error:
+        except AwsClientError as error:
             # What AWS refuses has an answer, and concerns this call alone.
             from botocore.exceptions import ClientError
 
@@ -112,7 +112,7 @@ class AwsAccount:
             total=held["TotalInstanceCount"],
         )
 
-    def placement_group(self, name: str) -> Group | None:
+    def placement_group(self, name: str) -> ScalingGroup | None:
         # By a filter: a name that is not there is then an empty answer, and no error.
         found = self._ask(
             "ec2",
@@ -120,13 +120,13 @@ class AwsAccount:
             "PlacementGroups[].[Strategy, State]",
             Filters=[{"Name": "group-name", "Values": [name]}],
         )
-        return Group(*found[0]) if found else None
+        return ScalingGroup(*found[0]) if found else None
 
     def network_limit(self, counted: str) -> int | None:
         record = aws().network_quotas[counted]
         return self._quota(record.service, record.code)
 
-    def network_use(self, counted: str) -> Mapping[str, Held]:
+    def network_use(self, counted: str) -> Mapping[str, ExistingResources]:
         if counted == "nat_gateways":
             return self._nat_gateways()
         account = self._ask("sts", "get_caller_identity", "[Account]")[0] if counted in _SHARED else None
@@ -134,7 +134,7 @@ class AwsAccount:
         held = self._ask("ec2", call, answer)
         return {"": self._held(each for each in held if account is None or each.get("OwnerId", account) == account)}
 
-    def _nat_gateways(self) -> Mapping[str, Held]:
+    def _nat_gateways(self) -> Mapping[str, ExistingResources]:
         """By zone id, which only their subnets tell."""
         counting = [{"Name": "state", "Values": _NAT_COUNTED}]
         gateways = self._ask("ec2", "describe_nat_gateways", "NatGateways[]", Filter=counting)
@@ -149,9 +149,9 @@ class AwsAccount:
             by_zone.setdefault(zones.get(each.get("SubnetId", ""), ""), []).append(each)
         return {zone: self._held(those) for zone, those in by_zone.items()}
 
-    def _held(self, things: Iterable[Mapping[str, Any]]) -> Held:
+    def _held(self, things: Iterable[Mapping[str, Any]]) -> ExistingResources:
         own = [self._is_tagged(each) for each in things]
-        return Held(sum(own), len(own) - sum(own))
+        return ExistingResources(sum(own), len(own) - sum(own))
 
     @cached_property
     def _running(self) -> list[dict[str, Any]]:
@@ -185,11 +185,11 @@ class AwsAccount:
 def vcpus_of(type_name: str) -> int:
     """vCPUs of one instance of a GPU type.
 
-    Errors: AccountError for a type that the catalog does not know; what it uses would else be counted as nothing.
+    Errors: AwsClientError for a type that the catalog does not know; what it uses would else be counted as nothing.
     """
     record = aws().types.get(type_name)
     if record is None:
-        raise AccountError(
+        raise AwsClientError(
             f"{type_name}: not in the catalog, so that its vCPUs are not known; gpufleet catalog refresh"
         )
     return record.vcpus

@@ -2,36 +2,36 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from gpufleet.plan.limits import Limit
-from gpufleet.plan.needs import Need, name_of, needs
 from gpufleet.plan.pools import PlannedPool
-from gpufleet.plan.quotas import judge_needs
+from gpufleet.plan.quota_demand import QuotaDemand, name_of, quota_demand
+from gpufleet.plan.quota_limits import Limit
+from gpufleet.plan.quotas import validate_needs
 from gpufleet.plan.resource import Plan
-from gpufleet.preflight.answers import Answer, Doubts
-from gpufleet.preflight.aws.facts import AwsFacts, Group, Reservation
-from gpufleet.preflight.standing import beside, stands
-from gpufleet.rules import read
+from gpufleet.preflight.aws.facts import AwsFacts, Reservation, ScalingGroup
+from gpufleet.preflight.existing_pools import beside, stands
+from gpufleet.preflight.query_results import Answer, Doubts
+from gpufleet.rules import coerce
 from gpufleet.rules.aws.account_zones import zone_names_agree
 from gpufleet.rules.aws.placement_group import placement_group_usable
 from gpufleet.rules.aws.reservation import reservation_usable
-from gpufleet.rules.judged import Judged
-from gpufleet.rules.offering import type_in_zone
+from gpufleet.rules.instance_types import type_in_zone
+from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding
 
 
-def judge_aws(
+def validate_aws(
     plan: Plan,
     pools: Sequence[PlannedPool],
     account: Callable[[str], AwsFacts],
     doubts: Doubts,
     zone_names: Mapping[str, str],
     limits: Sequence[Limit],
-) -> list[Judged]:
+) -> list[ResourceFinding]:
     """Every finding, passes included. account: the account seen in a region. zone_names: those of the configuration.
 
     limits: those of the configuration, for what the account does not tell.
     """
-    found: list[Judged] = []
+    found: list[ResourceFinding] = []
     asked: list[Limit] = list(limits)
     regions = list(dict.fromkeys(pool.region for pool in pools))
     for region in regions:
@@ -42,23 +42,25 @@ def judge_aws(
         facts = account(region)
         if zone_names:
             names = doubts.ask(facts.zone_names).value
-            found.append(Judged(plan.stack, zone_names_agree(given=zone_names, known=names)))
+            found.append(ResourceFinding(plan.stack, zone_names_agree(given=zone_names, known=names)))
         found += _offers(plan, here, doubts.ask(facts.zones_with, _types(here)))
         for pool in here:
             found += _reserved(plan, pool, facts, doubts)
             found += _grouped(plan, pool, facts, doubts)
         # Nodes of our components are told apart by their tags.
         standing = {name_of(pool, plan) for pool in here if name_of(pool, plan) == pool.resource.name and stands(pool)}
-        for need, limit in _limits(needs(here, plan), facts, doubts):
+        for need, limit in _limits(quota_demand(here, plan), facts, doubts):
             asked.append(beside(need, limit, standing, doubts))
-    return [*found, *judge_needs(plan.stack, needs(pools, plan), asked)]
+    return [*found, *validate_needs(plan.stack, quota_demand(pools, plan), asked)]
 
 
 def _types(pools: Iterable[PlannedPool]) -> list[str]:
-    return sorted({name for pool in pools for name in read.texts(pool.intent, "types")})
+    return sorted({name for pool in pools for name in coerce.texts(pool.intent, "types")})
 
 
-def _offers(plan: Plan, pools: Iterable[PlannedPool], answer: Answer[Mapping[str, Sequence[str]]]) -> list[Judged]:
+def _offers(
+    plan: Plan, pools: Iterable[PlannedPool], answer: Answer[Mapping[str, Sequence[str]]]
+) -> list[ResourceFinding]:
     offers = answer.value
     return [
         _judged(
@@ -67,20 +69,20 @@ def _offers(plan: Plan, pools: Iterable[PlannedPool], answer: Answer[Mapping[str
             type_in_zone(type_name=name, zone=zone, zones=None if offers is None else offers.get(name, ())),
         )
         for pool in pools
-        for zone in read.texts(pool.intent, "zones")
-        for name in read.texts(pool.intent, "types")
+        for zone in coerce.texts(pool.intent, "zones")
+        for name in coerce.texts(pool.intent, "types")
     ]
 
 
-def _reserved(plan: Plan, pool: PlannedPool, facts: AwsFacts, doubts: Doubts) -> list[Judged]:
-    wanted = read.text(pool.intent, "reservation_id")
+def _reserved(plan: Plan, pool: PlannedPool, facts: AwsFacts, doubts: Doubts) -> list[ResourceFinding]:
+    wanted = coerce.text(pool.intent, "reservation_id")
     if not wanted:
         return []
     finding = reservation_usable(
         reservation_id=wanted,
-        types=read.texts(pool.intent, "types"),
-        zones=read.texts(pool.intent, "zones"),
-        most=read.whole(pool.intent, "max", 0) if read.is_whole(pool.intent.get("max")) else None,
+        types=coerce.texts(pool.intent, "types"),
+        zones=coerce.texts(pool.intent, "zones"),
+        most=coerce.whole(pool.intent, "max", 0) if coerce.is_whole(pool.intent.get("max")) else None,
         found=_said_of_reservation(doubts.ask(facts.reservation, wanted)),
     )
     return [_judged(plan, pool, finding)]
@@ -93,19 +95,19 @@ def _said_of_reservation(answer: Answer[Reservation | None]) -> Mapping[str, obj
     return {} if held is None else vars(held)
 
 
-def _grouped(plan: Plan, pool: PlannedPool, facts: AwsFacts, doubts: Doubts) -> list[Judged]:
-    wanted = read.text(pool.intent, "placement_group")
+def _grouped(plan: Plan, pool: PlannedPool, facts: AwsFacts, doubts: Doubts) -> list[ResourceFinding]:
+    wanted = coerce.text(pool.intent, "placement_group")
     if not wanted:
         return []
-    answer: Answer[Group | None] = doubts.ask(facts.placement_group, wanted)
+    answer: Answer[ScalingGroup | None] = doubts.ask(facts.placement_group, wanted)
     held = {} if answer.value is None else vars(answer.value)
     finding = placement_group_usable(placement_group=wanted, found=held if answer.known else None)
     return [_judged(plan, pool, finding)]
 
 
-def _limits(wanted: Iterable[Need], facts: AwsFacts, doubts: Doubts) -> list[tuple[Need, Limit]]:
+def _limits(wanted: Iterable[QuotaDemand], facts: AwsFacts, doubts: Doubts) -> list[tuple[QuotaDemand, Limit]]:
     """What the account says of each quota that is needed. What it does not tell is left to the configuration's."""
-    found: list[tuple[Need, Limit]] = []
+    found: list[tuple[QuotaDemand, Limit]] = []
     use: dict[str, Mapping[str, int] | None] = {}
     for need in wanted:
         if need.family is None or need.market is None:
@@ -121,5 +123,5 @@ def _limits(wanted: Iterable[Need], facts: AwsFacts, doubts: Doubts) -> list[tup
     return found
 
 
-def _judged(plan: Plan, pool: PlannedPool, finding: Finding) -> Judged:
-    return Judged(name_of(pool, plan), finding, pool.resource.urn)
+def _judged(plan: Plan, pool: PlannedPool, finding: Finding) -> ResourceFinding:
+    return ResourceFinding(name_of(pool, plan), finding, pool.resource.urn)

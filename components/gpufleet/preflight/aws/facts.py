@@ -18,7 +18,7 @@ class Reservation:
 
 
 @dataclass(frozen=True)
-class Group:
+class ScalingGroup:
     """A placement group."""
 
     strategy: str
@@ -26,7 +26,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Held:
+class ExistingResources:
     """How many of something the account holds. own: those of the stack, others: all that are not."""
 
     own: int
@@ -56,7 +56,7 @@ class AwsFacts(Protocol):
         """A reservation that the account holds or that is shared with it; None if there is none of that id."""
         ...
 
-    def placement_group(self, name: str) -> Group | None:
+    def placement_group(self, name: str) -> ScalingGroup | None:
         """A placement group; None if there is none of that name."""
         ...
 
@@ -64,6 +64,6 @@ class AwsFacts(Protocol):
         """The quota on what a network is made of, by its name in the catalog; None when the account says nothing."""
         ...
 
-    def network_use(self, counted: str) -> Mapping[str, Held]:
+    def network_use(self, counted: str) -> Mapping[str, ExistingResources]:
         """What counts against that quota: NAT gateways by zone id, all else under "" for the region."""
         ...

@@ -3,26 +3,26 @@
 from collections.abc import Callable, Mapping
 
 from gpufleet.catalog import aws
-from gpufleet.plan.aws.network_needs import NetworkNeed, NetworkNeeds, network_needs
+from gpufleet.plan.aws.network_quota_demand import NetworkQuotaDemand, NetworkQuotaDemands, network_quota_demand
 from gpufleet.plan.aws.zones import ZoneNames, is_zone_id
 from gpufleet.plan.resource import Plan
-from gpufleet.preflight.answers import Doubts
-from gpufleet.preflight.aws.facts import AwsFacts, Held
+from gpufleet.preflight.aws.facts import AwsFacts, ExistingResources
+from gpufleet.preflight.query_results import Doubts
 from gpufleet.rules.aws.network_quota import NAMES, network_quota_enough
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 
 
-def judge_networks(
+def validate_networks(
     plan: Plan, account: Callable[[str], AwsFacts], doubts: Doubts, zone_names: ZoneNames
-) -> list[Judged]:
+) -> list[ResourceFinding]:
     """A finding on the stack for each quota that something new counts against; without any nothing is asked.
 
-    account, zone_names: as of `gpufleet.preflight.aws.checks.judge_aws`.
+    account, zone_names: as of `gpufleet.preflight.aws.checks.validate_aws`.
     """
     wanted = _needs(plan, account, zone_names)
     for reason in wanted.unclear:
         doubts.add(reason)
-    found: list[Judged] = []
+    found: list[ResourceFinding] = []
     for region, counted in dict.fromkeys((need.region, need.counted) for need in wanted.needs):
         facts = account(region)
         limit = doubts.ask(facts.network_limit, counted).value
@@ -33,31 +33,33 @@ def judge_networks(
     return found
 
 
-def _needs(plan: Plan, account: Callable[[str], AwsFacts], zone_names: ZoneNames) -> NetworkNeeds:
+def _needs(plan: Plan, account: Callable[[str], AwsFacts], zone_names: ZoneNames) -> NetworkQuotaDemands:
     """What the plan needs, with zones by id. Programs may give zones by the account's names, which it knows itself."""
-    wanted = network_needs(plan, zone_names)
+    wanted = network_quota_demand(plan, zone_names)
     by_name = {need.region for need in wanted.needs if not _is_counted_as(need.zone)}
     names: dict[str, str] = dict(zone_names)
     for region in sorted(by_name):
         # Why it does not answer, if so, is said when the account is asked what it holds.
         names |= Doubts().ask(account(region).zone_names).value or {}
-    return network_needs(plan, names) if by_name else wanted
+    return network_quota_demand(plan, names) if by_name else wanted
 
 
-def _judged(plan: Plan, need: NetworkNeed, limit: int | None, use: Mapping[str, Held] | None, doubts: Doubts) -> Judged:
+def _judged(
+    plan: Plan, need: NetworkQuotaDemand, limit: int | None, use: Mapping[str, ExistingResources] | None, doubts: Doubts
+) -> ResourceFinding:
     new, in_use = need.new, None
     if use is not None and _is_counted_as(need.zone):
-        held = use.get(need.zone, Held(0, 0))
+        held = use.get(need.zone, ExistingResources(0, 0))
         in_use = held.own + held.others
         # Of a plan that was made from nothing, what the account has of the stack already is not new.
         new -= min(new, max(0, held.own - need.standing))
-        unplaced = use.get("", Held(0, 0)) if need.zone else Held(0, 0)
+        unplaced = use.get("", ExistingResources(0, 0)) if need.zone else ExistingResources(0, 0)
         somewhere = unplaced.own + unplaced.others
         if limit is not None and new + in_use <= limit < new + in_use + somewhere:
             doubts.add(f"{NAMES[need.counted]} in {need.region}: the zones of {somewhere} are not known")
             in_use = None
     quota = aws().network_quotas[need.counted]
-    return Judged(
+    return ResourceFinding(
         plan.stack,
         network_quota_enough(
             counted=need.counted,

@@ -5,9 +5,9 @@ from functools import cached_property
 from typing import Any
 
 from gpufleet.catalog import azure
-from gpufleet.plan.limits import ALL, plain_family
+from gpufleet.plan.quota_limits import ALL, plain_family
 from gpufleet.preflight.azure.arm import Arm, ArmError
-from gpufleet.preflight.azure.facts import Batch, Sku, Usage
+from gpufleet.preflight.azure.facts import Batch, QuotaUsage, SubscriptionSku
 
 _COMPUTE = "/providers/Microsoft.Compute"
 _BATCH = "/providers/Microsoft.Batch/batchAccounts"
@@ -29,21 +29,21 @@ class AzureAccount:
         self._region, self._arm = region.lower().replace(" ", ""), arm
         self._own = tuple(name.lower() for name in own_pools)
 
-    def sku(self, size: str) -> Sku | None:
+    def sku(self, size: str) -> SubscriptionSku | None:
         found = [each for each in self._skus if str(each.get("name", "")).lower() == size.lower()]
         if not found:
             return None
         here = [place for each in found for place in each.get("locationInfo") or [] if self._is_here(place)]
-        return Sku(
+        return SubscriptionSku(
             zones=tuple(sorted({str(zone) for place in here for zone in place.get("zones") or []})),
             restrictions=tuple(self._restriction(each) for sku in found for each in sku.get("restrictions") or []),
         )
 
-    def usage(self, family: str, market: str) -> Usage | None:
+    def usage(self, family: str, market: str) -> QuotaUsage | None:
         name = _TOTALS[market] if family == ALL or market == "spot" else family
         for each in self._usages:
             if plain_family(each["name"]["value"]) == plain_family(name):
-                return Usage(int(each["limit"]), int(each["currentValue"]))
+                return QuotaUsage(int(each["limit"]), int(each["currentValue"]))
         return None
 
     def batch(self, account: str) -> Batch | None:

@@ -2,31 +2,31 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from gpufleet.plan.limits import ALL, Limit, plain_family
-from gpufleet.plan.needs import Need, name_of, needs
 from gpufleet.plan.pools import PlannedPool
-from gpufleet.plan.quotas import judge_needs
+from gpufleet.plan.quota_demand import QuotaDemand, name_of, quota_demand
+from gpufleet.plan.quota_limits import ALL, Limit, plain_family
+from gpufleet.plan.quotas import validate_needs
 from gpufleet.plan.resource import Plan
-from gpufleet.preflight.answers import Doubts
 from gpufleet.preflight.azure.facts import AzureFacts, Batch
-from gpufleet.preflight.standing import beside, stands
-from gpufleet.rules import read
+from gpufleet.preflight.existing_pools import beside, stands
+from gpufleet.preflight.query_results import Doubts
+from gpufleet.rules import coerce
 from gpufleet.rules.azure.subscription import size_unrestricted
-from gpufleet.rules.judged import Judged
+from gpufleet.rules.resource_finding import ResourceFinding
 
 
-def judge_azure(
+def validate_azure(
     plan: Plan,
     pools: Sequence[PlannedPool],
     account: Callable[[str], AzureFacts],
     doubts: Doubts,
     limits: Sequence[Limit],
-) -> list[Judged]:
+) -> list[ResourceFinding]:
     """Every finding, passes included. account: the subscription seen in a region.
 
     limits: those of the configuration, for what the subscription does not tell.
     """
-    found: list[Judged] = []
+    found: list[ResourceFinding] = []
     asked: list[Limit] = list(limits)
     for region in dict.fromkeys(pool.region for pool in pools):
         here = [pool for pool in pools if pool.region == region]
@@ -42,16 +42,18 @@ def judge_azure(
         if facts is not None:
             # A Batch account's pools are told apart by their names.
             standing = {name_of(pool, plan) for pool in here if pool.kind != "batch-pool" and stands(pool)}
-            for need, limit in _limits(needs(here, plan), facts, doubts):
+            for need, limit in _limits(quota_demand(here, plan), facts, doubts):
                 asked.append(beside(need, limit, standing, doubts))
-    return [*found, *judge_needs(plan.stack, needs(pools, plan), asked)]
+    return [*found, *validate_needs(plan.stack, quota_demand(pools, plan), asked)]
 
 
 def _sizes(pool: PlannedPool) -> Sequence[str]:
-    return read.texts(pool.intent, "types")
+    return coerce.texts(pool.intent, "types")
 
 
-def _size(plan: Plan, pool: PlannedPool, region: str, size: str, facts: AzureFacts | None, doubts: Doubts) -> Judged:
+def _size(
+    plan: Plan, pool: PlannedPool, region: str, size: str, facts: AzureFacts | None, doubts: Doubts
+) -> ResourceFinding:
     answer = doubts.ask(facts.sku, size) if facts is not None else None
     known = answer is not None and answer.known
     sku = answer.value if answer is not None else None
@@ -59,7 +61,7 @@ def _size(plan: Plan, pool: PlannedPool, region: str, size: str, facts: AzureFac
         size=size,
         region=region,
         # eastus-1 is the subscription's zone 1; auto is no zone.
-        zones=[zone for each in read.texts(pool.intent, "zones") if (zone := each.rpartition("-")[2]).isdigit()],
+        zones=[zone for each in coerce.texts(pool.intent, "zones") if (zone := each.rpartition("-")[2]).isdigit()],
         offered=None if not known else sku.zones if sku else (),
         restrictions=None
         if not known
@@ -67,12 +69,12 @@ def _size(plan: Plan, pool: PlannedPool, region: str, size: str, facts: AzureFac
         if sku
         else (("Location", "the list has no such size", ()),),
     )
-    return Judged(name_of(pool, plan), finding, pool.resource.urn)
+    return ResourceFinding(name_of(pool, plan), finding, pool.resource.urn)
 
 
-def _limits(wanted: Iterable[Need], facts: AzureFacts, doubts: Doubts) -> list[tuple[Need, Limit]]:
+def _limits(wanted: Iterable[QuotaDemand], facts: AzureFacts, doubts: Doubts) -> list[tuple[QuotaDemand, Limit]]:
     """What Azure says of each quota that is needed. What it does not tell is left to the configuration's."""
-    found: list[tuple[Need, Limit]] = []
+    found: list[tuple[QuotaDemand, Limit]] = []
     for need in wanted:
         if need.family is None or need.market is None:
             continue
@@ -91,7 +93,7 @@ def _of_subscription(account: str, family: str, market: str, facts: AzureFacts, 
     return None if usage is None else Limit(family, market, usage.limit, usage.in_use, account)
 
 
-def _of_batch(need: Need, family: str, market: str, facts: AzureFacts, doubts: Doubts) -> Limit | None:
+def _of_batch(need: QuotaDemand, family: str, market: str, facts: AzureFacts, doubts: Doubts) -> Limit | None:
     """The limit of a Batch account of its own, or of the subscription for an account that allocates there."""
     answer = doubts.ask(facts.batch, need.account)
     if answer.known and answer.value is None:

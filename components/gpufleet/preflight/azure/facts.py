@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True)
-class Sku:
+class SubscriptionSku:
     """A VM size in a region. zones: those that have it, as the subscription numbers them (1, 2, 3).
 
     restrictions: (Location or Zone, reason, zones), for instance ("Zone", "NotAvailableForSubscription", ("3",)).
@@ -17,7 +17,7 @@ class Sku:
 
 
 @dataclass(frozen=True)
-class Usage:
+class QuotaUsage:
     """A quota on cores, and how many run."""
 
     limit: int
@@ -43,12 +43,12 @@ class Batch:
 class AzureFacts(Protocol):
     """One subscription, seen in one region. Questions may raise UserError: the one line that says why it is open."""
 
-    def sku(self, size: str) -> Sku | None:
+    def sku(self, size: str) -> SubscriptionSku | None:
         """A size in the region; None if the subscription's list does not hold it."""
         ...
 
-    def usage(self, family: str, market: str) -> Usage | None:
-        """The subscription's quota for cores of a family, or of `gpufleet.plan.limits.ALL`; None if there is none."""
+    def usage(self, family: str, market: str) -> QuotaUsage | None:
+        """The subscription's quota for cores of a family, or of `gpufleet.plan.quota_limits.ALL`; None if there is none."""
         ...
 
     def batch(self, account: str) -> Batch | None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from gpufleet.rules import read
-from gpufleet.rules.aws.zones import judge_region
+from gpufleet.rules import coerce
+from gpufleet.rules.aws.zones import validate_region
 from gpufleet.rules.rule import Finding
-from gpufleet.rules.tags import judge_tags
+from gpufleet.rules.tags import validate_tags
 
 
-def judge_autoscaler_identity(args: Mapping[str, object]) -> list[Finding]:
+def validate_autoscaler_identity(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on the autoscaler's rights. Reads region, tags."""
-    return [judge_region(read.text(args, "region")), *judge_tags(read.mapping(args, "tags"))]
+    return [validate_region(coerce.text(args, "region")), *validate_tags(coerce.mapping(args, "tags"))]

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from gpufleet.catalog import aws
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.aws.batch_strategy import image_drives, image_word, strategy_legal, updates_in_place
-from gpufleet.rules.pool_intent import judge_intent
+from gpufleet.rules.aws.pool_arguments import validate_intent
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import listed
 
 MOST_GROUPS = 5
 
@@ -74,24 +74,24 @@ def few_groups(*, groups: int) -> Outcome:
     return failed("security_group_ids", groups, problem, f"give at most {MOST_GROUPS - 1}")
 
 
-def judge_batch_environment(args: Mapping[str, object]) -> list[Finding]:
+def validate_batch_environment(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a Batch environment, passes included. Never raises, whatever the values.
 
     Reads the words of a GPU pool (types, min, max, zones, placement ...), region, strategy, security_group_ids, tags.
     """
-    capacity = read.text(args, "capacity", "on-demand")
+    capacity = coerce.text(args, "capacity", "on-demand")
     spot = capacity == "spot"
-    image = read.text(args, "image", "al2023")
-    strategy = read.text(args, "strategy")
-    placement, network = read.text(args, "placement", "none"), read.text(args, "network", "plain")
-    records = [aws().types[name] for name in read.texts(args, "types") if name in aws().types]
+    image = coerce.text(args, "image", "al2023")
+    strategy = coerce.text(args, "strategy")
+    placement, network = coerce.text(args, "placement", "none"), coerce.text(args, "network", "plain")
+    records = [aws().types[name] for name in coerce.texts(args, "types") if name in aws().types]
     groups = args.get("security_group_ids")
     # One node before several is advice for jobs that span nodes.
     alone = placement == "none" and network == "plain"
     return [
         *(
             each
-            for each in judge_intent(args, read.text(args, "region"))
+            for each in validate_intent(args, coerce.text(args, "region"))
             if not (alone and each.rule == "any-pool-fewer-nodes")
         ),
         no_block(capacity=capacity),
@@ -100,7 +100,7 @@ def judge_batch_environment(args: Mapping[str, object]) -> list[Finding]:
         same_vcpus(
             types=[each.type for each in records],
             vcpus=[each.vcpus for each in records],
-            most=read.whole(args, "max", 1),
+            most=coerce.whole(args, "max", 1),
         ),
         few_groups(groups=len(groups) if isinstance(groups, Sequence) and not isinstance(groups, str) else 0),
         image_word(image=image),

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed
 
 _WHOLE = re.compile(r"[1-9]\d*")
 

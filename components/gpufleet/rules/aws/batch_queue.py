@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.aws.batch import queue_size
-from gpufleet.rules.plain import at_least
+from gpufleet.rules.generic import at_least
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.tags import judge_tags
-from gpufleet.rules.wording import listed
+from gpufleet.rules.tags import validate_tags
 
 LEAST_SECONDS = 600
 MOST_SECONDS = 86_400
@@ -108,31 +108,31 @@ def shares_few(*, teams: int) -> Outcome:
     return failed("shares", teams, f"is more than the {MOST_TEAMS} that a queue takes", "make another queue")
 
 
-def judge_batch_queue(args: Mapping[str, object]) -> list[Finding]:
+def validate_batch_queue(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a Batch queue, passes included. Never raises, whatever the values.
 
     Reads environments (ARNs, or outputs), priority, shares (team to share), runnable_minutes, tags.
     """
     given = args.get("environments")
     environments = list(given) if isinstance(given, Sequence) and not isinstance(given, str | bytes) else []
-    shares = read.mapping(args, "shares")
+    shares = coerce.mapping(args, "shares")
     findings = [
         environments_distinct(same=_repeated(environments)),
         *(environment_arn(arn=each) for each in environments if isinstance(each, str)),
-        at_least(argument="priority", value=read.whole(args, "priority", 1), least=0),
+        at_least(argument="priority", value=coerce.whole(args, "priority", 1), least=0),
         *(share_name(team=team) for team in shares),
         shares_apart(teams=tuple(shares)),
         shares_few(teams=len(shares)),
         *(
-            share_weight(team=team, weight=float(weight) if read.is_number(weight) else None)
+            share_weight(team=team, weight=float(weight) if coerce.is_number(weight) else None)
             for team, weight in shares.items()
         ),
-        *judge_tags(read.mapping(args, "tags")),
+        *validate_tags(coerce.mapping(args, "tags")),
     ]
     if given is not None:
         findings.append(queue_size(environments=len(environments), argument="environments"))
-    if read.is_whole(args.get("runnable_minutes")):
-        minutes = read.whole(args, "runnable_minutes", 0)
+    if coerce.is_whole(args.get("runnable_minutes")):
+        minutes = coerce.whole(args, "runnable_minutes", 0)
         least, most = LEAST_SECONDS // 60, MOST_SECONDS // 60
         findings.append(time_limit(argument="runnable_minutes", value=minutes, least=least, most=most))
     return findings

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.aws.batch_job import multinode_place, multinode_zone, same_node_type
+from gpufleet.rules.messages import use_one_of
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import use_one_of
 
 
 @rule("aws-batch-pool-known", Severity.ERROR)
@@ -46,25 +46,25 @@ def image_given(*, repository: str | None) -> Outcome:
     return failed("image", None, "jobs have none", "name a repository (gpufleet:registry.repositories)")
 
 
-def judge_pool_names(argument: str, named: Sequence[str], pools: Collection[str]) -> list[Finding]:
+def validate_pool_names(argument: str, named: Sequence[str], pools: Collection[str]) -> list[Finding]:
     """Findings on pools that a queue or a job names."""
     return [pool_known(argument=argument, pool=pool, pools=pools) for pool in named]
 
 
-def judge_multinode_pool(pool: Mapping[str, object], nodes: int) -> list[Finding]:
+def validate_multinode_pool(pool: Mapping[str, object], nodes: int) -> list[Finding]:
     """Findings on a pool as the place of jobs of several nodes. Reads types, zones, max, capacity."""
-    capacity = read.text(pool, "capacity", "on-demand")
+    capacity = coerce.text(pool, "capacity", "on-demand")
     refusing = ["its pool (SPOT)"] if capacity == "spot" else []
     place = multinode_place(refusing=refusing, fitting=not refusing)
     return [
         # The configuration's word for what a definition calls its node properties.
         replace(place, argument="pool") if place.refuses else place,
-        multinode_zone(environment="its pool", zones=read.texts(pool, "zones")),
-        same_node_type(types=read.texts(pool, "types")),
-        multinode_fits(nodes=nodes, most=read.whole(pool, "max", 1)),
+        multinode_zone(environment="its pool", zones=coerce.texts(pool, "zones")),
+        same_node_type(types=coerce.texts(pool, "types")),
+        multinode_fits(nodes=nodes, most=coerce.whole(pool, "max", 1)),
     ]
 
 
-def judge_repository(repository: str | None) -> list[Finding]:
+def validate_repository(repository: str | None) -> list[Finding]:
     """The finding on where the images of jobs come from."""
     return [image_given(repository=repository)]

@@ -1,7 +1,7 @@
 """Rules on how AWS Batch chooses instances, and from which image they start."""
 
+from gpufleet.rules.messages import use_one_of
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import use_one_of
 
 ON_DEMAND = ("BEST_FIT_PROGRESSIVE", "BEST_FIT")
 SPOT = ("SPOT_PRICE_CAPACITY_OPTIMIZED", "SPOT_CAPACITY_OPTIMIZED", "BEST_FIT_PROGRESSIVE")

@@ -5,14 +5,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpufleet.catalog import eks_zones
-from gpufleet.rules import read
-from gpufleet.rules.aws.logs import retention
-from gpufleet.rules.aws.zones import judge_zones
-from gpufleet.rules.plain import legal_word
+from gpufleet.rules import coerce
+from gpufleet.rules.aws.log_retention import retention
+from gpufleet.rules.aws.zones import validate_zones
+from gpufleet.rules.generic import legal_word
+from gpufleet.rules.messages import listed
 from gpufleet.rules.private_ranges import RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.tags import judge_tags
-from gpufleet.rules.wording import listed
+from gpufleet.rules.tags import validate_tags
 
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 _VERSION = re.compile(r"1\.\d{2}")
@@ -119,12 +119,12 @@ def refused_zones(region: str, zones: Sequence[str]) -> list[str]:
     return [zone for zone in zones if known.get(zone) is False]
 
 
-def judge_control_zones(zones: Sequence[str], network: Sequence[str]) -> list[Finding]:
+def validate_control_zones(zones: Sequence[str], network: Sequence[str]) -> list[Finding]:
     """Every finding on the zones of a control plane that a configuration chooses among those of its network."""
     return [zone_of_network(zone=zone, network=network) for zone in zones]
 
 
-def judge_cluster(
+def validate_cluster(
     args: Mapping[str, object], argument: str = "subnet_ids", left_out: Sequence[str] = ()
 ) -> list[Finding]:
     """Every finding on an EKS cluster. argument: what gives its zones. left_out: zones of its network without it.
@@ -133,21 +133,21 @@ def judge_cluster(
     public_endpoint (default: whether there are public_access_cidrs), public_access_cidrs, log_types,
     log_retention_days, tags.
     """
-    zones = read.texts(args, "zones")
-    region = read.text(args, "region")
-    cidrs = read.texts(args, "public_access_cidrs")
-    public = read.flag(args, "public_endpoint", bool(cidrs))
+    zones = coerce.texts(args, "zones")
+    region = coerce.text(args, "region")
+    cidrs = coerce.texts(args, "public_access_cidrs")
+    public = coerce.flag(args, "public_endpoint", bool(cidrs))
     known = eks_zones(region)
     accepting = tuple(zone for zone, accepted in known.items() if accepted)
     findings = [
-        *judge_zones(region, zones, argument),
+        *validate_zones(region, zones, argument),
         two_zones(zones=zones, argument=argument, left_out=left_out),
-        some_endpoint(private=read.flag(args, "private_endpoint", True), public=public),
+        some_endpoint(private=coerce.flag(args, "private_endpoint", True), public=public),
         public_limited(public=public, cidrs=cidrs),
         *(cidr_public(cidr=cidr) for cidr in cidrs if not cidr.strip().endswith("/0")),
-        *(legal_word(argument="log_types", word=word, legal=LOG_TYPES) for word in read.texts(args, "log_types")),
-        retention(argument="log_retention_days", days=read.whole(args, "log_retention_days", 30)),
-        *judge_tags(read.mapping(args, "tags")),
+        *(legal_word(argument="log_types", word=word, legal=LOG_TYPES) for word in coerce.texts(args, "log_types")),
+        retention(argument="log_retention_days", days=coerce.whole(args, "log_retention_days", 30)),
+        *validate_tags(coerce.mapping(args, "tags")),
     ]
     for zone in zones:
         if zone in known or not known:

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules.read import flag, mapping, texts
+from gpufleet.rules.coerce import flag, mapping, texts
+from gpufleet.rules.messages import use_one_of
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import use_one_of
 
 PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/[\w+=,.@/-]+")
 CLUSTER_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
@@ -83,7 +83,7 @@ def support_known(*, support: str) -> Outcome:
     )
 
 
-def judge_cluster_access(args: Mapping[str, object], addons: Sequence[str]) -> list[Finding]:
+def validate_cluster_access(args: Mapping[str, object], addons: Sequence[str]) -> list[Finding]:
     """Every finding. Reads admins, creator_is_admin, cluster_name, addon_versions (of ``addons``), support."""
     admins = mapping(args, "admins")
     findings = [administered(creator_is_admin=flag(args, "creator_is_admin", True), admins=sorted(admins))]
@@ -102,6 +102,6 @@ def judge_cluster_access(args: Mapping[str, object], addons: Sequence[str]) -> l
     return findings
 
 
-def judge_installation(args: Mapping[str, object]) -> list[Finding]:
+def validate_installation(args: Mapping[str, object]) -> list[Finding]:
     """Findings on installing software on the cluster of these arguments. Reads public_access_cidrs."""
     return [api_reached(public_access_cidrs=texts(args, "public_access_cidrs"))]

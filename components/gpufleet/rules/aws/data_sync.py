@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from gpufleet.rules import read
-from gpufleet.rules.plain import at_least, distinct, legal_word, not_empty
+from gpufleet.rules import coerce
+from gpufleet.rules.generic import at_least, distinct, legal_word, not_empty
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.tags import judge_tags
+from gpufleet.rules.tags import validate_tags
 
 TARGETS = ("efs", "s3")
 DEFAULT_PATH = "/"
@@ -123,27 +123,27 @@ def owners_kept(*, to: str) -> Outcome:
     return failed("to", to, problem, "use to=efs where users own their files")
 
 
-def judge_data_sync(args: Mapping[str, object]) -> list[Finding]:
+def validate_data_sync(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a sync, passes included.
 
     Reads region, nfs_server, nfs_path, agent_arns, to, cloud_path, file_system_arn, subnet_id, security_group_ids,
     bucket_arn, every_hours, back_from, back_to, limit_mbit, tags. ARNs and ids may be anything that is not None.
     """
-    to, agents = read.text(args, "to"), read.texts(args, "agent_arns")
+    to, agents = coerce.text(args, "to"), coerce.texts(args, "agent_arns")
     paths = {"cloud_path": DEFAULT_PATH} | {
-        name: read.text(args, name) for name in _PATHS if isinstance(args.get(name), str)
+        name: coerce.text(args, name) for name in _PATHS if isinstance(args.get(name), str)
     }
     findings = [
         legal_word(argument="to", word=to, legal=TARGETS),
         owners_kept(to=to),
-        server_legal(server=read.text(args, "nfs_server")),
+        server_legal(server=coerce.text(args, "nfs_server")),
         not_empty(argument="agent_arns", values=agents, holds="DataSync agent"),
         distinct(argument="agent_arns", values=agents),
-        *(agent_here(arn=each, region=read.text(args, "region")) for each in agents),
+        *(agent_here(arn=each, region=coerce.text(args, "region")) for each in agents),
         *(path_legal(argument=name, path=path) for name, path in paths.items()),
-        hours_legal(hours=read.whole(args, "every_hours", 1)),
+        hours_legal(hours=coerce.whole(args, "every_hours", 1)),
         back_whole(back_from="back_from" in paths, back_to="back_to" in paths),
-        *judge_tags(read.mapping(args, "tags")),
+        *validate_tags(coerce.mapping(args, "tags")),
     ]
     if to in TARGETS:
         findings += [
@@ -153,6 +153,6 @@ def judge_data_sync(args: Mapping[str, object]) -> list[Finding]:
     for back, there in (("back_from", "cloud_path"), ("back_to", "nfs_path")):
         if back in paths and there in paths:
             findings.append(directions_apart(argument=back, path=paths[back], other_argument=there, other=paths[there]))
-    if read.is_whole(args.get("limit_mbit")):
-        findings.append(at_least(argument="limit_mbit", value=read.whole(args, "limit_mbit", 1), least=1))
+    if coerce.is_whole(args.get("limit_mbit")):
+        findings.append(at_least(argument="limit_mbit", value=coerce.whole(args, "limit_mbit", 1), least=1))
     return findings

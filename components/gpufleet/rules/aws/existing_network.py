@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules.read import mapping, texts
+from gpufleet.rules.coerce import mapping, texts
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import listed
 
 OF_EXISTING = ("private_subnet_ids", "public_subnet_ids")
 """Arguments that describe an existing VPC."""
@@ -46,7 +46,7 @@ def existing_or_new(*, vpc_given: bool, given: Sequence[str]) -> Outcome:
     return failed(stray[0], "given", "belongs to an existing VPC", "give vpc_id as well, or remove it")
 
 
-def judge_existing_network(args: Mapping[str, object]) -> list[Finding]:
+def validate_existing_network(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on new against existing. Reads vpc_id, zones, private_subnet_ids and which others are given."""
     vpc_given = args.get("vpc_id") is not None
     given = [name for name in (*OF_EXISTING, *OF_NEW) if args.get(name) is not None]

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
+from gpufleet.rules.messages import listed, use_one_of
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed, use_one_of
 
 IMAGES = ("al2023", "bottlerocket")
 _AMI = re.compile(r"ami-([0-9a-f]{8}|[0-9a-f]{17})")

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.aws.registry import name_legal
-from gpufleet.rules.aws.zones import judge_region
-from gpufleet.rules.plain import at_least, distinct
+from gpufleet.rules.aws.zones import validate_region
+from gpufleet.rules.generic import at_least, distinct
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.tags import judge_tags
+from gpufleet.rules.tags import validate_tags
 
 _GITHUB = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+")
 _WORD = re.compile(r"[A-Za-z0-9._/-]+")
@@ -115,21 +115,21 @@ def list_tags_unique(*, unique_tags: bool) -> Outcome:
     )
 
 
-def judge_image_mirror(args: Mapping[str, object]) -> list[Finding]:
+def validate_image_mirror(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on an image mirror. Reads region, repositories, existing_repositories, github_repository,
     github_branch, github_environment, provider_arn, untagged_days, kept_images, tags."""
-    names = read.texts(args, "repositories")
-    github = read.text(args, "github_repository")
-    branch, environment = read.text(args, "github_branch"), read.text(args, "github_environment")
+    names = coerce.texts(args, "repositories")
+    github = coerce.text(args, "github_repository")
+    branch, environment = coerce.text(args, "github_branch"), coerce.text(args, "github_environment")
     provider = args.get("provider_arn")
     findings = [
-        judge_region(read.text(args, "region")),
-        distinct(argument="repositories", values=(*names, *read.texts(args, "existing_repositories"))),
+        validate_region(coerce.text(args, "region")),
+        distinct(argument="repositories", values=(*names, *coerce.texts(args, "existing_repositories"))),
         *(name_legal(argument="repositories", name=name, longest=256) for name in names),
         one_subject(repository=bool(github), branch=bool(branch), environment=bool(environment)),
-        at_least(argument="untagged_days", value=read.whole(args, "untagged_days", 14), least=1),
-        at_least(argument="kept_images", value=read.whole(args, "kept_images", 1), least=1),
-        *judge_tags(read.mapping(args, "tags")),
+        at_least(argument="untagged_days", value=coerce.whole(args, "untagged_days", 14), least=1),
+        at_least(argument="kept_images", value=coerce.whole(args, "kept_images", 1), least=1),
+        *validate_tags(coerce.mapping(args, "tags")),
     ]
     if github:
         findings.append(github_named(repository=github))
@@ -142,11 +142,11 @@ def judge_image_mirror(args: Mapping[str, object]) -> list[Finding]:
     return findings
 
 
-def judge_mirror_file(file: str, faults: Sequence[str]) -> list[Finding]:
+def validate_mirror_file(file: str, faults: Sequence[str]) -> list[Finding]:
     """A finding for each line that says what is wrong with the list's file; one that passes where there is none."""
     return [list_legal(file=file, fault=fault) for fault in faults or [""]]
 
 
-def judge_mirror_list(to: str, unique_tags: bool, region: str) -> list[Finding]:
+def validate_mirror_list(to: str, unique_tags: bool, region: str) -> list[Finding]:
     """Every finding on a list of images, as `gpufleet images sync` reads it, for repositories that are made here."""
     return [list_in_region(to=to, region=region), list_tags_unique(unique_tags=unique_tags)]

@@ -3,14 +3,14 @@
 import ipaddress
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
-from gpufleet.rules.aws.logs import retention
-from gpufleet.rules.aws.zones import judge_zones
-from gpufleet.rules.plain import legal_word, not_empty
+from gpufleet.rules import coerce
+from gpufleet.rules.aws.log_retention import retention
+from gpufleet.rules.aws.zones import validate_zones
+from gpufleet.rules.generic import legal_word, not_empty
+from gpufleet.rules.messages import listed
 from gpufleet.rules.private_ranges import CARRIER_GRADE_NAT, RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule, unverified
-from gpufleet.rules.tags import judge_tags
-from gpufleet.rules.wording import listed
+from gpufleet.rules.tags import validate_tags
 
 NAT = ("none", "single", "per-zone")
 NODE_SERVICES = ("ec2", "ecr.api", "ecr.dkr", "eks", "sts")
@@ -88,26 +88,26 @@ def services_apart(*, cidr: str, services: str) -> Outcome:
     return failed("cidr", cidr, problem, "use another range for one of them")
 
 
-def judge_network(args: Mapping[str, object]) -> list[Finding]:
+def validate_network(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a network.
 
     Reads region, zones, cidr, nat (none, single, per-zone), interface_endpoints, flow_log_retention_days, vpc_id, tags.
     With vpc_id, what would be created is not judged.
     """
-    zones = read.texts(args, "zones")
-    findings = [*judge_zones(read.text(args, "region"), zones), *judge_tags(read.mapping(args, "tags"))]
-    if read.is_texts(args.get("zones")):
+    zones = coerce.texts(args, "zones")
+    findings = [*validate_zones(coerce.text(args, "region"), zones), *validate_tags(coerce.mapping(args, "tags"))]
+    if coerce.is_texts(args.get("zones")):
         findings.append(not_empty(argument="zones", values=zones, holds="zone id"))
     if args.get("vpc_id") is not None:
         return findings
-    nat = read.text(args, "nat", "single")
+    nat = coerce.text(args, "nat", "single")
     findings += [
         legal_word(argument="nat", word=nat, legal=NAT),
-        retention(argument="flow_log_retention_days", days=read.whole(args, "flow_log_retention_days", 30)),
+        retention(argument="flow_log_retention_days", days=coerce.whole(args, "flow_log_retention_days", 30)),
     ]
-    if read.is_texts(args.get("interface_endpoints")):
-        findings.append(way_out(nat=nat, endpoints=read.texts(args, "interface_endpoints")))
-    cidr = read.text(args, "cidr", "10.0.0.0/16")
+    if coerce.is_texts(args.get("interface_endpoints")):
+        findings.append(way_out(nat=nat, endpoints=coerce.texts(args, "interface_endpoints")))
+    cidr = coerce.text(args, "cidr", "10.0.0.0/16")
     findings.append(cidr_legal(cidr=cidr))
     if findings[-1].status is Status.FAIL:
         return findings

@@ -1,7 +1,7 @@
 """The rule on what a network is made of: addresses, VPCs and gateways, of which an account may hold so many."""
 
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed
 
 NAMES = {
     "elastic_ips": "Elastic IPs",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gpufleet.rules.read import text
+from gpufleet.rules.coerce import text
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 JOIN_ARGUMENTS = ("cluster_endpoint", "cluster_certificate_authority", "service_cidr")
@@ -21,7 +21,7 @@ def image_can_join(*, image: str, argument: str, given: bool) -> Outcome:
     return failed(argument, None, f"image={image} is not EKS's, so its nodes need this to join", fix)
 
 
-def judge_node_image(args: Mapping[str, object]) -> list[Finding]:
+def validate_node_image(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a node group's own image. Reads image and the arguments of `JOIN_ARGUMENTS`."""
     image = text(args, "image", "al2023")
     return [

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 
-from gpufleet.rules import read
-from gpufleet.rules.plain import at_least
+from gpufleet.rules import coerce
+from gpufleet.rules.generic import at_least
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.tags import judge_tags
+from gpufleet.rules.tags import validate_tags
 
 _PREFIX = re.compile(r"[a-z0-9][a-z0-9-]{0,36}")
 _TAKEN = ("xn--", "sthree-", "amzn-s3-demo-")
@@ -36,15 +36,15 @@ def outputs_expire(*, days: int | None) -> Outcome:
     return failed("expire_days", None, "outputs stay, and are paid for, until somebody deletes them", "set days, or 0")
 
 
-def judge_outputs_bucket(args: Mapping[str, object]) -> list[Finding]:
+def validate_outputs_bucket(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a bucket for outputs, passes included. Reads bucket_prefix, expire_days, tags."""
     days = args.get("expire_days")
     findings = [
-        outputs_expire(days=int(days) if read.is_whole(days) else None),
-        *judge_tags(read.mapping(args, "tags")),
+        outputs_expire(days=int(days) if coerce.is_whole(days) else None),
+        *validate_tags(coerce.mapping(args, "tags")),
     ]
     if isinstance(args.get("bucket_prefix"), str):
-        findings.append(bucket_prefix(prefix=read.text(args, "bucket_prefix")))
-    if read.is_whole(days):
+        findings.append(bucket_prefix(prefix=coerce.text(args, "bucket_prefix")))
+    if coerce.is_whole(days):
         findings.append(at_least(argument="expire_days", value=int(days), least=0))
     return findings

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
-from gpufleet.rules.aws.zones import judge_region
-from gpufleet.rules.plain import at_least, distinct
+from gpufleet.rules import coerce
+from gpufleet.rules.aws.zones import validate_region
+from gpufleet.rules.generic import at_least, distinct
+from gpufleet.rules.messages import listed, nearest
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.tags import judge_tags
-from gpufleet.rules.wording import listed, nearest
+from gpufleet.rules.tags import validate_tags
 
 OPEN_UPSTREAMS = ("public.ecr.aws", "quay.io", "registry.k8s.io")
 LOGIN_UPSTREAMS = ("registry-1.docker.io", "ghcr.io", "registry.gitlab.com", "cgr.dev")
@@ -115,27 +115,27 @@ def tags_stay(*, filters: Sequence[str]) -> Outcome:
     )
 
 
-def judge_registry(args: Mapping[str, object]) -> list[Finding]:
+def validate_registry(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a registry.
 
     Reads region, repositories (names), existing_repositories, mutable_tags (exclusions from immutability, for instance
     dev*), untagged_days, kept_mutable, pull_through (prefix to upstream host, for instance ghcr.io), credentials
     (prefix to secret ARN), tags.
     """
-    names = read.texts(args, "repositories")
-    filters = read.texts(args, "mutable_tags")
-    upstreams = {prefix: host for prefix, host in read.mapping(args, "pull_through").items() if isinstance(host, str)}
-    secrets = read.mapping(args, "credentials")
+    names = coerce.texts(args, "repositories")
+    filters = coerce.texts(args, "mutable_tags")
+    upstreams = {prefix: host for prefix, host in coerce.mapping(args, "pull_through").items() if isinstance(host, str)}
+    secrets = coerce.mapping(args, "credentials")
     findings = [
-        judge_region(read.text(args, "region")),
-        distinct(argument="repositories", values=(*names, *read.texts(args, "existing_repositories"))),
+        validate_region(coerce.text(args, "region")),
+        distinct(argument="repositories", values=(*names, *coerce.texts(args, "existing_repositories"))),
         *(name_legal(argument="repositories", name=name, longest=256) for name in names),
         *(name_legal(argument="pull_through", name=prefix, longest=30) for prefix in upstreams),
         mutable_tags(filters=filters),
         tags_stay(filters=filters),
-        at_least(argument="untagged_days", value=read.whole(args, "untagged_days", 14), least=1),
-        at_least(argument="kept_mutable", value=read.whole(args, "kept_mutable", 30), least=1),
-        *judge_tags(read.mapping(args, "tags")),
+        at_least(argument="untagged_days", value=coerce.whole(args, "untagged_days", 14), least=1),
+        at_least(argument="kept_mutable", value=coerce.whole(args, "kept_mutable", 30), least=1),
+        *validate_tags(coerce.mapping(args, "tags")),
     ]
     findings += [upstream_known(prefix=prefix, upstream=host) for prefix, host in upstreams.items()]
     for prefix in sorted({*upstreams, *secrets}):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 
@@ -18,7 +18,7 @@ def account_known(*, makes_repository: bool, account_given: bool) -> Outcome:
     return failed("account_id", None, problem, "give the account of the registry, or a name in repositories")
 
 
-def judge_registry_host(args: Mapping[str, object]) -> list[Finding]:
+def validate_registry_host(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on the registry's host. Reads repositories and account_id."""
-    made = bool(read.texts(args, "repositories"))
+    made = bool(coerce.texts(args, "repositories"))
     return [account_known(makes_repository=made, account_given=args.get("account_id") is not None)]

@@ -4,12 +4,12 @@ import ipaddress
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.aws.network import SERVICES
-from gpufleet.rules.plain import not_empty
+from gpufleet.rules.generic import not_empty
+from gpufleet.rules.messages import listed
 from gpufleet.rules.private_ranges import CARRIER_GRADE_NAT, RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed
 
 MOST_RANGES = 15
 MODES = ("API", "API_AND_CONFIG_MAP")
@@ -121,7 +121,7 @@ def mode_with_entries(*, mode: str) -> Outcome:
     return failed("authentication_mode", mode, problem, f"use {listed(MODES)}")
 
 
-def judge_remote_networks(args: Mapping[str, object], argument: str = "remote_networks") -> list[Finding]:
+def validate_remote_networks(args: Mapping[str, object], argument: str = "remote_networks") -> list[Finding]:
     """Every finding on the networks of own servers; none where there are none.
 
     Reads remote_networks ({nodes, pods}: IPv4 ranges), vpc_cidr and service_cidr (IPv4 ranges, where they are known).
@@ -130,12 +130,12 @@ def judge_remote_networks(args: Mapping[str, object], argument: str = "remote_ne
     if not isinstance(networks, Mapping):
         return []
     findings: list[Finding] = []
-    if read.is_texts(networks.get("nodes")):
-        findings.append(not_empty(argument=f"{argument}.nodes", values=read.texts(networks, "nodes"), holds="range"))
+    if coerce.is_texts(networks.get("nodes")):
+        findings.append(not_empty(argument=f"{argument}.nodes", values=coerce.texts(networks, "nodes"), holds="range"))
     legal: list[tuple[str, str]] = []
     for kind in _KINDS:
         name = f"{argument}.{kind}"
-        cidrs = read.texts(networks, kind)
+        cidrs = coerce.texts(networks, kind)
         findings.append(few_ranges(argument=name, count=len(cidrs)))
         for cidr in cidrs:
             form = range_legal(argument=name, cidr=cidr)
@@ -146,17 +146,17 @@ def judge_remote_networks(args: Mapping[str, object], argument: str = "remote_ne
     return [*findings, *_apart(args, legal)]
 
 
-def judge_joined_cluster(args: Mapping[str, object]) -> list[Finding]:
+def validate_joined_cluster(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a cluster that own servers join; none where there are no remote_networks.
 
     Reads remote_networks, private_endpoint (default true), public_access_cidrs.
     """
     if not isinstance(args.get("remote_networks"), Mapping):
         return []
-    cidrs = read.texts(args, "public_access_cidrs")
-    private = read.flag(args, "private_endpoint", True)
+    cidrs = coerce.texts(args, "public_access_cidrs")
+    private = coerce.flag(args, "private_endpoint", True)
     return [
-        *judge_remote_networks(args),
+        *validate_remote_networks(args),
         one_endpoint(private=private, public=bool(cidrs)),
         public_only(private=private, cidrs=cidrs),
     ]
@@ -170,9 +170,9 @@ def _apart(args: Mapping[str, object], legal: Sequence[tuple[str, str]]) -> list
     ]
     for name, cidr in legal:
         for known in ("vpc_cidr", "service_cidr"):
-            if (taken := read.text(args, known)) and _is_range(taken):
+            if (taken := coerce.text(args, known)) and _is_range(taken):
                 findings.append(ranges_apart(argument=name, cidr=cidr, other=known, other_cidr=taken))
-        if not read.text(args, "service_cidr"):
+        if not coerce.text(args, "service_cidr"):
             findings += [
                 ranges_apart(argument=name, cidr=cidr, other="service_cidr", other_cidr=chosen, sure=False)
                 for chosen in SERVICES

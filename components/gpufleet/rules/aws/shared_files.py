@@ -3,12 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
-from gpufleet.rules.aws.zones import judge_zones
-from gpufleet.rules.plain import legal_word, not_empty
+from gpufleet.rules import coerce
+from gpufleet.rules.aws.zones import validate_zones
+from gpufleet.rules.generic import legal_word, not_empty
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.tags import judge_tags
-from gpufleet.rules.wording import listed
+from gpufleet.rules.tags import validate_tags
 
 THROUGHPUT = ("elastic", "bursting", "provisioned")
 LIFECYCLE_DAYS = (0, 1, 7, 14, 30, 60, 90, 180, 270, 365)
@@ -124,32 +124,32 @@ def permissions_legal(*, permissions: str) -> Outcome:
     return failed("permissions", permissions, "is no octal mode", 'use three or four digits 0 to 7, such as "0755"')
 
 
-def judge_shared_files(args: Mapping[str, object]) -> list[Finding]:
+def validate_shared_files(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a shared file system.
 
     Reads region, zones (zone ids with nodes; may be empty with file_system_id), client_security_group_ids, uid, gid,
     directory, permissions, throughput (elastic, bursting, provisioned), provisioned_mibps, infrequent_access_days,
     one_zone, zone_names, file_system_id, tags.
     """
-    zones = read.texts(args, "zones")
-    zone = read.text(args, "one_zone")
+    zones = coerce.texts(args, "zones")
+    zone = coerce.text(args, "one_zone")
     figure = args.get("provisioned_mibps")
-    mode = read.text(args, "throughput", "elastic")
+    mode = coerce.text(args, "throughput", "elastic")
     mibps = float(figure) if isinstance(figure, int | float) and not isinstance(figure, bool) else None
     findings = [
-        *judge_zones(read.text(args, "region"), zones),
+        *validate_zones(coerce.text(args, "region"), zones),
         one_zone(zone=zone, node_zones=zones),
-        zone_name_given(zone=zone, named=tuple(read.mapping(args, "zone_names"))),
-        clients(zones=zones, groups=tuple(read.mapping(args, "client_security_group_ids"))),
-        user(argument="uid", number=read.whole(args, "uid", 1000)),
-        user(argument="gid", number=read.whole(args, "gid", 1000)),
+        zone_name_given(zone=zone, named=tuple(coerce.mapping(args, "zone_names"))),
+        clients(zones=zones, groups=tuple(coerce.mapping(args, "client_security_group_ids"))),
+        user(argument="uid", number=coerce.whole(args, "uid", 1000)),
+        user(argument="gid", number=coerce.whole(args, "gid", 1000)),
         legal_word(argument="throughput", word=mode, legal=THROUGHPUT),
         throughput_figure(throughput=mode, mibps=mibps),
-        lifecycle(days=read.whole(args, "infrequent_access_days", 30)),
-        directory_legal(directory=read.text(args, "directory", "/shared")),
-        permissions_legal(permissions=read.text(args, "permissions", "0755")),
-        *judge_tags(read.mapping(args, "tags")),
+        lifecycle(days=coerce.whole(args, "infrequent_access_days", 30)),
+        directory_legal(directory=coerce.text(args, "directory", "/shared")),
+        permissions_legal(permissions=coerce.text(args, "permissions", "0755")),
+        *validate_tags(coerce.mapping(args, "tags")),
     ]
-    if args.get("file_system_id") is None and read.is_texts(args.get("zones")):
+    if args.get("file_system_id") is None and coerce.is_texts(args.get("zones")):
         findings.append(not_empty(argument="zones", values=zones, holds="zone id"))
     return findings

@@ -3,22 +3,22 @@
 import re
 from collections.abc import Mapping
 
-from gpufleet.rules import read
-from gpufleet.rules.plain import legal_word, not_empty
+from gpufleet.rules import coerce
+from gpufleet.rules.generic import legal_word, not_empty
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.site_link import (
     PRIVATE_ASNS,
     VPN,
     argument_of_kind,
     existing_or_new,
-    judge_both_sides,
-    judge_device,
-    judge_ranges,
     kind_needs,
     rate_enough,
     routed_one_way,
+    validate_both_sides,
+    validate_device,
+    validate_ranges,
 )
-from gpufleet.rules.tags import judge_tags
+from gpufleet.rules.tags import validate_tags
 
 DIRECT_CONNECT = "direct-connect"
 KINDS = (VPN, DIRECT_CONNECT)
@@ -74,24 +74,26 @@ def few_prefixes(*, count: int) -> Outcome:
     return failed("announced_cidrs", count, f"are more than {_MOST_PREFIXES} ranges", "announce wider ones")
 
 
-def judge_site_link(args: Mapping[str, object]) -> list[Finding]:
+def validate_site_link(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a line to a VPC, passes included.
 
     Reads kind, vpc_cidr, route_table_ids, site_cidrs, customer_address, customer_asn, static_routes,
     customer_gateway_id, direct_connect_gateway_id, gbps, announced_cidrs, vpn_gateway_id, gateway_asn, tags. Ids may be
     anything that is not None.
     """
-    kind = read.text(args, "kind", VPN)
+    kind = coerce.text(args, "kind", VPN)
     given = {name for name in args if args.get(name) is not None}
-    vpc = read.text(args, "vpc_cidr")
+    vpc = coerce.text(args, "vpc_cidr")
     of_kind = [(name, VPN) for name in _OF_VPN] + [
         (name, DIRECT_CONNECT) for name in (*_OF_DIRECT_CONNECT, "announced_cidrs")
     ]
     findings = [
         legal_word(argument="kind", word=kind, legal=KINDS),
-        *judge_both_sides("vpc_cidr", vpc, _OF_VPC, read.texts(args, "site_cidrs")),
-        not_empty(argument="route_table_ids", values=tuple(read.mapping(args, "route_table_ids")), holds="route table"),
-        *judge_tags(read.mapping(args, "tags")),
+        *validate_both_sides("vpc_cidr", vpc, _OF_VPC, coerce.texts(args, "site_cidrs")),
+        not_empty(
+            argument="route_table_ids", values=tuple(coerce.mapping(args, "route_table_ids")), holds="route table"
+        ),
+        *validate_tags(coerce.mapping(args, "tags")),
     ]
     if kind not in KINDS:
         return findings
@@ -102,7 +104,7 @@ def judge_site_link(args: Mapping[str, object]) -> list[Finding]:
 
 def _gateway(args: Mapping[str, object], given: set[str]) -> list[Finding]:
     asn = args.get("gateway_asn")
-    if not read.is_whole(asn):
+    if not coerce.is_whole(asn):
         return []
     existing = "vpn_gateway_id" if "vpn_gateway_id" in given else ""
     return [existing_or_new(argument="gateway_asn", existing=existing), gateway_asn(asn=int(asn))]
@@ -117,20 +119,20 @@ def _vpn(args: Mapping[str, object], given: set[str], vpc: str) -> list[Finding]
         address = "customer_address" in given
         what = "the public address of the own VPN device"
         findings.append(kind_needs(kind=VPN, argument="customer_address", given=address, what=what))
-        findings.append(routed_one_way(bgp="customer_asn" in given, static=bool(read.texts(args, "static_routes"))))
-    return [*findings, *judge_device(args, vpc, _OF_VPC, read.whole(args, "gateway_asn", GATEWAY_ASN), KEPT_ASNS)]
+        findings.append(routed_one_way(bgp="customer_asn" in given, static=bool(coerce.texts(args, "static_routes"))))
+    return [*findings, *validate_device(args, vpc, _OF_VPC, coerce.whole(args, "gateway_asn", GATEWAY_ASN), KEPT_ASNS)]
 
 
 def _direct_connect(args: Mapping[str, object], given: set[str]) -> list[Finding]:
     id_, gbps = args.get("direct_connect_gateway_id"), args.get("gbps")
-    rate = float(gbps) if read.is_number(gbps) and gbps > 0 else None
+    rate = float(gbps) if coerce.is_number(gbps) and gbps > 0 else None
     named = "direct_connect_gateway_id" in given
     what = "the Direct Connect gateway that the line's virtual interface is on"
     findings = [
         kind_needs(kind=DIRECT_CONNECT, argument="direct_connect_gateway_id", given=named, what=what),
         rate_enough(argument="gbps", value=gbps, gbps=rate, line="the connection"),
-        few_prefixes(count=len(read.texts(args, "announced_cidrs"))),
-        *judge_ranges("announced_cidrs", read.texts(args, "announced_cidrs"), []),
+        few_prefixes(count=len(coerce.texts(args, "announced_cidrs"))),
+        *validate_ranges("announced_cidrs", coerce.texts(args, "announced_cidrs"), []),
     ]
     if isinstance(id_, str):
         findings.append(direct_connect_gateway(id_=id_))

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules.read import mapping, texts, whole
+from gpufleet.rules.coerce import mapping, texts, whole
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import listed
 
 LEAST_DISK_GIB = 20
 """The image of Amazon Linux 2023 for EKS has a snapshot of 20 GiB; a root volume cannot be smaller."""
@@ -72,7 +72,7 @@ def _is_arm(instance_type: str) -> bool:
     return family[generation + 1 : generation + 2] == "g"
 
 
-def judge_system_nodes(args: Mapping[str, object], defaults: tuple[Sequence[str], int, int, int]) -> list[Finding]:
+def validate_system_nodes(args: Mapping[str, object], defaults: tuple[Sequence[str], int, int, int]) -> list[Finding]:
     """Every finding on the system nodes. Reads system_types, _min, _desired, _max, _disk_gib and node_subnet_ids.
 
     ``defaults`` are types, min, max and disk size.

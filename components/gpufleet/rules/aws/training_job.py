@@ -5,18 +5,18 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpufleet.catalog import AwsGpuType, aws
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.aws import batch_limits
-from gpufleet.rules.aws.logs import retention
-from gpufleet.rules.aws.zones import judge_region
+from gpufleet.rules.aws.log_retention import retention
+from gpufleet.rules.aws.zones import validate_region
 from gpufleet.rules.efa import NETWORKS
-from gpufleet.rules.kubernetes.mpi_image import judge_image
+from gpufleet.rules.generic import at_least, legal_word
+from gpufleet.rules.instance_types import type_current, type_known
+from gpufleet.rules.kubernetes.mpi_image import validate_image
 from gpufleet.rules.kubernetes.mpi_job import efa_count
-from gpufleet.rules.offering import type_current, type_known
-from gpufleet.rules.plain import at_least, legal_word
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.tags import judge_tags
-from gpufleet.rules.wording import listed
+from gpufleet.rules.tags import validate_tags
 
 MOST_RETRIES = 9
 LONGEST_COMMAND = 8192
@@ -124,20 +124,20 @@ def command_fits(*, characters: int) -> Outcome:
     return failed("command", characters, problem, "put it into a script in the image or on the shared files")
 
 
-def judge_training_job(args: Mapping[str, object]) -> list[Finding]:
+def validate_training_job(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a TrainingJob, passes included. Never raises, whatever the values.
 
-    Reads all of its arguments; their names and kinds are for `judge_arguments`.
+    Reads all of its arguments; their names and kinds are for `validate_arguments`.
     """
-    type_name = read.text(args, "instance_type")
-    network = read.text(args, "network", "plain")
-    nodes = read.whole(args, "nodes", 1)
+    type_name = coerce.text(args, "instance_type")
+    network = coerce.text(args, "network", "plain")
+    nodes = coerce.whole(args, "nodes", 1)
     record = aws().types.get(type_name)
-    retries = read.whole(args, "retries", 0)
-    log_days = read.whole(args, "log_retention_days", 30)
+    retries = coerce.whole(args, "retries", 0)
+    log_days = coerce.whole(args, "log_retention_days", 30)
     findings = [
-        judge_region(read.text(args, "region")),
-        *judge_image(args),
+        validate_region(coerce.text(args, "region")),
+        *validate_image(args),
         *_type(type_name, record),
         at_least(argument="nodes", value=nodes, least=1),
         type_named(nodes=nodes, network=network, type_name=type_name),
@@ -147,13 +147,13 @@ def judge_training_job(args: Mapping[str, object]) -> list[Finding]:
         retention(argument="log_retention_days", days=log_days),
         *_variables(args),
         *_storage(args),
-        *judge_tags(read.mapping(args, "tags")),
+        *validate_tags(coerce.mapping(args, "tags")),
     ]
     if type_name:
         efa = record.efa_interfaces if record else None
         findings.append(efa_count(network=network, wanted=None, type_name=type_name, of_node=efa))
-    if read.is_whole(args.get("timeout_minutes")):
-        minutes = read.whole(args, "timeout_minutes", 0)
+    if coerce.is_whole(args.get("timeout_minutes")):
+        minutes = coerce.whole(args, "timeout_minutes", 0)
         findings.append(batch_limits.timeout(argument="timeout_minutes", value=minutes, least=1))
     return findings
 
@@ -171,11 +171,11 @@ def _type(type_name: str, record: AwsGpuType | None) -> list[Finding]:
 def _share_of_node(args: Mapping[str, object], type_name: str, record: AwsGpuType | None) -> list[Finding]:
     """The findings on what is asked of a node; what is left to the defaults fits."""
     most = max(each.gpus for each in aws().types.values())
-    gpus = read.whole(args, "gpus", 1)
+    gpus = coerce.whole(args, "gpus", 1)
     of_node = record.gpus if record else None
     findings = [batch_limits.gpus_fit(gpus=gpus, type_name=type_name, of_node=of_node, most=most)]
     vcpus, memory, shared = (
-        read.whole(args, word, 0) if read.is_whole(args.get(word)) else None
+        coerce.whole(args, word, 0) if coerce.is_whole(args.get(word)) else None
         for word in ("vcpus", "memory_gib", "shared_memory_gib")
     )
     if vcpus is not None:
@@ -193,7 +193,7 @@ def _share_of_node(args: Mapping[str, object], type_name: str, record: AwsGpuTyp
 
 
 def _variables(args: Mapping[str, object]) -> list[Finding]:
-    plain, secrets = read.mapping(args, "environment"), read.mapping(args, "secrets")
+    plain, secrets = coerce.mapping(args, "environment"), coerce.mapping(args, "secrets")
     return [
         *(variable(argument="environment", name=name, also_secret=name in secrets) for name in plain),
         *(variable(argument="secrets", name=name, also_secret=False) for name in secrets),
@@ -204,18 +204,18 @@ def _variables(args: Mapping[str, object]) -> list[Finding]:
 def _storage(args: Mapping[str, object]) -> list[Finding]:
     findings: list[Finding] = []
     if args.get("bucket") is not None:
-        bucket = read.mapping(args, "bucket")
+        bucket = coerce.mapping(args, "bucket")
         prefixes = bucket.get("prefixes")
         number = len(prefixes) if isinstance(prefixes, Sequence) and not isinstance(prefixes, str) else 0
         findings.append(bucket_whole(arn=bucket.get("arn") is not None, prefixes=number))
-        findings += [prefix_plain(prefix=each) for each in read.texts(bucket, "prefixes")]
+        findings += [prefix_plain(prefix=each) for each in coerce.texts(bucket, "prefixes")]
     if args.get("files") is not None:
-        files = read.mapping(args, "files")
+        files = coerce.mapping(args, "files")
         there = files.get("file_system_id") is not None
-        findings.append(mount_path(path=read.text(files, "path", "/mnt"), file_system=there))
+        findings.append(mount_path(path=coerce.text(files, "path", "/mnt"), file_system=there))
     return findings
 
 
-def judge_command(characters: int) -> list[Finding]:
+def validate_command(characters: int) -> list[Finding]:
     """The finding on the length of a job's command, as Batch sends it to ECS."""
     return [command_fits(characters=characters)]

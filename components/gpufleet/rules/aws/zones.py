@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from gpufleet.catalog import aws
-from gpufleet.rules.plain import distinct
+from gpufleet.rules.generic import distinct
+from gpufleet.rules.messages import listed, nearest
 from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed, nearest
 
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
 _ZONE_NAME = re.compile(r"[a-z]{2}(-[a-z]+)+-\d[a-z]")
@@ -49,14 +49,14 @@ def zone_known(*, argument: str, zone: str, region: str, regions: Mapping[str, C
     return unverified(argument, zone, f"the catalog has no zones of {region}", legal)
 
 
-def judge_region(region: str) -> Finding:
+def validate_region(region: str) -> Finding:
     """The finding on a region of AWS."""
     return region_known(region=region, known=aws().regions)
 
 
-def judge_zones(region: str, zones: Sequence[str], argument: str = "zones") -> list[Finding]:
+def validate_zones(region: str, zones: Sequence[str], argument: str = "zones") -> list[Finding]:
     """Every finding on a region and the zones given there."""
-    findings = [judge_region(region), distinct(argument=argument, values=zones)]
+    findings = [validate_region(region), distinct(argument=argument, values=zones)]
     if findings[0].status is Status.FAIL:
         return findings
     known = [zone_known(argument=argument, zone=zone, region=region, regions=aws().regions) for zone in zones]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from ipaddress import IPv4Network
 
-from gpufleet.azure_address_plan import plan_azure_subnets
+from gpufleet.azure.subnet_plan import plan_azure_subnets
 from gpufleet.rules.azure.network import DEFAULT_CIDR
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
@@ -51,7 +51,9 @@ def ranges_apart(*, cidr: str, argument: str, other: str) -> Outcome:
     return failed("cidr", cidr, problem, f"use one such as {DEFAULT_CIDR}, or give the cluster another {argument}")
 
 
-def judge_azure_addresses(cidr: str, nodes: Mapping[str, int], cluster: Mapping[str, object] | None) -> list[Finding]:
+def validate_azure_addresses(
+    cidr: str, nodes: Mapping[str, int], cluster: Mapping[str, object] | None
+) -> list[Finding]:
     """Findings on a network that is made here.
 
     nodes: the most nodes of each role of `plan_azure_subnets`. cluster: the arguments of the cluster, None without one.

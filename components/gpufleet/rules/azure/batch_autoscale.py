@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.counts import idle_nodes, min_within_max
-from gpufleet.rules.plain import at_least
+from gpufleet.rules.generic import at_least
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 
 SHORTEST_IDLE = 5
@@ -58,22 +58,22 @@ def inter_node_scale_in(*, inter_node: bool) -> Outcome:
     return failed("inter_node_communication", inter_node, problem, fix)
 
 
-def judge_autoscale(args: Mapping[str, object]) -> list[Finding]:
+def validate_autoscale(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on the words of a formula, passes included. Reads min (0), max, idle_minutes (15), task_nodes (1).
 
     Rules on max with inter-node communication and on quotas are those of the pool: azure-batch-inter-node-size,
     any-quota-enough.
     """
-    least, most = read.whole(args, "min", 0), args.get("max")
-    task_nodes = read.whole(args, "task_nodes", 1)
+    least, most = coerce.whole(args, "min", 0), args.get("max")
+    task_nodes = coerce.whole(args, "task_nodes", 1)
     findings = [
         at_least(argument="min", value=least, least=0),
         at_least(argument="task_nodes", value=task_nodes, least=1),
-        idle_window(minutes=read.whole(args, "idle_minutes", DEFAULT_IDLE)),
-        idle_nodes(least=least, capacity="spot" if read.flag(args, "spot", False) else "on-demand"),
+        idle_window(minutes=coerce.whole(args, "idle_minutes", DEFAULT_IDLE)),
+        idle_nodes(least=least, capacity="spot" if coerce.flag(args, "spot", False) else "on-demand"),
         inter_node_scale_in(inter_node=task_nodes > 1),
     ]
-    if read.is_whole(most):
+    if coerce.is_whole(most):
         findings += [
             at_least(argument="max", value=int(most), least=1),
             min_within_max(least=least, most=int(most)),

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from datetime import date, timedelta
 
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed
 
 ENDS = {
     "batch.node.ubuntu 14.04": date(2019, 8, 1),  # Azure/Batch#61

@@ -3,11 +3,17 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.arguments import argument_given, argument_kind, argument_known
-from gpufleet.rules.azure.mount import data_on_blob, mount_count, mount_credential, mount_files_key, shared_key
+from gpufleet.rules.azure.batch_mount_options import (
+    data_on_blob,
+    mount_count,
+    mount_credential,
+    mount_files_key,
+    shared_key,
+)
 from gpufleet.rules.azure.storage import storage_near_pool
-from gpufleet.rules.plain import distinct, legal_word
+from gpufleet.rules.generic import distinct, legal_word
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
@@ -49,7 +55,7 @@ def mount_words(*, argument: str, given: str, is_one: bool) -> Outcome:
     return failed(argument, f"({given})", "is no mapping that says what to mount", fix)
 
 
-def judge_batch_mounts(args: Mapping[str, object], region: str) -> list[Finding]:
+def validate_batch_mounts(args: Mapping[str, object], region: str) -> list[Finding]:
     """Every finding on `mounts` of a Batch pool in a region ("" where it is not known), passes included.
 
     A mount is a mapping: kind (blob, files, nfs) and path, both plain; of blob account and container, of files account,
@@ -71,7 +77,7 @@ def judge_batch_mounts(args: Mapping[str, object], region: str) -> list[Finding]
         if not isinstance(mount, Mapping):
             continue
         findings += _mount(argument, {str(word): value for word, value in mount.items()}, region)
-        path = read.text(mount, "path")
+        path = coerce.text(mount, "path")
         paths += [path] if path else []
         shares += [path] if mount.get("kind") == "files" else []
     findings.append(distinct(argument="mounts", values=paths))
@@ -95,7 +101,7 @@ def _mount(argument: str, mount: Mapping[str, object], region: str) -> list[Find
     for word, plain in (("path", str), ("region", str), ("shared_keys", bool)):
         if mount.get(word) is not None:
             findings.append(argument_kind(name=f"{argument}.{word}", value=mount[word], kind=plain))
-    if path := read.text(mount, "path"):
+    if path := coerce.text(mount, "path"):
         findings.append(mount_path(argument=f"{argument}.path", path=path))
     return [*findings, *_account(argument, kind, mount, region)]
 
@@ -105,13 +111,13 @@ def _account(argument: str, kind: str, mount: Mapping[str, object], region: str)
     if kind == "nfs":
         return []
     has_key = mount.get("account_key") is not None
-    account = read.text(mount, "account", "(an account)")
-    there = read.text(mount, "region") or None
+    account = coerce.text(mount, "account", "(an account)")
+    there = coerce.text(mount, "region") or None
     near = storage_near_pool(argument=argument, account=account, region=there, pool_region=region or None)
     if kind == "blob":
         ways = ["identity_reference", *(["account_key"] if has_key else [])]
         return [near, mount_credential(argument=argument, given=ways)]
-    allowed = read.flag(mount, "shared_keys", False) if isinstance(mount.get("shared_keys"), bool) else None
+    allowed = coerce.flag(mount, "shared_keys", False) if isinstance(mount.get("shared_keys"), bool) else None
     return [
         near,
         mount_files_key(argument=argument, has_key=has_key),

@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from gpufleet.batch_pool import BatchPoolIntent
 from gpufleet.catalog import azure
 from gpufleet.catalog.batch_images import DEFAULT_IMAGE, batch_images
-from gpufleet.rules import read
-from gpufleet.rules.arguments import judge_arguments
+from gpufleet.pools.azure_batch_pool import AzureBatchPool
+from gpufleet.rules import coerce
+from gpufleet.rules.arguments import validate_arguments
 from gpufleet.rules.azure import batch_image, batch_mpi
-from gpufleet.rules.azure.batch_autoscale import judge_autoscale, task_fits
-from gpufleet.rules.azure.batch_mounts import judge_batch_mounts
+from gpufleet.rules.azure.batch_autoscale import task_fits, validate_autoscale
+from gpufleet.rules.azure.batch_mounts import validate_batch_mounts
 from gpufleet.rules.azure.capacity import spot_mpi
-from gpufleet.rules.azure.pool import judge_azure_intent
-from gpufleet.rules.plain import at_least, legal_word
+from gpufleet.rules.azure.pool_arguments import validate_azure_intent
+from gpufleet.rules.generic import at_least, legal_word
 from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule
 
 SCALINGS = ("auto", "fixed")
@@ -74,49 +74,49 @@ def fixed_nodes(*, nodes: int, scaling: str) -> Outcome:
     return failed("desired", nodes, problem, "set desired=0 and resize the pool for each job, or use scaling=auto")
 
 
-def judge_azure_batch_pool(args: Mapping[str, object], region: str, today: date | None = None) -> list[Finding]:
+def validate_azure_batch_pool(args: Mapping[str, object], region: str, today: date | None = None) -> list[Finding]:
     """Every finding on a Batch pool, passes included. Never raises, whatever the values.
 
-    Reads the words of `BatchPoolIntent`, and mounts, registry_servers and container_images where they are there.
+    Reads the words of `AzureBatchPool`, and mounts, registry_servers and container_images where they are there.
     region: a location such as eastus, "" where it is not known. today: by default the clock's.
     """
     own = {word: value for word, value in args.items() if word not in _AROUND}
-    return [*judge_arguments(own, BatchPoolIntent), *judge_batch_pool(args, region, today)]
+    return [*validate_arguments(own, AzureBatchPool), *validate_batch_pool(args, region, today)]
 
 
-def judge_batch_pool(args: Mapping[str, object], region: str, today: date | None = None) -> list[Finding]:
+def validate_batch_pool(args: Mapping[str, object], region: str, today: date | None = None) -> list[Finding]:
     """The same without those on names and kinds of the arguments."""
-    types, network = read.texts(args, "types"), read.text(args, "network", "plain")
+    types, network = coerce.texts(args, "types"), coerce.text(args, "network", "plain")
     # Zones and other words that a Batch pool has not are refused by their names alone.
-    words = {word: value for word, value in args.items() if word in BatchPoolIntent.__annotations__}
-    intent = judge_azure_intent(words, region or None)
+    words = {word: value for word, value in args.items() if word in AzureBatchPool.__annotations__}
+    intent = validate_azure_intent(words, region or None)
     findings = [
         one_size(types=types),
         *intent,
-        no_reservation(capacity=read.text(args, "capacity", "on-demand")),
+        no_reservation(capacity=coerce.text(args, "capacity", "on-demand")),
         *_scaling(args, intent),
         *_together(args),
         *_image(args, types, network, today or date.today()),
-        *judge_batch_mounts(args, region),
+        *validate_batch_mounts(args, region),
     ]
-    if read.is_whole(args.get("disk_gib")):
-        findings.append(at_least(argument="disk_gib", value=read.whole(args, "disk_gib", 1), least=1))
+    if coerce.is_whole(args.get("disk_gib")):
+        findings.append(at_least(argument="disk_gib", value=coerce.whole(args, "disk_gib", 1), least=1))
     return findings
 
 
 def _scaling(args: Mapping[str, object], intent: Sequence[Finding]) -> list[Finding]:
     """The findings on how the pool scales, without what those on its intent say already."""
-    scaling = read.text(args, "scaling", "auto")
+    scaling = coerce.text(args, "scaling", "auto")
     findings = [legal_word(argument="scaling", word=scaling, legal=SCALINGS)]
     if scaling not in SCALINGS:
         return findings
     for word in _ONLY:
-        value = read.whole(args, word, 0) if read.is_whole(args.get(word)) else None
+        value = coerce.whole(args, word, 0) if coerce.is_whole(args.get(word)) else None
         findings.append(scaling_words(argument=word, value=value, scaling=scaling))
-    desired = read.whole(args, "desired", read.whole(args, "min", 0))
+    desired = coerce.whole(args, "desired", coerce.whole(args, "min", 0))
     findings.append(fixed_nodes(nodes=desired, scaling=scaling))
     if scaling == "fixed":
-        most, task_nodes = read.whole(args, "max", 1), read.whole(args, "task_nodes", 1)
+        most, task_nodes = coerce.whole(args, "max", 1), coerce.whole(args, "task_nodes", 1)
         return [
             *findings,
             at_least(argument="task_nodes", value=task_nodes, least=1),
@@ -125,19 +125,19 @@ def _scaling(args: Mapping[str, object], intent: Sequence[Finding]) -> list[Find
         ]
     words = {word: args[word] for word in ("min", "max", "idle_minutes", "task_nodes") if word in args}
     said = {(each.rule, each.argument) for each in intent if each.status is not Status.PASS}
-    spot = read.text(args, "capacity", "on-demand") == "spot"
-    formula = judge_autoscale({**words, "spot": spot})
+    spot = coerce.text(args, "capacity", "on-demand") == "spot"
+    formula = validate_autoscale({**words, "spot": spot})
     return [*findings, *(each for each in formula if (each.rule, each.argument) not in said)]
 
 
 def _together(args: Mapping[str, object]) -> list[Finding]:
     """The findings on nodes that talk to each other. The mode of the account is not known here."""
-    talks = read.whole(args, "task_nodes", 1) > 1
-    most = read.whole(args, "max", 1)
-    records = [azure().types[name] for name in read.texts(args, "types") if name in azure().types]
+    talks = coerce.whole(args, "task_nodes", 1) > 1
+    most = coerce.whole(args, "max", 1)
+    records = [azure().types[name] for name in coerce.texts(args, "types") if name in azure().types]
     return [
         batch_mpi.inter_node_size(most=most, inter_node=talks, allocation=None),
-        spot_mpi(capacity=read.text(args, "capacity", "on-demand"), together=talks),
+        spot_mpi(capacity=coerce.text(args, "capacity", "on-demand"), together=talks),
         *(
             batch_mpi.inter_node_ethernet(
                 type_name=record.type, inter_node=talks, infiniband=record.infiniband, most=most
@@ -148,11 +148,11 @@ def _together(args: Mapping[str, object]) -> list[Finding]:
 
 
 def _image(args: Mapping[str, object], types: Sequence[str], network: str, today: date) -> list[Finding]:
-    image = read.text(args, "image", DEFAULT_IMAGE)
+    image = coerce.text(args, "image", DEFAULT_IMAGE)
     known = batch_images()
     # An image of the catalog at a version of its own is still that image.
     record = known.get(":".join(image.split(":")[:3]))
-    agent = read.text(args, "node_agent") or (record.node_agent if record else "")
+    agent = coerce.text(args, "node_agent") or (record.node_agent if record else "")
     name = record.image if record else image
     legal = batch_image.image_agent(image=name, node_agent=agent, known=tuple(known))
     if legal.refuses:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.azure.tags import tag_value
 from gpufleet.rules.budget import (
     ACTUAL_PERCENTS,
@@ -12,7 +12,7 @@ from gpufleet.rules.budget import (
     limit_above_zero,
     percents_in_order,
 )
-from gpufleet.rules.plain import distinct, not_empty
+from gpufleet.rules.generic import distinct, not_empty
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 MOST_NOTIFICATIONS = 5
@@ -79,13 +79,13 @@ def scope_form(*, scope: str) -> Outcome:
     return failed("scope", scope, "is no id of a resource group or a subscription", fix)
 
 
-def judge_azure_budget(args: Mapping[str, object]) -> list[Finding]:
+def validate_azure_budget(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a budget.
 
     Reads scope (if it is plain), environment, team, usd_per_month, emails, actual_percents (default 80, 100),
     forecast_percents (default 100).
     """
-    emails = read.texts(args, "emails")
+    emails = coerce.texts(args, "emails")
     percents = {
         "actual_percents": _numbers(args, "actual_percents", ACTUAL_PERCENTS),
         "forecast_percents": _numbers(args, "forecast_percents", FORECAST_PERCENTS),
@@ -100,16 +100,16 @@ def judge_azure_budget(args: Mapping[str, object]) -> list[Finding]:
             percent_most(argument=argument, percent=percent)
             for argument, each in percents.items()
             for percent in each
-            if read.is_number(percent)
+            if coerce.is_number(percent)
         ),
         notifications(count=len(every)),
-        tag_value(key="environment", value=read.text(args, "environment")),
-        tag_value(key="team", value=read.text(args, "team")),
+        tag_value(key="environment", value=coerce.text(args, "environment")),
+        tag_value(key="team", value=coerce.text(args, "team")),
         not_empty(argument="actual_percents", values=[str(each) for each in every], holds="percentage of the budget"),
     ]
-    if read.is_texts(args.get("emails")):
+    if coerce.is_texts(args.get("emails")):
         findings.append(not_empty(argument="emails", values=emails, holds="e-mail address"))
-    if read.is_number(limit := args.get("usd_per_month")):
+    if coerce.is_number(limit := args.get("usd_per_month")):
         findings.append(limit_above_zero(usd_per_month=limit))
     scope = args.get("scope")
     return [*findings, scope_form(scope=scope)] if isinstance(scope, str) else findings

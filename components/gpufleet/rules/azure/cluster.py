@@ -4,14 +4,14 @@ import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.catalog.aks import aks_versions
-from gpufleet.rules import read
-from gpufleet.rules.azure.place import judge_azure_place
-from gpufleet.rules.azure.system_pool import judge_system_pool
-from gpufleet.rules.plain import at_least, legal_word
+from gpufleet.catalog.aks_versions import aks_versions
+from gpufleet.rules import coerce
+from gpufleet.rules.azure.location import validate_azure_place
+from gpufleet.rules.azure.system_pool import validate_system_pool
+from gpufleet.rules.generic import at_least, legal_word
+from gpufleet.rules.messages import listed
 from gpufleet.rules.private_ranges import RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed
 
 OUTBOUND = ("nat-gateway", "load-balancer", "routes", "none")
 TIERS = ("Free", "Standard")
@@ -165,32 +165,33 @@ def _width(cidr: str) -> int:
         return 32
 
 
-def judge_azure_cluster(args: Mapping[str, object]) -> list[Finding]:
+def validate_azure_cluster(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on an AKS cluster, passes included. Never raises, whatever the values.
 
     Reads region, version (1.36 or 1.36.2), private (default: whether there are no authorized_ranges),
     authorized_ranges, admins, cluster_name, outbound, tier, upgrade_channel, idle_minutes, pod_cidr, service_cidr, the
     words of the system pool, tags.
     """
-    ranges = read.texts(args, "authorized_ranges")
-    admins = read.mapping(args, "admins")
+    ranges = coerce.texts(args, "authorized_ranges")
+    admins = coerce.mapping(args, "admins")
     findings = [
-        api_limited(private=read.flag(args, "private", not ranges), ranges=ranges),
+        api_limited(private=coerce.flag(args, "private", not ranges), ranges=ranges),
         *(range_public(cidr=cidr) for cidr in ranges if not cidr.strip().endswith("/0")),
         ranges_few(number=len(ranges)),
         administered(admins=sorted(admins)),
         *(admin_is_group(name=name, group=group) for name, group in sorted(admins.items()) if isinstance(group, str)),
-        legal_word(argument="outbound", word=read.text(args, "outbound", "nat-gateway"), legal=OUTBOUND),
-        legal_word(argument="tier", word=read.text(args, "tier", "Free"), legal=TIERS),
-        legal_word(argument="upgrade_channel", word=read.text(args, "upgrade_channel", "none"), legal=UPGRADES),
-        at_least(argument="idle_minutes", value=read.whole(args, "idle_minutes", 10), least=1),
+        legal_word(argument="outbound", word=coerce.text(args, "outbound", "nat-gateway"), legal=OUTBOUND),
+        legal_word(argument="tier", word=coerce.text(args, "tier", "Free"), legal=TIERS),
+        legal_word(argument="upgrade_channel", word=coerce.text(args, "upgrade_channel", "none"), legal=UPGRADES),
+        at_least(argument="idle_minutes", value=coerce.whole(args, "idle_minutes", 10), least=1),
         addresses_apart(
-            pods=read.text(args, "pod_cidr", "10.244.0.0/16"), services=read.text(args, "service_cidr", "10.0.0.0/16")
+            pods=coerce.text(args, "pod_cidr", "10.244.0.0/16"),
+            services=coerce.text(args, "service_cidr", "10.0.0.0/16"),
         ),
-        *judge_system_pool(args),
+        *validate_system_pool(args),
     ]
     if args.get("region"):
-        findings += judge_azure_place(args)
+        findings += validate_azure_place(args)
     if isinstance(name := args.get("cluster_name"), str):
         findings.append(name_legal(cluster_name=name))
     if isinstance(version := args.get("version"), str):

@@ -4,13 +4,13 @@ import ipaddress
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from gpufleet.azure_address_plan import ROLES, SMALLEST
-from gpufleet.rules import read
-from gpufleet.rules.azure.place import judge_azure_place
-from gpufleet.rules.plain import legal_word
+from gpufleet.azure.subnet_plan import ROLES, SMALLEST
+from gpufleet.rules import coerce
+from gpufleet.rules.azure.location import validate_azure_place
+from gpufleet.rules.generic import legal_word
+from gpufleet.rules.messages import listed
 from gpufleet.rules.private_ranges import CARRIER_GRADE_NAT, RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import listed
 
 DEFAULT_CIDR = "10.60.0.0/16"
 NAT = ("gateway", "none")
@@ -146,7 +146,7 @@ def subnet_inside(*, subnet: str, vnet: str) -> Outcome:
     return failed("subnet_ids", subnet, "is a subnet of another network", f"use subnets of {vnet}")
 
 
-def judge_azure_network(args: Mapping[str, object]) -> list[Finding]:
+def validate_azure_network(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a virtual network.
 
     Reads region, resource_group_name, cidr, nat (gateway, none), route_table_id, tags; vnet_id and subnet_ids (nodes,
@@ -155,27 +155,27 @@ def judge_azure_network(args: Mapping[str, object]) -> list[Finding]:
     existing = args.get("vnet_id") is not None
     given = [name for name in (*OF_NEW, "subnet_ids") if args.get(name) is not None]
     findings = [
-        *judge_azure_place(args),
+        *validate_azure_place(args),
         *(existing_or_new(existing=existing, argument=name) for name in given),
     ]
     if existing:
         return [*findings, *_existing(args)]
-    nat = read.text(args, "nat", NAT[0])
-    form = cidr_legal(cidr=read.text(args, "cidr", DEFAULT_CIDR))
+    nat = coerce.text(args, "nat", NAT[0])
+    form = cidr_legal(cidr=coerce.text(args, "cidr", DEFAULT_CIDR))
     findings += [
         form,
         legal_word(argument="nat", word=nat, legal=NAT),
         way_out(nat=nat, route_table=args.get("route_table_id") is not None),
     ]
     if not form.refuses:
-        cidr = read.text(args, "cidr", DEFAULT_CIDR)
+        cidr = coerce.text(args, "cidr", DEFAULT_CIDR)
         findings += [cidr_private(cidr=cidr), cidr_clear_of_cluster(cidr=cidr)]
     return findings
 
 
 def _existing(args: Mapping[str, object]) -> list[Finding]:
     """Findings on a network that exists, as far as its ids are plain."""
-    subnets = read.mapping(args, "subnet_ids")
+    subnets = coerce.mapping(args, "subnet_ids")
     plain: Sequence[str] = [each for each in subnets.values() if isinstance(each, str)]
     findings = [
         existing_subnets_given(existing=True, given=tuple(subnets)),

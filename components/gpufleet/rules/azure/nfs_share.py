@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from gpufleet.rules import read
-from gpufleet.rules.azure.files import clients, container_name
-from gpufleet.rules.azure.name import account_name
-from gpufleet.rules.azure.place import judge_azure_place
-from gpufleet.rules.plain import legal_word
+from gpufleet.rules import coerce
+from gpufleet.rules.azure.location import validate_azure_place
+from gpufleet.rules.azure.names import account_name
+from gpufleet.rules.azure.storage_files import clients, container_name
+from gpufleet.rules.generic import legal_word
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 DEFAULT_GIB = 100
@@ -25,18 +25,18 @@ def nfs_share_size(*, gib: int) -> Outcome:
     return failed("gib", gib, "is no size of a premium file share", f"use {_LEAST} to {_MOST}")
 
 
-def judge_nfs_share(args: Mapping[str, object]) -> list[Finding]:
+def validate_nfs_share(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a share.
 
     Reads region, resource_group_name, account_name, share, gib, redundancy, client_subnet_ids, tags.
     """
-    redundancy = read.text(args, "redundancy", REDUNDANCIES[0])
+    redundancy = coerce.text(args, "redundancy", REDUNDANCIES[0])
     findings = [
-        *judge_azure_place(args),
-        nfs_share_size(gib=read.whole(args, "gib", DEFAULT_GIB)),
-        container_name(argument="share", name=read.text(args, "share", "shared")),
+        *validate_azure_place(args),
+        nfs_share_size(gib=coerce.whole(args, "gib", DEFAULT_GIB)),
+        container_name(argument="share", name=coerce.text(args, "share", "shared")),
         legal_word(argument="redundancy", word=redundancy, legal=REDUNDANCIES),
-        clients(subnets=len(read.mapping(args, "client_subnet_ids")), cidrs=0, nfs=True),
+        clients(subnets=len(coerce.mapping(args, "client_subnet_ids")), cidrs=0, nfs=True),
     ]
     name = args.get("account_name")
     return [*findings, account_name(name=name, what="storage")] if isinstance(name, str) else findings

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.labels import key_form, value_form
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
@@ -24,17 +24,17 @@ def label_free(*, key: str) -> Outcome:
     return failed("labels", key, "has a prefix that AKS keeps for itself", "use a domain of your own: example.com/role")
 
 
-def judge_node_labels(pool: Mapping[str, object]) -> list[Finding]:
+def validate_node_labels(pool: Mapping[str, object]) -> list[Finding]:
     """Every finding on the labels and taints of an agent pool. Reads labels and taints (key, value)."""
     findings: list[Finding] = []
-    for key, value in read.mapping(pool, "labels").items():
+    for key, value in coerce.mapping(pool, "labels").items():
         findings += [key_form(argument="labels", key=key), label_free(key=key)]
         if isinstance(value, str):
             findings.append(value_form(argument=f"labels.{key}", value=value))
     taints = pool.get("taints")
     for taint in taints if isinstance(taints, list | tuple) else ():
         if isinstance(taint, Mapping):
-            key = read.text(taint, "key")
+            key = coerce.text(taint, "key")
             findings.append(key_form(argument="taints.key", key=key))
-            findings.append(value_form(argument="taints.value", value=read.text(taint, "value")))
+            findings.append(value_form(argument="taints.value", value=coerce.text(taint, "value")))
     return findings

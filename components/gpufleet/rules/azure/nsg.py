@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 MOUNT_PORTS = {"file share": 445, "NFS": 2049}
@@ -23,9 +23,9 @@ def port_open(rules: Sequence[Mapping[str, object]] | None, direction: str, port
     if rules is None:
         return None
     ours = [each for each in rules if _same_word(each.get("direction"), direction) is not False]
-    if any(not read.is_whole(each.get("priority")) for each in ours):
+    if any(not coerce.is_whole(each.get("priority")) for each in ours):
         return None
-    for each in sorted(ours, key=lambda each: read.whole(each, "priority", 0)):
+    for each in sorted(ours, key=lambda each: coerce.whole(each, "priority", 0)):
         through = _concerns(each, direction, port) if _same_word(each.get("direction"), direction) else None
         if through is None:
             return None
@@ -65,7 +65,7 @@ def _concerns(entry: Mapping[str, object], direction: str, port: int) -> bool | 
 def _values(entry: Mapping[str, object], name: str) -> tuple[str, ...] | None:
     """What is said in the singular and in the plural; None where a part of it is not plain."""
     one, many = entry.get(name), entry.get(f"{name}es" if name.endswith("x") else f"{name}s")
-    if (one is not None and not isinstance(one, str)) or (many is not None and not read.is_texts(many)):
+    if (one is not None and not isinstance(one, str)) or (many is not None and not coerce.is_texts(many)):
         return None
     return tuple(each for each in (one or "", *(many or ())) if each)
 

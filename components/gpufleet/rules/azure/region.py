@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 
 from gpufleet.catalog import azure
+from gpufleet.rules.messages import nearest
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.wording import nearest
 
 _FORM = re.compile(r"[a-z]{4,}[0-9]?")
 

@@ -4,15 +4,15 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.arguments import argument_given, argument_known
-from gpufleet.rules.azure.name import registry_name
-from gpufleet.rules.azure.place import judge_azure_place
+from gpufleet.rules.azure.location import validate_azure_place
+from gpufleet.rules.azure.names import registry_name
 from gpufleet.rules.azure.private_endpoint import endpoint_place
 from gpufleet.rules.azure.tags import MOST, MOST_ON_DNS
-from gpufleet.rules.plain import distinct, legal_word
+from gpufleet.rules.generic import distinct, legal_word
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed
 
 SKUS = ("Basic", "Standard", "Premium")
 SECRETS = ("username_secret", "password_secret")
@@ -147,20 +147,20 @@ def secret_id(*, argument: str, secret: str) -> Outcome:
     return failed(argument, "(hidden)", "is no address of a secret in a key vault", fix)
 
 
-def judge_azure_registry(args: Mapping[str, object]) -> list[Finding]:
+def validate_azure_registry(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a registry.
 
     Reads region, resource_group_name, registry_name, sku (Basic, Standard, Premium), repositories (names), public,
     endpoint_subnet_id, vnet_id, pull_through (prefix to upstream, for instance quay.io), credentials (prefix to
     username_secret and password_secret), tags. Ids may be anything that is not None.
     """
-    sku = read.text(args, "sku", "Standard")
-    public = read.flag(args, "public", True)
-    names = read.texts(args, "repositories")
-    upstreams = {prefix: host for prefix, host in read.mapping(args, "pull_through").items() if isinstance(host, str)}
-    logins = read.mapping(args, "credentials")
+    sku = coerce.text(args, "sku", "Standard")
+    public = coerce.flag(args, "public", True)
+    names = coerce.texts(args, "repositories")
+    upstreams = {prefix: host for prefix, host in coerce.mapping(args, "pull_through").items() if isinstance(host, str)}
+    logins = coerce.mapping(args, "credentials")
     findings = [
-        *judge_azure_place(args, MOST if public else MOST_ON_DNS),
+        *validate_azure_place(args, MOST if public else MOST_ON_DNS),
         legal_word(argument="sku", word=sku, legal=SKUS),
         public_access(sku=sku, access="Enabled" if public else "Disabled", argument="public"),
         *(repository_name(argument="repositories", name=name) for name in names),
@@ -173,7 +173,7 @@ def judge_azure_registry(args: Mapping[str, object]) -> list[Finding]:
         findings.append(login_given(prefix=prefix, host=host, given=logins.get(prefix) is not None))
     for prefix in logins:
         findings.append(login_used(prefix=prefix, prefixes=tuple(upstreams)))
-        findings += _of_login(f"credentials.{prefix}", read.mapping(logins, prefix))
+        findings += _of_login(f"credentials.{prefix}", coerce.mapping(logins, prefix))
     if not public:
         findings += [
             endpoint_place(argument=argument, given=args.get(argument) is not None)

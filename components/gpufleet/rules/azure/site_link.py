@@ -4,21 +4,21 @@ import re
 from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv4Network
 
-from gpufleet.rules import read
-from gpufleet.rules.azure.place import judge_azure_place
-from gpufleet.rules.plain import legal_word
+from gpufleet.rules import coerce
+from gpufleet.rules.azure.location import validate_azure_place
+from gpufleet.rules.generic import legal_word
+from gpufleet.rules.messages import use_one_of
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.site_link import (
     VPN,
     argument_of_kind,
     existing_or_new,
-    judge_both_sides,
-    judge_device,
     kind_needs,
     rate_enough,
     routed_one_way,
+    validate_both_sides,
+    validate_device,
 )
-from gpufleet.rules.wording import use_one_of
 
 EXPRESS_ROUTE = "express-route"
 KINDS = (VPN, EXPRESS_ROUTE)
@@ -137,19 +137,19 @@ def key_strong(*, length: int, legal: bool) -> Outcome:
     return failed("pre_shared_key", "hidden", problem, "use 16 to 128 letters, digits and signs, without spaces")
 
 
-def judge_azure_site_link(args: Mapping[str, object]) -> list[Finding]:
+def validate_azure_site_link(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a line to a virtual network.
 
     Reads region, resource_group_name, kind, vnet_cidr, site_cidrs, customer_address, customer_asn,
     customer_bgp_address, static_routes, pre_shared_key (its length only), circuit_id, authorization_key, sku, zones,
     gateway_subnet_cidr, gateway_subnet_id, vnet_id, gateway_id, tags.
     """
-    kind = read.text(args, "kind", VPN)
+    kind = coerce.text(args, "kind", VPN)
     given = {name for name in args if args.get(name) is not None}
-    vnet = read.text(args, "vnet_cidr")
-    sides = judge_both_sides("vnet_cidr", vnet, _OF_NETWORK, read.texts(args, "site_cidrs"))
+    vnet = coerce.text(args, "vnet_cidr")
+    sides = validate_both_sides("vnet_cidr", vnet, _OF_NETWORK, coerce.texts(args, "site_cidrs"))
     findings = [
-        *judge_azure_place(args),
+        *validate_azure_place(args),
         legal_word(argument="kind", word=kind, legal=KINDS),
         *sides,
     ]
@@ -167,13 +167,13 @@ def _gateway(args: Mapping[str, object], given: set[str], kind: str, vnet: str) 
     """Findings on the gateway, which is new or there already; vnet: its network's range, empty where that is none."""
     if "gateway_id" in given:
         return [existing_or_new(argument=name, existing="gateway_id") for name in _OF_NEW if name in given]
-    sku = read.text(args, "sku", DEFAULT_SKU[kind])
+    sku = coerce.text(args, "sku", DEFAULT_SKU[kind])
     form = sku_legal(sku=sku, kind=kind)
     findings = [form]
     if not form.refuses:
         line = "a gateway of this size"
         findings.append(rate_enough(argument="sku", value=sku, gbps=SKU_GBPS[kind][sku], line=line))
-    findings += [legal_word(argument="zones", word=each, legal=("1", "2", "3")) for each in read.texts(args, "zones")]
+    findings += [legal_word(argument="zones", word=each, legal=("1", "2", "3")) for each in coerce.texts(args, "zones")]
     if "gateway_subnet_id" in given:
         findings += [
             existing_or_new(argument=name, existing="gateway_subnet_id")
@@ -181,12 +181,12 @@ def _gateway(args: Mapping[str, object], given: set[str], kind: str, vnet: str) 
             if name in given
         ]
         if isinstance(args.get("gateway_subnet_id"), str):
-            findings.append(subnet_named(subnet_id=read.text(args, "gateway_subnet_id")))
+            findings.append(subnet_named(subnet_id=coerce.text(args, "gateway_subnet_id")))
         return findings
     what = "the network in which a subnet for it is made"
     findings.append(kind_needs(kind=kind, argument="vnet_id", given="vnet_id" in given, what=what))
     if isinstance(args.get("gateway_subnet_cidr"), str) and vnet:
-        findings.append(subnet_fits(cidr=read.text(args, "gateway_subnet_cidr"), vnet=vnet))
+        findings.append(subnet_fits(cidr=coerce.text(args, "gateway_subnet_cidr"), vnet=vnet))
     return findings
 
 
@@ -200,18 +200,18 @@ def _vpn(args: Mapping[str, object], given: set[str], vnet: str) -> list[Finding
         needed["customer_bgp_address"] = "the address by which the device speaks BGP"
     findings = [
         *(kind_needs(kind=VPN, argument=name, given=name in given, what=what) for name, what in needed.items()),
-        routed_one_way(bgp="customer_asn" in given, static=bool(read.texts(args, "static_routes"))),
+        routed_one_way(bgp="customer_asn" in given, static=bool(coerce.texts(args, "static_routes"))),
     ]
     if isinstance(args.get("customer_bgp_address"), str):
-        findings.append(bgp_address(address=read.text(args, "customer_bgp_address")))
+        findings.append(bgp_address(address=coerce.text(args, "customer_bgp_address")))
     if isinstance(key, str):
         findings.append(key_strong(length=len(key), legal=_KEY.fullmatch(key) is not None))
-    return [*findings, *judge_device(args, vnet, _OF_NETWORK, GATEWAY_ASN, KEPT_ASNS)]
+    return [*findings, *validate_device(args, vnet, _OF_NETWORK, GATEWAY_ASN, KEPT_ASNS)]
 
 
 def _express_route(args: Mapping[str, object], given: set[str]) -> list[Finding]:
     what = "the circuit that exists"
     findings = [kind_needs(kind=EXPRESS_ROUTE, argument="circuit_id", given="circuit_id" in given, what=what)]
     if isinstance(args.get("circuit_id"), str):
-        findings.append(circuit_legal(id_=read.text(args, "circuit_id")))
+        findings.append(circuit_legal(id_=coerce.text(args, "circuit_id")))
     return findings

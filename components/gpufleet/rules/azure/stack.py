@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
+from gpufleet.rules.messages import use_one_of
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import use_one_of
 
 JOB_CONTAINERS = {"scripts": "programs", "result": "outputs and logs"}
 """What jobs on Azure Batch keep in which container."""
@@ -80,7 +80,7 @@ def subscription_used(*, subscription: str | None, group: str | None) -> Outcome
     return failed("subscription_id", subscription, problem, fix)
 
 
-def judge_azure_stack(
+def validate_azure_stack(
     cluster: bool,
     pools: Collection[str],
     batch: Collection[str] | None,
@@ -99,11 +99,11 @@ def judge_azure_stack(
     ]
 
 
-def judge_job_containers(containers: Collection[str], batch: bool) -> list[Finding]:
+def validate_job_containers(containers: Collection[str], batch: bool) -> list[Finding]:
     """Findings on the containers of an environment's files; `batch`: whether Azure Batch runs jobs on them."""
     return [job_container(name=name, containers=containers, batch=batch) for name in JOB_CONTAINERS]
 
 
-def judge_stack_mounts(mounts: Sequence[str], names: Collection[str]) -> list[Finding]:
+def validate_stack_mounts(mounts: Sequence[str], names: Collection[str]) -> list[Finding]:
     """Findings on what one Batch pool mounts by name. names: containers and shares of the environment's files."""
     return [mount_known(name=name, names=names) for name in mounts]

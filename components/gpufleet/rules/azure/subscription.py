@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.wording import listed
 
 
 @rule("azure-size-unrestricted", Severity.ERROR)

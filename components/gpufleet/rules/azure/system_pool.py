@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 
 from gpufleet.catalog import azure
-from gpufleet.rules import read
-from gpufleet.rules.azure.agent_pool import most_nodes, system_gpu
-from gpufleet.rules.azure.zone import zone_number
-from gpufleet.rules.plain import distinct
+from gpufleet.rules import coerce
+from gpufleet.rules.azure.aks_agent_pool import most_nodes, system_gpu
+from gpufleet.rules.azure.zones import zone_number
+from gpufleet.rules.generic import distinct
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 LEAST_VCPUS = 4
@@ -60,15 +60,15 @@ def size_large_enough(*, type_name: str) -> Outcome:
 
 def most_system_nodes(args: Mapping[str, object]) -> int:
     """The most system nodes of a cluster with these arguments."""
-    return read.whole(args, "system_max", max(3, read.whole(args, "system_min", 2)))
+    return coerce.whole(args, "system_max", max(3, coerce.whole(args, "system_min", 2)))
 
 
-def judge_system_pool(args: Mapping[str, object]) -> list[Finding]:
+def validate_system_pool(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on the system nodes. Reads system_type, system_min, system_max and zones."""
-    name = read.text(args, "system_type", SYSTEM_TYPE)
-    least = read.whole(args, "system_min", 2)
+    name = coerce.text(args, "system_type", SYSTEM_TYPE)
+    least = coerce.whole(args, "system_min", 2)
     most = most_system_nodes(args)
-    zones = read.texts(args, "zones")
+    zones = coerce.texts(args, "zones")
     findings = [
         size_legal(type_name=name),
         size_large_enough(type_name=name),

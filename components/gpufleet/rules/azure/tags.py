@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from datetime import date
 
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.tags import not_expired, tag_expiry
-from gpufleet.rules.wording import listed
 
 MOST = 50
 MOST_ON_DNS = 15
@@ -53,7 +53,7 @@ def tag_number(*, number: int, most: int) -> Outcome:
     return failed("tags", number, "is more tags than the resources may carry", f"use at most {most}")
 
 
-def judge_azure_tags(tags: Mapping[str, object], most: int = MOST, today: date | None = None) -> list[Finding]:
+def validate_azure_tags(tags: Mapping[str, object], most: int = MOST, today: date | None = None) -> list[Finding]:
     """Every finding on a set of tags. Values that are not plain are not judged. today: by default the clock's."""
     findings = [tag_number(number=len(tags), most=most), *(tag_key(key=key) for key in tags)]
     findings += [tag_value(key=key, value=value) for key, value in tags.items() if isinstance(value, str)]

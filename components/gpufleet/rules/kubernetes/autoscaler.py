@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from gpufleet.rules import read
-from gpufleet.rules.aws.zones import judge_region
-from gpufleet.rules.kubernetes.plugin import judge_object_labels
+from gpufleet.rules import coerce
+from gpufleet.rules.aws.zones import validate_region
+from gpufleet.rules.generic import at_least
+from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
 from gpufleet.rules.kubernetes.version import version_pinned
-from gpufleet.rules.plain import at_least
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 
@@ -21,16 +21,16 @@ def idle_short(*, minutes: int) -> Outcome:
     return failed("idle_minutes", minutes, "is paid for after every job, on every node", "use 60 or less")
 
 
-def judge_autoscaler(args: Mapping[str, object]) -> list[Finding]:
+def validate_autoscaler(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on the autoscaler. Reads region, version, idle_minutes, provision_minutes, labels."""
-    idle = read.whole(args, "idle_minutes", 10)
+    idle = coerce.whole(args, "idle_minutes", 10)
     findings = [
-        judge_region(read.text(args, "region")),
+        validate_region(coerce.text(args, "region")),
         at_least(argument="idle_minutes", value=idle, least=1),
         idle_short(minutes=idle),
-        at_least(argument="provision_minutes", value=read.whole(args, "provision_minutes", 20), least=1),
-        *judge_object_labels(args),
+        at_least(argument="provision_minutes", value=coerce.whole(args, "provision_minutes", 20), least=1),
+        *validate_object_labels(args),
     ]
     if isinstance(args.get("version"), str):
-        findings.append(version_pinned(argument="version", version=read.text(args, "version")))
+        findings.append(version_pinned(argument="version", version=coerce.text(args, "version")))
     return findings

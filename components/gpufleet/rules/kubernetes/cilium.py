@@ -3,11 +3,11 @@
 import ipaddress
 from collections.abc import Mapping
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.aws.remote_networks import range_legal
-from gpufleet.rules.kubernetes.plugin import judge_object_labels
+from gpufleet.rules.generic import not_empty
+from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
 from gpufleet.rules.kubernetes.version import version_pinned
-from gpufleet.rules.plain import not_empty
 from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule
 
 MASK_SIZE = 25
@@ -26,17 +26,17 @@ def mask_fits(*, cidr: str, mask_size: int) -> Outcome:
     return failed("mask_size", mask_size, f"is no part of {cidr} that a server's pods fit in", fix)
 
 
-def judge_cilium(args: Mapping[str, object]) -> list[Finding]:
+def validate_cilium(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on Cilium. Reads pod_cidrs, mask_size, version, labels."""
-    cidrs = read.texts(args, "pod_cidrs")
+    cidrs = coerce.texts(args, "pod_cidrs")
     findings: list[Finding] = []
-    if read.is_texts(args.get("pod_cidrs")):
+    if coerce.is_texts(args.get("pod_cidrs")):
         findings.append(not_empty(argument="pod_cidrs", values=cidrs, holds="range"))
     for cidr in cidrs:
         form = range_legal(argument="pod_cidrs", cidr=cidr)
         findings.append(form)
         if form.status is Status.PASS:
-            findings.append(mask_fits(cidr=cidr, mask_size=read.whole(args, "mask_size", MASK_SIZE)))
+            findings.append(mask_fits(cidr=cidr, mask_size=coerce.whole(args, "mask_size", MASK_SIZE)))
     if isinstance(args.get("version"), str):
-        findings.append(version_pinned(argument="version", version=read.text(args, "version")))
-    return [*findings, *judge_object_labels(args)]
+        findings.append(version_pinned(argument="version", version=coerce.text(args, "version")))
+    return [*findings, *validate_object_labels(args)]

@@ -36,7 +36,7 @@ def image_pinned(*, image: str) -> Outcome:
     return failed("image", image, problem, "give the tag of one build, or its digest")
 
 
-def judge_image(args: Mapping[str, object]) -> list[Finding]:
+def validate_image(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a job's image. Reads image."""
     image = args.get("image")
     return [image_form(image=image), image_pinned(image=image)] if isinstance(image, str) else []

@@ -4,15 +4,15 @@ import re
 from collections.abc import Mapping
 
 from gpufleet.catalog import AwsGpuType, GpuType, aws, azure
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.efa import NETWORKS
-from gpufleet.rules.kubernetes.mpi_image import judge_image
-from gpufleet.rules.kubernetes.mpi_place import judge_place
-from gpufleet.rules.kubernetes.mpi_pods import judge_pods
+from gpufleet.rules.generic import at_least, legal_word, not_empty
+from gpufleet.rules.kubernetes.mpi_image import validate_image
+from gpufleet.rules.kubernetes.mpi_placement import validate_place
+from gpufleet.rules.kubernetes.mpi_pods import validate_pods
 from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.kubernetes.users import login_name
 from gpufleet.rules.labels import key_form, value_form
-from gpufleet.rules.plain import at_least, legal_word, not_empty
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 
 _NAME = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
@@ -124,24 +124,24 @@ def gpu_type(name: str) -> GpuType | None:
     return aws().types.get(name) or azure().types.get(name)
 
 
-def judge_mpi_job(name: str, args: Mapping[str, object]) -> list[Finding]:
+def validate_mpi_job(name: str, args: Mapping[str, object]) -> list[Finding]:
     """Every finding on the MPI job ``name``, passes included. Never raises, whatever the values.
 
     Reads all of `gpufleet.jobs.kubernetes.mpi_job.MpiJobArgs`; names and kinds of the arguments are for
-    `judge_arguments`.
+    `validate_arguments`.
     """
-    workers = read.whole(args, "workers", 1)
-    gpus = read.whole(args, "gpus_per_worker", 1)
-    type_name = read.text(args, "instance_type")
-    network = read.text(args, "network", "plain")
+    workers = coerce.whole(args, "workers", 1)
+    gpus = coerce.whole(args, "gpus_per_worker", 1)
+    type_name = coerce.text(args, "instance_type")
+    network = coerce.text(args, "network", "plain")
     record = gpu_type(type_name)
     efa = record.efa_interfaces if isinstance(record, AwsGpuType) else 0 if record else None
-    grace = read.whole(args, "grace_seconds", 10)
+    grace = coerce.whole(args, "grace_seconds", 10)
     notice, whose = (30, "Azure") if type_name in azure().types else (120, "AWS")
-    wanted = read.whole(args, "efa_per_worker", 0) if read.is_whole(args.get("efa_per_worker")) else None
+    wanted = coerce.whole(args, "efa_per_worker", 0) if coerce.is_whole(args.get("efa_per_worker")) else None
     most = max(each.gpus for catalog in (aws(), azure()) for each in catalog.types.values())
     findings = [
-        job_name(name=read.text({"name": name}, "name"), workers=workers),
+        job_name(name=coerce.text({"name": name}, "name"), workers=workers),
         worker_count(workers=workers),
         gpu_count(gpus=gpus, type_name=type_name, of_node=record.gpus if record else None, most=most),
         legal_word(argument="network", word=network, legal=NETWORKS),
@@ -149,19 +149,19 @@ def judge_mpi_job(name: str, args: Mapping[str, object]) -> list[Finding]:
         grace_long_enough(seconds=grace),
         grace_within_notice(seconds=grace, notice=notice, whose=whose),
         *(
-            at_least(argument=argument, value=read.whole(args, argument, least), least=least)
+            at_least(argument=argument, value=coerce.whole(args, argument, least), least=least)
             for argument, least in _COUNTS
         ),
-        *(name_form(argument=each, name=read.text(args, each)) for each in _NAMES if isinstance(args.get(each), str)),
-        *judge_image(args),
-        *judge_place(args),
-        *judge_pods(args, record),
+        *(name_form(argument=each, name=coerce.text(args, each)) for each in _NAMES if isinstance(args.get(each), str)),
+        *validate_image(args),
+        *validate_place(args),
+        *validate_pods(args, record),
     ]
-    if read.is_texts(args.get("command")):
-        findings.append(not_empty(argument="command", values=read.texts(args, "command"), holds="word"))
+    if coerce.is_texts(args.get("command")):
+        findings.append(not_empty(argument="command", values=coerce.texts(args, "command"), holds="word"))
     if isinstance(args.get("user"), str):
-        findings.append(login_name(name=read.text(args, "user")))
-    for key, value in read.mapping(args, "labels").items():
+        findings.append(login_name(name=coerce.text(args, "user")))
+    for key, value in coerce.mapping(args, "labels").items():
         findings += [key_form(argument="labels", key=key)]
         findings += [value_form(argument=f"labels.{key}", value=value)] if isinstance(value, str) else []
     return findings

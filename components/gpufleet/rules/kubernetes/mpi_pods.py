@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 
 from gpufleet.catalog import GpuType
-from gpufleet.rules import read
+from gpufleet.rules import coerce
+from gpufleet.rules.aws.pool_arguments import TAINT_EFFECTS
+from gpufleet.rules.generic import legal_word
 from gpufleet.rules.labels import key_form, value_form
-from gpufleet.rules.plain import legal_word
-from gpufleet.rules.pool_intent import TAINT_EFFECTS
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 
 _HUGEPAGES_GIB = 5
@@ -102,40 +102,40 @@ def not_root(*, uid: int) -> Outcome:
     return failed("uid", uid, problem, "use 1000 or another user of the image")
 
 
-def judge_pods(args: Mapping[str, object], record: GpuType | None) -> list[Finding]:
+def validate_pods(args: Mapping[str, object], record: GpuType | None) -> list[Finding]:
     """Every finding on a job's pods; ``record`` is the catalog's of the instance type.
 
     Reads instance_type, network, cpus, memory_gib, shared_memory_gib, mount_path, network_interface, env, uid,
     tolerations (key, value, effect).
     """
-    type_name = read.text(args, "instance_type")
+    type_name = coerce.text(args, "instance_type")
     # What follows from a number of GPUs that is wrong is not told as well.
-    gpus = max(1, min(read.whole(args, "gpus_per_worker", 1), record.gpus if record else 1))
-    memory = read.whole(args, "memory_gib", 4 * gpus)
+    gpus = max(1, min(coerce.whole(args, "gpus_per_worker", 1), record.gpus if record else 1))
+    memory = coerce.whole(args, "memory_gib", 4 * gpus)
     findings = [
         reservation(
             argument=argument, wanted=wanted, type_name=type_name, of_node=getattr(record, fact) if record else None
         )
         for argument, wanted, fact in (
-            ("cpus", read.whole(args, "cpus", gpus), "vcpus"),
+            ("cpus", coerce.whole(args, "cpus", gpus), "vcpus"),
             ("memory_gib", memory, "memory_gib"),
-            ("shared_memory_gib", read.whole(args, "shared_memory_gib", 8), "memory_gib"),
+            ("shared_memory_gib", coerce.whole(args, "shared_memory_gib", 8), "memory_gib"),
         )
     ]
     if record and args.get("network") == "efa":
         findings.append(hugepages_left(memory_gib=memory, type_name=type_name, of_node=record.memory_gib))
     findings += [
-        mount_path_free(path=read.text(args, "mount_path", "/mnt")),
-        interface_name(interface=read.text(args, "network_interface", "eth0")),
-        not_root(uid=read.whole(args, "uid", 1000)),
-        *(variable_name(name=name) for name in read.mapping(args, "env")),
+        mount_path_free(path=coerce.text(args, "mount_path", "/mnt")),
+        interface_name(interface=coerce.text(args, "network_interface", "eth0")),
+        not_root(uid=coerce.whole(args, "uid", 1000)),
+        *(variable_name(name=name) for name in coerce.mapping(args, "env")),
     ]
     taints = args.get("tolerations")
     for taint in taints if isinstance(taints, list | tuple) else ():
         if isinstance(taint, Mapping):
             findings += [
-                key_form(argument="tolerations.key", key=read.text(taint, "key")),
-                value_form(argument="tolerations.value", value=read.text(taint, "value")),
-                legal_word(argument="tolerations.effect", word=read.text(taint, "effect"), legal=TAINT_EFFECTS),
+                key_form(argument="tolerations.key", key=coerce.text(taint, "key")),
+                value_form(argument="tolerations.value", value=coerce.text(taint, "value")),
+                legal_word(argument="tolerations.effect", word=coerce.text(taint, "effect"), legal=TAINT_EFFECTS),
             ]
     return findings

@@ -47,7 +47,7 @@ def login_once(*, in_docker_config: bool) -> Outcome:
     return failed("ngc_key", _HIDDEN, "docker_config has a login for nvcr.io too", "leave one of them out")
 
 
-def judge_ngc(args: Mapping[str, object]) -> list[Finding]:
+def validate_ngc(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a team's key of NGC, nothing where it is not plain text here. Reads ngc_key, docker_config."""
     key = args.get("ngc_key")
     if not isinstance(key, str):
@@ -55,7 +55,7 @@ def judge_ngc(args: Mapping[str, object]) -> list[Finding]:
     return [key_form(seen=seen_of(key)), login_once(in_docker_config=_names_ngc(args.get("docker_config")))]
 
 
-def judge_ngc_secret(encrypted: bool) -> list[Finding]:
+def validate_ngc_secret(encrypted: bool) -> list[Finding]:
     """Every finding on how a stack's configuration holds the key."""
     return [key_secret(encrypted=encrypted)]
 

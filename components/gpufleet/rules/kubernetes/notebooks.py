@@ -3,16 +3,16 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
+from gpufleet.rules.generic import at_least, distinct, legal_word, not_empty
+from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
 from gpufleet.rules.kubernetes.mpi_image import image_form, image_pinned
 from gpufleet.rules.kubernetes.name import name_form
-from gpufleet.rules.kubernetes.plugin import judge_object_labels
-from gpufleet.rules.kubernetes.users import judge_users
+from gpufleet.rules.kubernetes.users import validate_users
 from gpufleet.rules.kubernetes.version import version_pinned
 from gpufleet.rules.labels import value_form
-from gpufleet.rules.plain import at_least, distinct, legal_word, not_empty
+from gpufleet.rules.messages import listed, use_one_of
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import listed, use_one_of
 
 SERVICES = ("LoadBalancer", "ClusterIP", "NodePort")
 DATABASES = ("volume", "memory")
@@ -132,45 +132,45 @@ def price_form(*, argument: str, price: float) -> Outcome:
 
 def is_dev(args: Mapping[str, object]) -> bool:
     """Whether the environment is for trying things out: it is called dev or ...-dev, or its purpose is dev."""
-    return read.text(args, "environment").rpartition("-")[2] == "dev" or read.text(args, "purpose") == "dev"
+    return coerce.text(args, "environment").rpartition("-")[2] == "dev" or coerce.text(args, "purpose") == "dev"
 
 
-def judge_notebooks(args: Mapping[str, object]) -> list[Finding]:
+def validate_notebooks(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on notebooks. Reads namespace, environment, purpose, host, pools, images, users, admins, oidc,
     tls, service, database, idle_minutes, service_account, version, labels; of what is a secret or an output only
     whether it is there."""
-    dev, oidc, users = is_dev(args), read.mapping(args, "oidc"), read.mapping(args, "users")
-    tls = [key for key in ("secret", "letsencrypt_email") if read.mapping(args, "tls").get(key)]
-    images = read.texts(args, "images")
+    dev, oidc, users = is_dev(args), coerce.mapping(args, "oidc"), coerce.mapping(args, "users")
+    tls = [key for key in ("secret", "letsencrypt_email") if coerce.mapping(args, "tls").get(key)]
+    images = coerce.texts(args, "images")
     findings = [
         tls_given(tls=tls, dev=dev),
         login_real(oidc=bool(oidc), dev=dev),
-        idle_culled(minutes=read.whole(args, "idle_minutes", 60)),
+        idle_culled(minutes=coerce.whole(args, "idle_minutes", 60)),
         users_known(count=len(users)),
-        *judge_users(args),
+        *validate_users(args),
         not_empty(argument="images", values=images, holds="image"),
         distinct(argument="images", values=images),
-        legal_word(argument="service", word=read.text(args, "service", "LoadBalancer"), legal=SERVICES),
-        legal_word(argument="database", word=read.text(args, "database", "volume"), legal=DATABASES),
-        *_pools(read.mapping(args, "pools")),
-        *judge_object_labels(args),
+        legal_word(argument="service", word=coerce.text(args, "service", "LoadBalancer"), legal=SERVICES),
+        legal_word(argument="database", word=coerce.text(args, "database", "volume"), legal=DATABASES),
+        *_pools(coerce.mapping(args, "pools")),
+        *validate_object_labels(args),
     ]
     for image in images:
         findings += [image_form(image=image), image_pinned(image=image)]
     if isinstance(args.get("host"), str):
-        findings.append(host_name(host=read.text(args, "host")))
+        findings.append(host_name(host=coerce.text(args, "host")))
     if oidc:
         findings.append(oidc_complete(given=[key for key in OIDC_KEYS if oidc.get(key)]))
         for key in ("authorize_url", "token_url", "userdata_url"):
             if isinstance(oidc.get(key), str):
-                findings.append(https_address(argument=f"oidc.{key}", address=read.text(oidc, key)))
-    for name in read.texts(args, "admins"):
+                findings.append(https_address(argument=f"oidc.{key}", address=coerce.text(oidc, key)))
+    for name in coerce.texts(args, "admins"):
         findings.append(user_known(argument="admins", name=name, known=sorted(users)))
     for argument in ("namespace", "service_account", "volume_claim", "pull_secret"):
         if isinstance(args.get(argument), str):
-            findings.append(name_form(argument=argument, name=read.text(args, argument)))
+            findings.append(name_form(argument=argument, name=coerce.text(args, argument)))
     if isinstance(args.get("version"), str):
-        findings.append(version_pinned(argument="version", version=read.text(args, "version")))
+        findings.append(version_pinned(argument="version", version=coerce.text(args, "version")))
     return findings
 
 
@@ -178,14 +178,14 @@ def _pools(pools: Mapping[str, object]) -> list[Finding]:
     findings = [not_empty(argument="pools", values=tuple(pools), holds="pool")]
     for name, pool in pools.items():
         facts = pool if isinstance(pool, Mapping) else {}
-        gpus = read.whole(facts, "gpus", 0)
+        gpus = coerce.whole(facts, "gpus", 0)
         findings += [
-            not_empty(argument=f"pools.{name}.gpu", values=tuple(read.text(facts, "gpu")), holds="GPU model"),
-            value_form(argument=f"pools.{name}.gpu", value=read.text(facts, "gpu")),
-            value_form(argument=f"pools.{name}.place", value=read.text(facts, "place", "cloud")),
+            not_empty(argument=f"pools.{name}.gpu", values=tuple(coerce.text(facts, "gpu")), holds="GPU model"),
+            value_form(argument=f"pools.{name}.gpu", value=coerce.text(facts, "gpu")),
+            value_form(argument=f"pools.{name}.place", value=coerce.text(facts, "place", "cloud")),
             at_least(argument=f"pools.{name}.gpus", value=gpus, least=1),
         ]
         price = facts.get("usd_per_hour")
-        if read.is_number(price):
+        if coerce.is_number(price):
             findings.append(price_form(argument=f"pools.{name}.usd_per_hour", price=float(price)))
     return findings

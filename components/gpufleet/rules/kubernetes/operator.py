@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
-from gpufleet.rules.kubernetes.mpi_image import judge_image
-from gpufleet.rules.kubernetes.plugin import judge_object_labels
+from gpufleet.rules import coerce
+from gpufleet.rules.generic import legal_word
+from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
+from gpufleet.rules.kubernetes.mpi_image import validate_image
 from gpufleet.rules.kubernetes.version import version_pinned
-from gpufleet.rules.plain import legal_word
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import listed
 
 FLAVOURS = ("mpi-operator", "trainer")
 IMPLEMENTATIONS = ("OpenMPI", "Intel", "MPICH")
@@ -74,28 +74,28 @@ def runs_mpi_jobs(*, flavour: str) -> Outcome:
     return failed("flavour", flavour, problem, "use flavour=mpi-operator, or submit TrainJobs yourself")
 
 
-def judge_mpi_operator(args: Mapping[str, object], known: Sequence[str]) -> list[Finding]:
+def validate_mpi_operator(args: Mapping[str, object], known: Sequence[str]) -> list[Finding]:
     """Every finding on the operator; `known` are the versions whose manifest's checksum is known.
 
     Reads flavour, version, manifest, sha256, image, implementations, labels.
     """
-    flavour = read.text(args, "flavour", "mpi-operator")
-    implementations = read.texts(args, "implementations")
+    flavour = coerce.text(args, "flavour", "mpi-operator")
+    implementations = coerce.texts(args, "implementations")
     findings = [
         legal_word(argument="flavour", word=flavour, legal=FLAVOURS),
         runs_mpi_jobs(flavour=flavour),
         *(legal_word(argument="implementations", word=each, legal=IMPLEMENTATIONS) for each in implementations),
-        *judge_image(args),
-        *judge_object_labels(args),
+        *validate_image(args),
+        *validate_object_labels(args),
     ]
-    version = read.text(args, "version", known[0] if known else "")
+    version = coerce.text(args, "version", known[0] if known else "")
     if isinstance(args.get("version"), str):
         findings.append(version_pinned(argument="version", version=version))
     if flavour == "trainer":
         given = [each for each in ("manifest", "sha256", "image") if args.get(each) is not None]
         return [*findings, trainer_runs(implementations=implementations, given=given)]
-    sha256 = read.text(args, "sha256") if args.get("sha256") is not None else None
+    sha256 = coerce.text(args, "sha256") if args.get("sha256") is not None else None
     findings.append(checksum_given(version=version, sha256=sha256, known=known))
     if isinstance(args.get("manifest"), str):
-        findings.append(manifest_place(manifest=read.text(args, "manifest")))
+        findings.append(manifest_place(manifest=coerce.text(args, "manifest")))
     return findings

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
-from gpufleet.rules.kubernetes.mpi_place import one_zone
+from gpufleet.rules import coerce
+from gpufleet.rules.generic import at_least, not_empty
+from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
+from gpufleet.rules.kubernetes.mpi_placement import one_zone
 from gpufleet.rules.kubernetes.name import name_form
-from gpufleet.rules.kubernetes.plugin import judge_object_labels
 from gpufleet.rules.kubernetes.version import version_pinned
 from gpufleet.rules.labels import value_form
-from gpufleet.rules.plain import at_least, not_empty
+from gpufleet.rules.messages import use_one_of
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import use_one_of
 
 _MOST = 63
 """Flavors of one group, less the one for pods without GPUs."""
@@ -65,16 +65,16 @@ def flavor_count(*, count: int) -> Outcome:
     return failed("flavors", count, f"is more than the {_MOST} that Kueue takes", "make a queue for each kind of GPU")
 
 
-def judge_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
+def validate_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
     """Every finding on the queue ``name``. Reads flavors (gpu, zone, place, pool), quotas, version, labels."""
-    flavors = read.mapping(args, "flavors")
-    quotas = read.mapping(args, "quotas")
+    flavors = coerce.mapping(args, "flavors")
+    quotas = coerce.mapping(args, "quotas")
     findings = [
         name_form(argument="name", name=name),
         not_empty(argument="flavors", values=tuple(flavors), holds="flavor"),
         not_empty(argument="quotas", values=tuple(quotas), holds="namespace"),
         flavor_count(count=len(flavors)),
-        *judge_object_labels(args),
+        *validate_object_labels(args),
     ]
     for short, kind in flavors.items():
         words = kind if isinstance(kind, Mapping) else {}
@@ -95,8 +95,8 @@ def judge_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
         findings.append(name_form(argument="quotas", name=namespace))
         for short, number in quota.items() if isinstance(quota, Mapping) else ():
             findings.append(flavor_known(namespace=namespace, flavor=str(short), known=tuple(flavors)))
-            gpus = read.whole({"gpus": number}, "gpus", -1)
+            gpus = coerce.whole({"gpus": number}, "gpus", -1)
             findings.append(at_least(argument=f"quotas.{namespace}.{short}", value=gpus, least=0))
     if isinstance(args.get("version"), str):
-        findings.append(version_pinned(argument="version", version=read.text(args, "version")))
+        findings.append(version_pinned(argument="version", version=coerce.text(args, "version")))
     return findings

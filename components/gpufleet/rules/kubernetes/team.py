@@ -3,12 +3,12 @@
 import json
 from collections.abc import Mapping
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
+from gpufleet.rules.generic import distinct, legal_word
+from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
 from gpufleet.rules.kubernetes.name import name_form
-from gpufleet.rules.kubernetes.ngc import judge_ngc
-from gpufleet.rules.kubernetes.plugin import judge_object_labels
-from gpufleet.rules.kubernetes.users import judge_users
-from gpufleet.rules.plain import distinct, legal_word
+from gpufleet.rules.kubernetes.ngc import validate_ngc
+from gpufleet.rules.kubernetes.users import validate_users
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 LEVELS = ("restricted", "baseline", "privileged")
@@ -53,23 +53,23 @@ def login_form(*, complete: bool) -> Outcome:
     return failed("docker_config", "[secret]", "is no registry login", fix)
 
 
-def judge_team(args: Mapping[str, object]) -> list[Finding]:
+def validate_team(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a team. Reads namespace, groups, service_account, docker_config, pull_secret, pod_security,
     exception, users, gid, volume_claim, least_id, labels."""
-    level = read.text(args, "pod_security", "restricted")
+    level = coerce.text(args, "pod_security", "restricted")
     findings = [
         legal_word(argument="pod_security", word=level, legal=LEVELS),
-        exception_named(level=level, exception=read.text(args, "exception")),
-        distinct(argument="groups", values=read.texts(args, "groups")),
-        *judge_object_labels(args),
-        *judge_users(args),
-        *judge_ngc(args),
+        exception_named(level=level, exception=coerce.text(args, "exception")),
+        distinct(argument="groups", values=coerce.texts(args, "groups")),
+        *validate_object_labels(args),
+        *validate_users(args),
+        *validate_ngc(args),
     ]
     for argument in ("namespace", "service_account", "pull_secret", "volume_claim"):
         if isinstance(args.get(argument), str):
-            findings.append(name_form(argument=argument, name=read.text(args, argument)))
+            findings.append(name_form(argument=argument, name=coerce.text(args, argument)))
     if isinstance(args.get("namespace"), str):
-        findings.append(namespace_own(namespace=read.text(args, "namespace")))
+        findings.append(namespace_own(namespace=coerce.text(args, "namespace")))
     if isinstance(login := args.get("docker_config"), str):
         findings.append(login_form(complete=_is_login(login)))
     return findings

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
+from gpufleet.rules import coerce
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 LEAST_ID = 1000
@@ -56,23 +56,23 @@ def uid_of_one(*, uid: int, names: Sequence[str]) -> Outcome:
     return failed("users", uid, f"is the uid of {' and '.join(names)}", "give each their own")
 
 
-def judge_users(args: Mapping[str, object]) -> list[Finding]:
+def validate_users(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on the users of a team. Reads users (name to uid, gid), gid, least_id."""
-    users = read.mapping(args, "users")
-    least = read.whole(args, "least_id", LEAST_ID)
+    users = coerce.mapping(args, "users")
+    least = coerce.whole(args, "least_id", LEAST_ID)
     findings: list[Finding] = []
-    if read.is_whole(args.get("gid")):
-        findings.append(id_of_a_person(argument="gid", number=read.whole(args, "gid", 0), least=least))
+    if coerce.is_whole(args.get("gid")):
+        findings.append(id_of_a_person(argument="gid", number=coerce.whole(args, "gid", 0), least=least))
     for name, ids in users.items():
         findings.append(login_name(name=name))
         for kind in ("uid", "gid"):
-            if isinstance(ids, Mapping) and read.is_whole(ids.get(kind)):
-                number = read.whole(ids, kind, 0)
+            if isinstance(ids, Mapping) and coerce.is_whole(ids.get(kind)):
+                number = coerce.whole(ids, kind, 0)
                 findings.append(id_of_a_person(argument=f"users.{name}.{kind}", number=number, least=least))
     return findings + [uid_of_one(uid=uid, names=names) for uid, names in uids({"": users}).items()]
 
 
-def judge_users_of_teams(teams: Mapping[str, Mapping[str, object]]) -> list[Finding]:
+def validate_users_of_teams(teams: Mapping[str, Mapping[str, object]]) -> list[Finding]:
     """Whether users of different teams share a uid. teams: a team's users by its name.
 
     One person may be in several teams, under the same name and uid.
@@ -86,7 +86,7 @@ def uids(teams: Mapping[str, Mapping[str, object]]) -> dict[int, list[str]]:
     found: dict[int, dict[str, str]] = {}
     for team, users in teams.items():
         for name, ids in users.items():
-            if isinstance(ids, Mapping) and read.is_whole(ids.get("uid")):
+            if isinstance(ids, Mapping) and coerce.is_whole(ids.get("uid")):
                 of = f"{name} of {team}" if team else name
-                found.setdefault(read.whole(ids, "uid", 0), {}).setdefault(name, of)
+                found.setdefault(coerce.whole(ids, "uid", 0), {}).setdefault(name, of)
     return {uid: list(names.values()) for uid, names in found.items()}

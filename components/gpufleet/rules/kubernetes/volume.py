@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules import read
-from gpufleet.rules.kubernetes.mpi_place import one_zone
+from gpufleet.rules import coerce
+from gpufleet.rules.generic import legal_word
+from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
+from gpufleet.rules.kubernetes.mpi_placement import one_zone
 from gpufleet.rules.kubernetes.name import name_form
-from gpufleet.rules.kubernetes.plugin import judge_object_labels
-from gpufleet.rules.plain import legal_word
+from gpufleet.rules.messages import listed
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
-from gpufleet.rules.wording import listed
 
 KINDS = ("efs", "nfs", "azure_blob", "azure_files")
 RECLAIM = ("Retain", "Delete")
@@ -113,16 +113,16 @@ def files_kept(*, reclaim: str) -> Outcome:
     return failed("reclaim", reclaim, "deletes data, or fails where a driver cannot", "use Retain")
 
 
-def judge_shared_volume(args: Mapping[str, object]) -> list[Finding]:
+def validate_shared_volume(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a shared volume.
 
     Reads namespace, claim, source (efs, access_point, nfs, azure_blob, azure_files), capacity, mount_options, reclaim,
     zone, labels.
     """
-    source = read.mapping(args, "source")
+    source = coerce.mapping(args, "source")
     kinds = [kind for kind in KINDS if source.get(kind) is not None]
-    options = read.texts(args, "mount_options")
-    reclaim = read.text(args, "reclaim", "Retain")
+    options = coerce.texts(args, "mount_options")
+    reclaim = coerce.text(args, "reclaim", "Retain")
     findings = [
         one_source(kinds=kinds, access_point=source.get("access_point") is not None),
         *(
@@ -135,10 +135,10 @@ def judge_shared_volume(args: Mapping[str, object]) -> list[Finding]:
         nfs_version(kind=kinds[0] if len(kinds) == 1 else "", options=options),
         legal_word(argument="reclaim", word=reclaim, legal=RECLAIM),
         files_kept(reclaim=reclaim),
-        capacity_form(capacity=read.text(args, "capacity", "1Ti")),
-        *judge_object_labels(args),
+        capacity_form(capacity=coerce.text(args, "capacity", "1Ti")),
+        *validate_object_labels(args),
     ]
     if isinstance(args.get("zone"), str):
-        findings.append(one_zone(zone=read.text(args, "zone")))
+        findings.append(one_zone(zone=coerce.text(args, "zone")))
     named = [each for each in ("namespace", "claim") if isinstance(args.get(each), str)]
-    return [*findings, *(name_form(argument=each, name=read.text(args, each)) for each in named)]
+    return [*findings, *(name_form(argument=each, name=coerce.text(args, each)) for each in named)]

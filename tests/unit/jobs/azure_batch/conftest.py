@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from batch_account_in_tests import PlayedBatch
 from gpufleet.cli import main
-from gpufleet.jobs.azure_batch import azure, backend, follow
+from gpufleet.jobs.azure_batch import backend, client, follow
 from gpufleet.jobs.azure_batch.login import BATCH_ENDPOINT
-from gpufleet.jobs.settings import Settings, settings_from
-from played_azure_batch import outputs, played_batch
+from gpufleet.jobs.settings import JobSettings, settings_from
+from tests.tools.batch_account import FakeBatch
+from tests.tools.fake_azure_batch import fake_batch, outputs
 
 Run = Callable[..., Result]
 
@@ -34,8 +34,8 @@ class MemoryBlobs:
 
 
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[PlayedBatch]:
-    with played_batch() as batch:
+def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeBatch]:
+    with fake_batch() as batch:
         monkeypatch.setenv(BATCH_ENDPOINT, batch.url)
         yield batch
 
@@ -48,15 +48,15 @@ def blobs(monkeypatch: pytest.MonkeyPatch) -> MemoryBlobs:
 
 
 @pytest.fixture
-def settings() -> Settings:
+def settings() -> JobSettings:
     return settings_from(outputs(), "dev")
 
 
 @pytest.fixture
-def run(here: PlayedBatch, blobs: MemoryBlobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(here: FakeBatch, blobs: MemoryBlobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     # Following looks without long pauses, and the SDK's own tries pause for seconds.
-    monkeypatch.setattr(backend, "Following", partial(follow.Following, shortest=0.02, longest=0.02))
-    monkeypatch.setattr(backend, "AzureBatch", partial(azure.AzureBatch, retries=0))
+    monkeypatch.setattr(backend, "AzureBatchJobFollower", partial(follow.AzureBatchJobFollower, shortest=0.02, longest=0.02))
+    monkeypatch.setattr(backend, "AzureBatchClient", partial(client.AzureBatchClient, retries=0))
 
     def invoke(*arguments: str, given: dict[str, Any] | None = None) -> Result:
         """given: the stack's outputs."""

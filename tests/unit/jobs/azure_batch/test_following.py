@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from batch_account_in_tests import PlayedBatch, Refused
-from gpufleet.jobs.azure_batch import log_file
-from gpufleet.jobs.azure_batch.start import EVICTED
-from played_aws import meanwhile
+from gpufleet.jobs.azure_batch import log_stream
+from gpufleet.jobs.azure_batch.entrypoint import EVICTED
+from tests.tools.batch_account import FakeBatch, Refused
+from tests.tools.fake_aws import meanwhile
 
 SUBMIT = ("jobs", "submit", "dev", "--name", "train", "--pool", "spot", "--image", "training:base", "--follow")
 TRAIN = ("--", "python3", "train.py")
@@ -19,7 +19,7 @@ GONE = (
 )
 
 
-def test_transcript_from_submission_to_the_end(here: PlayedBatch, run: Any) -> None:
+def test_transcript_from_submission_to_the_end(here: FakeBatch, run: Any) -> None:
     def life() -> None:
         here.wait_for_task("train")
         here.wait_for_looks()
@@ -38,7 +38,7 @@ def test_transcript_from_submission_to_the_end(here: PlayedBatch, run: Any) -> N
     assert re.fullmatch(r"train: succeeded after \d s", told[-1])
 
 
-def test_eviction_is_told_and_the_next_try_is_read_from_its_beginning(here: PlayedBatch, run: Any) -> None:
+def test_eviction_is_told_and_the_next_try_is_read_from_its_beginning(here: FakeBatch, run: Any) -> None:
     here.add_node("spot-1", "node-0", "running")
 
     def life() -> None:
@@ -67,7 +67,7 @@ def test_eviction_is_told_and_the_next_try_is_read_from_its_beginning(here: Play
     ]
 
 
-def test_try_that_lost_another_node_goes_on_from_the_checkpoint(here: PlayedBatch, run: Any, blobs: Any) -> None:
+def test_try_that_lost_another_node_goes_on_from_the_checkpoint(here: FakeBatch, run: Any, blobs: Any) -> None:
     """The master node's try ends with code 75, what it wrote last is in its copy, and Batch tries again."""
 
     def life() -> None:
@@ -94,7 +94,7 @@ def test_try_that_lost_another_node_goes_on_from_the_checkpoint(here: PlayedBatc
     assert note in done.stderr.splitlines()
 
 
-def test_try_that_fails_by_itself(here: PlayedBatch, run: Any) -> None:
+def test_try_that_fails_by_itself(here: FakeBatch, run: Any) -> None:
     def life() -> None:
         here.wait_for_task("train")
         here.starts("train")
@@ -113,7 +113,7 @@ def test_try_that_fails_by_itself(here: PlayedBatch, run: Any) -> None:
     assert told[-1].endswith("s: the task's exit code is 137")
 
 
-def test_no_try_is_left_after_an_eviction(here: PlayedBatch, run: Any) -> None:
+def test_no_try_is_left_after_an_eviction(here: FakeBatch, run: Any) -> None:
     def life() -> None:
         here.wait_for_task("train")
         here.starts("train")
@@ -129,7 +129,7 @@ def test_no_try_is_left_after_an_eviction(here: PlayedBatch, run: Any) -> None:
     )
 
 
-def test_cancelled_job_ends_without_a_code(here: PlayedBatch, run: Any) -> None:
+def test_cancelled_job_ends_without_a_code(here: FakeBatch, run: Any) -> None:
     def life() -> None:
         here.wait_for_task("train")
         here.wait_for_looks()
@@ -146,7 +146,7 @@ def test_cancelled_job_ends_without_a_code(here: PlayedBatch, run: Any) -> None:
     }
 
 
-def test_log_of_a_node_that_is_gone_is_its_copy(here: PlayedBatch, run: Any, blobs: Any) -> None:
+def test_log_of_a_node_that_is_gone_is_its_copy(here: FakeBatch, run: Any, blobs: Any) -> None:
     def life() -> None:
         here.wait_for_task("train")
         here.starts("train")
@@ -161,8 +161,8 @@ def test_log_of_a_node_that_is_gone_is_its_copy(here: PlayedBatch, run: Any, blo
     assert done.stdout.splitlines() == ["epoch 1", "epoch 2"]
 
 
-def test_large_log_comes_in_pieces(here: PlayedBatch, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_file, "_PIECE", 1000)
+def test_large_log_comes_in_pieces(here: FakeBatch, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_stream, "_PIECE", 1000)
     lines = [f"line {number} é" for number in range(500)]
 
     def life() -> None:
@@ -176,7 +176,7 @@ def test_large_log_comes_in_pieces(here: PlayedBatch, run: Any, monkeypatch: pyt
     assert done.stdout.splitlines() == lines
 
 
-def test_service_that_is_busy_costs_time_and_no_line(here: PlayedBatch, run: Any) -> None:
+def test_service_that_is_busy_costs_time_and_no_line(here: FakeBatch, run: Any) -> None:
     refused = {"task": 0, "file": 0}
 
     def busy(method: str, path: str) -> None:
@@ -201,7 +201,7 @@ def test_service_that_is_busy_costs_time_and_no_line(here: PlayedBatch, run: Any
     assert "Azure answers again" in done.stderr
 
 
-def test_job_that_waits_for_long_says_why(here: PlayedBatch, run: Any) -> None:
+def test_job_that_waits_for_long_says_why(here: FakeBatch, run: Any) -> None:
     error = {"code": "AccountLowPriorityCoreQuotaReached", "message": "The account has reached its quota."}
     here.pools["spot-1"] |= {"targetLowPriorityNodes": 2, "resizeErrors": [error]}
 
@@ -219,7 +219,7 @@ def test_job_that_waits_for_long_says_why(here: PlayedBatch, run: Any) -> None:
     ]
 
 
-def test_log_may_be_unwanted(here: PlayedBatch, run: Any) -> None:
+def test_log_may_be_unwanted(here: FakeBatch, run: Any) -> None:
     def life() -> None:
         here.wait_for_task("train")
         here.starts("train")

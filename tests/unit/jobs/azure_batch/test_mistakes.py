@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from batch_account_in_tests import PlayedBatch
+from tests.tools.batch_account import FakeBatch
 
 MISTAKES = [
     (["--nodes", "0"], "train: nodes=0: use 1 or more"),
@@ -38,7 +38,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("options", "line"), MISTAKES, ids=lambda each: str(each)[:40])
-def test_mistake_is_one_line(here: PlayedBatch, run: Any, options: list[str], line: str) -> None:
+def test_mistake_is_one_line(here: FakeBatch, run: Any, options: list[str], line: str) -> None:
     done = _submit(run, *options)
     assert done.exit_code == 1
     assert done.stderr.startswith(f"Error: {line}"), done.stderr

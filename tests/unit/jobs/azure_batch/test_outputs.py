@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from azurite_here import Azurite, azurite
-from batch_account_in_tests import PlayedBatch
 from gpufleet.jobs.azure_batch import backend
 from gpufleet.jobs.azure_batch.blobs import Blobs
 from gpufleet.jobs.azure_storage import clients
+from tests.tools.azurite_server import Azurite, azurite
+from tests.tools.batch_account import FakeBatch
 
 pytestmark = pytest.mark.azurite
 
@@ -42,7 +42,7 @@ def stored(account: Azurite, run: Any, monkeypatch: pytest.MonkeyPatch) -> Itera
             client.delete_blob(name)
 
 
-def test_program_arrives_whole(here: PlayedBatch, run: Any, stored: Any, tmp_path: Path) -> None:
+def test_program_arrives_whole(here: FakeBatch, run: Any, stored: Any, tmp_path: Path) -> None:
     program = tmp_path / "program"
     (program / "model").mkdir(parents=True)
     (program / "train.py").write_bytes(b"import model\n" * 1000)
@@ -61,7 +61,7 @@ def test_program_arrives_whole(here: PlayedBatch, run: Any, stored: Any, tmp_pat
 
 
 def test_job_is_taken_back_when_its_program_cannot_be_sent(
-    here: PlayedBatch, run: Any, stored: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    here: FakeBatch, run: Any, stored: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "train.py").write_text("")
     given = ("--script", str(tmp_path / "train.py"))
@@ -72,7 +72,7 @@ def test_job_is_taken_back_when_its_program_cannot_be_sent(
     assert here.jobs == {}
 
 
-def test_log_of_a_node_that_is_gone(here: PlayedBatch, run: Any, stored: Any) -> None:
+def test_log_of_a_node_that_is_gone(here: FakeBatch, run: Any, stored: Any) -> None:
     assert run("jobs", "submit", "dev", *TRAIN).exit_code == 0
     here.starts("train")
     here.forgets_files("train")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gpufleet.jobs.nodes import azure_first, azure_place, notice
-from gpufleet.jobs.nodes.azure_place import EVICTED, hosts, job, main_address, number, verdict
-from gpufleet.jobs.nodes.link import Link
-from gpufleet.jobs.nodes.process import End
+from gpufleet.jobs.node_runtime import azure_context, azure_main, termination
+from gpufleet.jobs.node_runtime.azure_context import EVICTED, hosts, job, main_address, number, verdict
+from gpufleet.jobs.node_runtime.connection import Link
+from gpufleet.jobs.node_runtime.process import End
 
 
 @pytest.fixture
@@ -48,12 +48,12 @@ def test_a_container_with_a_network_of_its_own(task: pytest.MonkeyPatch):
 
 
 def test_variables_in_words(task: pytest.MonkeyPatch):
-    assert azure_first.expanded("$AZ_BATCH_JOB_ID/${AZ_BATCH_TASK_ID}s $HOME") == "train/digitss $HOME"
+    assert azure_main.expanded("$AZ_BATCH_JOB_ID/${AZ_BATCH_TASK_ID}s $HOME") == "train/digitss $HOME"
     with pytest.raises(End, match=r"^\$AZ_BATCH_NODE_X/a: Azure Batch sets no AZ_BATCH_NODE_X here"):
-        azure_first.expanded("$AZ_BATCH_NODE_X/a")
+        azure_main.expanded("$AZ_BATCH_NODE_X/a")
     task.setenv("GPUFLEET_OUTPUTS", "/mnt/result")
-    assert azure_first.expanded("$GPUFLEET_OUTPUTS/model $5") == "/mnt/result/model $5"
-    assert azure_first.expanded("${GPUFLEET_OUTPUTS") == "${GPUFLEET_OUTPUTS"
+    assert azure_main.expanded("$GPUFLEET_OUTPUTS/model $5") == "/mnt/result/model $5"
+    assert azure_main.expanded("${GPUFLEET_OUTPUTS") == "${GPUFLEET_OUTPUTS"
 
 
 def test_folders_are_made_and_named_before_the_command_runs(task: pytest.MonkeyPatch, tmp_path: Path):
@@ -61,12 +61,12 @@ def test_folders_are_made_and_named_before_the_command_runs(task: pytest.MonkeyP
     task.delenv("AZ_BATCH_HOST_LIST", raising=False)
     task.setenv("GPUFLEET_OUTPUTS", "as it was")
     given: list[Any] = []
-    task.setattr(azure_first, "clear", lambda: None)
-    task.setattr(azure_first, "lead", lambda plan, command: given.append(command) or 0)
+    task.setattr(azure_main, "clear", lambda: None)
+    task.setattr(azure_main, "lead", lambda plan, command: given.append(command) or 0)
     folders = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train"}
     plan = {"folders": folders, "command": ["x", "$GPUFLEET_OUTPUTS/model"], "directory": "", "slots": 1}
     for _ in range(2):
-        assert azure_first.apply(dict(plan)) == 0
+        assert azure_main.apply(dict(plan)) == 0
     assert (tmp_path / "result" / "jobs" / "train").is_dir()
     assert given == [["x", f"{tmp_path}/result/jobs/train/model"]] * 2
 
@@ -98,7 +98,7 @@ def test_mpirun_noticed_first(node: Link, monkeypatch: pytest.MonkeyPatch, capsy
         asked.append((address, timeout))
         raise TimeoutError
 
-    monkeypatch.setattr(azure_place.socket, "create_connection", refuse)
+    monkeypatch.setattr(azure_context.socket, "create_connection", refuse)
     assert verdict(1, None, [node]) == EVICTED
     assert asked == [(("127.0.0.1", 2222), 5)]
     assert len(capsys.readouterr().err.splitlines()) == 1
@@ -109,10 +109,10 @@ def test_ranks_that_succeeded_need_no_node(node: Link):
 
 
 def test_a_task_that_was_ended_is_not_evicted(node: Link, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(azure_place, "asked", [15])
-    assert notice.asked == []
+    monkeypatch.setattr(azure_context, "asked", [15])
+    assert termination.asked == []
     assert verdict(143, node, [node]) == 143
 
 
 def test_the_lock_is_the_users_own():
-    assert str(os.getuid()) in azure_first.LOCK
+    assert str(os.getuid()) in azure_main.LOCK

@@ -4,25 +4,25 @@ from typing import Any
 
 import pytest
 
-from batch_account_in_tests import PlayedBatch, Refused
-from fake_account import Clock
 from gpufleet.azure.autoscale_formula import autoscale_formula
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.azure import AzureBatch
+from gpufleet.jobs.azure_batch.client import AzureBatchClient
 from gpufleet.jobs.azure_batch.pool_size import PoolSize
-from gpufleet.jobs.settings import Settings
-from played_azure_batch import outputs
+from gpufleet.jobs.settings import JobSettings
+from tests.tools.batch_account import FakeBatch, Refused
+from tests.tools.fake_account import Clock
+from tests.tools.fake_azure_batch import outputs
 
 UNTIL = "a `pulumi up` that changes the pool makes it what the configuration says"
 
 
-def size(settings: Settings, name: str, clock: Clock) -> PoolSize:
+def size(settings: JobSettings, name: str, clock: Clock) -> PoolSize:
     assert settings.azure_batch is not None
-    azure, pool = AzureBatch(settings.azure_batch, retries=0), settings.azure_batch.pools[name]
+    azure, pool = AzureBatchClient(settings.azure_batch, retries=0), settings.azure_batch.pools[name]
     return PoolSize(azure, "dev", name, pool, settings.pools[name].max, clock=clock, sleep=clock.sleep)
 
 
-def test_resize_of_a_spot_pool_ends_its_formula(here: PlayedBatch, run: Any) -> None:
+def test_resize_of_a_spot_pool_ends_its_formula(here: FakeBatch, run: Any) -> None:
     done = run("pool", "resize", "dev", "spot", "2")
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines() == ["spot: its formula is off", "spot: 0 nodes, 2 wanted", "spot: 2 nodes"]
@@ -34,7 +34,7 @@ def test_resize_of_a_spot_pool_ends_its_formula(here: PlayedBatch, run: Any) -> 
     assert not here.pools["spot-1"]["enableAutoScale"]
 
 
-def test_resize_to_0(here: PlayedBatch, run: Any) -> None:
+def test_resize_to_0(here: FakeBatch, run: Any) -> None:
     here.pools["fixed-1"] |= {"currentDedicatedNodes": 2, "targetDedicatedNodes": 2}
     done = run("pool", "resize", "dev", "fixed", "0")
     assert done.stdout.splitlines() == ["fixed: 2 nodes, 0 wanted", "fixed: 0 nodes"]
@@ -43,7 +43,7 @@ def test_resize_to_0(here: PlayedBatch, run: Any) -> None:
     assert here.bodies("POST", "/disableautoscale") == []
 
 
-def test_resize_waits_for_nodes_and_for_an_earlier_resize(here: PlayedBatch, settings: Settings) -> None:
+def test_resize_waits_for_nodes_and_for_an_earlier_resize(here: FakeBatch, settings: JobSettings) -> None:
     here.pools["fixed-1"]["allocationState"] = "resizing"
     here.steady_after = 3
     clock = Clock()
@@ -55,7 +55,7 @@ def test_resize_waits_for_nodes_and_for_an_earlier_resize(here: PlayedBatch, set
     assert clock.now > 0
 
 
-def test_resize_that_takes_too_long_is_said(here: PlayedBatch, settings: Settings) -> None:
+def test_resize_that_takes_too_long_is_said(here: FakeBatch, settings: JobSettings) -> None:
     here.pools["fixed-1"] |= {"currentDedicatedNodes": 2, "targetDedicatedNodes": 2}
     here.steady_after = 1000
     told = list(size(settings, "fixed", Clock()).resize(0, minutes=2))
@@ -64,19 +64,19 @@ def test_resize_that_takes_too_long_is_said(here: PlayedBatch, settings: Setting
         list(size(settings, "fixed", Clock()).resize(1, minutes=2))
 
 
-def test_quota_that_is_used_up(here: PlayedBatch, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quota_that_is_used_up(here: FakeBatch, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     error = {
         "code": "AccountCoreQuotaReached",
         "message": "The specified account has reached its core quota.",
         "values": [{"name": "Quota", "value": "25"}],
     }
-    settle = PlayedBatch._settle
+    settle = FakeBatch._settle
 
-    def without_cores(self: PlayedBatch, pool: dict[str, Any]) -> None:
+    def without_cores(self: FakeBatch, pool: dict[str, Any]) -> None:
         pool["resizeErrors"] = [error]
         settle(self, pool)
 
-    monkeypatch.setattr(PlayedBatch, "_settle", without_cores)
+    monkeypatch.setattr(FakeBatch, "_settle", without_cores)
     done = run("pool", "resize", "dev", "fixed", "2")
     assert (done.exit_code, done.stderr) == (
         1,
@@ -86,7 +86,7 @@ def test_quota_that_is_used_up(here: PlayedBatch, run: Any, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("was_auto", [True, False])
-def test_autoscale_from_0_to_10(here: PlayedBatch, run: Any, was_auto: bool) -> None:
+def test_autoscale_from_0_to_10(here: FakeBatch, run: Any, was_auto: bool) -> None:
     pool = here.pools["spot-1"]
     pool["enableAutoScale"] = was_auto
     done = run("pool", "autoscale", "dev", "spot", "--min", "0", "--max", "10")
@@ -104,14 +104,14 @@ def test_autoscale_from_0_to_10(here: PlayedBatch, run: Any, was_auto: bool) -> 
     assert here.bodies("POST", "/enableautoscale") == [sent]
 
 
-def test_formula_that_fails_changes_nothing(here: PlayedBatch, settings: Settings) -> None:
+def test_formula_that_fails_changes_nothing(here: FakeBatch, settings: JobSettings) -> None:
     before = dict(here.pools["spot-1"])
     with pytest.raises(UserError, match="spot: the formula fails, nothing is changed: AutoScalingFormulaSyntaxError: "):
         list(size(settings, "spot", Clock()).autoscale("$TargetDedicatedNodes = nonsense;", 0, 1))
     assert here.pools["spot-1"] == before
 
 
-def test_formulas_in_a_row(here: PlayedBatch, run: Any) -> None:
+def test_formulas_in_a_row(here: FakeBatch, run: Any) -> None:
     def refuse(method: str, path: str) -> None:
         if path.endswith("/enableautoscale"):
             raise Refused(503, "TooManyEnableAutoScaleRequests")
@@ -135,25 +135,25 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("words", "line"), MISTAKES, ids=lambda each: str(each)[:40])
-def test_mistake_is_one_line(here: PlayedBatch, run: Any, words: list[str], line: str) -> None:
+def test_mistake_is_one_line(here: FakeBatch, run: Any, words: list[str], line: str) -> None:
     done = run("pool", *words)
     assert done.exit_code == 1
     assert done.stderr.startswith(f"Error: {line}"), done.stderr
     assert [method for method, _, _ in here.asked if method != "GET"] == []
 
 
-def test_less_than_none(here: PlayedBatch, run: Any) -> None:
+def test_less_than_none(here: FakeBatch, run: Any) -> None:
     assert run("pool", "resize", "dev", "spot", "--", "-1").stderr == "Error: spot: nodes=-1: use 0 or more\n"
 
 
-def test_pool_that_is_gone(here: PlayedBatch, run: Any) -> None:
+def test_pool_that_is_gone(here: FakeBatch, run: Any) -> None:
     here.pools.pop("spot-1")
     assert run("pool", "resize", "dev", "spot", "1").stderr == (
         "Error: dev: pool=spot: there is no such pool in the Batch account (spot-1); `pulumi up` makes it\n"
     )
 
 
-def test_environment_without_azure_batch(here: PlayedBatch, run: Any) -> None:
+def test_environment_without_azure_batch(here: FakeBatch, run: Any) -> None:
     given = outputs()
     del given["jobs"]["azure_batch"]
     line = run("pool", "resize", "dev", "spot", "1", given=given).stderr

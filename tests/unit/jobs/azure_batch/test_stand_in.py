@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from batch_account_in_tests import PlayedBatch
-from played_azure_batch import JSON, VERSION
+from tests.tools.batch_account import FakeBatch
+from tests.tools.fake_azure_batch import JSON, VERSION
 
 JOB = {"id": "train", "poolInfo": {"poolId": "spot-1"}}
 TASK = {"id": "main", "commandLine": "true"}
 
 
-def ask(here: PlayedBatch, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+def ask(here: FakeBatch, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
     connection = HTTPConnection(urlsplit(here.url).netloc, timeout=10)
     mark = "&" if "?" in path else "?"
     sent = None if body is None else json.dumps(body)
@@ -25,7 +25,7 @@ def ask(here: PlayedBatch, method: str, path: str, body: Any = None, **headers: 
     return answer.status, json.loads(text) if text and answer.headers["Content-Type"] == JSON else text
 
 
-def test_life_of_a_job(here: PlayedBatch) -> None:
+def test_life_of_a_job(here: FakeBatch) -> None:
     assert ask(here, "POST", "/jobs", JOB)[0] == 201
     assert ask(here, "POST", "/jobs/train/tasks", TASK)[0] == 201
     assert ask(here, "PATCH", "/jobs/train", {"onAllTasksComplete": "terminatejob"})[0] == 200
@@ -38,7 +38,7 @@ def test_life_of_a_job(here: PlayedBatch) -> None:
     assert ask(here, "DELETE", "/jobs/train")[0] == 202
 
 
-def test_job_without_tasks_ends_at_once_if_it_may(here: PlayedBatch) -> None:
+def test_job_without_tasks_ends_at_once_if_it_may(here: FakeBatch) -> None:
     assert ask(here, "POST", "/jobs", {**JOB, "onAllTasksComplete": "terminatejob"})[0] == 201
     status, told = ask(here, "POST", "/jobs/train/tasks", TASK)
     assert (status, told["code"]) == (409, "JobCompleted")
@@ -75,7 +75,7 @@ REFUSED: list[tuple[str, str, Any, int, str]] = [
 
 
 @pytest.mark.parametrize(("method", "path", "body", "status", "code"), REFUSED, ids=lambda each: str(each)[:50])
-def test_refused(here: PlayedBatch, method: str, path: str, body: Any, status: int, code: str) -> None:
+def test_refused(here: FakeBatch, method: str, path: str, body: Any, status: int, code: str) -> None:
     before = (dict(here.jobs), dict(here.tasks))
     found, told = ask(here, method, path, body)
     assert (found, told["code"]) == (status, code), told
@@ -84,7 +84,7 @@ def test_refused(here: PlayedBatch, method: str, path: str, body: Any, status: i
     assert (here.jobs, here.tasks) == before
 
 
-def test_pool_is_resized_once_at_a_time(here: PlayedBatch) -> None:
+def test_pool_is_resized_once_at_a_time(here: FakeBatch) -> None:
     here.steady_after = 1
     assert ask(here, "POST", "/pools/fixed-1/resize", {"targetDedicatedNodes": 1})[0] == 202
     assert ask(here, "POST", "/pools/fixed-1/resize", {"targetDedicatedNodes": 2})[1]["code"] == "PoolBeingResized"
@@ -92,7 +92,7 @@ def test_pool_is_resized_once_at_a_time(here: PlayedBatch) -> None:
     assert ask(here, "GET", "/pools/fixed-1")[1]["currentDedicatedNodes"] == 1
 
 
-def test_range_beyond_the_end(here: PlayedBatch) -> None:
+def test_range_beyond_the_end(here: FakeBatch) -> None:
     ask(here, "POST", "/jobs", JOB)
     ask(here, "POST", "/jobs/train/tasks", TASK)
     here.starts("train")
@@ -100,7 +100,7 @@ def test_range_beyond_the_end(here: PlayedBatch) -> None:
     assert (status, told["code"]) == (416, "InvalidRange")
 
 
-def test_version_that_it_does_not_play(here: PlayedBatch) -> None:
+def test_version_that_it_does_not_play(here: FakeBatch) -> None:
     connection = HTTPConnection(urlsplit(here.url).netloc, timeout=10)
     connection.request("GET", "/jobs?api-version=2017-01-01.4.0")
     assert connection.getresponse().status == 400

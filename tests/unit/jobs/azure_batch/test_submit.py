@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
-from batch_account_in_tests import PlayedBatch, Refused
-from gpufleet.jobs.azure_batch.start import application_command, coordination_command
-from played_azure_batch import BLOBS, IDENTITY, IMAGE, REGISTRY, outputs
+from gpufleet.jobs.azure_batch.entrypoint import application_command, coordination_command
+from tests.tools.batch_account import FakeBatch, Refused
+from tests.tools.fake_azure_batch import BLOBS, IDENTITY, IMAGE, REGISTRY, outputs
 
 TRAIN = ("--", "python3", "train.py", "--epochs", "3")
 FOLDERS = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train"}
@@ -22,7 +22,7 @@ def submit(run: Any, *options: str, given: dict[str, Any] | None = None) -> Any:
     return run("jobs", "submit", "dev", "--image", "training:base", *name, *pool, *options, *TRAIN, given=given)
 
 
-def test_two_nodes_of_two_processes(here: PlayedBatch, run: Any) -> None:
+def test_two_nodes_of_two_processes(here: FakeBatch, run: Any) -> None:
     done = submit(run, "--nodes", "2", "--gpus", "2", "--retries", "3", "--time-limit", "90", "--env", "LR=0.1")
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout == "train: submitted; follow it with `gpufleet jobs logs dev train --follow`\n"
@@ -63,7 +63,7 @@ def test_two_nodes_of_two_processes(here: PlayedBatch, run: Any) -> None:
     assert here.jobs["train"]["state"] == "active"
 
 
-def test_one_node_has_a_process_for_each_gpu(here: PlayedBatch, run: Any) -> None:
+def test_one_node_has_a_process_for_each_gpu(here: FakeBatch, run: Any) -> None:
     assert submit(run).exit_code == 0
     task = here.tasks["train"]
     own = {"GPUFLEET_JOB": "train"}
@@ -72,7 +72,7 @@ def test_one_node_has_a_process_for_each_gpu(here: PlayedBatch, run: Any) -> Non
     assert "multiInstanceSettings" not in task
 
 
-def test_workers_of_a_file_are_nodes(here: PlayedBatch, run: Any, tmp_path: Path) -> None:
+def test_workers_of_a_file_are_nodes(here: FakeBatch, run: Any, tmp_path: Path) -> None:
     file = tmp_path / "train.yaml"
     file.write_text("workers: 2\nname: train\npool: spot\ncommand: python3 train.py\nretries: 1\ntags: {team: a}\n")
     assert run("jobs", "submit", "dev", "--image", "training:base", "--file", str(file)).exit_code == 0
@@ -80,7 +80,7 @@ def test_workers_of_a_file_are_nodes(here: PlayedBatch, run: Any, tmp_path: Path
     assert {"name": "team", "value": "a"} in here.jobs["train"]["metadata"]
 
 
-def test_without_a_mount_outputs_are_copied_when_a_try_ends(here: PlayedBatch, run: Any) -> None:
+def test_without_a_mount_outputs_are_copied_when_a_try_ends(here: FakeBatch, run: Any) -> None:
     assert submit(run, "--pool", "fixed").exit_code == 0
     task = here.tasks["train"]
     own = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_TASK_WORKING_DIR/outputs"}
@@ -93,7 +93,7 @@ def test_without_a_mount_outputs_are_copied_when_a_try_ends(here: PlayedBatch, r
     }
 
 
-def test_infiniband_reaches_the_container(here: PlayedBatch, run: Any) -> None:
+def test_infiniband_reaches_the_container(here: FakeBatch, run: Any) -> None:
     given = outputs()
     given["jobs"]["azure_batch"]["pools"]["spot"]["network"] = "infiniband"
     assert submit(run, given=given).exit_code == 0
@@ -101,14 +101,14 @@ def test_infiniband_reaches_the_container(here: PlayedBatch, run: Any) -> None:
     assert options.endswith(" --device /dev/infiniband")
 
 
-def test_public_image_is_pulled_without_the_identity(here: PlayedBatch, run: Any) -> None:
+def test_public_image_is_pulled_without_the_identity(here: FakeBatch, run: Any) -> None:
     done = run("jobs", "submit", "dev", "--pool", "spot", "--name", "train", "--image", "docker.io/x/y:1", *TRAIN)
     assert done.exit_code == 0
     assert "registry" not in here.tasks["train"]["containerSettings"]
 
 
 @pytest.mark.parametrize("nodes", [1, 2])
-def test_script_goes_to_every_node(here: PlayedBatch, run: Any, blobs: Any, tmp_path: Path, nodes: int) -> None:
+def test_script_goes_to_every_node(here: FakeBatch, run: Any, blobs: Any, tmp_path: Path, nodes: int) -> None:
     program = tmp_path / "program"
     for name in ("train.py", "model/net.py", "model/__pycache__/net.pyc", ".git/config"):
         (program / name).parent.mkdir(parents=True, exist_ok=True)
@@ -140,7 +140,7 @@ def test_script_goes_to_every_node(here: PlayedBatch, run: Any, blobs: Any, tmp_
         assert task["commandLine"] == line
 
 
-def test_dry_run_sends_nothing(here: PlayedBatch, run: Any, tmp_path: Path) -> None:
+def test_dry_run_sends_nothing(here: FakeBatch, run: Any, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("")
     done = submit(run, "--dry-run", "--nodes", "2", "--script", str(tmp_path / "train.py"))
     assert done.exit_code == 0
@@ -149,7 +149,7 @@ def test_dry_run_sends_nothing(here: PlayedBatch, run: Any, tmp_path: Path) -> N
     assert here.asked == []
 
 
-def test_spot_nodes_want_retries_and_a_mount(here: PlayedBatch, run: Any) -> None:
+def test_spot_nodes_want_retries_and_a_mount(here: FakeBatch, run: Any) -> None:
     given = outputs()
     given["jobs"]["azure_batch"]["pools"]["spot"]["mounts"] = []
     assert submit(run, "--nodes", "2", given=given).stderr == (
@@ -161,7 +161,7 @@ def test_spot_nodes_want_retries_and_a_mount(here: PlayedBatch, run: Any) -> Non
 
 
 def test_name_that_is_taken_is_refused_and_its_program_left_alone(
-    here: PlayedBatch, run: Any, blobs: Any, tmp_path: Path
+    here: FakeBatch, run: Any, blobs: Any, tmp_path: Path
 ) -> None:
     assert submit(run).exit_code == 0
     (tmp_path / "train.py").write_text("")
@@ -173,7 +173,7 @@ def test_name_that_is_taken_is_refused_and_its_program_left_alone(
     assert here.jobs["train"]["state"] == "active"
 
 
-def refusing(here: PlayedBatch, method: str, end: str, refused: Refused) -> None:
+def refusing(here: FakeBatch, method: str, end: str, refused: Refused) -> None:
     def refuse(how: str, path: str) -> None:
         if how == method and path.endswith(end):
             raise refused
@@ -181,7 +181,7 @@ def refusing(here: PlayedBatch, method: str, end: str, refused: Refused) -> None
     here.refusals.append(refuse)
 
 
-def test_job_whose_task_is_refused_is_taken_back(here: PlayedBatch, run: Any) -> None:
+def test_job_whose_task_is_refused_is_taken_back(here: FakeBatch, run: Any) -> None:
     refusing(here, "POST", "/tasks", Refused(400, "InvalidPropertyValue", "Illegal.", ("PropertyName", "x")))
     done = submit(run)
     assert done.stderr == (
@@ -190,7 +190,7 @@ def test_job_whose_task_is_refused_is_taken_back(here: PlayedBatch, run: Any) ->
     assert here.jobs == {}
 
 
-def test_job_that_cannot_be_taken_back_is_told_of(here: PlayedBatch, run: Any) -> None:
+def test_job_that_cannot_be_taken_back_is_told_of(here: FakeBatch, run: Any) -> None:
     refusing(here, "POST", "/tasks", Refused(503, "ServerBusy"))
     refusing(here, "DELETE", "/jobs/train", Refused(503, "ServerBusy"))
     line = submit(run).stderr
@@ -199,13 +199,13 @@ def test_job_that_cannot_be_taken_back_is_told_of(here: PlayedBatch, run: Any) -
     assert line.count("\n") == 1
 
 
-def test_pool_that_is_gone(here: PlayedBatch, run: Any) -> None:
+def test_pool_that_is_gone(here: FakeBatch, run: Any) -> None:
     here.pools.pop("spot-1")
     line = submit(run).stderr
     assert line == "Error: Azure Batch: create_job: PoolNotFound: The specified pool does not exist.\n"
 
 
-def test_which_pool(here: PlayedBatch, run: Any) -> None:
+def test_which_pool(here: FakeBatch, run: Any) -> None:
     done = run("jobs", "submit", "dev", "--image", "training:base", *TRAIN)
     assert done.stderr == "Error: dev: which pool? use --pool spot or fixed\n"
 
@@ -221,19 +221,17 @@ def test_which_pool(here: PlayedBatch, run: Any) -> None:
         ("pools", "dev: the stack's outputs tell of no GPU pool (jobs.azure_batch.pools); add one to gpufleet:pools"),
     ],
 )
-def test_outputs_that_lack_something(here: PlayedBatch, run: Any, missing: str, line: str) -> None:
+def test_outputs_that_lack_something(here: FakeBatch, run: Any, missing: str, line: str) -> None:
     given = outputs()
     del given["jobs"]["azure_batch"][missing]
     assert line in submit(run, given=given).stderr
 
 
-def test_rehearsal_plays_none_of_it(
-    run: Any, here: PlayedBatch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_rehearsal_plays_none_of_it(run: Any, here: FakeBatch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("GPUFLEET_AZURE_BATCH_ENDPOINT")
-    from gpufleet.cli import environments
+    from gpufleet.cli import stack_options
 
-    monkeypatch.setattr(environments, "_rehearsal", lambda program: object())
+    monkeypatch.setattr(stack_options, "_rehearsal", lambda program: object())
     assert submit(run).stderr == (
         "Error: dev: a rehearsal makes accounts and pools of Azure Batch, and plays none of their jobs; jobs can be "
         "rehearsed on a cluster, `gpufleet rehearse azure-dev`\n"
@@ -241,7 +239,7 @@ def test_rehearsal_plays_none_of_it(
     assert here.asked == []
 
 
-def test_second_back_end_of_one_stack(here: PlayedBatch, run: Any) -> None:
+def test_second_back_end_of_one_stack(here: FakeBatch, run: Any) -> None:
     given = outputs()
     given["jobs"] |= {"on": "kubernetes", "pools": {"trainers": {"types": ["Standard_NC4as_T4_v3"]}}}
     done = submit(run, "--on", "azure-batch", given=given)
@@ -250,7 +248,7 @@ def test_second_back_end_of_one_stack(here: PlayedBatch, run: Any) -> None:
     )
 
 
-def test_after_is_waited_for_here(here: PlayedBatch, run: Any) -> None:
+def test_after_is_waited_for_here(here: FakeBatch, run: Any) -> None:
     assert submit(run, "--name", "first").exit_code == 0
     here.starts("first")
     here.ends("first", 3)
@@ -263,7 +261,7 @@ def test_after_is_waited_for_here(here: PlayedBatch, run: Any) -> None:
     assert "train" in here.jobs
 
 
-def test_made_up_name_is_legal(here: PlayedBatch, run: Any) -> None:
+def test_made_up_name_is_legal(here: FakeBatch, run: Any) -> None:
     done = run("jobs", "submit", "dev", "--pool", "spot", "--image", "training:base", "--json", *TRAIN)
     name = json.loads(done.stdout)["name"]
     assert re.fullmatch(r"train-\d{4}-\d{6}-[0-9a-f]{4}", name)

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from batch_account_in_tests import PlayedBatch, Refused
-from gpufleet.jobs.azure_batch import azure
-from gpufleet.jobs.azure_batch.azure import AzureBatch
-from gpufleet.jobs.azure_batch.trouble import AzureTrouble, Busy
-from gpufleet.jobs.settings import Settings
+from gpufleet.jobs.azure_batch import client
+from gpufleet.jobs.azure_batch.client import AzureBatchClient
+from gpufleet.jobs.azure_batch.errors import AzureBatchError, AzureBusy
+from gpufleet.jobs.settings import JobSettings
+from tests.tools.batch_account import FakeBatch, Refused
 
 TRAIN = ("--image", "training:base", "--pool", "spot", "--", "python3", "train.py")
 
@@ -19,12 +19,12 @@ def submit(run: Any, name: str = "train", *options: str) -> None:
 
 
 @pytest.fixture
-def job(here: PlayedBatch, run: Any) -> Any:
+def job(here: FakeBatch, run: Any) -> Any:
     submit(run)
     return here.tasks["train"]
 
 
-def test_list_over_pages_has_the_environments_own_jobs(here: PlayedBatch, run: Any, job: Any) -> None:
+def test_list_over_pages_has_the_environments_own_jobs(here: FakeBatch, run: Any, job: Any) -> None:
     for name in ("search", "eval", "last"):
         submit(run, name, "--nodes", "2", "--retries", "1")
     here.jobs["other"] = {**here.jobs["eval"], "id": "other", "metadata": [{"name": "environment", "value": "prod"}]}
@@ -47,7 +47,7 @@ def test_list_over_pages_has_the_environments_own_jobs(here: PlayedBatch, run: A
     assert [each["exitCode"] for each in found] == [None, None, 0, 2]
 
 
-def test_list_of_nothing(here: PlayedBatch, run: Any) -> None:
+def test_list_of_nothing(here: FakeBatch, run: Any) -> None:
     assert run("jobs", "list", "dev").stdout == "no jobs in Batch account devbatch of eastus\n"
 
 
@@ -61,7 +61,7 @@ def status(run: Any, name: str = "train") -> list[str]:
 OUTPUTS = "  outputs: https://devfiles.blob.core.windows.net/result/jobs/train"
 
 
-def test_status_of_a_job_that_waits_says_for_what(here: PlayedBatch, run: Any, job: Any) -> None:
+def test_status_of_a_job_that_waits_says_for_what(here: FakeBatch, run: Any, job: Any) -> None:
     here.pools["spot-1"]["autoScaleRun"] = {"timestamp": "2026-11-21T12:00:00Z", "results": "$TargetLowPriorityNodes=0"}
     assert status(run) == [
         "train: active",
@@ -71,14 +71,14 @@ def test_status_of_a_job_that_waits_says_for_what(here: PlayedBatch, run: Any, j
     ]
 
 
-def test_status_of_one_that_has_failed(here: PlayedBatch, run: Any, job: Any) -> None:
+def test_status_of_one_that_has_failed(here: FakeBatch, run: Any, job: Any) -> None:
     here.starts("train")
     assert status(run) == ["train: running", OUTPUTS]
     here.ends("train", 2)
     assert status(run) == ["train: failed, the task's exit code is 2", OUTPUTS]
 
 
-def test_status_of_one_whose_image_is_not_there(here: PlayedBatch, run: Any, job: Any) -> None:
+def test_status_of_one_whose_image_is_not_there(here: FakeBatch, run: Any, job: Any) -> None:
     words = "One or more container images cannot be pulled"
     details = [{"name": "Image", "value": "x:1"}]
     failure = {"category": "usererror", "code": "ContainerInvalidImage", "message": words, "details": details}
@@ -86,12 +86,12 @@ def test_status_of_one_whose_image_is_not_there(here: PlayedBatch, run: Any, job
     assert status(run)[0] == f"train: failed (ContainerInvalidImage: {words}; Image: x:1)"
 
 
-def test_status_of_a_job_without_its_task(here: PlayedBatch, run: Any, job: Any) -> None:
+def test_status_of_a_job_without_its_task(here: FakeBatch, run: Any, job: Any) -> None:
     del here.tasks["train"]
     assert status(run)[0] == "train: active"
 
 
-def test_logs_so_far(here: PlayedBatch, run: Any, job: Any, blobs: Any) -> None:
+def test_logs_so_far(here: FakeBatch, run: Any, job: Any, blobs: Any) -> None:
     done = run("jobs", "logs", "dev", "train")
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "train: has written nothing yet: active\n")
     here.starts("train")
@@ -100,7 +100,7 @@ def test_logs_so_far(here: PlayedBatch, run: Any, job: Any, blobs: Any) -> None:
     assert run("jobs", "logs", "dev", "train").stdout == "epoch 1\nepoch\na warning\n"
 
 
-def test_logs_when_the_node_is_gone(here: PlayedBatch, run: Any, job: Any, blobs: Any) -> None:
+def test_logs_when_the_node_is_gone(here: FakeBatch, run: Any, job: Any, blobs: Any) -> None:
     here.starts("train")
     here.ends("train")
     here.forgets_files("train")
@@ -108,7 +108,7 @@ def test_logs_when_the_node_is_gone(here: PlayedBatch, run: Any, job: Any, blobs
     assert run("jobs", "logs", "dev", "train").stdout == "épilogue\n"
 
 
-def test_cancel_ends_the_job_and_once_only(here: PlayedBatch, run: Any, job: Any) -> None:
+def test_cancel_ends_the_job_and_once_only(here: FakeBatch, run: Any, job: Any) -> None:
     here.starts("train")
     assert run("jobs", "cancel", "dev", "train").stdout == "train: cancelled; its log and its outputs stay\n"
     assert here.bodies("POST", "/terminate") == [{"terminateReason": "gpufleet jobs cancel"}]
@@ -118,7 +118,7 @@ def test_cancel_ends_the_job_and_once_only(here: PlayedBatch, run: Any, job: Any
     assert len(here.bodies("POST", "/terminate")) == 1
 
 
-def test_job_that_was_cancelled_before_it_started(here: PlayedBatch, run: Any, job: Any) -> None:
+def test_job_that_was_cancelled_before_it_started(here: FakeBatch, run: Any, job: Any) -> None:
     """Its task stays active, as Batch says."""
     assert run("jobs", "cancel", "dev", "train").exit_code == 0
     assert here.tasks["train"]["state"] == "active"
@@ -126,7 +126,7 @@ def test_job_that_was_cancelled_before_it_started(here: PlayedBatch, run: Any, j
 
 
 @pytest.mark.parametrize("verb", ["status", "logs", "cancel"])
-def test_job_that_is_not_there(here: PlayedBatch, run: Any, verb: str) -> None:
+def test_job_that_is_not_there(here: FakeBatch, run: Any, verb: str) -> None:
     done = run("jobs", verb, "dev", "none")
     assert (done.exit_code, done.stderr) == (
         1,
@@ -134,7 +134,7 @@ def test_job_that_is_not_there(here: PlayedBatch, run: Any, verb: str) -> None:
     )
 
 
-def refused(here: PlayedBatch, status: int, code: str) -> None:
+def refused(here: FakeBatch, status: int, code: str) -> None:
     def refuse(method: str, path: str) -> None:
         raise Refused(status, code, "Words.")
 
@@ -155,7 +155,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("status", "code", "line"), REFUSALS, ids=lambda each: str(each)[:30])
-def test_refusal_is_one_line(here: PlayedBatch, run: Any, status: int, code: str, line: str) -> None:
+def test_refusal_is_one_line(here: FakeBatch, run: Any, status: int, code: str, line: str) -> None:
     refused(here, status, code)
     done = run("jobs", "list", "dev")
     assert done.exit_code == 1
@@ -169,7 +169,7 @@ def test_refusal_is_one_line(here: PlayedBatch, run: Any, status: int, code: str
         assert "give the identity in use the role Azure Batch Data Contributor on the Batch account" in done.stderr
 
 
-def test_account_that_does_not_answer(here: PlayedBatch, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_account_that_does_not_answer(here: FakeBatch, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUFLEET_AZURE_BATCH_ENDPOINT", "http://127.0.0.1:1")
     done = run("jobs", "list", "dev")
     assert done.stderr.startswith("Error: Azure Batch: list_jobs: 127.0.0.1:1 does not answer (")
@@ -177,17 +177,17 @@ def test_account_that_does_not_answer(here: PlayedBatch, run: Any, monkeypatch: 
     assert done.stderr.count("\n") == 1
 
 
-def test_nobody_is_signed_in(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    from azure.core.exceptions import ClientAuthenticationError
+def test_nobody_is_signed_in(settings: JobSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    from client.core.exceptions import ClientAuthenticationError
 
     class Nobody:
         def get_token(self, *scopes: str, **options: object) -> object:
             raise ClientAuthenticationError(message="DefaultAzureCredential failed to retrieve a token.\nMore lines.")
 
-    monkeypatch.setattr(azure, "credential", Nobody)
+    monkeypatch.setattr(client, "credential", Nobody)
     assert settings.azure_batch is not None
-    with pytest.raises(AzureTrouble) as told:
-        AzureBatch(settings.azure_batch).find("get_job", "train")
+    with pytest.raises(AzureBatchError) as told:
+        AzureBatchClient(settings.azure_batch).find("get_job", "train")
     assert str(told.value) == (
         "Azure credentials: DefaultAzureCredential failed to retrieve a token.; sign in with `az login`, or set "
         "AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_CLIENT_SECRET"
@@ -202,9 +202,9 @@ def test_stand_in_elsewhere_is_asked_with_tls_only(run: Any, monkeypatch: pytest
     )
 
 
-def test_what_may_pass_is_told_from_what_does_not(here: PlayedBatch, settings: Settings) -> None:
+def test_what_may_pass_is_told_from_what_does_not(here: FakeBatch, settings: JobSettings) -> None:
     assert settings.azure_batch is not None
-    batch = AzureBatch(settings.azure_batch, retries=0)
+    batch = AzureBatchClient(settings.azure_batch, retries=0)
     refused(here, 503, "ServerBusy")
-    with pytest.raises(Busy):
+    with pytest.raises(AzureBusy):
         batch.find("get_job", "train")

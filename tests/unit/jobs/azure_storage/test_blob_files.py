@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from azurite_here import ACCOUNT, Azurite, azurite
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_storage import arriving
+from gpufleet.jobs.azure_storage import partial_download
 from gpufleet.jobs.azure_storage.blob_files import BlobFiles
-from gpufleet.jobs.azure_storage.places import AzureStorage, Place
-from gpufleet.jobs.copied import PART, Sent
-from gpufleet.jobs.patience import Patience
+from gpufleet.jobs.azure_storage.paths import AzureStorage, StoragePath
+from gpufleet.jobs.backoff import Backoff
+from gpufleet.jobs.file_transfer import PART, UploadedFile
+from tests.tools.azurite_server import ACCOUNT, Azurite, azurite
 
 pytestmark = pytest.mark.azurite
 
@@ -72,11 +72,11 @@ def files(here: Azurite, broken: Breaking | None = None, limit: float = 5) -> Bl
         max_chunk_get_size=BLOCK,
         **options,
     )
-    return BlobFiles(STORAGE, service, patience=Patience(first=0.001, longest=0.001, limit=limit), block=BLOCK)
+    return BlobFiles(STORAGE, service, patience=Backoff(first=0.001, longest=0.001, limit=limit), block=BLOCK)
 
 
-def place(container: Any, path: str = "") -> Place:
-    return Place("blob", container.container_name, path)
+def place(container: Any, path: str = "") -> StoragePath:
+    return StoragePath("blob", container.container_name, path)
 
 
 def test_directory_arrives_and_what_is_there_is_not_sent_again(here: Azurite, container: Any, tmp_path: Path) -> None:
@@ -86,8 +86,8 @@ def test_directory_arrives_and_what_is_there_is_not_sent_again(here: Azurite, co
     (source / "a b" / "it's #1?.bin").write_bytes(BYTES)
     (source / "empty").write_bytes(b"")
     assert list(files(here).put(source, place(container, "x"))) == [
-        Sent(f"{name}/x/a b/it's #1?.bin", len(BYTES), len(BYTES)),
-        Sent(f"{name}/x/empty", 0, 0),
+        UploadedFile(f"{name}/x/a b/it's #1?.bin", len(BYTES), len(BYTES)),
+        UploadedFile(f"{name}/x/empty", 0, 0),
     ]
     assert container.get_blob_client("x/a b/it's #1?.bin").download_blob().readall() == BYTES
     kept = container.get_blob_client("x/a b/it's #1?.bin").get_blob_properties().content_settings.content_md5
@@ -172,7 +172,7 @@ def test_part_of_other_content_is_not_gone_on_with(here: Azurite, container: Any
 def test_spoilt_part_is_found_and_thrown_away(here: Azurite, container: Any, tmp_path: Path) -> None:
     container.upload_blob("big", BYTES)
     [known] = [known for _, known in files(here)._below(place(container, "big"))]
-    spoilt = arriving.Arriving(tmp_path / "big", known)
+    spoilt = partial_download.PartialDownload(tmp_path / "big", known)
     spoilt.begin()
     list(spoilt.fill(iter([b"other"])))
     with pytest.raises(UserError, match="what arrived is not what is there"):
@@ -235,9 +235,9 @@ def test_what_is_not_there_is_one_line(here: Azurite, container: Any, tmp_path: 
     assert str(caught.value) == f"{name}/no/such: there is no such file in the container {name}"
     (tmp_path / "a").write_bytes(b"a")
     for verb in (
-        lambda: list(files(here).put(tmp_path / "a", Place("blob", "none", "a"))),
-        lambda: list(files(here).get(Place("blob", "none", "a"), tmp_path)),
-        lambda: files(here).listed(Place("blob", "none", "")),
+        lambda: list(files(here).put(tmp_path / "a", StoragePath("blob", "none", "a"))),
+        lambda: list(files(here).get(StoragePath("blob", "none", "a"), tmp_path)),
+        lambda: files(here).listed(StoragePath("blob", "none", "")),
     ):
         with pytest.raises(UserError) as caught:
             verb()

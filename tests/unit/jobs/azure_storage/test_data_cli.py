@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from azurite_here import ACCOUNT, Azurite, azurite
 from gpufleet.cli import main
 from gpufleet.errors import UserError
 from gpufleet.jobs.azure_storage import clients
-from gpufleet.jobs.azure_storage.places import AzureStorage, Place, azure_storage
+from gpufleet.jobs.azure_storage.paths import AzureStorage, StoragePath, azure_storage
 from gpufleet.jobs.settings import settings_from
-from played_shares import HOST, PlayedShares, Token
+from tests.tools.azurite_server import ACCOUNT, Azurite, azurite
+from tests.tools.fake_shares import HOST, FakeShares, Token
 
 pytestmark = pytest.mark.azurite
 
@@ -80,7 +80,7 @@ def test_script_goes_to_its_container_and_comes_back(run: Run, tmp_path: Path) -
 def test_logs_are_in_a_file_share(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from azure.core.pipeline.transport import RequestsTransport
 
-    shares, real = PlayedShares(), clients.share_service
+    shares, real = FakeShares(), clients.share_service
     shares.touch("logs/stdout.txt", b"epoch 1\n")
     monkeypatch.setattr(clients, "credential", Token)
 
@@ -163,15 +163,15 @@ def told(**storage: Any) -> AzureStorage:
 @pytest.mark.parametrize(
     ("remote", "kind", "place"),
     [
-        ("scripts/a/b.py", None, Place("blob", "scripts", "a/b.py")),
-        ("/result", None, Place("blob", "result", "")),
-        ("logs/x", None, Place("files", "logs", "x")),
+        ("scripts/a/b.py", None, StoragePath("blob", "scripts", "a/b.py")),
+        ("/result", None, StoragePath("blob", "result", "")),
+        ("logs/x", None, StoragePath("files", "logs", "x")),
         ("data/x", None, None),
-        ("data/x", "blob", Place("blob", "data", "x")),
+        ("data/x", "blob", StoragePath("blob", "data", "x")),
         (".", None, None),
     ],
 )
-def test_first_part_of_a_path_says_where_it_is(remote: str, kind: Any, place: Place | None) -> None:
+def test_first_part_of_a_path_says_where_it_is(remote: str, kind: Any, place: StoragePath | None) -> None:
     assert told().place(remote, kind) == place
 
 
@@ -179,7 +179,7 @@ def test_name_of_a_container_and_a_share_wants_a_word() -> None:
     both = told(containers=["logs"])
     with pytest.raises(UserError, match=r"^logs/x: logs is a container and a file share; say which with --to blob or"):
         both.place("logs/x")
-    assert both.place("logs/x", "files") == Place("files", "logs", "x")
+    assert both.place("logs/x", "files") == StoragePath("files", "logs", "x")
 
 
 def test_storage_is_known_whatever_runs_the_jobs() -> None:

@@ -1,4 +1,4 @@
-"""Files of a share put, got and listed, through the SDK's own pipeline, against a stand-in (see played_shares)."""
+"""Files of a share put, got and listed, through the SDK's own pipeline, against a stand-in (see fake_shares)."""
 
 import os
 from collections.abc import Callable
@@ -9,11 +9,11 @@ import pytest
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.azure_storage import clients
-from gpufleet.jobs.azure_storage.places import AzureStorage, Place
+from gpufleet.jobs.azure_storage.paths import AzureStorage, StoragePath
 from gpufleet.jobs.azure_storage.share_files import ShareFiles
-from gpufleet.jobs.copied import PART, Sent
-from gpufleet.jobs.patience import Patience
-from played_shares import HOST, PlayedShares, Token
+from gpufleet.jobs.backoff import Backoff
+from gpufleet.jobs.file_transfer import PART, UploadedFile
+from tests.tools.fake_shares import HOST, FakeShares, Token
 
 BYTES = bytes(range(256)) * 4096  # 1 MiB
 PIECE = 2**18
@@ -21,31 +21,31 @@ STORAGE = AzureStorage("dev", "traindata01", "https://traindata01.blob.core.wind
 
 
 @pytest.fixture
-def shares(monkeypatch: pytest.MonkeyPatch) -> PlayedShares:
+def shares(monkeypatch: pytest.MonkeyPatch) -> FakeShares:
     monkeypatch.setattr(clients, "credential", Token)
-    return PlayedShares()
+    return FakeShares()
 
 
-def files(shares: PlayedShares, limit: float = 5) -> ShareFiles:
+def files(shares: FakeShares, limit: float = 5) -> ShareFiles:
     from azure.core.pipeline.transport import RequestsTransport
 
     transport = RequestsTransport(session=shares.session(), session_owner=False)
     service = clients.share_service(STORAGE, transport=transport, retry_total=0)
-    return ShareFiles(STORAGE, service, patience=Patience(first=0.001, longest=0.001, limit=limit), piece=PIECE)
+    return ShareFiles(STORAGE, service, patience=Backoff(first=0.001, longest=0.001, limit=limit), piece=PIECE)
 
 
-def place(path: str = "") -> Place:
-    return Place("files", "logs", path)
+def place(path: str = "") -> StoragePath:
+    return StoragePath("files", "logs", path)
 
 
-def test_directory_arrives_and_what_is_there_is_not_sent_again(shares: PlayedShares, tmp_path: Path) -> None:
+def test_directory_arrives_and_what_is_there_is_not_sent_again(shares: FakeShares, tmp_path: Path) -> None:
     source = tmp_path / "my data"
     (source / "a b").mkdir(parents=True)
     (source / "a b" / "it's.bin").write_bytes(BYTES + b"end")
     (source / "empty").write_bytes(b"")
     assert list(files(shares).put(source, place("x/y"))) == [
-        Sent("logs/x/y/a b/it's.bin", len(BYTES) + 3, len(BYTES) + 3),
-        Sent("logs/x/y/empty", 0, 0),
+        UploadedFile("logs/x/y/a b/it's.bin", len(BYTES) + 3, len(BYTES) + 3),
+        UploadedFile("logs/x/y/empty", 0, 0),
     ]
     assert bytes(shares.files["logs/x/y/a b/it's.bin"].content) == BYTES + b"end"
     assert shares.directories == {"logs/x", "logs/x/y", "logs/x/y/a b"}
@@ -62,7 +62,7 @@ def test_directory_arrives_and_what_is_there_is_not_sent_again(shares: PlayedSha
     assert [each.moved for each in files(shares).get(place("x"), got)] == [0, 0]
 
 
-def test_put_that_breaks_goes_on_where_it_was(shares: PlayedShares, tmp_path: Path) -> None:
+def test_put_that_breaks_goes_on_where_it_was(shares: FakeShares, tmp_path: Path) -> None:
     (tmp_path / "big").write_bytes(BYTES)
     shares.breaks = {2, 4}
     [sent] = files(shares).put(tmp_path / "big", place("big"))
@@ -70,7 +70,7 @@ def test_put_that_breaks_goes_on_where_it_was(shares: PlayedShares, tmp_path: Pa
     assert (sent.moved, list(shares.files)) == (len(BYTES), ["logs/big"])
 
 
-def test_interrupted_put_keeps_what_was_there_and_the_next_goes_on(shares: PlayedShares, tmp_path: Path) -> None:
+def test_interrupted_put_keeps_what_was_there_and_the_next_goes_on(shares: FakeShares, tmp_path: Path) -> None:
     (tmp_path / "big").write_bytes(BYTES)
     shares.touch("logs/big", b"before")
     shares.breaks = set(range(3, 999))
@@ -86,7 +86,7 @@ def test_interrupted_put_keeps_what_was_there_and_the_next_goes_on(shares: Playe
     assert (sent.moved, bytes(shares.files["logs/big"].content)) == (len(BYTES) - 2 * PIECE, BYTES)
 
 
-def test_part_of_other_content_is_not_gone_on_with(shares: PlayedShares, tmp_path: Path) -> None:
+def test_part_of_other_content_is_not_gone_on_with(shares: FakeShares, tmp_path: Path) -> None:
     (tmp_path / "big").write_bytes(BYTES)
     shares.breaks = set(range(3, 999))
     with pytest.raises(UserError):
@@ -97,7 +97,7 @@ def test_part_of_other_content_is_not_gone_on_with(shares: PlayedShares, tmp_pat
     assert (sent.moved, bytes(shares.files["logs/big"].content)) == (len(BYTES), BYTES[::-1])
 
 
-def test_what_a_node_has_written_since_is_not_taken_for_what_was_put(shares: PlayedShares, tmp_path: Path) -> None:
+def test_what_a_node_has_written_since_is_not_taken_for_what_was_put(shares: FakeShares, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"ours")
     list(files(shares).put(tmp_path / "a", place("a")))
     shares.touch("logs/a", b"node")
@@ -107,7 +107,7 @@ def test_what_a_node_has_written_since_is_not_taken_for_what_was_put(shares: Pla
     assert bytes(shares.files["logs/a"].content) == b"ours"
 
 
-def test_log_that_grows_is_fetched_as_it_was_and_again_when_it_has_grown(shares: PlayedShares, tmp_path: Path) -> None:
+def test_log_that_grows_is_fetched_as_it_was_and_again_when_it_has_grown(shares: FakeShares, tmp_path: Path) -> None:
     shares.touch("logs/out", b"a" * PIECE + b"b")
     copying = files(shares)
     copying.progress = lambda path, done, size: shares.touch(
@@ -119,7 +119,7 @@ def test_log_that_grows_is_fetched_as_it_was_and_again_when_it_has_grown(shares:
     assert (tmp_path / "out").read_bytes() == b"a" * PIECE + b"bc"
 
 
-def test_file_that_was_put_and_changes_while_it_is_fetched_is_one_line(shares: PlayedShares, tmp_path: Path) -> None:
+def test_file_that_was_put_and_changes_while_it_is_fetched_is_one_line(shares: FakeShares, tmp_path: Path) -> None:
     (tmp_path / "big").write_bytes(BYTES)
     list(files(shares).put(tmp_path / "big", place("big")))
     copying = files(shares)
@@ -129,7 +129,7 @@ def test_file_that_was_put_and_changes_while_it_is_fetched_is_one_line(shares: P
     assert not (tmp_path / "got").exists()
 
 
-def test_file_that_changes_while_it_is_sent_gets_no_name(shares: PlayedShares, tmp_path: Path) -> None:
+def test_file_that_changes_while_it_is_sent_gets_no_name(shares: FakeShares, tmp_path: Path) -> None:
     (tmp_path / "big").write_bytes(BYTES)
     copying = files(shares)
     copying.progress = lambda path, done, size: (tmp_path / "big").write_bytes(BYTES[::-1]) if done == PIECE else None
@@ -165,7 +165,7 @@ def test_file_that_changes_while_it_is_sent_gets_no_name(shares: PlayedShares, t
     ],
 )  # fmt: skip
 def test_refusal_is_one_line_with_a_way_out(
-    shares: PlayedShares, tmp_path: Path, refusal: tuple[int, str], verb: str, line: str
+    shares: FakeShares, tmp_path: Path, refusal: tuple[int, str], verb: str, line: str
 ) -> None:
     (tmp_path / "a").write_bytes(b"a")
     shares.refusal = refusal
@@ -179,7 +179,7 @@ def test_refusal_is_one_line_with_a_way_out(
     assert str(caught.value) == line
 
 
-def test_service_that_is_busy_is_asked_again_and_then_given_up(shares: PlayedShares, tmp_path: Path) -> None:
+def test_service_that_is_busy_is_asked_again_and_then_given_up(shares: FakeShares, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"a")
     shares.refusal = (503, "ServerBusy")
     with pytest.raises(UserError, match=r"ServerBusy.*; put it again: what has arrived of logs/a is kept$"):

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.hosts.planned import planned
 from gpufleet.jobs.hosts.settings import HostsSettings, hosts_settings
+from gpufleet.jobs.hosts.submission import build_submission
 from gpufleet.jobs.request import checked
 
 TOLD = {
@@ -24,7 +24,7 @@ def settings(**changed: Any) -> HostsSettings:
 
 def script(**request: Any) -> str:
     job = checked({"command": ["python3", "train.py"], "name": "run", **request}, "job", "hosts")
-    return planned(settings(), "lab", job).script
+    return build_submission(settings(), "lab", job).script
 
 
 def run_line(text: str) -> str:

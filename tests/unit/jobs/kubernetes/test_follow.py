@@ -3,11 +3,11 @@
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.event import Event, Kind
+from gpufleet.jobs.backoff import Backoff
+from gpufleet.jobs.events import Event, Kind
 from gpufleet.jobs.kubernetes.api import KubernetesApi
-from gpufleet.jobs.kubernetes.follow import Following
-from gpufleet.jobs.patience import Patience
-from played_cluster import PlayedCluster, job_object, launcher, played, stamped
+from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
+from tests.tools.fake_cluster import FakeCluster, job_object, launcher, played, stamped
 
 JOB = "/apis/kubeflow.org/v2beta1/namespaces/team/mpijobs/train"
 PODS = "/api/v1/namespaces/team/pods"
@@ -15,17 +15,17 @@ LOG = f"{PODS}/train-launcher-x/log"
 RESUME = "gpufleet jobs logs dev train --follow"
 
 
-def cluster(*conditions: tuple[str, str], exit_code: int | None = 0, **more: object) -> PlayedCluster:
+def cluster(*conditions: tuple[str, str], exit_code: int | None = 0, **more: object) -> FakeCluster:
     phase = {None: "Running", 0: "Succeeded"}.get(exit_code, "Failed")
     pod = launcher("train-launcher-x", phase, exit_code)
-    return PlayedCluster(
+    return FakeCluster(
         objects={JOB: job_object("train", *conditions), f"{PODS}/train-launcher-x": pod}, lists={PODS: [pod]}, **more
     )
 
 
-def follow(here: PlayedCluster, **more: object) -> list[Event]:
+def follow(here: FakeCluster, **more: object) -> list[Event]:
     api = KubernetesApi.of(here.kubeconfig, "dev")
-    return list(Following(api, "team", "train", RESUME, shortest=0.01, longest=0.02, **more).events())
+    return list(KubernetesJobFollower(api, "team", "train", RESUME, shortest=0.01, longest=0.02, **more).events())
 
 
 def lines_of(events: list[Event]) -> list[str]:
@@ -111,7 +111,7 @@ def test_states_and_what_pods_wait_for_are_told_when_they_change_only() -> None:
     said: list[str] = []
     with played(here):
         api = KubernetesApi.of(here.kubeconfig, "dev")
-        for event in Following(api, "team", "train", RESUME, False, 0.001, 0.001).events():
+        for event in KubernetesJobFollower(api, "team", "train", RESUME, False, 0.001, 0.001).events():
             said.append(f"{event.kind}: {event.text}")
             if event.kind is Kind.WAITING:
                 # Twenty more looks find the same; then it runs, then it ends.
@@ -131,7 +131,7 @@ def test_states_and_what_pods_wait_for_are_told_when_they_change_only() -> None:
 class _Change(list):
     """A list of pods that lets the job run when the job was looked at so often."""
 
-    def __init__(self, here: PlayedCluster, looks: int, pods: list) -> None:
+    def __init__(self, here: FakeCluster, looks: int, pods: list) -> None:
         super().__init__(pods)
         self._here, self._looks = here, looks
 
@@ -141,8 +141,8 @@ class _Change(list):
         return super().__iter__()
 
 
-def quick(limit: float) -> Patience:
-    return Patience(first=0.01, longest=0.02, limit=limit)
+def quick(limit: float) -> Backoff:
+    return Backoff(first=0.01, longest=0.02, limit=limit)
 
 
 @pytest.mark.parametrize("away", [[0, 0, 0], [503, 500, 429]])
@@ -163,7 +163,7 @@ def test_api_server_that_stays_away_ends_in_one_line_that_says_how_to_go_on() ->
     said: list[Event] = []
     with played(here):
         api = KubernetesApi.of(here.kubeconfig, "dev")
-        events = Following(api, "team", "train", RESUME, False, 0.01, 0.01, quick(0.2)).events()
+        events = KubernetesJobFollower(api, "team", "train", RESUME, False, 0.01, 0.01, quick(0.2)).events()
         said.append(next(events))
     with pytest.raises(UserError) as caught:  # noqa: PT012 - what comes before counts, too
         for event in events:
@@ -181,7 +181,7 @@ def test_job_that_is_deleted_meanwhile_is_said_in_one_line() -> None:
     here = cluster(("Running", "MPIJobRunning"), exit_code=None)
     with played(here):
         api = KubernetesApi.of(here.kubeconfig, "dev")
-        events = Following(api, "team", "train", RESUME, False, 0.01, 0.01).events()
+        events = KubernetesJobFollower(api, "team", "train", RESUME, False, 0.01, 0.01).events()
         next(events)
         del here.objects[JOB]
         with pytest.raises(UserError, match=r"^train: was deleted meanwhile; see `gpufleet jobs list`$"):
@@ -190,7 +190,7 @@ def test_job_that_is_deleted_meanwhile_is_said_in_one_line() -> None:
 
 def test_pauses_grow_and_end() -> None:
     now = [0.0]
-    patience = Patience(first=1, longest=8, limit=30, clock=lambda: now[0], sleep=lambda _: None)
+    patience = Backoff(first=1, longest=8, limit=30, clock=lambda: now[0], sleep=lambda _: None)
     pauses = []
     while (pause := patience.next_pause()) is not None:
         pauses.append(pause)

@@ -7,16 +7,16 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpufleet.jobs.kubernetes.first_process import PATIENCE_SECONDS
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, launcher_command, mpi_job, mpirun_command, rank_environment
+from gpufleet.jobs.kubernetes.pod_entrypoints import PATIENCE_SECONDS
 from gpufleet.jobs.mpi_ssh import ssh_arguments, sshd_command
-from gpufleet.rules import Status, judge_arguments
-from gpufleet.rules.kubernetes.mpi_job import judge_mpi_job
-from mpi_jobs import LARGE, SMALL, container, role
+from gpufleet.rules import Status, validate_arguments
+from gpufleet.rules.kubernetes.mpi_job import validate_mpi_job
+from tests.unit.jobs.kubernetes.mpi_jobs import LARGE, SMALL, container, role
 
 
 def judged(args: MpiJobArgs) -> list[str]:
-    findings = [*judge_arguments(args, MpiJobArgs), *judge_mpi_job("llm", args)]
+    findings = [*validate_arguments(args, MpiJobArgs), *validate_mpi_job("llm", args)]
     return [each.line("llm") for each in findings if each.status is not Status.PASS]
 
 
@@ -196,4 +196,4 @@ FIELDS = sorted(MpiJobArgs.__annotations__)
 @settings(max_examples=60, deadline=None)
 @given(ANY, st.dictionaries(st.sampled_from(FIELDS), ANY | st.dictionaries(st.text(max_size=3), ANY, max_size=2)))
 def test_the_door_never_raises(name, args):
-    assert all(finding.line("x").isprintable() for finding in judge_mpi_job(name, args))
+    assert all(finding.line("x").isprintable() for finding in validate_mpi_job(name, args))

@@ -6,7 +6,7 @@ import pytest
 from kubernetes_validate import ValidationError, validate
 
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job, rank_environment
-from mpi_jobs import LARGE, SMALL, container, pod, role
+from tests.unit.jobs.kubernetes.mpi_jobs import LARGE, SMALL, container, pod, role
 
 KUBERNETES = "1.34"
 

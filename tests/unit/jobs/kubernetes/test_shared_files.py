@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.copied import PART, Sent
+from gpufleet.jobs.backoff import Backoff
+from gpufleet.jobs.file_transfer import PART, UploadedFile
 from gpufleet.jobs.kubernetes.api import Unreachable
-from gpufleet.jobs.kubernetes.pod_command import CommandFailed
+from gpufleet.jobs.kubernetes.pod_exec import CommandFailed
 from gpufleet.jobs.kubernetes.shared_files import SharedFiles
-from gpufleet.jobs.patience import Patience
 
 BYTES = bytes(range(256)) * 4096  # 1 MiB
 
@@ -48,7 +48,7 @@ def volume(tmp_path: Path) -> Path:
 
 
 def files(volume: Path, *cuts: int) -> SharedFiles:
-    return SharedFiles(Here(list(cuts)), str(volume), patience=Patience(first=0.001, longest=0.001, limit=5))
+    return SharedFiles(Here(list(cuts)), str(volume), patience=Backoff(first=0.001, longest=0.001, limit=5))
 
 
 def test_directory_arrives_and_what_is_there_is_not_sent_again(volume: Path, tmp_path: Path) -> None:
@@ -57,8 +57,8 @@ def test_directory_arrives_and_what_is_there_is_not_sent_again(volume: Path, tmp
     (source / "a b" / "it's.bin").write_bytes(BYTES)
     (source / "empty").write_bytes(b"")
     assert list(files(volume).put(source, "/data/x")) == [
-        Sent("data/x/a b/it's.bin", len(BYTES), len(BYTES)),
-        Sent("data/x/empty", 0, 0),
+        UploadedFile("data/x/a b/it's.bin", len(BYTES), len(BYTES)),
+        UploadedFile("data/x/empty", 0, 0),
     ]
     assert (volume / "data/x/a b/it's.bin").read_bytes() == BYTES
     assert [each.moved for each in files(volume).put(source, "data/x")] == [0, 0]
@@ -101,7 +101,7 @@ def test_beginning_of_another_file_is_not_gone_on_with(volume: Path, tmp_path: P
 def test_file_takes_its_name_only_when_it_is_whole(volume: Path, tmp_path: Path) -> None:
     (tmp_path / "big").write_bytes(BYTES)
     broken = files(volume, *[1] * 100_000)
-    broken.patience = Patience(first=0.001, longest=0.001, limit=0.2)
+    broken.patience = Backoff(first=0.001, longest=0.001, limit=0.2)
     with pytest.raises(UserError, match=r"^dev: the connection broke; put it again: what has arrived of big is kept$"):
         list(broken.put(tmp_path / "big", "big"))
     assert not (volume / "big").exists()

@@ -8,8 +8,8 @@ import pytest
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.request import checked
-from gpufleet.jobs.slurm.planned import planned
 from gpufleet.jobs.slurm.settings import SlurmSettings, slurm_settings
+from gpufleet.jobs.slurm.submission import build_submission
 
 TOLD = {
     "directory": "/shared/lab/",
@@ -29,7 +29,7 @@ def settings(**changed: Any) -> SlurmSettings:
 
 def lines(start: str = "mpirun", **request: Any) -> list[str]:
     job = checked({"command": ["python3", "train.py", "--note", "it's $1"], "name": "run", **request}, "job", "slurm")
-    return planned(settings(start=start), "lab", job).script.splitlines()
+    return build_submission(settings(start=start), "lab", job).script.splitlines()
 
 
 def options(found: list[str]) -> dict[str, str]:

@@ -4,24 +4,24 @@ from collections.abc import Mapping
 
 import pytest
 
-from gpufleet.jobs.own_servers.job_folders import Record
-from gpufleet.jobs.own_servers.machine import Done, Machine, Trouble, Unreached
 from gpufleet.jobs.slurm.client import Slurm
-from gpufleet.jobs.slurm.holdups import holdups, reasons
-from gpufleet.jobs.slurm.states import Job, Row, exit_code_of_status, exit_code_of_text
+from gpufleet.jobs.slurm.pending_reasons import pending_reasons, reasons
+from gpufleet.jobs.slurm.status import SacctRow, SlurmJob, exit_code_of_status, exit_code_of_text
+from gpufleet.jobs.ssh.connection import CommandResult, SshConnection, SshError, SshUnreachable
+from gpufleet.jobs.ssh.job_folders import Record
 
 
-class Played(Machine):
+class FakeMachine(SshConnection):
     """Answers in place of a machine, by the program that is asked."""
 
-    answers: Mapping[str, Done]
+    answers: Mapping[str, CommandResult]
 
-    def run(self, script: str, *words: str, given: bytes = b"", seconds: float = 1) -> Done:
+    def run(self, script: str, *words: str, given: bytes = b"", seconds: float = 1) -> CommandResult:
         return next(answer for program, answer in self.answers.items() if program in script)
 
 
-def slurm(**answers: Done) -> Slurm:
-    machine = Played()
+def slurm(**answers: CommandResult) -> Slurm:
+    machine = FakeMachine()
     object.__setattr__(machine, "answers", answers)
     return Slurm(machine)
 
@@ -30,8 +30,8 @@ def record(exit_code: int | None = None, job: str = "7") -> Record:
     return Record({"name": "run", "nodes": 2}, job, exit_code)
 
 
-def row(state: str, reason: str = "None", code: int | None = None, begun: str = "N/A", ended: str = "N/A") -> Row:
-    return Row(state, reason, code, "", begun, ended, 0)
+def row(state: str, reason: str = "None", code: int | None = None, begun: str = "N/A", ended: str = "N/A") -> SacctRow:
+    return SacctRow(state, reason, code, "", begun, ended, 0)
 
 
 QUEUE = (
@@ -42,9 +42,9 @@ QUEUE = (
 
 
 def test_squeues_lines() -> None:
-    found = slurm(squeue=Done(0, QUEUE, "")).queued(["run"])
+    found = slurm(squeue=CommandResult(0, QUEUE, "")).queued(["run"])
     assert sorted(found) == ["7", "8"]
-    assert found["7"] == Row("RUNNING", "None", 0, "node[0-1]", "2026-11-21T21:54:02", "2027-11-21T21:54:02", 1)
+    assert found["7"] == SacctRow("RUNNING", "None", 0, "node[0-1]", "2026-11-21T21:54:02", "2027-11-21T21:54:02", 1)
     assert found["8"].exit_code == 7
 
 
@@ -53,36 +53,36 @@ def test_saccts_lines() -> None:
         b"8|FAILED|3:0|node0|2026-11-21T22:08:16|2026-11-21T22:09:16\n"
         b"9|CANCELLED by 1000|0:15|None assigned|Unknown|2026-11-21T22:09:16\n"
     )
-    found = slurm(sacct=Done(0, told, "")).accounted(["8", "9"])
+    found = slurm(sacct=CommandResult(0, told, "")).accounted(["8", "9"])
     assert (found["8"].state, found["8"].exit_code) == ("FAILED", 3)
     assert found["9"].state == "CANCELLED"
-    assert Job(record(), found["8"]).took_seconds == 60
-    assert Job(record(), found["9"]).took_seconds is None
+    assert SlurmJob(record(), found["8"]).took_seconds == 60
+    assert SlurmJob(record(), found["9"]).took_seconds is None
 
 
 def test_a_cluster_without_accounting() -> None:
-    assert slurm(sacct=Done(1, b"", "Slurm accounting storage is disabled\n")).accounted(["8"]) == {}
+    assert slurm(sacct=CommandResult(1, b"", "Slurm accounting storage is disabled\n")).accounted(["8"]) == {}
 
 
 @pytest.mark.parametrize(
     ("told", "kind", "line"),
     [
         (
-            Done(127, b"", "sh: 1: squeue: not found\n"),
-            Trouble,
+            CommandResult(127, b"", "sh: 1: squeue: not found\n"),
+            SshError,
             "squeue: there is no such program on this machine; name a machine with Slurm's clients as jobs.slurm.login",
         ),
         (
-            Done(1, b"", "slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n"),
-            Unreached,
+            CommandResult(1, b"", "slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n"),
+            SshUnreachable,
             "squeue on this machine: Unable to contact slurm controller (connect failure)",
         ),
-        (Done(1, b"", "squeue: error: Access/permission denied\n"), Trouble, "squeue on this "
+        (CommandResult(1, b"", "squeue: error: Access/permission denied\n"), SshError, "squeue on this "
          "machine: Access/permission denied"),
     ],
 )  # fmt: skip
-def test_what_slurm_refuses(told: Done, kind: type[Trouble], line: str) -> None:
-    with pytest.raises(Trouble) as error:
+def test_what_slurm_refuses(told: CommandResult, kind: type[SshError], line: str) -> None:
+    with pytest.raises(SshError) as error:
         slurm(squeue=told).queued(["run"])
     assert (type(error.value), str(error.value)) == (kind, line)
 
@@ -100,28 +100,28 @@ def test_saccts_exit_code(text: str, code: int | None) -> None:
 @pytest.mark.parametrize(
     ("job", "described", "ended", "code"),
     [
-        (Job(record(), row("PENDING", "Resources")), "PENDING (Resources)", False, None),
-        (Job(record(), row("RUNNING")), "RUNNING", False, None),
-        (Job(record(), row("COMPLETING")), "COMPLETING", False, None),
-        (Job(record(0), row("COMPLETED", code=0)), "COMPLETED", True, 0),
-        (Job(record(), row("FAILED", "NonZeroExitCode", 3)), "FAILED", True, 3),
+        (SlurmJob(record(), row("PENDING", "Resources")), "PENDING (Resources)", False, None),
+        (SlurmJob(record(), row("RUNNING")), "RUNNING", False, None),
+        (SlurmJob(record(), row("COMPLETING")), "COMPLETING", False, None),
+        (SlurmJob(record(0), row("COMPLETED", code=0)), "COMPLETED", True, 0),
+        (SlurmJob(record(), row("FAILED", "NonZeroExitCode", 3)), "FAILED", True, 3),
         (
-            Job(record(), row("TIMEOUT", "TimeLimit", 0)),
+            SlurmJob(record(), row("TIMEOUT", "TimeLimit", 0)),
             "TIMEOUT (its time limit was reached; give a longer --time-limit)",
             True,
             None,
         ),
-        (Job(record(), row("NODE_FAIL")), "NODE_FAIL (a node failed)", True, None),
-        (Job(record(), row("CANCELLED", "DependencyNeverSatisfied", 0)), "CANCELLED "
+        (SlurmJob(record(), row("NODE_FAIL")), "NODE_FAIL (a node failed)", True, None),
+        (SlurmJob(record(), row("CANCELLED", "DependencyNeverSatisfied", 0)), "CANCELLED "
          "(DependencyNeverSatisfied)", True, None),
-        (Job(record(9), None), "FAILED", True, 9),
-        (Job(record(), None), "UNKNOWN (neither squeue nor sacct know it any more, and it left no "
+        (SlurmJob(record(9), None), "FAILED", True, 9),
+        (SlurmJob(record(), None), "UNKNOWN (neither squeue nor sacct know it any more, and it left no "
          "exit code)", True, None),
-        (Job(record(job=""), None), "UNSUBMITTED (its submission broke off; cancel it, and submit "
+        (SlurmJob(record(job=""), None), "UNSUBMITTED (its submission broke off; cancel it, and submit "
          "it again)", True, None),
     ],
 )  # fmt: skip
-def test_states(job: Job, described: str, ended: bool, code: int | None) -> None:
+def test_states(job: SlurmJob, described: str, ended: bool, code: int | None) -> None:
     assert (job.described, job.ended, job.exit_code) == (described, ended, code)
 
 
@@ -143,13 +143,13 @@ def test_states(job: Job, described: str, ended: bool, code: int | None) -> None
     ],
 )
 def test_why_a_job_waits(reason: str, lines: list[str]) -> None:
-    sinfo = Done(0, b"node1|down|fan broken|\nnode2|drained|none|\n", "")
-    assert holdups(slurm(sinfo=sinfo), Job(record(), row("PENDING", reason)), "train") == lines
+    sinfo = CommandResult(0, b"node1|down|fan broken|\nnode2|drained|none|\n", "")
+    assert pending_reasons(slurm(sinfo=sinfo), SlurmJob(record(), row("PENDING", reason)), "train") == lines
 
 
 def test_when_slurm_expects_to_start_it() -> None:
-    job = Job(record(), row("PENDING", "Priority", begun="2026-11-22T08:00:00"))
-    assert holdups(slurm(), job, "train")[-1] == "Slurm expects to start it at 2026-11-22T08:00:00 UTC"
+    job = SlurmJob(record(), row("PENDING", "Priority", begun="2026-11-22T08:00:00"))
+    assert pending_reasons(slurm(), job, "train")[-1] == "Slurm expects to start it at 2026-11-22T08:00:00 UTC"
 
 
 def test_reasons_are_sorted_lines() -> None:

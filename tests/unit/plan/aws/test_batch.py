@@ -1,12 +1,12 @@
-"""Compute environments of a plan in the words of gpufleet.pool."""
+"""Compute environments of a plan in the words of gpufleet.pools.eks_pool."""
 
 from typing import Any
 
 import pytest
-from one_pool import BATCH, SUBNETS
-from raw_program import plan_from
 
 from gpufleet.plan.pools import PlannedPool, planned_pools
+from tests.policies.one_pool import BATCH, SUBNETS
+from tests.policies.raw_program import plan_from
 
 
 def batch(**resources: Any) -> PlannedPool | None:

@@ -1,11 +1,11 @@
-"""EKS node groups of a plan in the words of gpufleet.pool."""
+"""EKS node groups of a plan in the words of gpufleet.pools.eks_pool."""
 
 from typing import Any
 
 import pytest
-from one_pool import BY_TEMPLATE, GROUP, NODE_GROUP, pool_of
 
 from gpufleet.plan.pools import PlannedPool
+from tests.policies.one_pool import BY_TEMPLATE, GROUP, NODE_GROUP, pool_of
 
 
 def node_group(template: dict[str, Any] | None = None, **inputs: Any) -> PlannedPool:

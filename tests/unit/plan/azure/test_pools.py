@@ -1,14 +1,14 @@
-"""Pools of Azure in a plan, in the words of gpufleet.pool."""
+"""Pools of Azure in a plan, in the words of gpufleet.pools.eks_pool."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from raw_program import plan_from
 
 from gpufleet.plan import UNKNOWN
+from gpufleet.plan.azure.graph import azure_type
 from gpufleet.plan.azure.pools import azure_pools
-from gpufleet.plan.azure.type import azure_type
 from gpufleet.plan.pools import planned_pools
+from tests.policies.raw_program import plan_from
 
 GROUP = {"type": "azure-native:resources:ResourceGroup", "inputs": {"location": "West US 2"}}
 ACCOUNT = {

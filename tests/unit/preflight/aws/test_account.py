@@ -5,9 +5,9 @@ import pytest
 from botocore import exceptions as botocore
 from moto import mock_aws
 
-from gpufleet.aws.account import AccountError
+from gpufleet.aws.client import AwsClientError
 from gpufleet.preflight.aws.account import AwsAccount
-from gpufleet.preflight.aws.facts import Group, Held, Reservation
+from gpufleet.preflight.aws.facts import ExistingResources, Reservation, ScalingGroup
 
 REGION, ME = "us-east-1", "111111111111"
 
@@ -144,7 +144,7 @@ def test_unused_reservations_of_the_account_count_as_in_use(holding, account, re
 
 def test_an_unused_reservation_of_an_unknown_type_is_not_counted_as_nothing(holding, account):
     holding.answers["DescribeCapacityReservations"] = {"CapacityReservations": [held(kind="p9.huge")]}
-    with pytest.raises(AccountError, match=r"^p9\.huge: not in the catalog"):
+    with pytest.raises(AwsClientError, match=r"^p9\.huge: not in the catalog"):
         account.in_use("on-demand")
 
 
@@ -166,7 +166,7 @@ def test_placement_groups(aws, account):
         return {"PlacementGroups": [group for group in groups if group["GroupName"] == name]}
 
     aws.answers["DescribePlacementGroups"] = answer
-    assert account.placement_group("a") == Group("spread", "available")
+    assert account.placement_group("a") == ScalingGroup("spread", "available")
     assert account.placement_group("b") is None
 
 
@@ -196,15 +196,15 @@ def test_networks_of_moto(simulated):
     before = simulated.network_use("vpcs")[""]
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16", TagSpecifications=tagged("vpc"))["Vpc"]["VpcId"]
     ec2.create_vpc(CidrBlock="10.1.0.0/16")
-    assert simulated.network_use("vpcs") == {"": Held(before.own + 1, before.others + 1)}
+    assert simulated.network_use("vpcs") == {"": ExistingResources(before.own + 1, before.others + 1)}
 
     ec2.create_internet_gateway()
     ec2.create_internet_gateway(TagSpecifications=tagged("internet-gateway"))
-    assert simulated.network_use("internet_gateways") == {"": Held(1, 1)}
+    assert simulated.network_use("internet_gateways") == {"": ExistingResources(1, 1)}
 
     addresses = [ec2.allocate_address(Domain="vpc")["AllocationId"] for _ in range(2)]
     addresses += [ec2.allocate_address(Domain="vpc", TagSpecifications=tagged("elastic-ip"))["AllocationId"]]
-    assert simulated.network_use("elastic_ips") == {"": Held(1, 2)}
+    assert simulated.network_use("elastic_ips") == {"": ExistingResources(1, 2)}
 
     zones = ["use1-az1", "use1-az1", "use1-az2"]
     for number, (zone, address) in enumerate(zip(zones, addresses, strict=True)):
@@ -212,17 +212,20 @@ def test_networks_of_moto(simulated):
         subnet = ec2.create_subnet(VpcId=vpc, CidrBlock=cidr, AvailabilityZoneId=zone)["Subnet"]["SubnetId"]
         tags = tagged("natgateway") if number == 0 else []
         ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address, TagSpecifications=tags)
-    assert simulated.network_use("nat_gateways") == {"use1-az1": Held(1, 1), "use1-az2": Held(0, 1)}
+    assert simulated.network_use("nat_gateways") == {
+        "use1-az1": ExistingResources(1, 1),
+        "use1-az2": ExistingResources(0, 1),
+    }
     gone = ec2.describe_nat_gateways(Filters=[{"Name": "subnet-id", "Values": [subnet]}])["NatGateways"][0]
     ec2.delete_nat_gateway(NatGatewayId=gone["NatGatewayId"])
-    assert simulated.network_use("nat_gateways") == {"use1-az1": Held(1, 1)}
+    assert simulated.network_use("nat_gateways") == {"use1-az1": ExistingResources(1, 1)}
 
 
 def test_a_vpc_that_another_account_shares_is_not_this_ones(holding, account):
     holding.answers["DescribeVpcs"] = {
         "Vpcs": [{"VpcId": "vpc-1", "OwnerId": ME}, {"VpcId": "vpc-2", "OwnerId": "222222222222"}]
     }
-    assert account.network_use("vpcs") == {"": Held(0, 1)}
+    assert account.network_use("vpcs") == {"": ExistingResources(0, 1)}
 
 
 def test_which_nat_gateways_count(aws, account):
@@ -230,7 +233,7 @@ def test_which_nat_gateways_count(aws, account):
         "NatGateways": [{"NatGatewayId": "nat-1", "SubnetId": "subnet-1"}, {"NatGatewayId": "nat-2"}]
     }
     aws.answers["DescribeSubnets"] = {"Subnets": [{"SubnetId": "subnet-1", "AvailabilityZoneId": "use1-az1"}]}
-    assert account.network_use("nat_gateways") == {"use1-az1": Held(0, 1), "": Held(0, 1)}
+    assert account.network_use("nat_gateways") == {"use1-az1": ExistingResources(0, 1), "": ExistingResources(0, 1)}
     asked = dict(aws.asked)
     assert asked["DescribeNatGateways"]["Filter"] == [{"Name": "state", "Values": ["pending", "available", "deleting"]}]
     assert asked["DescribeSubnets"]["Filters"] == [{"Name": "subnet-id", "Values": ["subnet-1"]}]
@@ -278,7 +281,7 @@ QUESTIONS = {
 @pytest.mark.parametrize("permission", QUESTIONS)
 def test_a_missing_permission_is_named(holding, account, permission, code):
     holding.answers[permission.partition(":")[2]] = code
-    with pytest.raises(AccountError) as error:
+    with pytest.raises(AwsClientError) as error:
         QUESTIONS[permission](account)
     assert str(error.value).startswith(f"{permission}: denied by AWS")
 
@@ -297,7 +300,7 @@ def test_a_missing_permission_is_named(holding, account, permission, code):
 def test_a_service_that_does_not_answer_is_asked_once(aws, account, fault, begins):
     aws.answers["DescribeAvailabilityZones"] = fault
     for question in ("ec2:DescribeAvailabilityZones", "ec2:DescribePlacementGroups"):
-        with pytest.raises(AccountError) as error:
+        with pytest.raises(AwsClientError) as error:
             QUESTIONS[question](account)
         assert str(error.value).startswith(begins)
     assert [operation for operation, _ in aws.asked] == ["DescribeAvailabilityZones"]
@@ -305,7 +308,7 @@ def test_a_service_that_does_not_answer_is_asked_once(aws, account, fault, begin
 
 def test_what_is_denied_does_not_keep_other_questions_from_being_asked(aws, account):
     aws.answers["DescribeAvailabilityZones"] = "UnauthorizedOperation"
-    with pytest.raises(AccountError):
+    with pytest.raises(AwsClientError):
         account.zone_names()
     assert account.placement_group("a") is None
 

@@ -3,15 +3,15 @@
 from dataclasses import replace
 
 import pytest
-from raw_program import plan_from
 
-from gpufleet.plan.limits import Limit
 from gpufleet.plan.planned_pool import PlannedPool
+from gpufleet.plan.quota_limits import Limit
 from gpufleet.plan.resource import Plan
-from gpufleet.preflight.answers import Doubts
-from gpufleet.preflight.aws.checks import judge_aws
-from gpufleet.preflight.aws.facts import Group, Reservation
+from gpufleet.preflight.aws.checks import validate_aws
+from gpufleet.preflight.aws.facts import Reservation, ScalingGroup
+from gpufleet.preflight.query_results import Doubts
 from gpufleet.rules import Status
+from tests.policies.raw_program import plan_from
 
 PLAN = plan_from({"trainers": {"type": "aws:eks/nodeGroup:NodeGroup"}})
 ID = "cr-0123456789abcdef0"
@@ -25,7 +25,7 @@ def pool(region="us-east-1", unknown=(), **words):
 
 def judge(account, *pools, zone_names=None, limits=()):
     doubts = Doubts()
-    found = judge_aws(PLAN, pools, lambda region: account, doubts, zone_names or {}, limits)
+    found = validate_aws(PLAN, pools, lambda region: account, doubts, zone_names or {}, limits)
     return [(each.resource, each.finding.rule, each.finding.status.value) for each in found], doubts.reasons
 
 
@@ -34,7 +34,7 @@ def test_everything_there(fake_aws):
     fake_aws.limits = {("G and VT", "on-demand"): 96}
     fake_aws.used = {"on-demand": {"G and VT": 32}}
     fake_aws.reservations = {ID: Reservation("p5.48xlarge", "use1-az1", "active", 2, 2)}
-    fake_aws.groups = {"theirs": Group("cluster", "available")}
+    fake_aws.groups = {"theirs": ScalingGroup("cluster", "available")}
     reserved = pool(types=["p5.48xlarge"], capacity="reservation", reservation_id=ID)
     grouped = pool(placement="existing", placement_group="theirs")
     found, reasons = judge(fake_aws, reserved, grouped, zone_names={"use1-az1": "us-east-1c"})
@@ -142,5 +142,5 @@ def test_nodes_that_nobody_can_tell_from_others_are_not_held_against_their_stack
         group = replace(pool(zones=[]), resource=plan.resources[-1])
         fake_aws.limits = {("G and VT", "on-demand"): 64}
         fake_aws.used = {"on-demand": {"G and VT": 32}}
-        found = judge_aws(plan, [group], lambda region: fake_aws, Doubts(), {}, ())
+        found = validate_aws(plan, [group], lambda region: fake_aws, Doubts(), {}, ())
         assert found[-1].finding.status.value == expected

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from raw_program import plan_from
 
 from gpufleet.plan.resource import Plan
-from gpufleet.preflight.answers import Doubts
-from gpufleet.preflight.aws.facts import Held
-from gpufleet.preflight.aws.networks import judge_networks
+from gpufleet.preflight.aws.facts import ExistingResources
+from gpufleet.preflight.aws.networks import validate_networks
+from gpufleet.preflight.query_results import Doubts
+from tests.policies.raw_program import plan_from
 
 EIP, NAT, SUBNET = "aws:ec2/eip:Eip", "aws:ec2/natGateway:NatGateway", "aws:ec2/subnet:Subnet"
 ADDRESSES = {f"address-{number}": {"type": EIP} for number in (1, 2, 3)}
@@ -24,7 +24,7 @@ def judge(account, resources, operation="create", zone_names=None):
     doubts = Doubts()
     plan = plan_from(resources)
     plan = Plan(plan.stack, [replace(each, operation=operation) for each in plan.resources])
-    found = judge_networks(plan, lambda region: account, doubts, zone_names or {})
+    found = validate_networks(plan, lambda region: account, doubts, zone_names or {})
     assert {(each.resource, each.finding.rule) for each in found} <= {("dev", "aws-network-quota-enough")}
     return [each.finding for each in found], doubts.reasons
 
@@ -49,7 +49,7 @@ def statuses(account, resources, *more):
 )
 def test_what_is_there_of_the_stack_is_not_counted_twice(fake_aws, own, others, status):
     fake_aws.network_limits = {"elastic_ips": 5}
-    fake_aws.held = {"elastic_ips": {"": Held(own, others)}}
+    fake_aws.held = {"elastic_ips": {"": ExistingResources(own, others)}}
     assert statuses(fake_aws, ADDRESSES) == [status]
 
 
@@ -60,9 +60,9 @@ def test_what_is_new_beside_a_state_is_new_whoever_is_asked(fake_aws, own, other
     kept = [replace(each, operation="same") for each in plan.resources[:2]]
     doubts = Doubts()
     fake_aws.network_limits = {"elastic_ips": 2}
-    fake_aws.held = {"elastic_ips": {"": Held(2 if own else 0, 0 if own else 2)}}
+    fake_aws.held = {"elastic_ips": {"": ExistingResources(2 if own else 0, 0 if own else 2)}}
     plan = Plan(plan.stack, [*kept, plan.resources[2]])
-    (found,) = judge_networks(plan, lambda region: fake_aws, doubts, {})
+    (found,) = validate_networks(plan, lambda region: fake_aws, doubts, {})
     assert found.line.startswith("dev: elastic_ips=1: 1 new Elastic IP in us-east-1 and 2 in use make 3")
 
 
@@ -86,7 +86,7 @@ def test_each_quota_is_asked_for_once(fake_aws):
 def test_gateways_are_counted_in_their_zone(fake_aws):
     fake_aws.network_limits = {"nat_gateways": 5}
     # us-east-1c is use1-az1 here: both are in one zone.
-    fake_aws.held = {"nat_gateways": {"use1-az1": Held(0, 4), "use1-az2": Held(0, 9)}}
+    fake_aws.held = {"nat_gateways": {"use1-az1": ExistingResources(0, 4), "use1-az2": ExistingResources(0, 9)}}
     (finding,), reasons = judge(fake_aws, GATEWAYS)
     assert finding.problem == "2 new NAT gateways in use1-az1 and 4 in use make 6, which is above the limit of 5"
     assert "--service-code vpc --quota-code L-FE5A380F --region us-east-1 --desired-value 6" in finding.fix
@@ -107,11 +107,11 @@ def test_a_zone_of_an_unknown_name_is_not_verified(fake_aws, denied):
 
 def test_gateways_whose_zone_nobody_knows_may_be_in_this_one(fake_aws):
     fake_aws.network_limits = {"nat_gateways": 5}
-    fake_aws.held = {"nat_gateways": {"use1-az1": Held(0, 2), "": Held(0, 2)}}
+    fake_aws.held = {"nat_gateways": {"use1-az1": ExistingResources(0, 2), "": ExistingResources(0, 2)}}
     (finding,), reasons = judge(fake_aws, GATEWAYS)
     assert finding.status.value == "unverified"
     assert reasons == ["NAT gateways in us-east-1: the zones of 2 are not known"]
-    fake_aws.held = {"nat_gateways": {"use1-az1": Held(0, 2), "": Held(0, 1)}}
+    fake_aws.held = {"nat_gateways": {"use1-az1": ExistingResources(0, 2), "": ExistingResources(0, 1)}}
     assert statuses(fake_aws, GATEWAYS) == ["pass"]
 
 

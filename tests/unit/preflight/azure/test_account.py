@@ -4,7 +4,7 @@ import pytest
 
 from gpufleet.preflight.azure.account import AzureAccount
 from gpufleet.preflight.azure.arm import ArmError
-from gpufleet.preflight.azure.facts import Batch, Sku, Usage
+from gpufleet.preflight.azure.facts import Batch, QuotaUsage, SubscriptionSku
 
 BELOW = "/subscriptions/00000000-0000-0000-0000-000000000001"
 SKUS = f"{BELOW}/providers/Microsoft.Compute/skus"
@@ -46,11 +46,11 @@ def test_sizes_over_all_pages(azure, account):
         {"value": [sku("Standard_ND96asr_v4")], "nextLink": f"{azure.base}{SKUS}?page=2"},
         {"value": [sku(restrictions=closed), {"resourceType": "disks", "name": "Standard_NC24"}]},
     )
-    assert account.sku("standard_nc6") == Sku(
+    assert account.sku("standard_nc6") == SubscriptionSku(
         ("1", "2"),
         (("Zone", "NotAvailableForSubscription", ("2",)), ("Location", "NotAvailableForSubscription", ())),
     )
-    assert account.sku("Standard_ND96asr_v4") == Sku(("1", "2"), ())
+    assert account.sku("Standard_ND96asr_v4") == SubscriptionSku(("1", "2"), ())
     assert account.sku("Standard_NC24") is None
     first, second = azure.asked
     assert first[1:] == ({"api-version": ["2021-07-01"], "$filter": ["location eq 'eastus'"]}, "Bearer secret")
@@ -73,10 +73,10 @@ def test_usages_are_found_whatever_the_spelling_of_a_family(azure, account):
             ]
         },
     )
-    assert account.usage("standardNCFamily", "on-demand") == Usage(24, 12)
-    assert account.usage("standardNDASv4_A100Family", "on-demand") == Usage(96, 0)
-    assert account.usage("all", "on-demand") == Usage(100, 10)
-    assert account.usage("all", "spot") == Usage(24, 6)
+    assert account.usage("standardNCFamily", "on-demand") == QuotaUsage(24, 12)
+    assert account.usage("standardNDASv4_A100Family", "on-demand") == QuotaUsage(96, 0)
+    assert account.usage("all", "on-demand") == QuotaUsage(100, 10)
+    assert account.usage("all", "spot") == QuotaUsage(24, 6)
     assert account.usage("standardNVFamily", "on-demand") is None
     assert len(azure.asked) == 1
 

@@ -1,13 +1,13 @@
 """From a plan on Azure and a subscription's answers to findings."""
 
 import pytest
-from raw_program import plan_from
 
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.resource import Plan, Resource
-from gpufleet.preflight.answers import Doubts
-from gpufleet.preflight.azure.checks import judge_azure
-from gpufleet.preflight.azure.facts import Batch, Sku, Usage
+from gpufleet.preflight.azure.checks import validate_azure
+from gpufleet.preflight.azure.facts import Batch, QuotaUsage, SubscriptionSku
+from gpufleet.preflight.query_results import Doubts
+from tests.policies.raw_program import plan_from
 
 AGENT, POOL = "azure-native:containerservice:AgentPool", "azure-native:batch:Pool"
 PLAN = plan_from({"agents": {"type": AGENT}, "pool": {"type": POOL, "inputs": {"accountName": "train"}}})
@@ -35,7 +35,7 @@ class Subscription:
         return self._of(self.accounts, account)
 
 
-OPEN = {"Standard_NC6": Sku(("1",), ())}
+OPEN = {"Standard_NC6": SubscriptionSku(("1",), ())}
 
 
 def pool(number=0, plan=PLAN, region="eastus", **words):
@@ -47,7 +47,7 @@ def pool(number=0, plan=PLAN, region="eastus", **words):
 
 def judge(subscription, *pools, plan=PLAN):
     doubts = Doubts()
-    found = judge_azure(plan, pools, lambda region: subscription, doubts, ())
+    found = validate_azure(plan, pools, lambda region: subscription, doubts, ())
     return [(each.resource, each.finding.rule, each.finding.status.value) for each in found], doubts.reasons
 
 
@@ -55,12 +55,12 @@ SIZE, QUOTA = "azure-size-unrestricted", "any-quota-enough"
 
 
 def test_family_and_regional_total_both_count():
-    usages = {(FAMILY, "on-demand"): Usage(24, 0), ("all", "on-demand"): Usage(100, 76)}
+    usages = {(FAMILY, "on-demand"): QuotaUsage(24, 0), ("all", "on-demand"): QuotaUsage(100, 76)}
     found, reasons = judge(Subscription(OPEN, usages), pool())
     assert found == [("agents", SIZE, "pass"), ("dev", QUOTA, "pass"), ("dev", QUOTA, "pass")]
-    usages[("all", "on-demand")] = Usage(100, 77)
+    usages[("all", "on-demand")] = QuotaUsage(100, 77)
     assert judge(Subscription(OPEN, usages), pool())[0][1:] == [("dev", QUOTA, "pass"), ("dev", QUOTA, "fail")]
-    usages[(FAMILY, "on-demand")] = Usage(23, 0)
+    usages[(FAMILY, "on-demand")] = QuotaUsage(23, 0)
     assert judge(Subscription(OPEN, usages), pool())[0][1:] == [("dev", QUOTA, "fail"), ("dev", QUOTA, "fail")]
     assert reasons == []
 
@@ -71,12 +71,12 @@ def test_a_size_that_the_list_does_not_hold_fails():
 
 
 def test_a_closed_size_fails():
-    closed = {"Standard_NC6": Sku(("1",), (("Location", "NotAvailableForSubscription", ()),))}
+    closed = {"Standard_NC6": SubscriptionSku(("1",), (("Location", "NotAvailableForSubscription", ()),))}
     assert judge(Subscription(closed), pool())[0][0] == ("agents", SIZE, "fail")
 
 
 def test_zones_by_id_are_not_the_subscriptions_numbers():
-    usages = {(FAMILY, "on-demand"): Usage(24, 0)}
+    usages = {(FAMILY, "on-demand"): QuotaUsage(24, 0)}
     assert judge(Subscription(OPEN, usages), pool(zones=["eastus-az3"]))[0][0] == ("agents", SIZE, "pass")
     assert judge(Subscription(OPEN, usages), pool(zones=["3"]))[0][0] == ("agents", SIZE, "fail")
 
@@ -100,13 +100,13 @@ BATCH = Batch(True, 24, 12, None, {})
 )
 def test_a_batch_account_counts_by_its_own_quota(batch, words, found):
     # The subscription's own quota is not asked.
-    subscription = Subscription(OPEN, {(FAMILY, "on-demand"): Usage(0, 0)}, {"train": batch})
+    subscription = Subscription(OPEN, {(FAMILY, "on-demand"): QuotaUsage(0, 0)}, {"train": batch})
     assert [status for _, rule, status in judge(subscription, pool(1, **words))[0] if rule == QUOTA] == found
 
 
 def test_an_account_that_allocates_in_the_subscription_counts_there():
     accounts = {"train": Batch(False, None, None, None, {})}
-    usages = {(FAMILY, "on-demand"): Usage(24, 0), ("all", "on-demand"): Usage(24, 6)}
+    usages = {(FAMILY, "on-demand"): QuotaUsage(24, 0), ("all", "on-demand"): QuotaUsage(24, 6)}
     found, _ = judge(Subscription(OPEN, usages, accounts), pool(1))
     assert [status for _, rule, status in found if rule == QUOTA] == ["pass", "fail"]
 
@@ -131,7 +131,7 @@ def test_without_a_subscription_nothing_is_verified(denied):
         raise denied
 
     doubts = Doubts()
-    found = judge_azure(PLAN, [pool()], nobody, doubts, ())
+    found = validate_azure(PLAN, [pool()], nobody, doubts, ())
     assert {each.finding.status.value for each in found} == {"unverified"}
     assert doubts.reasons == ["ec2: denied"]
 
@@ -147,18 +147,18 @@ def test_a_region_that_is_not_known_has_a_reason():
 )
 def test_cores_of_the_stack_itself_are_not_held_against_it(operation, status):
     plan = Plan("dev", [Resource("urn:pulumi:dev::p::t::agents", AGENT, {}, operation=operation)])
-    usages = {(FAMILY, "on-demand"): Usage(24, 12)}
+    usages = {(FAMILY, "on-demand"): QuotaUsage(24, 12)}
     found, reasons = judge(Subscription(OPEN, usages), pool(plan=plan), plan=plan)
     assert found[-1] == ("dev", QUOTA, status)
     assert bool(reasons) is (status == "unverified")
     # Enough even if all in use were others': nothing is in doubt.
-    usages[(FAMILY, "on-demand")] = Usage(36, 12)
+    usages[(FAMILY, "on-demand")] = QuotaUsage(36, 12)
     assert judge(Subscription(OPEN, usages), pool(plan=plan), plan=plan) == (
         [("agents", SIZE, "pass"), ("dev", QUOTA, "pass")],
         [],
     )
     # The stack alone is too much, whatever others use.
-    usages[(FAMILY, "on-demand")] = Usage(23, 12)
+    usages[(FAMILY, "on-demand")] = QuotaUsage(23, 12)
     assert judge(Subscription(OPEN, usages), pool(plan=plan), plan=plan)[0][-1] == ("dev", QUOTA, "fail")
 
 

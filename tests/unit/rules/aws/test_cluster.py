@@ -2,10 +2,10 @@
 
 from gpufleet.rules.aws.cluster import (
     cidr_public,
-    judge_control_zones,
     public_limited,
     some_endpoint,
     two_zones,
+    validate_control_zones,
     version_legal,
     zone_accepted,
     zone_of_network,
@@ -180,5 +180,5 @@ def test_case(case):
 
 
 def test_control_zones_are_judged_one_by_one():
-    findings = judge_control_zones(["use1-az1", "use1-az9"], ["use1-az1"])
+    findings = validate_control_zones(["use1-az1", "use1-az9"], ["use1-az1"])
     assert [finding.status for finding in findings] == ["pass", "fail"]

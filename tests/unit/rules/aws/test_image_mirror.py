@@ -4,13 +4,13 @@ import pytest
 
 from gpufleet.rules.aws.image_mirror import (
     github_named,
-    judge_mirror_list,
     list_in_region,
     list_legal,
     list_tags_unique,
     one_subject,
     provider_of_github,
     subject_narrow,
+    validate_mirror_list,
 )
 from gpufleet.rules.rule import Status
 
@@ -152,4 +152,6 @@ def test_case(case) -> None:
     [(f"{ECR}/dev", True, ["pass", "pass"]), ("quay.io/dev", False, ["fail", "fail"])],
 )
 def test_judge_mirror_list(to: str, unique: bool, statuses: list[str]) -> None:
-    assert [each.status for each in judge_mirror_list(to, unique, "us-east-1")] == [Status(each) for each in statuses]
+    assert [each.status for each in validate_mirror_list(to, unique, "us-east-1")] == [
+        Status(each) for each in statuses
+    ]

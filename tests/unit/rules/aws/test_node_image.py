@@ -1,7 +1,7 @@
 """Cases of gpufleet.rules.aws.node_image."""
 
 from gpufleet.rules import Status
-from gpufleet.rules.aws.node_image import JOIN_ARGUMENTS, image_can_join, judge_node_image
+from gpufleet.rules.aws.node_image import JOIN_ARGUMENTS, image_can_join, validate_node_image
 
 OWN = "ami-0123456789abcdef0"
 CASES = {
@@ -27,7 +27,7 @@ def test_case(case) -> None:
 
 
 def test_judge_node_image_asks_for_each_argument() -> None:
-    findings = judge_node_image({"image": OWN, "cluster_endpoint": object()})
+    findings = validate_node_image({"image": OWN, "cluster_endpoint": object()})
     assert [(each.argument, each.status) for each in findings] == [
         ("", Status.PASS),
         *((name, Status.FAIL) for name in JOIN_ARGUMENTS[1:]),
@@ -35,4 +35,4 @@ def test_judge_node_image_asks_for_each_argument() -> None:
 
 
 def test_judge_node_image_by_default_needs_nothing() -> None:
-    assert {each.status for each in judge_node_image({})} == {Status.PASS}
+    assert {each.status for each in validate_node_image({})} == {Status.PASS}

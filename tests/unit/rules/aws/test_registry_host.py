@@ -3,7 +3,7 @@
 import pytest
 
 from gpufleet.rules import Status
-from gpufleet.rules.aws.registry_host import account_known, judge_registry_host
+from gpufleet.rules.aws.registry_host import account_known, validate_registry_host
 
 CASES = {
     account_known: [
@@ -37,4 +37,4 @@ def test_case(case) -> None:
     ],
 )
 def test_judge_registry_host(args: dict[str, object], status: Status) -> None:
-    assert [each.status for each in judge_registry_host(args)] == [status]
+    assert [each.status for each in validate_registry_host(args)] == [status]

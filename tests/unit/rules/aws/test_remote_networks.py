@@ -5,14 +5,14 @@ import pytest
 from gpufleet.rules import Status
 from gpufleet.rules.aws.remote_networks import (
     few_ranges,
-    judge_joined_cluster,
-    judge_remote_networks,
     mode_with_entries,
     one_endpoint,
     public_only,
     range_legal,
     range_private,
     ranges_apart,
+    validate_joined_cluster,
+    validate_remote_networks,
 )
 
 NODES = "remote_networks.nodes"
@@ -151,11 +151,15 @@ def lines(findings):
 
 
 def test_nothing_is_judged_without_own_servers():
-    assert judge_remote_networks({"vpc_cidr": "10.0.0.0/16"}) == judge_joined_cluster({"private_endpoint": False}) == []
+    assert (
+        validate_remote_networks({"vpc_cidr": "10.0.0.0/16"})
+        == validate_joined_cluster({"private_endpoint": False})
+        == []
+    )
 
 
 def test_networks_of_their_own_pass():
-    assert lines(judge_joined_cluster(GOOD | {"service_cidr": "172.20.0.0/16"})) == []
+    assert lines(validate_joined_cluster(GOOD | {"service_cidr": "172.20.0.0/16"})) == []
 
 
 @pytest.mark.parametrize(
@@ -182,10 +186,10 @@ def test_networks_of_their_own_pass():
     ],
 )
 def test_each_pair_that_overlaps_is_named(nodes, pods, more, said):
-    found = lines(judge_remote_networks(GOOD | {"remote_networks": {"nodes": nodes, "pods": pods}} | more))
+    found = lines(validate_remote_networks(GOOD | {"remote_networks": {"nodes": nodes, "pods": pods}} | more))
     assert len(found) == len(said), found
     assert all(line.startswith(f"own: remote_networks.{begin}") for line, begin in zip(found, said, strict=True)), found
 
 
 def test_a_range_of_the_vpc_that_is_none_is_left_to_the_network():
-    assert lines(judge_remote_networks(GOOD | {"vpc_cidr": "the office"})) == []
+    assert lines(validate_remote_networks(GOOD | {"vpc_cidr": "the office"})) == []

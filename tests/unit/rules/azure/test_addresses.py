@@ -3,7 +3,7 @@
 import pytest
 
 from gpufleet.rules import Status
-from gpufleet.rules.azure.addresses import addresses_enough, judge_azure_addresses, ranges_apart
+from gpufleet.rules.azure.addresses import addresses_enough, ranges_apart, validate_azure_addresses
 
 SMALL = {"cidr": "10.60.0.0/24", "role": "batch", "subnet": "10.60.0.64/26"}
 CASES = {
@@ -44,15 +44,15 @@ def test_case(case):
 
 @pytest.mark.parametrize("nodes", [60, 123, 124, 5000, 20000])
 def test_range_of_the_fix_is_enough_and_the_next_smaller_is_not(nodes):
-    (found,) = judge_azure_addresses("10.0.0.0/24", {"batch": nodes}, None)
+    (found,) = validate_azure_addresses("10.0.0.0/24", {"batch": nodes}, None)
     prefix = int(found.fix.partition("/")[2].partition(" ")[0])
-    outcomes = [judge_azure_addresses(f"10.0.0.0/{each}", {"batch": nodes}, None) for each in (prefix, prefix + 1)]
+    outcomes = [validate_azure_addresses(f"10.0.0.0/{each}", {"batch": nodes}, None) for each in (prefix, prefix + 1)]
     assert [found.status for (found,) in outcomes] == [Status.PASS, Status.FAIL]
 
 
 def test_defaults_of_a_cluster_are_judged_and_what_is_no_range_is_left_to_others():
-    assert [each.status for each in judge_azure_addresses("10.60.0.0/16", {}, {})] == [Status.PASS, Status.PASS]
-    assert [each.value for each in judge_azure_addresses("10.0.0.0/16", {}, {}) if each.refuses] == ["10.0.0.0/16"]
+    assert [each.status for each in validate_azure_addresses("10.60.0.0/16", {}, {})] == [Status.PASS, Status.PASS]
+    assert [each.value for each in validate_azure_addresses("10.0.0.0/16", {}, {}) if each.refuses] == ["10.0.0.0/16"]
     other = {"service_cidr": "172.20.0.0/16"}
-    assert not any(each.refuses for each in judge_azure_addresses("10.0.0.0/16", {}, other))
-    assert judge_azure_addresses("ten", {"batch": 1}, None) == []
+    assert not any(each.refuses for each in validate_azure_addresses("10.0.0.0/16", {}, other))
+    assert validate_azure_addresses("ten", {"batch": 1}, None) == []

@@ -1,7 +1,7 @@
 """The door gpufleet.rules.azure.batch_account."""
 
 from gpufleet.rules import Status
-from gpufleet.rules.azure.batch_account import judge_azure_batch_account
+from gpufleet.rules.azure.batch_account import validate_azure_batch_account
 
 ACCOUNT = {
     "region": "eastus",
@@ -14,7 +14,7 @@ ACCOUNT = {
 
 def lines(**changes: object) -> list[str]:
     args = {word: value for word, value in {**ACCOUNT, **changes}.items() if value is not None}
-    return [each.line("jobs") for each in judge_azure_batch_account(args) if each.status is not Status.PASS]
+    return [each.line("jobs") for each in validate_azure_batch_account(args) if each.status is not Status.PASS]
 
 
 def test_a_legal_account_passes():

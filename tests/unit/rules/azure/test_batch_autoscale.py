@@ -1,6 +1,6 @@
 """Cases of gpufleet.rules.azure.batch_autoscale."""
 
-from gpufleet.rules.azure.batch_autoscale import idle_window, inter_node_scale_in, judge_autoscale, task_fits
+from gpufleet.rules.azure.batch_autoscale import idle_window, inter_node_scale_in, task_fits, validate_autoscale
 from gpufleet.rules.rule import Status
 
 CASES = {
@@ -60,7 +60,7 @@ def test_case(case):
 
 
 def test_the_door_judges_what_is_given():
-    findings = judge_autoscale({"min": 3, "max": 2, "task_nodes": 4, "idle_minutes": 2})
+    findings = validate_autoscale({"min": 3, "max": 2, "task_nodes": 4, "idle_minutes": 2})
     refusing = [finding.rule for finding in findings if finding.refuses]
     assert refusing == ["azure-batch-idle-window", "any-count-min-max", "azure-batch-task-fits"]
-    assert not [finding for finding in judge_autoscale({"max": 10}) if finding.status is not Status.PASS]
+    assert not [finding for finding in validate_autoscale({"max": 10}) if finding.status is not Status.PASS]

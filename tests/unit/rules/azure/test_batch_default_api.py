@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gpufleet.rules.azure.batch import DEFAULT_API
+from gpufleet.rules.azure.batch_service import DEFAULT_API
 
 
 @pytest.mark.parametrize("name", ["pool", "batch_account"])

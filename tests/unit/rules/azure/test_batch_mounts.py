@@ -1,7 +1,7 @@
 """Cases of gpufleet.rules.azure.batch_mounts, and its door."""
 
 from gpufleet.rules import Status
-from gpufleet.rules.azure.batch_mounts import judge_batch_mounts, mount_path, mount_words
+from gpufleet.rules.azure.batch_mounts import mount_path, mount_words, validate_batch_mounts
 
 CASES = {
     mount_path: [
@@ -77,13 +77,13 @@ NFS = {"kind": "nfs", "source": "store.blob.core.windows.net:/store/data", "path
 
 
 def lines(*mounts: object) -> list[str]:
-    findings = judge_batch_mounts({"mounts": mounts}, "eastus")
+    findings = validate_batch_mounts({"mounts": mounts}, "eastus")
     return [each.line("pool") for each in findings if each.status is not Status.PASS]
 
 
 def test_one_of_each_kind_passes():
     assert lines(BLOB, FILES, NFS) == []
-    assert judge_batch_mounts({}, "eastus") == []
+    assert validate_batch_mounts({}, "eastus") == []
 
 
 def test_every_fault_of_a_mount_at_once():
@@ -130,5 +130,5 @@ def test_ten_mounts_and_each_path_once():
 
 
 def test_mounts_that_are_no_list():
-    (finding,) = judge_batch_mounts({"mounts": "scripts"}, "eastus")
+    (finding,) = validate_batch_mounts({"mounts": "scripts"}, "eastus")
     assert finding.refuses

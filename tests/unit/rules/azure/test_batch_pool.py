@@ -4,9 +4,15 @@ from datetime import date
 
 import pytest
 
-from gpufleet.batch_pool import BatchPoolIntent
+from gpufleet.pools.azure_batch_pool import AzureBatchPool
 from gpufleet.rules import Severity, Status
-from gpufleet.rules.azure.batch_pool import fixed_nodes, judge_azure_batch_pool, no_reservation, one_size, scaling_words
+from gpufleet.rules.azure.batch_pool import (
+    fixed_nodes,
+    no_reservation,
+    one_size,
+    scaling_words,
+    validate_azure_batch_pool,
+)
 
 CASES = {
     one_size: [
@@ -92,7 +98,7 @@ TODAY = date(2026, 11, 21)
 
 def lines(args: dict[str, object], region: str = "eastus") -> list[str]:
     """What a user sees of a pool that was not simply accepted, without advice."""
-    findings = judge_azure_batch_pool(args, region, today=TODAY)
+    findings = validate_azure_batch_pool(args, region, today=TODAY)
     shown = [each for each in findings if each.status is not Status.PASS and each.severity is not Severity.INFO]
     return [each.line("pool") for each in shown]
 
@@ -186,6 +192,6 @@ def test_an_image_that_ends_within_a_year_is_told():
 
 @pytest.mark.parametrize("value", [None, 3, "x", [], {}, object(), True, -1.5])
 def test_the_door_never_raises(value):
-    for word in (*BatchPoolIntent.__annotations__, "mounts", "registry_servers", "container_images"):
-        assert judge_azure_batch_pool({**POOL, word: value}, "eastus")
-    assert judge_azure_batch_pool({}, "")
+    for word in (*AzureBatchPool.__annotations__, "mounts", "registry_servers", "container_images"):
+        assert validate_azure_batch_pool({**POOL, word: value}, "eastus")
+    assert validate_azure_batch_pool({}, "")

@@ -5,11 +5,11 @@ import pytest
 from gpufleet.rules import Status
 from gpufleet.rules.azure.budget import (
     emails_few,
-    judge_azure_budget,
     notifications,
     percent_most,
     scope_form,
     start,
+    validate_azure_budget,
 )
 
 SUBSCRIPTION = "/subscriptions/00000000-0000-0000-0000-000000000000"
@@ -114,5 +114,5 @@ BUDGET = {"environment": "azure-dev", "usd_per_month": 100, "emails": ["ml@examp
     ],
 )
 def test_door(change, rules):
-    findings = judge_azure_budget(BUDGET | change)
+    findings = validate_azure_budget(BUDGET | change)
     assert sorted({each.rule for each in findings if each.status is not Status.PASS}) == rules

@@ -2,17 +2,17 @@
 
 import pytest
 
-from gpufleet.catalog.aks import aks_versions
+from gpufleet.catalog.aks_versions import aks_versions
 from gpufleet.rules import Status
 from gpufleet.rules.azure.cluster import (
     addresses_apart,
     admin_is_group,
     administered,
     api_limited,
-    judge_azure_cluster,
     name_legal,
     range_public,
     ranges_few,
+    validate_azure_cluster,
     version_legal,
     version_offered,
 )
@@ -227,7 +227,7 @@ LEGAL = {"region": "eastus", "version": "1.36", "admins": {"ops": GUID}}
 
 def found(**changes: object) -> list[tuple[str, str]]:
     """Rule and status of all that has not passed."""
-    judged = judge_azure_cluster({**LEGAL, **changes})
+    judged = validate_azure_cluster({**LEGAL, **changes})
     return [(each.rule, each.status.value) for each in judged if each.status is not Status.PASS]
 
 

@@ -9,9 +9,9 @@ from gpufleet.rules.azure.network import (
     cidr_private,
     existing_or_new,
     existing_subnets_given,
-    judge_azure_network,
     network_id,
     subnet_inside,
+    validate_azure_network,
     way_out,
 )
 
@@ -220,5 +220,5 @@ SUBNETS = {role: f"{VNET}/subnets/{role}" for role in ("nodes", "batch", "endpoi
     ],
 )
 def test_door(args, rules):
-    findings = judge_azure_network({"region": "eastus", **args})
+    findings = validate_azure_network({"region": "eastus", **args})
     assert sorted({each.rule for each in findings if each.status is not Status.PASS}) == rules

@@ -5,7 +5,6 @@ import pytest
 from gpufleet.rules import Status
 from gpufleet.rules.azure.registry import (
     caches_apart,
-    judge_azure_registry,
     login_given,
     login_used,
     near_pool,
@@ -13,6 +12,7 @@ from gpufleet.rules.azure.registry import (
     repository_name,
     secret_id,
     upstream,
+    validate_azure_registry,
 )
 
 NAMES = (
@@ -213,5 +213,5 @@ LOGIN = {"username_secret": object(), "password_secret": object()}
     ],
 )
 def test_door(args, rules):
-    findings = judge_azure_registry({"region": "eastus", **args})
+    findings = validate_azure_registry({"region": "eastus", **args})
     assert sorted({each.rule for each in findings if each.status is not Status.PASS}) == rules

@@ -3,7 +3,7 @@
 from datetime import date
 
 from gpufleet.rules import Status
-from gpufleet.rules.azure.tags import judge_azure_tags, tag_key, tag_number, tag_value
+from gpufleet.rules.azure.tags import tag_key, tag_number, tag_value, validate_azure_tags
 
 CASES = {
     tag_key: [
@@ -71,6 +71,6 @@ def test_case(case):
 
 def test_tags_are_judged_one_by_one():
     tags = {"a<b": "x", "b": "y" * 300, "expires-at": "2026-11-20", "later": object()}
-    findings = judge_azure_tags(tags, today=date(2026, 11, 21))
+    findings = validate_azure_tags(tags, today=date(2026, 11, 21))
     rules = sorted({each.rule for each in findings if each.status is not Status.PASS})
     assert rules == ["any-tag-expired", "azure-tag-key", "azure-tag-value"]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gpufleet.rules.kubernetes.ngc import judge_ngc, key_form, key_secret, login_once, seen_of
+from gpufleet.rules.kubernetes.ngc import key_form, key_secret, login_once, seen_of, validate_ngc
 
 FIX = "copy it from org.ngc.nvidia.com/setup/api-keys: nvapi- and what follows, in one piece [any-ngc-key-form]"
 CASES = {
@@ -94,6 +94,6 @@ def login(*hosts: str) -> str:
     ],
 )
 def test_judge_ngc(args: dict[str, object], rules: list[str]) -> None:
-    findings = [each for each in judge_ngc(args) if each.status.value == "fail"]
+    findings = [each for each in validate_ngc(args) if each.status.value == "fail"]
     assert [each.rule for each in findings] == rules
     assert not [each for each in findings if "wrong" in each.line("team") or PERSONAL in each.line("team")]

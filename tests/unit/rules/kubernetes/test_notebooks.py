@@ -4,15 +4,15 @@ from gpufleet.rules.kubernetes.notebooks import (
     host_name,
     https_address,
     idle_culled,
-    judge_notebooks,
     login_real,
     oidc_complete,
     price_form,
     tls_given,
     user_known,
     users_known,
+    validate_notebooks,
 )
-from gpufleet.rules.wording import shown
+from gpufleet.rules.messages import shown
 
 OIDC = ("client_id", "client_secret", "authorize_url", "token_url", "userdata_url")
 LABEL = "a" * 63
@@ -172,7 +172,7 @@ def test_all_faults_are_told_at_once():
         "service": "Ingress",
         "version": "4",
     }
-    lines = {finding.rule: finding for finding in judge_notebooks(args) if finding.status == "fail"}
+    lines = {finding.rule: finding for finding in validate_notebooks(args) if finding.status == "fail"}
     assert set(lines) == {
         "any-argument-not-empty",
         "any-argument-word",
@@ -193,7 +193,7 @@ def test_dev_is_a_name_or_a_purpose():
     of = {"host": "hub.example.com", "users": {"ana": {"uid": 1501, "gid": 1500}}}
 
     def refused(**more: str) -> set[str]:
-        return {each.rule for each in judge_notebooks({**of, **more}) if each.refuses}
+        return {each.rule for each in validate_notebooks({**of, **more}) if each.refuses}
 
     login = {"any-notebooks-login", "any-notebooks-tls"}
     assert login <= refused(environment="aws-devel")
@@ -205,5 +205,5 @@ def test_dev_is_a_name_or_a_purpose():
 
 def test_secrets_that_are_outputs_count_as_given():
     oidc = {**dict.fromkeys(OIDC, "https://login.example.com/x"), "client_secret": object()}
-    found = judge_notebooks({"environment": "lab", "oidc": oidc, "tls": {"secret": "hub-tls"}})
+    found = validate_notebooks({"environment": "lab", "oidc": oidc, "tls": {"secret": "hub-tls"}})
     assert not [each for each in found if each.refuses and each.rule.startswith("any-notebooks")]

@@ -2,10 +2,10 @@
 
 from gpufleet.rules.kubernetes.users import (
     id_of_a_person,
-    judge_users,
-    judge_users_of_teams,
     login_name,
     uid_of_one,
+    validate_users,
+    validate_users_of_teams,
 )
 
 _NAME = "use up to 32 small letters, digits and . _ - between them, a letter first, such as ana [any-user-login]"
@@ -71,7 +71,7 @@ def refused(findings):
 
 def test_all_of_a_team():
     users = {"ana": {"uid": 0, "gid": 1501}, "ben": {"uid": 1501, "gid": 1501}, "cy": {"uid": 1501, "gid": 12}}
-    assert refused(judge_users({"users": users, "gid": 3})) == [
+    assert refused(validate_users({"users": users, "gid": 3})) == [
         f"trainers: gid=3: {_SYSTEM}",
         "trainers: users.ana.uid=0: is root's; give a person's, 1000 or more [any-user-id]",
         f"trainers: users.cy.gid=12: {_SYSTEM}",
@@ -80,12 +80,12 @@ def test_all_of_a_team():
 
 
 def test_values_of_another_kind_are_not_judged():
-    assert refused(judge_users({"users": {"ana": 7}, "gid": "staff"})) == []
+    assert refused(validate_users({"users": {"ana": 7}, "gid": "staff"})) == []
 
 
 def test_one_person_in_two_teams_and_two_persons_of_one_uid():
     ana, eve = {"uid": 1501, "gid": 1501}, {"uid": 1501, "gid": 1600}
-    assert refused(judge_users_of_teams({"vision": {"ana": ana}, "speech": {"ana": ana}})) == []
-    assert refused(judge_users_of_teams({"vision": {"ana": ana}, "speech": {"eve": eve}})) == [
+    assert refused(validate_users_of_teams({"vision": {"ana": ana}, "speech": {"ana": ana}})) == []
+    assert refused(validate_users_of_teams({"vision": {"ana": ana}, "speech": {"eve": eve}})) == [
         "trainers: users=1501: is the uid of ana of vision and eve of speech; give each their own [any-user-distinct]"
     ]

@@ -1,0 +1,36 @@
+"""What an inventory of a cloud finds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class CloudResource:
+    """A resource that the cloud holds. type: its Pulumi type. import_id: what `pulumi import` takes.
+
+    name: its logical name, None for what takes no tags; then `inputs` (wire names) tell it from others of its type.
+    id: as the state would have it, None where only the provider could say. arn: its ARN, None where it has none.
+    own: where the cloud knows it by its place, the one of `inputs` that is its own name. tags: that it has.
+    quiet: it may be there without anybody's doing, so that it is not worth a word unless the program wants it.
+    """
+
+    type: str
+    import_id: str
+    name: str | None
+    id: str | None = None
+    inputs: Mapping[str, object] = field(default_factory=dict)
+    arn: str | None = None
+    own: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    quiet: bool = False
+
+    def __str__(self) -> str:
+        name = self.name or (self.inputs[self.own] if self.own else "unnamed")
+        return f"{name} ({self.type} {self.import_id})"
+
+
+class Inventory(Protocol):
+    """A look at everything that a cloud holds of one environment."""
+
+    def holds(self, environment: str) -> Sequence[CloudResource]: ...

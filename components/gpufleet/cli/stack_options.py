@@ -1,0 +1,207 @@
+"""The environment that a command is about: its stack's outputs, real or of the rehearsal that we are inside of."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from gpufleet.errors import UserError
+
+if TYPE_CHECKING:
+    from gpufleet.jobs.backend import Backend
+    from gpufleet.jobs.kubernetes.api import KubernetesApi
+    from gpufleet.jobs.settings import JobSettings
+    from gpufleet.pulumi_cli import PulumiCli
+    from gpufleet_rehearsal.workspace import Home
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_KEY = "gpufleet.cli"
+
+
+def _kept(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    context.meta[f"{_KEY}.{parameter.name}"] = value
+
+
+def asked(option: str) -> str | None:
+    """What this command was given for `--team` or `--user`, which no command needs but by the settings below."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(f"{_KEY}.{option}") if context else None
+
+
+team_option = click.option(
+    "--team", metavar="NAME", expose_value=False, callback=_kept, help="Whose, where several teams share a cluster."
+)
+user_option = click.option(
+    "--user", metavar="NAME", expose_value=False, callback=_kept, help="Whose files. Default: you, if there are users."
+)
+
+on_option = click.option(
+    "--on",
+    type=click.Choice(["kubernetes", "batch", "azure-batch", "slurm", "hosts"]),
+    help="What runs the jobs. Default: as the environment's stack says.",
+)
+
+
+def of_environment(command: F) -> F:
+    """The argument and the options that say which environment is meant."""
+    for option in (
+        team_option,
+        click.option("--outputs", type=click.Path(path_type=Path),
+                     help="Output of `pulumi stack output --json --show-secrets`, or YAML. Default: the stack's."),
+        click.option("--program", default=".", type=click.Path(path_type=Path),
+                     help="Pulumi project. Default: here or above."),
+        click.argument("environment"),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def settings_of(
+    environment: str, program: Path, outputs: Path | None, on: str | None = None, team: str | None = None
+) -> "JobSettings":
+    """What the environment's jobs need to know.
+
+    program: the Pulumi project. outputs: a file with the stack's outputs, for who has no access to its state. on: what
+    runs its jobs, one of `gpufleet.jobs.settings.BACK_ENDS`; default as its stack says. team: default as asked for.
+    Errors: UserError.
+    """
+    from gpufleet.jobs.settings import settings_from
+
+    home = _rehearsal(program)
+    told = _told(home, environment, program, outputs)
+    settings = settings_from(told, environment, on, team or asked("team"))
+    if home is None:
+        return settings
+    if settings.on == "batch" and "AWS_ENDPOINT_URL" not in os.environ:
+        # boto3 would find the user's own login in their home and ask the real account.
+        raise UserError(
+            f"{environment}: a rehearsal makes queues and compute environments of AWS Batch, and plays none of its "
+            "jobs; jobs can be rehearsed on a cluster, `gpufleet rehearse aws-dev`"
+        )
+    if settings.on == "azure-batch":
+        _only_elsewhere(environment)
+    if settings.on in ("slurm", "hosts"):
+        # They are there already: a job would run on the real ones.
+        raise UserError(
+            f"{environment}: a rehearsal plays neither Slurm nor hosts; leave it (`exit`), or rehearse jobs on a "
+            "cluster, `gpufleet rehearse aws-dev`"
+        )
+    if settings.on != "kubernetes":
+        return settings
+    return replace(settings, kubeconfig=home.control_plane.instead_of(settings.kubeconfig, environment))
+
+
+def outputs_of(environment: str, program: Path, outputs: Path | None) -> Mapping[str, object]:
+    """The stack's outputs with their secrets; arguments as of `settings_of`. Errors: UserError."""
+    return _told(_rehearsal(program), environment, program, outputs)
+
+
+def _told(home: "Home | None", environment: str, program: Path, outputs: Path | None) -> Mapping[str, object]:
+    return _read(outputs) if outputs else _engine(home, program, environment).outputs(environment, secrets=True)
+
+
+def _only_elsewhere(environment: str) -> None:
+    """Errors: UserError in a rehearsal, whose Batch account nothing answers for, unless a stand-in is named."""
+    from gpufleet.jobs.azure_batch.login import BATCH_ENDPOINT
+
+    if not os.environ.get(BATCH_ENDPOINT):
+        raise UserError(
+            f"{environment}: a rehearsal makes accounts and pools of Azure Batch, and plays none of their jobs; jobs "
+            "can be rehearsed on a cluster, `gpufleet rehearse azure-dev`"
+        )
+
+
+def backend_of(settings: "JobSettings", runnable_minutes: float | None = None) -> "Backend":
+    """What runs the environment's jobs. runnable_minutes: see `BatchBackend`. Errors: UserError."""
+    if settings.on == "batch":
+        from gpufleet.jobs.aws_batch.backend import BatchBackend
+
+        return BatchBackend(settings) if runnable_minutes is None else BatchBackend(settings, runnable_minutes)
+    if settings.on == "azure-batch":
+        from gpufleet.jobs.azure_batch.backend import AzureBatchBackend
+        from gpufleet.jobs.azure_batch.follow import WAITING_MINUTES
+
+        minutes = WAITING_MINUTES if runnable_minutes is None else runnable_minutes
+        return AzureBatchBackend(settings, lambda: _built_for_azure(settings), minutes)
+    if settings.on == "slurm":
+        from gpufleet.jobs.slurm.backend import SlurmBackend
+
+        return SlurmBackend(settings)
+    if settings.on == "hosts":
+        from gpufleet.jobs.hosts.backend import HostsBackend
+
+        return HostsBackend(settings)
+    from gpufleet.jobs.kubernetes.backend import KubernetesBackend
+
+    return KubernetesBackend(settings)
+
+
+def _built_for_azure(settings: "JobSettings") -> Mapping[str, str]:
+    """The image of each repository that jobs run: as the cluster beside Azure Batch records it, else the newest."""
+    if settings.kubeconfig:
+        from gpufleet.images.pinned_images import pinned_images
+
+        return pinned_images(api_of(settings), settings.namespace)
+    from gpufleet.jobs.azure_batch.latest_image import newest_images
+
+    return {name: image.pinned for name, image in newest_images(settings.repositories).items()}
+
+
+def api_of(settings: "JobSettings") -> "KubernetesApi":
+    """The API of the environment's cluster. Errors: UserError."""
+    from gpufleet.jobs.kubernetes.api import KubernetesApi
+
+    return KubernetesApi.of(settings.kubeconfig, settings.environment)
+
+
+def _rehearsal(program: Path) -> "Home | None":
+    """The rehearsal that we are inside of."""
+    rehearsal = os.environ.get("GPUFLEET_REHEARSAL")
+    if rehearsal is None:
+        return None
+    from gpufleet_rehearsal.workspace import Home
+
+    home = Home.of(program, Path(rehearsal))
+    home.prepare()
+    return home
+
+
+def _engine(home: "Home | None", program: Path, environment: str) -> "PulumiCli":
+    from gpufleet.pulumi_cli import PulumiCli
+
+    return PulumiCli(program.resolve()) if home is None else home.engine(environment)
+
+
+def _read(file: Path) -> Mapping[str, object]:
+    made = "make it with `pulumi stack output --json --show-secrets`"
+    try:
+        text = file.read_text(encoding="utf-8")
+        content = _yaml(file, text) if file.suffix in (".yaml", ".yml") else json.loads(text)
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}; {made}") from error
+    except ValueError as error:
+        raise UserError(f"{file}: is not JSON: {error}; {made}") from error
+    if not isinstance(content, dict):
+        raise UserError(f"{file}: is no JSON object; {made}")
+    return content
+
+
+def _yaml(file: Path, text: str) -> object:
+    """What somebody has written by hand, for servers that no stack has made. Errors: UserError."""
+    import yaml
+
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise UserError(f"{file}: is no YAML: {' '.join(str(error).split())}") from error
+    jobs = content.get("jobs") if isinstance(content, dict) else None
+    if isinstance(jobs, dict) and True in jobs:
+        # To YAML 1.1 the key `on` is the truth.
+        jobs["on"] = jobs.pop(True)
+    return content

@@ -1,0 +1,83 @@
+"""Which pull request this is, by the variables that a CI sets.
+
+Sources: https://docs.github.com/en/actions/reference/workflows-and-actions/variables,
+https://docs.gitlab.com/ci/variables/predefined_variables/.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gpufleet.comments.code_host import CodeHost, CommentError
+from gpufleet.comments.github import URL, GitHub
+from gpufleet.comments.gitlab import GitLab
+from gpufleet.comments.sticky import Run
+
+_GITHUB = "set GITHUB_REPOSITORY=owner/name, GITHUB_TOKEN and --pull-request NUMBER"
+
+
+def place_of(variables: Mapping[str, str], number: int | None, login: str, seconds: float) -> CodeHost:
+    """The pull request that a job is about. number: instead of the event's. Errors: CommentError."""
+    if variables.get("GITLAB_CI"):
+        return _gitlab(variables, number, login, seconds)
+    missing = [each for each in ("GITHUB_REPOSITORY", "GITHUB_TOKEN") if not variables.get(each)]
+    found = number or _pull_request(variables).get("number")
+    if missing or not found:
+        what = ", ".join([*missing, *([] if found else ["the number of the pull request"])])
+        raise CommentError(f"{what}: not known, so there is nowhere to comment; {_GITHUB}")
+    return GitHub(
+        variables["GITHUB_REPOSITORY"],
+        int(found),
+        variables["GITHUB_TOKEN"],
+        url=variables.get("GITHUB_API_URL") or URL,
+        login=login,
+        seconds=seconds,
+    )
+
+
+def run_of(variables: Mapping[str, str], commit: str | None, report: str | None = None) -> Run:
+    """The run that we are in. commit: instead of the pull request's head. report: where no event tells that."""
+    head = commit or head_of(variables) or report or ""
+    if variables.get("GITLAB_CI"):
+        return Run(head, _whole(variables.get("CI_PIPELINE_ID")), _whole(variables.get("CI_JOB_ID")))
+    return Run(head, _whole(variables.get("GITHUB_RUN_ID")), _whole(variables.get("GITHUB_RUN_ATTEMPT")))
+
+
+def head_of(variables: Mapping[str, str]) -> str | None:
+    """The pull request's own commit: what is checked out is its merge with the base."""
+    if variables.get("GITLAB_CI"):
+        return variables.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or variables.get("CI_COMMIT_SHA")
+    found = (_pull_request(variables).get("head") or {}).get("sha")
+    return str(found) if found else None
+
+
+def _gitlab(variables: Mapping[str, str], number: int | None, login: str, seconds: float) -> CodeHost:
+    names = ("CI_API_V4_URL", "CI_PROJECT_ID", "GITLAB_TOKEN")
+    missing = [each for each in names if not variables.get(each)]
+    found = number or _whole(variables.get("CI_MERGE_REQUEST_IID"))
+    if missing or not found:
+        what = ", ".join([*missing, *([] if found else ["CI_MERGE_REQUEST_IID"])])
+        raise CommentError(
+            f"{what}: not set, so there is nowhere to comment; GITLAB_TOKEN is a project's access token with the scope "
+            "`api`, a job's own token may not write notes"
+        )
+    project, token, url = (variables[each] for each in ("CI_PROJECT_ID", "GITLAB_TOKEN", "CI_API_V4_URL"))
+    return GitLab(project, found, token, url=url, login=login, seconds=seconds)
+
+
+def _pull_request(variables: Mapping[str, str]) -> Mapping[str, Any]:
+    """What GitHub's event says of the pull request."""
+    file = variables.get("GITHUB_EVENT_PATH")
+    if not file:
+        return {}
+    try:
+        event = json.loads(Path(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CommentError(f"GITHUB_EVENT_PATH={file}: cannot be read: {error}") from error
+    found = event.get("pull_request") if isinstance(event, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _whole(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() else 0

@@ -1,0 +1,152 @@
+"""Own servers of an AWS environment: what its parts take of them, and what `gpufleet nodes script` needs to know."""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+import pulumi
+
+from gpufleet.aws.cluster import Cluster
+from gpufleet.aws.existing_cluster import ExistingCluster
+from gpufleet.aws.hybrid_nodes import HybridNodes, HybridNodesArgs, HybridNodesConfig
+from gpufleet.aws.links import ClusterLink
+from gpufleet.aws.network import DEFAULT_CIDR, Network
+from gpufleet.aws.remote_networks import RemoteNetworks
+from gpufleet.aws.site_link import SiteLink, SiteLinkArgs
+from gpufleet.config.aws import AwsConfig, OwnServersConfig
+from gpufleet.config.environment import Environment
+from gpufleet.kubernetes.cilium import Cilium, CiliumArgs
+from gpufleet.kubernetes.node_labels import PLACE, plan_labels
+from gpufleet.platform.pool import PlatformPool, own_pool
+from gpufleet.pools.node_labels import CLOUD, GPU_TAINT
+from gpufleet.rules.kubernetes.file_access import unreached_places, validate_reach
+from gpufleet.rules.resource_finding import ResourceFinding
+from gpufleet.typed_dicts import pick
+from gpufleet.validation import validate_stack
+
+SHARED_ARGUMENTS = ("remote_networks", "own_servers", "site_cidrs", "pod_cidrs", "vpc_cidr", "service_cidr")
+"""Arguments that several components get from the networks of own servers: what is wrong is reported once."""
+
+
+class ServiceRange(TypedDict, total=False):
+    """The range of the cluster's Kubernetes services, where it is chosen."""
+
+    service_cidr: str
+
+
+def vpc_cidr(config: AwsConfig) -> str:
+    """The range of the VPC; empty where there is one already, which only those know who gave it."""
+    network = config["network"]
+    return network.get("cidr") or ("" if "vpc_id" in network else DEFAULT_CIDR)
+
+
+def service_cidr(config: AwsConfig) -> ServiceRange:
+    """The range of the cluster's services, as an argument."""
+    chosen = (config.get("existing_cluster") or config["cluster"]).get("service_cidr")
+    return {"service_cidr": chosen} if chosen else {}
+
+
+def own_servers(
+    env: Environment[AwsConfig], own: OwnServersConfig, cluster: Cluster | ExistingCluster, opts: pulumi.ResourceOptions
+) -> None:
+    """What joins own servers to the cluster, and the output of which their scripts are made. opts: of the cluster."""
+    hybrid = HybridNodes(env.part("own-servers"), **hybrid_args(env, own, cluster.for_nodes()))
+    Cilium(env.part("cilium"), **pod_network(env, own), opts=opts)
+    env.export(own_servers=scripts_output(env, own, hybrid, cluster))
+
+
+def site_link(env: Environment[AwsConfig], network: Network) -> None:
+    """The line to the own network, where the configuration has one, and what the own device needs to know of it.
+
+    By default it leads to the servers and their pods.
+    """
+    config = env.config
+    if "link" not in config:
+        return
+    servers: RemoteNetworks = config["own_servers"]["networks"] if "own_servers" in config else {"nodes": []}
+    links = {
+        "vpc_id": network.vpc_id,
+        "vpc_cidr": config["network"].get("cidr", DEFAULT_CIDR),
+        "site_cidrs": [*servers["nodes"], *servers.get("pods", ())],
+        # Of an existing VPC nobody knows them but the configuration, also while its network is refused.
+        "route_table_ids": {} if "vpc_id" in config["network"] else network.private_route_table_ids,
+        "tags": env.tags,
+    }
+    link = SiteLink(env.part("link"), **pick(SiteLinkArgs, {**links, **config["link"]}))
+    env.export(link_addresses=link.tunnel_addresses, link_device_configuration=link.device_configuration)
+
+
+def hybrid_args(env: Environment[AwsConfig], own: OwnServersConfig, cluster: ClusterLink) -> HybridNodesArgs:
+    """What HybridNodes takes: as many servers may register as are named."""
+    config = pick(HybridNodesConfig, own)
+    if own["credentials"] == "ssm" and "count" not in config:
+        config["count"] = len({node for pool in own["pools"].values() for node in pool["nodes"]})
+    links = {
+        **service_cidr(env.config),
+        "credentials": own["credentials"],
+        "remote_networks": own["networks"],
+        "cluster_name": cluster["cluster_name"],
+        "cluster_security_group_id": cluster["cluster_security_group_id"],
+        "region": env.config["region"],
+        "tags": env.tags,
+    }
+    return pick(HybridNodesArgs, {**config, **links})
+
+
+def pod_network(env: Environment[AwsConfig], own: OwnServersConfig) -> CiliumArgs:
+    """Cilium's arguments: of pods on own servers."""
+    args: CiliumArgs = {
+        "pod_cidrs": own["networks"].get("pods", []),
+        "labels": {"gpufleet.dev/environment": env.name},
+    }
+    return {**args, **own["cilium"]}
+
+
+def all_pools(env: Environment[AwsConfig], cloud: Mapping[str, PlatformPool]) -> dict[str, PlatformPool]:
+    """Every pool of the cluster, the cloud's and own servers: those that do not reach the shared files say so."""
+    own = env.config.get("own_servers")
+    if own is None:
+        return dict(cloud)
+    # The own servers are in one network with their files, whatever their places are called.
+    files = next((pool["place"] for pool in own["pools"].values() if pool.get("place")), PLACE)
+    line = "link" in env.config or own["line"]
+    reach = {"places": [CLOUD for _ in cloud], "files_place": files, "link": line}
+    validate_stack(ResourceFinding(env.name, finding) for finding in validate_reach(reach))
+    unreached = CLOUD in unreached_places(reach)
+    rented = {name: _unreached(pool) if unreached else pool for name, pool in cloud.items()}
+    return {**rented, **{name: own_pool(env.part(name), pool) for name, pool in own["pools"].items()}}
+
+
+def _unreached(pool: PlatformPool) -> PlatformPool:
+    return {**pool, "reaches_files": False}
+
+
+def scripts_output(
+    env: Environment[AwsConfig], own: OwnServersConfig, hybrid: HybridNodes, cluster: Cluster | ExistingCluster
+) -> pulumi.Output[Any]:
+    """The stack's secret output `own_servers`, of which `gpufleet nodes script` makes scripts."""
+    return pulumi.Output.secret(
+        {
+            "cluster_name": cluster.for_nodes()["cluster_name"],
+            "region": env.config["region"],
+            "kind": own["credentials"],
+            "credentials": hybrid.credentials,
+            "nfs": own["nfs"],
+            "kubernetes_version": cluster.version,
+            "nodeadm": own["nodeadm"],
+            "driver": own["driver"],
+            "nodes": _nodes(env, own),
+        }
+    )
+
+
+def _nodes(env: Environment[AwsConfig], own: OwnServersConfig) -> dict[str, dict[str, Any]]:
+    """Every server by name: its pool, and the labels and taints that it joins with, those of the cloud's GPU nodes."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, pool in own["pools"].items():
+        node = {
+            "pool": name,
+            "labels": plan_labels(env.part(name), pool),
+            "taints": [GPU_TAINT, *pool.get("taints", [])],
+        }
+        found |= dict.fromkeys(pool["nodes"], node)
+    return found

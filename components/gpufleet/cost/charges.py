@@ -1,0 +1,79 @@
+"""Which resource types cost what, and which are free: the data files beside this module."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+from gpufleet.cost.usage_assumptions import HOURS
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """One thing that a resource of some type is billed for.
+
+    by: time (730 hours a month), month (once), an amount of `Usage` that all resources with this charge share, or
+    property:<path> for an amount that the resource itself states. times: property that says how many there are, a
+    number or a list. when, unless: property -> values with (without) which the charge applies, null for none given.
+    default: what a property is when it is not given. included: what costs nothing of the amount. most: property that
+    says how much there can be at most, where it is given. above, upto: the part of the stack's whole amount that has
+    this price; a part that the amount does not reach has no line. committed: paid whether used or not.
+    `{property}` in what and item stands for the property's value; an item node:<type> is the price of a node.
+    """
+
+    what: str
+    service: str
+    item: str
+    unit: str
+    by: str
+    times: str = ""
+    when: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    unless: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    default: Mapping[str, object] = field(default_factory=dict)
+    included: float = 0.0
+    most: str = ""
+    above: float = 0.0
+    upto: float = math.inf
+    committed: bool = False
+
+    @property
+    def moved(self) -> bool:
+        """Whether it is about something that is moved, and so only happens while there is work."""
+        return self.unit == "GB"
+
+    @property
+    def hours(self) -> float:
+        """Hours of a month for which each of what is assumed is billed: 1 for what is billed by itself."""
+        return HOURS if self.unit == "vCPU-hour" else 1.0
+
+
+@cache
+def charges() -> Mapping[str, Sequence[Charge]]:
+    """Resource type -> its charges."""
+    return {kind: tuple(Charge(**each) for each in found) for kind, found in _read("charges.json").items()}
+
+
+@cache
+def standard_support() -> Mapping[str, str]:
+    """EKS version -> day on which its standard support ends."""
+    return cast("dict[str, str]", _read("eks_support.json")["standard_support_until"])
+
+
+@cache
+def why_free(kind: str) -> str | None:
+    """Why resources of a type cost nothing by themselves; None for one that the table does not know."""
+    return next((why for pattern, why in _free() if fnmatchcase(kind, pattern)), None)
+
+
+@cache
+def _free() -> Sequence[tuple[str, str]]:
+    return tuple(_read("free_types.json").items())
+
+
+def _read(name: str) -> dict[str, Any]:
+    content = json.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+    return cast("dict[str, Any]", content)

@@ -1,0 +1,77 @@
+"""What `gpufleet reap` has found and done: as lines, as JSON, and for who is to be told."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from gpufleet.fleet.reap_plan import ReapDecision, ReapVerdict
+from gpufleet.rules.messages import plural
+
+SCHEMA = 1
+"""Number of the format: a field that goes, or means something else, makes it another one."""
+_TOLD = (
+    ReapVerdict.FAILED,
+    ReapVerdict.UNREAD,
+    ReapVerdict.DESTROYED,
+    ReapVerdict.DUE,
+    ReapVerdict.BUSY,
+    ReapVerdict.SPARED,
+    ReapVerdict.GRACE,
+)
+"""Verdicts that are worth a line, the most urgent first."""
+
+
+def to_tell(cases: Sequence[ReapDecision]) -> list[ReapDecision]:
+    """Those that are past their end, or cannot be read; the most urgent first, in the order in which they came."""
+    return sorted((case for case in cases if case.verdict in _TOLD), key=lambda case: _TOLD.index(case.verdict))
+
+
+def line_of(case: ReapDecision, now: datetime) -> str:
+    """One environment in words."""
+    each = case.environment
+    if case.verdict is ReapVerdict.UNREAD:
+        return f"not read: {each.name}"
+    assert each.end is not None
+    assert case.until is not None
+    words = {
+        ReapVerdict.GRACE: f"to be destroyed from {case.until:%Y-%m-%d %H:%M} UTC on",
+        ReapVerdict.DUE: f"would be destroyed: {each.ending} resources, and {each.resources - each.ending} kept",
+        ReapVerdict.BUSY: "due, but an update of it is running, or was broken off (`pulumi cancel`)",
+        ReapVerdict.SPARED: "due, but spared by --keep",
+        ReapVerdict.DESTROYED: f"destroyed: {each.ending} resources, and {each.resources - each.ending} kept",
+        ReapVerdict.FAILED: f"not destroyed: {case.why}",
+    }[case.verdict]
+    cost = f"${each.costs['floor'].hour:,.2f}/h at the least" if each.costs else "price not known"
+    return f"{each.name}, of {each.owner or 'nobody'}, {each.end.distance(now)} past its end, {cost}: {words}"
+
+
+def summary_of(backend: str, cases: Sequence[ReapDecision], now: datetime) -> dict[str, Any]:
+    """Everything as data, and `text`, as chat services show it."""
+    return {
+        "schema": SCHEMA,
+        "text": "\n".join(_words(cases, now)),
+        "backend": backend,
+        "now": now.isoformat(timespec="seconds"),
+        "environments": [_case(case) for case in cases],
+    }
+
+
+def _words(cases: Sequence[ReapDecision], now: datetime) -> Iterator[str]:
+    told = to_tell(cases)
+    yield f"gpufleet reap: {plural(len(cases), 'stack')}, {len(told)} past their end or not read"
+    yield from (line_of(case, now) for case in told)
+
+
+def _case(case: ReapDecision) -> dict[str, Any]:
+    each = case.environment
+    return {
+        "stack": each.stack,
+        "project": each.project or None,
+        "owner": each.owner,
+        "purpose": each.purpose,
+        "verdict": case.verdict.value,
+        "ends": each.end.moment.isoformat(timespec="seconds") if each.end else None,
+        "grace_ends": case.until.isoformat(timespec="seconds") if case.until else None,
+        "resources": {"end": each.ending, "kept": each.resources - each.ending},
+        "why": case.why or None,
+    }

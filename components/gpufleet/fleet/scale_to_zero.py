@@ -1,0 +1,97 @@
+"""The `up` of nothing but a stack's GPU pools, stopped or started, and what costs money whatever they do."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gpufleet.cost.estimate import Estimate
+from gpufleet.cost.line_item import LineItem
+from gpufleet.errors import UserError
+from gpufleet.fleet.environment import plan_of_state
+from gpufleet.fleet.pool_inputs import SCHEDULE, VARIABLES, can_stop, is_flavor, is_stopped
+from gpufleet.fleet.stack_state import StackState
+from gpufleet.plan.planned_pool import PlannedPool
+from gpufleet.plan.pools import planned_pools
+from gpufleet.plan.property_values import get_path
+from gpufleet.plan.resource import Plan, Resource
+from gpufleet.pools.node_labels import PREFIX
+from gpufleet.pulumi_cli import PulumiCli
+
+_POOL = f"{PREFIX}pool"
+
+
+def gpu_pools(plan: Plan) -> tuple[list[PlannedPool], list[PlannedPool]]:
+    """A stack's pools with GPUs: those that can be stopped, and those that no `up` of ours knows how to."""
+    pools = [pool for pool in planned_pools(plan) if pool.gpu is not False]
+    able = [pool for pool in pools if can_stop(pool.resource.type) and pool.gpu]
+    return able, [pool for pool in pools if pool not in able]
+
+
+def schedules_of(plan: Plan, pools: Sequence[PlannedPool]) -> list[Resource]:
+    """What changes the pools' sizes by the hours: it is made beside a pool, by the same component."""
+    parents = {pool.resource.parent for pool in pools if pool.resource.parent}
+    return [each for each in plan.of_type(SCHEDULE) if each.parent in parents]
+
+
+def flavors_of(plan: Plan, pools: Sequence[PlannedPool]) -> list[Resource]:
+    """What a queue knows of these pools: the flavors of Kueue for nodes with the label of one of them.
+
+    A flavor that names no pool may be for other nodes too, and is not among them.
+    """
+    # Of a node group of EKS, and of an agent pool of AKS.
+    paths = [("labels", _POOL), ("nodeLabels", _POOL)]
+    names = {get_path(pool.resource.inputs, *path) for pool in pools for path in paths} - {None}
+    flavors = [each for each in plan.resources if is_flavor(each.type)]
+    return [each for each in flavors if get_path(each.inputs, "spec", "nodeLabels", _POOL) in names]
+
+
+def bring(engine: PulumiCli, state: StackState, pools: Sequence[PlannedPool], *, stop: bool) -> None:
+    """Stop pools, or start them again, by an `up` of nothing but them, after a look at how many nodes they have.
+
+    Their schedules go along, or the next morning's entry would start what was stopped.
+    Errors: UserError when the `up` fails.
+    """
+    resources = [*(pool.resource for pool in pools), *schedules_of(plan_of_state(state), pools)]
+    if not _up(engine, state, resources, "--refresh", stop=stop):
+        raise UserError(f"{state.name}: the `up` of its GPU pools failed, for the reason above; they may still run")
+
+
+def tell_queue(engine: PulumiCli, state: StackState, flavors: Sequence[Resource], *, stop: bool) -> bool:
+    """Have a queue give stopped pools to no job, or to jobs again; whether that went well.
+
+    An `up` of the pools' flavors, after that of the pools: it needs the cluster to answer, and nodes cost money whether
+    it does or not.
+    """
+    return not flavors or _up(engine, state, flavors, stop=stop)
+
+
+def _up(engine: PulumiCli, state: StackState, resources: Sequence[Resource], *options: str, stop: bool) -> bool:
+    """Whether an `up` of nothing but these, stopped or as the program has them, went well."""
+    names = "\n".join(each.name for each in resources)
+    told = replace(engine, environment={**engine.environment, VARIABLES[stop]: names})
+    targets = [word for each in resources for word in ("--target", each.urn)]
+    return told.up(state.name, *options, *targets) == 0
+
+
+def still_as_they_were(plan: Plan, pools: Sequence[PlannedPool], *, stop: bool) -> list[str]:
+    """Names of the pools that an `up` has left as they were, by the plan of the state after it."""
+    after = {pool.resource.urn: plan.by_urn.get(pool.resource.urn) for pool in pools}
+    return [
+        pool.resource.name
+        for pool in pools
+        if (found := after[pool.resource.urn]) is not None and is_stopped(found.type, found.inputs) is not stop
+    ]
+
+
+def lines_without_nodes(cost: Estimate, pools: Sequence[PlannedPool]) -> list[tuple[str, LineItem]]:
+    """What costs money at all times with no node in these pools, the dearest first, by pool ("" for the others).
+
+    Nodes that were bought elsewhere (a reservation, a capacity block) are paid for all the same. A line whose price or
+    amount is not known is one of them.
+    """
+    gone = {pool.resource.urn for pool in pools}
+    found = [(pool.name, line) for pool in cost.pools for line in pool.lines
+             if pool.planned.resource.urn not in gone or line.committed]  # fmt: skip
+    found += [("", line) for line in cost.around]
+    return sorted(
+        (each for each in found if each[1].month("floor") != 0), key=lambda each: -(each[1].month("floor") or 0)
+    )

@@ -1,0 +1,46 @@
+"""One line for what a program that copies images has said when it failed."""
+
+import re
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from gpufleet.rules.messages import one_line
+
+_FATAL = re.compile(r'level=(?:fatal|error) msg="(?P<text>(?:[^"\\]|\\.)*)"')
+_LONGEST = 300  # characters of a program's own words
+
+
+@cache
+def _rows() -> list[dict[str, Any]]:
+    text = (resources.files("gpufleet.images.mirror") / "data" / "failures.yaml").read_text(encoding="utf-8")
+    return list(yaml.safe_load(text))
+
+
+def explained(said: str, during: str, what: str, login: str) -> str:
+    """`what: problem (the program's own words); fix`. during: pull, push or look. login: how the registry was asked.
+
+    Words that no row knows are told as they are: nothing is guessed.
+    """
+    own = own_words(said)
+    for row in _rows():
+        if during not in row.get("during", (during,)):
+            continue
+        if any(words in own.lower() for words in row["words"]):
+            return f"{what}: {row['problem']} ({own}); {row['fix'].format(login=login)}"
+    return f"{what}: {own}"
+
+
+def unknown_image(said: str) -> bool:
+    """Whether a registry has said that it holds no such image."""
+    return any(words in said.lower() for words in ("manifest unknown", "name unknown", "status: 404"))
+
+
+def own_words(said: str) -> str:
+    """The reason in what a program has said, in one line."""
+    found = _FATAL.findall(said)
+    text = found[-1].replace('\\"', '"') if found else " ".join(said.split()) or "it says nothing"
+    text = re.sub(r'^Error parsing image name "[^"]*": ', "", text)
+    return one_line(text if len(text) <= _LONGEST else "..." + text[-_LONGEST:])

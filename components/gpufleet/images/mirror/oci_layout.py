@@ -1,0 +1,103 @@
+"""Images on this disk, as OCI image layouts: a directory each, and one directory of blobs for all of them.
+
+A blob that is there is never fetched again, so that a transfer that broke goes on where it was, and images of one
+family share their layers. Source: github.com/opencontainers/image-spec, image-layout.md, manifest.md
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpufleet.errors import UserError
+
+MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+
+
+@dataclass(frozen=True)
+class OciLayout:
+    """An image in a directory."""
+
+    folder: Path
+
+    @classmethod
+    def made(cls, cache: Path, name: str) -> "OciLayout":
+        """An empty one in the cache, or the one of this name. Errors: UserError when the disk does not take it."""
+        folder = cache / "images" / name
+        try:
+            (cache / "blobs" / "sha256").mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
+            if not (folder / "blobs").is_symlink():
+                (folder / "blobs").symlink_to("../../blobs")
+            (folder / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
+        except OSError as error:
+            raise UserError(f"cache={cache}: cannot be written: {error.strerror}; name another with --cache") from error
+        return cls(folder)
+
+    @property
+    def complete(self) -> bool:
+        """Whether a manifest has been written, which comes last."""
+        return (self.folder / "index.json").is_file()
+
+    @property
+    def descriptor(self) -> dict[str, Any]:
+        """Of the only image in it."""
+        [entry] = json.loads((self.folder / "index.json").read_text(encoding="utf-8"))["manifests"]
+        return dict(entry)
+
+    @property
+    def digest(self) -> str:
+        return str(self.descriptor["digest"])
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        return self.read(self.digest)
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        return self.read(self.manifest["config"]["digest"])
+
+    def blob(self, digest: str) -> Path:
+        """The file of a blob."""
+        return self.folder / "blobs" / Path(*digest.split(":"))
+
+    def read(self, digest: str) -> dict[str, Any]:
+        """A blob that is JSON."""
+        return dict(json.loads(self.blob(digest).read_text(encoding="utf-8")))
+
+    def put(self, manifest: Mapping[str, Any]) -> None:
+        """Make this the image. Its blobs are there already. Errors: UserError when the disk does not take it."""
+        body = json.dumps(manifest, separators=(",", ":"), sort_keys=True).encode()
+        digest = f"sha256:{hashlib.sha256(body).hexdigest()}"
+        entry = {"mediaType": manifest.get("mediaType", MANIFEST), "digest": digest, "size": len(body)}
+        try:
+            self.blob(digest).write_bytes(body)
+            index = json.dumps({"schemaVersion": 2, "manifests": [entry]})
+            (self.folder / "index.json").write_text(index, encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"cache={self.folder}: cannot be written: {error.strerror}; free room there") from error
+
+
+def annotated(manifest: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
+    """The manifest with annotations; those that a builder has left are replaced, since they name files of this disk."""
+    kept = {
+        key: value
+        for key, value in (manifest.get("annotations") or {}).items()
+        if not key.startswith("org.opencontainers.image.base.")
+    }
+    return {**manifest, "mediaType": MANIFEST, "annotations": {**kept, **annotations}}
+
+
+def grafted(base: OciLayout, wrapped: OciLayout) -> dict[str, Any]:
+    """The wrapped image's manifest with the base's own layers below the new ones.
+
+    A builder unpacks the base and packs it again, as other bytes: a registry that holds the base would get all of it
+    once more. The layers are the same, by the digests of their content. Errors: UserError when they are not.
+    """
+    below, manifest = base.manifest["layers"], wrapped.manifest
+    own = base.configuration["rootfs"]["diff_ids"]
+    if wrapped.configuration["rootfs"]["diff_ids"][: len(own)] != own:
+        raise UserError("images: the builder has changed layers of the base image; take another version of it")
+    return {**manifest, "layers": [*below, *manifest["layers"][len(below) :]]}

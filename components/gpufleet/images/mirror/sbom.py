@@ -1,0 +1,72 @@
+"""An image's bill of materials (SBOM): made by the list's command, kept beside the lock file, named in the image.
+
+Source: cyclonedx.org/docs/1.6/json (components, licenses)
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.images.mirror.skopeo import spoken
+
+_NO_PACKAGES = ("file", "operating-system")
+"""Types of components that syft lists beside packages, and that nobody states a licence of."""
+
+
+def made(command: list[str], file: Path, beside: Path) -> str:
+    """Run the command that writes `file`; its sha256. Errors: UserError when it is no CycloneDX afterwards."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.unlink(missing_ok=True)
+    code, said = spoken(command, lambda line: None, beside)
+    if code or not file.is_file():
+        told = " ".join(said.split())[-300:] or "it says nothing"
+        raise UserError(f"sbom={command[0]}: wrote no {file.name} (exit code {code}): {told}")
+    _read(file)
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def licences(file: Path) -> Iterator[tuple[str, str]]:
+    """Package and licence; a licence nobody has stated is `NOASSERTION`. Errors: UserError."""
+    for component in _components(_read(file)):
+        package = f"{component.get('name')} {component.get('version') or ''}".rstrip()
+        stated = list(_stated(component))
+        silent = [] if component.get("type") in _NO_PACKAGES else ["NOASSERTION"]
+        for licence in stated or silent:
+            yield package, licence
+
+
+def _stated(component: Mapping[str, Any]) -> Iterator[str]:
+    for entry in component.get("licenses") or ():
+        licence = entry.get("license") or {}
+        if identifier := licence.get("id"):
+            yield str(identifier)
+        elif name := entry.get("expression") or licence.get("name"):
+            yield from _parts(str(name))
+
+
+def _parts(name: str) -> Iterator[str]:
+    """Of `A OR B` and the like every part is asked after: the stricter reading. A name in plain words stays whole."""
+    words = name.replace("(", " ").replace(")", " ").split()
+    if not {"OR", "AND", "WITH"}.intersection(words) and len(words) > 1:
+        yield name
+    else:
+        yield from (word for word in words if word not in ("OR", "AND", "WITH"))
+
+
+def _components(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for component in content.get("components") or ():
+        yield component
+        yield from _components(component)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"sbom={file}: cannot be read: {error}") from error
+    if not isinstance(content, dict) or content.get("bomFormat") != "CycloneDX":
+        raise UserError(f"sbom={file}: is no CycloneDX in JSON; have the command write it")
+    return content

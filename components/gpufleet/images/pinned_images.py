@@ -1,0 +1,89 @@
+"""The images that a team's jobs run by default: recorded in the team's namespace when they are built.
+
+A ConfigMap `images`: the repository's name, with `..` for each slash, to URL:TAG@DIGEST. A repository's name never
+holds two dots in a row, so that no two names fall together; and each has a key of its own, so that two people who push
+to two repositories at once do not undo each other's.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.kubernetes import api_paths
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, Object
+
+NAME = "images"
+_REFERENCE = re.compile(r"(?P<url>[^\s@]+?)(?::(?P<tag>[\w.-]+))?@(?P<digest>sha256:[0-9a-f]{64})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class PinnedImage:
+    """An image in a repository. tag: what people called it; its digest is what runs."""
+
+    url: str
+    tag: str
+    digest: str
+
+    @property
+    def pinned(self) -> str:
+        """What a pod gets: without the tag, which some container runtimes refuse beside a digest."""
+        return f"{self.url}@{self.digest}"
+
+    @classmethod
+    def read(cls, text: str) -> "PinnedImage | None":
+        """From URL:TAG@DIGEST, or URL@DIGEST as somebody's kubectl may have written; None for anything else."""
+        found = _REFERENCE.fullmatch(text.strip())
+        return cls(found["url"], found["tag"] or "", found["digest"]) if found else None
+
+    def __str__(self) -> str:
+        return f"{self.url}:{self.tag}@{self.digest}" if self.tag else self.pinned
+
+
+def recorded(api: KubernetesApi, namespace: str) -> dict[str, PinnedImage]:
+    """Image by name of its repository. Errors: UserError of the API, or for a record that nobody here has written."""
+    found = api.find(api_paths.core(namespace, "configmaps", NAME)) or {}
+    images = {}
+    for key, text in (found.get("data") or {}).items():
+        image = PinnedImage.read(str(text))
+        if image is None:
+            raise UserError(
+                f"{api.where}: ConfigMap {NAME} in namespace {namespace}: {key} is no URL@sha256:...; "
+                "build the image again, or mend it with `kubectl edit`"
+            )
+        images[key.replace("..", "/")] = image
+    return images
+
+
+def pinned_images(api: KubernetesApi, namespace: str) -> dict[str, str]:
+    """What the pods of jobs get, by name of the repository. Errors: as of `recorded`."""
+    return {repository: image.pinned for repository, image in recorded(api, namespace).items()}
+
+
+def record(api: KubernetesApi, namespace: str, repository: str, image: PinnedImage) -> None:
+    """Make it what jobs run that name only the repository, or none. Errors: UserError of the API."""
+    data = {"data": {repository.replace("/", ".."): str(image)}}
+    try:
+        if api.find(api_paths.core(namespace, "configmaps", NAME)) is None:
+            _create(api, namespace, data)
+            return
+    except KubernetesApiError as error:
+        # Somebody else was quicker.
+        if error.status != 409:
+            raise
+    api.merge(api_paths.core(namespace, "configmaps", NAME), data)
+
+
+def _create(api: KubernetesApi, namespace: str, data: Mapping[str, Any]) -> None:
+    labels = {"app.kubernetes.io/managed-by": "gpufleet"}
+    metadata = {"name": NAME, "namespace": namespace, "labels": labels}
+    document: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, **data}
+    try:
+        api.create(api_paths.core(namespace, "configmaps"), document)
+    except KubernetesApiError as error:
+        if error.status == 404:
+            raise UserError(
+                f"{api.where}: namespace={namespace}: there is no such namespace; `pulumi up` makes it"
+            ) from error
+        raise

@@ -1,0 +1,141 @@
+"""What the containers of a job on AWS Batch run: one rank for each GPU, on one node or on several.
+
+Batch starts the same command on all nodes of a multi-node parallel job and tells each its index and, but the main node
+itself, the main node's address; keys, a list of hosts and the order in which nodes come are the job's own affair.
+Sources: docs.aws.amazon.com/batch/latest/userguide/mnp-env-vars.html (the variables; the address on children only),
+docs.aws.amazon.com/batch/latest/userguide/job-lifecycle.html (children start after the main node, in any order; its
+exit code is the job's; a child's end changes nothing for the others), job_timeouts.html (SIGTERM, SIGKILL 30 s later).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from gpufleet.jobs.embedded_program import program, sent
+from gpufleet.jobs.mpi_network import network_environment
+from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
+from gpufleet.jobs.mpi_ssh import SSH_PORT, ssh_with, sshd_with
+
+OVERRIDES_LIMIT = 8192
+"""Characters that a container's command and environment may have as JSON.
+
+Batch runs a job's command as an override of an ECS task; what is longer ends the job with "Container Overrides length
+must be at most 8192". Sources: docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html (overrides),
+github.com/ASFHyP3/hyp3/issues/3041.
+"""
+MEETING_PORT = 2223
+"""TCP port of the main node at which the others report. Next to sshd's, and above 1023 as that."""
+PATIENCE_SECONDS = 1800
+"""How long nodes wait for each other. Their instances are there when the main node starts; what differs is how long
+they pull the image. Half an hour, as of a launcher on Kubernetes."""
+GRACE_SECONDS = 30
+"""From SIGTERM to SIGKILL. Source: docs.aws.amazon.com/batch/latest/userguide/job_timeouts.html."""
+
+_HERE = "/dev/shm/gpufleet"
+_PACKAGE = "gpufleet.jobs.node_runtime"
+_MODULES = (
+    "process",
+    "termination",
+    "aws_context",
+    "connection",
+    "keys",
+    "worker_node",
+    "rendezvous",
+    "main_node",
+    "aws_main",
+)
+_ALONE = ("process", "termination", "aws_context", "keys", "main_node", "aws_main")
+"""Those without which a main node that is alone gets by: it meets nobody."""
+
+
+def multinode_command(
+    command: Sequence[str],
+    gpus_per_node: int,
+    *,
+    network: str = "plain",
+    network_interface: str = "",
+    environment: Mapping[str, str] | None = None,
+    patience_seconds: int = PATIENCE_SECONDS,
+    grace_seconds: int = GRACE_SECONDS,
+) -> list[str]:
+    """The command of every node, main and child, of a multi-node parallel job that runs ``command`` on each GPU.
+
+    The image has what an MPI job's has (OpenMPI, ssh, sshd, a user of the uid it runs as) and python3, 3.8 or newer. A
+    ``command`` that begins with mpirun is taken as it is; it finds its hosts and ssh's arguments in the environment.
+    ``network``: plain or efa. ``network_interface``: default the one with the node's own address, which the nodes find
+    out: beside it, ECS gives containers of network mode awsvpc another one, that does not reach the other nodes.
+    ``environment``: the variables that the job definition sets, which every rank then has; they win over those here.
+
+    Exit codes: mpirun's on all nodes; 1, with one line, when nodes do not come within ``patience_seconds`` or go away;
+    127 when the image lacks a program; 143 at SIGTERM, if the ranks have not ended by themselves with another code
+    ``grace_seconds`` minus 6 later.
+    Sources: docs.aws.amazon.com/batch/latest/userguide/networking-modes-jobs.html (awsvpc).
+    """
+    rank_network = network_environment(network, network_interface or "{interface}")
+    master = {"MASTER_ADDR": "{main}", "MASTER_PORT": str(MASTER_PORT)}
+    ours = _without({**master, **rank_network}, environment)
+    # All ssh from the main node, which alone has the key: OpenMPI would have nodes start others from 65 hosts on.
+    flat = ["--mca", "plm_rsh_no_tree_spawn", "1"]
+    plan = {
+        "port": MEETING_PORT,
+        "ssh_port": SSH_PORT,
+        "patience": patience_seconds,
+        "sshd": [
+            *sshd_with(f"{_HERE}/host", f"{_HERE}/authorized_keys"),
+            *("-o", f"ForceCommand=exec /bin/sh {_HERE}/session"),
+        ],
+        "env": ours,
+    }
+    return _node_command(command, gpus_per_node, plan, flat, grace_seconds, _MODULES)
+
+
+def container_command(
+    command: Sequence[str],
+    gpus: int,
+    *,
+    environment: Mapping[str, str] | None = None,
+    grace_seconds: int = GRACE_SECONDS,
+) -> list[str]:
+    """The command of a job of one container: ``command`` itself, or with several GPUs one rank of it on each.
+
+    Several ranks need OpenMPI and python3 in the image, and meet over the loopback interface at a free port: containers
+    of single jobs share their instance's network. ``environment`` as of `multinode_command`.
+    """
+    if gpus <= 1:
+        return list(command)
+    ours = {"MASTER_ADDR": "{main}", "MASTER_PORT": "{port}", **network_environment("plain", "lo")}
+    return _node_command(command, gpus, {"env": _without(ours, environment)}, [], grace_seconds, _ALONE)
+
+
+def overrides_length(command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
+    """Characters of the limit `OVERRIDES_LIMIT` that these take, besides those of Batch's own variables."""
+    variables = [{"name": name, "value": value} for name, value in (environment or {}).items()]
+    overrides = {"containerOverrides": [{"name": "default", "command": list(command), "environment": variables}]}
+    return len(json.dumps(overrides, separators=(",", ":")))
+
+
+def _without(ours: Mapping[str, str], theirs: Mapping[str, str] | None) -> dict[str, str]:
+    return {name: value for name, value in sorted(ours.items()) if name not in (theirs or {})}
+
+
+def _node_command(
+    command: Sequence[str],
+    slots: int,
+    plan: Mapping[str, object],
+    options: list[str],
+    grace: int,
+    modules: tuple[str, ...],
+) -> list[str]:
+    own = plan["env"]
+    assert isinstance(own, dict)
+    ssh = ssh_with(f"{_HERE}/key")
+    hosts = {"OMPI_MCA_orte_default_hostfile": f"{_HERE}/hostfile", "OMPI_MCA_plm_rsh_args": ssh}
+    mpirun = [] if is_mpirun(command) else ["--hostfile", f"{_HERE}/hostfile", *mpirun_options(ssh, own), *options]
+    whole = {
+        **plan,
+        "slots": slots,
+        "grace": grace,
+        "env": {**own, **(hosts if is_mpirun(command) else {})},
+        "mpirun": mpirun,
+    }
+    told = json.dumps(whole, separators=(",", ":"), sort_keys=True)
+    return sent(f"{program(_PACKAGE, modules)}\nsys.exit(main({told!r}))", command)

@@ -1,0 +1,159 @@
+"""What a job has written to the environment's bucket: listed, and copied here.
+
+A file arrives beside its name, as NAME.gpufleet-part-MARK (of the object's ETag), and takes its name, and the object's
+time of change, once its size is right; what an interrupted copy has left is gone on with, unless the object has changed
+since. A file here that has the object's size and time of change is not fetched again.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.aws_batch.client import AwsBatchClient, AwsBusy, code_of
+from gpufleet.jobs.aws_batch.settings import BatchSettings
+from gpufleet.jobs.backoff import Backoff
+from gpufleet.rules.messages import one_line
+
+_PIECE = 2**20
+
+
+@dataclass(frozen=True)
+class Output:
+    """One file of a job. path: below the job's prefix. changed: when it was written."""
+
+    path: str
+    size: int
+    changed: datetime
+    key: str
+    etag: str
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """One file, copied. moved: bytes that really came over the network, 0 where it was here already."""
+
+    path: str
+    size: int
+    moved: int
+
+
+@dataclass
+class AwsBatchOutputs:
+    """Those of one environment's jobs. progress: told a path, the bytes that are here, and its size."""
+
+    aws: AwsBatchClient
+    settings: BatchSettings
+    environment: str
+    progress: Callable[[str, int, int], None] = lambda path, done, size: None
+    patience: Backoff = field(default_factory=Backoff)
+
+    def listed(self, job: str) -> list[Output]:
+        """A job's files, by name; JOB:7 is a child of an array. Errors: UserError, also where there are none."""
+        prefix = f"{self.settings.key(job.replace(':', '/'))}/"
+        found = [_output(each, prefix) for each in self._objects(prefix) if not each["Key"].endswith("/")]
+        if not found:
+            raise UserError(
+                f"{job}: there is nothing at s3://{self._bucket}/{prefix}; a job writes its outputs to "
+                f"$GPUFLEET_OUTPUTS, and `gpufleet jobs list {self.environment}` knows the jobs of the last days"
+            )
+        return sorted(found, key=lambda each: each.path)
+
+    def get(self, job: str, to: Path) -> Iterator[Fetched]:
+        """Copy all of a job's files to a directory. Errors: UserError."""
+        for output in self.listed(job):
+            yield self._get(output, to / _inside(output.path))
+
+    @property
+    def _bucket(self) -> str:
+        if self.settings.bucket is None:
+            raise UserError(
+                f"{self.environment}: the stack's outputs tell of no bucket (jobs.bucket); run `pulumi up` with one"
+            )
+        return self.settings.bucket
+
+    def _objects(self, prefix: str) -> Iterator[dict[str, Any]]:
+        try:
+            yield from self.aws.ask("s3", "list_objects_v2", "Contents[]", Bucket=self._bucket, Prefix=prefix)
+        except UserError as error:
+            if code_of(error) == "NoSuchBucket":
+                raise UserError(
+                    f"{self.environment}: bucket={self._bucket}: there is no such bucket; `pulumi up` makes it"
+                ) from error
+            raise
+
+    def _get(self, output: Output, file: Path) -> Fetched:
+        changed = output.changed.timestamp()
+        try:
+            if file.is_file() and file.stat().st_size == output.size and int(file.stat().st_mtime) == int(changed):
+                return Fetched(output.path, output.size, 0)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            mark = hashlib.sha256(output.etag.encode()).hexdigest()[:8]
+            part = file.with_name(f"{file.name}.gpufleet-part-{mark}")
+            moved = self._fill(output, part)
+            os.utime(part, (changed, changed))
+            part.replace(file)
+        except OSError as error:
+            raise UserError(f"{error.filename or file}: {error.strerror}; give another directory") from error
+        return Fetched(output.path, output.size, moved)
+
+    def _fill(self, output: Output, part: Path) -> int:
+        """Fetch what the part lacks, over as many connections as it takes. Returns the bytes that came."""
+        moved = 0
+        while True:
+            has = part.stat().st_size if part.exists() else 0
+            if has > output.size:
+                part.unlink()
+                continue
+            if has == output.size:
+                if not has:
+                    part.touch()
+                self.patience.worked()
+                return moved
+            try:
+                for length in self._pieces(output, part, has):
+                    moved += length
+                    has += length
+                    self.patience.worked()
+                    self.progress(output.path, has, output.size)
+            except AwsBusy as error:
+                if not self.patience.pause():
+                    raise UserError(
+                        f"{output.path}: {error}; what is here is kept, run the same command again to go on"
+                    ) from error
+
+    def _pieces(self, output: Output, part: Path, begin: int) -> Iterator[int]:
+        """Append to the part from a byte on; the length of each piece. Errors: AwsBusy, when the connection breaks."""
+        from botocore import exceptions as botocore
+
+        where = {"Bucket": self._bucket, "Key": output.key, "IfMatch": output.etag}
+        try:
+            answer = self.aws.do("s3", "get_object", **where, **({"Range": f"bytes={begin}-"} if begin else {}))
+        except UserError as error:
+            if code_of(error) in ("PreconditionFailed", "412", "NoSuchKey"):
+                raise UserError(f"{output.path}: has changed meanwhile; run the same command again") from error
+            raise
+        with part.open("ab") as file:
+            try:
+                for piece in answer["Body"].iter_chunks(_PIECE):
+                    file.write(piece)
+                    yield len(piece)
+            except (botocore.HTTPClientError, botocore.IncompleteReadError) as error:
+                raise AwsBusy(f"s3://{self._bucket}/{output.key}: {' '.join(str(error).split())}") from error
+
+
+def _output(found: dict[str, Any], prefix: str) -> Output:
+    key = str(found["Key"])
+    return Output(key.removeprefix(prefix), int(found["Size"]), found["LastModified"], key, str(found["ETag"]))
+
+
+def _inside(path: str) -> PurePosixPath:
+    """The path, which other programs have made, when it stays inside. Errors: UserError."""
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts) or "\0" in path:
+        raise UserError(f"{one_line(path)}: is no path of a file here; copy it with `aws s3 cp`")
+    return PurePosixPath(path)

@@ -1,0 +1,224 @@
+"""What is sent to AWS Batch for a job that a researcher asks for. Nothing is asked of AWS here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.aws_batch.definitions import Definition, asked, ranges, variables, with_image
+from gpufleet.jobs.aws_batch.entrypoint import OVERRIDES_LIMIT, container_command, multinode_command, overrides_length
+from gpufleet.jobs.aws_batch.parameter_sweep import (
+    FILE,
+    ParameterTable,
+    child_command,
+    from_csv,
+    from_grid,
+    numbered_command,
+)
+from gpufleet.jobs.aws_batch.settings import BatchSettings, Multinode
+from gpufleet.jobs.aws_batch.validation import faults, node_count
+from gpufleet.jobs.request import JobRequest, name_for
+from gpufleet.jobs.settings import JobSettings
+
+_BATCHS_OWN = 1024
+"""Characters of the overrides' limit that Batch's own variables take: a dozen, with ARNs and names in some."""
+
+
+@dataclass(frozen=True)
+class AwsBatchSubmission:
+    """A job as it is sent.
+
+    definition: the stack's. register: a revision of it to be made first, None where it will do. arguments: of
+    SubmitJob, without the definition. upload: key and text of a file that the children read. advice: a line each.
+    """
+
+    name: str
+    definition: Definition
+    register: dict[str, Any] | None
+    arguments: dict[str, Any]
+    upload: tuple[str, str] | None = None
+    advice: list[str] = field(default_factory=list)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """For `--dry-run`; a definition that is to be registered has its revision's number from AWS."""
+        sent = {**self.arguments, "jobDefinition": str(self.definition["jobDefinitionArn"])}
+        if self.register is None:
+            return {"submitJob": sent}
+        sent["jobDefinition"] = self.register["jobDefinitionName"]
+        return {"registerJobDefinition": self.register, "submitJob": sent}
+
+
+def definition_of(settings: JobSettings, request: JobRequest) -> str:
+    """Which definition of the stack a job is made of. Errors: UserError when the stack has none for it."""
+    batch = _batch(settings)
+    found = _multinode(settings).definition if node_count(request) else batch.definition
+    if not found:
+        raise UserError(
+            f"{settings.environment}: the stack's outputs name no definition of jobs of one node (jobs.definition); "
+            "run `pulumi up`, or give --nodes"
+        )
+    return found
+
+
+def build_submission(
+    settings: JobSettings, request: JobRequest, definition: Definition, image: str, after: str | None = None
+) -> AwsBatchSubmission:
+    """What is sent for a request. image: its full name. after: id of the job that it depends on.
+
+    Errors: UserError with a line for every fault that can be known without AWS.
+    """
+    name = request.get("name") or name_for(request["command"], datetime.now(UTC))
+    table = _table(name, request)
+    lines = faults(settings, name, request, table, asked(definition).get("GPU", 1))
+    if lines:
+        raise UserError("\n".join(lines))
+    batch = _batch(settings)
+    environment = {**request.get("env", {}), "GPUFLEET_JOB": name}
+    place = batch.outputs(name)
+    if place:
+        environment["GPUFLEET_OUTPUTS"] = place
+    arguments: dict[str, Any] = {
+        "jobName": name,
+        "jobQueue": request.get("queue") or (_multinode(settings).queue if node_count(request) else batch.queue),
+        "propagateTags": True,
+        "tags": {"environment": settings.environment, "project": "gpufleet", **request.get("tags", {})},
+        **_limits(request, definition),
+    }
+    share = request.get("share", batch.share)
+    if share:
+        arguments["shareIdentifier"] = share
+    if after:
+        arguments["dependsOn"] = [{"jobId": after}]
+    children = request.get("array") or (len(table) if table else 0)
+    if children > 1:
+        arguments["arrayProperties"] = {"size": children}
+    command = _command(settings, request, definition)
+    if table or children:
+        command = _of_children(batch, name, table, command, request, environment)
+    _fits(name, command, environment)
+    overrides = {
+        "command": command,
+        "environment": [{"name": key, "value": value} for key, value in environment.items()],
+        **_resources(request, definition),
+    }
+    if node_count(request):
+        every = [{"targetNodes": each, "containerOverrides": overrides} for each in ranges(definition)]
+        arguments["nodeOverrides"] = {"numNodes": node_count(request), "nodePropertyOverrides": every}
+    else:
+        arguments["containerOverrides"] = overrides
+    upload = (f"{batch.key(name)}/{FILE}", table.csv()) if table and batch.bucket else None
+    register = with_image(definition, image, request.get("shared_memory_gib"))
+    advice = [] if not table else _unused(name, table, request["command"])
+    return AwsBatchSubmission(name, definition, register, arguments, upload, advice)
+
+
+def _table(name: str, request: JobRequest) -> ParameterTable | None:
+    if "params" in request and "grid" in request:
+        raise UserError(f"{name}: params and grid: give one of them; a CSV file can hold the grid's rows")
+    if "params" in request:
+        return from_csv(Path(request["params"]))
+    return from_grid(request["grid"]) if request.get("grid") else None
+
+
+def _limits(request: JobRequest, definition: Definition) -> dict[str, Any]:
+    limits: dict[str, Any] = {}
+    if "retries" in request:
+        # When a try counts is the definition's affair: after the loss of a Spot node, not after a fault of the program.
+        rules = (definition.get("retryStrategy") or {}).get("evaluateOnExit")
+        limits["retryStrategy"] = {"attempts": request["retries"] + 1, **({"evaluateOnExit": rules} if rules else {})}
+    if "time_limit_minutes" in request:
+        limits["timeout"] = {"attemptDurationSeconds": 60 * request["time_limit_minutes"]}
+    return limits
+
+
+def _resources(request: JobRequest, definition: Definition) -> dict[str, Any]:
+    """What differs from the definition: the GPUs, and with them their part of vCPUs and memory."""
+    has = asked(definition)
+    wanted = dict(has)
+    if "gpus" in request:
+        wanted["GPU"] = request["gpus"]
+        for kind in ("VCPU", "MEMORY"):
+            if kind in has and has.get("GPU"):
+                wanted[kind] = max(1, has[kind] * request["gpus"] // has["GPU"])
+    if "vcpus" in request:
+        wanted["VCPU"] = request["vcpus"]
+    if "memory_gib" in request:
+        wanted["MEMORY"] = 1024 * request["memory_gib"]
+    if wanted == has:
+        return {}
+    return {"resourceRequirements": [{"type": kind, "value": str(value)} for kind, value in wanted.items()]}
+
+
+def _command(settings: JobSettings, request: JobRequest, definition: Definition) -> list[str]:
+    """What a container runs: the user's command as a rank on each GPU."""
+    gpus = request.get("gpus", asked(definition).get("GPU", 1))
+    known = {**variables(definition), **request.get("env", {})}
+    if not node_count(request):
+        return container_command(request["command"], gpus, environment=known)
+    kind = _multinode(settings).type
+    efa = any(pool.network == "efa" and kind in pool.types for pool in settings.pools.values())
+    return multinode_command(request["command"], gpus, network="efa" if efa else "plain", environment=known)
+
+
+def _of_children(
+    batch: BatchSettings,
+    name: str,
+    table: ParameterTable | None,
+    command: Sequence[str],
+    request: JobRequest,
+    environment: Mapping[str, str],
+) -> list[str]:
+    """The command of every child, which reads a long table in the bucket. Errors: UserError."""
+    if table is None:
+        return numbered_command(command)
+    own = len(request["command"])
+    near = child_command(table, command, own, None)
+    if _room(near, environment) >= 0:
+        return near
+    if batch.bucket is None:
+        raise UserError(
+            f"{name}: {len(table)} rows of parameters are too long for AWS Batch, and the environment has no bucket to "
+            "put them in (jobs.bucket); give fewer, or run `pulumi up` with an outputs bucket"
+        )
+    return child_command(table, command, own, (batch.bucket, f"{batch.key(name)}/{FILE}", batch.region))
+
+
+def _room(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    return OVERRIDES_LIMIT - _BATCHS_OWN - overrides_length(command, environment)
+
+
+def _fits(name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    over = -_room(command, environment)
+    if over > 0:
+        raise UserError(
+            f"{name}: the command and its variables are {over} characters too long for AWS Batch (with ours "
+            f"{OVERRIDES_LIMIT} at the most); put them into a file of the image, or into parameters"
+        )
+
+
+def _unused(name: str, table: ParameterTable, command: Sequence[str]) -> list[str]:
+    if len(table.unused(command)) < len(table.names):
+        return []
+    some = table.names[0]
+    return [
+        f"{name}: no word of the command has {{{some}}} in it: parameters reach it as variables only (${some}); "
+        f"write -- python3 train.py --{some} {{{some}}}"
+    ]
+
+
+def _batch(settings: JobSettings) -> BatchSettings:
+    assert settings.batch is not None
+    return settings.batch
+
+
+def _multinode(settings: JobSettings) -> Multinode:
+    found = _batch(settings).multinode
+    if found is None:
+        raise UserError(
+            f"{settings.environment}: the stack's outputs name no definition of multi-node jobs (jobs.multinode); add "
+            "gpufleet:multinode and run `pulumi up`, or leave out --nodes"
+        )
+    return found

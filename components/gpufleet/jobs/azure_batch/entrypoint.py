@@ -1,0 +1,142 @@
+"""What the nodes of a task on Azure Batch run: one rank for each GPU, on one node or on several.
+
+Of a multi-instance task Azure Batch runs the coordination command on every node and waits until it has returned
+everywhere; then it runs the application command on the master node alone. The exit code of the latter is the task's,
+and with its end all others are ended. Names and meanings of the AZ_BATCH_ variables are those of
+learn.microsoft.com/azure/batch/batch-compute-node-environment-variables; the rest is of
+learn.microsoft.com/azure/batch/batch-mpi (order, lifetime).
+
+How the nodes trust each other. Azure Batch has ssh between nodes for named users only, whose private key is an input of
+the pool, would be the same for all tasks, and does not exist within containers
+(learn.microsoft.com/azure/batch/batch-user-accounts). So, as on AWS Batch, each try of a task has its own key: the
+application command makes it, in memory, and hands its public half to the nodes over the pool's network; there the
+coordination command has left a process that waits for that and then starts sshd as the task's own user. Nobody but the
+address in AZ_BATCH_MASTER_NODE is asked for it, and mpirun starts ranks at the addresses of AZ_BATCH_HOST_LIST only.
+The process is also how a node that goes away is noticed.
+
+Containers share the network of their node (``--network host``), as those addresses are the nodes' own.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpufleet.jobs.embedded_program import program, sent
+from gpufleet.jobs.mpi_network import network_environment
+from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
+from gpufleet.jobs.mpi_ssh import SSH_PORT, ssh_with, sshd_with
+from gpufleet.jobs.node_runtime.azure_context import EVICTED
+
+__all__ = ["EVICTED", "LOG", "application_command", "coordination_command"]
+
+LOG = "wd/node.txt"
+"""Where a subtask's node, in its task directory, writes what stays behind of the coordination command."""
+MEETING_PORT = 2223
+"""TCP port of the master node at which the others report. Not AZ_BATCH_MASTER_NODE's, which is Azure Batch's own."""
+PATIENCE_SECONDS = 600
+"""How long nodes wait for each other once the coordination command has returned everywhere: one may have been evicted
+since. What stays behind waits as long for a master node that never starts."""
+GRACE_SECONDS = 30
+"""From SIGTERM to the end of the ranks. Azure Batch does not document how long it waits itself."""
+
+_HERE = "/dev/shm/gpufleet"
+_PACKAGE = "gpufleet.jobs.node_runtime"
+_BOTH = ("process", "termination", "connection", "azure_context", "keys")
+_MODULES = {
+    "coordinate": (*_BOTH, "worker_node", "azure_main"),
+    "apply": (*_BOTH, "rendezvous", "main_node", "azure_main"),
+}
+"""Of what a role needs: neither `coordinate` calls what only `apply` does, nor the other way round."""
+
+
+def coordination_command(
+    processes_per_node: int, *, patience_seconds: int = PATIENCE_SECONDS, grace_seconds: int = GRACE_SECONDS
+) -> str:
+    """The coordination command line, of every node, to an `application_command` of as many processes.
+
+    The image, or the node where tasks run without containers, has OpenMPI, ssh, sshd, a name for the task's user and
+    python3, 3.8 or newer. Of characters that neither a shell nor Azure Batch gives a meaning.
+
+    Exit codes: 0; 127, with one line, when a program is missing; 1 when none of the task's addresses is the node's.
+    """
+    plan = {
+        "role": "coordinate",
+        "slots": processes_per_node,
+        "port": MEETING_PORT,
+        "ssh_port": SSH_PORT,
+        "patience": patience_seconds,
+        "grace": grace_seconds,
+        "sshd": [
+            *sshd_with(f"{_HERE}/host", f"{_HERE}/authorized_keys"),
+            *("-o", f"ForceCommand=exec /bin/sh {_HERE}/session"),
+        ],
+    }
+    return _line(plan)
+
+
+def application_command(
+    command: Sequence[str],
+    processes_per_node: int,
+    network: str = "plain",
+    *,
+    directory: str = "",
+    network_interface: str = "",
+    environment: Mapping[str, str] | None = None,
+    folders: Mapping[str, str] | None = None,
+    patience_seconds: int = PATIENCE_SECONDS,
+    grace_seconds: int = GRACE_SECONDS,
+) -> str:
+    """The command line of a task that runs ``command`` as so many processes on each of its nodes.
+
+    On one node without multi-instance settings too: several processes meet over the loopback interface, a single one
+    is ``command`` itself, without OpenMPI. A ``command`` that begins with mpirun is taken as it is; it finds its hosts
+    and ssh's arguments in the environment. $AZ_BATCH_NAME or ${AZ_BATCH_NAME} in its words and in ``directory``, where
+    it starts (default: where Azure Batch starts the task), is replaced by the node's value: mounts lie under
+    $AZ_BATCH_NODE_MOUNTS_DIR. Nothing else is expanded but $GPUFLEET_NAME, and there is no shell.
+    ``folders``: variables of every rank with paths, in which such names are replaced too; the master node makes them.
+    ``network``: plain or infiniband. ``network_interface``: default the one with the master node's address.
+    ``environment``: the task's own variables, which every rank has; they win over those here.
+
+    Exit codes: mpirun's; 75 (`EVICTED`), with one line, when another node goes away in the middle; 1, with one line,
+    when nodes do not come within ``patience_seconds``; 127 when a program is missing. Any code but 0 has Azure Batch
+    try the task again up to its maxTaskRetryCount, the ranks' own codes too: it knows no retries by exit code. A
+    master node that is evicted says nothing any more; Azure Batch puts the task back into its queue by itself.
+    Sources: learn.microsoft.com/azure/batch/batch-spot-vms (interrupted tasks are requeued, and local files are lost),
+    learn.microsoft.com/rest/api/batchservice/task/add (maxTaskRetryCount: for any non-zero exit code).
+    """
+    given = environment or {}
+    rank_network = network_environment(network, network_interface or "{interface}")
+    ours = {"MASTER_ADDR": "{main}", "MASTER_PORT": str(MASTER_PORT), **rank_network}
+    own = {name: value for name, value in sorted(ours.items()) if name not in given}
+    places = dict(sorted((folders or {}).items()))
+    ssh = ssh_with(f"{_HERE}/key")
+    hosts = {"OMPI_MCA_orte_default_hostfile": f"{_HERE}/hostfile", "OMPI_MCA_plm_rsh_args": ssh}
+    started = is_mpirun(command)
+    # All ssh from the master node, which alone has the key: OpenMPI would have nodes start others from 65 hosts on.
+    options = [
+        "--hostfile",
+        f"{_HERE}/hostfile",
+        *mpirun_options(ssh, [*own, *places]),
+        "--mca",
+        "plm_rsh_no_tree_spawn",
+        "1",
+    ]
+    plan = {
+        "role": "apply",
+        "slots": processes_per_node,
+        "port": MEETING_PORT,
+        "patience": patience_seconds,
+        "grace": grace_seconds,
+        "env": {**own, **(hosts if started else {})},
+        "mpirun": [] if started else options,
+        "command": list(command),
+        "directory": directory,
+        "folders": places,
+    }
+    return _line(plan)
+
+
+def _line(plan: Mapping[str, Any]) -> str:
+    told = json.dumps(plan, separators=(",", ":"), sort_keys=True)
+    *words, text = sent(f"{program(_PACKAGE, _MODULES[plan['role']])}\nsys.exit(main({told!r}))", [])
+    return f'{" ".join(words)} "{text}"'

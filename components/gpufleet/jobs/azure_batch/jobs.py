@@ -1,0 +1,59 @@
+"""Jobs of an environment in its Batch account, by the names that people give them: Batch's own ids."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.azure_batch.client import AzureBatchClient
+from gpufleet.jobs.azure_batch.settings import TASK, AzureBatchSettings
+from gpufleet.jobs.azure_batch.status import AzureBatchJob
+
+_LISTED = timedelta(days=30)
+"""How far back a listing reaches. Batch keeps jobs until somebody deletes them."""
+_AT_ONCE = 8
+"""Tasks that a listing asks for at the same time: what became of a job, only its task says."""
+
+
+@dataclass(frozen=True)
+class AzureBatchJobs:
+    """Those of one environment, and what else is asked of Azure about them."""
+
+    azure: AzureBatchClient
+    settings: AzureBatchSettings
+    environment: str
+
+    def find(self, name: str) -> AzureBatchJob:
+        """The job of this name. Errors: UserError; Busy, AzureTrouble."""
+        job = self.has(name)
+        if job is None:
+            raise UserError(
+                f"{name}: there is no such job in {self.where}; see `gpufleet jobs list {self.environment}`"
+            )
+        return job
+
+    def has(self, name: str) -> AzureBatchJob | None:
+        """The same; None for a name that is free. Errors: Busy, AzureTrouble."""
+        job = self.azure.find("get_job", name)
+        return None if job is None else AzureBatchJob(job, self.azure.find("get_task", name, TASK))
+
+    def all(self) -> list[AzureBatchJob]:
+        """The environment's jobs, newest first. Errors: Busy, AzureTrouble."""
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            jobs = list(self._own())
+            tasks = pool.map(lambda job: self.azure.find("get_task", str(job["id"]), TASK), jobs)
+            found = [AzureBatchJob(job, task) for job, task in zip(jobs, tasks, strict=True)]
+        return sorted(found, key=lambda each: each.created, reverse=True)
+
+    def _own(self) -> Iterator[dict[str, Any]]:
+        since = (datetime.now(UTC) - _LISTED).strftime("%Y-%m-%dT%H:%M:%SZ")
+        for job in self.azure.listed("list_jobs", filter=f"creationTime gt DateTime'{since}'"):
+            if {"name": "environment", "value": self.environment} in (job.get("metadata") or []):
+                yield job
+
+    @property
+    def where(self) -> str:
+        region = f" of {self.settings.region}" if self.settings.region else ""
+        return f"Batch account {self.settings.account}{region}"

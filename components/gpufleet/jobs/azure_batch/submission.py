@@ -1,0 +1,182 @@
+"""What is sent to Azure Batch for a job that a researcher asks for. Nothing is asked of Azure here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.azure_batch.entrypoint import application_command, coordination_command
+from gpufleet.jobs.azure_batch.script_upload import ProgramFile, program_files
+from gpufleet.jobs.azure_batch.settings import TASK, AzureBatchSettings, BatchPoolSettings
+from gpufleet.jobs.azure_batch.validation import faults, node_count
+from gpufleet.jobs.pool_info import PoolInfo
+from gpufleet.jobs.request import JobRequest, name_for
+from gpufleet.jobs.settings import JobSettings
+
+STREAMS = ("stdout.txt", "stderr.txt")
+"""What Azure Batch writes a task's output to, one folder above where the task starts."""
+OUTPUTS = "outputs"
+"""Folder of the outputs below a task's working directory, where the pool does not mount the container of results."""
+
+_RUN_OPTIONS = "--network host --ipc host --ulimit memlock=-1"
+"""The nodes' own network and shared memory, for MPI and NCCL, and memory that network adapters may pin.
+Sources: learn.microsoft.com/azure/batch/batch-docker-container-workloads (containerRunOptions);
+docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (shared memory, locked memory in Docker)."""
+_INFINIBAND = " --device /dev/infiniband"
+"""Containers see a node's GPUs by themselves, and no other device of it."""
+_USER = {"autoUser": {"scope": "pool", "elevationLevel": "admin"}}
+"""Mounted containers belong to root. Source: learn.microsoft.com/azure/batch/virtual-file-mount."""
+
+
+@dataclass(frozen=True)
+class AzureBatchSubmission:
+    """A job as it is sent. job, task: JSON of Batch's REST API. program: files for the container `scripts`."""
+
+    name: str
+    job: dict[str, Any]
+    task: dict[str, Any]
+    program: list[ProgramFile] = field(default_factory=list)
+    advice: list[str] = field(default_factory=list)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """For `--dry-run`."""
+        files = {"program": [each.path for each in self.program]} if self.program else {}
+        return {**files, "job": self.job, "task": self.task}
+
+
+def build_submission(settings: JobSettings, request: JobRequest, image: str) -> AzureBatchSubmission:
+    """What is sent for a request. image: its full name.
+
+    Errors: UserError with a line for every fault that can be known without Azure.
+    """
+    azure = _azure(settings)
+    pool = settings.pool(request.get("pool"))
+    batch = azure.pools[pool.name]
+    name = request.get("name") or name_for(request["command"], datetime.now(UTC))
+    lines = faults(name, request, pool, batch)
+    if lines:
+        raise UserError("\n".join(lines))
+    program = program_files(name, request["script"]) if "script" in request else []
+    tags = {"environment": settings.environment, "project": "gpufleet", **request.get("tags", {})}
+    job = {
+        "id": name,
+        "poolInfo": {"poolId": batch.pool_id},
+        # Batch ends a job without tasks at once, if it may; the submission changes it when the task is there.
+        "onAllTasksComplete": "noaction",
+        "metadata": [{"name": key, "value": str(value)} for key, value in tags.items()],
+    }
+    task = _Task(azure, pool, batch, name, request, image, program).content()
+    return AzureBatchSubmission(name, job, task, program, _advice(name, request, batch, azure))
+
+
+@dataclass(frozen=True)
+class _Task:
+    azure: AzureBatchSettings
+    pool: PoolInfo
+    batch: BatchPoolSettings
+    name: str
+    request: JobRequest
+    image: str
+    program: Sequence[ProgramFile]
+
+    def content(self) -> dict[str, Any]:
+        nodes = node_count(self.request)
+        processes = self.request.get("gpus") or self.pool.gpus or 1
+        environment = {**self.request.get("env", {}), "GPUFLEET_JOB": self.name}
+        constraints: dict[str, Any] = {"maxTaskRetryCount": self.request.get("retries", 0)}
+        if "time_limit_minutes" in self.request:
+            constraints["maxWallClockTime"] = f"PT{self.request['time_limit_minutes']}M"
+        files = self._program_files()
+        command = application_command(
+            self.request["command"],
+            processes,
+            self.pool.network,
+            # All ranks find the program at the same path, and of a task's folders only this one has it on every node.
+            directory="$AZ_BATCH_TASK_SHARED_DIR" if files and nodes > 1 else "",
+            environment=environment,
+            folders={"GPUFLEET_OUTPUTS": self._outputs()},
+        )
+        task: dict[str, Any] = {
+            "id": TASK,
+            "commandLine": command,
+            "containerSettings": self._container(),
+            "outputFiles": self._output_files(),
+            "environmentSettings": [{"name": key, "value": value} for key, value in environment.items()],
+            "constraints": constraints,
+            "userIdentity": _USER,
+        }
+        if nodes > 1:
+            task["multiInstanceSettings"] = {
+                "numberOfInstances": nodes,
+                "coordinationCommandLine": coordination_command(processes),
+                **({"commonResourceFiles": files} if files else {}),
+            }
+        elif files:
+            task["resourceFiles"] = files
+        return task
+
+    def _container(self) -> dict[str, Any]:
+        infiniband = _INFINIBAND if self.pool.network == "infiniband" else ""
+        container: dict[str, Any] = {"imageName": self.image, "containerRunOptions": f"{_RUN_OPTIONS}{infiniband}"}
+        host = self.image.partition("/")[0]
+        if self.azure.identity and host.endswith(".azurecr.io"):
+            container["registry"] = {"registryServer": host, **self._identity()}
+        return container
+
+    def _identity(self) -> dict[str, Any]:
+        return {"identityReference": {"resourceId": self.azure.identity}} if self.azure.identity else {}
+
+    def _program_files(self) -> list[dict[str, Any]]:
+        place = f"{self.azure.blobs}/{self.azure.scripts}/{self.azure.folder(self.name)}"
+        return [{"httpUrl": f"{place}/{each.path}", "filePath": each.path, **self._identity()} for each in self.program]
+
+    def _outputs(self) -> str:
+        if self.azure.result in self.batch.mounts:
+            return f"$AZ_BATCH_NODE_MOUNTS_DIR/{self.azure.result}/{self.azure.folder(self.name)}"
+        return f"$AZ_BATCH_TASK_WORKING_DIR/{OUTPUTS}"
+
+    def _output_files(self) -> list[dict[str, Any]]:
+        """What the node copies to the container of results when a try has ended: the log, and outputs that no mount
+        has written there already."""
+        folder = self.azure.folder(self.name)
+        copies = {f"../{stream}": f"{folder}/{stream}" for stream in STREAMS}
+        if self.azure.result not in self.batch.mounts:
+            copies[f"{OUTPUTS}/**/*"] = folder
+        return [
+            {
+                "filePattern": pattern,
+                "destination": {
+                    "container": {
+                        "containerUrl": f"{self.azure.blobs}/{self.azure.result}",
+                        "path": path,
+                        **self._identity(),
+                    }
+                },
+                "uploadOptions": {"uploadCondition": "taskcompletion"},
+            }
+            for pattern, path in copies.items()
+        ]
+
+
+def _advice(name: str, request: JobRequest, batch: BatchPoolSettings, azure: AzureBatchSettings) -> list[str]:
+    if not batch.spot:
+        return []
+    lines = []
+    if node_count(request) > 1 and not request.get("retries"):
+        lines.append(
+            f"{name}: retries=0: pool {batch.name} is of Spot nodes; when one of several is taken, the try fails, and "
+            "there is no other; give --retries 10"
+        )
+    if azure.result not in batch.mounts:
+        lines.append(
+            f"{name}: pool {batch.name} does not mount {azure.result}: what a try writes to $GPUFLEET_OUTPUTS is lost "
+            "with its Spot node, checkpoints too; add the mount and run `pulumi up`"
+        )
+    return lines
+
+
+def _azure(settings: JobSettings) -> AzureBatchSettings:
+    assert settings.azure_batch is not None
+    return settings.azure_batch

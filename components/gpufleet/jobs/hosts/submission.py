@@ -1,0 +1,196 @@
+"""The script that runs a job over plain hosts. Nothing is asked of them here.
+
+It runs on the machine that jobs are started from, takes as many hosts as it needs as soon as they are free, looks at
+each, and starts mpirun over them. A host that a job has taken is locked by a file on the shared files; the kernel lets
+it go when the job's last process on that machine has ended, however it ended. Who waits longest is not first: for a
+queue there is Slurm.
+"""
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.azure_batch.script_upload import ProgramFile, program_files
+from gpufleet.jobs.hosts.settings import HostsSettings
+from gpufleet.jobs.mpi_run import MASTER_PORT
+from gpufleet.jobs.request import JobRequest, name_for
+from gpufleet.jobs.ssh.apptainer import ApptainerContainer, container_of
+from gpufleet.jobs.ssh.job_folders import OUTPUTS, PROGRAM
+from gpufleet.jobs.ssh.job_script import ending, exports, passed_on, rank_network, tries
+from gpufleet.jobs.ssh.validation import faults_of_words, node_count
+
+_SSH = ("-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15")
+_GRACE = "30s"
+"""From the time limit's SIGTERM to SIGKILL."""
+
+_TAKE = """take() {
+    local host taken=()
+    hosts=()
+    for host in "${candidates[@]}"; do
+        exec {lock}>>"$locks/$host" || end 1
+        if flock --nonblock "$lock"; then
+            hosts+=("$host") taken+=("$lock")
+        else
+            exec {lock}>&-
+        fi
+        [ "${#hosts[@]}" = "$nodes" ] && return 0
+    done
+    for lock in "${taken[@]}"; do exec {lock}>&-; done
+    return 1
+}
+( umask 0; mkdir -p "$locks"; for host in "${candidates[@]}"; do : >>"$locks/$host"; done ) 2>/dev/null
+echo waiting >"$folder/state"
+until take; do sleep $((1 + RANDOM % 3)); done
+echo "running ${hosts[*]}" >"$folder/state\""""
+
+# What a host has to have, each with one line when it has not. Its own name needs no ssh.
+_LOOK = """look() {
+    local run=(ssh "${ssh[@]}" -- "$1")
+    case $1 in "$(hostname)"|"$(hostname -s)"|localhost) run=(eval) ;; esac
+    told=$("${run[@]}" "$check" </dev/null 2>&1) && return
+    echo "gpufleet: host $1: ${told##*$'\\n'}" >&2
+    return 1
+}
+looks=()
+for host in "${hosts[@]}"; do look "$host" & looks+=($!); done
+for look in "${looks[@]}"; do wait "$look" || wrong=1; done
+[ -z "${wrong-}" ] || end 1"""
+
+
+@dataclass(frozen=True)
+class HostsSubmission:
+    """A job as it is started. record: what its folder remembers of it."""
+
+    name: str
+    script: str
+    record: Mapping[str, object]
+    program: list[ProgramFile] = field(default_factory=list)
+
+    @property
+    def document(self) -> dict[str, object]:
+        """For `--dry-run`."""
+        files = {"program": [each.path for each in self.program]} if self.program else {}
+        return {"name": self.name, **files, "job.sh": self.script.splitlines()}
+
+    @property
+    def recorded(self) -> str:
+        return json.dumps(self.record)
+
+
+def build_submission(settings: HostsSettings, environment: str, request: JobRequest) -> HostsSubmission:
+    """Errors: UserError with a line for every fault that can be known without the hosts."""
+    name = request.get("name") or name_for(request["command"], datetime.now(UTC))
+    container = container_of(settings.place, request.get("image"), name)
+    lines = faults_of_words(name, request, container)
+    nodes, slots = node_count(request), request.get("gpus")
+    if slots is not None and slots < 1:
+        lines.append(f"{name}: gpus={slots}: use 1 or more")
+    fitting = [host for host, has in settings.slots.items() if slots is None or has >= slots]
+    if not fitting:
+        most = max(settings.slots.values())
+        lines.append(f"{name}: gpus={slots}: no host has so many slots; use {most} or fewer")
+    elif nodes > len(fitting):
+        which = f"of {slots} slots or more " if slots is not None else ""
+        lines.append(f"{name}: nodes={nodes}: there are {len(fitting)} hosts {which}in jobs.hosts; use fewer --nodes")
+    if lines:
+        raise UserError("\n".join(lines))
+    program = program_files(name, request["script"]) if "script" in request else []
+    # Alike on all hosts, so that ranks are N for each host wherever it runs.
+    per_host = slots or sorted((settings.slots[host] for host in fitting), reverse=True)[nodes - 1]
+    candidates = [host for host in fitting if settings.slots[host] >= per_host]
+    script = _Script(settings, name, request, container, candidates, per_host).text()
+    record = {
+        "name": name,
+        "environment": environment,
+        "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "nodes": nodes,
+        "time_limit_minutes": request.get("time_limit_minutes"),
+        "command": list(request["command"]),
+    }
+    return HostsSubmission(name, script, record, program)
+
+
+@dataclass(frozen=True)
+class _Script:
+    settings: HostsSettings
+    name: str
+    request: JobRequest
+    container: ApptainerContainer | None
+    candidates: list[str]
+    slots: int
+
+    def text(self) -> str:
+        place = self.settings.place
+        folder = f"{place.directory}/jobs/{self.name}"
+        start = f"{folder}/{PROGRAM}" if "script" in self.request else place.directory
+        environment = {
+            "MASTER_PORT": str(MASTER_PORT),
+            **rank_network(self.settings.network, self.settings.interface),
+            **self.request.get("env", {}),
+            "GPUFLEET_JOB": self.name,
+            "GPUFLEET_OUTPUTS": f"{folder}/{OUTPUTS}",
+        }
+        lines = [
+            "#!/bin/bash",
+            f"folder={folder} locks={place.directory}/jobs/.hosts nodes={node_count(self.request)}",
+            f"candidates=({' '.join(map(shlex.quote, self.candidates))})",
+            f"ssh=({' '.join(map(shlex.quote, self._ssh))})",
+            *ending(folder),
+            *place.setup,
+            _TAKE,
+            *(self.container.lines() if self.container else []),
+            f"check={shlex.quote(self._check(folder))}",
+            _LOOK,
+            *exports(environment),
+            *([] if "MASTER_ADDR" in environment else ['export MASTER_ADDR="${hosts[0]}"']),
+            f"cd {start} || end 1",
+            f'over=$(printf ",%s:{self.slots}" "${{hosts[@]}}") over=${{over:1}}',
+            *tries(self.name, self._mpirun([*environment, "MASTER_ADDR", "GPUFLEET_TRY"], start), self._retries),
+        ]
+        return "\n".join(lines) + "\n"
+
+    @property
+    def _retries(self) -> int:
+        return self.request.get("retries", 0)
+
+    @property
+    def _ssh(self) -> list[str]:
+        return [*_SSH, *self.settings.ssh]
+
+    def _check(self, folder: str) -> str:
+        """What each host runs before the ranks do."""
+        wanted = {
+            "orted": 'OpenMPI (orted) is not in PATH of "ssh HOST"; install it there, at the same place everywhere'
+        }
+        if self.container:
+            wanted["apptainer"] = "apptainer is not there; install it, or submit without an image"
+        lines = [
+            f"[ -d {folder} ] || {{ echo {shlex.quote(f'{folder} is not there; mount the shared files')}; exit 1; }}",
+            *(f"command -v {it} >/dev/null || {{ echo {shlex.quote(why)}; exit 1; }}" for it, why in wanted.items()),
+        ]
+        if self.container:
+            gone = shlex.quote(f"image {self.container.file} cannot be read there")
+            lines.append(f"[ -r {shlex.quote(self.container.file)} ] || {{ echo {gone}; exit 1; }}")
+        return "\n".join(lines)
+
+    def _mpirun(self, names: list[str], start: str) -> list[str]:
+        """mpirun's words, as bash reads them."""
+        minutes = self.request.get("time_limit_minutes")
+        # Not in a process group of its own: the job is ended as one group.
+        limit = ["timeout", "--foreground", f"--kill-after={_GRACE}", f"{minutes}m"] if minutes else []
+        bind = self.settings.place.directory
+        container = self.container.words(bind=bind, gpus=True, start=start) if self.container else []
+        ranks = node_count(self.request) * self.slots
+        options = [
+            *("-np", str(ranks), "--map-by", f"ppr:{self.slots}:node", "--bind-to", "none"),
+            # All ssh from here, where the user's key is: OpenMPI would have hosts start others from 65 on.
+            *("--mca", "plm_rsh_agent", "ssh", "--mca", "plm_rsh_args", " ".join(self._ssh)),
+            *("--mca", "plm_rsh_no_tree_spawn", "1"),
+            *passed_on(names),
+            *container,
+            *self.request["command"],
+        ]
+        return [*limit, "mpirun", "--host", '"$over"', *map(shlex.quote, options)]

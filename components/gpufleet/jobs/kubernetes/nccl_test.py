@@ -1,0 +1,158 @@
+"""An all-reduce across the nodes, judged against a floor: a run of nccl-tests as an MPI job."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+
+from gpufleet.jobs.events import Event, Kind
+from gpufleet.jobs.kubernetes.api import KubernetesApi, Object
+from gpufleet.jobs.kubernetes.check_result import CheckResult, fails, passes, unknown
+from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
+from gpufleet.jobs.kubernetes.jobs import cancel
+from gpufleet.jobs.kubernetes.nccl_parser import NcclRun, read_nccl
+from gpufleet.jobs.kubernetes.node_readiness import is_fake
+from gpufleet.jobs.kubernetes.submission import build_submission
+from gpufleet.jobs.kubernetes.submit import submit
+from gpufleet.jobs.pool_info import PoolInfo
+from gpufleet.jobs.request import JobRequest, name_for
+from gpufleet.jobs.settings import JobSettings
+
+FLOOR = 0.5
+"""Least bus bandwidth as a part of a node's network bandwidth. Our choice, below what healthy nodes were reported with:
+four p4d.24xlarge (400 Gbit/s) 29.6 GB/s, three 31.8, two 57 (NVIDIA/nccl#527), that is 0.59 and more."""
+
+IMAGE = "public.ecr.aws/hpc-cloud/nccl-tests:latest"
+"""AWS's image with EFA, NCCL, OpenMPI and nccl-tests, as public examples for EKS use it (SkyPilot's for HyperPod, AWS's
+own micro-benchmarks). Its NCCL 2.27.7 was reported to fail on Blackwell: give --image there. We could not run it."""
+
+PROGRAM = "/opt/nccl-tests/build/all_reduce_perf"
+SIZE = "1G"
+LIMIT_SECONDS = 1200.0
+"""Longest wait for images, the run and its log."""
+_LEAST_BYTES = 2**27
+"""Below 128 MiB a run measures latency."""
+
+_WRITABLE = "gpufleet: writable on"
+
+
+def check_bandwidth(
+    api: KubernetesApi,
+    settings: JobSettings,
+    pool: PoolInfo,
+    wanted: int,
+    nodes: Sequence[Object],
+    say: Callable[[str], None],
+    *,
+    image: str = IMAGE,
+    floor: float = FLOOR,
+) -> list[CheckResult]:
+    """Run the all-reduce and judge it; the job is deleted afterwards, whatever happens. Errors: UserError."""
+    if any(is_fake(node) for node in nodes):
+        return [unknown("bandwidth", "the nodes are fake: no container runs on them", "run it on real nodes")]
+    request = JobRequest(
+        workers=wanted,
+        command=rank_command(volume=settings.volume_claim is not None),
+        pool=pool.label,
+        image=image,
+        name=name_for(["check-bandwidth"], datetime.now(UTC)),
+        time_limit_minutes=int(LIMIT_SECONDS // 60),
+    )
+    manifest = build_submission(settings, request).manifest
+    name = manifest["metadata"]["name"]
+    submit(api, manifest, say)
+    say(f"{name}: submitted")
+    try:
+        events = _until_its_end(api, settings.namespace, name, say)
+    finally:
+        cancel(api, settings.namespace, name)
+    return judge(events, pool, wanted, floor, volume=settings.volume_claim is not None)
+
+
+def rank_command(*, volume: bool) -> list[str]:
+    """What each rank runs. It writes before it measures: a volume that cannot be written ends the run at once.
+
+    Ranks of one node write at the same time, each a file of its own. `uname` is in every image, `hostname` is not.
+    """
+    file = '"/mnt/.gpufleet-check-$(uname -n)-$$"'
+    touch = f'touch {file} && rm {file} && echo "{_WRITABLE} $(uname -n)" && ' if volume else ""
+    return ["sh", "-c", f"{touch}exec {PROGRAM} -b {SIZE} -e {SIZE} -n 20 -g 1"]
+
+
+def judge(events: Sequence[Event], pool: PoolInfo, wanted: int, floor: float, *, volume: bool) -> list[CheckResult]:
+    """What a followed run tells. Pure."""
+    lines = [event.text for event in events if event.kind is Kind.LINE]
+    end = next((event for event in events if event.kind is Kind.END), None)
+    checks = [_written(lines, wanted)] if volume else []
+    if end is None:
+        held = [event.text for event in events if event.kind is Kind.WAITING]
+        why = held[-1] if held else "it did not end"
+        return [*checks, _failed(f"no result after {LIMIT_SECONDS / 60:.0f} min: {why}", "mend that and check again")]
+    if end.code:
+        said = next((line for line in reversed(lines) if line.strip()), "")
+        return [*checks, _failed(end.text + (f"; its last words: {said}" if said else ""), "mend that and check again")]
+    return [*checks, validate_run(read_nccl(lines), pool, wanted, floor)]
+
+
+def validate_run(run: NcclRun, pool: PoolInfo, wanted: int, floor: float) -> CheckResult:
+    """One run of nccl-tests against the floor."""
+    row = run.largest
+    if row is None:
+        return _failed("the run printed no result of nccl-tests", "look at the image: --image")
+    if run.wrong:
+        return _failed(f"{run.wrong} values were wrong", "a GPU or its memory is broken: run dcgmi diag on each node")
+    if run.hosts and len(run.hosts) < wanted:
+        return _failed(f"it ran on {len(run.hosts)} of {wanted} nodes", "look at the hostfile and mpirun's options")
+    got = f"{row.busbw:.1f} GB/s bus bandwidth with {row.size / 2**20:.0f} MiB on {wanted} nodes"
+    if wanted < 2:
+        return unknown("bandwidth", f"{got}: one node's GPUs do not use the network", "check with --nodes 2 or more")
+    if pool.network_gbps is None:
+        types = ", ".join(pool.types)
+        return unknown("bandwidth", f"{got}; the network of {types} is not in the catalog", "compare it yourself")
+    least = floor * pool.network_gbps / 8
+    against = f"{got}, floor {least:.1f} ({floor:g} of {pool.network_gbps:g} Gbit/s)"
+    if row.size < _LEAST_BYTES:
+        return unknown("bandwidth", f"{got}: too small a size to tell", "run with 128 MiB or more")
+    if row.busbw < least:
+        fix = "see in a run with NCCL_DEBUG=INFO which network it uses; look for one slow node by halves"
+        return _failed(against, fix)
+    return passes("bandwidth", against)
+
+
+def _written(lines: Iterable[str], wanted: int) -> CheckResult:
+    hosts = {line.partition(_WRITABLE)[2].strip() for line in lines if _WRITABLE in line}
+    found = f"written from {len(hosts)} of {wanted} nodes"
+    if len(hosts) >= wanted:
+        return passes("volume writes", found)
+    return fails("volume writes", found, "look at the access point's user and the mount target of that zone")
+
+
+class _TimeIsUp(Exception):
+    """The job has not ended in time."""
+
+
+def _until_its_end(api: KubernetesApi, namespace: str, name: str, say: Callable[[str], None]) -> list[Event]:
+    """What happens to the job in LIMIT_SECONDS, with or without its end.
+
+    While a job waits for ever, nothing happens that one could count the time by: the clock itself ends it.
+    """
+    ends = time.monotonic() + LIMIT_SECONDS
+
+    def clock() -> float:
+        now = time.monotonic()
+        if now > ends:
+            raise _TimeIsUp
+        return now
+
+    events: list[Event] = []
+    try:
+        for event in KubernetesJobFollower(api, namespace, name, "run the check again", clock=clock).events():
+            events.append(event)
+            if event.kind is not Kind.LINE:
+                say(event.text)
+    except _TimeIsUp:
+        pass
+    return events
+
+
+def _failed(text: str, fix: str) -> CheckResult:
+    return fails("bandwidth", text, fix)

@@ -1,0 +1,84 @@
+"""A GPU pool as its jobs see it: what a stack's output tells of it, and what the catalog knows of its types."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpufleet.catalog import GpuType, gpu_types
+from gpufleet.pools.eks_pool import Taint
+from gpufleet.pools.node_labels import CLOUD, label_value
+
+
+@dataclass(frozen=True)
+class PoolInfo:
+    """A pool that jobs run on. records: of its types in the catalog; types that it does not know are left out.
+
+    label: of its nodes, gpufleet.dev/pool. taints: its own.
+    """
+
+    name: str
+    types: Sequence[str]
+    zones: Sequence[str]
+    network: str
+    max: int | None
+    records: Sequence[GpuType]
+    label: str
+    taints: Sequence[Taint] = ()
+    place: str = CLOUD
+    own_gpu: str | None = None
+    """GPU model of own servers, which have no type in a catalog."""
+    own_gpus: int | None = None
+    """GPUs of each own server."""
+    reaches_files: bool = True
+    """Whether its nodes reach the shared volume's files."""
+
+    @property
+    def gpu(self) -> str | None:
+        """The GPU model of all of its nodes, as their label has it; None where they differ, or nobody knows."""
+        models = {record.gpu_model for record in self.records}
+        alike = len(models) == 1 and len(self.records) == len(self.types)
+        return self.own_gpu or (label_value(models.pop()) if alike else None)
+
+    @property
+    def gpus(self) -> int | None:
+        """GPUs that every node of the pool has; None where the catalog does not know all types."""
+        if self.own_gpus is not None:
+            return self.own_gpus
+        whole = self.records and len(self.records) == len(self.types)
+        return min(record.gpus for record in self.records) if whole else None
+
+    @property
+    def network_gbps(self) -> float | None:
+        """The network bandwidth that every node reaches; None where it is not known."""
+        speeds = [record.network_gbps for record in self.records]
+        known = [speed for speed in speeds if speed is not None]
+        return min(known) if known and len(known) == len(self.types) else None
+
+    @property
+    def efa(self) -> int:
+        """EFA interfaces of every node; 0 where the pool does not use them."""
+        if self.network != "efa" or not self.records:
+            return 0
+        return min(int(getattr(record, "efa_interfaces", 0)) for record in self.records)
+
+
+def pool_info(name: str, output: Mapping[str, Any]) -> PoolInfo:
+    """The pool of which a stack's output `jobs` tells this."""
+    types = list(output.get("types") or [])
+    known = gpu_types()
+    most = output.get("max")
+    return PoolInfo(
+        name=name,
+        types=types,
+        zones=list(output.get("zones") or []),
+        network=str(output.get("network") or "plain"),
+        # Pulumi's outputs have no whole numbers: 2 comes back as 2.0.
+        max=None if most is None else int(most),
+        records=[known[each] for each in types if each in known],
+        label=str(output.get("label") or name),
+        taints=list(output.get("taints") or []),
+        place=str(output.get("place") or CLOUD),
+        own_gpu=str(output["gpu"]) if output.get("gpu") else None,
+        own_gpus=int(output["gpus"]) if output.get("gpus") else None,
+        reaches_files=bool(output.get("reaches_files", True)),
+    )

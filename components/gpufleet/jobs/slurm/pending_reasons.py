@@ -1,0 +1,53 @@
+"""Why a job on Slurm waits, in lines for its user."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from gpufleet.jobs.slurm.client import Slurm
+from gpufleet.jobs.slurm.status import SlurmJob
+
+_ABOUT_NODES = ("BadConstraints", "NodeDown", "PartitionNodeLimit", "ReqNodeNotAvail", "Resources")
+"""Reasons that bad nodes of the partition may be the cause of."""
+_NAMED = 5
+"""Most nodes that are named one by one."""
+
+
+@cache
+def reasons() -> Mapping[str, str]:
+    """What each of Slurm's reasons means. Source: slurm.schedmd.com/job_reason_codes.html."""
+    text = files("gpufleet.jobs.slurm").joinpath("reasons.json").read_text(encoding="utf-8")
+    found: Mapping[str, str] = json.loads(text)
+    return found
+
+
+def pending_reasons(slurm: Slurm, job: SlurmJob, partition: str) -> list[str]:
+    """Slurm's reason first, then the nodes that take no jobs, and when it will start if Slurm expects that.
+
+    Errors: Unreached, Trouble.
+    """
+    if job.row is None or not job.waits or job.row.reason == "None":
+        # Slurm has not looked at it yet.
+        return []
+    reason = job.row.reason
+    # Slurm may put nodes or words of its own behind the reason.
+    word = reason.partition(",")[0].split(" ")[0].strip("()")
+    known = reasons().get(word)
+    first = f"{word}: {known}" if known else reason
+    if word.startswith("Nodes_required") or reason.startswith("Nodes required"):
+        word, first = "ReqNodeNotAvail", f"ReqNodeNotAvail: {reasons()['ReqNodeNotAvail']}"
+    lines = [first]
+    if word in _ABOUT_NODES:
+        bad = slurm.bad_nodes(partition)
+        lines += [f"node {each.name} is {each.state}{_because(each.reason)}" for each in bad[:_NAMED]]
+        if len(bad) > _NAMED:
+            lines.append(f"{len(bad) - _NAMED} more nodes of partition {partition} take no jobs")
+    begun = job.row.begun
+    if begun[:1].isdigit():
+        lines.append(f"Slurm expects to start it at {begun} UTC")
+    return lines
+
+
+def _because(reason: str) -> str:
+    return f" ({reason})" if reason and reason.lower() != "none" else ""

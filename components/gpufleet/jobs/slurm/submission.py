@@ -1,0 +1,195 @@
+"""The batch script that Slurm is given for a job that a researcher asks for. Nothing is asked of Slurm here.
+
+Source of options and variables: slurm.schedmd.com/sbatch.html, srun.html (version 22.05, of Debian 12, and newer).
+"""
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.azure_batch.script_upload import ProgramFile, program_files
+from gpufleet.jobs.request import JobRequest, name_for
+from gpufleet.jobs.slurm.settings import SlurmPool, SlurmSettings
+from gpufleet.jobs.ssh.apptainer import ApptainerContainer, container_of
+from gpufleet.jobs.ssh.job_folders import LOG, OUTPUTS, PROGRAM
+from gpufleet.jobs.ssh.job_script import ending, exports, passed_on, rank_network, tries
+from gpufleet.jobs.ssh.validation import faults_of_gpus, faults_of_words, node_count
+
+_KEPT = "HOME,LANG,LOGNAME,MODULEPATH,PATH,SHELL,USER"
+"""What a job keeps of the shell that submits it. All else, secrets too, would lie in the controller's files."""
+
+_RANK = """export RANK=$SLURM_PROCID WORLD_SIZE=$SLURM_NTASKS LOCAL_RANK=$SLURM_LOCALID
+export OMPI_COMM_WORLD_RANK=$RANK OMPI_COMM_WORLD_SIZE=$WORLD_SIZE OMPI_COMM_WORLD_LOCAL_RANK=$LOCAL_RANK
+export OMPI_COMM_WORLD_LOCAL_SIZE=${GPUFLEET_SLOTS:?}
+exec "$@\""""
+"""What mpirun tells its ranks and srun does not: programs find their rank in the same variables on all back ends."""
+
+
+@dataclass(frozen=True)
+class SlurmSubmission:
+    """A job as it is submitted. record: what its folder remembers of it. after: the job that has to succeed first."""
+
+    name: str
+    script: str
+    record: Mapping[str, object]
+    after: str | None = None
+    program: list[ProgramFile] = field(default_factory=list)
+
+    @property
+    def document(self) -> dict[str, object]:
+        """For `--dry-run`."""
+        files = {"program": [each.path for each in self.program]} if self.program else {}
+        after = {"after": self.after} if self.after else {}
+        return {"name": self.name, **after, **files, "job.sh": self.script.splitlines()}
+
+
+def build_submission(settings: SlurmSettings, environment: str, request: JobRequest) -> SlurmSubmission:
+    """Errors: UserError with a line for every fault that can be known without Slurm."""
+    name = request.get("name") or name_for(request["command"], datetime.now(UTC))
+    pool = settings.pool(environment, request.get("pool"), request.get("gpu"))
+    container = container_of(settings.place, request.get("image"), name)
+    lines = [*faults_of_words(name, request, container), *_misfits(name, request, pool)]
+    if lines:
+        raise UserError("\n".join(lines))
+    program = program_files(name, request["script"]) if "script" in request else []
+    script = _Script(settings, pool, name, request, container)
+    record = {
+        "name": name,
+        "environment": environment,
+        "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "nodes": node_count(request),
+        "pool": pool.name,
+        "command": list(request["command"]),
+    }
+    return SlurmSubmission(name, script.text(), record, request.get("after"), program)
+
+
+def recorded(plan: SlurmSubmission) -> str:
+    """The record as its folder has it: one line."""
+    return json.dumps(plan.record)
+
+
+def _misfits(name: str, request: JobRequest, pool: SlurmPool) -> list[str]:
+    nodes, limit = node_count(request), pool.max
+    lines = []
+    if limit is not None and nodes > limit:
+        lines.append(f"{name}: nodes={nodes}: pool {pool.name} gives {limit} at the most; use {limit} or fewer")
+    if pool.gpus == 0 and "gpus" in request:
+        return [*lines, f"{name}: gpus={request['gpus']}: nodes of pool {pool.name} have none; use another --pool"]
+    lines += faults_of_gpus(name, request.get("gpus"), pool.gpus, f"a node of pool {pool.name}")
+    if request.get("gpu") and pool.gpu and str(request["gpu"]).lower() != pool.gpu.lower():
+        lines.append(f"{name}: gpu={request['gpu']}: pool {pool.name} has {pool.gpu}; leave out --gpu or --pool")
+    slots = request.get("gpus") or pool.gpus or 1
+    if request.get("vcpus", slots) < slots:
+        lines.append(f"{name}: vcpus={request['vcpus']}: each of {slots} processes needs one; use {slots} or more")
+    if request.get("memory_gib", 1) < 1:
+        lines.append(f"{name}: memory_gib={request['memory_gib']}: use 1 or more")
+    share = request.get("share")
+    if share is not None and not str(share).replace("-", "_").replace(".", "_").isidentifier():
+        lines.append(f"{name}: share={share}: is no account's name; use letters, digits, -, . and _")
+    return lines
+
+
+@dataclass(frozen=True)
+class _Script:
+    settings: SlurmSettings
+    pool: SlurmPool
+    name: str
+    request: JobRequest
+    container: ApptainerContainer | None
+
+    def text(self) -> str:
+        place = self.settings.place
+        environment = {
+            **rank_network(self.pool.network, self.pool.interface),
+            **self.request.get("env", {}),
+            "GPUFLEET_JOB": self.name,
+            "GPUFLEET_OUTPUTS": f"{self._folder}/{OUTPUTS}",
+            "GPUFLEET_SLOTS": str(self._slots),
+        }
+        # Jobs share nodes, so that one port for all would be taken.
+        meeting = {"MASTER_ADDR": "$(hostname)", "MASTER_PORT": "$((20000 + SLURM_JOB_ID % 20000))"}
+        meeting = {key: value for key, value in meeting.items() if key not in environment}
+        names = [*meeting, *environment, "GPUFLEET_TRY"]
+        lines = [
+            "#!/bin/bash -l",
+            *(f"#SBATCH {option}" for option in self._options()),
+            # What srun, also mpirun's own, hands on to the nodes: all that is set here, not only what sbatch kept.
+            "export SLURM_EXPORT_ENV=ALL",
+            f"rm -f {self._folder}/exit.txt",
+            *ending(self._folder),
+            *place.setup,
+            *exports(environment),
+            *(f'export {key}="{value}"' for key, value in meeting.items()),
+            f"cd {self._start} || end 1",
+            *(self.container.lines() if self.container else []),
+            *tries(
+                self.name, [*self._starter(names), *map(shlex.quote, self._command())], self.request.get("retries", 0)
+            ),
+        ]
+        return "\n".join(lines) + "\n"
+
+    @property
+    def _folder(self) -> str:
+        return f"{self.settings.place.directory}/jobs/{self.name}"
+
+    @property
+    def _start(self) -> str:
+        return f"{self._folder}/{PROGRAM}" if "script" in self.request else self.settings.place.directory
+
+    @property
+    def _slots(self) -> int:
+        return self.request.get("gpus") or self.pool.gpus or 1
+
+    @property
+    def _gpus(self) -> int:
+        return 0 if self.pool.gpus == 0 else self._slots
+
+    def _options(self) -> list[str]:
+        nodes, pool = node_count(self.request), self.pool
+        minutes = self.request.get("time_limit_minutes") or pool.time_limit_minutes
+        account = self.request.get("share") or pool.account
+        gres = f"gpu:{pool.gpu}:{self._gpus}" if pool.gpu else f"gpu:{self._gpus}"
+        memory = self.request.get("memory_gib")
+        told = {
+            "job-name": self.name,
+            "partition": pool.partition,
+            "nodes": nodes,
+            "ntasks-per-node": self._slots,
+            "gres": gres if self._gpus else None,
+            "cpus-per-task": self.request["vcpus"] // self._slots if "vcpus" in self.request else None,
+            "mem": f"{memory}G" if memory else None,
+            "time": minutes,
+            "account": account,
+            "qos": pool.qos,
+            "output": f"{self._folder}/{LOG}",
+            # A job whose node fails is started again, and goes on in the same log.
+            "open-mode": "append",
+            "export": _KEPT,
+        }
+        options = [f"--{name}={value}" for name, value in told.items() if value is not None]
+        return [*options, "--requeue", *pool.options]
+
+    def _starter(self, names: list[str]) -> list[str]:
+        nodes = node_count(self.request)
+        ranks = nodes * self._slots
+        if self.settings.start == "srun":
+            counts = [f"--ntasks={ranks}", f"--nodes={nodes}", f"--ntasks-per-node={self._slots}"]
+            mpi = shlex.quote(f"--mpi={self.settings.mpi}")
+            # From version 22.05 on srun takes the CPUs of a task from its own options only.
+            cpus = [f"--cpus-per-task={self.request['vcpus'] // self._slots}"] if "vcpus" in self.request else []
+            return ["srun", mpi, *counts, *cpus, "--kill-on-bad-exit=1", "sh", "-c", shlex.quote(_RANK), "rank"]
+        return [
+            *("mpirun", "-np", str(ranks), "--map-by", f"ppr:{self._slots}:node", "--bind-to", "none"),
+            *passed_on(names),
+        ]
+
+    def _command(self) -> list[str]:
+        command = list(self.request["command"])
+        if self.container is None:
+            return command
+        bind = self.settings.place.directory
+        return [*self.container.words(bind=bind, gpus=self._gpus > 0, start=self._start), *command]

@@ -1,0 +1,157 @@
+"""Folders of jobs on the shared files: DIRECTORY/jobs/JOB has the script, the log, the outputs, and what it was.
+
+job.sh     what runs       job.json    what was asked for    id          the back end's, when it is submitted
+log.txt    the log         outputs/    $GPUFLEET_OUTPUTS     exit.txt    the exit code, when the script has ended
+program/   `--script`
+"""
+
+import io
+import json
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpufleet.errors import UserError
+from gpufleet.jobs.azure_batch.script_upload import ProgramFile
+from gpufleet.jobs.ssh.connection import SshConnection, SshError
+
+LOG = "log.txt"
+PROGRAM = "program"
+OUTPUTS = "outputs"
+PIECE = 4 * 2**20
+"""Bytes of a log that are fetched at once."""
+
+_LISTED = 200
+"""How many jobs a listing has; the newest."""
+_TAKEN = 73
+_NO_FOLDER = 72
+
+# Several people share the folder, each with jobs of their own in it, as in /tmp.
+_MAKE = f"""cd "$1" 2>/dev/null || exit {_NO_FOLDER}
+[ -d jobs ] || mkdir -m 1777 jobs || exit
+mkdir "jobs/$2" 2>/dev/null || {{ [ -d "jobs/$2" ] && exit {_TAKEN}; mkdir "jobs/$2" || exit; }}
+tar -xf - -C "jobs/$2" --no-same-owner"""
+
+# Of each job: what it was, the back end's id and the exit code, a line each.
+_SHOW = """[ -f "$n/job.json" ] && {
+cat "$n/job.json"; echo
+{ cat "$n/id" 2>/dev/null || echo; } | head -n 1
+{ cat "$n/exit.txt" 2>/dev/null || echo; } | head -n 1
+}"""
+_ONE = f'cd "$1/jobs" 2>/dev/null || exit {_NO_FOLDER}; n=$2; {_SHOW}; true'
+_ALL = f'cd "$1/jobs" 2>/dev/null || exit 0; ls -1t | head -n {_LISTED} | while read -r n; do {_SHOW}; done; true'
+_READ = 'cd "$1/jobs/$2" 2>/dev/null && [ -f "$3" ] && tail -c "+$4" "$3" | head -c "$5"; true'
+
+
+@dataclass(frozen=True)
+class Record:
+    """A job, as its folder tells it. id: empty before it is submitted. exit_code: None before its script has ended."""
+
+    told: Mapping[str, Any]
+    id: str
+    exit_code: int | None
+
+    @property
+    def name(self) -> str:
+        return str(self.told["name"])
+
+    @property
+    def created(self) -> str:
+        return str(self.told.get("created") or "")
+
+    @property
+    def nodes(self) -> int:
+        return int(self.told.get("nodes") or 1)
+
+    @property
+    def pool(self) -> str:
+        return str(self.told.get("pool") or "")
+
+
+@dataclass(frozen=True)
+class JobFolders:
+    """Those of one environment. directory: an absolute path, the same on every machine. Errors: Unreached, SshError."""
+
+    machine: SshConnection
+    directory: str
+    environment: str
+
+    def path(self, name: str) -> str:
+        return f"{self.directory}/jobs/{name}"
+
+    @property
+    def where(self) -> str:
+        return f"{self.directory}/jobs on {self.machine.where}"
+
+    def make(self, name: str, files: Mapping[str, str], program: Sequence[ProgramFile] = ()) -> None:
+        """A job's folder. files: their text by name. Errors: UserError also where the name is taken."""
+        told = self.machine.run(_MAKE, self.directory, name, given=_packed(files, program))
+        if told.code == _TAKEN:
+            raise UserError(f"{name}: the name is taken by a job in {self.where}, and its outputs; give another --name")
+        if told.code == _NO_FOLDER:
+            raise SshError(
+                f"{self.environment}: directory={self.directory}: there is no such directory on {self.machine.where}; "
+                "make it on files that all nodes share, or change `directory`"
+            )
+        if told.code:
+            raise SshError(f"{name}: its folder in {self.where} cannot be made: {told.said}")
+
+    def remove(self, name: str) -> None:
+        told = self.machine.run('rm -rf -- "$1"', self.path(name))
+        if told.code:
+            raise SshError(f"{name}: {self.path(name)} on {self.machine.where} cannot be removed: {told.said}")
+
+    def has(self, name: str) -> Record | None:
+        """The job of this name, None where there is none."""
+        if "/" in name:
+            return None
+        told = self.machine.run(_ONE, self.directory, name)
+        return next(self._records(told.text), None)
+
+    def find(self, name: str) -> Record:
+        """Errors: UserError for a job that is not there."""
+        record = self.has(name)
+        if record is None:
+            raise UserError(
+                f"{name}: there is no such job in {self.where}; see `gpufleet jobs list {self.environment}`"
+            )
+        return record
+
+    def all(self) -> list[Record]:
+        """The environment's jobs, newest first."""
+        told = self.machine.run(_ALL, self.directory)
+        return sorted(self._records(told.text), key=lambda each: each.created, reverse=True)
+
+    def read(self, name: str, file: str, begin: int) -> bytes:
+        """At most PIECE bytes of a file from `begin` on; nothing where there is no such file yet."""
+        return self.machine.run(_READ, self.directory, name, file, str(begin + 1), str(PIECE)).out
+
+    def _records(self, text: str) -> Iterator[Record]:
+        lines = text.splitlines()
+        for at in range(0, len(lines) - 2, 3):
+            told = json.loads(lines[at])
+            if told.get("environment") == self.environment:
+                code = lines[at + 2].strip()
+                yield Record(told, lines[at + 1].strip(), int(code) if code else None)
+
+
+def _packed(files: Mapping[str, str], program: Sequence[ProgramFile]) -> bytes:
+    """All of a folder as a tar file."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for name in (OUTPUTS, PROGRAM):
+            archive.addfile(_directory(name))
+        for name, text in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(text.encode()), 0o644
+            archive.addfile(entry, io.BytesIO(text.encode()))
+        for each in program:
+            archive.add(each.source, f"{PROGRAM}/{each.path}")
+    return content.getvalue()
+
+
+def _directory(name: str) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+    return entry

@@ -1,0 +1,66 @@
+"""The shape of the stack's output `jobs`: what an environment tells those who submit jobs to it."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from gpufleet.jobs.azure_batch.settings import AzureBatchOutput
+from gpufleet.jobs.hosts.settings import HostsOutput
+from gpufleet.jobs.slurm.settings import SlurmOutput
+from gpufleet.pools.eks_pool import Taint
+
+
+class PoolOutput(TypedDict, total=False):
+    """One GPU pool, as the stack's output `jobs` tells it."""
+
+    types: Sequence[str]
+    """Instance types or VM sizes."""
+    zones: Sequence[str]
+    """Zone ids."""
+    network: str
+    """plain, efa or infiniband."""
+    max: int
+    """Most nodes."""
+    label: str
+    """Value of gpufleet.dev/pool on its nodes. Default: the pool's name."""
+    taints: Sequence[Taint]
+    """Its own taints, besides the one of all GPU nodes."""
+    gpu: str
+    """GPU model, as the nodes' label gpufleet.dev/gpu has it. Default: that of its types in the catalog."""
+    gpus: int
+    """GPUs of each node. Default: as the catalog says of its types."""
+    place: str
+    """Value of gpufleet.dev/place on its nodes. Default: cloud."""
+    reaches_files: bool
+    """Whether its nodes reach the shared volume's files. Default true."""
+
+
+class JobsOutput(TypedDict, total=False):
+    """The stack's output `jobs`; where `on` is batch, with the keys of `gpufleet.jobs.aws_batch.settings.BatchOutput`."""
+
+    on: str
+    """What runs the jobs: one of BACK_ENDS of `gpufleet.jobs.settings`. Default: kubernetes."""
+    namespace: str
+    """The team's namespace. Default: default."""
+    pools: Mapping[str, PoolOutput]
+    volume_claim: str
+    """The claim of the shared volume, mounted at /mnt."""
+    service_account: str
+    image_pull_secret: str
+    queue: str
+    """The team's LocalQueue, where Kueue is installed."""
+    users: Mapping[str, Mapping[str, int]]
+    """The team's users: uid and gid by name. Default: jobs run as uid 1000 of their image."""
+    gid: int
+    """Group of the team's own files, which every job of its users has. Default: none."""
+    project: str
+    """What the environment is for: a label of its jobs."""
+    teams: Mapping[str, "JobsOutput"]
+    """Where several teams share the cluster: what each has instead, by its namespace."""
+    usd_per_gpu_hour: Mapping[str, float]
+    """What an hour of one GPU costs in pools, by name, where no price list says it."""
+    azure_batch: AzureBatchOutput
+    """Azure Batch, where the stack has an account; it may run jobs beside a cluster, with pools of its own."""
+    slurm: SlurmOutput
+    """A Slurm cluster that is there already."""
+    hosts: HostsOutput
+    """Own servers without a scheduler."""

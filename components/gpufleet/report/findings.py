@@ -1,0 +1,192 @@
+"""Findings: what our rules say of the plan, what policy packs have reported, and what the preview itself ended with."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+from gpufleet.cost.estimate import Estimate
+from gpufleet.plan.resource import Plan
+from gpufleet.policies.cost import read_limits, validate_estimate
+from gpufleet.policies.feasibility import validate_zones_of
+from gpufleet.policies.ownership import validate_ownership
+from gpufleet.report.model import Issue, Suppressed
+from gpufleet.report.preview import PolicyViolation, Preview, Said
+from gpufleet.report.redaction import masked
+from gpufleet.rules.resource_finding import ResourceFinding
+from gpufleet.rules.rule import Severity, Status
+from gpufleet.rules.suppression import Suppression, SuppressionError, read_suppressions, suppression_of
+
+CONCERNS = ("zones", "cost", "ownership")
+OURS = ("gpufleet-zones", "gpufleet-cost")
+PREVIEW = "preview"
+JUDGED = ("gpufleet", *OURS)
+"""Sources of findings that the state before can be judged by as well."""
+
+_LINE = re.compile(
+    r"(?P<resource>\S.*?): (?P<text>.+) \[(?P<rule>[a-z][a-z0-9]*(-[a-z0-9]+)+)\]"
+    r"( \(suppressed until (?P<until>\d{4}-\d{2}-\d{2}): (?P<reason>.*)\))?"
+)
+_LEVELS: Mapping[str, Literal["error", "warning"]] = {"mandatory": "error"}
+_WEIGHT = {"error": 0, "warning": 1, "info": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What our rules found on one plan. passed: checks that hold."""
+
+    issues: Sequence[Issue]
+    passed: int
+
+
+def judge(
+    plan: Plan, estimate: Estimate, config: Mapping[str, Mapping[str, object]], suppress: object, today: date
+) -> Judgement:
+    """What our rules say of a plan. config: by policy, as of the packs. suppress: the stack's own suppressions.
+
+    Errors: UserError for a configuration of a policy that makes no sense.
+    """
+    zones, spent, owned = (_without_suppress(config.get(name, {})) for name in CONCERNS)
+    judged = [
+        *validate_zones_of(plan, zones),
+        *validate_estimate(plan, estimate, read_limits(plan.stack, spent)),
+        *validate_ownership(plan, owned, today),
+    ]
+    places = [(suppress, "gpufleet:suppress")]
+    places += [(config.get(name, {}).get("suppress"), f"{name}.suppress") for name in CONCERNS]
+    covered: list[Suppression] = []
+    faults: list[Issue] = []
+    for entries, where in places:
+        try:
+            covered += read_suppressions(entries, where, today)
+        except SuppressionError as error:
+            faults += [_fault(plan.stack, line) for line in str(error).splitlines()]
+    found = [_issue(each, suppression_of(each.resource, each.finding, covered)) for each in judged if _weighs(each)]
+    passed = sum(each.finding.status is Status.PASS for each in judged)
+    return Judgement(sort([*faults, *found]), passed)
+
+
+def _without_suppress(config: Mapping[str, object]) -> Mapping[str, object]:
+    return {key: value for key, value in config.items() if key != "suppress"}
+
+
+def _weighs(judged: ResourceFinding) -> bool:
+    """Advice that is not verified says nothing."""
+    status = judged.finding.status
+    return status is Status.FAIL or (status is Status.UNVERIFIED and judged.finding.severity is not Severity.INFO)
+
+
+def _issue(judged: ResourceFinding, entry: Suppression | None) -> Issue:
+    finding = judged.finding
+    return Issue(
+        resource=judged.resource,
+        urn=judged.urn,
+        rule=finding.rule,
+        severity=finding.severity.value,
+        status="fail" if finding.status is Status.FAIL else "unverified",
+        line=masked(finding.line(judged.resource)),
+        fix=masked(finding.fix),
+        source="gpufleet",
+        known=None,
+        suppressed=Suppressed(masked(entry.reason), entry.expires.isoformat()) if entry else None,
+    )
+
+
+def _fault(stack: str, line: str) -> Issue:
+    """An entry among the suppressions that does not hold: nothing is suppressed by it."""
+    text = line.removesuffix(" [config-suppression]")
+    return Issue(stack, "", "config-suppression", "error", "fail", line, _fix(text), "gpufleet", None, None)
+
+
+def reported(preview: Preview) -> list[Issue]:
+    """What policy packs have reported, and with what the program or a provider ended the preview or warned."""
+    violations = [_violation(each, preview.secrets) for each in preview.violations]
+    said = [issue for each in preview.said for issue in _said(each, preview)]
+    return sort([*said, *violations])
+
+
+def _violation(violation: PolicyViolation, secrets: set[str]) -> Issue:
+    lines = [line.strip() for line in violation.message.splitlines() if line.strip()]
+    text = masked(lines[-1] if lines else violation.policy, secrets)
+    severity = _LEVELS.get(violation.level, "warning")
+    name = violation.urn.rsplit("::", 1)[-1]
+    match = _LINE.fullmatch(text)
+    if match is None:
+        # Somebody else's policy: its message may have several lines.
+        text = masked(" ".join(lines) or violation.policy, secrets)
+        rule = f"{violation.pack}/{violation.policy}"
+        return Issue(name, violation.urn, rule, severity, "fail", text, "", violation.pack, None, None)
+    until, reason = match["until"], match["reason"]
+    return Issue(
+        resource=match["resource"],
+        urn=violation.urn,
+        rule=match["rule"],
+        severity=severity,
+        status="unverified" if "not verified: " in match["text"] else "fail",
+        line=text.partition(" (suppressed until ")[0] if until else text,
+        fix=_fix(match["text"]),
+        source=violation.pack,
+        known=None,
+        suppressed=Suppressed(reason, until) if until else None,
+    )
+
+
+def _said(said: Said, preview: Preview) -> Iterable[Issue]:
+    if said.severity == "error" and said.message.strip() == "preview failed":
+        return
+    severity: Literal["error", "warning"] = "error" if said.severity == "error" else "warning"
+    name = said.urn.rsplit("::", 1)[-1] or preview.name[1]
+    lines = [" ".join(masked(line, preview.secrets).split()) for line in said.message.splitlines()]
+    lines = [line for line in lines if line]
+    ours = [match for line in lines if (match := _LINE.fullmatch(line))]
+    for match in ours:
+        status: Literal["fail", "unverified"] = "unverified" if "not verified: " in match["text"] else "fail"
+        yield Issue(
+            match["resource"],
+            said.urn,
+            match["rule"],
+            severity,
+            status,
+            match[0],
+            _fix(match["text"]),
+            PREVIEW,
+            None,
+            None,
+        )
+    if not ours and lines:
+        yield Issue(name, said.urn, PREVIEW, severity, "fail", " ".join(lines), "", PREVIEW, None, None)
+
+
+def _fix(text: str) -> str:
+    return text.rpartition("; ")[2] if "; " in text else ""
+
+
+def merged(ours: Sequence[Issue], others: Sequence[Issue], packs: Sequence[str]) -> list[Issue]:
+    """Both together. Where one of our packs ran, what it found counts: it had the configuration that counts."""
+    mine = [] if any(pack in OURS for pack in packs) else ours
+    seen: set[tuple[str, str]] = set()
+    found = []
+    for each in (*mine, *others):
+        if (key := (each.rule, each.line)) not in seen:
+            seen.add(key)
+            found.append(each)
+    return sort(found)
+
+
+def compared(issues: Sequence[Issue], before: Sequence[Issue] | None) -> list[Issue]:
+    """The same, each with whether it was there before. A figure in it may be another: rule and resource count."""
+    if before is None:
+        return list(issues)
+    old = {(each.rule, each.resource, each.status) for each in before}
+    return [
+        replace(each, known=(each.rule, each.resource, each.status) in old) if each.source in JUDGED else each
+        for each in issues
+    ]
+
+
+def sort(issues: Iterable[Issue]) -> list[Issue]:
+    """What refuses first; then by rule and resource, so that the same plan gives the same list."""
+    return sorted(
+        issues, key=lambda each: (_WEIGHT[each.severity], each.status != "fail", each.rule, each.resource, each.line)
+    )

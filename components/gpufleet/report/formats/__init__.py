@@ -1,0 +1,1 @@
+"""The forms of a preview report, one module per format."""

@@ -1,0 +1,174 @@
+"""The report as one HTML page that needs nothing else: no script, no font, no image from anywhere.
+
+Dark and light follow the reader's setting. What is wide scrolls in itself, so that the page never does.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+from gpufleet.report.chart import chart
+from gpufleet.report.diagram import picture
+from gpufleet.report.formats.svg import picture_as_svg
+from gpufleet.report.model import Change, Issue, Money, Report, StackReport
+from gpufleet.report.text import (
+    GPU_HEADINGS,
+    MONEY_HEADINGS,
+    PAST,
+    VERDICTS,
+    footer_lines,
+    gpu_row,
+    headline,
+    loss,
+    money_rows,
+    usd,
+)
+
+_STYLE = """
+:root{color-scheme:light dark;--ink:#1f2328;--paper:#ffffff;--soft:#f6f8fa;--line:#d1d9e0;--dim:#59636e;
+--before:#8c959f;--after:#0969da;--good:#1a7f37;--warn:#7d4e00;--bad:#b3261e}
+@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--paper:#0d1117;--soft:#161b22;--line:#3d444d;--dim:#9198a1;
+--before:#768390;--after:#4493f8;--good:#3fb950;--warn:#d29922;--bad:#ff7b72}}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:70rem;padding:1rem;background:var(--paper);color:var(--ink)}
+body{font:16px/1.5 system-ui,sans-serif}
+h1,h2{line-height:1.25}h2{border-top:1px solid var(--line);padding-top:1rem}
+p,li,h1,h2,summary{overflow-wrap:anywhere}
+.wide{overflow-x:auto}
+table{border-collapse:collapse}th,td{border:1px solid var(--line);padding:.3rem .6rem;text-align:left}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+code,pre{font:14px/1.45 ui-monospace,monospace;background:var(--soft)}pre{padding:.6rem;overflow-x:auto}
+.failed,.refused,.error,.loss{color:var(--bad)}.warned,.warning{color:var(--warn)}.passed{color:var(--good)}
+.dim,footer{color:var(--dim)}footer{border-top:1px solid var(--line);margin-top:2rem}
+.chart text{font:13px system-ui,sans-serif;fill:var(--ink)}.chart .before{fill:var(--before)}
+.chart .after{fill:var(--after)}.chart line{stroke:var(--line)}
+"""
+
+
+def report_as_html(report: Report) -> str:
+    """The whole page."""
+    said = VERDICTS[report.verdict][1]
+    names = ", ".join(stack.name for stack in report.stacks)
+    parts = [
+        f'<h1 class="{report.verdict}">{escape(said)}</h1>',
+        *_total(report),
+        *(line for stack in report.stacks for line in _stack(stack)),
+        "<footer>",
+        *(f"<p>{escape(line)}</p>" for line in footer_lines(report)),
+        "</footer>",
+    ]
+    body = "\n".join(parts)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline'\">\n"
+        f"<title>{escape(f'gpufleet: {names}: {said}')}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _total(report: Report) -> Iterator[str]:
+    if report.total is None:
+        return
+    yield f'<div class="wide">{chart([(each.name, each.cost) for each in report.stacks if each.cost])}</div>'
+    if len(report.stacks) > 1:
+        yield "<p>All stacks together:</p>"
+        yield _money(report.total)
+
+
+def _stack(stack: StackReport) -> Iterator[str]:
+    said = VERDICTS[stack.verdict][1]
+    yield f"<h2>{escape(stack.name)}</h2>"
+    yield f'<p class="{stack.verdict}"><strong>{escape(said)}: {escape(headline(stack))}</strong></p>'
+    yield from (f'<p class="dim">{escape(note)}</p>' for note in stack.notes)
+    hurting = [each for each in stack.destructive if loss(each)]
+    yield from _list("Replaced and deleted", map(_destroyed, hurting))
+    others = [each for each in stack.destructive if not loss(each)]
+    yield from _folded(f"{len(others)} more replaced or deleted, of which nothing is known", map(_destroyed, others))
+    if stack.cost is not None:
+        yield "<h3>Cost</h3>"
+        yield _money(stack.cost)
+    yield from (
+        f"<p>Budget {escape(each.name)}: {usd(each.usd_month)} a month, {usd(each.left_steady)} left at steady, "
+        f"{usd(each.left_ceiling)} at the ceiling</p>"
+        for each in stack.budgets
+    )
+    if stack.gpus:
+        yield "<h3>GPUs</h3>"
+        yield _table(GPU_HEADINGS, [gpu_row(pool) for pool in stack.gpus], numbers=())
+    yield from _list("Findings", map(_issue, stack.counted))
+    yield from _list("Not verified", map(_issue, stack.unverified))
+    yield from _list("Suppressed", map(_suppressed, stack.suppressions))
+    if stack.gpus or stack.stored:
+        yield f'<h3>Picture</h3><div class="wide">{picture_as_svg(picture(stack))}</div>'
+    yield from _diff(stack.changes)
+    yield from _folded("Not in the figures", (escape(line) for line in stack.unpriced))
+    yield from _folded("Assumptions", (escape(line) for line in stack.assumptions))
+
+
+def _money(cost: Money) -> str:
+    return _table(MONEY_HEADINGS, money_rows(cost), numbers=(1, 2, 3))
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int]) -> str:
+    def line(cells: Sequence[str], tag: str) -> str:
+        styled = ((' class="n"' if at in numbers else "", cell) for at, cell in enumerate(cells))
+        return "<tr>" + "".join(f"<{tag}{style}>{escape(cell)}</{tag}>" for style, cell in styled) + "</tr>"
+
+    body = "\n".join(line(row, "td") for row in rows)
+    return f'<div class="wide"><table>{line(headings, "th")}\n{body}</table></div>'
+
+
+def _list(heading: str, items: Iterable[str]) -> Iterator[str]:
+    listed = list(items)
+    if listed:
+        yield f"<h3>{heading}</h3>\n<ul>{_items(listed)}</ul>"
+
+
+def _folded(heading: str, items: Iterable[str]) -> Iterator[str]:
+    listed = list(items)
+    if listed:
+        yield f"<details><summary>{escape(heading)}</summary>\n<ul>{_items(listed)}</ul></details>"
+
+
+def _items(listed: Iterable[str]) -> str:
+    return "\n".join(f"<li>{item}</li>" for item in listed)
+
+
+def _destroyed(change: Change) -> str:
+    why = f", for {', '.join(change.replaced_for)}" if change.replaced_for else ""
+    said = f"{PAST[change.operation]} <code>{escape(change.name)}</code> ({escape(change.type)}){escape(why)}"
+    what = escape(loss(change))
+    if not what:
+        return said
+    return f'{said}: <strong class="loss">{what}</strong>' if change.loses else f"{said}: {what}"
+
+
+def _issue(issue: Issue) -> str:
+    known = {True: " (was there before)", False: " (new)", None: ""}[issue.known]
+    urn = f'<br><code class="dim">{escape(issue.urn)}</code>' if issue.urn else ""
+    return f'<strong class="{issue.severity}">{issue.severity}</strong>: {escape(issue.line)}{known}{urn}'
+
+
+def _suppressed(issue: Issue) -> str:
+    assert issue.suppressed is not None
+    return f"until {issue.suppressed.until}: {escape(issue.line)} - {escape(issue.suppressed.reason)}"
+
+
+MOST = 2000
+"""Changes whose properties the page shows: more make a page that browsers are slow with."""
+
+
+def _diff(changes: Sequence[Change]) -> Iterator[str]:
+    if not changes:
+        return
+    lines = []
+    for change in changes[:MOST]:
+        lines.append(f"{PAST[change.operation]} {change.name} ({change.type})")
+        for each in change.properties:
+            before, now = each.before or "(none)", each.after or "(none)"
+            lines.append(f"    {each.path}: {before} => {now}{'  # replaces' if each.replaces else ''}")
+    left = len(changes) - MOST
+    if left > 0:
+        lines.append(f"{left} more changes are left out here: report.json has all")
+    text = escape("\n".join(lines))
+    yield f"<details><summary>Full diff: {len(changes)} resources</summary>\n<pre>{text}</pre></details>"

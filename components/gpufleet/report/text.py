@@ -1,0 +1,153 @@
+"""Words and figures that every form of the report shares."""
+
+from gpufleet.report.model import Amount, Change, GpuPool, GpuSide, Money, Report, StackReport, Verdict
+from gpufleet.rules.messages import plural
+
+VERDICTS: dict[Verdict, tuple[str, str]] = {
+    "failed": ("\N{CROSS MARK}", "the preview failed"),
+    "refused": ("\N{NO ENTRY}", "refused"),
+    "warned": ("\N{WARNING SIGN}\N{VARIATION SELECTOR-16}", "passed with warnings"),
+    "passed": ("\N{WHITE HEAVY CHECK MARK}", "passed"),
+}
+PAST = {
+    "replace": "replaced",
+    "delete": "deleted",
+    "update": "updated",
+    "change": "changed",
+    "create": "created",
+    "import": "imported",
+    "read": "read",
+    "same": "unchanged",
+}
+SIGNS = {"delete": "-", "create": "+", "import": "+"}
+"""What `diff` colours a line by; everything else changes something that stays: !"""
+
+
+def usd(amount: float | None, *, signed: bool = False) -> str:
+    """$1,234.56, or "not known"."""
+    if amount is None:
+        return "not known"
+    sign = "-" if amount < 0 else "+" if signed and amount > 0 else ""
+    return f"{sign}${abs(amount):,.2f}"
+
+
+def after(amount: Amount) -> str:
+    return f"{'' if amount.complete else 'at least '}{usd(amount.usd_month_after)}"
+
+
+def headline(stack: StackReport) -> str:
+    """What a reviewer must know, in one line."""
+    parts = []
+    if stack.cost is not None:
+        ceiling = stack.cost.ceiling
+        if ceiling.usd_month_before is None:
+            parts.append(f"at most {after(ceiling)} a month")
+        elif ceiling.usd_month_change == 0:
+            parts.append(f"at most {after(ceiling)} a month, as before")
+        else:
+            said = usd(ceiling.usd_month_change, signed=True)
+            elsewhere = stack.cost.committed.usd_month_change
+            of_it = f", of it {usd(elsewhere, signed=True)} on reservations bought elsewhere" if elsewhere else ""
+            parts.append(f"at most {after(ceiling)} a month ({said}{of_it})")
+    losing = sum(change.loses for change in stack.destructive)
+    if losing:
+        parts.append(f"DATA WOULD BE LOST with {plural(losing, 'resource')}")
+    nothing = "no step was taken" if stack.verdict == "failed" else "nothing changes"
+    parts += [f"{number} {PAST[operation]}" for operation, number in stack.summary.items()] or [nothing]
+    return ", ".join(parts)
+
+
+def loss(change: Change) -> str:
+    """What goes with a resource, in words; empty where nothing is known of its type."""
+    parts = []
+    if change.holds:
+        parts.append(f"loses {change.holds}" if not change.retained else f"keeps {change.holds} in the cloud")
+    if change.ends and not change.retained:
+        parts.append(change.ends)
+    if change.guarded:
+        parts.append(change.guarded)
+    if change.protected:
+        parts.append("protected: the engine refuses to delete it")
+    if change.retained:
+        parts.append("retained: it stays in the cloud and leaves the stack")
+    return "; ".join(parts)
+
+
+def side(pool: GpuSide | None) -> str:
+    """g5.8xlarge x 0 to 2."""
+    if pool is None:
+        return "none"
+    return f"{' or '.join(pool.types) or 'type not known'} x {nodes(pool)}"
+
+
+def nodes(pool: GpuSide) -> str:
+    least, most = ("?" if number is None else str(number) for number in (pool.least, pool.most))
+    return least if least == most else f"{least} to {most}"
+
+
+def hourly(pool: GpuSide | None) -> str:
+    """$0.00 to $4.92."""
+    if pool is None:
+        return "$0.00"
+    least, most = usd(pool.usd_hour_least), usd(pool.usd_hour_most)
+    return least if least == most else f"{least} to {most}"
+
+
+def zones(pool: GpuSide | None) -> str:
+    return ", ".join(pool.zones) if pool and pool.zones else "not known" if pool else ""
+
+
+def arrow(before: str, now: str) -> str:
+    """Both where they differ."""
+    return now if before == now else f"{before} \N{RIGHTWARDS ARROW} {now}" if before else now
+
+
+def gpu_row(pool: GpuPool) -> tuple[str, str, str, str, str, str]:
+    """pool, what happens, nodes, zone ids, market, USD an hour; each as before -> after where it differs."""
+    old, new = pool.before, pool.after
+    new_side = new is not None
+    return (
+        pool.name,
+        PAST.get(pool.operation, pool.operation),
+        arrow(side(old) if old else "", side(new)),
+        arrow(zones(old), zones(new) if new_side else "none"),
+        arrow((old.market or "not known") if old else "", ((new.market or "not known") if new else "none")),
+        arrow(hourly(old) if old else "", hourly(new)),
+    )
+
+
+GPU_HEADINGS = ("pool", "", "nodes", "zone ids", "market", "$ an hour, least to most")
+
+
+def footer_lines(report: Report) -> list[str]:
+    """Where it is all from."""
+    footer = report.footer
+    editions = ", ".join(f"{cloud} of {edition or 'unknown date'}" for cloud, edition in footer.catalog.items())
+    days = dict.fromkeys(day for day in (footer.prices_from, footer.prices_to) if day)
+    dates = f", prices as of {' to '.join(days)}" if days else ""
+    return [
+        f"gpufleet {footer.gpufleet} on {footer.day}, commit {footer.commit or 'not known'}",
+        f"catalog: {editions or 'no cloud in it'}{dates}; list prices before tax, a month of 730 hours",
+    ]
+
+
+MONEY_HEADINGS = ("USD a month", "before", "after", "change")
+_FIGURES = {
+    "floor": "always paid",
+    "steady": "by the assumptions",
+    "ceiling": "most that may run",
+    "committed": "in each of these: reservations that were bought elsewhere",
+}
+
+
+def money_rows(cost: Money) -> list[tuple[str, str, str, str]]:
+    """The cells of a table of figures. Where nothing was bought elsewhere, nothing is said of it."""
+    rows = []
+    for figure, said in _FIGURES.items():
+        amount: Amount = getattr(cost, figure)
+        if figure == "committed" and not amount.usd_month_after and not amount.usd_month_before:
+            continue
+        before = "" if amount.usd_month_before is None else usd(amount.usd_month_before)
+        change = "" if amount.usd_month_change is None else usd(amount.usd_month_change, signed=True)
+        rows.append((f"{figure} ({said})", before, after(amount), change))
+    return rows

@@ -1,0 +1,80 @@
+"""Rules on an environment whose cluster own servers join (EKS hybrid nodes)."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from gpufleet.rules.kubernetes.onprem_nodes import validate_pools_apart
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+
+
+@rule("aws-own-servers-cluster", Severity.ERROR)
+def own_cluster_joined(*, existing: str) -> Outcome:
+    """Own servers join a cluster that the environment makes; `existing` is the name of another's, if there is one.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-cluster-update.html: networks, endpoint and
+    authentication mode are the cluster's, and so its owner's.
+    """
+    if not existing:
+        return passed()
+    fix = "leave existing_cluster out, or let its owner join the servers to it"
+    return failed("own_servers", "given", f"cannot join {existing}, whose remote networks are its owner's", fix)
+
+
+@rule("aws-own-servers-files", Severity.ERROR)
+def files_everywhere(*, files: Sequence[str]) -> Outcome:
+    """With own servers, all jobs have their files from own_servers.nfs; `files` are keys about EFS that are given.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html: the EFS CSI driver is
+    for EC2 only; https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-add-ons.html does not list it.
+    """
+    if not files:
+        return passed()
+    problem = "shapes an EFS, which pods on own servers cannot mount, and none is made"
+    return failed("files", list(files), problem, "leave it out: own_servers.nfs holds the files of every job")
+
+
+@rule("any-pool-name-once", Severity.ERROR)
+def pool_once(*, pool: str, elsewhere: Sequence[str]) -> Outcome:
+    """A pool of own servers is called otherwise than those of the cloud.
+
+    Source: our own naming: gpufleet.dev/pool is <environment>-<pool>, and jobs choose by the pool's name.
+    """
+    if pool not in elsewhere:
+        return passed()
+    return failed("own_servers.pools", pool, "is a name of gpufleet:pools too", "give one of them another name")
+
+
+@rule("aws-own-servers-nodeadm", Severity.ERROR)
+def nodeadm_pinned(*, version: str, sha256: str) -> Outcome:
+    """nodeadm is one release with the checksum of its file, so that every server runs the same program.
+
+    Source: https://github.com/aws/eks-hybrid: releases v1.0.19, each with a file nodeadm.sha256; `latest` is another
+    file next month.
+    """
+    if not re.fullmatch(r"v\d+\.\d+\.\d+", version):
+        return failed("own_servers.nodeadm.version", version, "is no release of nodeadm", "write it like v1.0.19")
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
+        fix = "give the 64 hex digits of nodeadm.sha256 beside the file"
+        return failed("own_servers.nodeadm.sha256", sha256, "is no SHA-256", fix)
+    return passed()
+
+
+def validate_own_servers(
+    pools: Mapping[str, Sequence[str]],
+    clouds: Sequence[str],
+    existing: str,
+    files: Sequence[str],
+    nodeadm: Mapping[str, object],
+) -> list[Finding]:
+    """Findings on own servers beside what a cloud rents out.
+
+    pools: the servers of each. clouds: names of the cloud's pools. existing: name of a cluster that the environment
+    does not make, or "". files: keys under gpufleet:files. nodeadm: its version and sha256.
+    """
+    return [
+        own_cluster_joined(existing=existing),
+        files_everywhere(files=files),
+        *(pool_once(pool=pool, elsewhere=clouds) for pool in pools),
+        *validate_pools_apart(pools),
+        nodeadm_pinned(version=str(nodeadm["version"]), sha256=str(nodeadm["sha256"])),
+    ]

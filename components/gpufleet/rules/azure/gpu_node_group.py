@@ -1,0 +1,185 @@
+"""The door for agent pools of GPU nodes: names and kinds of the arguments, then every rule on the pool's intent."""
+
+import re
+from collections.abc import Mapping
+
+from gpufleet.catalog import azure
+from gpufleet.pools.aks_pool import AksPool
+from gpufleet.rules import coerce
+from gpufleet.rules.arguments import validate_arguments
+from gpufleet.rules.aws.pool_arguments import TAINT_EFFECTS
+from gpufleet.rules.azure.aks_agent_pool import driver, infiniband_feature, most_nodes, spot_options
+from gpufleet.rules.azure.capacity import spot_mpi
+from gpufleet.rules.azure.location import validate_azure_place
+from gpufleet.rules.azure.node_labels import validate_node_labels
+from gpufleet.rules.azure.pool_arguments import validate_azure_intent
+from gpufleet.rules.azure.zones import zone_number
+from gpufleet.rules.generic import distinct, legal_word
+from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
+
+DRIVERS = ("install", "none")
+OS_SKUS = ("Ubuntu", "Ubuntu2204", "AzureLinux")
+SCALE_DOWNS = ("delete", "deallocate")
+LEAST_DISK_GIB, MOST_DISK_GIB = 30, 2048
+_ID = re.compile(r"/subscriptions/[^/]+/resourceGroups/[^/]+/providers/([^/]+/[^/]+)/[^/]+", re.IGNORECASE)
+_OF_AWS = {
+    "image": "choose os_sku and driver",
+    "key_pair": "leave it out (kubectl debug node/<name> opens a shell on a node)",
+    "public_addresses": "leave it out (nodes get out through the network's NAT gateway)",
+    "cuda": "leave it out (AKS chooses the driver, or the GPU operator with driver=none)",
+    "strategy": "leave it out (an agent pool has one size, so nothing chooses)",
+}
+
+
+@rule("azure-agent-pool-word", Severity.ERROR)
+def word_of_azure(*, name: str, value: object) -> Outcome:
+    """An agent pool is described in words that AKS has, not in those that only AWS has.
+
+    Source: gpufleet.pools.eks_pool.EksPool against properties of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01
+    """
+    return failed(name, value, "is for pools on AWS only", _OF_AWS[name]) if name in _OF_AWS else passed()
+
+
+@rule("azure-agent-pool-one-size", Severity.ERROR)
+def one_size(*, types: tuple[str, ...]) -> Outcome:
+    """An agent pool has exactly one VM size.
+
+    Source: vmSize of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01 is one string.
+    """
+    if len(types) == 1:
+        return passed()
+    if types:
+        return failed("types", list(types), "an agent pool has one VM size", "keep one, or make a pool for each")
+    return failed("types", [], "names no VM size", "give one, such as Standard_ND96isr_H100_v5")
+
+
+@rule("azure-agent-pool-disk", Severity.ERROR)
+def disk_size(*, disk_gib: int) -> Outcome:
+    """The system disk of a node has 30 to 2048 GiB.
+
+    Source: az aks nodepool add --node-osdisk-size: minimum 30; osDiskSizeGB of
+    Microsoft.ContainerService/managedClusters/agentPools 2025-09-01: maximum 2048.
+    """
+    if LEAST_DISK_GIB <= disk_gib <= MOST_DISK_GIB:
+        return passed()
+    return failed("disk_gib", disk_gib, "is no size that AKS takes", f"use {LEAST_DISK_GIB} to {MOST_DISK_GIB}")
+
+
+@rule("azure-agent-pool-spot-price", Severity.ERROR)
+def spot_price(*, price: float) -> Outcome:
+    """The highest price of a Spot node is above zero, or -1 for the on-demand price.
+
+    Source: spotMaxPrice of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01
+    """
+    if price > 0 or price == -1:
+        return passed()
+    fix = "use dollars by the hour above 0, or -1 for the on-demand price"
+    return failed("spot_max_price", price, "is no price", fix)
+
+
+@rule("azure-agent-pool-linked", Severity.ERROR)
+def linked(*, argument: str, value: str, kind: str, needs: str, wanted: bool) -> Outcome:
+    """A proximity placement group or capacity reservation group is given by its id where it is used, and only there.
+
+    `kind` is its type in Azure, `needs` the word that asks for it, `wanted` whether that word is chosen.
+    Source: proximityPlacementGroupID and capacityReservationGroupID of
+    Microsoft.ContainerService/managedClusters/agentPools 2025-09-01 are resource ids.
+    """
+    form = f"/subscriptions/<id>/resourceGroups/<group>/providers/{kind}/<name>"
+    if not value:
+        word, _, chosen = needs.partition("=")
+        return failed(word, chosen, "does not say which one", f"set {argument} to {form}") if wanted else passed()
+    if not wanted:
+        return failed(argument, value, f"is used with {needs} only", f"set {needs}, or leave it out")
+    found = _ID.fullmatch(value)
+    if found and found[1].lower() == kind.lower():
+        return passed()
+    return failed(argument, value, f"is no id of a {kind.partition('/')[2][:-1]}", f"use {form}")
+
+
+@rule("azure-agent-pool-reserved-placed", Severity.ERROR)
+def not_reserved_and_placed(*, capacity: str, placement: str) -> Outcome:
+    """A pool from a capacity reservation group is in no proximity placement group.
+
+    Source: https://learn.microsoft.com/azure/virtual-machines/capacity-reservation-overview#limitations-and-restrictions;
+    CRGConflictWithPPG of AKS
+    """
+    if capacity != "reservation" or placement == "none":
+        return passed()
+    problem = "reserved capacity does not go into a proximity placement group"
+    return failed("placement", placement, problem, "set placement=none, or buy on demand")
+
+
+def validate_azure_pool(pool: Mapping[str, object], region: str) -> list[Finding]:
+    """Every finding on an agent pool of GPU nodes, passes included. Never raises, whatever the values."""
+    own = {name: value for name, value in pool.items() if name not in _OF_AWS}
+    return [*validate_arguments(own, AksPool), *validate_agent_pool(pool, region)]
+
+
+def validate_agent_pool(pool: Mapping[str, object], region: str) -> list[Finding]:
+    """The same without those on names and kinds of the arguments."""
+    findings = [word_of_azure(name=name, value=value) for name, value in pool.items()]
+    if coerce.is_texts(pool.get("types")):
+        findings.append(one_size(types=coerce.texts(pool, "types")))
+    findings += validate_azure_intent(pool, region or None)
+    findings += [*_zones(pool), *_choices(pool), *_links(pool), *_spot(pool), *validate_node_labels(pool)]
+    # A region that is missing has been reported.
+    return [*findings, *validate_azure_place({**pool, "region": region})] if region else findings
+
+
+def _zones(pool: Mapping[str, object]) -> list[Finding]:
+    zones = coerce.texts(pool, "zones")
+    return [distinct(argument="zones", values=zones), *(zone_number(zone=zone) for zone in zones)]
+
+
+def _choices(pool: Mapping[str, object]) -> list[Finding]:
+    chosen = coerce.text(pool, "driver", "install")
+    taints = pool.get("taints")
+    given = [each for each in taints if isinstance(each, Mapping)] if isinstance(taints, list | tuple) else []
+    findings = [
+        legal_word(argument="driver", word=chosen, legal=DRIVERS),
+        legal_word(argument="os_sku", word=coerce.text(pool, "os_sku", "Ubuntu"), legal=OS_SKUS),
+        legal_word(argument="scale_down", word=coerce.text(pool, "scale_down", "delete"), legal=SCALE_DOWNS),
+        *(legal_word(argument="taints.effect", word=str(each.get("effect")), legal=TAINT_EFFECTS) for each in given),
+        disk_size(disk_gib=coerce.whole(pool, "disk_gib", 128)),
+        driver(choice="None" if chosen == "none" else "Install"),
+    ]
+    if coerce.is_whole(pool.get("max")):
+        findings.append(most_nodes(most=coerce.whole(pool, "max", 0)))
+    return findings
+
+
+def _links(pool: Mapping[str, object]) -> list[Finding]:
+    placement = coerce.text(pool, "placement", "none")
+    return [
+        linked(
+            argument="placement_group",
+            value=coerce.text(pool, "placement_group"),
+            kind="Microsoft.Compute/proximityPlacementGroups",
+            needs="placement=existing",
+            wanted=placement == "existing",
+        ),
+        linked(
+            argument="reservation_id",
+            value=coerce.text(pool, "reservation_id"),
+            kind="Microsoft.Compute/capacityReservationGroups",
+            needs="capacity=reservation",
+            wanted=coerce.text(pool, "capacity") == "reservation",
+        ),
+        not_reserved_and_placed(capacity=coerce.text(pool, "capacity", "on-demand"), placement=placement),
+    ]
+
+
+def _spot(pool: Mapping[str, object]) -> list[Finding]:
+    capacity = coerce.text(pool, "capacity", "on-demand")
+    price = pool.get("spot_max_price")
+    infiniband = coerce.text(pool, "network", "plain") == "infiniband"
+    findings = [spot_mpi(capacity=capacity, together=infiniband)]
+    sizes = [azure().types[name] for name in coerce.texts(pool, "types") if name in azure().types and infiniband]
+    # Whether the subscription has the feature, only somebody who asks it knows.
+    findings += [infiniband_feature(type_name=size.type, infiniband=size.infiniband, registered=None) for size in sizes]
+    if coerce.is_number(price):
+        findings.append(spot_options(argument="spot_max_price", value=price, capacity=capacity))
+        if capacity == "spot":
+            findings.append(spot_price(price=float(price)))
+    return findings

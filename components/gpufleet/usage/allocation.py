@@ -1,0 +1,73 @@
+"""GPUs that one pod held, or one job of which no pod is known any more."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
+from typing import Any
+
+UNTOLD = "(not told)"
+NODE = ("pool", "place", "type", "region", "capacity", "node_gpus")
+"""Fields that are its node's."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuAllocation:
+    """GPUs of a node that were nobody else's from `start` to `end`.
+
+    uid: of the pod, or `job/` and that of the job. start: when the pod was bound to its node. end: when its containers
+    had ended; None: it holds them still. seen: when that was looked at last. exact: False where start or end is not the
+    pod's own. node_gpus: GPUs of the whole node, None where it is gone. Times are UTC.
+    """
+
+    uid: str
+    environment: str
+    namespace: str
+    name: str
+    job: str
+    job_uid: str
+    user: str
+    team: str
+    project: str
+    pool: str
+    place: str
+    type: str
+    region: str
+    capacity: str
+    gpus: int
+    node_gpus: int | None
+    start: datetime
+    end: datetime | None
+    seen: datetime
+    exact: bool = True
+
+    def seconds(self, since: datetime, until: datetime) -> float:
+        """How long within a span; one that holds them still is counted to where it was seen last."""
+        begin, stop = max(self.start, since), min(self.end or self.seen, until)
+        return max(0.0, (stop - begin).total_seconds())
+
+    def until(self, end: datetime, *, exact: bool) -> "GpuAllocation":
+        """The same, ended. Never before its start, whatever the clocks of the cluster say."""
+        return replace(self, end=max(self.start, end), exact=self.exact and exact)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values; times in RFC 3339."""
+        return {key: _written(value) for key, value in asdict(self).items()}
+
+
+def allocations_from(values: Mapping[str, Any]) -> GpuAllocation:
+    """The opposite of `as_json`. Keys that a newer release has added are left out. Errors: KeyError, ValueError."""
+    known = {
+        each.name: values[each.name] for each in fields(GpuAllocation) if each.name in values or each.name != "exact"
+    }
+    for key in ("start", "end", "seen"):
+        if known[key] is not None:
+            known[key] = datetime.fromisoformat(known[key])
+            if known[key].tzinfo is None:
+                raise ValueError(f"{key} without a time zone")
+    if not isinstance(known["gpus"], int) or known["gpus"] < 0:
+        raise ValueError("gpus is no number")
+    return GpuAllocation(**known)
+
+
+def _written(value: object) -> object:
+    return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value

@@ -1,0 +1,138 @@
+"""What the simulated account holds before anybody's `up`: a capacity reservation, a VPC of another team, a key pair.
+
+An environment says it in `rehearsal.<environment>.yaml` beside its stack configuration: a list of
+{type, id, name, inputs}, inputs as the provider would send them. It is made once; what is there already stays as it is.
+Where the account has quotas as well, the list stands under `holds`, and under `quotas` a list of
+`gpufleet.plan.quota_limits.QuotaArgs`; a quota that it does not name is without limit. Under `network_quotas` stands what the
+account may hold of networks in each region where that is not AWS's default, `{elastic_ips: 10, nat_gateways: 8,
+vpcs: 7}`. Under `nodes` stand the servers of an own cluster, a list of `SeedServer`: those that it does not name any more
+are switched off.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, JsonValue, NonNegativeInt, TypeAdapter, ValidationError
+
+from gpufleet.errors import UserError
+from gpufleet.rules.messages import use_one_of
+from gpufleet_rehearsal.cloud.checks import CloudError
+from gpufleet_rehearsal.cloud.creation import draft
+from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.scope import LIMITS
+from gpufleet_rehearsal.onprem_cluster import NODES
+from gpufleet_rehearsal.yaml_input import read_yaml
+
+
+class SeedError(UserError):
+    """The file cannot be used; the text is one line that names file and row."""
+
+
+class Existing(BaseModel):
+    """A resource of the account that no stack of ours manages."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    type: str
+    id: str
+    name: str
+    inputs: dict[str, JsonValue] = {}
+
+
+class SeedServer(BaseModel):
+    """A server of an own cluster, as its node tells of it. taints: {key, value, effect} as of a pool."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    gpus: int
+    vcpus: int = 40
+    memory_gib: int = 256
+    taints: list[dict[str, str]] = []
+
+
+class Contents(BaseModel):
+    """All that the file says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    holds: list[Existing] = []
+    quotas: list[dict[str, JsonValue]] = []
+    network_quotas: dict[str, NonNegativeInt] = {}
+    nodes: list[SeedServer] = []
+
+
+QUOTAS = "quotas"
+"""Key under which the store remembers the quotas, as JSON."""
+
+
+def furnish(cloud: Cloud, file: Path) -> None:
+    """Put into the cloud what the file lists; a file that is not there means an empty account.
+
+    Errors: UnreadableFile, SeedError and QuotaError, lines that name the file; nothing is made then.
+    """
+    if not file.exists():
+        return
+    document = read_yaml(file) or []
+    try:
+        if isinstance(document, dict):
+            contents = Contents.model_validate(document)
+        else:
+            contents = Contents(holds=TypeAdapter(list[Existing]).validate_python(document))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        inner = SeedServer if first["loc"][:1] == ("nodes",) else Existing
+        keys = Contents.model_fields if len(first["loc"]) == 1 else inner.model_fields
+        extra = first["type"] == "extra_forbidden"
+        reason = f"is no key here; known: {', '.join(keys)}" if extra else first["msg"]
+        raise SeedError(f"{file}: {place or 'the file'}: {reason}") from error
+    quotas, limits = _quotas(contents.quotas, file), _limits(contents.network_quotas, cloud, file)
+    with cloud.store.transaction():
+        # Unlike resources, quotas are what the file says now: raising one is how a rehearsal goes on.
+        cloud.store.remember(QUOTAS, json.dumps(quotas))
+        cloud.store.remember(LIMITS, json.dumps(limits))
+        if "nodes" in contents.model_fields_set:
+            cloud.store.remember(NODES, json.dumps([server.model_dump() for server in contents.nodes]))
+        for number, row in enumerate(contents.holds):
+            if cloud.store.get(row.type, row.id) is not None:
+                continue
+            urn = f"urn:pulumi:account::account::{row.type}::{row.name}"
+            try:
+                kind = cloud.row(row.type)
+            except CloudError as error:
+                raise SeedError(f"{file}: {number}.type: {error.text}") from error
+            made = draft(cloud.around, kind, row.type, urn, row.name, row.inputs, id_=row.id)
+            now = cloud.clock.now()
+            cloud.store.add(
+                type_=row.type, id_=row.id, urn=urn, name=row.name, inputs=made.inputs, outputs=made.outputs,
+                at=now, ready_at=now,
+            )  # fmt: skip
+
+
+def _quotas(entries: list[dict[str, JsonValue]], file: Path) -> list[dict[str, JsonValue]]:
+    """The quotas, which are legal. Errors: QuotaError."""
+    if entries:
+        from gpufleet.plan.quota_limits import read_quotas
+
+        read_quotas(entries, f"{file}: quotas")
+    return entries
+
+
+def _limits(raised: Mapping[str, int], cloud: Cloud, file: Path) -> dict[str, int]:
+    """Limits on networks with what is raised along with them. Errors: SeedError."""
+    if not raised:
+        return {}
+    if not cloud.table.row.limits:
+        raise SeedError(f"{file}: network_quotas: a rehearsal has none of {cloud.table.cloud}; leave it out")
+    from gpufleet.catalog import aws
+
+    quotas = aws().network_quotas
+    counted_by = {quota.code: counted for counted, quota in quotas.items()}
+    raised_with = {counted: counted_by[quota.raised_by] for counted, quota in quotas.items()}
+    for counted in raised:
+        if raised_with.get(counted) != counted:
+            fix = use_one_of(raised_with.get(counted, counted), sorted(set(raised_with.values())))
+            raise SeedError(f"{file}: network_quotas.{counted}: is nothing that AWS raises; {fix}")
+    return {counted: raised[other] for counted, other in raised_with.items() if other in raised}

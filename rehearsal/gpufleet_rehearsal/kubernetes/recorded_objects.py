@@ -1,0 +1,96 @@
+"""What a rehearsal only notes down: releases (there is no helm), and objects where no control plane takes them.
+
+A store of its own in the rehearsal's directory, `kubernetes.db`, so that it cannot be taken for the simulated cloud.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from gpufleet_rehearsal.cloud.resource import Resource
+from gpufleet_rehearsal.cloud.store import Store
+from gpufleet_rehearsal.kubernetes.api import Object
+from gpufleet_rehearsal.kubernetes.object_identity import metadata, name_of, namespace_of
+from gpufleet_rehearsal.kubernetes.resource_type import ResourceType
+from gpufleet_rehearsal.kubernetes.word_lists import words
+from gpufleet_rehearsal.table.paths import Json
+
+FILE = "kubernetes.db"
+
+
+class Recorded:
+    """The notes of one cluster; several environments of a rehearsal have one each, with objects of the same names.
+
+    cluster: the address of its API server, empty where the program gives none. Without a control plane that is all that
+    tells two clusters apart.
+    """
+
+    def __init__(self, directory: Path, cluster: str) -> None:
+        self._store, self._cluster = Store(directory / FILE), cluster
+
+    def put(
+        self, kind: ResourceType, urn: str, id_: str, inputs: Mapping[str, Json], outputs: Mapping[str, Json]
+    ) -> None:
+        """Note an object, or note it anew."""
+        with self._store.transaction():
+            held = self._held(kind, id_)
+            if held is not None:
+                self._store.change(held, inputs=inputs, outputs=outputs, version=held.version + 1)
+                return
+            now = time.time()
+            self._store.add(
+                type_=str(kind),
+                id_=f"{self._cluster} {id_}",
+                urn=urn,
+                name=urn.rpartition("::")[2],
+                inputs=inputs,
+                outputs=outputs,
+                at=now,
+                ready_at=now,
+            )
+
+    def get(self, kind: ResourceType, id_: str) -> tuple[Mapping[str, Json], Mapping[str, Json]] | None:
+        """Inputs and outputs of what was noted; None when it was not."""
+        held = self._held(kind, id_)
+        return (held.inputs, held.outputs) if held else None
+
+    def revision(self, kind: ResourceType, id_: str) -> int:
+        """How often it was noted; 0 when never."""
+        held = self._held(kind, id_)
+        return held.version if held else 0
+
+    def any_of(self, kind: ResourceType) -> bool:
+        """Whether anything of this kind is noted."""
+        return any(held.id.startswith(f"{self._cluster} ") for held in self._store.resources(str(kind)))
+
+    def remove(self, kind: ResourceType, id_: str) -> bool:
+        """Strike out a note; False when there was none."""
+        held = self._held(kind, id_)
+        if held is not None:
+            self._store.remove(held, time.time())
+        return held is not None
+
+    def _held(self, kind: ResourceType, id_: str) -> Resource | None:
+        return self._store.get(str(kind), f"{self._cluster} {id_}")
+
+
+def noted_in_all(notes: Store, kind: ResourceType) -> list[Mapping[str, Json]]:
+    """The inputs of everything of a kind that is noted in a rehearsal, of whatever cluster. notes: the store FILE."""
+    return [held.inputs for held in notes.resources(str(kind))]
+
+
+def as_if_live(document: Object, before: Mapping[str, Json] | None = None) -> Object:
+    """An object as an API server would hold it, as far as that is known without one: with a uid."""
+    old = before.get("metadata") if before else None
+    uid = old.get("uid") if isinstance(old, Mapping) else None
+    return document | {"metadata": {**metadata(document), "uid": uid or str(uuid.uuid4())}}
+
+
+def noted_id(document: Object, *, cluster_wide: bool = False) -> str:
+    """The id of an object whose scope no API server tells."""
+    if cluster_wide or document.get("kind") in words("kinds_without_namespace"):
+        return name_of(document)
+    return f"{namespace_of(document)}/{name_of(document)}"

@@ -1,0 +1,288 @@
+"""The rows of a cloud's table: one pydantic model each, extra keys forbidden.
+
+Durations are simulated seconds of wall clock, as a deployment engine sees them. Where a row wants a *path*, see
+`paths.py`; a *template*, `templates.py`; a *condition*, `conditions.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+
+from gpufleet_rehearsal.table import cloud_conditions, range_conditions  # noqa: F401 - register their operators
+from gpufleet_rehearsal.table.conditions import PathText, Pattern, TemplateText, When
+from gpufleet_rehearsal.table.paths import parse_path
+from gpufleet_rehearsal.table.templates import parse_template
+
+Evidence: TypeAlias = Literal["observed", "documented", "assumed"]
+"""observed: users pasted it, or it was measured · documented: the cloud's docs say so · assumed: nobody was found."""
+Operation: TypeAlias = Literal["create", "update", "delete"]
+
+
+def _readable(value: JsonValue) -> JsonValue:
+    """Every text inside is a readable template, and `$each` a readable path."""
+    if isinstance(value, str):
+        parse_template(value)
+    if isinstance(value, dict) and "$each" in value:
+        parse_path(str(value["$each"]))
+        if value.keys() != {"$each", "$as"}:
+            raise ValueError("$each stands with $as, and with nothing else")
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _readable(inner)
+    return value
+
+
+Template: TypeAlias = Annotated[JsonValue, AfterValidator(_readable)]
+"""A value, or a structure of values, whose texts are templates (paths.py)."""
+
+
+class TableRow(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Autoname(TableRow):
+    """Where the provider makes a name when none is given.
+
+    random: the logical name and the cloud's suffix (`CloudRow.suffix`), cut to `max` characters. copy: the logical name
+    as it is. uuid: made at random.
+    """
+
+    property: str
+    kind: Literal["random", "copy", "uuid"] = "random"
+    max: int = 255
+
+
+ASSUMED = "assumed: that it is refused is sure, the words are as moto has them or from memory"
+"""Source of a text that nobody was found to have pasted."""
+
+
+class Reference(TableRow):
+    """Another resource that must exist, be fully created and not be going when this one is created or updated.
+
+    `by` is the path of the target's property that the value must equal (`id`, `arn`, `name`: any handle of it will
+    do). With `id` the target's id is made of several properties of this one, as a parent's that is given by its name;
+    the arrow of a path then leads there, too. A value for which `unless` (a pattern) matches is not looked up: things
+    the cloud has by itself.
+    """
+
+    to: list[str]
+    by: str = "id"
+    id: TemplateText | None = None
+    code: str
+    text: TemplateText
+    """May use {value}."""
+    unless: Pattern | None = None
+    source: str = ASSUMED
+    evidence: Evidence = "assumed"
+
+    def unless_matches(self, value: str) -> bool:
+        return self.unless is not None and re.search(self.unless, value) is not None
+
+
+class HeldBy(TableRow):
+    """A row of the *target*: it cannot be deleted while a resource of `type` names it by its path `by`.
+
+    A resource that this one made itself (see `makes`) does not hold it. `settles`: so many simulated seconds after
+    the holder's deletion returned it still holds. `lingers`: so many after an update of the holder that took the name
+    out of it. `retries`: for so long the genuine provider repeats the call.
+    """
+
+    type: str
+    by: PathText
+    code: str
+    text: TemplateText
+    when: When | None = None
+    """Asked of the holder: only then does it hold."""
+    settles: float = 0
+    lingers: float = 0
+    retries: float = 0
+    nested: bool = False
+    """Whether it holds the target even where it lies in it (`CloudRow.ids`), and so would go along."""
+    source: str
+    evidence: Evidence
+
+
+class ImmutableWhen(TableRow):
+    """Properties (as in `immutable`) whose change replaces the resource only if `when` holds, asked of the new inputs,
+    with `$old.x` for the old ones. A value that is not known yet meets no condition but `present`."""
+
+    properties: list[str]
+    when: When
+    source: str
+
+
+class Requirement(TableRow):
+    """What the cloud itself demands before create works, beyond references: an edge of the lower bound.
+
+    Every resource of `type` whose path equals a path of this one (`where`: theirs = ours), when `when` holds here;
+    `only`, asked of the other one (with `$self.x` for this one), says which of them count.
+    """
+
+    type: str
+    where: dict[PathText, PathText] = {}
+    when: When | None = None
+    only: When | None = None
+    why: str
+
+
+class Leaves(TableRow):
+    """A hidden leftover of the deletion, when `when` holds at that moment: a resource of `type` that nobody owns."""
+
+    when: When
+    type: str
+    inputs: dict[str, Template] = {}
+    why: str
+
+
+class Makes(TableRow):
+    """A hidden resource that the cloud makes along with this one and takes along when this one is deleted (the cluster
+    security group of an EKS cluster, the default security group of a VPC). Its id becomes the output `output`."""
+
+    type: str
+    inputs: dict[str, Template] = {}
+    output: str | None = None
+    """Dotted name of the output of this resource: `vpcConfig.clusterSecurityGroupId`."""
+    when: When | None = None
+
+
+class OutputsWhen(TableRow):
+    """Outputs that only those resources have of which `when` holds."""
+
+    when: When
+    outputs: dict[str, Template]
+
+
+class Settle(TableRow):
+    """Seconds after creation before *others* may use it (IAM propagation): the genuine provider retries, so the
+    stand-in waits and the wait counts."""
+
+    seconds: float
+    source: str
+
+
+class Duration(TableRow):
+    """How long an operation takes. `sure` is A (many logs) to D (assumed), as docs/latencies.md explains."""
+
+    seconds: float
+    low: float | None = None
+    high: float | None = None
+    source: str
+    sure: Literal["A", "B", "C", "D"]
+
+
+class DurationCase(Duration):
+    """A duration that goes for resources of which `when` holds."""
+
+    when: When
+
+
+class Timing(Duration):
+    """A duration, with cases: the first whose `when` holds goes before it."""
+
+    cases: list[DurationCase] = []
+
+
+class Latency(TableRow):
+    """Durations of a type's operations. Create and delete are always given; without `update`, an update takes 1 s."""
+
+    create: Timing
+    update: Timing | None = None
+    delete: Timing
+
+
+class Taken(TableRow):
+    """The id, or what `by` (paths) leads to, can only be there once: code and words of the cloud if it is."""
+
+    by: list[PathText] = []
+    """Empty: the id itself."""
+    code: str
+    text: TemplateText
+    source: str = ASSUMED
+    evidence: Evidence = "assumed"
+
+
+class TypeRow(TableRow):
+    """What the simulated cloud knows of a resource type."""
+
+    id: TemplateText
+    import_id: TemplateText | None = None
+    """What `pulumi import` takes when that is not the id."""
+    scope: Literal["regional", "global"] = "regional"
+    """A regional resource has an output `region`."""
+    taggable: bool = True
+    """Has inputs `tags` and an output `tagsAll` (the provider's default tags below them)."""
+    autoname: Autoname | None = None
+    outputs: dict[str, Template] = {}
+    """Computed outputs, in the order in which they may use each other."""
+    outputs_when: list[OutputsWhen] = []
+    """Further ones, computed after those."""
+    defaults: dict[str, Template] = {}
+    """What the cloud fills in for absent inputs; shows in outputs."""
+    references: dict[PathText, Reference] = {}
+    held_by: list[HeldBy] = []
+    immutable: list[str] = []
+    """Properties (dotted, `vpcConfig.subnetIds`) whose change, or a change inside of them, replaces the resource."""
+    immutable_when: list[ImmutableWhen] = []
+    unordered: list[str] = []
+    """Lists in which the order means nothing (dotted; `a[*].b` for inner ones)."""
+    delete_before_replace: bool = False
+    """Always; else only if its name is fixed by the program."""
+    taken: list[Taken] = []
+    idempotent: bool = False
+    """A put: creating what is there already sets it anew, and the cloud says nothing. Else the id can be there once."""
+    needs: list[Requirement] = []
+    leaves: list[Leaves] = []
+    makes: list[Makes] = []
+    settle: Settle | None = None
+    latency: Latency
+    hidden: bool = False
+    """No program makes it: only `makes` and `leaves` do."""
+
+
+class Trigger(TableRow):
+    """One request: create with `inputs` (update: then change the properties of `then`, null removes one; delete: of
+    the world's resource `delete`, whose inputs first become those of `inputs`)."""
+
+    inputs: dict[str, JsonValue] = {}
+    then: dict[str, JsonValue] = {}
+    delete: str | None = None
+    before: list[str] = []
+    """World resources deleted first (in this order)."""
+    faults: list[str] = []
+    """Rehearsed faults (faults.py) in force."""
+    quotas: dict[str, int] = {}
+    """vCPU quotas in force."""
+
+
+class Refusal(TableRow):
+    """Something that the cloud refuses, with its words."""
+
+    name: str = Field(pattern=r"^[a-z0-9-]+$")
+    type: str
+    operation: Operation = "create"
+    when: When
+    code: str
+    text: TemplateText
+    comes: Literal["at-once", "in-status"] = "at-once"
+    after: float = 0
+    """in-status: so many seconds after acceptance; it is only refused if `when` still holds then."""
+    retries: float = 0
+    """at-once: for so long the genuine provider repeats the call before it gives up."""
+    status: str = "CREATE_FAILED"
+    """in-status: the cloud's name of the failed state."""
+    source: str
+    evidence: Evidence
+    date: str = Field(pattern=r"^\d{4}-\d{2}$")
+    world: str | None = None
+    trigger: Trigger
+    neighbour: Trigger
+
+
+class WorldResource(TableRow):
+    """A resource made before a refusal is tried; `${name.id}`, `${name.<output path>}` lead to earlier ones."""
+
+    name: str
+    type: str
+    inputs: dict[str, JsonValue] = {}

@@ -1,0 +1,138 @@
+"""The device plugins of NVIDIA and AWS: exact objects, charts, refusals."""
+
+import pytest
+
+from gpufleet.kubernetes.device_plugin import DevicePlugin
+from gpufleet.kubernetes.efa_plugin import EfaPlugin
+from gpufleet.pools.node_labels import GPU_TAINT, node_labels
+from tests.components.recorder import construct, refusal
+
+DAEMONSET = "kubernetes:apps/v1:DaemonSet"
+RELEASE = "kubernetes:helm.sh/v3:Release"
+GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+OTHER = {"key": "team", "value": "vision", "effect": "NO_EXECUTE"}
+
+
+def daemonset(name: str, container: dict, paths: dict[str, str], selector: dict[str, str], **more: object) -> dict:
+    labels = {"app.kubernetes.io/name": name}
+    spec = {
+        "priorityClassName": "system-node-critical",
+        "automountServiceAccountToken": False,
+        "nodeSelector": selector,
+        "tolerations": [GPU],
+        "containers": [
+            {
+                "name": name,
+                "volumeMounts": [{"name": volume, "mountPath": path} for volume, path in paths.items()],
+                **container,
+            }
+        ],
+        "volumes": [{"name": volume, "hostPath": {"path": path}} for volume, path in paths.items()],
+        **more,
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": name, "namespace": "kube-system", "labels": labels},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}},
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+
+
+def test_nvidias_plugin(preview):
+    recording = construct(lambda: DevicePlugin("gpus", {}), preview)
+    assert recording.inputs(DAEMONSET) == {
+        "gpus-daemonset": daemonset(
+            "nvidia-device-plugin",
+            {
+                "image": "nvcr.io/nvidia/k8s-device-plugin:v0.20.0",
+                "env": [{"name": "FAIL_ON_INIT_ERROR", "value": "false"}],
+                "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}},
+                "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+            },
+            {"device-plugins": "/var/lib/kubelet/device-plugins"},
+            {"nvidia.com/gpu.present": "true"},
+        )
+    }
+    assert recording.outputs["gpus"] == {"resource": "nvidia.com/gpu"}
+
+
+def test_efa_plugin(preview):
+    recording = construct(lambda: EfaPlugin("efa", {}), preview)
+    assert recording.inputs(DAEMONSET) == {
+        "efa-daemonset": daemonset(
+            "aws-efa-k8s-device-plugin",
+            {
+                "image": "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.13",
+                "resources": {"requests": {"cpu": "10m", "memory": "20Mi"}},
+                "securityContext": {
+                    "allowPrivilegeEscalation": False,
+                    "capabilities": {"drop": ["ALL"]},
+                    "runAsNonRoot": False,
+                },
+            },
+            {"device-plugins": "/var/lib/kubelet/device-plugins", "infiniband": "/dev/infiniband"},
+            {"gpufleet.dev/network": "efa"},
+            hostNetwork=True,
+        )
+    }
+    assert recording.outputs["efa"] == {"resource": "vpc.amazonaws.com/efa"}
+
+
+def test_plugins_run_on_the_nodes_that_pools_make():
+    """What they select and tolerate is what a gpufleet pool labels and taints its nodes with."""
+    labels = node_labels("trainers", ["H100"], ["use1-az1"], {"network": "efa", "placement": "create"})
+    for component in (DevicePlugin, EfaPlugin):
+        spec = construct(lambda: component("plugin", {}), False).one(DAEMONSET).inputs["spec"]["template"]["spec"]  # noqa: B023
+        assert spec["nodeSelector"].items() <= labels.items()
+        assert spec["tolerations"] == [{"key": GPU_TAINT["key"], "operator": "Exists", "effect": "NoSchedule"}]
+
+
+@pytest.mark.parametrize(
+    ("component", "chart", "version", "repository", "values"),
+    [
+        (DevicePlugin, "nvidia-device-plugin", "0.20.0", "https://nvidia.github.io/k8s-device-plugin", {}),
+        (
+            EfaPlugin,
+            "aws-efa-k8s-device-plugin",
+            "v0.5.20",
+            "https://aws.github.io/eks-charts",
+            {"nodeSelector": {"gpufleet.dev/network": "efa"}},
+        ),
+    ],
+    ids=["nvidia", "efa"],
+)
+def test_charts(component, chart, version, repository, values, preview):
+    args = {"source": "chart", "image": "registry.example.com/plugin", "tolerations": [OTHER]}
+    recording = construct(lambda: component("plugin", args), preview)
+    assert recording.names(DAEMONSET) == []
+    tolerations = [GPU, {"key": "team", "operator": "Exists", "effect": "NoExecute"}]
+    assert recording.inputs(RELEASE) == {
+        "plugin-release": {
+            "chart": chart,
+            "version": version,
+            "name": chart,
+            "namespace": "kube-system",
+            "createNamespace": False,
+            "atomic": True,
+            "timeout": 600,
+            "repositoryOpts": {"repo": repository},
+            "values": {"tolerations": tolerations, "image": {"repository": "registry.example.com/plugin"}, **values},
+        }
+    }
+
+
+@pytest.mark.parametrize("component", [DevicePlugin, EfaPlugin])
+def test_several_faults_at_once(component, preview):
+    args = {"source": "helm", "version": "latest", "namespace": "Kube", "image": "nvcr.io/plugin:1"}
+    assert refusal(lambda: component("plugin", args), preview) == [
+        "plugin: source=helm: is none of the legal words; use daemonset or chart [any-argument-word]",
+        "plugin: version=latest: is not one version; use three numbers, such as 0.20.0 [any-kubernetes-version-pinned]",
+        "plugin: image=nvcr.io/plugin:1: is no repository of images; use host/path without a tag, such as "
+        "registry.example.com/nvidia/k8s-device-plugin [any-kubernetes-repository]",
+        "plugin: namespace=Kube: is no name that Kubernetes takes; use at most 63 small letters, digits and - between "
+        "them, such as team-vision [any-kubernetes-name]",
+    ]

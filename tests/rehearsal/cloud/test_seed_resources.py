@@ -1,0 +1,115 @@
+"""What the simulated account holds before anybody's `up`."""
+
+from pathlib import Path
+
+import pytest
+
+from gpufleet.errors import UserError
+from gpufleet_rehearsal.cloud.interpreter import Cloud
+from gpufleet_rehearsal.cloud.open_cloud import open_cloud
+from gpufleet_rehearsal.cloud.seed_resources import furnish
+
+VPC = "aws:ec2/vpc:Vpc"
+ROW = f"- {{type: '{VPC}', id: vpc-1, name: theirs, inputs: {{cidrBlock: 10.0.0.0/16}}}}\n"
+
+
+@pytest.fixture
+def cloud(tmp_path: Path) -> Cloud:
+    return open_cloud("aws", tmp_path)
+
+
+def furnished(cloud: Cloud, folder: Path, text: str | bytes) -> None:
+    file = folder / "rehearsal.dev.yaml"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    furnish(cloud, file)
+
+
+def test_rows_are_made_once_and_stay(cloud: Cloud, tmp_path: Path) -> None:
+    furnished(cloud, tmp_path, ROW)
+    made = cloud.store.get(VPC, "vpc-1")
+    assert made is not None
+    assert (made.name, made.inputs["cidrBlock"]) == ("theirs", "10.0.0.0/16")
+    assert made.outputs["arn"] == "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1"
+    furnished(cloud, tmp_path, ROW.replace("10.0.0.0", "10.9.0.0"))
+    assert cloud.store.get(VPC, "vpc-1") == made
+
+
+def test_no_file_and_an_empty_one_are_an_empty_account(cloud: Cloud, tmp_path: Path) -> None:
+    furnish(cloud, tmp_path / "nowhere.yaml")
+    furnished(cloud, tmp_path, "")
+    assert cloud.store.resources() == []
+
+
+FAULTS: list[tuple[str | bytes, str]] = [
+    ("- type: x\n", "0.id: Field required"),
+    (ROW + ROW.replace("vpc-1", "7"), "1.id: Input should be a valid string"),
+    (ROW.replace("inputs", "input"), "0.input: is no key here; known: type, id, name, inputs"),
+    ("7\n", "the file: Input should be a valid list"),
+    ("a: b\n", "a: is no key here; known: holds, quotas, network_quotas, nodes"),
+    ("holds: 7\n", "holds: Input should be a valid list"),
+    (
+        "quotas: [{family: PP, market: spot, limit: 1}]\n",
+        "quotas[0].family=PP: there is no such quota family; did you mean P? [config-quota]",
+    ),
+    ("network_quotas: {vpcs: -1}\n", "network_quotas.vpcs: Input should be greater than or equal to 0"),
+    (
+        "network_quotas: {internet_gateways: 9}\n",
+        "network_quotas.internet_gateways: is nothing that AWS raises; did you mean vpcs? (use elastic_ips, "
+        "nat_gateways or vpcs)",
+    ),
+    (
+        "network_quotas: {elastic_ip: 9}\n",
+        "network_quotas.elastic_ip: is nothing that AWS raises; did you mean elastic_ips? (use elastic_ips, "
+        "nat_gateways or vpcs)",
+    ),
+    (": [", "not valid YAML: line 1, column 1: expected <block end>, but found ':'"),
+    (b"\xff\xfe\0", "not a text file in UTF-8"),
+    (
+        ROW + ROW.replace(VPC, "aws:sqs/queue:Queue"),
+        "1.type: aws:sqs/queue:Queue is not in the rehearsal's table; add a row to aws/types/sqs.yaml: see "
+        "docs/rehearsal.md",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), FAULTS, ids=[line[:30] for _, line in FAULTS])
+def test_unusable_file_is_one_line_and_makes_nothing(
+    cloud: Cloud, tmp_path: Path, text: str | bytes, line: str
+) -> None:
+    with pytest.raises(UserError) as error:
+        furnished(cloud, tmp_path, text)
+    assert str(error.value) == f"{tmp_path / 'rehearsal.dev.yaml'}: {line}"
+    assert cloud.store.resources() == []
+
+
+def test_directory_in_its_place_is_one_line(cloud: Cloud, tmp_path: Path) -> None:
+    (tmp_path / "rehearsal.dev.yaml").mkdir()
+    with pytest.raises(UserError, match=r"rehearsal\.dev\.yaml: Is a directory$"):
+        furnish(cloud, tmp_path / "rehearsal.dev.yaml")
+
+
+def test_quotas_are_those_of_the_file_as_it_is_now(cloud: Cloud, tmp_path: Path) -> None:
+    text = "quotas:\n- {family: G and VT, market: on-demand, limit: 64, in_use: 16}\n"
+    furnished(cloud, tmp_path, text + "- {family: P, market: spot, limit: 7}\n")
+    assert [cloud.around.quota(family) for family in ("G", "P", "standard")] == [48, None, None]
+    furnished(cloud, tmp_path, text.replace("64", "96"))
+    assert cloud.around.quota("G") == 80
+    furnished(cloud, tmp_path, "")
+    assert cloud.around.quota("G") is None
+
+
+def test_azure_has_no_quotas_on_networks_in_a_rehearsal(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"rehearsal\.dev\.yaml: network_quotas: a rehearsal has none of azure-native"):
+        furnished(open_cloud("azure-native", tmp_path), tmp_path, "network_quotas: {vpcs: 9}\n")
+
+
+def test_settings_go_before_the_file(tmp_path: Path) -> None:
+    (tmp_path / "rehearsal.json").write_text('{"quotas": {"G": 8}}')
+    cloud = open_cloud("aws", tmp_path)
+    furnished(cloud, tmp_path, "quotas: [{family: G and VT, market: on-demand, limit: 64}]\n")
+    assert cloud.around.quota("G") == 8
+
+
+def test_resources_may_stand_beside_quotas(cloud: Cloud, tmp_path: Path) -> None:
+    furnished(cloud, tmp_path, f"holds:\n{ROW}")
+    assert cloud.store.get(VPC, "vpc-1") is not None

@@ -1,0 +1,135 @@
+"""The two command lines of a task on Azure Batch: whole in themselves, and read alike by whatever parses them."""
+
+import ast
+import base64
+import builtins
+import json
+import re
+import shlex
+import sys
+import zlib
+
+import pytest
+
+from gpufleet.jobs.aws_batch.entrypoint import multinode_command
+from gpufleet.jobs.azure_batch.entrypoint import EVICTED, application_command, coordination_command
+from gpufleet.jobs.mpi_network import network_environment
+from gpufleet.jobs.mpi_ssh import SSH_PORT
+
+TRAIN = ["python3", "train.py", "--name", 'it\'s "$HOME"']
+
+
+def text_of(line: str) -> str:
+    """The program that ``line`` carries."""
+    (packed,) = re.findall(r"b64decode\('([A-Za-z0-9+/=]+)'\)", line)
+    return zlib.decompress(base64.b64decode(packed)).decode()
+
+
+def plan_of(line: str) -> dict:
+    last = ast.parse(text_of(line)).body[-1]
+    (told,) = [node.value for node in ast.walk(last) if isinstance(node, ast.Constant)]
+    return json.loads(told)
+
+
+BOTH = pytest.mark.parametrize("line", [coordination_command(8), application_command(TRAIN, 8, "infiniband")])
+
+
+@BOTH
+def test_read_alike_with_or_without_a_shell(line: str):
+    """Azure Batch does not say how it splits a command line; in double quotes nothing of this means anything."""
+    assert re.fullmatch(r"python3 -I -c \"[A-Za-z0-9+/=,:;.()' ]+\"", line)
+    assert shlex.split(line)[:3] == ["python3", "-I", "-c"]
+    assert len(shlex.split(line)) == 4
+
+
+@BOTH
+def test_short_enough_for_any_parser_of_command_lines(line: str):
+    """Azure documents no limit for Linux nodes; cmd.exe's is the shortest in use."""
+    assert len(line) + 1000 < 8191
+
+
+@BOTH
+def test_the_program_needs_nothing_but_python_3_8(line: str):
+    tree = ast.parse(text_of(line), feature_version=(3, 8))
+    imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+    imported |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imported <= sys.stdlib_module_names
+
+
+@BOTH
+def test_its_modules_do_not_take_each_others_names(line: str):
+    tree = ast.parse(text_of(line))
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    assert len(names) > 10
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("line", "role", "missing"),
+    [(coordination_command(8), "coordinate", {"lead"}), (application_command(TRAIN, 8), "apply", {"follow"})],
+)
+def test_each_role_has_what_it_calls(line: str, role: str, missing: set[str]):
+    """Only what starts the other role, whose modules are not sent, is undefined."""
+    tree = ast.parse(text_of(line))
+    defined = set(dir(builtins))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.alias):
+            defined.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            defined.add(node.id)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            defined.add(node.name)
+        elif isinstance(node, ast.arg):
+            defined.add(node.arg)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    assert plan_of(line)["role"] == role
+    assert used - defined == missing
+
+
+def test_the_users_words_are_not_changed():
+    assert plan_of(application_command(TRAIN, 8))["command"] == TRAIN
+
+
+def test_both_commands_agree():
+    """A node reports to the port at which the master node listens, and with the slots it expects."""
+    here, there = plan_of(coordination_command(4)), plan_of(application_command(TRAIN, 4))
+    assert {name: here[name] for name in ("port", "slots")} == {name: there[name] for name in ("port", "slots")}
+
+
+@pytest.mark.parametrize("network", ["plain", "infiniband"])
+def test_ranks_are_started_as_on_aws(network: str):
+    plan = plan_of(application_command(TRAIN, 4, network))
+    environment = {**network_environment(network, "{interface}"), "MASTER_ADDR": "{main}", "MASTER_PORT": "29500"}
+    assert plan["env"] == environment
+    if network == "plain":
+        (packed,) = re.findall(r"b64decode\('([A-Za-z0-9+/=]+)'\)", multinode_command(TRAIN, 4)[3])
+        assert json.dumps(plan["mpirun"], separators=(",", ":")) in zlib.decompress(base64.b64decode(packed)).decode()
+    for name in environment:
+        assert (name in plan["mpirun"]) is not name.startswith("OMPI_")
+
+
+def test_infiniband_or_nothing():
+    environment = plan_of(application_command(TRAIN, 8, "infiniband"))["env"]
+    assert (environment["NCCL_NET"], environment["NCCL_IB_HCA"]) == ("IB", "mlx5_ib")
+    assert environment["UCX_NET_DEVICES"] == "mlx5_ib0:1"
+    assert "NCCL_IB_DISABLE" not in environment
+
+
+def test_the_tasks_variables_win():
+    plan = plan_of(application_command(TRAIN, 4, environment={"NCCL_SOCKET_IFNAME": "=eth1"}))
+    assert "NCCL_SOCKET_IFNAME" not in plan["env"]
+    assert "NCCL_SOCKET_IFNAME" not in plan["mpirun"]
+
+
+def test_an_mpirun_of_the_users_own():
+    plan = plan_of(application_command(["/opt/hpcx/bin/mpirun", "-np", "2", "true"], 4))
+    assert plan["mpirun"] == []
+    assert plan["env"]["OMPI_MCA_orte_default_hostfile"] == "/dev/shm/gpufleet/hostfile"
+
+
+def test_where_a_node_that_is_gone_is_looked_for():
+    """The node program has the number of sshd's port in itself."""
+    assert f"node.address, {SSH_PORT})" in text_of(application_command(TRAIN, 4))
+    assert EVICTED == 75

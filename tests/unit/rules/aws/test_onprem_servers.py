@@ -1,0 +1,77 @@
+"""Cases of gpufleet.rules.aws.onprem_servers."""
+
+from gpufleet.rules.aws.onprem_servers import (
+    files_everywhere,
+    nodeadm_pinned,
+    own_cluster_joined,
+    pool_once,
+    validate_own_servers,
+)
+
+CASES = {
+    own_cluster_joined: [
+        ("own", {"existing": ""}, "pass", ""),
+        (
+            "existing",
+            {"existing": "shared"},
+            "fail",
+            "trainers: own_servers=given: cannot join shared, whose remote networks are its owner's; leave "
+            "existing_cluster out, or let its owner join the servers to it [aws-own-servers-cluster]",
+        ),
+    ],
+    files_everywhere: [
+        ("none", {"files": ()}, "pass", ""),
+        (
+            "some",
+            {"files": ("uid", "throughput")},
+            "fail",
+            "trainers: files=[uid, throughput]: shapes an EFS, which pods on own servers cannot mount, and none is "
+            "made; leave it out: own_servers.nfs holds the files of every job [aws-own-servers-files]",
+        ),
+    ],
+    nodeadm_pinned: [
+        ("pinned", {"version": "v1.0.9", "sha256": "a" * 64}, "pass", ""),
+        (
+            "latest",
+            {"version": "latest", "sha256": "a" * 64},
+            "fail",
+            "trainers: own_servers.nodeadm.version=latest: is no release of nodeadm; write it like v1.0.19 "
+            "[aws-own-servers-nodeadm]",
+        ),
+        (
+            "short",
+            {"version": "v1.0.9", "sha256": "abc"},
+            "fail",
+            "trainers: own_servers.nodeadm.sha256=abc: is no SHA-256; give the 64 hex digits of nodeadm.sha256 beside "
+            "the file [aws-own-servers-nodeadm]",
+        ),
+    ],
+    pool_once: [
+        ("once", {"pool": "v100", "elsewhere": ("rented",)}, "pass", ""),
+        (
+            "twice",
+            {"pool": "rented", "elsewhere": ("rented",)},
+            "fail",
+            "trainers: own_servers.pools=rented: is a name of gpufleet:pools too; give one of them another name "
+            "[any-pool-name-once]",
+        ),
+    ],
+}
+
+
+def test_case(case):
+    case.check()
+
+
+def test_the_door_says_all_faults_at_once():
+    pools = {"v100": ["gpu-1"], "titan": ["gpu-1"]}
+    found = validate_own_servers(pools, ["v100"], "shared", ["uid"], {"version": "latest", "sha256": ""})
+    assert [each.rule for each in found if each.refuses] == [
+        "aws-own-servers-cluster",
+        "aws-own-servers-files",
+        "any-pool-name-once",
+        "any-node-pool",
+        "aws-own-servers-nodeadm",
+    ]
+    pinned = {"version": "v1.0.9", "sha256": "a" * 64}
+    assert not [each for each in validate_own_servers({"v100": ["gpu-1"]}, ["rented"], "", [], pinned) if each.refuses]

@@ -1,0 +1,92 @@
+"""What stays with a control plane: it runs the real programs of hosted.toml, and ends all when the owner is gone.
+
+It is started by ControlPlane, as `python -m tools.kubernetes.supervisor HOME [--owner PID:STARTED]`, and writes what it
+does to its log.
+"""
+
+import argparse
+import hashlib
+import json
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from tools.kubernetes.api_client import ApiClient, ApiRefused, ApiSilent
+from tools.kubernetes.control_plane import HOSTED, ControlPlane
+from tools.kubernetes.credentials import kubeconfig, write_private
+from tools.kubernetes.processes import Identity, ProcessEnded, Processes
+from tools.kubernetes.programs import HERE, programs
+
+POLL_SECONDS = 0.5
+TOKEN_SECONDS = 24 * 3600
+TABLE = HERE / "hosted.toml"
+
+
+class Hosted:
+    """One Deployment, and the process that stands for its pod."""
+
+    def __init__(self, key: str, program: str, processes: Processes, home: Path) -> None:
+        self.namespace, _, self.deployment = key.partition("/")
+        self.program = program
+        self.name = f"{HOSTED}{self.namespace}-{self.deployment}"
+        self._processes = processes
+        self._kubeconfig = home / f"{self.name}.kubeconfig"
+        self._template = ""
+
+    def follow(self, client: ApiClient) -> None:
+        """Start or end the process, as the Deployment is now. Raises ApiSilent and ApiRefused."""
+        path = f"/apis/apps/v1/namespaces/{self.namespace}/deployments/{self.deployment}"
+        deployment = client.find(path) or {}
+        template = deployment.get("spec", {}).get("template", {})
+        digest = hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()
+        wanted = bool(deployment.get("status", {}).get("availableReplicas"))
+        runs = self._processes.find(self.name) is not None
+        if runs and (not wanted or digest != self._template):
+            self._processes.stop([self.name])
+            print(f"{self.name}: ended, {'another template' if wanted else 'no pod available'}", flush=True)
+        elif wanted and not runs:
+            self._start(client, template["spec"])
+            self._template = digest
+
+    def _start(self, client: ApiClient, pod: dict[str, Any]) -> None:
+        account = pod.get("serviceAccountName", "default")
+        path = f"/api/v1/namespaces/{self.namespace}/serviceaccounts/{account}/token"
+        wish = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
+        answer = client.request("POST", path, {**wish, "spec": {"expirationSeconds": TOKEN_SECONDS}})
+        user = f"{self.namespace}/{account}"
+        text = kubeconfig(client.server, client.authority.read_bytes(), answer["status"]["token"], user)
+        write_private(self._kubeconfig, text)
+        command = [str(programs()[self.program].executable), *pod["containers"][0].get("args", [])]
+        self._processes.start(self.name, command, {"KUBECONFIG": str(self._kubeconfig), "HOME": "/nonexistent"})
+        print(f"{self.name}: started as {user}: {' '.join(command)}", flush=True)
+
+
+def keep(home: Path, owner: Identity | None) -> None:
+    """Follow the hosted Deployments until the owner is gone, if there is one; then end the control plane."""
+    processes = Processes(home)
+    table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    hosted = [Hosted(key, row["program"], processes, home) for key, row in table.items()]
+    plane = ControlPlane(home)
+    client = plane.client
+    while owner is None or owner.alive:
+        for each in hosted:
+            try:
+                each.follow(client)
+            except (ApiRefused, ApiSilent, ProcessEnded) as problem:
+                print(f"{each.name}: {problem}", flush=True)
+        time.sleep(POLL_SECONDS)
+    print(f"the owner {owner} is gone: ending the control plane", flush=True)
+    plane.stop(by_supervisor=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("home", type=Path)
+    parser.add_argument("--owner", type=Identity.parse)
+    words = parser.parse_args()
+    keep(words.home, words.owner)
+
+
+if __name__ == "__main__":
+    main()
