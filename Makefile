@@ -7,7 +7,7 @@ WORKERS ?= 2
 E2E ?= engine cluster openmpi azurite slurm browser sdks
 
 .DEFAULT_GOAL := help
-.PHONY: help setup rehearse preview pull-request first-comment test lint types generate generated tests sweep \
+.PHONY: help setup rehearse preview pull-request first-comment test lint types generate generated tests mutations sweep \
 	kubernetes cluster-up cluster-down e2e e2e-programs $(E2E:%=e2e-%) many-nodes sdks site bench lock clean
 
 help: ## List the targets
@@ -48,7 +48,6 @@ types: setup
 
 generate: setup ## Write the generated files anew (tables and pictures in docs/ and README)
 	@$(BIN)/python -m tools.generate
-	@$(BIN)/python -m tools.draw_diagram
 
 generated: setup
 	@$(BIN)/python -m tools.generate --check
@@ -56,6 +55,9 @@ generated: setup
 tests: setup
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal $(APART:%=--ignore=tests/%) \
 		-m "not engine and not slow and not sweep and not azurite" $(ARGS)
+
+mutations: setup ## Make one wrong line at a time (tests/mutations.yaml); tests must notice each
+	@$(BIN)/python -m tools.mutations
 
 sweep: setup ## Fail each single create of aws-dev, one after the other; `up` must converge each time
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m sweep $(ARGS)

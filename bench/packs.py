@@ -15,7 +15,7 @@ from bench.measure import run_watched
 from bench.places import REPOSITORY, Places
 from gpufleet.catalog import Catalog, aws, azure
 from gpufleet.plan import Plan
-from gpufleet.policies.pack import Concern, plan_of, policies_of
+from gpufleet.policies.pack import StackPolicy, plan_of, policies_of
 from gpufleet.rules.generic import at_least
 from gpufleet.rules.resource_finding import ResourceFinding
 
@@ -89,7 +89,7 @@ def rule_cost() -> RuleCost:
     request = _templates(1000)
     few, many = RULES
     together = {
-        count: _seconds(policies_of(Concern("every-rule", "All rules.", _judge(count))), request) for count in RULES
+        count: _seconds(policies_of(StackPolicy("every-rule", "All rules.", _judge(count))), request) for count in RULES
     }
     apart = {count: _seconds([_policy(number) for number in range(count)], request) for count in RULES}
     return RuleCost(*(((each[many] - each[few]) / (many - few)) for each in (together, apart)))
@@ -112,7 +112,7 @@ def _policy(number: int) -> Policy:
     def validate(args: StackValidationArgs, report: Callable[..., None]) -> None:
         for resource in plan_of(args.resources).resources:
             finding = at_least(argument="disk", value=_disk(resource.inputs), least=1)
-            if finding.refuses:
+            if finding.rejects:
                 report(finding.line(resource.name), resource.urn)
 
     return StackValidationPolicy(f"rule-{number}", "One rule.", validate)

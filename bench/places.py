@@ -11,7 +11,7 @@ from typing import Any
 from bench import flat
 from gpufleet.pulumi_cli import PulumiCli, PulumiCliError
 from gpufleet_rehearsal.rehearse import RehearsalPlan, prepare
-from gpufleet_rehearsal.workspace import Home
+from gpufleet_rehearsal.workspace import Workspace
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 ENVIRONMENT = "aws-dev"
@@ -28,17 +28,17 @@ class Places:
 
     def ours(self) -> PulumiCli:
         """Our own program's aws-dev, as it stands in this checkout, on an empty simulated cloud."""
-        return prepare(Home(REPOSITORY, self.root / "ours"), RehearsalPlan(ENVIRONMENT, 0, control_plane=False))
+        return prepare(Workspace(REPOSITORY, self.root / "ours"), RehearsalPlan(ENVIRONMENT, 0, control_plane=False))
 
     def flat(self) -> PulumiCli:
         """A flat program of the same resources; that they are the same has been checked.
 
         Errors: PulumiCliError when a preview of it differs from one of ours.
         """
-        maker = prepare(Home(REPOSITORY, self.root / "maker"), RehearsalPlan(ENVIRONMENT, 0, control_plane=False))
+        maker = prepare(Workspace(REPOSITORY, self.root / "maker"), RehearsalPlan(ENVIRONMENT, 0, control_plane=False))
         steps = maker.preview(ENVIRONMENT)
-        maker.answer("up", "--stack", ENVIRONMENT, "--yes", "--skip-preview", "--non-interactive")
-        exported = json.loads(maker.answer("stack", "export", "--show-secrets", "--stack", ENVIRONMENT))
+        maker.output_of("up", "--stack", ENVIRONMENT, "--yes", "--skip-preview", "--non-interactive")
+        exported = json.loads(maker.output_of("stack", "export", "--show-secrets", "--stack", ENVIRONMENT))
         folder = self._project("flat", flat.flat_program(exported["deployment"]["resources"], steps))
         engine = self._stack(folder, ENVIRONMENT, {})
         different = flat.difference(steps, engine.preview(ENVIRONMENT))
@@ -64,7 +64,7 @@ class Places:
     def _stack(self, folder: Path, stack: str, config: Mapping[str, int]) -> PulumiCli:
         values = {"aws:region": REGION} | {f"bench:{key}": value for key, value in config.items()}
         (folder / f"Pulumi.{stack}.yaml").write_text(json.dumps({"config": values}))
-        return prepare(Home(folder, folder / ".rehearsal"), RehearsalPlan(stack, 0, control_plane=False))
+        return prepare(Workspace(folder, folder / ".rehearsal"), RehearsalPlan(stack, 0, control_plane=False))
 
 
 def compile_into(root: Path) -> None:

@@ -46,7 +46,7 @@ def report_costs(engine: PulumiCli, stack: str, folder: Path) -> list[ReportCost
     Errors: PulumiCliError for a wrong answer.
     """
     folder.mkdir()
-    steps = engine.previewed(stack, "--show-sames")
+    steps = engine.preview_json(stack, "--show-sames")
     made = _copied(steps)
     there = _there(made)
     return [_cost("made from nothing", made, folder), _cost("there already", there, folder)]

@@ -7,9 +7,16 @@ import pulumi
 from gpufleet import aws
 from gpufleet.checks.aws import check_aws
 from gpufleet.config.aws import AwsConfig
-from gpufleet.config.aws_parts import budgets, cluster_of, cluster_software, files_config, files_zone, team_budgets
+from gpufleet.config.aws_parts import (
+    cluster_of,
+    cluster_software,
+    environment_budget,
+    files_config,
+    files_zone,
+    team_budgets,
+)
 from gpufleet.config.environment import Environment
-from gpufleet.config.onprem_servers import SHARED_ARGUMENTS, all_pools, own_servers, site_link
+from gpufleet.config.onprem_servers import SHARED_ARGUMENTS, all_pools, onprem_servers, site_link
 from gpufleet.config.registry import image_mirror, registry_config
 from gpufleet.kubernetes import cluster_provider
 from gpufleet.kubernetes.volume_source import VolumeSource
@@ -34,13 +41,15 @@ with env.gathering(*SHARED_ARGUMENTS):
     registry = aws.Registry(part("registry"), **registry_config(env), region=region, tags=tags, erase=config["erase"])
     image_mirror(env, Path(__file__).parents[1])
     site_link(env, network)
-    for name, budget in budgets(env, team_budgets(env)).items():
+    for name, budget in (environment_budget(env) | team_budgets(env)).items():
         aws.Budget(name, **budget)
 
     provider, before = cluster_provider(part("kubernetes"), cluster.kubeconfig), [*cluster.resources]
     if "own_servers" in config:
         source: VolumeSource = {"nfs": config["own_servers"]["nfs"]}
-        own_servers(env, config["own_servers"], cluster, pulumi.ResourceOptions(provider=provider, depends_on=before))
+        onprem_servers(
+            env, config["own_servers"], cluster, pulumi.ResourceOptions(provider=provider, depends_on=before)
+        )
     else:
         files = aws.SharedFiles(part("files"), **files_config(env), **network.for_files(), **cluster.for_files())
         source = files.for_volume()

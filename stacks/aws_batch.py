@@ -6,7 +6,7 @@ from gpufleet import aws
 from gpufleet.aws.batch_queue import BatchQueueConfig
 from gpufleet.checks.aws_batch import check_aws_batch
 from gpufleet.config.aws_batch import AwsBatchConfig
-from gpufleet.config.aws_parts import budgets, files_config
+from gpufleet.config.aws_parts import environment_budget, files_config
 from gpufleet.config.batch_parts import (
     environment_arns,
     first_batch_job,
@@ -39,7 +39,7 @@ with env.gathering("shares", "runnable_minutes"):
     )
     registry = aws.Registry(part("registry"), **registry_config(env), region=region, tags=tags, erase=config["erase"])
     image_mirror(env, Path(__file__).parents[1])
-    for name, budget in budgets(env, {}).items():
+    for name, budget in environment_budget(env).items():
         aws.Budget(name, **budget)
     bucket = aws.OutputsBucket(part("outputs"), **config["outputs"], tags=tags, erase=config["erase"])
     links = job_links(env, registry, files, bucket)

@@ -10,7 +10,7 @@ from gpufleet.checks.onprem import check_onprem
 from gpufleet.config.environment import Environment
 from gpufleet.config.onprem import OnpremConfig
 from gpufleet.kubernetes import NodeLabels, cluster_provider
-from gpufleet.platform import TrainingPlatform, own_pool
+from gpufleet.platform import TrainingPlatform, onprem_pool
 from gpufleet.platform.environment import PlatformSoftware, first_job, platform_owner
 from gpufleet.typed_dicts import pick
 
@@ -18,7 +18,7 @@ env = Environment.load(OnpremConfig)
 config, part = env.config, env.part
 
 with env.gathering():
-    pools = {name: own_pool(part(name), pool) for name, pool in config["pools"].items()}
+    pools = {name: onprem_pool(part(name), pool) for name, pool in config["pools"].items()}
     check_onprem(env, pools)
     on_cluster = pulumi.ResourceOptions(provider=cluster_provider(part("kubernetes"), config["kubeconfig"]))
     labelled = {name: NodeLabels(part(name), **pool, opts=on_cluster) for name, pool in config["pools"].items()}

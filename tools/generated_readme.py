@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from gpufleet.report.diagram import picture
-from gpufleet.report.formats.svg import picture_as_svg
+from gpufleet.report.diagram import build_diagram
+from gpufleet.report.formats.svg import render_svg
 from gpufleet.report.model import Report
 from gpufleet.rules import validate_pool
 from tools.generated_tables import between, markdown
@@ -24,7 +24,7 @@ REFUSED: dict[str, Any] = {
     "placement": "create",
     "network": "efa",
 }
-"""A pool that AWS refuses late, or that it makes and that runs badly."""
+"""A pool that AWS rejects late, or that it makes and that runs badly."""
 
 
 def readme() -> str:
@@ -37,7 +37,7 @@ def readme() -> str:
 
 def component_table() -> str:
     """A row for each component, by cloud."""
-    return markdown(("component", "what it makes"), [(f"`{_path(each)}`", each.sentence) for each in components()])
+    return markdown(("component", "creates"), [(f"`{_path(each)}`", each.sentence) for each in components()])
 
 
 def _path(component: Component) -> str:
@@ -46,7 +46,7 @@ def _path(component: Component) -> str:
 
 def refusals() -> str:
     """The lines that a preview ends with for `REFUSED`."""
-    found = [finding for finding in validate_pool(REFUSED, "us-east-1") if finding.refuses]
+    found = [finding for finding in validate_pool(REFUSED, "us-east-1") if finding.rejects]
     return "\n" + "".join(f"    {finding.line('trainers')}\n" for finding in found) + "\n"
 
 
@@ -66,7 +66,7 @@ def comment() -> str:
 def change_picture() -> str:
     """docs/pictures/change.svg: the stack of that comment."""
     data = json.loads((GOLDEN / "type.json").read_text(encoding="utf-8"))
-    return picture_as_svg(picture(TypeAdapter(Report).validate_python(data).stacks[0]))
+    return render_svg(build_diagram(TypeAdapter(Report).validate_python(data).stacks[0]))
 
 
 def decisions() -> str:

@@ -40,7 +40,7 @@ def policies() -> str:
         )
         for key, schema in {**properties, "suppress": SUPPRESS}.items()
     ]
-    table = markdown(("policy", "key", "kind", "what it is"), rows)
+    table = markdown(("policy", "key", "kind", "meaning"), rows)
     return between((ROOT / "docs" / "policies.md").read_text(encoding="utf-8"), "configuration", table)
 
 
@@ -85,7 +85,7 @@ def configuration() -> str:
     return between((ROOT / "docs" / "configuration.md").read_text(encoding="utf-8"), "configuration", table)
 
 
-_COLUMNS = ("key", "kind", "default", "what it is")
+_COLUMNS = ("key", "kind", "default", "meaning")
 
 
 def _keys(stack: str) -> list[tuple[str, str, str, str]]:
@@ -114,8 +114,8 @@ def _kind(shape: Shape | None) -> str:
     """A shape in the words of YAML."""
     if shape is None or shape.kind is None or is_record(shape):
         return "object"
-    if shape.words:
-        return " or ".join(shape.words)
+    if shape.choices:
+        return " or ".join(shape.choices)
     if shape.kind is dict:
         return f"{_kind(shape.item)} by name"
     if shape.kind is list:
@@ -127,8 +127,8 @@ def rules() -> str:
     """docs/rules.md."""
     return (
         f"# Rules\n\n{GENERATED}\n"
-        "What gpufleet refuses (error), warns of (warning) or advises (info) before anything exists. Each rule is a\n"
-        "pure function in `components/gpufleet/rules/`; an error names the value, the rule and the way out.\n\n"
+        "gpufleet rejects (error), warns about (warning) or advises (info) these before deployment. Each rule is a\n"
+        "pure function in `components/gpufleet/rules/`; an error names the value, the rule and the fix.\n\n"
         f"{rules_table_markdown()}"
     )
 
@@ -137,15 +137,15 @@ def refusals() -> str:
     """docs/refusals.md."""
     by_cloud = {cloud: list(refusal_rows(load_table(cloud))) for cloud in CLOUDS}
     parts = [
-        f"# What the simulated clouds refuse\n\n{GENERATED}\n"
-        "*Observed*: in the words that users pasted, or measured. *Documented*: the cloud's or the provider's\n"
-        "documentation says so. *Assumed*: nobody was found who wrote it down, or not in these words.\n"
-        "Beside these, inputs are checked against the SDK's and the service's own models (docs/rehearsal.md).\n"
-        "A test triggers each row and a legal neighbour of it, and proves that a refusal leaves no trace.\n"
+        f"# Rejections of the simulated clouds\n\n{GENERATED}\n"
+        "*Observed*: text quoted from users' reports, or measured. *Documented*: in the cloud's or the provider's\n"
+        "documentation. *Assumed*: we found no source, or not for this text.\n"
+        "In addition, inputs are checked against the SDK's and the service's own models (docs/rehearsal.md).\n"
+        "A test triggers each row and a legal variant of it, and verifies that a rejection changes nothing.\n"
     ]
     for cloud, rows in by_cloud.items():
         kinds = ", ".join(f"{sum(row[5].startswith(kind) for row in rows)} {kind}" for kind in EVIDENCE)
-        parts.append(f"## {CLOUDS[cloud]}\n\n{len(rows)} refusals: {kinds}.\n\n{markdown(HEADINGS, rows)}")
+        parts.append(f"## {CLOUDS[cloud]}\n\n{len(rows)} rejections: {kinds}.\n\n{markdown(HEADINGS, rows)}")
     return "\n".join(parts)
 
 
@@ -157,14 +157,14 @@ CLOUDS = {"aws": "AWS", "azure-native": "Azure"}
 def latencies() -> str:
     """docs/latencies.md."""
     parts = [
-        f"# How long the clouds take\n\n{GENERATED}\n"
-        "Seconds of wall clock that a deployment engine sees, by resource and operation. The estimate of `gpufleet\n"
-        "rehearse` adds the typical ones along the engine's own dependencies; region and load move each by a\n"
-        "factor of two. How sure: A five or more published logs, B one to four, C derived from whole-test durations,\n"
-        "D assumed: draw no conclusion from a D. A case goes before the row above it; its condition is in the YAML.\n"
+        f"# Durations of cloud operations\n\n{GENERATED}\n"
+        "Wall-clock seconds that a deployment engine measures, by resource and operation. The estimate of `gpufleet\n"
+        "rehearse` adds up the typical ones along the engine's own dependencies; region and load change each by a\n"
+        "factor of two. Confidence: A five or more published logs, B one to four, C derived from whole tests,\n"
+        "D assumed: draw no conclusion from a D. A case overrides the row above it; its condition is in the YAML.\n"
     ]
     for cloud, heading in CLOUDS.items():
-        table = markdown(("type", "operation", "typical", "range", "sure", "source"), _durations(cloud))
+        table = markdown(("type", "operation", "typical", "range", "confidence", "source"), _durations(cloud))
         parts.append(f"## {heading}\n\n{table}")
     return "\n".join(parts)
 

@@ -20,6 +20,8 @@ def newer_python() -> "str | None":
 
 def main() -> int:
     """Exit code 0 when the checkout is ready, 1 with one line on standard error when it cannot be."""
+    from pathlib import Path
+
     from tools.environment import (
         PYTHON,
         ROOT,
@@ -32,18 +34,26 @@ def main() -> int:
     )
     from tools.file_lock import turn
     from tools.manifests import keep_manifest
+    from tools.parallel import run_in_parallel
     from tools.progress import teller
     from tools.pulumi.links import link_engine, link_plugins
     from tools.pulumi.obtain import EngineMissing, obtain
 
     say = teller()
+
+    def make_engine() -> Path | None:
+        return obtain(os.environ.get("GPUFLEET_PULUMI", "auto"), VENV / "bin", say)
+
+    def install_packages() -> None:
+        make_environment(say)
+        install_lock(say)
+        install_project(say)
+        compile_sources()
+
     try:
         with turn(ROOT / "tools", "another set-up of this checkout is running; waiting for it", say):
-            make_environment(say)
-            install_lock(say)
-            install_project(say)
-            compile_sources()
-            engine = obtain(os.environ.get("GPUFLEET_PULUMI", "auto"), VENV / "bin", say)
+            # The engine may have to be built, which takes minutes and needs none of the packages.
+            engine, _ = run_in_parallel([make_engine, install_packages])
             link_engine(engine, VENV / "bin", PYTHON, say)
             link_plugins(ROOT / "components" / "packages", VENV, say)
             keep_manifest(say)

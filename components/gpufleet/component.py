@@ -1,7 +1,7 @@
 """Component: the base of every component of gpufleet.
 
 A component is a class with its arguments (a TypedDict, the annotation of `args`), its outputs (the annotations of the
-class), `findings` on the arguments, and `create`, which makes its children::
+class), `findings` on the arguments, and `create`, which creates its children::
 
     class Budget(Component):
         budget_name: pulumi.Output[str]
@@ -19,8 +19,8 @@ class), `findings` on the arguments, and `create`, which makes its children::
             budget = budgets.Budget(f"{name}-budget", ..., opts=self.child())
             self.budget_name = budget.name
 
-Arguments are keywords, which type checkers and editors know: ``Budget("b", environment="dev", ...)``. A dictionary is
-``Budget("b", **args)``; as the second argument it is what Pulumi's component host hands over.
+Arguments are keywords, which type checkers and editors know: ``Budget("b", environment="dev", ...)``. Pass a dictionary
+as ``Budget("b", **args)``; as the second argument only Pulumi's component host passes one.
 """
 
 import inspect
@@ -34,83 +34,92 @@ from pulumi.output import Unknown
 from gpufleet.rules.arguments import argument_known, validate_arguments
 from gpufleet.rules.coerce import texts
 from gpufleet.rules.rule import Finding
-from gpufleet.validation import gathered, gathering, validate
+from gpufleet.validation import collect_error, gathering, validate
 
 Args: TypeAlias = Any
-"""Arguments of some component, which says their TypedDict."""
+"""Arguments of a component; its TypedDict declares them."""
 Opts: TypeAlias = pulumi.ResourceOptions | None
 KEYWORDS: Args = object()
-"""In the place of a dictionary of arguments: they are keywords."""
+"""Default of `args`: the arguments are keywords."""
 
 
 class Component(pulumi.ComponentResource):
-    """Validates its arguments, registers, makes its children and hands out its outputs.
+    """Validates its arguments, registers itself, creates its children and registers its outputs.
 
-    Errors: `gpufleet.validation.InvalidArguments` with every fault of the arguments, before anything is registered.
-    Inside of `gpufleet.validation.gathering` nothing is raised: the component then is a stand-in, which registers
-    nothing, and whose outputs are unknown.
+    Errors: `gpufleet.validation.InvalidArguments` with every error in the arguments, before anything is registered.
+    Inside of `gpufleet.validation.gathering` nothing is raised: the component is then a placeholder, which registers
+    nothing and whose outputs are unknown.
     """
 
     _package: str
 
-    def __init_subclass__(cls, package: str = "") -> None:
-        """package: which of our Pulumi packages has the component. Default: that of its module's cloud."""
+    _former_name: str
+    _declared: type
+    _outputs: Mapping[str, Any]
+
+    def __init_subclass__(cls, package: str = "", former_name: str = "") -> None:
+        """package: the Pulumi package of the component. Default: that of its module's cloud.
+
+        former_name: the class's name in an earlier version; stacks of that version keep their resources.
+        """
         cls._package = package or cls.__module__.split(".")[1]
+        cls._former_name = former_name
+        cls._declared = inspect.get_annotations(cls.__init__)["args"]
+        cls._outputs = {name: hint for name, hint in inspect.get_annotations(cls).items() if not name.startswith("_")}
 
     def __init__(self, name: str, args: Args, opts: Opts, keywords: Mapping[str, Any]) -> None:
-        given = {**({} if args is KEYWORDS else args), **keywords}
-        declared = inspect.get_annotations(type(self).__init__)["args"]
-        self.args: Mapping[str, Any] = given
-        self._is_stand_in = not self._may_be_made(name, given, declared)
-        if self._is_stand_in:
-            # All that Pulumi asks of a resource that another one depends on.
+        arguments = {**({} if args is KEYWORDS else args), **keywords}
+        self.args: Mapping[str, Any] = arguments
+        self._is_placeholder = not self._is_valid(name, arguments)
+        if self._is_placeholder:
+            # All that Pulumi reads of a resource that another one depends on.
             self._childResources = set[pulumi.Resource]()
             self._remote = False
             return
-        # Faults of components inside: with them this one is not registered either.
+        # An error in a component inside: this one is not registered either.
         with gathering():
-            # No inputs: a component's children wait until every value that the component registers with is known.
-            super().__init__(token(type(self)), name, {}, opts)
-            self.create(name, given)
+            # No inputs: a component's children wait until all inputs of the component are known.
+            super().__init__(token(type(self)), name, {}, _with_former_type(type(self), opts))
+            self.create(name, arguments)
         self.register_outputs({output: getattr(self, output) for output in outputs(type(self))})
 
-    def _may_be_made(self, name: str, given: Mapping[str, Any], declared: type) -> bool:
+    def _is_valid(self, name: str, arguments: Mapping[str, Any]) -> bool:
         try:
-            findings = self.findings(name, given)
+            findings = self.findings(name, arguments)
         except pulumi.RunError as error:
-            # What an argument names cannot be had, as a file that cannot be read.
-            if gathered(error):
+            # An argument refers to something that cannot be read, such as a file.
+            if collect_error(error):
                 return False
             raise
-        # Of an argument that a rule says more about, it need not be said that there is none of its name.
-        explained = {each.argument for each in findings if each.refuses}
-        known = [each for each in validate_arguments(given, declared) if not _is_explained(each, explained)]
+        # An unknown argument is not reported if a rule says more about it.
+        explained = {each.argument for each in findings if each.rejects}
+        known = [each for each in validate_arguments(arguments, self._declared) if not _is_explained(each, explained)]
         return validate(name, [*known, *findings])
 
     @staticmethod
     def findings(name: str, args: Args) -> list[Finding]:
-        """Every finding on the arguments, besides those on their names and kinds.
+        """Every finding on the arguments, besides those on their names and types.
 
-        Errors: RunError where what an argument names cannot be had; inside of `gathering` it comes with the others.
+        Errors: RunError if an argument refers to something that cannot be read; `gathering` collects it too.
         """
         return []
 
     def create(self, name: str, args: Args) -> None:
-        """Register the children, and set every output. `args` has passed the rules."""
+        """Create the children and set every output. `args` has passed the rules."""
 
     def child(self, **options: Args) -> pulumi.ResourceOptions:
         """Options of a child of this component."""
         return pulumi.ResourceOptions(parent=self, **options)
 
     def tags(self, child: str) -> dict[str, str]:
-        """Tags of a child in a cloud: those of the component, and its name."""
+        """Tags of a child in a cloud: those of the component, and the child's name."""
         return {**self.args.get("tags", {}), "Name": child}
 
-    if not TYPE_CHECKING:  # Type checkers would take any name for an attribute.
+    if not TYPE_CHECKING:  # Type checkers would accept any attribute name.
 
         def __getattr__(self, name: str) -> object:
-            """What a stand-in has not: its outputs, and what it would have kept of its children."""
-            if name.startswith("_") or not self.__dict__.get("_is_stand_in"):
+            """The outputs of a placeholder, and other attributes that `create` would have set."""
+            if name.startswith("_") or not self.__dict__.get("_is_placeholder"):
                 raise AttributeError(f"{type(self).__name__} has no attribute {name}")
             if typing.get_origin(outputs(type(self)).get(name)) is dict:
                 return _UnknownOutputs({zone: _unknown() for zone in texts(self.args, "zones")})
@@ -118,13 +127,21 @@ class Component(pulumi.ComponentResource):
 
 
 def token(component: type[Component]) -> str:
-    """The type of a component for the engine, as gpufleet-aws:index:Network: by its package and its class."""
+    """The type token of a component, from its package and class: gpufleet-aws:index:Network."""
     return f"gpufleet-{component._package}:index:{component.__name__}"
 
 
-def outputs(component: type[Component]) -> dict[str, Any]:
-    """Name -> annotation of what a component hands out."""
-    return {name: hint for name, hint in inspect.get_annotations(component).items() if not name.startswith("_")}
+def outputs(component: type[Component]) -> Mapping[str, Any]:
+    """Name -> annotation of each output of a component."""
+    return component._outputs
+
+
+def _with_former_type(component: type[Component], opts: Opts) -> Opts:
+    """The options with the component's former type as an alias, so that a renamed class replaces no resource."""
+    if not component._former_name:
+        return opts
+    former = pulumi.Alias(type_=f"gpufleet-{component._package}:index:{component._former_name}")
+    return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=[former]))
 
 
 def _is_explained(finding: Finding, arguments: set[str]) -> bool:
@@ -132,7 +149,7 @@ def _is_explained(finding: Finding, arguments: set[str]) -> bool:
 
 
 class _UnknownOutputs(dict[str, pulumi.Output[Any]]):
-    """A mapping of outputs of a stand-in: something unknown for each of its zones, and under any other key."""
+    """A mapping of outputs of a placeholder: an unknown output for each of its zones, and for any other key."""
 
     def __missing__(self, key: str) -> pulumi.Output[Any]:
         return _unknown()

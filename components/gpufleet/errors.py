@@ -1,5 +1,5 @@
-"""The error whose text is meant for a person: one line (or one for each fault), shown without a traceback."""
+"""The error whose text is meant for users: one line for each fault, shown without a traceback."""
 
 
 class UserError(Exception):
-    """Something the user can mend; the text says what, where and how."""
+    """A fault that the user can fix; the text says what is wrong, where, and how to fix it."""

@@ -1,4 +1,4 @@
-"""Packages whose names are imported when they are asked for: a program pays for the modules that it uses."""
+"""Packages whose names are imported on first use: a program loads only the modules that it uses."""
 
 from collections.abc import Callable
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Order between resources where a cloud or a cluster demands one that no argument shows."""
+"""Dependencies between resources that no argument expresses."""
 
 from collections.abc import Iterable
 from typing import Any, TypeVar, cast
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def with_dependencies(value: pulumi.Output[T], *needed: pulumi.Resource) -> pulumi.Output[T]:
-    """``value``, such that whoever takes it is created after ``needed`` and deleted before them.
+    """``value``, with dependencies: resources that use it are created after ``needed`` and deleted before them.
 
     In a preview the result is known whenever ``value`` is. ``Output.all(value, *ids)`` would be unknown as soon as
     one of ``needed`` is new, and an unknown subnet makes the preview announce that node groups are replaced.
@@ -25,10 +25,10 @@ def with_dependencies(value: pulumi.Output[T], *needed: pulumi.Resource) -> pulu
 
 
 def without_dependencies(value: pulumi.Input[T]) -> pulumi.Output[T]:
-    """``value``, such that whoever takes it waits for it, and is not said to depend on what it comes from.
+    """``value`` without its dependencies: resources that use it wait for it, but the engine records no dependency.
 
-    For data that names compute: a protected resource keeps all that it depends on, so that a destroy which leaves the
-    data would leave the network as well. Only where the cloud lets the other go first.
+    For data that refers to compute: a protected resource keeps everything that it depends on, so a destroy that keeps
+    the data would also keep the network. Only where the cloud allows the dependency to be deleted first.
     """
     output = pulumi.Output.from_input(value)
 
@@ -42,6 +42,6 @@ def without_dependencies(value: pulumi.Input[T]) -> pulumi.Output[T]:
 
 
 def all_dependencies(values: Iterable[pulumi.Input[Any]]) -> list[pulumi.Output[Any]]:
-    """What values come from, for `depends_on`: whoever has it is created after that, and deleted before it."""
-    # Pulumi takes the resources of what it gets there, and a resource or nothing for its value.
+    """The resources of values, for `depends_on`: created before the resource that has it, deleted after it."""
+    # Pulumi uses the resources of these outputs; their value must be a resource or None.
     return [pulumi.Output.from_input(value).apply(lambda _: None) for value in values]

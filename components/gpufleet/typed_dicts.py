@@ -1,4 +1,4 @@
-"""What a TypedDict declares, as data: for judging arguments, reading a configuration, and documenting both.
+"""What a TypedDict declares, as data: for validating arguments, reading a configuration, and documenting both.
 
 Imports no pulumi, and no class is made at run time: the annotations are read as they are.
 """
@@ -39,12 +39,12 @@ class Shape:
     """What a value is.
 
     kind: str, int, float, bool, list, dict, a TypedDict, or None for anything. item: of a list's or a mapping's values.
-    words: the only legal ones. is_input: whether an output of another resource may be in its place.
+    choices: the only legal values. is_input: whether an output of another resource may be in its place.
     """
 
     kind: type | None
     item: "Shape | None" = None
-    words: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
     is_input: bool = False
 
 
@@ -83,11 +83,11 @@ def shape_of(hint: object) -> Shape:
     if origin in (typing.Union, types.UnionType):
         first = shape_of(arguments[0])
         takes_output = any(typing.get_origin(each) is collections.abc.Awaitable for each in arguments)
-        return Shape(first.kind, first.item, first.words, takes_output)
+        return Shape(first.kind, first.item, first.choices, takes_output)
     if origin is typing.Annotated:
         return shape_of(arguments[0])
     if origin is typing.Literal:
-        return Shape(str, words=arguments)
+        return Shape(str, choices=arguments)
     if origin in (collections.abc.Sequence, list):
         return Shape(list, shape_of(arguments[0]))
     if origin in (collections.abc.Mapping, dict):
@@ -119,22 +119,22 @@ def record_in(shape: Shape | None) -> type | None:
 
 
 @cache
-def texts_of(declared: type) -> Mapping[str, str]:
+def docstrings_of(declared: type) -> Mapping[str, str]:
     """The docstring under each key of a TypedDict, the inherited ones included."""
     texts: dict[str, str] = {}
-    for parent in extended(declared):
+    for parent in typed_dict_bases(declared):
         texts = {**_own_texts(parent), **texts}
     return texts
 
 
-def extended(declared: type) -> Iterator[type]:
+def typed_dict_bases(declared: type) -> Iterator[type]:
     """A TypedDict and those that it extends, nearest first: at run time it does not say which, its source does."""
     yield declared
     known = vars(sys.modules[declared.__module__])
     for base in _source(declared).bases:
         parent = known.get(base.id) if isinstance(base, ast.Name) else None
         if isinstance(parent, type) and typing.is_typeddict(parent):
-            yield from extended(parent)
+            yield from typed_dict_bases(parent)
 
 
 def _own_texts(declared: type) -> dict[str, str]:

@@ -1,7 +1,6 @@
-"""From findings to what Pulumi shows: one error with every line, or warnings; and what the stack has suppressed."""
+"""Reports findings through Pulumi: one error with a line for each, or warnings, less what the stack suppresses."""
 
 import asyncio
-import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import pulumi
 from pulumi.errors import InputPropertiesError, InputPropertyErrorDetails, RunError
 from pulumi.runtime.settings import SETTINGS
 
+from gpufleet.rules.coerce import from_engine
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding, Severity, Status
 from gpufleet.rules.suppression import Suppression, SuppressionError, read_suppressions, suppression_of
@@ -49,15 +49,15 @@ class Gathering:
     lines: list[str] = field(default_factory=list)
     reported: dict[tuple[bool, str], str] = field(default_factory=dict)
 
-    def is_repeated(self, judged: ResourceFinding) -> bool:
-        """Whether another component has reported something of the same value of what all of them share.
+    def is_repeated(self, found: ResourceFinding) -> bool:
+        """Whether another component has reported the same value of a shared argument.
 
         A warning does not stand for an error.
         """
-        if judged.finding.argument.partition(".")[0] not in self.shared:
+        if found.finding.argument.partition(".")[0] not in self.shared:
             return False
-        what = judged.refuses, repr(judged.finding.value)
-        return self.reported.setdefault(what, judged.resource) != judged.resource
+        what = found.rejects, repr(found.finding.value)
+        return self.reported.setdefault(what, found.resource) != found.resource
 
 
 _GATHERING: ContextVar[Gathering | None] = ContextVar("_GATHERING", default=None)
@@ -68,8 +68,8 @@ _SPELLING: ContextVar[Callable[[Finding], Finding] | None] = ContextVar("_SPELLI
 def gathering(shared: Iterable[str] = ("region", "tags")) -> Iterator[None]:
     """A block at whose end every error of every component inside is raised at once, one line each.
 
-    Inside, a component with errors is a stand-in that registers nothing, and whose outputs are unknown; with errors
-    nothing else of the block is registered either. shared: arguments that all components get alike; what is wrong with
+    Inside, a component with errors is a placeholder that registers nothing and whose outputs are unknown. If there are
+    errors, nothing else of the block is registered either. shared: arguments that every component receives; an error in
     them is reported once. Errors: RunError.
     """
     if _GATHERING.get() is not None:
@@ -83,7 +83,7 @@ def gathering(shared: Iterable[str] = ("region", "tags")) -> Iterator[None]:
     except RunError as error:
         block.lines.append(str(error))
     except Exception as error:
-        # Without errors of the arguments it is a fault of the program's own; with them, it may come from a stand-in.
+        # Without errors of the arguments it is a fault of the program's own; with them, it may come from a placeholder.
         if not block.lines:
             raise
         cause = error
@@ -95,7 +95,7 @@ def gathering(shared: Iterable[str] = ("region", "tags")) -> Iterator[None]:
 
 
 def _tasks() -> set[asyncio.Task[Any]]:
-    """What the program has begun: Pulumi goes on with it when the program has run to its end, or after an exception."""
+    """Tasks that the program has started: Pulumi completes them when the program ends, also after an exception."""
     try:
         return asyncio.all_tasks()
     except RuntimeError:
@@ -105,14 +105,14 @@ def _tasks() -> set[asyncio.Task[Any]]:
 def _cancel_registrations(before: set[asyncio.Task[Any]]) -> None:
     for task in _tasks() - before:
         task.cancel()
-    # Python remarks on what tasks would have awaited.
+    # Python warns about what the tasks would have awaited.
     warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
     # Pulumi waits for these when the program has ended.
     SETTINGS.outputs.intersection_update(before)
 
 
-def gathered(error: RunError) -> bool:
-    """Whether a `gathering` block has taken an error that is not of the arguments, to raise it with the others."""
+def collect_error(error: RunError) -> bool:
+    """Add an error that is not about arguments to the `gathering` block, if there is one; return whether there is."""
     block = _GATHERING.get()
     if block is not None:
         block.lines.append(str(error))
@@ -121,7 +121,7 @@ def gathered(error: RunError) -> bool:
 
 @contextmanager
 def argument_spelling(spelling: Callable[[Finding], Finding]) -> Iterator[None]:
-    """A block in which `validate` puts findings as `spelling` does: other languages have other names."""
+    """A block in which `validate` rewrites findings by `spelling`: other languages spell arguments differently."""
     before = _SPELLING.set(spelling)
     try:
         yield
@@ -130,72 +130,72 @@ def argument_spelling(spelling: Callable[[Finding], Finding]) -> Iterator[None]:
 
 
 def validate(resource: str, findings: Iterable[Finding]) -> bool:
-    """Whether the component `resource` may be made.
+    """Whether the component `resource` may be created.
 
     Broken WARNING rules and everything unverified are logged as warnings, broken INFO rules and what the stack's
     configuration suppresses as information. Errors: InvalidArguments with all broken ERROR rules, but inside of
     `gathering`, which raises at its end; RunError with a line for each fault of the suppressions.
     """
-    refusing = _refusing(ResourceFinding(resource, finding) for finding in findings)
+    rejecting = _rejecting(ResourceFinding(resource, finding) for finding in findings)
     block = _GATHERING.get()
-    if refusing and block is None:
-        raise InvalidArguments(resource, [each.finding for each in refusing])
+    if rejecting and block is None:
+        raise InvalidArguments(resource, [each.finding for each in rejecting])
     if block is not None:
-        block.lines += [each.line for each in refusing if not block.is_repeated(each)]
-    return not refusing
+        block.lines += [each.line for each in rejecting if not block.is_repeated(each)]
+    return not rejecting
 
 
 def validate_stack(findings: Iterable[ResourceFinding]) -> None:
-    """The same for findings on several components together, and on the stack as such. Errors: RunError."""
-    refusing = _refusing(findings)
+    """The same for findings on several components together, or on the whole stack. Errors: RunError."""
+    rejecting = _rejecting(findings)
     block = _GATHERING.get()
     if block is not None:
-        block.lines += [each.line for each in refusing if not block.is_repeated(each)]
-    elif refusing:
-        raise RunError("\n".join(each.line for each in refusing))
+        block.lines += [each.line for each in rejecting if not block.is_repeated(each)]
+    elif rejecting:
+        raise RunError("\n".join(each.line for each in rejecting))
 
 
-def _refusing(findings: Iterable[ResourceFinding]) -> list[ResourceFinding]:
-    """What refuses; the rest is logged, inside of `gathering` once for arguments that all components share."""
+def _rejecting(findings: Iterable[ResourceFinding]) -> list[ResourceFinding]:
+    """The findings that reject; the others are logged, inside of `gathering` once for shared arguments."""
     spelling, block = _SPELLING.get(), _GATHERING.get()
-    judged = suppressed(findings)
+    failed = apply_suppressions(findings)
     if spelling is not None:
-        judged = [replace(each, finding=spelling(each.finding)) for each in judged]
-    for each in judged:
-        if not each.refuses and not (block and block.is_repeated(each)):
+        failed = [replace(each, finding=spelling(each.finding)) for each in failed]
+    for each in failed:
+        if not each.rejects and not (block and block.is_repeated(each)):
             advice = each.finding.severity is Severity.INFO and each.finding.status is Status.FAIL
             log = pulumi.log.info if advice or each.suppression is not None else pulumi.log.warn
             log(each.line)
-    return [each for each in judged if each.refuses]
+    return [each for each in failed if each.rejects]
 
 
-def suppressed(findings: Iterable[ResourceFinding]) -> list[ResourceFinding]:
-    """What has not passed, each with what suppresses it: the stack's configuration, or `gpufleet stop`.
+def apply_suppressions(findings: Iterable[ResourceFinding]) -> list[ResourceFinding]:
+    """Findings that have not passed, each with its suppression: by the stack's configuration, or by `gpufleet stop`.
 
-    That makes nothing new, and must not wait for the repair of what has since become illegal, as by a day that passed.
+    `gpufleet stop` creates nothing, and must work even if the configuration has become illegal, as by an expired date.
     """
-    judged = [each for each in findings if each.finding.status is not Status.PASS]
-    suppressions = _while_stopping(judged) if stop_requested() else _configured()
-    return [each if _is_built_on(each.finding) else _covered(each, suppressions) for each in judged]
+    failed = [each for each in findings if each.finding.status is not Status.PASS]
+    suppressions = _while_stopping(failed) if stop_requested() else _configured()
+    return [each if _is_built_on(each.finding) else _covered(each, suppressions) for each in failed]
 
 
-def _covered(judged: ResourceFinding, suppressions: tuple[Suppression, ...]) -> ResourceFinding:
-    covering = suppression_of(judged.resource, judged.finding, suppressions)
-    return ResourceFinding(judged.resource, judged.finding, judged.urn, covering)
+def _covered(found: ResourceFinding, suppressions: tuple[Suppression, ...]) -> ResourceFinding:
+    covering = suppression_of(found.resource, found.finding, suppressions)
+    return ResourceFinding(found.resource, found.finding, found.urn, covering)
 
 
 def _is_built_on(finding: Finding) -> bool:
-    """Whether a component cannot be made at all from such arguments, so that no suppression helps here.
+    """Whether the component cannot be created from such arguments at all, so that a suppression has no effect.
 
-    An argument that is missing or of the wrong kind, and a name that the catalog does not hold. A policy pack, which
-    only looks at what others make, suppresses these as well.
+    That is an argument that is missing or of the wrong kind, or a name that the catalog lacks. A policy pack, which
+    only inspects resources, suppresses these as well.
     """
-    return finding.refuses and (finding.rule.startswith("any-argument-") or finding.rule.endswith("-known"))
+    return finding.rejects and (finding.rule.startswith("any-argument-") or finding.rule.endswith("-known"))
 
 
-def _while_stopping(judged: Iterable[ResourceFinding]) -> tuple[Suppression, ...]:
-    today, reason = date.today(), "this `up` only stops pools; the next one is judged as always"
-    return tuple(Suppression(name, reason, today) for name in {each.finding.rule for each in judged})
+def _while_stopping(failed: Iterable[ResourceFinding]) -> tuple[Suppression, ...]:
+    today, reason = date.today(), "this `up` only stops pools; the next one is checked as usual"
+    return tuple(Suppression(name, reason, today) for name in {each.finding.rule for each in failed})
 
 
 def _configured() -> tuple[Suppression, ...]:
@@ -204,14 +204,6 @@ def _configured() -> tuple[Suppression, ...]:
     if text is None:
         return ()
     try:
-        return read_suppressions(_parsed(text), SUPPRESS, date.today())
+        return read_suppressions(from_engine(text), SUPPRESS, date.today())
     except SuppressionError as error:
         raise RunError(str(error)) from error
-
-
-def _parsed(text: str) -> object:
-    """Lists come from the engine as JSON; what is none is handed on as it is, for its fault to be named."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from ranks import TrainingRefused
+from ranks import TrainingError
 
 KEPT = 2
 """Newest checkpoints that stay: one may turn out to be damaged."""
@@ -20,7 +20,7 @@ def save(folder: Path, state: dict[str, Any]) -> Path:
     A reclaim in the middle leaves the old checkpoints and a .part file, which the next save replaces or deletes.
 
     Raises:
-        TrainingRefused: the folder cannot be written.
+        TrainingError: the folder cannot be written.
     """
     final = folder / f"step-{state['step']:09d}.pt"
     part = final.with_suffix(".part")
@@ -35,7 +35,7 @@ def save(folder: Path, state: dict[str, Any]) -> Path:
         for old in [*_by_age(folder)[KEPT:], *folder.glob("step-*.part")]:
             old.unlink()
     except OSError as failure:
-        raise TrainingRefused(f"{final}: cannot be written: {failure.strerror}; give --checkpoints") from failure
+        raise TrainingError(f"{final}: cannot be written: {failure.strerror}; give --checkpoints") from failure
     return final
 
 
@@ -43,19 +43,19 @@ def newest(folder: Path, say: Callable[[str], None]) -> dict[str, Any] | None:
     """The newest checkpoint that can be read, None where there is none; damaged ones are named.
 
     Raises:
-        TrainingRefused: there are checkpoints, and none can be read. To start anew in silence would lose the work.
+        TrainingError: there are checkpoints, and none can be read. To start anew in silence would lose the work.
     """
     found = _by_age(folder)
     for path in found:
         try:
             state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         except (OSError, RuntimeError, EOFError, ValueError, KeyError, pickle.UnpicklingError) as failure:
-            told = (str(failure) or "it is cut off").splitlines()[0]
-            say(f"{path}: cannot be read, taking the one before: {told}")
+            reason = (str(failure) or "it is cut off").splitlines()[0]
+            say(f"{path}: cannot be read, taking the one before: {reason}")
         else:
             return state
     if found:
-        raise TrainingRefused(f"{folder}: no checkpoint in it can be read; repair it, or give --checkpoints")
+        raise TrainingError(f"{folder}: no checkpoint in it can be read; repair it, or give --checkpoints")
     return None
 
 

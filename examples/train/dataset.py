@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy
 import torch
 
-from ranks import TrainingRefused
+from ranks import TrainingError
 
 
 @dataclass(frozen=True)
@@ -26,18 +26,18 @@ def load_images(path: Path) -> Images:
     """The images of ``path``, an .npz file with the arrays `images` ([N, height, width, channels]) and `labels` ([N]).
 
     Raises:
-        TrainingRefused: there is no such file, or it holds something else.
+        TrainingError: there is no such file, or it holds something else.
     """
     try:
         with numpy.load(path, allow_pickle=False) as file:
             pixels, labels = file["images"], file["labels"]
     except FileNotFoundError:
-        raise TrainingRefused(f"{path}: no such file; make one with make_data.py, or give --data") from None
+        raise TrainingError(f"{path}: no such file; make one with make_data.py, or give --data") from None
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as failure:
-        raise TrainingRefused(f"{path}: is no .npz file with images and labels: {failure}") from failure
+        raise TrainingError(f"{path}: is no .npz file with images and labels: {failure}") from failure
     if pixels.ndim != 4 or pixels.dtype != numpy.uint8 or labels.shape != pixels.shape[:1] or not len(labels):
-        told = f"images {pixels.dtype}{list(pixels.shape)}, labels {list(labels.shape)}"
-        raise TrainingRefused(f"{path}: {told}; it has to hold images uint8[N, height, width, channels], labels [N]")
+        content = f"images {pixels.dtype}{list(pixels.shape)}, labels {list(labels.shape)}"
+        raise TrainingError(f"{path}: {content}; it must hold images uint8[N, height, width, channels], labels [N]")
     return Images(torch.from_numpy(pixels).permute(0, 3, 1, 2).contiguous(), torch.from_numpy(labels).long())
 
 

@@ -1,11 +1,11 @@
-"""Which rank this process is, and where the ranks meet: told by mpirun, and by the job in MASTER_ADDR."""
+"""Which rank this process is, and where the ranks meet: from mpirun's variables and the job's MASTER_ADDR."""
 
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 
-class TrainingRefused(Exception):
+class TrainingError(Exception):
     """The training cannot go on; the text is one line for the user: what, where, how to fix it."""
 
 
@@ -38,15 +38,15 @@ def place_in_job(environment: Mapping[str, str]) -> Place:
     """This process's place. Without mpirun: the only rank.
 
     Raises:
-        TrainingRefused: only some of OpenMPI's variables are there, or one is no number.
+        TrainingError: only some of OpenMPI's variables are set, or one is not a whole number.
     """
     given = {field: environment[name] for field, name in _VARIABLES.items() if name in environment}
     if not given:
         return ALONE
     for field, name in _VARIABLES.items():
         if not given.get(field, "").isdecimal():
-            told = f"{name}={given[field]}: is no number" if field in given else f"{name} is missing"
-            raise TrainingRefused(f"{told}; start train.py with OpenMPI's mpirun, or alone")
+            problem = f"{name}={given[field]}: must be a whole number" if field in given else f"{name} is missing"
+            raise TrainingError(f"{problem}; start train.py with OpenMPI's mpirun, or alone")
     return Place(**{field: int(value) for field, value in given.items()})
 
 
@@ -56,13 +56,13 @@ def meeting_point(environment: Mapping[str, str], place: Place) -> tuple[str, in
     The hostfile would tell too, but the MPI operator mounts it into the launcher only.
 
     Raises:
-        TrainingRefused: MASTER_PORT is no port; or nothing is given and mpi4py is missing, or rank 0's host name
+        TrainingError: MASTER_PORT is not a port; or neither is set and mpi4py is missing, or rank 0's host name
             leads to a loopback address that other hosts cannot reach.
     """
     if "MASTER_ADDR" in environment:
         port = environment.get("MASTER_PORT", "29500")
         if not port.isdecimal() or not 0 < int(port) < 65536:
-            raise TrainingRefused(f"MASTER_PORT={port}: is no port; give one from 1 to 65535")
+            raise TrainingError(f"MASTER_PORT={port}: must be a port from 1 to 65535")
         return environment["MASTER_ADDR"], int(port)
     return _agreed_over_mpi(place)
 
@@ -72,13 +72,13 @@ def _agreed_over_mpi(place: Place) -> tuple[str, int]:
         from mpi4py import MPI
     except ImportError as missing:
         fix = "set MASTER_ADDR to the host of rank 0, or install mpi4py"
-        raise TrainingRefused(f"MASTER_ADDR is not set and mpi4py does not load ({missing}); {fix}") from None
+        raise TrainingError(f"MASTER_ADDR is not set and mpi4py does not load ({missing}); {fix}") from None
     offer = _free_address() if place.rank == 0 else None
     address, port = MPI.COMM_WORLD.bcast(offer, root=0)
     # Done with MPI: a rank that fails later must not wait for the others in MPI's end.
     MPI.Finalize()
     if place.several_hosts and address.startswith("127."):
-        raise TrainingRefused(f"rank 0's host name leads to {address}, unreachable from other hosts; set MASTER_ADDR")
+        raise TrainingError(f"rank 0's host name leads to {address}, unreachable from other hosts; set MASTER_ADDR")
     return address, port
 
 

@@ -26,7 +26,7 @@ import checkpoints
 from dataset import Images, batch_at, load_images, varied
 from exchange import Exchange, average
 from model import Classifier
-from ranks import Place, TrainingRefused, meeting_point, place_in_job
+from ranks import Place, TrainingError, meeting_point, place_in_job
 
 RECLAIMED = 143
 """Exit code after notice: 128 + SIGTERM, as a shell has it."""
@@ -61,11 +61,11 @@ class Team:
         """Join all ranks: nccl where there are GPUs, gloo elsewhere.
 
         Raises:
-            TrainingRefused: see `meeting_point`; or this host has fewer GPUs than ranks.
+            TrainingError: see `meeting_point`; or this host has fewer GPUs than ranks.
         """
         gpus = torch.cuda.device_count()
         if 0 < gpus < place.local_size:
-            raise TrainingRefused(f"{place.local_size} ranks on a host with {gpus} GPUs; start one for each GPU")
+            raise TrainingError(f"{place.local_size} ranks on a host with {gpus} GPUs; start one for each GPU")
         device = torch.device("cuda", place.local_rank) if gpus else torch.device("cpu")
         if gpus:
             torch.cuda.set_device(device)
@@ -137,11 +137,11 @@ class Training:
         if team.place.rank == 0:
             try:
                 state = checkpoints.newest(self.args.checkpoints, team.say)
-            except TrainingRefused as refusal:
-                problem = str(refusal)
+            except TrainingError as error:
+                problem = str(error)
         state, problem = team.from_first((state, problem))
         if problem:
-            raise TrainingRefused(problem)
+            raise TrainingError(problem)
         if state is None:
             return
         try:
@@ -149,8 +149,8 @@ class Training:
             # The momentum goes on; the learning rate is the command line's, which may have been changed.
             self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state["optimizer"]})
         except (RuntimeError, ValueError) as failure:
-            told = str(failure).splitlines()[0]
-            raise TrainingRefused(f"{self.args.checkpoints}: is of another model; give --checkpoints: {told}") from None
+            reason = str(failure).splitlines()[0]
+            raise TrainingError(f"{self.args.checkpoints}: is of another model; give --checkpoints: {reason}") from None
         self.step, self.position = state["step"], state["position"]
         team.say(f"resumed step={self.step}")
 
@@ -214,7 +214,7 @@ def train(args: argparse.Namespace, team: Team, notice: ReclaimNotice) -> int:
                 f" buckets={exchange.buckets / steps:g} head_start_ms={1000 * exchange.head_start / steps:.2f}"
             )
             if loss != loss or loss == float("inf"):
-                raise TrainingRefused(f"the loss is {loss} at step {training.step}; give a smaller --learning-rate")
+                raise TrainingError(f"the loss is {loss} at step {training.step}; give a smaller --learning-rate")
             losses, since = [], perf_counter()
             exchange.reset()
         if training.step % args.checkpoint_every == 0 or training.step == args.steps:
@@ -236,13 +236,13 @@ def of_another_rank(failure: RuntimeError) -> bool:
     return any(word in str(failure).partition("\n")[0] for word in words)
 
 
-def leave(told: str) -> NoReturn:
-    """End this rank alone, with ``told`` as its one line and exit code 1.
+def leave(message: str) -> NoReturn:
+    """End this rank alone, with ``message`` as its one line and exit code 1.
 
     At once, because the threads that still exchange with other ranks may never end: Python's own end would wait for
     them, or the C++ runtime would abort (SIGABRT) when it finds them running.
     """
-    print(f"train.py: {told}", file=sys.stderr, flush=True)
+    print(f"train.py: {message}", file=sys.stderr, flush=True)
     sys.stdout.flush()
     os._exit(1)
 
@@ -256,8 +256,8 @@ def main() -> int:
         place = place_in_job(os.environ)
         who = f"rank {place.rank}: "
         code = train(args, Team.assemble(place), notice)
-    except TrainingRefused as refusal:
-        leave(f"{who}{refusal}")
+    except TrainingError as error:
+        leave(f"{who}{error}")
     except RuntimeError as failure:
         if not of_another_rank(failure):
             raise

@@ -6,12 +6,14 @@ Needs a Python that has gpufleet installed with the extra `policies`; configure 
 from pulumi_policy import PolicyPack
 
 from gpufleet.policies import cost, ownership
-from gpufleet.policies.pack import Concern, policies_of
+from gpufleet.policies.pack import StackPolicy, policies_of
 
 PolicyPack(
     "gpufleet-cost",
     policies_of(
-        Concern("cost", "What a stack may cost.", cost.validate_cost, cost.PROPERTIES),
-        Concern("ownership", "Who answers for it, and until when.", ownership.validate_ownership, ownership.PROPERTIES),
+        StackPolicy("cost", "What a stack may cost.", cost.validate_cost, cost.PROPERTIES),
+        StackPolicy(
+            "ownership", "Who answers for it, and until when.", ownership.validate_ownership, ownership.PROPERTIES
+        ),
     ),
 )

@@ -5,7 +5,7 @@ Needs a Python that has gpufleet installed with the extra `policies`; configure 
 
 from pulumi_policy import PolicyPack
 
-from gpufleet.policies.feasibility import DESCRIPTION, NAME, PROPERTIES, validate_zones_of
-from gpufleet.policies.pack import Concern, policies_of
+from gpufleet.policies.feasibility import DESCRIPTION, NAME, PROPERTIES, validate_feasibility
+from gpufleet.policies.pack import StackPolicy, policies_of
 
-PolicyPack(NAME, policies_of(Concern("zones", DESCRIPTION, validate_zones_of, PROPERTIES)))
+PolicyPack(NAME, policies_of(StackPolicy("zones", DESCRIPTION, validate_feasibility, PROPERTIES)))

@@ -1,1 +1,1 @@
-"""Simulated clouds behind the real Pulumi engine: stand-in provider plugins whose rules are data."""
+"""Simulated clouds behind the real Pulumi engine: simulated provider plugins whose rules are data."""

@@ -8,12 +8,12 @@ from gpufleet.catalog import aws
 from gpufleet.catalog.quota_family import family_of
 from gpufleet.errors import UserError
 from gpufleet.plan.aws.network_quota_demand import COUNTED
-from gpufleet.preflight.aws.facts import ExistingResources, Reservation, ScalingGroup
+from gpufleet.preflight.aws.facts import CapacityReservation, ExistingResources, PlacementGroup
 from gpufleet.preflight.azure.facts import AzureFacts
 from gpufleet.rules import coerce
 from gpufleet_rehearsal.cloud.open_cloud import open_cloud
 from gpufleet_rehearsal.cloud.seed_resources import QUOTAS
-from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.cloud.store import SimulatedResource
 from gpufleet_rehearsal.table.cloud_conditions import AtLeast
 from gpufleet_rehearsal.table.conditions import values_at
 from gpufleet_rehearsal.table.paths import Scope
@@ -31,7 +31,9 @@ class NotSimulated(UserError):
 
 def no_azure(region: str) -> AzureFacts:
     """Errors: NotSimulated, always."""
-    raise NotSimulated(f"{region}: the rehearsal has no Azure subscription to ask; run it outside of the rehearsal")
+    raise NotSimulated(
+        f"{region}: a rehearsal does not simulate an Azure subscription's quotas; run this outside of a rehearsal"
+    )
 
 
 class SimulatedAws:
@@ -68,18 +70,18 @@ class SimulatedAws:
                 used[family] = used.get(family, 0) + int(each.get("in_use") or 0)
         return used
 
-    def reservation(self, reservation_id: str) -> Reservation | None:
+    def reservation(self, reservation_id: str) -> CapacityReservation | None:
         held = self._cloud.store.get(RESERVATION, reservation_id)
         if held is None:
             return None
         count = coerce.whole(held.inputs, "instanceCount", 0)
         # Whose nodes run in it is not simulated: all of it is free.
         zone = zone_id(str(held.inputs["availabilityZone"]))
-        return Reservation(str(held.inputs["instanceType"]), zone, "active", count, count)
+        return CapacityReservation(str(held.inputs["instanceType"]), zone, "active", count, count)
 
-    def placement_group(self, name: str) -> ScalingGroup | None:
+    def placement_group(self, name: str) -> PlacementGroup | None:
         found = self._cloud.store.find(name, (PLACEMENT_GROUP,))
-        return ScalingGroup(str(found[0].inputs.get("strategy")), "available") if found else None
+        return PlacementGroup(str(found[0].inputs.get("strategy")), "available") if found else None
 
     def network_limit(self, counted: str) -> int | None:
         return self._cloud.around.limits.get(counted)
@@ -87,7 +89,7 @@ class SimulatedAws:
     def network_use(self, counted: str) -> Mapping[str, ExistingResources]:
         quota, around = self._refused_above(counted), self._cloud.around
         found: dict[str, ExistingResources] = {}
-        for each in filter(self._is_here, around.things(COUNTED[counted])):
+        for each in filter(self._is_here, around.resources_of(COUNTED[counted])):
             scope = Scope(each, around)
             if not self._is_here(each) or (
                 quota is not None and quota.when is not None and not quota.when.holds(scope)
@@ -102,12 +104,12 @@ class SimulatedAws:
         return found
 
     def _refused_above(self, counted: str) -> AtLeast | None:
-        """The condition of the table's row that refuses one more: what a preflight says and an `up` meets is one."""
+        """The condition of the table's row that rejects one more: what a preflight says and an `up` meets is one."""
         kind = COUNTED[counted]
         rows = self._cloud.table.refusals_of(kind, "create")
         return next((row.when for row in rows if isinstance(row.when, AtLeast) and row.when.type == kind), None)
 
-    def _is_here(self, resource: Resource) -> bool:
+    def _is_here(self, resource: SimulatedResource) -> bool:
         """Whether a resource lies in the region that is asked about: quotas are a region's own."""
         return resource.view.get("region") == self._region
 
@@ -122,7 +124,7 @@ class SimulatedAws:
             for held in filter(self._is_here, self._cloud.store.resources(RESERVATION)):
                 yield coerce.text(held.inputs, "instanceType"), coerce.whole(held.inputs, "instanceCount", 0)
 
-    def _reserved(self, group: Resource) -> bool:
+    def _reserved(self, group: SimulatedResource) -> bool:
         """Whether the nodes of a group run in a reservation, which has been counted."""
         template = coerce.text(coerce.mapping(group.inputs, "launchTemplate"), "id")
         found = self._cloud.store.find(template, ()) if template else []

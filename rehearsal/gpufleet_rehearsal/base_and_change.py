@@ -1,4 +1,4 @@
-"""A change rehearsed: what was there before it is brought up on stand-ins, and the change previewed against that."""
+"""Preview a change against its base: the base is deployed on simulated providers first."""
 
 import tempfile
 from collections.abc import Callable
@@ -6,45 +6,45 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from gpufleet.affected.previews import with_path
+from gpufleet.affected.previews import with_python_path
 from gpufleet.errors import UserError
 from gpufleet.pulumi_cli import PulumiCli
 from gpufleet_rehearsal.rehearse import RehearsalPlan, prepare
-from gpufleet_rehearsal.workspace import Home
+from gpufleet_rehearsal.workspace import Workspace
 
 T = TypeVar("T")
 
 
-def rehearsed(
+def preview_against_base(
     program: Path, before: Path | None, environment: str, look: Callable[[PulumiCli, Path], T]
 ) -> tuple[T, bool, str]:
-    """What `look` finds at an engine whose stack is as the base makes it, on stand-ins; whether it is, and why not.
+    """The result of `look` on a stack that the base has deployed, whether it could be deployed, and if not, why.
 
-    program: the change. before: the base, None without one. look: given the engine and a folder that is thrown away.
+    program: the change. before: the base, None without one. look: called with the engine and a temporary folder.
     Errors: UserError as `prepare`.
     """
     with tempfile.TemporaryDirectory(prefix="gpufleet-change-") as folder:
         root = Path(folder) / "rehearsal"
         reason = "there is no base" if before is None else _bring_up(before, root, environment)
-        engine = prepare(Home.of(program, root), _plan(environment))
+        engine = prepare(Workspace.of(program, root), _plan(environment))
         return look(engine, Path(folder)), not reason, reason
 
 
 def _bring_up(before: Path, root: Path, environment: str) -> str:
-    """Bring the base up, and return why that cannot be, nothing where it is up."""
-    home = Home.of(before, root)
+    """Deploy the base; return why it cannot be deployed, empty if it was."""
+    home = Workspace.of(before, root)
     try:
         if environment not in home.stacks():
             return "it is new"
         engine = prepare(home, _plan(environment))
         # By the base's own components where they lie beside it, as in this repository.
-        engine = with_path(engine, [before / "components"])
+        engine = with_python_path(engine, [before / "components"])
         with (root / "up.log").open("w+", encoding="utf-8") as log:
             code = replace(engine, output=log).up(environment)
             log.seek(0)
-            return "" if code == 0 else f"the base itself does not come up: {_last_error(log.read())}"
+            return "" if code == 0 else f"the base itself cannot be deployed: {_last_error(log.read())}"
     except UserError as error:
-        return f"the base itself does not come up: {error}"
+        return f"the base itself cannot be deployed: {error}"
 
 
 def _last_error(text: str) -> str:

@@ -1,4 +1,4 @@
-"""How long `up` would take on the real cloud, and how long it must take at the least.
+"""How long `up` takes on the real cloud: an estimate, and a lower bound.
 
 Two graphs over the same resources with the same typical seconds (the table's latencies):
 
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any
 
-from gpufleet_rehearsal.cloud.checks import referenced
+from gpufleet_rehearsal.cloud.checks import referenced_resources
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.cloud.store import SimulatedResource
 from gpufleet_rehearsal.table.conditions import same
 from gpufleet_rehearsal.table.model import Requirement
 from gpufleet_rehearsal.table.paths import Scope, parse_path, plain
@@ -32,8 +32,8 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Chain:
-    """The longest chain of a graph, first step first."""
+class CriticalPath:
+    """The longest path through a graph, first step first."""
 
     steps: tuple[Step, ...]
 
@@ -43,7 +43,7 @@ class Chain:
 
 
 @dataclass(frozen=True)
-class Node:
+class GraphNode:
     """A resource of a graph. after: what it waits for -> seconds that one takes to settle before it can be used."""
 
     name: str
@@ -52,7 +52,7 @@ class Node:
     after: Mapping[str, float]
 
 
-def longest(nodes: Mapping[str, Node]) -> Chain:
+def longest_path(nodes: Mapping[str, GraphNode]) -> CriticalPath:
     """The longest chain through the nodes (key -> node); names in `after` that are no key are ignored.
 
     Ties go to the name that sorts first, so that the chain is the same in every run.
@@ -70,22 +70,22 @@ def longest(nodes: Mapping[str, Node]) -> Chain:
                 start, via = ready, before
         finish[key], previous[key] = start + node.seconds, via
     if not finish:
-        return Chain(())
+        return CriticalPath(())
     last: str | None = max(sorted(finish), key=lambda key: finish[key])
     steps: list[Step] = []
     while last is not None:
         node, via = nodes[last], previous[last]
         steps.append(Step(node.name, node.type, node.after[via] if via else 0.0, node.seconds))
         last = via
-    return Chain(tuple(reversed(steps)))
+    return CriticalPath(tuple(reversed(steps)))
 
 
 @dataclass(frozen=True)
 class TimeToUp:
-    """The two chains of one environment. ratio: estimate over lower bound, 1.0 at the best."""
+    """The critical paths of one environment. ratio: estimate over lower bound, 1.0 at best."""
 
-    estimate: Chain
-    lower_bound: Chain
+    estimate: CriticalPath
+    lower_bound: CriticalPath
 
     @property
     def ratio(self) -> float:
@@ -93,27 +93,29 @@ class TimeToUp:
 
 
 def time_to_up(cloud: Cloud, state: Sequence[Mapping[str, Any]]) -> TimeToUp:
-    """Both chains of what a stack's state and the simulated cloud hold.
+    """Both critical paths of a stack, from its state and the simulated cloud.
 
     state: the resources of the engine's exported deployment. Resources that the cloud does not hold are left out.
     """
     in_cloud = {resource.urn: resource for resource in cloud.store.resources() if not resource.hidden}
-    waits = waiting(state, in_cloud.keys())
-    engine: dict[str, Node] = {}
-    table: dict[str, Node] = {}
+    waits = engine_dependencies(state, in_cloud.keys())
+    engine: dict[str, GraphNode] = {}
+    table: dict[str, GraphNode] = {}
     for urn, dependencies in waits.items():
         resource = in_cloud[urn]
-        seconds = cloud.seconds(resource.type, "create", resource.inputs, resource.name)
-        demanded = demands(cloud, resource)
-        table[urn] = Node(resource.name, resource.type, seconds, demanded)
+        seconds = cloud.operation_seconds(resource.type, "create", resource.inputs, resource.name)
+        demanded = cloud_requirements(cloud, resource)
+        table[urn] = GraphNode(resource.name, resource.type, seconds, demanded)
         # What a resource's inputs name, the program waited for, also where the state does not say so (`detached`).
         # Waiting for a resource without using it does not need it settled.
-        before = dependencies | {maker(cloud, thing).urn for thing in named_in(cloud, resource)} - {urn}
-        engine[urn] = Node(resource.name, resource.type, seconds, {each: demanded.get(each, 0.0) for each in before})
-    return TimeToUp(longest(engine), longest(table))
+        before = dependencies | {creator(cloud, thing).urn for thing in referenced_in(cloud, resource)} - {urn}
+        engine[urn] = GraphNode(
+            resource.name, resource.type, seconds, {each: demanded.get(each, 0.0) for each in before}
+        )
+    return TimeToUp(longest_path(engine), longest_path(table))
 
 
-def waiting(state: Sequence[Mapping[str, Any]], real: Collection[str]) -> dict[str, set[str]]:
+def engine_dependencies(state: Sequence[Mapping[str, Any]], real: Collection[str]) -> dict[str, set[str]]:
     """What the engine made each real resource wait for: URN -> real URNs, by the state's own records.
 
     real: URNs of what takes time. Components and providers take none, but pass waiting on: whoever has one as parent
@@ -134,34 +136,37 @@ def waiting(state: Sequence[Mapping[str, Any]], real: Collection[str]) -> dict[s
     return {urn: found[urn] for urn in named if urn in real}
 
 
-def demands(cloud: Cloud, resource: Resource) -> dict[str, float]:
+def cloud_requirements(cloud: Cloud, resource: SimulatedResource) -> dict[str, float]:
     """What the cloud itself wants to be there before a resource: URN -> seconds that it takes to settle."""
     row = cloud.row(resource.type)
     scope = Scope(resource, cloud.around)
-    found = [*named_in(cloud, resource), *(thing for need in row.needs for thing in needed(cloud, need, scope))]
+    found = [
+        *referenced_in(cloud, resource),
+        *(thing for need in row.needs for thing in required_resources(cloud, need, scope)),
+    ]
     demanded: dict[str, float] = {}
     for thing in found:
-        urn = maker(cloud, thing).urn
+        urn = creator(cloud, thing).urn
         settle = cloud.table.types[thing.type].settle
         if urn != resource.urn:
             demanded[urn] = max(demanded.get(urn, 0.0), settle.seconds if settle else 0.0)
     return demanded
 
 
-def named_in(cloud: Cloud, resource: Resource) -> Iterator[Resource]:
-    """The resources that a resource's inputs name."""
+def referenced_in(cloud: Cloud, resource: SimulatedResource) -> Iterator[SimulatedResource]:
+    """The resources that the inputs of a resource refer to."""
     scope = Scope(resource, cloud.around)
     for path, reference in cloud.row(resource.type).references.items():
         for value in parse_path(path).values(scope):
-            yield from referenced(cloud.around, reference, plain(value), resource)
+            yield from referenced_resources(cloud.around, reference, plain(value), resource)
 
 
-def maker(cloud: Cloud, thing: Resource) -> Resource:
+def creator(cloud: Cloud, thing: SimulatedResource) -> SimulatedResource:
     """What the program made for a thing to be there: itself, or what the cloud made it along with."""
     return thing if thing.owner is None else cloud.store.by_serial(thing.owner)
 
 
-def needed(cloud: Cloud, need: Requirement, scope: Scope) -> Iterator[Resource]:
+def required_resources(cloud: Cloud, need: Requirement, scope: Scope) -> Iterator[SimulatedResource]:
     """The resources that one of a row's needs means."""
     if need.when is not None and not need.when.holds(scope):
         return
@@ -173,11 +178,11 @@ def needed(cloud: Cloud, need: Requirement, scope: Scope) -> Iterator[Resource]:
             yield thing
 
 
-def minutes(seconds: float) -> str:
-    """Seconds as people say them: 45 s, 13 min 2 s."""
+def format_minutes(seconds: float) -> str:
+    """Seconds for people: 45 s, 13 min 2 s."""
     whole = round(seconds)
     return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60} s"
 
 
-def names(steps: Iterable[Step]) -> str:
-    return " -> ".join(f"{step.name} ({minutes(step.seconds)})" for step in steps)
+def format_path(steps: Iterable[Step]) -> str:
+    return " -> ".join(f"{step.name} ({format_minutes(step.seconds)})" for step in steps)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from gpufleet.adoption.cloud_resource import CloudResource
 from gpufleet.azure.arm_types import BUDGET, found_at, watched
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.resource import Resource, folded, lies_in
+from gpufleet_rehearsal.cloud.resource import SimulatedResource, lies_in, normalized_handle
 from gpufleet_rehearsal.table.paths import Scope, parse_path, plain
 from gpufleet_rehearsal.table.templates import fill
 
@@ -30,15 +30,15 @@ class SimulatedInventory:
                 found.append(self._found(resource, None))
         return found
 
-    def _hangs_on(self, resource: Resource, tagged: Sequence[Resource]) -> bool:
+    def _hangs_on(self, resource: SimulatedResource, tagged: Sequence[SimulatedResource]) -> bool:
         """Whether a resource names one of these by its references, or has an id that begins with one's."""
         scope = Scope(resource, self._cloud.around)
         paths = self._cloud.row(resource.type).references
-        named = {folded(plain(value)) for path in paths for value in parse_path(path).values(scope)}
+        named = {normalized_handle(plain(value)) for path in paths for value in parse_path(path).values(scope)}
         tree = self._cloud.table.row.ids == "tree"
         return any(named & each.handles or (tree and lies_in(resource.id, each.id)) for each in tagged)
 
-    def _found(self, resource: Resource, name: str | None) -> CloudResource:
+    def _found(self, resource: SimulatedResource, name: str | None) -> CloudResource:
         row = self._cloud.row(resource.type)
         placed = found_at(resource.id, resource.view, quiet=row.idempotent)
         if placed is not None:
@@ -48,7 +48,7 @@ class SimulatedInventory:
         return CloudResource(resource.type, import_id, name, resource.id, {} if name else resource.inputs)
 
 
-def _watched(resource: Resource) -> set[str]:
+def _watched(resource: SimulatedResource) -> set[str]:
     """Environments whose cost it counts: Azure's budgets of a whole subscription."""
     filter_ = resource.inputs.get("filter")
     return watched(filter_) if resource.type == BUDGET and isinstance(filter_, Mapping) else set()

@@ -1,6 +1,6 @@
-"""Own servers in a rehearsal, those of `rehearsal.<environment>.yaml`.
+"""On-prem servers in a rehearsal, those of `rehearsal.<environment>.yaml`.
 
-An own cluster's are its nodes: the rehearsal's control plane takes the place of the cluster that the user has, with
+An on-prem cluster's are its nodes: the rehearsal's control plane takes the place of the cluster that the user has, with
 plain servers, without any label of gpufleet. Those that join a cloud's cluster become nodes when they have run their
 scripts (kubernetes/joining.py).
 """
@@ -22,19 +22,19 @@ JOINED = "joined-servers"
 the labels and the taints of its node. Empty or without it, all servers are nodes."""
 
 
-def is_own_cluster(config: object) -> bool:
-    """Whether a stack's configuration, the mapping below `config`, is of an own cluster."""
+def is_onprem_config(config: object) -> bool:
+    """Whether a stack's configuration, the mapping below `config`, is of an on-prem cluster."""
     return isinstance(config, Mapping) and config.get("gpufleet:cloud") == CLOUD
 
 
-def on_own_cluster(configuration: Path) -> bool:
+def is_onprem_cluster(configuration: Path) -> bool:
     """The same of a stack's configuration file. Errors: UnreadableFile."""
     document = read_yaml(configuration)
-    return isinstance(document, dict) and is_own_cluster(document.get("config"))
+    return isinstance(document, dict) and is_onprem_config(document.get("config"))
 
 
 def joins_servers(configuration: Path) -> bool:
-    """Whether own servers join the cluster of a stack by its configuration file. Errors: UnreadableFile."""
+    """Whether on-prem servers join the cluster of a stack by its configuration file. Errors: UnreadableFile."""
     document = read_yaml(configuration)
     config = document.get("config") if isinstance(document, dict) else None
     return isinstance(config, Mapping) and "gpufleet:own_servers" in config

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.workspace import Home
+from gpufleet_rehearsal.workspace import Workspace
 
 WRITES = {"set", "set-all", "rm", "rm-all", "cp", "refresh"}
 """Commands of `pulumi config` that write."""
 
 
 def main(project: str, root: str) -> None:
-    """Replace this process by the engine. What `pulumi config set` would write is refused: the mirror is a copy."""
+    """Replace this process by the engine. What `pulumi config set` would write is rejected: the mirror is a copy."""
     # Ctrl-C before the engine is there: no traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    home = Home(Path(project), Path(root))
+    home = Workspace(Path(project), Path(root))
     arguments = sys.argv[1:]
     if writes_configuration(arguments):
         sys.exit("pulumi config: a rehearsal reads your stack configuration and never writes it; edit the file")

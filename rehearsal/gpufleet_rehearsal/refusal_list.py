@@ -1,13 +1,13 @@
-"""Everything that a simulated cloud refuses, as rows for people: on the terminal, and in docs/refusals.md."""
+"""Everything that a simulated cloud rejects, as rows for people: on the terminal, and in docs/refusals.md."""
 
 from collections.abc import Iterator, Sequence
 
-from gpufleet_rehearsal.table.loader import Table, load_table
+from gpufleet_rehearsal.table.loader import CloudTable, load_table
 
 HEADINGS = ("refusal", "type", "operation", "comes", "the cloud's code and words", "evidence", "source")
 
 
-def refusal_rows(table: Table) -> Iterator[tuple[str, ...]]:
+def refusal_rows(table: CloudTable) -> Iterator[tuple[str, ...]]:
     """Every refusal in the order of HEADINGS: rows of their own, what holds a deletion, names taken, things missing."""
     for refusal in table.refusals:
         comes = "at once" if refusal.comes == "at-once" else f"in the status, after {refusal.after:g} s"
@@ -41,7 +41,7 @@ def refusal_text(clouds: Sequence[str] = ("aws", "azure-native")) -> str:
     blocks: list[str] = []
     for cloud in clouds:
         rows = list(refusal_rows(load_table(cloud)))
-        blocks.append(f"{len(rows)} things that the simulated {cloud} refuses")
+        blocks.append(f"{len(rows)} requests that the simulated {cloud} rejects")
         for name, kind, operation, comes, words, evidence, source in rows:
             said = " ".join(words.split())
             blocks.append(f"{name} ({kind}, {operation}, {comes})\n    {said}\n    {evidence}: {source}")

@@ -1,4 +1,4 @@
-"""`gpufleet rehearse ENV`: a whole life of an environment on the real engine and a simulated cloud."""
+"""`gpufleet rehearse ENV`: deploy and destroy an environment with the real engine on a simulated cloud."""
 
 import os
 from collections import defaultdict
@@ -12,17 +12,18 @@ from rich.markup import escape
 from rich.tree import Tree
 
 from gpufleet.onprem.servers import OUTPUT as OWN_SERVERS
-from gpufleet.onprem.servers import own_servers_of
+from gpufleet.onprem.servers import onprem_servers_of
 from gpufleet.pulumi_cli import PulumiCli, run_until_exit
 from gpufleet_rehearsal.cloud.interpreter import Cloud, logical_name
 from gpufleet_rehearsal.cloud.open_cloud import open_cloud
-from gpufleet_rehearsal.cloud.seed_resources import furnish
-from gpufleet_rehearsal.cloud.store import Resource
-from gpufleet_rehearsal.critical_path import minutes, names, time_to_up
-from gpufleet_rehearsal.onprem_cluster import JOINED, joins_servers, on_own_cluster
-from gpufleet_rehearsal.workspace import Home, HomeError, write_settings
+from gpufleet_rehearsal.cloud.seed_resources import seed_account
+from gpufleet_rehearsal.cloud.store import SimulatedResource
+from gpufleet_rehearsal.critical_path import format_minutes, format_path, time_to_up
+from gpufleet_rehearsal.onprem_cluster import JOINED, is_onprem_cluster, joins_servers
+from gpufleet_rehearsal.workspace import Workspace, WorkspaceError, write_settings
 
-DEFAULT_LATENCY_SCALE = 0.01
+DEFAULT_LATENCY_SCALE = 0.001
+"""An `up` of ten simulated minutes waits for less than a second. The printed time does not depend on it."""
 CLUSTERS = ("aws:eks/cluster:Cluster", "azure-native:containerservice:ManagedCluster")
 ACCOUNTS = {
     "aws": "the account 000000000000",
@@ -33,7 +34,7 @@ FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
 
 @dataclass(frozen=True)
 class RehearsalPlan:
-    """What one call of `gpufleet rehearse` is asked to do.
+    """The options of one `gpufleet rehearse` call.
 
     latency_scale: real seconds for one of the cloud's seconds (0: no waiting). faults: as in faults.py. seed: of
     random faults. destroy: end the environment instead of bringing it up. keep: with destroy, keep the rehearsal's
@@ -51,58 +52,60 @@ class RehearsalPlan:
     control_plane: bool = True
 
 
-def prepare(home: Home, plan: RehearsalPlan) -> PulumiCli:
+def prepare(home: Workspace, plan: RehearsalPlan) -> PulumiCli:
     """A rehearsal ready to run: its directory, its settings, and the environment's stack.
 
-    Errors: HomeError for an unknown environment, and what Home and PulumiCli raise.
+    Errors: WorkspaceError for an unknown environment, and what Workspace and PulumiCli raise.
     """
     known = home.stacks()
     if plan.environment not in known:
-        raise HomeError(f"{plan.environment}: no such environment; the project has: {', '.join(known) or 'none'}")
+        raise WorkspaceError(
+            f"{plan.environment}: environment not found; the project has: {', '.join(known) or 'none'}"
+        )
     home.prepare()
     settings = {"latency_scale": plan.latency_scale, "seed": plan.seed, "faults": list(plan.faults)}
     write_settings(home, settings | {"control_plane": plan.control_plane})
     # What the account holds lies in the region that the environment is in.
     region = {"region": home.config(plan.environment).get("aws:region")}
     cloud = open_cloud(home.cloud(plan.environment), home.root, region)
-    furnish(cloud, home.account(plan.environment))
+    seed_account(cloud, home.account(plan.environment))
     _settle_servers(cloud, home.configuration(plan.environment))
     engine = home.open_stack(plan.environment)
     if plan.put is not None:
-        put(cloud, engine, plan.environment, plan.put)
+        put_file(cloud, engine, plan.environment, plan.put)
     return engine
 
 
 def _settle_servers(cloud: Cloud, configuration: Path) -> None:
-    """Servers of an own cluster are nodes at once, those that join a cloud's cluster when they have joined."""
+    """Servers of an on-prem cluster are nodes at once, those that join a cloud's cluster when they have joined."""
     joined = cloud.store.fact(JOINED)
     if joins_servers(configuration):
         cloud.store.remember(JOINED, joined or "{}")
-    elif joined and on_own_cluster(configuration):
+    elif joined and is_onprem_cluster(configuration):
         cloud.store.remember(JOINED, "")
 
 
-def put(cloud: Cloud, engine: PulumiCli, environment: str, file: Path) -> None:
+def put_file(cloud: Cloud, engine: PulumiCli, environment: str, file: Path) -> None:
     """Write a file into the environment's simulated file system, as a job on a node would.
 
-    Errors: HomeError when the environment has no file system yet, or the file cannot be read.
+    Errors: WorkspaceError when the environment has no file system yet, or the file cannot be read.
     """
     file_system = next((r for r in engine.state(environment) if r["type"] == FILE_SYSTEM), None)
     held = cloud.store.get(FILE_SYSTEM, file_system["id"]) if file_system else None
     if held is None:
-        raise HomeError(
+        raise WorkspaceError(
             f"{environment}: no file system to write to yet; bring it up first: gpufleet rehearse {environment}"
         )
     try:
         cloud.store.put_file(held, file.name, file.read_bytes(), cloud.clock.now())
     except OSError as error:
-        raise HomeError(f"{file}: {error.strerror}") from error
+        raise WorkspaceError(f"{file}: {error.strerror}") from error
 
 
-def rehearse(home: Home, plan: RehearsalPlan, console: Console) -> int:
-    """Carry out the plan. Exit code: 1 when the engine fails, or a destroy leaves behind what nobody asked to keep."""
+def rehearse(home: Workspace, plan: RehearsalPlan, console: Console) -> int:
+    """Carry out the plan. Exit code: 1 if the engine fails, or if a destroy leaves behind more than was to be kept."""
     engine = prepare(home, plan)
-    own = on_own_cluster(home.configuration(plan.environment))
+    own = is_onprem_cluster(home.configuration(plan.environment))
     where = "cluster" if own else "cloud"
     account = "the cluster's servers are not" if own else f"{ACCOUNTS[home.cloud(plan.environment)]} is not"
     console.print(
@@ -113,12 +116,12 @@ def rehearse(home: Home, plan: RehearsalPlan, console: Console) -> int:
     code = run(home, engine, plan, console)
     if code != 0:
         console.print(
-            f"{plan.environment}: the engine ended with {code}; the rehearsal is in {home.root}", soft_wrap=True
+            f"{plan.environment}: the engine exited with {code}; the rehearsal is in {home.root}", soft_wrap=True
         )
     return min(code, 1)
 
 
-def run_inside(home: Home, environment: str, command: Sequence[str]) -> int:
+def run_inside(home: Workspace, environment: str, command: Sequence[str]) -> int:
     """Run a command (the user's shell when empty) in which plain `pulumi` talks to the rehearsal.
 
     environment: the stack that `pulumi` takes when none is named. Exit code: the command's own.
@@ -129,10 +132,10 @@ def run_inside(home: Home, environment: str, command: Sequence[str]) -> int:
     try:
         return run_until_exit(command, variables)
     except OSError as error:
-        raise HomeError(f"{command[0]}: {error.strerror}") from error
+        raise WorkspaceError(f"{command[0]}: {error.strerror}") from error
 
 
-def _up(home: Home, engine: PulumiCli, plan: RehearsalPlan, console: Console) -> int:
+def _up(home: Workspace, engine: PulumiCli, plan: RehearsalPlan, console: Console) -> int:
     code = engine.up(plan.environment, *_mending(home, engine, plan.environment))
     if code != 0:
         return code
@@ -149,7 +152,7 @@ def _up(home: Home, engine: PulumiCli, plan: RehearsalPlan, console: Console) ->
             console.print(f"  [bold]file in {resource.id}[/]: {escape(path)}, {len(content)} bytes", soft_wrap=True)
     if home.control_plane.access(start=False) is not None:
         console.print(f"  [bold]control plane[/]: export KUBECONFIG={home.control_plane.kubeconfig}", soft_wrap=True)
-    if not on_own_cluster(home.configuration(plan.environment)):
+    if not is_onprem_cluster(home.configuration(plan.environment)):
         report_time(cloud, state, console)
     console.print(
         f"\nNext: [bold]gpufleet rehearse {plan.environment} --shell[/] for a shell with plain pulumi, "
@@ -159,21 +162,24 @@ def _up(home: Home, engine: PulumiCli, plan: RehearsalPlan, console: Console) ->
 
 
 def _join(cloud: Cloud, engine: PulumiCli, environment: str, console: Console) -> int:
-    """Let own servers join that have not yet; 1 when one of them cannot."""
-    own = own_servers_of(engine.outputs(environment, secrets=True), environment)
+    """Join the on-prem servers that have not joined yet; 1 if one of them cannot."""
+    own = onprem_servers_of(engine.outputs(environment, secrets=True), environment)
     if own is None:
         return 0
     from gpufleet_rehearsal.kubernetes.hybrid_join import join
 
     done = join(cloud, own)
     for line in done.joined:
-        console.print(f"  [bold]own server[/] {escape(line)} (played: it ran what its script says)", soft_wrap=True)
+        console.print(
+            f"  [bold]on-prem server[/] {escape(line)} (simulated: the join script was evaluated, not run)",
+            soft_wrap=True,
+        )
     for line in done.refused:
-        console.print(f"  [bold red]own server not joined[/] {escape(line)}", soft_wrap=True)
+        console.print(f"  [bold red]on-prem server not joined[/] {escape(line)}", soft_wrap=True)
     return 1 if done.refused else 0
 
 
-def _mending(home: Home, engine: PulumiCli, environment: str) -> list[str]:
+def _mending(home: Workspace, engine: PulumiCli, environment: str) -> list[str]:
     """What `up` needs when the control plane ended, by a restart of the machine: all that was on it is gone then."""
     if not home.control_plane.kubeconfig.exists() or home.control_plane.access(start=False) is not None:
         return []
@@ -182,17 +188,19 @@ def _mending(home: Home, engine: PulumiCli, environment: str) -> list[str]:
 
 
 def report_time(cloud: Cloud, state: Sequence[Mapping[str, Any]], console: Console) -> None:
-    """Print how long `up` would take on the real cloud, from empty, and why."""
+    """Print how long a first `up` would take on the real cloud, and its critical path."""
     time = time_to_up(cloud, state)
     console.print(
-        f"\n`pulumi up` from nothing on the real cloud: about [bold]{minutes(time.estimate.seconds)}[/]; at the least "
-        f"{minutes(time.lower_bound.seconds)} (ratio {time.ratio:.3f}). By published durations, see docs/latencies.md."
+        "\nEstimated time of a first `pulumi up` on the real cloud: "
+        f"[bold]{format_minutes(time.estimate.seconds)}[/]; lower bound: {format_minutes(time.lower_bound.seconds)} "
+        f"(ratio {time.ratio:.3f}). Based on published durations, see docs/latencies.md.",
+        soft_wrap=True,
     )
-    console.print(f"  the longest chain: {escape(names(time.estimate.steps))}", soft_wrap=True)
+    console.print(f"  critical path: {escape(format_path(time.estimate.steps))}", soft_wrap=True)
 
 
 def tree(environment: str, state: Sequence[Mapping[str, Any]]) -> Tree:
-    """What was made, by component; kinds of a component with their number."""
+    """The resources of a stack as a tree of components, each with its resources by type."""
     children: dict[str | None, list[Mapping[str, Any]]] = defaultdict(list)
     for resource in state:
         if not resource["type"].startswith("pulumi:providers:"):
@@ -217,14 +225,14 @@ def tree(environment: str, state: Sequence[Mapping[str, Any]]) -> Tree:
     return top
 
 
-def _destroy(home: Home, engine: PulumiCli, plan: RehearsalPlan, console: Console) -> int:
+def _destroy(home: Workspace, engine: PulumiCli, plan: RehearsalPlan, console: Console) -> int:
     code = engine.destroy(plan.environment, "--exclude-protected")
     cloud = open_cloud(home.cloud(plan.environment), home.root)
     if code != 0:
         _, left = remains(cloud, plan.environment, engine.state(plan.environment))
         for resource in left:
             console.print(
-                f"  [bold red]in nobody's state[/]: {resource.name} ({resource.type} {resource.id})", soft_wrap=True
+                f"  [bold red]in no stack's state[/]: {resource.name} ({resource.type} {resource.id})", soft_wrap=True
             )
         return code
     if joins_servers(home.configuration(plan.environment)):
@@ -245,20 +253,20 @@ def _destroy(home: Home, engine: PulumiCli, plan: RehearsalPlan, console: Consol
         return 1
     console.print("Nothing else is left in the simulated cloud." if kept else "Nothing is left in the simulated cloud.")
     if not kept and not plan.keep:
-        engine.answer("stack", "rm", plan.environment, "--yes")
+        engine.output_of("stack", "rm", plan.environment, "--yes")
     return 0
 
 
 def remains(
     cloud: Cloud, environment: str, state: Sequence[Mapping[str, Any]]
-) -> tuple[list[Resource], list[Resource]]:
-    """What the simulated cloud still holds: what the state holds too, and what nobody knows of any more.
+) -> tuple[list[SimulatedResource], list[SimulatedResource]]:
+    """What the simulated cloud still contains: resources in the state, and resources that no state has.
 
-    Leaked things that the cloud made by itself count as left behind; what another environment's state holds does not.
+    Leaked resources that the cloud created by itself count as left behind; those of other environments do not.
     """
     known = {(resource["type"], resource.get("id")) for resource in state}
-    kept: list[Resource] = []
-    left: list[Resource] = []
+    kept: list[SimulatedResource] = []
+    left: list[SimulatedResource] = []
     for resource in cloud.store.resources():
         if resource.owner is not None or f":{environment}::" not in resource.urn:
             continue

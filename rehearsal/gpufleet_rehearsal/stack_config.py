@@ -11,11 +11,11 @@ from pathlib import Path
 import yaml
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.onprem_cluster import is_own_cluster, kubeconfig_text
+from gpufleet_rehearsal.onprem_cluster import is_onprem_config, kubeconfig_text
 from gpufleet_rehearsal.yaml_input import read_yaml
 
 
-class ConfigError(UserError):
+class StackConfigError(UserError):
     """The stack configuration cannot be used in a rehearsal; the text is one line."""
 
 
@@ -36,19 +36,19 @@ def stack_config(original: Path, copy: Path, state: Path) -> StackConfig:
 
     copy: the file as the engine saw it before, into which it wrote a salt; state: its state, which also tells the salt.
     Neither must be there.
-    Errors: ConfigError and UnreadableFile, for the user's file only.
+    Errors: StackConfigError and UnreadableFile, for the user's file only.
     """
     document = read_yaml(original) or {}
     if not isinstance(document, dict):
-        raise ConfigError(f"{original}: a stack configuration is a mapping with the key `config`")
-    if is_own_cluster(document.get("config")):
+        raise StackConfigError(f"{original}: a stack configuration is a mapping with the key `config`")
+    if is_onprem_config(document.get("config")):
         # Before anybody looks for secrets: the user's own, encrypted as it may be, has no business here.
         document["config"] = document["config"] | {"gpufleet:kubeconfig": kubeconfig_text()}
     salt, of_state = document.pop("encryptionsalt", None), _salt_of_state(state)
     provider, _ = document.pop("secretsprovider", None), document.pop("encryptedkey", None)
     secrets = _holds_secrets(document.get("config"))
     if secrets and salt is None:
-        raise ConfigError(
+        raise StackConfigError(
             f"{original}: secretsprovider={provider}: a rehearsal has no credentials to decrypt secrets with; rehearse "
             "an environment without them, or one with passphrase secrets"
         )

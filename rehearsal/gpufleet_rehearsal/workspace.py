@@ -15,9 +15,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import yaml
 
+from gpufleet.atomic_file import update_file
 from gpufleet.errors import UserError
 from gpufleet.pulumi_cli import PulumiCli, PulumiCliError
-from gpufleet_rehearsal.atomic_file import write_in_one_step
 from gpufleet_rehearsal.cloud.settings import load_settings
 from gpufleet_rehearsal.cloud.store import ensure_room
 from gpufleet_rehearsal.provider.plugin import CLOUDS
@@ -25,12 +25,13 @@ from gpufleet_rehearsal.stack_config import StackConfig, stack_config
 from gpufleet_rehearsal.yaml_input import read_yaml
 
 if TYPE_CHECKING:
-    from gpufleet_rehearsal.kubernetes.control_plane import OwnPlane
+    from gpufleet_rehearsal.kubernetes.control_plane import RehearsalControlPlane
 
-# The real provider versions whose place the stand-ins take: those of the SDKs that gpufleet is locked to.
-STAND_INS: Mapping[str, str] = {"aws": "7.51.1", "azure-native": "3.29.0", "kubernetes": "4.24.0"}
+# The real provider versions that the simulated providers replace: those of the SDKs that gpufleet is locked to.
+SIMULATED_PROVIDERS: Mapping[str, str] = {"aws": "7.51.1", "azure-native": "3.29.0", "kubernetes": "4.24.0"}
 # Not anybody's own: a rehearsal holds no secret, but for those that stand encrypted in the user's configuration.
 PASSPHRASE = "rehearsal"
+_EXECUTABLE = 0o755
 
 _PLUGIN = """#!{python}
 from gpufleet_rehearsal.provider.plugin import main
@@ -44,12 +45,12 @@ main({project!r}, {root!r})
 """
 
 
-class HomeError(UserError):
+class WorkspaceError(UserError):
     """The rehearsal's directory or the program cannot be used; the text is the one line for the user."""
 
 
 @dataclass(frozen=True)
-class Home:
+class Workspace:
     """The directory of one project's rehearsal.
 
     project: the directory with Pulumi.yaml. root: where the rehearsal lives, `<project>/.rehearsal` by default.
@@ -59,16 +60,16 @@ class Home:
     root: Path
 
     @classmethod
-    def of(cls, program: Path, root: Path | None = None) -> "Home":
+    def of(cls, program: Path, root: Path | None = None) -> "Workspace":
         """The rehearsal of the Pulumi project that `program` lies in.
 
-        Errors: HomeError when neither the directory nor one above it has a Pulumi.yaml.
+        Errors: WorkspaceError when neither the directory nor one above it has a Pulumi.yaml.
         """
         start = program.resolve()
         for folder in (start, *start.parents):
             if (folder / "Pulumi.yaml").is_file():
                 return cls(folder, (root or folder / ".rehearsal").resolve())
-        raise HomeError(f"{program}: no Pulumi.yaml here or above; give a Pulumi project with --program DIR")
+        raise WorkspaceError(f"{program}: no Pulumi.yaml here or above; give a Pulumi project with --program DIR")
 
     @property
     def settings(self) -> Path:
@@ -95,26 +96,28 @@ class Home:
         """Make or refresh the directory; what the simulated cloud and the engine's state hold stays.
 
         Safe while an engine is at work in it.
-        Errors: StoreError when the disk is full, HomeError when the directory is not writable.
+        Errors: StoreError when the disk is full, WorkspaceError when the directory is not writable.
         """
         try:
             for folder in (self.root, self.root / "backend", self.mirror, self.launcher, self._copies):
                 folder.mkdir(parents=True, exist_ok=True)
             ensure_room(self.root)
-            write_in_one_step(self.root / ".gitignore", "*\n")
-            self._install_stand_ins()
+            update_file(self.root / ".gitignore", "*\n")
+            self._install_providers()
             self._keep_no_logs()
             text = _LAUNCHER.format(python=sys.executable, project=str(self.project), root=str(self.root))
-            write_in_one_step(self.launcher / "pulumi", text, executable=True)
+            update_file(self.launcher / "pulumi", text, mode=_EXECUTABLE)
             self._mirror_project()
         except OSError as error:
-            raise HomeError(f"{self.root}: {error.strerror or error}; give another place with --home DIR") from error
+            raise WorkspaceError(
+                f"{self.root}: {error.strerror or error}; give another place with --home DIR"
+            ) from error
 
     def environment(self, stack: str | None = None) -> dict[str, str]:
         """Environment variables in which plain `pulumi` talks to the rehearsal and to nothing else.
 
         stack: of which one, so that its passphrase is known; without it the caller's passphrase, if there is one.
-        Errors: HomeError when the stack's secrets need a passphrase and there is none, SettingsError.
+        Errors: WorkspaceError when the stack's secrets need a passphrase and there is none, SettingsError.
         """
         own = {
             "GPUFLEET_REHEARSAL": str(self.root),
@@ -139,7 +142,7 @@ class Home:
     def _passphrase(self, stack: str | None) -> dict[str, str]:
         given = "PULUMI_CONFIG_PASSPHRASE" in os.environ or "PULUMI_CONFIG_PASSPHRASE_FILE" in os.environ
         if stack is not None and stack in self.stacks() and self.stack_config(stack).own_passphrase and not given:
-            raise HomeError(
+            raise WorkspaceError(
                 f"{self.configuration(stack)}: it holds secrets, and PULUMI_CONFIG_PASSPHRASE is not set; set it, or "
                 "PULUMI_CONFIG_PASSPHRASE_FILE, to the passphrase that they were made with"
             )
@@ -154,28 +157,28 @@ class Home:
     def open_stack(self, stack: str) -> PulumiCli:
         """The engine, with the stack made if it is not there, and sure to open with the passphrase that there is.
 
-        Errors: HomeError for a passphrase that does not fit, and for a state that a full disk has damaged.
+        Errors: WorkspaceError for a passphrase that does not fit, and for a state that a full disk has damaged.
         """
         config = self.stack_config(stack)
         begin_anew = f"remove {self.root} to begin the rehearsal anew"
         if config.remade:
-            raise HomeError(
+            raise WorkspaceError(
                 f"{self.configuration(stack)}: its secrets were made with another passphrase than the rehearsal's "
                 f"state; {begin_anew}"
             )
         state = self._state(stack)
         if state.exists() and not _is_json(state):
-            raise HomeError(f"{state}: the engine's state is damaged; {begin_anew}")
+            raise WorkspaceError(f"{state}: the engine's state is damaged; {begin_anew}")
         engine = self.engine(stack)
         try:
             if not state.exists():
                 engine.init(stack)
             if config.own_passphrase:
-                engine.answer("config", "--stack", stack, "--json", "--show-secrets")
+                engine.output_of("config", "--stack", stack, "--json", "--show-secrets")
         except PulumiCliError as error:
             if "incorrect passphrase" not in str(error):
                 raise
-            raise HomeError(
+            raise WorkspaceError(
                 f"{self.configuration(stack)}: PULUMI_CONFIG_PASSPHRASE is not the passphrase that its secrets were "
                 "made with"
             ) from error
@@ -223,22 +226,22 @@ class Home:
         return self._configuration_folder() / f"rehearsal.{environment}.yaml"
 
     @property
-    def control_plane(self) -> "OwnPlane":
+    def control_plane(self) -> "RehearsalControlPlane":
         """What simulated clusters' kubeconfigs lead to; started when a program first needs it."""
-        from gpufleet_rehearsal.kubernetes.control_plane import OwnPlane
+        from gpufleet_rehearsal.kubernetes.control_plane import RehearsalControlPlane
 
-        return OwnPlane(self.root)
+        return RehearsalControlPlane(self.root)
 
     def clear(self) -> None:
         """Forget this rehearsal: the simulated cloud, the engine's state, the control plane."""
         self.control_plane.stop()
         shutil.rmtree(self.root)
 
-    def _install_stand_ins(self) -> None:
-        for cloud in STAND_INS:
-            self._stand_in(cloud).mkdir(parents=True, exist_ok=True)
+    def _install_providers(self) -> None:
+        for cloud in SIMULATED_PROVIDERS:
+            self._provider_folder(cloud).mkdir(parents=True, exist_ok=True)
             text = _PLUGIN.format(python=sys.executable, cloud=cloud)
-            write_in_one_step(self._stand_in(cloud) / f"pulumi-resource-{cloud}", text, executable=True)
+            update_file(self._provider_folder(cloud) / f"pulumi-resource-{cloud}", text, mode=_EXECUTABLE)
 
     def _keep_no_logs(self) -> None:
         """A file where the engine would make a folder of logs, without which it goes on: docs/decisions/0018.
@@ -247,16 +250,14 @@ class Home:
         """
         logs = self._engines_own / "logs"
         if not logs.exists():
-            write_in_one_step(
-                logs, "No logs in a rehearsal. For a log of all that the engine does, make this a folder.\n"
-            )
+            update_file(logs, "No logs in a rehearsal. For a log of all that the engine does, make this a folder.\n")
 
     @property
     def _engines_own(self) -> Path:
         return self.root / "pulumi-home"
 
-    def _stand_in(self, cloud: str) -> Path:
-        return self._engines_own / "plugins" / f"resource-{cloud}-v{STAND_INS[cloud]}"
+    def _provider_folder(self, cloud: str) -> Path:
+        return self._engines_own / "plugins" / f"resource-{cloud}-v{SIMULATED_PROVIDERS[cloud]}"
 
     @property
     def _copies(self) -> Path:
@@ -269,7 +270,7 @@ class Home:
     def _project_file(self) -> dict[str, object]:
         document = read_yaml(self.project / "Pulumi.yaml")
         if not isinstance(document, dict) or "name" not in document or "runtime" not in document:
-            raise HomeError(f"{self.project / 'Pulumi.yaml'}: not a Pulumi project; it needs `name` and `runtime`")
+            raise WorkspaceError(f"{self.project / 'Pulumi.yaml'}: not a Pulumi project; it needs `name` and `runtime`")
         return document
 
     def _configurations(self) -> Iterator[Path]:
@@ -286,28 +287,30 @@ class Home:
         for name, entry in wanted.items():
             if not (self.mirror / name).is_symlink():
                 (self.mirror / name).symlink_to(entry)
-        write_in_one_step(self.mirror / "Pulumi.yaml", yaml.safe_dump(self._mirrored_project(), sort_keys=False))
+        update_file(self.mirror / "Pulumi.yaml", yaml.safe_dump(self._mirrored_project(), sort_keys=False))
         current = {f"Pulumi.{stack}.yaml": stack for stack in self.stacks()}
         for stale in self._copies.iterdir():
             if stale.name not in current:
                 stale.unlink()
         for name, stack in current.items():
-            write_in_one_step(self._copies / name, self.stack_config(stack).text)
+            update_file(self._copies / name, self.stack_config(stack).text)
 
     def _mirrored_project(self) -> dict[str, object]:
-        """The user's project file, led to the rehearsal's configuration and stand-ins.
+        """The user's project file with the rehearsal's configuration folder and simulated providers.
 
-        A stand-in that is named here serves an SDK of every version; else it would be one that set-up never saw.
+        A provider that is listed here serves an SDK of any version.
         """
         project = self._project_file()
         plugins = project.get("plugins")
         plugins = plugins if isinstance(plugins, dict) else {}
         others = [
-            self._located(entry) for entry in plugins.get("providers") or [] if entry.get("name") not in STAND_INS
+            self._located(entry)
+            for entry in plugins.get("providers") or []
+            if entry.get("name") not in SIMULATED_PROVIDERS
         ]
         packages = project.get("packages")
         located = {name: self._from_here(spec) for name, spec in packages.items()} if isinstance(packages, dict) else {}
-        ours = [{"name": cloud, "path": str(self._stand_in(cloud))} for cloud in STAND_INS]
+        ours = [{"name": cloud, "path": str(self._provider_folder(cloud))} for cloud in SIMULATED_PROVIDERS]
         return project | {
             "stackConfigDir": os.path.relpath(self._copies, self.mirror),
             "plugins": plugins | {"providers": [*others, *ours]},
@@ -334,6 +337,6 @@ def _is_json(file: Path) -> bool:
         return False
 
 
-def write_settings(home: Home, settings: Mapping[str, object]) -> None:
+def write_settings(home: Workspace, settings: Mapping[str, object]) -> None:
     """Replace the rehearsal's settings (latency scale, seed, faults ...) in one step."""
-    write_in_one_step(home.settings, json.dumps(settings, indent=2, sort_keys=True))
+    update_file(home.settings, json.dumps(settings, indent=2, sort_keys=True))

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-SECONDS = 60
+SECONDS = 180
 """For one answer of the browser, on a machine that is busy."""
 BETWEEN_PAGES = {
     "Inspected target navigated or closed",

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from gpufleet.report.build import report
-from gpufleet.report.diagram import picture
-from gpufleet.report.formats.html import report_as_html
-from gpufleet.report.formats.svg import picture_as_svg
+from gpufleet.report.build import build_report
+from gpufleet.report.diagram import build_diagram
+from gpufleet.report.formats.html import render_html
+from gpufleet.report.formats.svg import render_svg
 from gpufleet.report.model import Report
-from gpufleet.report.preview_json import preview_of
+from gpufleet.report.preview_json import parse_preview
 from tests.browser.chromium import Chromium
 from tests.unit.report.written_previews import document, step
 
@@ -35,13 +35,13 @@ def made() -> Report:
     ]
     files = step("delete", "aws:efs/fileSystem:FileSystem", f"files-{LONG}", {})
     bucket = step("update", "aws:s3/bucket:Bucket", "<script>alert(1)</script>", {"x": LONG}, {"x": "<b>&"})
-    return report([preview_of(document(*pools, files, bucket), "p")], today=date(2026, 11, 22))
+    return build_report([parse_preview(document(*pools, files, bucket), "p")], today=date(2026, 11, 22))
 
 
 @pytest.fixture(scope="module")
 def page(made: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("page") / "report.html"
-    file.write_text(report_as_html(made), encoding="utf-8")
+    file.write_text(render_html(made), encoding="utf-8")
     return file
 
 
@@ -139,7 +139,7 @@ def test_nothing_is_fetched(browser: Chromium, page: Path) -> None:
 
 def test_no_text_of_the_picture_leaves_its_box(browser: Chromium, made: Report, tmp_path: Path) -> None:
     file = tmp_path / "picture.svg"
-    file.write_text(picture_as_svg(picture(made.stacks[0])), encoding="utf-8")
+    file.write_text(render_svg(build_diagram(made.stacks[0])), encoding="utf-8")
     browser.open(file)
     outside = browser.evaluate(
         "(() => { const boxes = [...document.querySelectorAll('rect.box, rect.zone')].map(e => e.getBBox());"

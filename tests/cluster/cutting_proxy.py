@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-_WAIT_SECONDS = 10.0
+_WAIT_SECONDS = 60.0
 
 
 class CuttingProxy(ThreadingHTTPServer):

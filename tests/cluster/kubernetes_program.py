@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpufleet_rehearsal.workspace import Home, write_settings
+from gpufleet_rehearsal.workspace import Workspace, write_settings
 
 SOURCE = """
 import json, pulumi
@@ -69,7 +69,7 @@ class Program:
         self.folder = folder
         self.objects: dict[str, dict[str, Any]] = {}
         self.provider: dict[str, Any] = {"kubeconfig": kubeconfig} if kubeconfig else {}
-        self.home = Home.of(folder)
+        self.home = Workspace.of(folder)
         self.home.prepare()
         write_settings(self.home, {"latency_scale": 0})
         self.home.open_stack("dev")

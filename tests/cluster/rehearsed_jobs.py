@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from gpufleet.jobs.kubernetes.api import KubernetesApi
-from gpufleet.jobs.kubernetes.submit import submit
+from gpufleet.jobs.kubernetes.submit import create_job
 from tests.cluster.workloads import PATIENCE_SECONDS, pods
 from tests.e2e.rehearsed_project import Project
 from tools.kubernetes.api_client import wait_until
@@ -68,7 +68,7 @@ class Rehearsed:
         document = json.loads(text)
         launcher = document["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["metadata"]
         launcher["annotations"] = launcher.get("annotations", {}) | ENDLESS
-        submit(KubernetesApi.of(self.plane.kubeconfig.read_text(), self.environment), document, print)
+        create_job(KubernetesApi.of(self.plane.kubeconfig.read_text(), self.environment), document, print)
 
     def pods(self, name: str) -> list[dict[str, Any]]:
         """All pods of a job."""

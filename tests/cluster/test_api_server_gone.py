@@ -17,7 +17,7 @@ import yaml
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.backoff import Backoff
-from gpufleet.jobs.events import Event, Kind
+from gpufleet.jobs.events import Event, EventKind
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
 from tests.cluster.command_line import gpufleet, outputs, running, said_to_the_end, said_until
@@ -46,7 +46,7 @@ class ApiServer:
         found = self._processes.find("kube-apiserver")
         assert found
         os.kill(found.pid, signal.SIGKILL)
-        wait_until("the API server has ended", lambda: self._processes.find("kube-apiserver") is None, 10)
+        wait_until("the API server has ended", lambda: self._processes.find("kube-apiserver") is None, 120)
 
     def start(self) -> None:
         """On the same port, with the same data."""
@@ -69,7 +69,7 @@ def server(alone: ControlPlane) -> Iterator[ApiServer]:
     """With the MPI operator's kind, and without the operator; running again afterwards."""
     manifest = yaml.safe_load_all(programs()["mpi-operator"].file("mpi-operator.yaml").read_text(encoding="utf-8"))
     alone.client.apply(next(each for each in manifest if each and each["kind"] == "CustomResourceDefinition"))
-    wait_until("MPI jobs are served", lambda: serves_jobs(alone), 30)
+    wait_until("MPI jobs are served", lambda: serves_jobs(alone), 120)
     found = ApiServer(alone)
     yield found
     found.start()
@@ -99,10 +99,11 @@ def test_cluster_without_the_operator_takes_no_job_and_says_how_it_gets_one(
     alone: ControlPlane, tmp_path: Path
 ) -> None:
     alone.client.delete(KINDS)
-    wait_until("MPI jobs are not served", lambda: not serves_jobs(alone), 30)
+    wait_until("MPI jobs are not served", lambda: not serves_jobs(alone), 120)
     file = outputs(alone, NAMESPACE, tmp_path, own=POOL)
     lacks = (
-        "dev has no MPI operator (kubeflow.org/v2beta1 MPIJob is not known there); install it with `pulumi up`, or the "
+        "dev has no MPI operator (kubeflow.org/v2beta1 MPIJob is not installed there); install it with `pulumi up`, "
+        "or the "
         "component gpufleet.kubernetes.MpiOperator"
     )
     done = gpufleet("jobs", "submit", "dev", "--outputs", file, *SUBMIT, "--name", "train", "--wait", "--", "true")
@@ -136,12 +137,12 @@ def test_wait_goes_on_when_the_server_is_there_again(server: ApiServer, tmp_path
 def test_server_that_stays_away_ends_the_waiting_with_one_line_that_says_how_to_go_on(
     server: ApiServer, tmp_path: Path
 ) -> None:
-    """The command line is patient for ten minutes, so that it ends by Ctrl-C here; less patience ends by itself."""
+    """The command line is patient for ten minutes, so that it ends by Ctrl-C here; less backoff ends by itself."""
     plane = server.plane
     file = outputs(plane, NAMESPACE, tmp_path, own=POOL)
     api, resume = KubernetesApi.of(plane.kubeconfig.read_text(), "dev"), "gpufleet jobs logs dev left --follow"
-    patience = Backoff(first=0.1, longest=0.5, limit=2)
-    following = KubernetesJobFollower(api, NAMESPACE, "left", resume, logs=False, shortest=0.1, patience=patience)
+    backoff = Backoff(first=0.1, longest=0.5, limit=2)
+    following = KubernetesJobFollower(api, NAMESPACE, "left", resume, logs=False, shortest=0.1, backoff=backoff)
     with running("jobs", "submit", "dev", "--outputs", file, *SUBMIT, "--name", "left", "--wait", "--", "true") as job:
         said_until(job, "left: Submitted")
         events = following.events()
@@ -153,7 +154,7 @@ def test_server_that_stays_away_ends_the_waiting_with_one_line_that_says_how_to_
         said_until(job, "trying again")
         job.send_signal(signal.SIGINT)
         rest, code = said_to_the_end(job)
-    assert [event.kind for event in said] == [Kind.STATE, Kind.NOTE]
+    assert [event.kind for event in said] == [EventKind.STATE, EventKind.NOTE]
     line = str(caught.value)
     assert line.startswith(f"dev: {plane.layout.server} cannot be reached: ")
     assert line.endswith(f"; gave up after 2 s, the job is not touched; go on with `{resume}`")

@@ -137,7 +137,7 @@ def test_service_that_is_left_when_its_cluster_goes_holds_the_network(project: P
     said = destroyed.stdout + destroyed.stderr
     for id_ in ours:
         assert f"DependencyViolation: The subnet '{id_}' has dependencies and cannot be deleted." in said
-    told = [line for line in destroyed.stdout.splitlines() if line.startswith("  in nobody's state: ELB ")]
+    told = [line for line in destroyed.stdout.splitlines() if line.startswith("  in no stack's state: ELB ")]
     assert (
         len([line for line in told if re.search(r"of Service elsewhere/board \(\S+NetworkInterface eni-", line)]) == 2
     )

@@ -167,7 +167,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
             wait_until("the launcher has ended", lambda: client.get(path)["status"]["phase"] in ended, 60)
 
         monkeypatch.setattr(nccl_test, "is_fake", lambda node: False)
-        monkeypatch.setattr(nccl_test, "submit", submitted)
+        monkeypatch.setattr(nccl_test, "create_job", submitted)
         done = CliRunner().invoke(main, environment.words(*words))
         print(done.stderr)
         return done
@@ -233,7 +233,7 @@ def test_run_that_ends_with_an_error_is_told_by_its_last_words(
     done = run(environment, log=lambda hosts: f"2026-11-21T10:00:00.000000000Z stdout F {words}\n", code=2)
     assert done.exit_code == 1, done.output
     assert "the launcher's exit code is 2" in done.stdout
-    assert f"its last words: {words}; mend that and check again" in done.stdout
+    assert f"last output: {words}; fix that and check again" in done.stdout
     wait_until("its job is deleted", lambda: jobs(environment) == [], 60)
 
 
@@ -243,7 +243,7 @@ def test_node_of_another_zone_fails_and_nothing_is_measured(environment: Environ
     assert done.returncode == 1, done.stderr
     said = done.stdout.splitlines()
     assert f"fail        zone: 1 of 2 Ready nodes are in use1-az2; give pool {environment.pool} one zone" in said
-    assert "unverified  bandwidth: not measured while something else fails; mend that first" in said
+    assert "unverified  bandwidth: not measured while something else fails; fix that first" in said
     assert said[-1] == f"dev, 2 nodes of {environment.pool}: not ready; 1 failed, 1 not verified"
     assert jobs(environment) == []
 

@@ -15,7 +15,7 @@ import pytest
 
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
-from gpufleet.jobs.kubernetes.submit import submit
+from gpufleet.jobs.kubernetes.submit import create_job
 from gpufleet.kubernetes.team import plan_namespace
 from tests.cluster.workloads import PATIENCE_SECONDS, pods
 from tools.kubernetes.api_client import ApiSilent, wait_until
@@ -49,7 +49,7 @@ class Team:
         document = mpi_job("held", args | changes)  # type: ignore[arg-type]
         if annotations:
             document["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["metadata"]["annotations"].update(annotations)
-        submit(KubernetesApi.of(self.operator.kubeconfig.read_text(), "dev"), document, print)
+        create_job(KubernetesApi.of(self.operator.kubeconfig.read_text(), "dev"), document, print)
 
     def apply(self, kind: str, spec: dict[str, Any], version: str = "v1") -> None:
         metadata = {"name": "given", "namespace": self.namespace}
@@ -76,7 +76,7 @@ class Team:
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
         command = [GPUFLEET, *words, "--outputs", str(self._outputs)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
 
     def warn(self, pod: str, reason: str, message: str) -> None:
         """Write the event that a kubelet or the controller of volumes would."""
@@ -103,7 +103,7 @@ def quota(team: Team) -> None:
     team.apply("ResourceQuota", {"hard": {"requests.nvidia.com/gpu": "1"}})
     path = f"/api/v1/namespaces/{team.namespace}/resourcequotas/given"
     # Until its status is written, the API server counts nothing as used.
-    wait_until("the quota counts", lambda: "used" in team.operator.client.get(path).get("status", {}), 30)
+    wait_until("the quota counts", lambda: "used" in team.operator.client.get(path).get("status", {}), 120)
 
 
 def limits(team: Team) -> None:
@@ -181,7 +181,7 @@ def test_volume_that_is_not_mounted(team: Team, nodes: Nodes, reason: str, messa
         found = pods(team.operator, team.namespace, WORKER)
         return len(found) == 2 and all(pod["status"].get("containerStatuses") for pod in found)
 
-    wait_until("the workers are being started", starting, 30)
+    wait_until("the workers are being started", starting, 120)
     assert team.run("jobs", "status", "dev", "held").stdout.splitlines()[1:] == [], "they wait for nothing yet"
     for number in (0, 1):
         team.warn(f"held-worker-{number}", reason, message)
@@ -205,7 +205,7 @@ def test_submit_wait_says_it_while_it_waits(team: Team, nodes: Nodes, tmp_path: 
         said.append(line.rstrip("\n"))
         if "exceeded quota" in line:
             team.apply("ResourceQuota", {"hard": {"requests.nvidia.com/gpu": "2"}})
-    assert running.wait(timeout=60) == 0
+    assert running.wait(timeout=300) == 0
     assert next(line for line in said if "exceeded quota" in line).startswith("held: ")
     assert len([line for line in said if "exceeded quota" in line]) == 1, said
     assert said[-1].startswith("held: succeeded")

@@ -106,7 +106,7 @@ def test_a_server_is_added_by_its_script_and_the_others_do_not_notice(lab: Rehea
     )
     lab.add_server(name="gpu-4", gpus=4)
     told = lab.up()
-    assert "own server gpu-4: joined as node mi-" in told
+    assert "on-prem server gpu-4: joined as node mi-" in told
     assert "gpu-1: joined" not in told
     after = listed(lab)
     assert after["gpu-4"]["state"] == "ready"

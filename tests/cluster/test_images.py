@@ -19,7 +19,7 @@ import pytest
 
 from gpufleet.images import build as building
 from gpufleet.images import registry_auth
-from gpufleet.jobs.settings import settings_from
+from gpufleet.jobs.settings import read_settings
 from tests.cluster.command_line import GPUFLEET, SECONDS
 from tests.cluster.registry_program import RegistryProgram, registry_program
 from tests.cluster.workloads import pods
@@ -232,6 +232,6 @@ def test_login_that_gpufleet_writes_is_the_one_that_buildah_uses(
     for name, value in (isolated(storage) | {"REGISTRY_AUTH_FILE": str(tmp_path / "none.json")}).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(registry_auth, "cloud_login", lambda host: registry.entry if host == registry.host else None)
-    plan = building.planned(settings_from(given, "dev"), context, tag="v1")
-    image = building.built(plan, print)
+    plan = building.plan_build(read_settings(given, "dev"), context, tag="v1")
+    image = building.build_image(plan, print)
     assert image.digest == registry.manifest(path_in(given), "v1")[1]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from gpufleet.jobs.kubernetes.api import KubernetesApi
-from gpufleet.jobs.kubernetes.data_pod import running
-from gpufleet.jobs.kubernetes.pod_exec import CommandFailed, run
-from gpufleet.jobs.kubernetes.shared_files import SharedFiles
-from gpufleet.jobs.settings import settings_from
+from gpufleet.jobs.kubernetes.data_pod import running_data_pod
+from gpufleet.jobs.kubernetes.pod_exec import CommandError, exec_in_pod
+from gpufleet.jobs.kubernetes.volume_files import VolumeFiles
+from gpufleet.jobs.settings import read_settings
 from tools.kubernetes.control_plane import ControlPlane
 
 
@@ -45,25 +45,25 @@ def test_files_go_through_the_api_server_and_come_back(plane: ControlPlane, name
     }
     for document in (volume, claim, where):
         plane.client.apply(document)
-    settings = settings_from(
+    settings = read_settings(
         {"kubeconfig": kubeconfig, "jobs": {"namespace": namespace, "volume_claim": "shared"}}, "dev"
     )
     api = KubernetesApi.of(kubeconfig, "dev")
     content = os.urandom(3_000_001)
     (tmp_path / "local").write_bytes(content)
     (tmp_path / "mnt").mkdir()
-    with running(api, settings, name="copier") as pod:
+    with running_data_pod(api, settings, name="copier") as pod:
 
         def there(command: Sequence[str], given: Iterator[bytes]) -> Iterator[bytes]:
-            return run(api, namespace, pod, command, given)
+            return exec_in_pod(api, namespace, pod, command, given)
 
-        files = SharedFiles(there, str(tmp_path / "mnt"))
+        files = VolumeFiles(there, str(tmp_path / "mnt"))
         [sent] = files.put(tmp_path / "local", "data/one")
-        assert (sent.moved, (tmp_path / "mnt/data/one").read_bytes()) == (len(content), content)
-        assert [(each.path, each.size) for each in files.listed()] == [("data/one", len(content))]
+        assert (sent.transferred_bytes, (tmp_path / "mnt/data/one").read_bytes()) == (len(content), content)
+        assert [(each.path, each.size) for each in files.list_files()] == [("data/one", len(content))]
         list(files.get("data/one", tmp_path / "back"))
-        with pytest.raises(CommandFailed, match="no such file on the volume") as failed:
-            files.listed("nothing")
+        with pytest.raises(CommandError, match="no such file on the volume") as failed:
+            files.list_files("nothing")
     assert failed.value.code == 4
     assert (tmp_path / "back").read_bytes() == content
     assert api.find(f"/api/v1/namespaces/{namespace}/pods/copier") is None

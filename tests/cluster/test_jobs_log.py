@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 import yaml
 
-from gpufleet.jobs.events import Kind
+from gpufleet.jobs.events import EventKind
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
 from gpufleet.jobs.kubernetes.submission import build_submission
-from gpufleet.jobs.kubernetes.submit import submit
-from gpufleet.jobs.request import checked
-from gpufleet.jobs.settings import settings_from
+from gpufleet.jobs.kubernetes.submit import create_job
+from gpufleet.jobs.request import parse_request
+from gpufleet.jobs.settings import read_settings
 from tests.cluster.workloads import pods
 from tools.kubernetes.api_client import wait_until
 from tools.kubernetes.control_plane import ControlPlane
@@ -33,8 +33,8 @@ LAUNCHER = "training.kubeflow.org/job-role=launcher"
 def manifest(namespace: str, kubeconfig: object, pool: str, name: str, **launcher: str) -> dict[str, Any]:
     """A job of one worker. launcher: how its launcher is to go, as kwok is told by annotations."""
     pools = {pool: {"types": ["g5.8xlarge"], "zones": ["use1-az1"]}}
-    settings = settings_from({"kubeconfig": kubeconfig, "jobs": {"namespace": namespace, "pools": pools}}, "dev")
-    request = checked({"workers": 1, "command": ["true"], "image": "r.invalid/i:1", "name": name}, "job")
+    settings = read_settings({"kubeconfig": kubeconfig, "jobs": {"namespace": namespace, "pools": pools}}, "dev")
+    request = parse_request({"workers": 1, "command": ["true"], "image": "r.invalid/i:1", "name": name}, "job")
     made = build_submission(settings, request).manifest
     annotations = {f"rehearsal.gpufleet.dev/{key.replace('_', '-')}": value for key, value in launcher.items()}
     made["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["metadata"]["annotations"] = annotations
@@ -53,11 +53,11 @@ def test_launchers_exit_code_comes_through_the_operator(
 ) -> None:
     nodes.add(1, "g5.8xlarge", "use1-az1", "codes")
     api = KubernetesApi.of(operator.kubeconfig.read_text(), "dev")
-    submit(api, manifest(namespace, "k", "codes", "codes", exit_code=str(code)), print)
+    create_job(api, manifest(namespace, "k", "codes", "codes", exit_code=str(code)), print)
     follow = following(api, namespace, "codes")
     follow.logs = False
     end = list(follow.events())[-1]
-    assert (end.kind, end.code) == (Kind.END, code), end.text
+    assert (end.kind, end.code) == (EventKind.END, code), end.text
     if code:
         assert f"the launcher's exit code is {code}" in end.text
 
@@ -127,8 +127,8 @@ def test_ten_thousand_lines_arrive_once_each_through_the_api_server_though_it_is
     with cutting(port, [size // 4, size // 4 + 1]) as (cut_port, done):
         config["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{cut_port}"
         api = KubernetesApi.of(config, "dev")
-        submit(api, manifest(namespace, "k", "talks", "talks", runs_for="12s"), print)
-        wait_until("the launcher is there", lambda: pods(operator, namespace, LAUNCHER) != [], 30)
+        create_job(api, manifest(namespace, "k", "talks", "talks", runs_for="12s"), print)
+        wait_until("the launcher is there", lambda: pods(operator, namespace, LAUNCHER) != [], 120)
         [launcher] = pods(operator, namespace, LAUNCHER)
         logs = {
             "apiVersion": "kwok.x-k8s.io/v1alpha1",
@@ -141,7 +141,7 @@ def test_ten_thousand_lines_arrive_once_each_through_the_api_server_though_it_is
         others: list[str] = []
         written = 4000
         for event in following(api, namespace, "talks").events():
-            (shown if event.kind is Kind.LINE else others).append(event.text)
+            (shown if event.kind is EventKind.LINE else others).append(event.text)
             # The rest is written while it is being read.
             if written < len(lines) and len(shown) >= written - 500:
                 with file.open("a") as log:

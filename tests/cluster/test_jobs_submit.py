@@ -114,11 +114,11 @@ def test_pods_that_wait_are_named_with_the_schedulers_words_and_ctrl_c_leaves_th
     assert operator.client.get(path)["metadata"]["name"] == "late"
     cancelled = gpufleet("jobs", "cancel", "dev", "late", "--outputs", file)
     assert cancelled.returncode == 0, cancelled.stderr
-    wait_until("the job's pods are gone", lambda: pods(operator, namespace) == [], 30)
+    wait_until("the job's pods are gone", lambda: pods(operator, namespace) == [], 120)
     again = gpufleet("jobs", "cancel", "dev", "late", "--outputs", file)
     assert (again.returncode, again.stderr) == (
         1,
-        f"Error: late: there is no such job in namespace {namespace}; see `gpufleet jobs list`\n",
+        f"Error: late: job not found in namespace {namespace}; see `gpufleet jobs list`\n",
     )
 
 

@@ -46,7 +46,7 @@ def test_workers_without_a_node_keep_the_launcher_waiting(operator: ControlPlane
             for each in pod["status"].get("conditions", ())
         )
 
-    wait_until("the worker is unschedulable", told, 30)
+    wait_until("the worker is unschedulable", told, 120)
     assert pods(operator, namespace, LAUNCHER) == []
 
 

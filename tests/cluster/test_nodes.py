@@ -43,11 +43,11 @@ def test_pods_without_a_toleration_stay_off_gpu_nodes(plane: ControlPlane, nodes
         listed = [each for pod in pods(plane, namespace) for each in pod["status"].get("conditions", ())]
         return any("untolerated taint(s)" in each.get("message", "") for each in listed)
 
-    wait_until("the pod is unschedulable", told, 30)
+    wait_until("the pod is unschedulable", told, 120)
 
 
 def test_nodes_are_numbered_on(plane: ControlPlane, nodes: Nodes) -> None:
     assert nodes.add(2, "g4dn.xlarge", "use1-az1", "counted") == ["counted-use1-az1-0", "counted-use1-az1-1"]
     assert nodes.add(1, "g4dn.xlarge", "use1-az2", "counted") == ["counted-use1-az2-2"]
     nodes.remove(["counted-use1-az1-1"])
-    wait_until("the node is gone", lambda: len(nodes.of_pool("counted")) == 2, 30)
+    wait_until("the node is gone", lambda: len(nodes.of_pool("counted")) == 2, 120)

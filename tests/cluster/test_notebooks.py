@@ -18,7 +18,7 @@ from gpufleet.jobs import JobError, submit
 from gpufleet.jobs.kubernetes import in_cluster
 from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError
 from gpufleet.kubernetes.jupyterhub_values import plan_values
-from gpufleet.kubernetes.notebook_rbac import plan_jobs_told, plan_rights
+from gpufleet.kubernetes.notebook_rbac import plan_jobs_configmap, plan_rights
 from gpufleet.kubernetes.shared_volume import plan_claim, plan_volume
 from gpufleet.kubernetes.team import plan_namespace, plan_network_policies, plan_service_account
 from tests.cluster.workloads import PATIENCE_SECONDS, pods
@@ -73,7 +73,7 @@ def team(operator: ControlPlane, nodes: Nodes) -> Iterator[ControlPlane]:
     ]
     for document in documents:
         operator.client.apply(document)
-    told = plan_jobs_told(ARGS)
+    told = plan_jobs_configmap(ARGS)
     operator.client.apply({**told, "data": {"jobs.json": json.dumps({"environment": "lab", "jobs": ARGS["jobs"]})}})
     nodes.add(2, "g5.12xlarge", "use1-az1", "desks")
     nodes.add(1, "g4dn.xlarge", "use1-az1", "others")
@@ -213,7 +213,7 @@ def test_a_job_from_a_notebook_runs_through(
     said = capsys.readouterr().out.splitlines()
     assert said[0] == f"{job.name}: submitted"
     assert f"{job.name}: Succeeded" in said
-    job.end()
+    job.cancel()
     path = f"/apis/kubeflow.org/v2beta1/namespaces/{TEAM}/mpijobs/{job.name}"
     wait_until("it is deleted", lambda: team.client.find(path) is None, PATIENCE_SECONDS)
     with pytest.raises(JobError, match="there is no such job"):
@@ -247,7 +247,7 @@ def test_faults_are_a_line_each(team: ControlPlane, inside: Path, monkeypatch: p
     assert str(told.value).startswith("train-")
     assert "gpus_per_worker=8: is more than the 4 of g5.12xlarge; use 1 to 4" in str(told.value)
     assert told.value._render_traceback_() == [f"JobError: {told.value}"]
-    with pytest.raises(JobError, match="submit: gpu_model=A10G: there is no argument of this name"):
+    with pytest.raises(JobError, match="submit: gpu_model=A10G: unknown argument"):
         submit("python3 train.py", gpu_model="A10G")
     with pytest.raises(JobError, match="is in this notebook only, and a job would not find it"):
         submit("python3 train.py", folder="/tmp")
@@ -260,7 +260,7 @@ def test_faults_are_a_line_each(team: ControlPlane, inside: Path, monkeypatch: p
         submit("python3 train.py")
     token.write_text(kept)
     monkeypatch.setattr(in_cluster, "SECRETS", Path("/nowhere"))
-    with pytest.raises(JobError, match="this is no pod of a cluster"):
+    with pytest.raises(JobError, match="this is not a pod in a cluster"):
         submit("python3 train.py")
 
 

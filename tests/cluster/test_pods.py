@@ -33,7 +33,7 @@ def test_pods_of_a_job_end_with_the_code_that_is_asked_for(
 def test_pod_of_a_job_that_is_told_to_runs_until_the_annotation_changes(plane: ControlPlane, namespace: str) -> None:
     document = job(namespace, "one", {CODE: "none"})
     plane.client.apply(document)
-    wait_until("the pod runs", lambda: _phases(plane, namespace) == ["Running"], 30)
+    wait_until("the pod runs", lambda: _phases(plane, namespace) == ["Running"], 120)
     with pytest.raises(Exception, match="not in 2 s"):
         wait_until("the pod ends", lambda: _phases(plane, namespace) != ["Running"], 2)
     name = pods(plane, namespace)[0]["metadata"]["name"]
@@ -52,7 +52,7 @@ def test_pod_without_a_job_runs_and_has_an_address(plane: ControlPlane, namespac
 def test_pod_waits_for_the_reason_that_is_given_and_starts_without_it(plane: ControlPlane, namespace: str) -> None:
     document = pod(namespace, "worker", {"rehearsal.gpufleet.dev/waiting": "ImagePullBackOff"})
     plane.client.apply(document)
-    wait_until("the pod waits", lambda: _reason(plane, namespace) == "ImagePullBackOff", 30)
+    wait_until("the pod waits", lambda: _reason(plane, namespace) == "ImagePullBackOff", 120)
     assert _phases(plane, namespace) == ["Pending"]
     told = {"annotations": {"rehearsal.gpufleet.dev/waiting": None}}
     plane.client.merge(plane.client.path(document), {"metadata": told})

@@ -15,7 +15,7 @@ import pytest
 
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
-from gpufleet.jobs.kubernetes.submit import submit
+from gpufleet.jobs.kubernetes.submit import create_job
 from gpufleet.kubernetes.queue import (
     VERSION,
     QueueArgs,
@@ -86,7 +86,7 @@ def start(plane: ControlPlane, team: str, name: str, workers: int, **changes: An
     }
     document = mpi_job(name, args | changes)  # type: ignore[arg-type]
     document["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["metadata"]["annotations"] = ENDLESS
-    submit(KubernetesApi.of(plane.kubeconfig.read_text(), "dev"), document, print)
+    create_job(KubernetesApi.of(plane.kubeconfig.read_text(), "dev"), document, print)
 
 
 def finish(plane: ControlPlane, team: str, name: str) -> None:
@@ -115,7 +115,7 @@ def status(plane: ControlPlane, folder: Path, team: str, name: str) -> list[str]
     file = folder / "outputs.json"
     file.write_text(json.dumps({"kubeconfig": plane.kubeconfig.read_text(), "jobs": {"namespace": team}}))
     command = [GPUFLEET, "jobs", "status", "dev", name, "--outputs", str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
 
@@ -222,7 +222,7 @@ def test_with_a_topology_all_workers_lie_in_one_zone(kueue: ControlPlane, tmp_pa
 def test_job_without_a_queue_is_not_kueues(kueue: ControlPlane) -> None:
     args: Any = {"namespace": "vision", "workers": 1, "gpus_per_worker": 4, "image": "r.invalid/t:1", "command": ["a"]}
     document = mpi_job("free", args | {"zone": "use1-az2"})
-    submit(KubernetesApi.of(kueue.kubeconfig.read_text(), "dev"), document, print)
+    create_job(KubernetesApi.of(kueue.kubeconfig.read_text(), "dev"), document, print)
     assert len(placed(kueue, "vision", "free", 1)) == 1
 
 

@@ -190,7 +190,7 @@ def test_ids_of_another_team_are_refused(lab: Rehearsed) -> None:
 
     for namespace, own, other in (("vision", 1501, 1601), ("speech", 1601, 1501)):
         attempt(namespace, own)
-        with pytest.raises(ApiRefused, match=f"runAsUser={other}: is no uid of team {namespace}; pods with"):
+        with pytest.raises(ApiRefused, match=f"runAsUser={other}: is not a uid of team {namespace}; pods with"):
             attempt(namespace, other)
 
 

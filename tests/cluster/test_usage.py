@@ -9,8 +9,8 @@ import pytest
 
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.submission import build_submission
-from gpufleet.jobs.kubernetes.submit import submit
-from gpufleet.jobs.settings import settings_from
+from gpufleet.jobs.kubernetes.submit import create_job
+from gpufleet.jobs.settings import read_settings
 from tests.cluster.command_line import gpufleet, outputs
 from tests.cluster.workloads import PATIENCE_SECONDS, pods
 from tools.kubernetes.api_client import ApiRefused, wait_until
@@ -38,7 +38,7 @@ def test_gpu_hours_of_two_users(operator: ControlPlane, nodes: Nodes, namespace:
     told = json.loads(file.read_text())
     told["jobs"] |= {"users": USERS, "project": "llm"}
     file.write_text(json.dumps(told))
-    settings, ledger = settings_from(told, "dev"), tmp_path / "usage.jsonl"
+    settings, ledger = read_settings(told, "dev"), tmp_path / "usage.jsonl"
     api = KubernetesApi.of(operator.kubeconfig.read_text(), "dev")
     began = time.time()
     for user, workers in (("ana", 2), ("ben", 1)):
@@ -46,7 +46,7 @@ def test_gpu_hours_of_two_users(operator: ControlPlane, nodes: Nodes, namespace:
         manifest = build_submission(settings, request | {"command": ["true"]}).manifest
         launcher = manifest["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]
         launcher["metadata"]["annotations"] |= ENDLESS
-        submit(api, manifest, print)
+        create_job(api, manifest, print)
     first = {
         "metadata": {"name": "root", "namespace": namespace},
         "spec": {"containers": [{"name": "a", "image": "a"}]},

@@ -7,7 +7,7 @@ import pytest
 
 from gpufleet.jobs.kubernetes.data_pod import data_pod
 from gpufleet.jobs.kubernetes.submission import build_submission
-from gpufleet.jobs.settings import JobSettings, settings_from
+from gpufleet.jobs.settings import JobSettings, read_settings
 from gpufleet.kubernetes.team import plan_namespace
 from gpufleet.kubernetes.uid_admission_policy import plan_uid_admission_policy
 from tests.cluster.workloads import PATIENCE_SECONDS
@@ -43,7 +43,7 @@ def settings(namespace: str = TEAM, **more: Any) -> JobSettings:
     """What jobs and copies of the environment are told."""
     pool = {"gpu": "V100", "gpus": 4, "label": "lab-desks", "max": 2, "zones": ["desk"], "place": "onprem"}
     told = {"namespace": namespace, "volume_claim": "shared", "pools": {"desks": pool}, **more}
-    return settings_from({"kubeconfig": "{}", "jobs": told}, "lab")
+    return read_settings({"kubeconfig": "{}", "jobs": told}, "lab")
 
 
 def job(told: JobSettings, **words: Any) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def test_kubernetes_finds_no_fault_in_the_policy(team: ControlPlane) -> None:
 def test_what_a_refusal_says(team: ControlPlane) -> None:
     said = refused(team, pod(runAsUser=1601, runAsGroup=1501))
     assert said.endswith(
-        f" denied request: runAsUser=1601: is no uid of team {TEAM}; pods with the shared files set those of "
+        f" denied request: runAsUser=1601: is not a uid of team {TEAM}; pods with the shared files set those of "
         "gpufleet:team.users, as `gpufleet jobs submit` does"
     )
     assert f"ValidatingAdmissionPolicy '{TEAM}-users'" in said
@@ -91,16 +91,16 @@ def test_what_a_refusal_says(team: ControlPlane) -> None:
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        pytest.param(pod(runAsUser=1000, runAsGroup=1501), "runAsUser=1000: is no uid", id="nobodys-job"),
-        pytest.param(pod(), "runAsUser=unset: is no uid", id="the-images-user"),
-        pytest.param(pod(**OURS, container={"runAsUser": 1601}), "runAsUser=1601: is no uid", id="container-wins"),
-        pytest.param(pod(runAsUser=1501), "supplementalGroups=unset: is no gid", id="the-images-group"),
-        pytest.param(pod(runAsUser=1501, runAsGroup=0), "supplementalGroups=0: is no gid", id="group-of-root"),
-        pytest.param(pod(**OURS, fsGroup=3001), "supplementalGroups=3001: is no gid", id="fs-group"),
+        pytest.param(pod(runAsUser=1000, runAsGroup=1501), "runAsUser=1000: is not a uid", id="nobodys-job"),
+        pytest.param(pod(), "runAsUser=unset: is not a uid", id="the-images-user"),
+        pytest.param(pod(**OURS, container={"runAsUser": 1601}), "runAsUser=1601: is not a uid", id="container-wins"),
+        pytest.param(pod(runAsUser=1501), "supplementalGroups=unset: is not a gid", id="the-images-group"),
+        pytest.param(pod(runAsUser=1501, runAsGroup=0), "supplementalGroups=0: is not a gid", id="group-of-root"),
+        pytest.param(pod(**OURS, fsGroup=3001), "supplementalGroups=3001: is not a gid", id="fs-group"),
         pytest.param(pod(**OURS, supplementalGroups=[3000, 3001, 3002]), "Groups=3001, 3002: is", id="groups"),
         pytest.param(
             pod({"csi": {"driver": "file.csi.azure.com"}}, runAsUser=1601, runAsGroup=1501),
-            "runAsUser=1601: is no uid",
+            "runAsUser=1601: is not a uid",
             id="a-share-by-its-name",
         ),
     ],
@@ -131,7 +131,7 @@ def test_init_containers_and_those_that_come_later_are_judged_too(team: ControlP
     early["spec"]["initContainers"] = [
         {"name": "early", "image": "a:1", "securityContext": {**RESTRICTED, "runAsUser": 1601}}
     ]
-    assert "runAsUser=1601: is no uid" in refused(team, early)
+    assert "runAsUser=1601: is not a uid" in refused(team, early)
     path = f"/api/v1/namespaces/{TEAM}/pods"
     made = team.client.request("POST", path, pod(**OURS))
     # The scheduler writes to the pod at the same time: no version is named, so that this does not count as a conflict.
@@ -140,7 +140,7 @@ def test_init_containers_and_those_that_come_later_are_judged_too(team: ControlP
     for uid, legal in ((1601, False), (1502, True)):
         later = {"name": "later", "image": "a:1", "securityContext": {**RESTRICTED, "runAsUser": uid}}
         change = made | {"spec": made["spec"] | {"ephemeralContainers": [later]}}
-        assert ("is no uid" not in refused(team, change, f"pods/{name}/ephemeralcontainers", "PUT")) is legal
+        assert ("is not a uid" not in refused(team, change, f"pods/{name}/ephemeralcontainers", "PUT")) is legal
     team.client.delete(f"{path}/{name}")
 
 
@@ -150,15 +150,15 @@ def test_jobs_and_copies_of_gpufleet_pass_and_others_hear_of_it_when_they_submit
     assert refused(team, data_pod(ours, "copy", "busybox:1", ours.users["ben"])) == ""
     # Told of no users, as an older gpufleet would be.
     stranger = settings()
-    assert "runAsUser=1000, 1000: is no uid" in refused(team, job(stranger), "mpijobs")
-    assert "runAsUser=1000: is no uid" in refused(team, data_pod(stranger, "copy", "busybox:1"))
+    assert "runAsUser=1000, 1000: is not a uid" in refused(team, job(stranger), "mpijobs")
+    assert "runAsUser=1000: is not a uid" in refused(team, data_pod(stranger, "copy", "busybox:1"))
 
 
 def test_the_operators_pods_are_judged_whatever_the_mpijob_said(team: ControlPlane) -> None:
     """An MPIJob that was there before the policy, as seen by those who only make its pods."""
     worker = job(settings())["spec"]["mpiReplicaSpecs"]["Worker"]["template"]
     metadata = {"generateName": "w-", "namespace": TEAM}
-    assert "runAsUser=1000: is no uid" in refused(
+    assert "runAsUser=1000: is not a uid" in refused(
         team, {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": worker["spec"]}
     )
 

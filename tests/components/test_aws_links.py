@@ -1,4 +1,4 @@
-"""What components of AWS hand over to each other, also when one of them is a stand-in."""
+"""What components of AWS hand over to each other, also when one of them is a placeholder."""
 
 from typing import get_args
 
@@ -10,7 +10,7 @@ from gpufleet.aws.cluster import Cluster
 from gpufleet.aws.gpu_node_group import GpuNodeGroup
 from gpufleet.aws.network import Network
 from gpufleet.aws.shared_files import SharedFiles
-from gpufleet.pools import eks_pool, schedule
+from gpufleet.pools import ec2_pool, eks_pool, schedule
 from gpufleet.rules import capacity, efa, placement
 from gpufleet.rules.aws import batch_strategy, pool_arguments
 from gpufleet.rules.aws import cluster as cluster_rules
@@ -66,16 +66,16 @@ def test_what_stands_on_a_wrong_network_is_not_blamed() -> None:
     with pytest.raises(pulumi.RunError) as caught:
         construct(lambda: everything(nat="sometimes"), preview=True)
     assert str(caught.value).splitlines() == [
-        "net: nat=sometimes: is none of the legal words; use none, single or per-zone [any-argument-word]"
+        "net: nat=sometimes: is not an allowed value; use none, single or per-zone [any-argument-word]"
     ]
 
 
 @pytest.mark.parametrize(
     ("typed", "judged"),
     [
-        (eks_pool.Placement, placement.PLACEMENTS),
+        (ec2_pool.Placement, placement.PLACEMENTS),
         (eks_pool.Capacity, capacity.CAPACITIES),
-        (eks_pool.Fabric, efa.NETWORKS),
+        (ec2_pool.Fabric, efa.NETWORKS),
         (eks_pool.Effect, pool_arguments.TAINT_EFFECTS),
         (schedule.Day, schedule.DAYS),
         (network.Nat, network_rules.NAT),

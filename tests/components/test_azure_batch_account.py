@@ -75,10 +75,9 @@ def test_every_fault_is_refused_at_once(preview: bool) -> None:
         return BatchAccount("dev-batch", cast(BatchAccountArgs, {**args, "storage_account_id": STORAGE}))
 
     assert refusal(wrong, preview) == [
-        "dev-batch: storage_id=" + STORAGE + ": there is no argument of this name; did you mean storage_region? "
-        "[any-argument-known]",
-        "dev-batch: identity_id=null: is required and was not given; give a value [any-argument-given]",
-        "dev-batch: account_name=Train-Batch: is no name of a Batch account; use 3 to 24 lower-case letters and "
+        "dev-batch: storage_id=" + STORAGE + ": unknown argument; did you mean storage_region? [any-argument-known]",
+        "dev-batch: identity_id=null: is required; give a value [any-argument-given]",
+        "dev-batch: account_name=Train-Batch: is not a valid Batch account name; use 3 to 24 lower-case letters and "
         "digits, without hyphens [azure-account-name]",
         "dev-batch: auto_storage.authentication_mode=BatchAccountManagedIdentity: the Batch account has no identity; "
         "give it identity.type=SystemAssigned [azure-batch-auto-storage-identity]",

@@ -206,7 +206,7 @@ def test_images_are_pulled_by_the_identity(preview: bool) -> None:
 
 
 def test_empty_lists_are_left_out(preview: bool) -> None:
-    """Azure refuses them when a pool is written again."""
+    """Azure rejects them when a pool is written again."""
     assert inputs(preview, mounts=[], registry_servers=[], container_images=[]) == inputs(preview)
 
 

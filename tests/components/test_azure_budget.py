@@ -105,11 +105,14 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "several faults at once": (
         {"scope": "fleet", "usd_per_month": 0, "emails": ["team"], "forecast_percents": [2000]},
         [
-            "emails=team: is no e-mail address; give one such as team@example.com, each as an item [any-budget-email]",
+            (
+                "emails=team: is not an e-mail address; give one such as team@example.com, each as an item "
+                "[any-budget-email]"
+            ),
             "forecast_percents=2000: is more than 1000 %; use 1000 or less [azure-budget-percent]",
-            "usd_per_month=0: is no amount of money to spend; give what the environment may cost in a month; gpufleet "
+            "usd_per_month=0: must be above 0; give what the environment may cost in a month; gpufleet "
             "cost says what its pools can [any-budget-limit]",
-            "scope=fleet: is no id of a resource group or a subscription; give the id, such as "
+            "scope=fleet: is not the id of a resource group or subscription; give the id, such as "
             "/subscriptions/.../resourceGroups/NAME [azure-budget-scope]",
         ],
     ),

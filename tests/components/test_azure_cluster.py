@@ -244,26 +244,26 @@ CASES: dict[str, tuple[dict[str, object], list[str]]] = {
     "missing and misspelt": (
         {"version": None, "admin": "me"},
         [
-            "admin=me: there is no argument of this name; did you mean admins? [any-argument-known]",
-            "version=null: is required and was not given; give a string [any-argument-given]",
+            "admin=me: unknown argument; did you mean admins? [any-argument-known]",
+            "version=null: is required; give a string [any-argument-given]",
         ],
     ),
     "words of AWS": (
         {"public_access_cidrs": ["203.0.113.0/24"], "region": "us-east-1"},
         [
-            "public_access_cidrs=[203.0.113.0/24]: there is no argument of this name; remove it, or use admins, "
+            "public_access_cidrs=[203.0.113.0/24]: unknown argument; remove it, or use admins, "
             "authorized_ranges, cluster_name, identity_id, idle_minutes, outbound, pod_cidr, private, region, "
             "registry_id, resource_group_name, service_cidr, subnet_id, system_max, system_min, system_type, tags, "
             "tier, upgrade_channel, version or zones [any-argument-known]",
-            "region=us-east-1: is no region of Azure; use a name such as eastus [azure-region-form]",
+            "region=us-east-1: is not an Azure region; use a name such as eastus [azure-region-form]",
         ],
     ),
     "system nodes out of order, of AWS, in no zone": (
         {"system_min": 0, "system_type": "m7i.large", "zones": ["use1-az1"]},
         [
-            "system_type=m7i.large: is no name of a VM size; use one such as Standard_D4s_v5 [azure-system-pool-size]",
+            "system_type=m7i.large: is not a VM size name; use one such as Standard_D4s_v5 [azure-system-pool-size]",
             "system_min=0: leaves no node for DNS and the drivers; use at least 1, better 2 [azure-system-pool-count]",
-            'zones=use1-az1: is no zone of Azure; use "1", "2" or "3" [azure-zone-number]',
+            'zones=use1-az1: is not an Azure zone; use "1", "2" or "3" [azure-zone-number]',
         ],
     ),
 }

@@ -5,7 +5,7 @@ from typing import cast
 import pytest
 
 from gpufleet.azure.gpu_node_group import REPLACING, GpuNodeGroup, GpuNodeGroupArgs
-from gpufleet.azure.gpu_node_group_plan import pool_name
+from gpufleet.azure.gpu_node_group_plan import agent_pool_name
 from tests.components.azure_place import HERE, PLACE, SUBSCRIPTION, TAGS, known
 from tests.components.recorder import Recording, construct, refusal
 
@@ -204,7 +204,7 @@ def test_a_taint_of_the_same_key_takes_the_place_of_the_gpu_taint(preview: bool)
     ],
 )
 def test_names_in_aks(name: str, expected_name: str) -> None:
-    assert pool_name(name) == expected_name
+    assert agent_pool_name(name) == expected_name
 
 
 CASES: dict[str, tuple[dict[str, object], list[str]]] = {
@@ -218,9 +218,8 @@ CASES: dict[str, tuple[dict[str, object], list[str]]] = {
             "image=bottlerocket: is for pools on AWS only; choose os_sku and driver [azure-agent-pool-word]",
             "key_pair=me: is for pools on AWS only; leave it out (kubectl debug node/<name> opens a shell on a node) "
             "[azure-agent-pool-word]",
-            "capacity=capacity-block: is none of the legal words; use on-demand, spot or reservation "
-            "[any-argument-word]",
-            "network=efa: is none of the legal words; use plain or infiniband [any-argument-word]",
+            "capacity=capacity-block: is not an allowed value; use on-demand, spot or reservation [any-argument-word]",
+            "network=efa: is not an allowed value; use plain or infiniband [any-argument-word]",
         ],
     ),
     "two sizes, two zones and a placement group": (
@@ -247,14 +246,14 @@ CASES: dict[str, tuple[dict[str, object], list[str]]] = {
             "driver": "nvidia",
         },
         [
-            "desird=1: there is no argument of this name; did you mean desired? [any-argument-known]",
+            "desird=1: unknown argument; did you mean desired? [any-argument-known]",
             "min=5: is above max=4; use 4 or fewer, or raise max [any-count-min-max]",
             "types=Standard_NC24ads_A100_v4: has no InfiniBand; use Standard_ND40rs_v2, Standard_ND96amsr_A100_v4, "
             "Standard_ND96asr_v4, Standard_ND96isr_H100_v5, Standard_ND96isr_H200_v5, Standard_ND128isr_GB300_v6 or "
             "Standard_ND128isr_NDR_GB200_v6, or set network=plain [azure-infiniband-supported]",
-            'zones=use1-az1: is no zone of Azure; use "1", "2" or "3" [azure-zone-number]',
-            "driver=nvidia: is none of the legal words; use install or none [any-argument-word]",
-            "disk_gib=10: is no size that AKS takes; use 30 to 2048 [azure-agent-pool-disk]",
+            'zones=use1-az1: is not an Azure zone; use "1", "2" or "3" [azure-zone-number]',
+            "driver=nvidia: is not an allowed value; use install or none [any-argument-word]",
+            "disk_gib=10: is not a disk size that AKS supports; use 30 to 2048 [azure-agent-pool-disk]",
             "placement=existing: does not say which one; set placement_group to /subscriptions/<id>/resourceGroups/"
             "<group>/providers/Microsoft.Compute/proximityPlacementGroups/<name> [azure-agent-pool-linked]",
             "reservation_id=cr-0123456789abcdef0: is used with capacity=reservation only; set capacity=reservation, or "

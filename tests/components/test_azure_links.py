@@ -209,6 +209,7 @@ def refused(**changes: dict[str, Any]) -> list[tuple[str, str]]:
         with nothing_registered():
             fleet(**changes)
 
+    gc.freeze()
     lines = refusal(program, True)
     gc.collect()  # For the warnings to come now.
     return [(line.partition(":")[0], line.rpartition("[")[2].removesuffix("]")) for line in lines]

@@ -153,9 +153,9 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "several faults at once": (
         {"cidr": "10.60.0.0/25", "nat": "gatway", "region": "East US"},
         [
-            "region=East US: is no region of Azure; did you mean eastus? [azure-region-form]",
+            "region=East US: is not an Azure region; did you mean eastus? [azure-region-form]",
             "cidr=10.60.0.0/25: is not a range of /8 to /24; use one such as 10.60.0.0/16 [azure-network-cidr]",
-            "nat=gatway: is none of the legal words; did you mean gateway? (use gateway or none) [any-argument-word]",
+            "nat=gatway: is not an allowed value; did you mean gateway? (use gateway or none) [any-argument-word]",
         ],
     ),
 }

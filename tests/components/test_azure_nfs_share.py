@@ -24,7 +24,7 @@ def test_defaults(preview: bool) -> None:
             **HERE,
             "kind": "FileStorage",
             "sku": {"name": "Premium_LRS"},
-            # Azure refuses NFS without encryption on the way otherwise.
+            # Azure rejects NFS without encryption on the way otherwise.
             "enableHttpsTrafficOnly": False,
             "minimumTlsVersion": "TLS1_2",
             "allowBlobPublicAccess": False,
@@ -65,10 +65,10 @@ def test_refuses_every_fault_at_once(preview: bool) -> None:
     changes = {"client_subnet_ids": {}, "gib": 50, "share": "My Files", "redundancy": "Standard_LRS"}
     args = cast(NfsShareArgs, {**PLACE, **changes})
     assert refusal(lambda: NfsShare("fleet-share", args), preview) == [
-        "fleet-share: gib=50: is no size of a premium file share; use 100 to 102400 [azure-nfs-share-size]",
-        "fleet-share: share=My Files: is no name that Azure Storage takes; use 3 to 63 small letters, digits and "
+        "fleet-share: gib=50: is not a valid size of a premium file share; use 100 to 102400 [azure-nfs-share-size]",
+        "fleet-share: share=My Files: is not a valid Azure Storage name; use 3 to 63 lower-case letters, digits and "
         "single hyphens, a letter or digit first and last [azure-files-name]",
-        "fleet-share: redundancy=Standard_LRS: is none of the legal words; use Premium_LRS or Premium_ZRS "
+        "fleet-share: redundancy=Standard_LRS: is not an allowed value; use Premium_LRS or Premium_ZRS "
         "[any-argument-word]",
         "fleet-share: client_subnet_ids={}: lets nobody reach the files; give the subnets of the nodes, or use "
         "access=private-endpoint [azure-files-clients]",

@@ -38,7 +38,7 @@ def test_one_identity(preview: bool) -> None:
 def test_refuses_what_it_does_not_know(preview: bool) -> None:
     args = cast(NodeIdentityArgs, {**PLACE, "regoin": "x"})
     assert refusal(lambda: NodeIdentity("nodes", args), preview) == [
-        "nodes: regoin=x: there is no argument of this name; did you mean region? [any-argument-known]"
+        "nodes: regoin=x: unknown argument; did you mean region? [any-argument-known]"
     ]
 
 

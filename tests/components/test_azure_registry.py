@@ -193,7 +193,7 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "a registry that Azure cannot cache": (
         {"pull_through": {"lab": "registry.gitlab.com"}},
         [
-            "pull_through.lab=registry.gitlab.com: is of no registry that ACR can cache; use one of docker.io, "
+            "pull_through.lab=registry.gitlab.com: is not from a registry that ACR can cache; use one of docker.io, "
             "mcr.microsoft.com, public.ecr.aws, ghcr.io, quay.io, registry.k8s.io or gcr.io, as in "
             "docker.io/library/ubuntu [azure-registry-upstream]"
         ],
@@ -212,7 +212,7 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "a password instead of a secret's address": (
         {"pull_through": {"hub": "docker.io"}, "credentials": {"hub": {**HUB, "password_secret": "hunter2"}}},
         [
-            "credentials.hub.password_secret=(hidden): is no address of a secret in a key vault; give the address of "
+            "credentials.hub.password_secret=(hidden): is not the address of a key vault secret; give the address of "
             "a secret, such as https://VAULT.vault.azure.net/secrets/NAME [azure-registry-secret]"
         ],
     ),
@@ -222,19 +222,18 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
             "credentials": {"hub": {**HUB, "password_secret": None, "pasword": "x"}},
         },
         [
-            "credentials.hub.pasword=(hidden): there is no argument of this name; did you mean "
+            "credentials.hub.pasword=(hidden): unknown argument; did you mean "
             "credentials.hub.password_secret? [any-argument-known]",
-            "credentials.hub.password_secret=null: is required and was not given; give the address of a secret "
-            "[any-argument-given]",
+            "credentials.hub.password_secret=null: is required; give the address of a secret [any-argument-given]",
         ],
     ),
     "several faults at once": (
         {"sku": "Free", "repositories": ["Training"], "registry_name": "my-images"},
         [
-            "sku=Free: is none of the legal words; use Basic, Standard or Premium [any-argument-word]",
-            "repositories=Training: is no name that ACR takes; use lower-case letters and digits in parts joined by "
+            "sku=Free: is not an allowed value; use Basic, Standard or Premium [any-argument-word]",
+            "repositories=Training: is not a valid ACR name; use lower-case letters and digits in parts joined by "
             ". _ - or /, such as training/llm [azure-registry-repository]",
-            "registry_name=my-images: is no name of a registry; use 5 to 50 letters and digits, without hyphens "
+            "registry_name=my-images: is not a valid registry name; use 5 to 50 letters and digits, without hyphens "
             "[azure-registry-name]",
         ],
     ),

@@ -44,7 +44,7 @@ def test_an_existing_group_is_left_alone(preview: bool) -> None:
 REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "a region as people read it": (
         {"region": "East US"},
-        ["region=East US: is no region of Azure; did you mean eastus? [azure-region-form]"],
+        ["region=East US: is not an Azure region; did you mean eastus? [azure-region-form]"],
     ),
     "an existing group without its subscription": (
         {"resource_group_name": "theirs"},
@@ -56,10 +56,11 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "several faults at once": (
         {"resource_group_name": "theirs.", "subscription_id": "pay-as-you-go", "tags": {"a/b": "x"}},
         [
-            "resource_group_name=theirs.: is no name of a resource group; use 1 to 90 letters, digits and _ ( ) . -, "
+            "resource_group_name=theirs.: is not a valid resource group name; use 1 to 90 letters, digits and _ ( ) . "
+            "-, "
             "without a dot at the end [azure-group-name]",
-            "tags=a/b: has /, which Azure refuses; use other characters [azure-tag-key]",
-            "subscription_id=pay-as-you-go: is no id of a subscription; give the one that az account show prints as "
+            "tags=a/b: has /, which Azure rejects; use other characters [azure-tag-key]",
+            "subscription_id=pay-as-you-go: is not a subscription id; give the one that az account show prints as "
             "id [azure-group-subscription]",
         ],
     ),

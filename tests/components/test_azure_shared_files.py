@@ -299,12 +299,13 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "several faults at once": (
         {"account_name": "Vision-Files", "containers": ["Data_1"], "share_gib": 0, "redundancy": "Premium_LRS"},
         [
-            "containers=Data_1: is no name that Azure Storage takes; use 3 to 63 small letters, digits and single "
+            "containers=Data_1: is not a valid Azure Storage name; use 3 to 63 lower-case letters, digits and single "
             "hyphens, a letter or digit first and last [azure-files-name]",
-            "share_gib=0: is no size of a file share; use 1 to 102400 GiB [azure-files-share-size]",
-            "redundancy=Premium_LRS: is none of the legal words; use Standard_LRS, Standard_ZRS, Standard_GRS, "
+            "share_gib=0: is not a valid file share size; use 1 to 102400 GiB [azure-files-share-size]",
+            "redundancy=Premium_LRS: is not an allowed value; use Standard_LRS, Standard_ZRS, Standard_GRS, "
             "Standard_RAGRS, Standard_GZRS or Standard_RAGZRS [any-argument-word]",
-            "account_name=Vision-Files: is no name of a storage account; use 3 to 24 lower-case letters and digits, "
+            "account_name=Vision-Files: is not a valid storage account name; use 3 to 24 lower-case letters and "
+            "digits, "
             "without hyphens [azure-account-name]",
         ],
     ),

@@ -26,7 +26,7 @@ from gpufleet.rules.azure import site_link as link_rules
         (aks_pool.OsSku, gpu_node_group.OS_SKUS),
         (aks_pool.Placement, placement.PLACEMENTS),
         (aks_pool.ScaleDown, gpu_node_group.SCALE_DOWNS),
-        # Batch takes no capacity reservation, which a rule of its own says.
+        # Batch does not support capacity reservations, which a rule of its own says.
         (azure_batch_pool.Capacity, pool_arguments.CAPACITIES[:2]),
         (azure_batch_pool.Fabric, infiniband.NETWORKS),
         (azure_batch_pool.Scaling, batch_rules.SCALINGS),

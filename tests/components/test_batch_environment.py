@@ -229,7 +229,7 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
             "network=plain [aws-efa-supported]",
             "image=bottlerocket: is not an image that Batch has for GPUs; use al2023, or the id of an image of your "
             "own with the ECS agent (ami-...) [aws-batch-image-word]",
-            "strategy=SPOT_FIT: is no allocation strategy of Batch; use BEST_FIT_PROGRESSIVE or BEST_FIT "
+            "strategy=SPOT_FIT: is not a Batch allocation strategy; use BEST_FIT_PROGRESSIVE or BEST_FIT "
             "[aws-batch-strategy]",
         ],
     ),

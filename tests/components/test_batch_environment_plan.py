@@ -8,7 +8,7 @@ from gpufleet.aws.batch_environment_plan import plan_batch_environment
 from gpufleet.catalog import aws
 from gpufleet.cost.line_item import LineItem
 from gpufleet.cost.pool_cost import pool_cost
-from gpufleet.cost.usage_assumptions import HOURS, Usage
+from gpufleet.cost.usage_assumptions import HOURS, UsageAssumptions
 from gpufleet.plan import Plan
 from gpufleet.plan.pools import PlannedPool, planned_pools
 from tests.policies.raw_program import plan_from
@@ -45,7 +45,7 @@ def planned(args: dict[str, object]) -> tuple[PlannedPool, Plan]:
 def nodes_line(args: dict[str, object]) -> LineItem:
     """What `gpufleet cost` says of the environment's nodes."""
     pool, whole = planned(args)
-    return next(line for line in pool_cost(pool, whole, Usage()).lines if line.what.startswith("nodes: "))
+    return next(line for line in pool_cost(pool, whole, UsageAssumptions()).lines if line.what.startswith("nodes: "))
 
 
 @given(type_name=st.sampled_from(TYPES), least=st.integers(0, 9), most=st.integers(9, 1000))

@@ -121,22 +121,22 @@ def test_pauses_when_it_has_left_an_environment(
 def test_a_scale_that_is_none_is_refused(text: str, preview: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUFLEET_PAUSE_SCALE", text)
     assert refusal(lambda: BatchQueue("jobs", {"environments": [FIRST]}), preview) == [
-        f"GPUFLEET_PAUSE_SCALE={text}: is no factor; use a number from 0 to 10, or leave it out"
+        f"GPUFLEET_PAUSE_SCALE={text}: must be a number from 0 to 10; change it or leave it out"
     ]
 
 
 def test_refuses_with_every_fault_at_once(preview: bool) -> None:
     args = {"environments": [FIRST, FIRST, "third", SECOND], "runnable_minutes": 5, "shares": {"vision-lab": 0}}
     assert refusal(lambda: BatchQueue("jobs", cast(BatchQueueArgs, args)), preview) == [
-        "jobs: environments=[2]: at place 2 stands what is named before; name each environment once "
+        "jobs: environments=[2]: repeats earlier entries at position 2; name each environment once "
         "[aws-batch-queue-twice]",
         "jobs: environments=third: is not the ARN of a compute environment; give environment_arn of a "
         "BatchEnvironment, or an ARN as aws batch describe-compute-environments shows it [aws-batch-queue-arn]",
-        "jobs: shares=vision-lab: is no share identifier; use letters and digits only, such as visionlab "
+        "jobs: shares=vision-lab: is not a valid share identifier; use letters and digits only, such as visionlab "
         "[aws-batch-share-name]",
-        "jobs: shares.vision-lab=0.0: is no share that Batch can tell apart; use 0.01 to 1000, such as 1 "
+        "jobs: shares.vision-lab=0.0: is not a valid Batch share weight; use 0.01 to 1000, such as 1 "
         "[aws-batch-share-weight]",
-        "jobs: environments=4: Batch takes 1 to 3 compute environments in a queue; make another queue, or one "
+        "jobs: environments=4: Batch allows 1 to 3 compute environments in a queue; make another queue, or one "
         "environment [aws-batch-queue-environments]",
         "jobs: runnable_minutes=5: Batch cancels after 10 minutes to 24 hours, or not at all; use 10 to 1440, or leave "
         "it out [aws-batch-time-limit]",

@@ -73,9 +73,15 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "several faults at once": (
         {"usd_per_month": 0, "emails": ["team"], "actual_percents": [100, 80]},
         [
-            "emails=team: is no e-mail address; give one such as team@example.com, each as an item [any-budget-email]",
-            "actual_percents=[100, 80]: do not rise from above 0; write them like [50, 80, 100] [any-budget-percents]",
-            "usd_per_month=0: is no amount of money to spend; give what the environment may cost in a month; gpufleet "
+            (
+                "emails=team: is not an e-mail address; give one such as team@example.com, each as an item "
+                "[any-budget-email]"
+            ),
+            (
+                "actual_percents=[100, 80]: must be above 0 and in ascending order; write them like [50, 80, 100] "
+                "[any-budget-percents]"
+            ),
+            "usd_per_month=0: must be above 0; give what the environment may cost in a month; gpufleet "
             "cost says what its pools can [any-budget-limit]",
         ],
     ),

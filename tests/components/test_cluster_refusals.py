@@ -12,21 +12,21 @@ REFUSALS = {
     "one zone, everybody, a version like a number": (
         {"subnet_ids": {"use1-az1": "subnet-1"}, "public_access_cidrs": ["0.0.0.0/0"], "version": "1.3"},
         [
-            "eks: subnet_ids=[use1-az1]: EKS wants its control plane in two zones; add a subnet in a second zone; "
+            "eks: subnet_ids=[use1-az1]: EKS requires its control plane in two zones; add a subnet in a second zone; "
             "nodes may still lie in one [aws-cluster-two-zones]",
             "eks: public_access_cidrs=[0.0.0.0/0]: opens the endpoint to everybody; list the ranges that you work "
             "from, such as 203.0.113.0/24, or keep the endpoint private [aws-cluster-public-cidrs]",
-            'eks: version=1.3: is no Kubernetes version of EKS; give major.minor in quotes, such as "1.34" '
+            'eks: version=1.3: is not a Kubernetes version of EKS; give major.minor in quotes, such as "1.34" '
             "[aws-cluster-version]",
         ],
     ),
     "missing and misspelt": (
         {"subnet_ids": None, "admin": {"me": ADMIN}},
         [
-            "eks: admin={me: arn:aws:iam::123456789012:role/platform}: there is no argument of this name; did you "
+            "eks: admin={me: arn:aws:iam::123456789012:role/platform}: unknown argument; did you "
             "mean admins? [any-argument-known]",
-            "eks: subnet_ids=null: is required and was not given; give a mapping [any-argument-given]",
-            "eks: subnet_ids=[]: EKS wants its control plane in two zones; add a subnet in a second zone; nodes may "
+            "eks: subnet_ids=null: is required; give a mapping [any-argument-given]",
+            "eks: subnet_ids=[]: EKS requires its control plane in two zones; add a subnet in a second zone; nodes may "
             "still lie in one [aws-cluster-two-zones]",
         ],
     ),
@@ -47,7 +47,7 @@ REFUSALS = {
     "name with a dot, unknown add-on and support": (
         {"cluster_name": "a.b", "addon_versions": {"core-dns": "v1"}, "support": "standard"},
         [
-            "eks: cluster_name=a.b: is no legal name of an EKS cluster; use up to 100 letters, digits, - and _, "
+            "eks: cluster_name=a.b: is not a valid EKS cluster name; use up to 100 letters, digits, - and _, "
             "beginning with a letter or digit [aws-cluster-name]",
             "eks: addon_versions=core-dns: the cluster has no such add-on; did you mean coredns? (use "
             "aws-efs-csi-driver, coredns, eks-pod-identity-agent, kube-proxy or vpc-cni) [aws-cluster-addon]",
@@ -60,7 +60,7 @@ REFUSALS = {
             "eks: system_max=3: is below system_min=4; use at least 4 [aws-system-nodes-count]",
             "eks: system_types=[m7g.large, m7i.large]: m7g.large has an Arm processor; use x86, for instance "
             "m7i.large [aws-system-nodes-types]",
-            "eks: system_disk_gib=10: is no legal root volume; use 20 to 65536 [aws-system-nodes-disk]",
+            "eks: system_disk_gib=10: is not a valid root volume size; use 20 to 65536 [aws-system-nodes-disk]",
         ],
     ),
     "no system node at all": (

@@ -60,7 +60,7 @@ def test_outputs_are_those_declared(sample: Sample, preview):
 def test_an_unknown_argument_is_refused(sample: Sample, preview):
     lines = refusal(lambda: sample.build(preview, xyzzy=1), preview)
     assert len(lines) == 1
-    assert lines[0].startswith("mine: xyzzy=1: there is no argument of this name; ")
+    assert lines[0].startswith("mine: xyzzy=1: unknown argument; ")
 
 
 @every_package
@@ -92,7 +92,7 @@ def loaded_by(*names: str) -> list[str]:
     )
     environment = {"PYTHONPATH": ":".join(sys.path)}
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment, timeout=60
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment, timeout=300
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()

@@ -164,9 +164,10 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "a bucket for a file system, and too often": (
         {"bucket_arn": BUCKET, "every_hours": 0, "nfs_server": "192.168.10.5:/export"},
         [
-            "nfs_server=192.168.10.5:/export: is no host; use a name or an address, such as 192.168.10.5, without a "
+            "nfs_server=192.168.10.5:/export: is not a host name or address; use a name or an address, such as "
+            "192.168.10.5, without a "
             "path [aws-sync-server]",
-            "every_hours=0: is no interval of a sync; use 1 to 168; a shorter delay needs a link [aws-sync-hours]",
+            "every_hours=0: is not a valid sync interval; use 1 to 168; a shorter delay needs a link [aws-sync-hours]",
             "bucket_arn=given: belongs to to=s3, and this sync is to=efs; remove it, or use to=s3 [aws-sync-target]",
         ],
     ),

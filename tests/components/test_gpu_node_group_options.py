@@ -221,7 +221,7 @@ def test_nights_and_weekends_are_actions_of_the_group(preview: bool) -> None:
 def test_schedule_that_makes_no_sense_is_refused(preview: bool) -> None:
     args = {**BASE, "schedule": [{"at": "8 pm", "max": 5}]}
     assert refusal(lambda: GpuNodeGroup("trainers", cast(GpuNodeGroupArgs, args)), preview) == [
-        'trainers: schedule[0].at=8 pm: is no time of day; write hours and minutes in quotes, like "07:30" '
+        'trainers: schedule[0].at=8 pm: is not a time of day; write hours and minutes in quotes, like "07:30" '
         "[any-hours-time]",
         "trainers: schedule[0]=0 to 5: is above the pool's max=4; use 4 or fewer [any-hours-sizes]",
     ]

@@ -96,7 +96,7 @@ CASES: dict[str, tuple[dict[str, object], str]] = {
     ),
     "unknown type": (
         {"types": ["p5.48xl"]},
-        "types=p5.48xl: is no GPU type in the catalog; did you mean p5.48xlarge? [aws-type-known]",
+        "types=p5.48xl: is not a GPU type in the catalog; did you mean p5.48xlarge? [aws-type-known]",
     ),
     "type that the zone does not offer": (
         {"types": ["p4de.24xlarge"]},
@@ -127,12 +127,12 @@ CASES: dict[str, tuple[dict[str, object], str]] = {
     ),
     "misspelt word": (
         {"capacity": "spott"},
-        "capacity=spott: is none of the legal words; did you mean spot? (use on-demand, spot, reservation or "
+        "capacity=spott: is not an allowed value; did you mean spot? (use on-demand, spot, reservation or "
         "capacity-block) [any-argument-word]",
     ),
     "misspelt argument": (
         {"desird": 3},
-        "desird=3: there is no argument of this name; did you mean desired? [any-argument-known]",
+        "desird=3: unknown argument; did you mean desired? [any-argument-known]",
     ),
     "zone without subnet": (
         {"subnet_ids": {"use1-az6": "subnet-6"}},

@@ -99,7 +99,7 @@ class Server:
             cwd=self.folder,
             text=True,
             capture_output=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         return done.returncode, (done.stdout + done.stderr).splitlines()

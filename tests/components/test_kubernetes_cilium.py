@@ -60,7 +60,7 @@ def test_values_of_ones_own_win(preview):
         (
             {"pod_cidrs": ["10.81.0.0/26", "fd00::/64"], "version": "1.17"},
             [
-                "mask_size=25: is no part of 10.81.0.0/26 that a server's pods fit in; use 26 to 29, or a greater "
+                "mask_size=25: does not give a server's pods a part of 10.81.0.0/26; use 26 to 29, or a greater "
                 "range [any-cilium-mask]",
                 "pod_cidrs=fd00::/64: is IPv6, which hybrid nodes do not have; use one such as 10.80.0.0/16 "
                 "[aws-hybrid-range]",

@@ -23,7 +23,8 @@ def test_a_changed_job_is_a_new_job(preview):
 def test_refuses_all_faults_at_once(preview):
     args = ARGS | {"workers": 0, "gpus_per_worker": 9}
     assert refusal(lambda: MpiJob("LLM", args), preview) == [
-        "LLM: name=LLM: is no name of a host; use small letters, digits and - between them, a letter first, such as "
+        "LLM: name=LLM: is not a valid host name; use lower-case letters, digits and - between them, a letter first, "
+        "such as "
         "resnet-1 [any-mpi-name]",
         "LLM: workers=0: no launcher is ever made for it; use 1 or more [any-mpi-workers]",
         "LLM: gpus_per_worker=9: is more than the 8 of p5.48xlarge; use 1 to 8 [any-mpi-gpus]",

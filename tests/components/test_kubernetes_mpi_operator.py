@@ -230,12 +230,12 @@ def test_a_manifest_of_any_size_is_not_read(cache, monkeypatch):
         (b"\xff\xfe\x00", "m: is not YAML: "),
         (b"", "m: holds no object"),
         (b"--- \n---", "m: holds no object"),
-        (b"just a text", "m: document 1 is no object with apiVersion, kind and metadata.name"),
+        (b"just a text", "m: document 1 must be an object with apiVersion, kind and metadata.name"),
         (
             b"{apiVersion: v1, kind: Namespace, metadata: {name: x}}\n---\n{kind: Pod}",
-            "m: document 2 is no object with apiVersion, kind and metadata.name",
+            "m: document 2 must be an object with apiVersion, kind and metadata.name",
         ),
-        (b"{kind: List, items: [1]}", "m: document 1 is no object with apiVersion, kind and metadata.name"),
+        (b"{kind: List, items: [1]}", "m: document 1 must be an object with apiVersion, kind and metadata.name"),
     ],
 )
 def test_what_is_no_manifest(content, line):

@@ -213,7 +213,7 @@ def test_refused_with_every_fault(preview):
         "notebooks: tls=null: sends logins in the clear; give tls.secret (a kubernetes.io/tls secret of the namespace) "
         "or tls.letsencrypt_email [any-notebooks-tls]",
         "notebooks: pools=[]: is empty; give at least one pool [any-argument-not-empty]",
-        "notebooks: host=https://hub: is no DNS name; use a name such as notebooks.example.com [any-notebooks-host]",
+        "notebooks: host=https://hub: is not a DNS name; use a name such as notebooks.example.com [any-notebooks-host]",
         "notebooks: oidc=[client_id]: lacks client_secret, authorize_url, token_url and userdata_url; take them from "
         "the provider, see <issuer>/.well-known/openid-configuration [any-notebooks-oidc]",
         "notebooks: admins=bo: has no uid in users; use ana [any-notebooks-user]",

@@ -129,10 +129,11 @@ def test_charts(component, chart, version, repository, values, preview):
 def test_several_faults_at_once(component, preview):
     args = {"source": "helm", "version": "latest", "namespace": "Kube", "image": "nvcr.io/plugin:1"}
     assert refusal(lambda: component("plugin", args), preview) == [
-        "plugin: source=helm: is none of the legal words; use daemonset or chart [any-argument-word]",
+        "plugin: source=helm: is not an allowed value; use daemonset or chart [any-argument-word]",
         "plugin: version=latest: is not one version; use three numbers, such as 0.20.0 [any-kubernetes-version-pinned]",
-        "plugin: image=nvcr.io/plugin:1: is no repository of images; use host/path without a tag, such as "
+        "plugin: image=nvcr.io/plugin:1: is not an image repository; use host/path without a tag, such as "
         "registry.example.com/nvidia/k8s-device-plugin [any-kubernetes-repository]",
-        "plugin: namespace=Kube: is no name that Kubernetes takes; use at most 63 small letters, digits and - between "
+        "plugin: namespace=Kube: is not a valid Kubernetes name; use at most 63 lower-case letters, digits and - "
+        "between "
         "them, such as team-vision [any-kubernetes-name]",
     ]

@@ -6,7 +6,7 @@ import pulumi
 
 from gpufleet.kubernetes.device_plugin import DevicePlugin
 from gpufleet.kubernetes.provider import cluster_provider
-from gpufleet_rehearsal.workspace import STAND_INS
+from gpufleet_rehearsal.workspace import SIMULATED_PROVIDERS
 from tests.components.recorder import Secret, construct
 
 PROVIDER = "pulumi:providers:kubernetes"
@@ -21,7 +21,7 @@ def test_provider(preview):
 
 def test_rehearsals_have_the_version_that_components_ask_for():
     """The engine looks for a plugin of the SDK's own version."""
-    assert STAND_INS["kubernetes"] == version("pulumi-kubernetes")
+    assert SIMULATED_PROVIDERS["kubernetes"] == version("pulumi-kubernetes")
 
 
 def test_children_of_a_component_go_to_its_cluster(preview):

@@ -145,7 +145,7 @@ REFUSED = {
     ),
     "a server without a directory": (
         {"source": {"nfs": "10.0.0.5"}},
-        "source.nfs=10.0.0.5: is no such place; write server:/directory [any-volume-place-known]",
+        "source.nfs=10.0.0.5: does not have the required form; write server:/directory [any-volume-place-known]",
     ),
     "soft": (
         {"mount_options": ["soft"]},
@@ -153,7 +153,10 @@ REFUSED = {
     ),
     "capacity": (
         {"capacity": "lots"},
-        "capacity=lots: is no quantity above 0; use a number with a unit, such as 500Gi or 1Ti [any-volume-capacity]",
+        (
+            "capacity=lots: must be a quantity above 0; use a number with a unit, such as 500Gi or 1Ti "
+            "[any-volume-capacity]"
+        ),
     ),
     "zone by name": (
         {"zone": "us-east-1a"},

@@ -5,7 +5,7 @@ import json
 import pulumi
 import pytest
 
-from gpufleet.kubernetes.pull_secret import ngc_login
+from gpufleet.kubernetes.pull_secret import registry_login
 from gpufleet.kubernetes.team import Team
 from tests.components.recorder import Secret, construct, refusal
 
@@ -93,7 +93,7 @@ def test_registry_login(preview):
 
 def test_login_of_ngc(preview):
     def build() -> Team:
-        return Team("team", {"namespace": "vision", "docker_config": ngc_login("key")})
+        return Team("team", {"namespace": "vision", "docker_config": registry_login(None, "key")})
 
     recording = construct(build, preview)
     login = recording.one("kubernetes:core/v1:Secret").inputs["stringData"][".dockerconfigjson"]
@@ -176,7 +176,7 @@ def test_labels_never_lower_pod_security(preview):
         ),
         (
             {"docker_config": "user:hunter2"},
-            'docker_config=[secret]: is no registry login; give {"auths": {"<registry>": {"username": ..., '
+            'docker_config=[secret]: is not a registry login; give {"auths": {"<registry>": {"username": ..., '
             '"password": ...}}}, or ngc_key for nvcr.io [any-team-login]',
         ),
         ({"groups": ["a", "a"]}, "groups=[a, a]: names a twice; name it once [any-argument-distinct]"),
@@ -267,13 +267,13 @@ def test_users_are_a_lock(preview):
             "validations": [
                 {
                     "expression": "variables.uids == ''",
-                    "messageExpression": f"'runAsUser=' + variables.uids + ': is no uid of team vision; {fix}",
+                    "messageExpression": f"'runAsUser=' + variables.uids + ': is not a uid of team vision; {fix}",
                     "reason": "Forbidden",
                 },
                 {
                     "expression": "variables.gids == ''",
                     "messageExpression": "'runAsGroup, fsGroup or supplementalGroups=' + variables.gids + "
-                    f"': is no gid of team vision; {fix}",
+                    f"': is not a gid of team vision; {fix}",
                     "reason": "Forbidden",
                 },
             ],

@@ -13,7 +13,7 @@ REFUSALS = {
         [
             "net: zones=usw2-az1: is a zone of us-west-2, not of us-east-1; use use1-az1, use1-az2, use1-az3, "
             "use1-az4, use1-az5 or use1-az6 [aws-zone-known]",
-            "net: nat=one: is none of the legal words; did you mean none? (use none, single or per-zone) "
+            "net: nat=one: is not an allowed value; did you mean none? (use none, single or per-zone) "
             "[any-argument-word]",
             "net: cidr=10.0.0.0/8: is not a range of /16 to /28; use one such as 10.0.0.0/16 [aws-network-cidr]",
         ],
@@ -61,7 +61,7 @@ REFUSALS = {
     ),
     "misspelt argument": (
         {"zone": ["use1-az1"]},
-        ["net: zone=[use1-az1]: there is no argument of this name; did you mean zones? [any-argument-known]"],
+        ["net: zone=[use1-az1]: unknown argument; did you mean zones? [any-argument-known]"],
     ),
 }
 

@@ -113,7 +113,8 @@ def test_outputs_outlive_the_fleet_unless_told_otherwise(erase: bool, preview: b
 def test_refuses_with_every_fault_at_once(preview: bool) -> None:
     args = cast(OutputsBucketArgs, {"bucket_prefix": "Vision.", "expire_days": -1})
     assert refusal(lambda: OutputsBucket("outputs", args), preview) == [
-        "outputs: bucket_prefix=Vision.: is no beginning of a bucket's name; use 1 to 37 small letters, digits and -, "
+        "outputs: bucket_prefix=Vision.: is not a valid bucket name prefix; use 1 to 37 lower-case letters, digits "
+        "and -, "
         "such as vision-outputs- [aws-outputs-prefix]",
         "outputs: expire_days=-1: is below 0; use 0 or more [any-argument-least]",
     ]

@@ -203,21 +203,22 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "a login that is not given": (
         {"pull_through": {"hub": "registry-1.docker.io"}},
         [
-            "credentials.hub=null: registry-1.docker.io wants a login; give the ARN of a Secrets Manager secret whose "
+            "credentials.hub=null: registry-1.docker.io requires a login; give the ARN of a Secrets Manager secret "
+            "whose "
             "name begins with ecr-pullthroughcache/ [aws-registry-login]"
         ],
     ),
     "an account that nothing tells": (
         {"repositories": [], "existing_repositories": ["theirs"]},
         [
-            "account_id=null: is not given, and no repository is made that would tell it; give the account of the "
+            "account_id=null: is required when no repository is created; give the account of the "
             "registry, or a name in repositories [aws-registry-account]"
         ],
     ),
     "several faults at once": (
         {"repositories": ["Bad Name"], "untagged_days": 0, "mutable_tags": ["a"] * 6},
         [
-            "repositories=Bad Name: is no name that ECR takes; use 2 to 256 lower-case letters and digits in parts "
+            "repositories=Bad Name: is not a valid ECR name; use 2 to 256 lower-case letters and digits in parts "
             "joined by . _ - or /, such as training/llm [aws-registry-name]",
             "mutable_tags=[a, a, a, a, a, a]: is more than five patterns; use at most five; * is a wildcard "
             "[aws-registry-mutable-tags]",

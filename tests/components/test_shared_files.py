@@ -308,12 +308,13 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "several faults at once": (
         {"throughput": "fast", "uid": 0, "permissions": "rwx", "infrequent_access_days": 31, "backups": True},
         [
-            "backups=true: there is no argument of this name; did you mean backup? [any-argument-known]",
+            "backups=true: unknown argument; did you mean backup? [any-argument-known]",
             "uid=0: is root, who may change everybody's files; use 1 to 4294967295, such as 1000 [aws-files-user]",
-            "throughput=fast: is none of the legal words; use elastic, bursting or provisioned [any-argument-word]",
-            "infrequent_access_days=31: is no number of days that EFS offers; use 0, 1, 7, 14, 30, 60, 90, 180, 270 "
+            "throughput=fast: is not an allowed value; use elastic, bursting or provisioned [any-argument-word]",
+            "infrequent_access_days=31: is not a lifecycle period that EFS supports; use 0, 1, 7, 14, 30, 60, 90, "
+            "180, 270 "
             "or 365 [aws-files-lifecycle]",
-            'permissions=rwx: is no octal mode; use three or four digits 0 to 7, such as "0755" '
+            'permissions=rwx: is not an octal file mode; use three or four digits 0 to 7, such as "0755" '
             "[aws-files-permissions]",
         ],
     ),

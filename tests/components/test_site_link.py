@@ -210,21 +210,21 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
         [
             "customer_address=null: is not given, and kind=vpn needs the public address of the own VPN device; give "
             "customer_address [any-link-needs]",
-            "customer_asn=null: is not given, nor are static_routes: nothing would say what is at the other end; give "
+            "customer_asn=null: is not given, nor are static_routes: no route to the other end would exist; give "
             "customer_asn for BGP, or static_routes [any-link-routing]",
         ],
     ),
     "a connection's id for the gateway's": (
         direct(direct_connect_gateway_id="dxcon-ffabc123"),
         [
-            "direct_connect_gateway_id=dxcon-ffabc123: is no id of a Direct Connect gateway; use one such as "
+            "direct_connect_gateway_id=dxcon-ffabc123: is not the id of a Direct Connect gateway; use one such as "
             "1b4d5f7a-0c3e-4c8a-9f27-5ad0b1c2d3e4: aws directconnect describe-direct-connect-gateways "
             "[aws-link-direct-connect-gateway]"
         ],
     ),
     "another kind": (
         {"kind": "wireguard"},
-        ["kind=wireguard: is none of the legal words; use vpn or direct-connect [any-argument-word]"],
+        ["kind=wireguard: is not an allowed value; use vpn or direct-connect [any-argument-word]"],
     ),
 }
 

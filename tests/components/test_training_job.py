@@ -250,7 +250,7 @@ def test_refuses_with_every_fault_at_once(preview: bool) -> None:
     assert refusal(lambda: TrainingJob("train", cast(TrainingJobArgs, args)), preview) == [
         "train: gpus=9: is more than the 8 of p5.48xlarge; use 8 or fewer, or several nodes [aws-batch-job-gpus]",
         "train: retries=12: Batch tries a job 1 to 10 times; use 0 to 9 [aws-batch-tries]",
-        "train: secrets.KEY=(hidden): is no reference to a secret; give the ARN of a secret "
+        "train: secrets.KEY=(hidden): is not a secret ARN; give the ARN of a secret "
         "(arn:aws:secretsmanager:...) or of a parameter (arn:aws:ssm:...) [aws-batch-secret]",
     ]
 

@@ -13,7 +13,7 @@ import yaml
 
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.open_cloud import open_cloud
-from gpufleet_rehearsal.workspace import Home
+from gpufleet_rehearsal.workspace import Workspace
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 GPUFLEET = Path(sys.executable).parent / "gpufleet"
@@ -30,8 +30,8 @@ class Project:
     control_plane: bool = False
 
     @property
-    def home(self) -> Home:
-        return Home.of(self.folder)
+    def home(self) -> Workspace:
+        return Workspace.of(self.folder)
 
     @property
     def cloud(self) -> Cloud:

@@ -271,7 +271,7 @@ def python_args(package: str, kind: str, **changes: object) -> dict[str, Any]:
 
 
 def component(package: str, kind: str, **changes: object) -> dict[str, Any]:
-    """What the program is told of one component, called as its class is, in small letters."""
+    """What the program is told of one component, called as its class is, in lower-case letters."""
     whole = schema(package)
     token = f"gpufleet-{package}:index:{kind}"
     declared = whole["resources"][token]

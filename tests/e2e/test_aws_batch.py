@@ -95,7 +95,7 @@ def test_the_list_of_creates_is_true(project: Project) -> None:
     asked = project.rehearse("--", "gpufleet", "jobs", "list", ENVIRONMENT, environment=ENVIRONMENT)
     assert asked.returncode == 1
     assert asked.stderr.startswith(
-        "Error: aws-batch-dev: a rehearsal makes queues and compute environments of AWS Batch"
+        "Error: aws-batch-dev: a rehearsal creates queues and compute environments of AWS Batch"
     )
     assert asked.stderr.count("\n") == 1
 

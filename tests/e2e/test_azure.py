@@ -131,7 +131,7 @@ def test_the_list_of_creates_is_true(project: Project) -> None:
     command = ("gpufleet", "jobs", "list", ENVIRONMENT, "--on", "azure-batch")
     asked = project.rehearse("--", *command, environment=ENVIRONMENT)
     assert asked.returncode == 1
-    assert asked.stderr.startswith(f"Error: {ENVIRONMENT}: a rehearsal makes ")
+    assert asked.stderr.startswith(f"Error: {ENVIRONMENT}: a rehearsal creates ")
     assert asked.stderr.count("\n") == 1
 
 

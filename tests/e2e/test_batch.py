@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.cloud.store import SimulatedResource
 from tests.e2e.batch_program import batch_project
 from tests.e2e.rehearsed_project import Project, held
 from tests.e2e.tiny_program import set_config
@@ -16,7 +16,7 @@ SLOW = ("rehearse", "dev", "--no-control-plane", "--latency-scale", "0.05")
 """Slow enough for windows of time to be met: 60 of the cloud's seconds are three."""
 
 
-def only(project: Project, type_: str) -> Resource:
+def only(project: Project, type_: str) -> SimulatedResource:
     (found,) = project.cloud.store.resources(type_)
     return found
 

@@ -5,11 +5,13 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.cloud.store import SimulatedResource
 from tests.e2e.rehearsed_project import GPUFLEET, Project, held
+from tests.e2e.tiny_program import tiny
 
 CLUSTER = "aws:eks/cluster:Cluster"
 
@@ -41,18 +43,18 @@ def kill_in_the_middle(project: Project) -> None:
         stderr=subprocess.DEVNULL,
     )
 
-    def clusters() -> list[Resource]:
+    def clusters() -> list[SimulatedResource]:
         return project.cloud.store.resources(CLUSTER) if project.home.exists else []
 
     wait_for("the cluster was never asked for", lambda: bool(clusters()))
     engine = engine_of(process.pid)
     assert engine is not None
     os.kill(engine, signal.SIGKILL)
-    process.wait(timeout=60)
+    process.wait(timeout=300)
 
 
-def orphans(project: Project) -> set[str]:
-    known = {(resource["type"], resource.get("id")) for resource in project.state()}
+def orphans(project: Project, environment: str = "aws-dev") -> set[str]:
+    known = {(resource["type"], resource.get("id")) for resource in project.state(environment)}
     return {r.name for r in project.cloud.store.resources() if r.owner is None and (r.type, r.id) not in known}
 
 
@@ -92,7 +94,7 @@ def test_killed_engine(erasing: Project, delete: bool) -> None:
 TAGGED, UNTAGGED = "aws-dev-network-vpc", "aws-dev-files-mount-use1-az2"
 
 
-@pytest.mark.parametrize("name", [pytest.param(TAGGED, marks=SWEPT), pytest.param(UNTAGGED, marks=pytest.mark.smoke)])
+@pytest.mark.parametrize("name", [pytest.param(TAGGED, marks=SWEPT), UNTAGGED])
 def test_provider_that_dies_after_the_cloud_has_acted(erasing: Project, name: str) -> None:
     """No pending operation is left then: only tags, or what an untagged thing connects, lead to the orphan."""
     assert erasing.rehearse("--fault", f"die:@{name}").returncode != 0
@@ -104,3 +106,32 @@ def test_provider_that_dies_after_the_cloud_has_acted(erasing: Project, name: st
     assert up.returncode == 0, up.stdout + up.stderr
     assert erasing.rehearse("--destroy").returncode == 0
     assert held(erasing.cloud) == []
+
+
+FILES = """
+import pulumi_aws as aws
+
+tags = {"environment": "dev", "project": "billing", "owner": "team"}
+network = aws.ec2.Vpc("net", cidr_block="10.0.0.0/16", tags=tags)
+subnet = aws.ec2.Subnet(
+    "subnet", vpc_id=network.id, cidr_block="10.0.1.0/24", availability_zone="us-east-1a", tags=tags
+)
+files = aws.efs.FileSystem("files", tags=tags)
+aws.efs.MountTarget("mount", file_system_id=files.id, subnet_id=subnet.id)
+"""
+
+
+@pytest.mark.smoke
+def test_the_same_in_a_program_of_four_resources(tmp_path: Path) -> None:
+    """Like aws-dev's, the mount target has no tags."""
+    program = tiny(tmp_path / "billing", FILES)
+    rehearse = ("rehearse", "dev", "--latency-scale", "0")
+    assert program.run(*rehearse, "--fault", "die:@mount").returncode != 0
+    assert orphans(program, "dev") == {"mount"}
+    adopted = program.run(*rehearse, "--", "gpufleet", "adopt", "dev")
+    assert adopted.returncode == 0, adopted.stdout + adopted.stderr
+    assert "in the cloud, not in the state: mount (" in adopted.stdout
+    up = program.run(*rehearse)
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert program.run(*rehearse, "--destroy").returncode == 0
+    assert held(program.cloud) == []

@@ -49,7 +49,7 @@ def test_a_life(project: Project) -> None:
     told = rehearse(project)
     made = [each for each in project.state(ENVIRONMENT) if str(each["type"]).startswith("aws:")]
     assert names_of(made) == set(CREATES)
-    assert sorted(line.split()[2] for line in told.splitlines() if line.startswith("  own server ")) == [
+    assert sorted(line.split()[2] for line in told.splitlines() if line.startswith("  on-prem server ")) == [
         "gpu-1:", "gpu-2:", "gpu-3:",
     ]  # fmt: skip
     before = joined(project)
@@ -67,12 +67,12 @@ def test_a_life(project: Project) -> None:
     assert stopped[-1] == "own servers are not stopped, nor the jobs on them"
 
     # Once more: nothing happens, no server joins again.
-    assert "own server" not in rehearse(project)
+    assert "on-prem server" not in rehearse(project)
     # One server more: those that have joined stay as they are, and the activation is a new one, for it.
     own(project, lambda servers: servers["pools"]["v100"]["nodes"].append("gpu-4"))
     stand(project, {"name": "gpu-4", "gpus": 4})
     told = rehearse(project)
-    assert [line.split()[2] for line in told.splitlines() if line.startswith("  own server ")] == ["gpu-4:"]
+    assert [line.split()[2] for line in told.splitlines() if line.startswith("  on-prem server ")] == ["gpu-4:"]
     assert {name: node for name, node in joined(project).items() if name != "gpu-4"} == before
     assert project.cloud.store.resources(ACTIVATION)[0].id != activation.id
 
@@ -80,7 +80,7 @@ def test_a_life(project: Project) -> None:
     own(project, lambda servers: servers["pools"]["v100"]["nodes"].append("gpu-9"))
     done = project.rehearse(environment=ENVIRONMENT)
     assert done.returncode == 1
-    assert "own server not joined gpu-9: no server of this name stands in the account's file" in done.stdout
+    assert "on-prem server not joined gpu-9: not listed under nodes in the account's file" in done.stdout
     assert set(joined(project)) == {"gpu-1", "gpu-2", "gpu-3", "gpu-4"}
 
     rehearse(project, "--destroy")
@@ -113,9 +113,9 @@ def test_the_script_is_a_file_for_its_owner_only(project: Project) -> None:
     stand(project, {"name": "gpu-5", "gpus": 4})
     done = project.rehearse(environment=ENVIRONMENT)
     assert done.returncode == 1
-    assert "own server not joined gpu-5: the activation is used up: 3 servers have registered" in done.stdout
+    assert "on-prem server not joined gpu-5: the activation is used up: 3 servers have registered" in done.stdout
     own(project, lambda servers: servers.update(count=4))
-    assert "own server gpu-5: joined as node mi-" in rehearse(project)
+    assert "on-prem server gpu-5: joined as node mi-" in rehearse(project)
 
 
 def yesterday() -> str:
@@ -140,8 +140,7 @@ BROKEN: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     ),
     "another spelling of a GPU": (
         lambda servers: servers["pools"]["v100"].update(gpu="v100"),
-        "hybrid-v100: gpu=v100: is another spelling than the catalog's, so that jobs see two models; use V100 "
-        "[any-node-gpu]",
+        "hybrid-v100: gpu=v100: is spelled differently in the catalog, so jobs see two models; use V100 [any-node-gpu]",
     ),
 }
 

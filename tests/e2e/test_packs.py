@@ -130,6 +130,6 @@ def test_a_configuration_that_makes_no_sense_is_one_line(tmp_path: Path) -> None
     configs = [word for name in ("zones", "cost") for word in ("--policy-pack-config", str(files[name]))]
     code, said = preview(project, "dev", *configs)
     assert code != 0
-    assert "zones.suppress[0].rule=any-cost-budgt: there is no such rule; did you mean any-cost-budget?" in said
+    assert "zones.suppress[0].rule=any-cost-budgt: unknown rule; did you mean any-cost-budget?" in said
     assert "zones.suppress[0].expires=2026-01-31: has passed" in said
     assert "stack_usd_month=-1" in said

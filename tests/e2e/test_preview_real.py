@@ -1,4 +1,4 @@
-"""`gpufleet preview --real`: on a stack's own state in a backend of files. Only the clouds are stand-ins."""
+"""`gpufleet preview --real`: on a stack's own state in a backend of files. Only the clouds are simulated."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ CLOSED = "http://127.0.0.1:9"
 
 @dataclass(frozen=True)
 class Backend:
-    """Plain `pulumi` as a user has it: a login, a passphrase, and the stand-ins as installed provider plugins."""
+    """Plain `pulumi` as a user has it: a login, a passphrase, and the simulated providers as installed plugins."""
 
     project: Project
     variables: dict[str, str]
@@ -63,7 +63,7 @@ def test_a_change_against_the_stacks_own_state(backend: Backend) -> None:
     assert "1 updated**" in text
     assert "g5.8xlarge x 0 to 2 \N{RIGHTWARDS ARROW} g5.8xlarge x 0 to 1" in text
     assert "-     scalingConfig.maxSize: 2\n+     scalingConfig.maxSize: 1" in text
-    assert "stand-ins" not in text
+    assert "simulated clouds" not in text
 
     # What a policy pack refuses, by its own configuration for the environment.
     backend.project.configure(lambda config: config.update(expires_at="2026-01-31"))
@@ -82,7 +82,7 @@ def test_a_change_against_the_stacks_own_state(backend: Backend) -> None:
         ),
         pytest.param(
             "aws-prod", {}, "no stack named 'aws-prod' found",
-            "make it with `pulumi stack init`, or preview with --stand-ins",
+            "make it with `pulumi stack init`, or preview with --simulated",
             id="unknown-stack",
         ),
         pytest.param(

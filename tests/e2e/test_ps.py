@@ -118,5 +118,5 @@ def test_program_that_does_not_listen_is_told_how(project: Project) -> None:
     assert stopped.returncode == 1
     assert stopped.stderr.splitlines()[-1] == (
         "Error: aws-dev: its program made aws-dev-trainers-nodes as always; call "
-        "gpufleet.stop_mode.apply_stop_mode() in it, before its first resource"
+        "gpufleet.fleet.stop_transform.apply_stop_mode() in it, before its first resource"
     )

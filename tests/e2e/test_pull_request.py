@@ -29,7 +29,7 @@ def test_one_comment_from_the_first_push_to_the_last(request_on_it: Request) -> 
     comment = request.comment()
     assert "p5.48xlarge x 0 to 16 → p5.48xlarge x 0 to 14" in comment
     assert "-     scalingConfig.maxSize: 16\n+     scalingConfig.maxSize: 14" in comment
-    assert "Previewed on stand-ins for the clouds, without credentials" in comment
+    assert "Previewed on simulated clouds, without credentials" in comment
     assert "Compared with the base, brought up on them." in comment
     assert f"{played.heads[7]} -->" in comment
     assert comment.splitlines()[0] in request.summary.read_text()
@@ -70,19 +70,19 @@ def test_documents_touch_nothing(request_on_it: Request) -> None:
     request.played.add(f"<!-- gpufleet-report:{STACK} -->\nof an earlier push")
     done = request.run()
     assert done.returncode == 0, done.stderr
-    assert "no environment is touched" in done.stderr
-    assert "No environment is touched" in request.summary.read_text()
-    assert "Not touched by this pull request any more" in request.comment()
+    assert "no environment is affected" in done.stderr
+    assert "No environment is affected" in request.summary.read_text()
+    assert "No longer affected by this pull request" in request.comment()
 
 
 def test_a_change_that_cannot_be_read(request_on_it: Request) -> None:
     request = request_on_it
     done = request.run("--base", "no-such-branch")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "--base=no-such-branch: git knows no such commit here" in done.stderr
+    assert "--base=no-such-branch: commit not found here" in done.stderr
     done = request.run("no-such-environment")
     assert done.returncode == 2
-    assert "no-such-environment: no such environment; the project has: aws-batch-dev" in done.stderr
+    assert "no-such-environment: environment not found; the project has: aws-batch-dev" in done.stderr
 
 
 @pytest.mark.sweep

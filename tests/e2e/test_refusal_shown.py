@@ -57,12 +57,15 @@ def test_illegal_intent_of_two_pools_and_the_network_is_told_at_once(project: Pr
     assert_refused(
         project,
         [
-            "warning: aws-dev-cluster: public_access_cidrs=[]: the cluster's API is reached from inside of the VPC "
+            "warning: aws-dev-cluster: public_access_cidrs=[]: the cluster's API is reachable from inside the VPC "
             "only; run `pulumi up` and `gpufleet jobs` in it (a VPN, a runner there), or list your address, as "
             "203.0.113.7/32 [aws-cluster-api-reached]",
-            "aws-dev-network: nat=singel: is none of the legal words; did you mean single? (use none, single or "
+            "aws-dev-network: nat=singel: is not an allowed value; did you mean single? (use none, single or "
             "per-zone) [any-argument-word]",
-            "aws-dev-other: types=g5.8xlrge: is no GPU type in the catalog; did you mean g5.8xlarge? [aws-type-known]",
+            (
+                "aws-dev-other: types=g5.8xlrge: is not a GPU type in the catalog; did you mean g5.8xlarge? "
+                "[aws-type-known]"
+            ),
             "aws-dev-trainers: min=-2: is below 0; use 0 or more [any-argument-least]",
             "aws-dev-trainers: desired=-2: is below 0; use 0 or more [any-argument-least]",
             "aws-dev-trainers: max=-2: is below 1; use 1 or more [any-argument-least]",
@@ -82,6 +85,6 @@ Network("net", {"region": "us-east-1", "zones": ["use1-az1"], "nat": "singel", "
     up = program.rehearse(environment="dev")
     assert up.returncode == 1
     assert "Traceback" not in up.stdout + up.stderr
-    assert "net: nat=singel: is none of the legal words; did you mean single?" in up.stdout
+    assert "net: nat=singel: is not an allowed value; did you mean single?" in up.stdout
     assert "net: cidr=10.0.0.0/99: " in up.stdout
     assert ids(program) == made(program) == {}

@@ -65,7 +65,7 @@ def test_every_component_is_constructed(tmp_path: Path, package: str) -> None:
     assert made == {kind.lower() for kind in WIRED[package]}
     # The engine keeps a secret as one wherever it went, among the component's own inputs too.
     assert SECRET not in json.dumps(state)
-    opened = json.loads(project.home.engine().answer("stack", "export", "--stack", "dev", "--show-secrets"))
+    opened = json.loads(project.home.engine().output_of("stack", "export", "--stack", "dev", "--show-secrets"))
     sent = {
         str(each["urn"]).split("::")[-1]: without_secrets(each.get("inputs", {}))
         for each in opened["deployment"]["resources"]

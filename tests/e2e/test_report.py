@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from gpufleet.report.build import report
-from gpufleet.report.formats.json import report_as_json
-from gpufleet.report.formats.junit import report_as_junit
-from gpufleet.report.formats.markdown import report_as_markdown
-from gpufleet.report.formats.sarif import report_as_sarif
+from gpufleet.report.build import build_report
+from gpufleet.report.formats.json import render_json
+from gpufleet.report.formats.junit import render_junit
+from gpufleet.report.formats.markdown import render_markdown
+from gpufleet.report.formats.sarif import render_sarif
 from gpufleet.report.load_previews import read_preview
 from gpufleet.report.model import Report
 from tests.e2e.rehearsed_project import REPOSITORY, Project
@@ -68,10 +68,10 @@ def steady(text: str) -> str:
 def compare(name: str, made: Report) -> None:
     """Compare all forms with the expected files, or write these."""
     forms: Mapping[str, str] = {
-        "md": report_as_markdown(made),
-        "json": json.dumps(json.loads(report_as_json(made)), indent=1, ensure_ascii=False) + "\n",
-        "junit.xml": report_as_junit(made),
-        "sarif": json.dumps(json.loads(report_as_sarif(made, {})), indent=1, ensure_ascii=False) + "\n",
+        "md": render_markdown(made),
+        "json": json.dumps(json.loads(render_json(made)), indent=1, ensure_ascii=False) + "\n",
+        "junit.xml": render_junit(made),
+        "sarif": json.dumps(json.loads(render_sarif(made, {})), indent=1, ensure_ascii=False) + "\n",
     }
     for ending, text in forms.items():
         file = GOLDEN / f"{name}.{ending}"
@@ -83,7 +83,7 @@ def compare(name: str, made: Report) -> None:
 
 
 def made_of(*files: Path) -> Report:
-    return report([read_preview(file) for file in files], commit=COMMIT, today=TODAY)
+    return build_report([read_preview(file) for file in files], commit=COMMIT, today=TODAY)
 
 
 @pytest.mark.smoke
@@ -94,7 +94,7 @@ def test_data_that_is_lost_and_secrets_that_are_not_shown(tmp_path: Path) -> Non
     files = preview(project, "dev", PLAIN)
     made = made_of(files["plain"])
     compare("data", made)
-    assert [(each.name, each.loses, each.protected) for each in made.stacks[0].destructive] == [
+    assert [(each.name, each.loses_data, each.protected) for each in made.stacks[0].destructive] == [
         ("shared", True, True),
         ("data", True, False),
     ]
@@ -136,15 +136,15 @@ def test_a_mistake_that_a_component_refuses(project: Project) -> None:
     done = project.run("report", "--preview", f"aws-dev={files['plain']}", "--to", "out", "--commit", COMMIT)
     assert done.returncode == 1, done.stderr
     said = read_preview(files["plain"])
-    said.called = ("gpufleet", "aws-dev")
-    made = report([said], commit=COMMIT, today=TODAY)
+    said.fallback_name = ("gpufleet", "aws-dev")
+    made = build_report([said], commit=COMMIT, today=TODAY)
     compare("mistake", made)
     rules = ["any-placement-one-zone", "aws-efa-one-zone"]
     assert made.verdict == "failed"
     assert [issue.rule for issue in made.stacks[0].issues if issue.severity == "error"] == rules
     untold = project.run("report", "--preview", str(files["plain"]))
     assert untold.returncode == 2
-    assert "tells no stack: it failed before its first step; write --preview STACK=" in untold.stderr
+    assert "does not name a stack: it failed before its first step; write --preview STACK=" in untold.stderr
     assert untold.stderr.count("\n") == 1
 
     # Rehearsed, the same: findings, not an error of the command.
@@ -154,7 +154,7 @@ def test_a_mistake_that_a_component_refuses(project: Project) -> None:
 
 
 def test_an_environment_without_a_preview(project: Project, tmp_path: Path) -> None:
-    """`gpufleet report ENV`, on stand-ins: exit codes by policy, and every form in a directory."""
+    """`gpufleet report ENV`, on simulated clouds: exit codes by policy, and every format in a directory."""
     folder = tmp_path / "out"
     done = project.run("report", "azure-dev", "--to", str(folder))
     assert done.returncode == 0, done.stderr

@@ -23,8 +23,8 @@ NEEDLESS = {
     },
     # By an argument: the node group itself waits for every add-on.
     "pools wait for all of the cluster": {
-        JOINING: JOINING + '    joining["cluster_name"] = after(cluster.ready, cluster)\n',
-        IMPORT: IMPORT + "from gpufleet.pulumi_outputs import after\n",
+        JOINING: JOINING + '    joining["cluster_name"] = with_dependencies(cluster.ready, cluster)\n',
+        IMPORT: IMPORT + "from gpufleet.pulumi_outputs import with_dependencies\n",
     },
 }
 """Mistakes that anybody could make: what stands in stacks/aws.py, and what would."""

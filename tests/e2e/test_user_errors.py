@@ -53,7 +53,7 @@ FILES = [
      "'<stream end>'"),
     (broken("Pulumi.yaml", b"name: x\n"), "Pulumi.yaml: not a Pulumi project; it needs `name` and `runtime`"),
     (broken("rehearsal.dev.yaml", b"- type: x\n"), "rehearsal.dev.yaml: 0.id: Field required"),
-    (broken("rehearsal.dev.yaml", b"a: b\n"), "rehearsal.dev.yaml: a: is no key here; known: holds, "
+    (broken("rehearsal.dev.yaml", b"a: b\n"), "rehearsal.dev.yaml: a: unknown key; must be one of holds, "
      "quotas, network_quotas, nodes"),
     (broken("rehearsal.dev.yaml", b"- {type: aws:foo/bar:Baz, id: a, name: b}\n"), "rehearsal.dev.yaml: 0.type: "
      "aws:foo/bar:Baz is not in the rehearsal's table; add a row to aws/types/foo.yaml: see docs/rehearsal.md"),
@@ -68,7 +68,7 @@ def test_broken_file_is_one_line(program: Project, spoil: Callable[[Project], ob
 
 
 ARGUMENTS = [
-    (("rehearse", "prod"), "prod: no such environment; the project has: dev"),
+    (("rehearse", "prod"), "prod: environment not found; the project has: dev"),
     (("rehearse", "dev", "--program", "/no/such"), "/no/such: no Pulumi.yaml here or above; give a Pulumi project with "
      "--program DIR"),
     (("rehearse", "dev", "--home", "__main__.py"), "__main__.py: File exists; give another place with --home DIR"),
@@ -127,7 +127,7 @@ def bare(tmp_path: Path) -> Path:
 ENGINES = [
     (None, "pulumi: not found on PATH; run `make setup`, or install Pulumi 3.253 or newer"),
     ("#!/bin/sh\necho v3.252.9\n", "{pulumi}: is Pulumi v3.252.9; install 3.253 or newer"),
-    ("#!/bin/sh\nexit 1\n", "{pulumi}: does not tell its version; install Pulumi 3.253 or newer"),
+    ("#!/bin/sh\nexit 1\n", "{pulumi}: `pulumi version` printed no version; install Pulumi 3.253 or newer"),
     ("#!/no/such/interpreter\n", "{pulumi}: cannot be run: No such file or directory; install Pulumi 3.253 or newer"),
 ]
 
@@ -156,7 +156,7 @@ def test_no_free_port(up: Project, tmp_path: Path) -> None:
     before = ids(up)
     done = up.run("rehearse", "dev", "--latency-scale", "0", env={"PYTHONPATH": str(tmp_path)})
     assert done.returncode == 1
-    assert "the rehearsal's stand-in for the aws provider: no port of 127.0.0.1 is free" in done.stdout
+    assert "the simulated aws provider: no port of 127.0.0.1 is free" in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
     assert ids(up) == made(up) == before
 
@@ -241,7 +241,7 @@ def test_ctrl_c_in_the_middle(program: Project, tmp_path: Path) -> None:
     output = (tmp_path / "first").read_text()
     assert "Traceback" not in output
     assert "interrupted while the cloud was at work on it; the next `pulumi up` goes on with it" in output
-    assert output.splitlines()[-1].startswith("dev: the engine ended with ")
+    assert output.splitlines()[-1].startswith("dev: the engine exited with ")
     # What the cloud had begun is in the state.
     assert set(ids(program)) == {"net"}
     assert ids(program) == made(program)

@@ -14,11 +14,11 @@ from gpufleet.plan.pools import planned_pools
 from gpufleet.plan.quota_limits import read_quotas
 from gpufleet.plan.quotas import validate_quotas
 from gpufleet.preflight.aws.checks import validate_aws
-from gpufleet.preflight.aws.facts import ExistingResources, Reservation, ScalingGroup
+from gpufleet.preflight.aws.facts import CapacityReservation, ExistingResources, PlacementGroup
 from gpufleet.preflight.aws.networks import validate_networks
 from gpufleet.preflight.azure.checks import validate_azure
-from gpufleet.preflight.azure.facts import Batch, QuotaUsage, SubscriptionSku
-from gpufleet.preflight.query_results import Doubts
+from gpufleet.preflight.azure.facts import BatchAccountQuota, QuotaUsage, SubscriptionSku
+from gpufleet.preflight.query_results import QueryRunner
 from gpufleet.rules.resource_finding import ResourceFinding
 from tests.policies.raw_program import plan_from
 
@@ -42,13 +42,13 @@ class AwsAccount:
         used = self.said.get("in_use", {})
         return {key.rpartition(" ")[0]: number for key, number in used.items() if key.endswith(f" {market}")}
 
-    def reservation(self, reservation_id: str) -> Reservation | None:
+    def reservation(self, reservation_id: str) -> CapacityReservation | None:
         held = self.said.get("reservations", {}).get(reservation_id)
-        return Reservation(**held) if held else None
+        return CapacityReservation(**held) if held else None
 
-    def placement_group(self, name: str) -> ScalingGroup | None:
+    def placement_group(self, name: str) -> PlacementGroup | None:
         held = self.said.get("groups", {}).get(name)
-        return ScalingGroup(**held) if held else None
+        return PlacementGroup(**held) if held else None
 
     def network_limit(self, counted: str) -> int | None:
         return self.said.get("network_limits", {}).get(counted, 5)
@@ -75,9 +75,9 @@ class AzureAccount:
         held = self.said.get("usages", {}).get(f"{family} {market}")
         return QuotaUsage(**held) if held else None
 
-    def batch(self, account: str) -> Batch | None:
+    def batch(self, account: str) -> BatchAccountQuota | None:
         held = self.said.get("batch", {}).get(account)
-        return Batch(own_quota=True, by_family=None, used={}, **held) if held else None
+        return BatchAccountQuota(own_quota=True, by_family=None, used={}, **held) if held else None
 
 
 def validate_account(resources: Mapping[str, Any], said: Mapping[str, Any], region: str) -> list[ResourceFinding]:
@@ -85,10 +85,10 @@ def validate_account(resources: Mapping[str, Any], said: Mapping[str, Any], regi
     plan = plan_from(resources, region)
     pools = planned_pools(plan)
     if said["cloud"] == "azure":
-        return validate_azure(plan, pools, lambda region: AzureAccount(said), Doubts(), ())
+        return validate_azure(plan, pools, lambda region: AzureAccount(said), QueryRunner(), ())
     names = said.get("configured_zone_names", {})
-    found = validate_aws(plan, pools, lambda region: AwsAccount(said), Doubts(), names, ())
-    return [*found, *validate_networks(plan, lambda region: AwsAccount(said), Doubts(), names)]
+    found = validate_aws(plan, pools, lambda region: AwsAccount(said), QueryRunner(), names, ())
+    return [*found, *validate_networks(plan, lambda region: AwsAccount(said), QueryRunner(), names)]
 
 
 def validate_stack(given: Mapping[str, Any], region: str) -> list[ResourceFinding]:

@@ -3,7 +3,7 @@
 Each YAML file here that holds a list is a part of the corpus. An entry patches legal arguments (arguments.yaml) or a
 legal program (programs_*.yaml) into the mistake, and `legal` patches the mistake into what would have been right.
 
-Doors: those of CONSTRUCTORS are arguments of our components, stack is what a stack's configuration
+Entry points: those of CONSTRUCTORS are arguments of our components, stack is what a stack's configuration
 says of its pools and quotas, resources a program without components of ours, and account what an account holds.
 """
 
@@ -18,9 +18,9 @@ import yaml
 HERE = Path(__file__).parent
 BATCH = ("batch_environment", "batch_queue", "training_job", "outputs_bucket")
 CONSTRUCTORS = ("pool", "network", "cluster", "files", "registry", "mpi_job", *BATCH)
-DOORS = (*CONSTRUCTORS, "stack", "resources", "account")
+ENTRY_POINTS = (*CONSTRUCTORS, "stack", "resources", "account")
 WORDS = {"name", "source", "happened", "rule", "severity", "also", "region", "program", "pack", "config", "legal"}
-WORDS |= {"refusal", "peers", "doubtful", *DOORS}
+WORDS |= {"refusal", "peers", "doubtful", *ENTRY_POINTS}
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Mistake:
     source: owner/repo#number or an address where somebody met it. happened: what the cloud said or did, in our words.
     rule: what must refuse it. also: other rules that may refuse it too. refusal: its line in refusals.yaml. peers:
     further threads about the same, such as false positives of other tools on the legal neighbour. doubtful: no facts
-    at hand tell that the legal neighbour is legal. wrong, legal: door -> what goes through it.
+    at hand tell that the legal neighbour is legal. wrong, legal: entry point -> its input.
     """
 
     name: str
@@ -78,12 +78,12 @@ def record(name: str) -> Mapping[str, Any]:
 def _mistake(file: str, entry: Mapping[str, Any]) -> Mistake:
     unknown = set(entry) - WORDS
     assert not unknown, f"{file}: {entry.get('name')}: {sorted(unknown)} are no words of a mistake"
-    given = [door for door in DOORS if door in entry]
-    assert given, f"{file}: {entry['name']} goes through no door"
-    wrong = {door: _start(door, entry, entry[door]) for door in given}
+    given = [entry_point for entry_point in ENTRY_POINTS if entry_point in entry]
+    assert given, f"{file}: {entry['name']} has no entry point"
+    wrong = {entry_point: _start(entry_point, entry, entry[entry_point]) for entry_point in given}
     changes = entry["legal"]
     assert set(changes) == set(given), f"{file}: {entry['name']}: legal must say what is right at {given}"
-    legal = {door: patched(wrong[door], _patch(door, changes[door])) for door in given}
+    legal = {each: patched(wrong[each], _patch(each, changes[each])) for each in given}
     return Mistake(
         name=entry["name"],
         source=entry["source"],
@@ -102,22 +102,22 @@ def _mistake(file: str, entry: Mapping[str, Any]) -> Mistake:
     )
 
 
-def _start(door: str, entry: Mapping[str, Any], patch: Any) -> Any:
+def _start(entry_point: str, entry: Mapping[str, Any], patch: Any) -> Any:
     """The legal thing that the entry starts from, with its patch. An account sees a program too, and starts from it."""
-    if door in CONSTRUCTORS:
-        return patched(_documents("arguments.yaml")[door], patch)
-    if door == "resources":
-        return patched(program(entry["program"]), _patch(door, patch))
-    if door == "account":
-        return patched({"resources": program(entry["program"])}, _patch(door, patch))
+    if entry_point in CONSTRUCTORS:
+        return patched(_documents("arguments.yaml")[entry_point], patch)
+    if entry_point == "resources":
+        return patched(program(entry["program"]), _patch(entry_point, patch))
+    if entry_point == "account":
+        return patched({"resources": program(entry["program"])}, _patch(entry_point, patch))
     return patch
 
 
-def _patch(door: str, patch: Mapping[str, Any]) -> Mapping[str, Any]:
+def _patch(entry_point: str, patch: Mapping[str, Any]) -> Mapping[str, Any]:
     """A patch in full: of a resource it gives the inputs directly, unless it makes one (which has a type)."""
-    if door == "account" and "resources" in patch:
+    if entry_point == "account" and "resources" in patch:
         return {**patch, "resources": _patch("resources", patch["resources"])}
-    if door != "resources":
+    if entry_point != "resources":
         return patch
     return {name: each if each is None or _in_full(each) else {"inputs": each} for name, each in patch.items()}
 

@@ -7,7 +7,7 @@ import pytest
 
 from gpufleet.rules import Severity, Status, all_rules
 from tests.mistakes.corpus import mistakes, program, record
-from tests.mistakes.entry_points import judged_plainly
+from tests.mistakes.entry_points import plan_findings
 
 SOURCE = re.compile(r"[\w.-]+/[\w.-]+#\d+|(docs\.aws\.amazon|learn\.microsoft)\.com/\S+")
 PEERS = {
@@ -70,7 +70,7 @@ def test_every_thread_of_the_peers_is_shown_or_excused() -> None:
 @pytest.mark.parametrize("pack", ["zones"])
 def test_programs_that_mistakes_start_from_are_legal(name: str, pack: str) -> None:
     region = "eastus" if name.startswith("azure") else "us-east-1"
-    found = judged_plainly(program(name), pack, {}, region)
+    found = plan_findings(program(name), pack, {}, region)
     wrong = [
         each for each in found if each.finding.status is Status.FAIL and each.finding.severity is not Severity.INFO
     ]

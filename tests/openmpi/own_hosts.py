@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpufleet.jobs.mpi_ssh import SSH_PORT, sshd_with
+from gpufleet.jobs.mpi_ssh import SSH_PORT, sshd_with_keys
 from tests.openmpi.pod import IMAGE_PATH, Pod, PodPlan, running_pod
 from tests.openmpi.pod_network import PodNetwork, pod_network
 
@@ -42,7 +42,7 @@ def own_hosts(folder: Path, count: int = 2) -> Iterator[OwnHosts]:
     shared.mkdir()
     for name in ("host_key", "user_key"):
         subprocess.run(
-            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(shared / name)], check=True, timeout=20
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(shared / name)], check=True, timeout=120
         )
     shutil.copy(Path(__file__).with_name("allreduce.py"), shared)
     names = [f"host-{number}" for number in range(count)]
@@ -54,7 +54,7 @@ def own_hosts(folder: Path, count: int = 2) -> Iterator[OwnHosts]:
         for name in names:
             plan = PodPlan(
                 name=name,
-                command=sshd_with(f"{shared}/host_key", f"{shared}/user_key.pub"),
+                command=sshd_with_keys(f"{shared}/host_key", f"{shared}/user_key.pub"),
                 environment={"PATH": IMAGE_PATH},
                 mounts={str(shared): shared},
                 uid=UID,

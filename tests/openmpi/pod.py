@@ -83,7 +83,7 @@ class Pod:
             children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
             for pid in children or [str(self.process.pid)]:
                 os.kill(int(pid), signal.SIGKILL)
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=120)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from tests.openmpi.job_run import JobRun, listens_here
 from tests.openmpi.pod import send
 from tests.openmpi.pod_network import pod_network
 
-SECONDS = 60
+SECONDS = 180
 
 
 pytestmark = pytest.mark.cluster
@@ -96,7 +96,7 @@ from tests.openmpi.job_run import job_run
 with job_run(mpi_job("digits", JOB), Path(sys.argv[1]), Path("/usr/bin/python3")) as run:
     print(*[pod.first_process() for pod in run.workers], flush=True)
     if sys.argv[2] == "stay":
-        time.sleep(300)
+        time.sleep(3600)
 """
 
 
@@ -112,7 +112,7 @@ def test_nothing_is_left_behind(tmp_path: Path, ending: str):
     if ending == "stay":
         assert all(Path("/proc", pid).exists() for pid in pids)
         started.kill()
-    started.wait(timeout=60)
+    started.wait(timeout=300)
     end = time.monotonic() + SECONDS
     while any(Path("/proc", pid).exists() for pid in pids) and time.monotonic() < end:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""A job as `gpufleet jobs submit` plans it, on Spot nodes that Azure takes: tried again, from its newest checkpoint.
+"""A job as `gpufleet jobs submit` plans it, on Spot nodes that Azure allows: tried again, from its newest checkpoint.
 
 Ranks, OpenMPI, ssh and the training are real, over network namespaces; Azure Batch is played (see azure_service).
 """
@@ -12,7 +12,7 @@ import pytest
 
 from gpufleet.jobs.azure_batch.entrypoint import EVICTED
 from gpufleet.jobs.azure_batch.submission import build_submission
-from gpufleet.jobs.settings import settings_from
+from gpufleet.jobs.settings import read_settings
 from tests.openmpi.azure_nodes import SECONDS, TRAIN, AzureNodes, azure_nodes, make_data
 from tests.openmpi.azure_service import FakeService
 from tests.openmpi.log_lines import progress
@@ -42,7 +42,7 @@ def service(nodes: AzureNodes, pictures: Path) -> FakeService:
         "pools": {"spot": pool},
         "storage": storage,
     }
-    settings = settings_from({"jobs": {"on": "azure-batch", "azure_batch": batch}}, "azure-dev")
+    settings = read_settings({"jobs": {"on": "azure-batch", "azure_batch": batch}}, "azure-dev")
     request = {"name": "digits", "nodes": 2, "gpus": 2, "retries": 1, "command": COMMAND}
     plan = build_submission(settings, request, "registry.invalid/train:1")  # type: ignore[arg-type]
     assert plan.advice == []

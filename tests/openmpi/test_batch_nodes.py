@@ -17,7 +17,7 @@ from tests.openmpi.pod import Pod, send
 
 pytestmark = pytest.mark.cluster
 
-SECONDS = 60
+SECONDS = 180
 TRAIN = ["python3", "train.py", "--batch", "16", "--log-every", "10"]
 SLEEP = ["sh", "-c", "echo up; exec sleep 300"]
 
@@ -129,7 +129,7 @@ def test_a_main_node_that_comes_late(nodes: BatchNodes):
 
 
 def test_a_child_that_never_comes(tmp_path: Path, python: Path):
-    command = multinode_command(["true"], 2, patience_seconds=12)
+    command = multinode_command(["true"], 2, rendezvous_timeout_seconds=12)
     with (
         batch_nodes(tmp_path, python, nodes=4) as nodes,
         nodes.node(0, command) as main,
@@ -143,7 +143,7 @@ def test_a_child_that_never_comes(tmp_path: Path, python: Path):
 
 
 def test_a_main_node_that_never_comes(nodes: BatchNodes):
-    with nodes.node(1, multinode_command(["true"], 2, patience_seconds=2)) as child:
+    with nodes.node(1, multinode_command(["true"], 2, rendezvous_timeout_seconds=2)) as child:
         assert child.wait(SECONDS) == 1
     address = nodes.network.addresses["node-0"]
     (line,) = child.text().splitlines()
@@ -184,7 +184,7 @@ def test_another_jobs_node_is_refused(nodes: BatchNodes):
     with nodes.node(0, command) as main:
         with nodes.node(1, command, AWS_BATCH_JOB_ID="other#1") as stranger:
             assert stranger.wait(SECONDS) == 1
-        assert "refuses this node: job other, index 1, 2 slots; this is job 6d9eb2b6-" in own_lines(stranger)[0]
+        assert "rejected this node: job other, index 1, 2 slots; this is job 6d9eb2b6-" in own_lines(stranger)[0]
         with nodes.node(1, command) as child:
             assert (main.wait(SECONDS), child.wait(SECONDS)) == (0, 0), main.text()
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job
-from gpufleet.jobs.kubernetes.mpi_pods import grace_of
+from gpufleet.jobs.kubernetes.mpi_pods import job_grace_seconds
 from gpufleet.jobs.kubernetes.pod_entrypoints import PATIENCE_SECONDS
 from tests.openmpi.digits_job import JOB, command
 from tests.openmpi.job_run import JobRun, job_run
@@ -17,7 +17,7 @@ from tests.openmpi.pod import Pod
 pytestmark = pytest.mark.cluster
 
 SECONDS = 120
-GRACE = grace_of(JOB)
+GRACE = job_grace_seconds(JOB)
 TRAIN = ["python3", "train.py", "--batch", "16", "--log-every", "10", "--checkpoint-every", "4000"]
 STEPS = 5000
 """More than any of these runs makes."""

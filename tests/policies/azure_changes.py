@@ -1,9 +1,9 @@
-"""Changes of the legal Azure program, and what the judge says of it, behind the policy SDK's own proxies."""
+"""Changes of the legal Azure program, and the findings on it, behind the policy SDK's own proxies."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpufleet.policies.azure.feasibility import azure_findings
+from gpufleet.policies.azure.feasibility import validate_azure_feasibility
 from gpufleet.policies.pack import plan_of
 from gpufleet.rules import Severity, Status
 from tests.policies.legal_azure_program import legal_azure_program, resource
@@ -14,25 +14,25 @@ Change = Callable[[Program], None]
 CONFIG = {"aks_infiniband": True}
 
 
-def judged(program: Mapping[str, Any], config: Mapping[str, object] = CONFIG, region: str = "eastus"):
+def findings_of(program: Mapping[str, Any], config: Mapping[str, object] = CONFIG, region: str = "eastus"):
     """What does not pass, through the SDK's proxies."""
-    found = azure_findings(plan_of(policy_args(program, region=region).resources), config)
+    found = validate_azure_feasibility(plan_of(policy_args(program, region=region).resources), config)
     # The same without the proxies, as cost and preflight read a plan.
-    assert azure_findings(plan_from(program, region), config) == found
+    assert validate_azure_feasibility(plan_from(program, region), config) == found
     return [each for each in found if each.finding.status is not Status.PASS]
 
 
 def refused(program: Program) -> set[tuple[str, str]]:
-    return {(each.resource, each.finding.rule) for each in judged(program) if each.refuses}
+    return {(each.resource, each.finding.rule) for each in findings_of(program) if each.rejects}
 
 
 def told(program: Program, status: Status, *severities: Severity) -> set[tuple[str, str]]:
     return {
         (each.resource, each.finding.rule)
-        for each in judged(program)
+        for each in findings_of(program)
         if each.finding.status is status
         and each.finding.severity in (severities or tuple(Severity))
-        and not each.refuses
+        and not each.rejects
     }
 
 

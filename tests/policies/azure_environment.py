@@ -1,7 +1,7 @@
 """Every resource that an Azure environment is made of, raw: network, storage, registry, AKS with GPU nodes, Batch.
 
 Cost and policy packs are tried on it. Where its resources come from does not matter to them; the stacks' own programs
-are judged by the rehearsals.
+are checked by the rehearsals.
 """
 
 from copy import deepcopy

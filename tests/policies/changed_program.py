@@ -4,7 +4,7 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpufleet.policies.feasibility import validate_zones_of
+from gpufleet.policies.feasibility import validate_feasibility
 from gpufleet.policies.pack import plan_of
 from gpufleet.rules import Severity, Status
 from tests.policies.legal_program import resource
@@ -18,25 +18,25 @@ def inputs(program: Program, name: str) -> dict[str, Any]:
     return program[name]["inputs"]
 
 
-def judged(program: Mapping[str, Any], config: Mapping[str, object] | None = None, region: str = "us-east-1"):
+def findings_of(program: Mapping[str, Any], config: Mapping[str, object] | None = None, region: str = "us-east-1"):
     """What does not pass, through the SDK's proxies: (resource, rule, status, severity)."""
     plan = plan_of(policy_args(program, region=region).resources)
-    found = [each for each in validate_zones_of(plan, config or {}) if each.finding.status is not Status.PASS]
+    found = [each for each in validate_feasibility(plan, config or {}) if each.finding.status is not Status.PASS]
     # The same without the proxies, as cost and preflight read a plan.
-    again = [each for each in validate_zones_of(plan_from(program, region), config or {}) if each in found]
+    again = [each for each in validate_feasibility(plan_from(program, region), config or {}) if each in found]
     assert again == found
     return found
 
 
 def refused(program: Program, config: Mapping[str, object] | None = None) -> set[tuple[str, str]]:
-    return {(each.resource, each.finding.rule) for each in judged(program, config) if each.refuses}
+    return {(each.resource, each.finding.rule) for each in findings_of(program, config) if each.rejects}
 
 
 def doubtful(program: Program, config: Mapping[str, object] | None = None) -> set[tuple[str, str]]:
     return {
         (each.resource, each.finding.rule)
-        for each in judged(program, config)
-        if not each.refuses and each.finding.severity is not Severity.INFO
+        for each in findings_of(program, config)
+        if not each.rejects and each.finding.severity is not Severity.INFO
     }
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gpufleet.policies.azure.feasibility import azure_findings
-from gpufleet.policies.cost import judge
+from gpufleet.policies.azure.feasibility import validate_azure_feasibility
+from gpufleet.policies.cost import validate_cost_and_ownership
 from gpufleet.policies.pack import plan_of
 from gpufleet.rules import Status
 from tests.policies.azure_environment import TAGS, Resources, azure_environment
@@ -24,12 +24,18 @@ def found(
     """Resource, rule and status of all that is not passed; what prices' age says depends on the catalog."""
     # An Azure program has no provider that says a region.
     plan = plan_of(policy_args(resources, stack=stack, region="eastus").resources)
-    judged = [*judge(plan, config or {}, TODAY), *azure_findings(plan, {"aks_infiniband": True})]
+    found = [
+        *validate_cost_and_ownership(plan, config or {}, TODAY),
+        *validate_azure_feasibility(plan, {"aks_infiniband": True}),
+    ]
     unseen = plan_from(resources, region="eastus", stack=stack)
-    assert judged == [*judge(unseen, config or {}, TODAY), *azure_findings(unseen, {"aks_infiniband": True})]
+    assert found == [
+        *validate_cost_and_ownership(unseen, config or {}, TODAY),
+        *validate_azure_feasibility(unseen, {"aks_infiniband": True}),
+    ]
     return {
         (each.resource, each.finding.rule, each.finding.status.value)
-        for each in judged
+        for each in found
         if each.finding.status is not Status.PASS and each.finding.rule != "any-cost-price-age"
     }
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpufleet.policies.azure.feasibility import azure_findings
-from gpufleet.policies.feasibility import validate_zones_of
+from gpufleet.policies.azure.feasibility import validate_azure_feasibility
+from gpufleet.policies.feasibility import validate_feasibility
 from gpufleet.policies.pack import plan_of
 from gpufleet.rules import all_rules
 from tests.policies.azure_changes import (
@@ -16,7 +16,7 @@ from tests.policies.azure_changes import (
     blob,
     both,
     deny,
-    judged,
+    findings_of,
     profile,
     put,
     refused,
@@ -27,7 +27,7 @@ from tests.policies.raw_program import plan_from, policy_args
 
 
 def test_legal_program_passes_every_rule() -> None:
-    assert judged(legal_azure_program()) == []
+    assert findings_of(legal_azure_program()) == []
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_mistake_is_refused_by_its_rule_alone(change: Change, found: set[tuple[s
 
 def test_the_feature_of_infiniband_on_aks() -> None:
     def lines(config):
-        return [each.line for each in judged(legal_azure_program(), config)]
+        return [each.line for each in findings_of(legal_azure_program(), config)]
 
     assert lines({"aks_infiniband": True}) == []
     (unknown,) = lines({})
@@ -224,7 +224,7 @@ def test_the_feature_of_infiniband_on_aks() -> None:
 
 def test_the_whole_line_names_resource_value_and_fix() -> None:
     program = with_change(put("account", location="westus2"))
-    lines = [each.line for each in judged(program) if each.resource == "account"]
+    lines = [each.line for each in findings_of(program) if each.resource == "account"]
     assert lines == [
         "account: auto_storage=store: this storage account lies in eastus, the pool in westus2; use a storage account "
         "in westus2 [azure-storage-near-pool]"
@@ -232,28 +232,28 @@ def test_the_whole_line_names_resource_value_and_fix() -> None:
 
 
 def test_a_pool_within_a_cluster_is_named_in_the_argument() -> None:
-    (found,) = judged(with_change(profile(name="gpu-nodes")))
+    (found,) = findings_of(with_change(profile(name="gpu-nodes")))
     assert found.resource == "cluster"
-    assert found.line.startswith("cluster: agent_pool_profiles.gpu-nodes.agent_pool_name=gpu-nodes: is no name")
+    assert found.line.startswith("cluster: agent_pool_profiles.gpu-nodes.agent_pool_name=gpu-nodes: is not a valid")
 
 
 def test_a_pool_of_two_markets_says_nothing_twice() -> None:
     scale = {"fixedScale": {"targetDedicatedNodes": 60, "targetLowPriorityNodes": 60}}
-    lines = [each.line for each in judged(with_change(put("ring", scaleSettings=scale)))]
+    lines = [each.line for each in findings_of(with_change(put("ring", scaleSettings=scale)))]
     assert len(lines) == len(set(lines))
 
 
 def test_the_pack_gives_these_findings() -> None:
     program = with_change(put("trainers", vmSize="Standard_NC6"))
     plan = plan_of(policy_args(program, region="eastus").resources)
-    ours = azure_findings(plan, CONFIG)
+    ours = validate_azure_feasibility(plan, CONFIG)
     assert ours
-    assert [each for each in validate_zones_of(plan, CONFIG) if each in ours] == ours
+    assert [each for each in validate_feasibility(plan, CONFIG) if each in ours] == ours
 
 
 def test_a_plan_without_azure_has_no_findings() -> None:
     bucket = {"bucket": {"type": "aws:s3/bucket:Bucket", "inputs": {}}}
-    assert azure_findings(plan_from(bucket), {}) == []
+    assert validate_azure_feasibility(plan_from(bucket), {}) == []
 
 
 def test_every_rule_on_azure_is_called() -> None:
@@ -264,20 +264,20 @@ def test_every_rule_on_azure_is_called() -> None:
     add("block", "compute:CapacityReservation", sku={"name": "Standard_A0"})(program)
     program["ring"]["inputs"]["mountConfiguration"].append(SHARE)
     put("ring", "scaleSettings", **FIXED)(program)
-    called = {each.finding.rule for each in azure_findings(plan_from(program, "eastus"), {})}
+    called = {each.finding.rule for each in validate_azure_feasibility(plan_from(program, "eastus"), {})}
     # Those of the account itself, which gpufleet preflight sees.
-    wanted = {rule.name for rule in all_rules() if rule.judge.__module__.startswith("gpufleet.rules.azure_")}
+    wanted = {rule.name for rule in all_rules() if rule.check.__module__.startswith("gpufleet.rules.azure_")}
     assert wanted - called == set()
 
 
 def test_the_pool_of_2018() -> None:
     """Two low-priority nodes of Standard_NC6, as Batch AI had them: the size is gone, the successor is named."""
     change = put("ring", vmSize="STANDARD_NC6", scaleSettings={"fixedScale": {"targetLowPriorityNodes": 2}})
-    (line,) = [each.line for each in judged(with_change(change)) if each.refuses]
+    (line,) = [each.line for each in findings_of(with_change(change)) if each.rejects]
     assert line == (
         "ring: types=Standard_NC6: is retired since 2023-09-06; use Standard_NC4as_T4_v3 [azure-size-current]"
     )
 
 
 def test_a_pool_resized_to_nothing_is_legal() -> None:
-    assert judged(with_change(put("ring", scaleSettings={"fixedScale": {"targetDedicatedNodes": 0}}))) == []
+    assert findings_of(with_change(put("ring", scaleSettings={"fixedScale": {"targetDedicatedNodes": 0}}))) == []

@@ -7,9 +7,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpufleet.plan import UNKNOWN, Plan, Resource
-from gpufleet.policies.azure.feasibility import azure_findings
+from gpufleet.policies.azure.feasibility import validate_azure_feasibility
 from gpufleet.rules import Status
-from tests.policies.azure_changes import BLOB, SHARE, VM, Change, Program, both, judged, put, refused, told, with_change
+from tests.policies.azure_changes import (
+    BLOB,
+    SHARE,
+    VM,
+    Change,
+    Program,
+    both,
+    findings_of,
+    put,
+    refused,
+    told,
+    with_change,
+)
 from tests.policies.legal_azure_program import legal_azure_program
 from tests.policies.raw_program import plan_from
 
@@ -143,7 +155,7 @@ def test_what_is_not_known_is_told_and_refuses_nothing(change: Change, found: se
     program = with_change(change)
     assert refused(program) == set()
     unverified = {
-        (each.resource, each.finding.rule) for each in judged(program) if each.finding.status is Status.UNVERIFIED
+        (each.resource, each.finding.rule) for each in findings_of(program) if each.finding.status is Status.UNVERIFIED
     }
     assert unverified == found
 
@@ -184,7 +196,7 @@ def test_odd_values_anywhere_do_not_raise(changes: list[tuple[tuple[str, tuple[A
         Resource(each.urn, each.type, program[each.name]["inputs"], each.depends, each.parent, "eastus")
         for each in plan_from(legal_azure_program(), "eastus").resources
     ]
-    for each in azure_findings(Plan("dev", resources), {}):
+    for each in validate_azure_feasibility(Plan("dev", resources), {}):
         assert "\n" not in each.line
 
 

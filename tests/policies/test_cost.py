@@ -11,8 +11,8 @@ from pulumi_policy import StackValidationArgs
 
 from gpufleet.errors import UserError
 from gpufleet.policies import cost, ownership
-from gpufleet.policies.cost import judge, validate_cost
-from gpufleet.policies.pack import Concern, policies_of
+from gpufleet.policies.cost import validate_cost, validate_cost_and_ownership
+from gpufleet.policies.pack import StackPolicy, policies_of
 from gpufleet.rules import Status
 from tests.policies.raw_program import plan_from, policy_args
 
@@ -46,18 +46,18 @@ def found(
     resources: Resources, config: Mapping[str, Any] | None = None, stack: str = "dev"
 ) -> set[tuple[str, str, str]]:
     """Resource, rule and status of all that is not passed; what prices' age says depends on the catalog."""
-    judged = judge(plan_from(resources, stack=stack), config or {}, TODAY)
+    found = validate_cost_and_ownership(plan_from(resources, stack=stack), config or {}, TODAY)
     return {
         (each.resource, each.finding.rule, each.finding.status.value)
-        for each in judged
+        for each in found
         if each.finding.status is not Status.PASS and each.finding.rule != "any-cost-price-age"
     }
 
 
-def concerns() -> list[Concern]:
+def concerns() -> list[StackPolicy]:
     return [
-        Concern("cost", "Cost.", cost.validate_cost, cost.PROPERTIES),
-        Concern("ownership", "Owners.", ownership.validate_ownership, ownership.PROPERTIES),
+        StackPolicy("cost", "Cost.", cost.validate_cost, cost.PROPERTIES),
+        StackPolicy("ownership", "Owners.", ownership.validate_ownership, ownership.PROPERTIES),
     ]
 
 
@@ -128,8 +128,8 @@ def test_ceilings_say_the_largest_max_that_fits_and_it_does() -> None:
     )
     fits = int(re.findall(r"set max=(\d+) or less in trainers", line)[0])
     for most, refused in ((fits, False), (fits + 1, True)):
-        judged = validate_cost(plan_from(program(trainers=group(most=most)), stack="prod"), {}, TODAY)
-        assert any(each.refuses for each in judged if each.finding.rule == "any-cost-ceiling-stack") is refused
+        found = validate_cost(plan_from(program(trainers=group(most=most)), stack="prod"), {}, TODAY)
+        assert any(each.rejects for each in found if each.finding.rule == "any-cost-ceiling-stack") is refused
 
 
 def test_limits_for_an_hour_hold_for_a_month() -> None:
@@ -190,10 +190,8 @@ def test_unknown_values_are_unverified_through_the_sdk(changes: Resources, findi
 
 def test_finding_on_a_price_is_on_the_resource_that_has_it() -> None:
     lustre = {"type": "aws:fsx/lustreFileSystem:LustreFileSystem", "inputs": {"storageCapacity": 1200, "tags": TAGS}}
-    judged = validate_cost(plan_from(program(main=lustre, trainers=group("p5e.48xlarge"))), {}, TODAY)
-    urns = [
-        each.urn.split("::")[-2:] for each in judged if each.refuses and each.finding.rule == "any-cost-price-known"
-    ]
+    found = validate_cost(plan_from(program(main=lustre, trainers=group("p5e.48xlarge"))), {}, TODAY)
+    urns = [each.urn.split("::")[-2:] for each in found if each.rejects and each.finding.rule == "any-cost-price-known"]
     assert sorted(urns) == [["aws:eks/nodeGroup:NodeGroup", "trainers"], [lustre["type"], "main"]]
 
 
@@ -208,21 +206,21 @@ def test_suppressed_price_is_told_and_does_not_refuse() -> None:
 @pytest.mark.parametrize(
     ("config", "line"),
     [
-        ({"stack_usd_month": -1}, "cost.stack_usd_month=-1: is no amount; use a number above 0 [config-policy]"),
-        ({"stack_usd_month": "9"}, "cost.stack_usd_month=9: is no amount; use a number above 0 [config-policy]"),
-        ({"pool_usd_hour": 0}, "cost.pool_usd_hour=0: is no amount; use a number above 0 [config-policy]"),
+        ({"stack_usd_month": -1}, "cost.stack_usd_month=-1: is not an amount; use a number above 0 [config-policy]"),
+        ({"stack_usd_month": "9"}, "cost.stack_usd_month=9: is not an amount; use a number above 0 [config-policy]"),
+        ({"pool_usd_hour": 0}, "cost.pool_usd_hour=0: is not an amount; use a number above 0 [config-policy]"),
         (
             {"pool_usd_hour": 1, "pool_usd_month": 1},
             "cost.pool_usd_hour: stands beside pool_usd_month; keep one of them [config-policy]",
         ),
-        ({"unapproved_gpus": 1.5}, "cost.unapproved_gpus=1.5: is no whole number; use 0 or more [config-policy]"),
-        ({"approved": 5}, "cost.approved=5: is no mapping; write {<name>: <number>} [config-policy]"),
-        ({"approved": {"a": "b"}}, "cost.approved.a=b: is no whole number; use 0 or more [config-policy]"),
-        ({"dev": 5}, "cost.dev=5: is no text; put it in quotes [config-policy]"),
-        ({"budget": "no"}, "cost.budget=no: is none of the legal words; use required or elsewhere [config-policy]"),
+        ({"unapproved_gpus": 1.5}, "cost.unapproved_gpus=1.5: must be a whole number; use 0 or more [config-policy]"),
+        ({"approved": 5}, "cost.approved=5: must be a mapping; write {<name>: <number>} [config-policy]"),
+        ({"approved": {"a": "b"}}, "cost.approved.a=b: must be a whole number; use 0 or more [config-policy]"),
+        ({"dev": 5}, "cost.dev=5: must be a string; put it in quotes [config-policy]"),
+        ({"budget": "no"}, "cost.budget=no: is not an allowed value; use required or elsewhere [config-policy]"),
         ({"stack_usd_mont": 5}, "cost.stack_usd_mont: unknown key; did you mean stack_usd_month? [config-policy]"),
         ({"usage": {"nat": 5}}, "cost.usage.nat: unknown key; did you mean nat_gb? [cost-usage]"),
-        ({"usage": 5}, "cost.usage=5: is no mapping; write keys under it, such as nat_gb: 500 [cost-usage]"),
+        ({"usage": 5}, "cost.usage=5: must be a mapping; write keys under it, such as nat_gb: 500 [cost-usage]"),
     ],
 )
 def test_bad_configuration_is_one_line_and_refuses(config: dict[str, Any], line: str) -> None:
@@ -239,7 +237,7 @@ def test_bad_tags_configuration_is_one_line() -> None:
     with pytest.raises(UserError) as caught:
         ownership.validate_ownership(plan_from(LEGAL), {"tags": "owner"})
     assert str(caught.value) == (
-        "ownership.tags=owner: is no list of texts; write [owner, project, expires-at] [config-policy]"
+        "ownership.tags=owner: must be a list of strings; write [owner, project, expires-at] [config-policy]"
     )
 
 

@@ -1,4 +1,4 @@
-"""The cost pack on programs that nobody would write: everything is judged, nothing crashes."""
+"""The cost pack on programs that nobody would write: everything is checked, nothing crashes."""
 
 import re
 from datetime import date
@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from pulumi_policy import ReportViolation
 
 from gpufleet.policies import cost, ownership
-from gpufleet.policies.pack import Concern, policies_of
+from gpufleet.policies.pack import StackPolicy, policies_of
 from tests.policies.raw_program import plan_from, policy_args
 
 TODAY = date(2026, 11, 21)
 RANDOM = {"type": "random:index/randomInteger:RandomInteger"}
 CONCERNS = [
-    Concern("cost", "Cost.", cost.validate_cost, cost.PROPERTIES),
-    Concern("ownership", "Owners.", ownership.validate_ownership, ownership.PROPERTIES),
+    StackPolicy("cost", "Cost.", cost.validate_cost, cost.PROPERTIES),
+    StackPolicy("ownership", "Owners.", ownership.validate_ownership, ownership.PROPERTIES),
 ]
 
 KINDS = [
@@ -79,7 +79,7 @@ RESOURCES = st.lists(
 def test_anything_is_judged_and_nothing_crashes(listed: list[tuple[str, dict[str, Any]]]) -> None:
     resources: dict[str, dict[str, Any]] = {"r": RANDOM}
     resources |= {f"it-{number}": {"type": kind, "inputs": inputs} for number, (kind, inputs) in enumerate(listed)}
-    for each in cost.judge(plan_from(resources), {}, TODAY):
+    for each in cost.validate_cost_and_ownership(plan_from(resources), {}, TODAY):
         assert "\n" not in each.line
     lines: list[str] = []
     report: ReportViolation = lambda line, urn=None: lines.append(line)  # noqa: E731

@@ -14,9 +14,9 @@ from tests.policies.changed_program import (
     both,
     doubtful,
     encoded,
+    findings_of,
     inputs,
     interfaces,
-    judged,
     refused,
     resources,
     set_in,
@@ -39,7 +39,7 @@ LT = "launchTemplate"
 
 
 def test_legal_program_passes_every_rule() -> None:
-    assert judged(legal_program()) == []
+    assert findings_of(legal_program()) == []
 
 
 REFUSED = {

@@ -6,8 +6,8 @@ import pytest
 
 from gpufleet.errors import UserError
 from gpufleet.plan import Plan
-from gpufleet.policies.feasibility import PROPERTIES, validate_zones_of
-from gpufleet.policies.pack import Concern, policies_of
+from gpufleet.policies.feasibility import PROPERTIES, validate_feasibility
+from gpufleet.policies.pack import StackPolicy, policies_of
 from tests.policies.changed_program import (
     TWO_SUBNETS,
     Program,
@@ -142,7 +142,7 @@ def test_reservation_of_the_same_program(changes: Mapping[str, object], rules: s
     [
         (
             {"zone_names": ["us-east-1a"]},
-            "zones.zone_names=[us-east-1a]: is no map of zone ids to names; write {use1-az1: us-east-1a} "
+            "zones.zone_names=[us-east-1a]: must be a mapping of zone ids to names; write {use1-az1: us-east-1a} "
             "[config-policy]",
         ),
         (
@@ -158,7 +158,7 @@ def test_reservation_of_the_same_program(changes: Mapping[str, object], rules: s
 )
 def test_bad_configuration_is_one_line(config: Mapping[str, object], line: str) -> None:
     with pytest.raises(UserError) as caught:
-        validate_zones_of(Plan("dev", []), config)
+        validate_feasibility(Plan("dev", []), config)
     assert str(caught.value) == line
 
 
@@ -170,7 +170,7 @@ def test_the_pack_blocks_all_five_mistakes_of_a_raw_program() -> None:
         without("nfs-in"),
         resources(type="SPOT"),
     )(program)
-    mandatory, advisory = policies_of(Concern("zones", "Zones.", validate_zones_of, PROPERTIES))
+    mandatory, advisory = policies_of(StackPolicy("zones", "Zones.", validate_feasibility, PROPERTIES))
     refusals: list[str] = []
     advice: list[str] = []
     mandatory.validate(policy_args(program), lambda text, urn=None: refusals.append(text))

@@ -7,14 +7,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpufleet.plan import UNKNOWN, Plan, Resource
-from gpufleet.policies.feasibility import validate_zones_of
+from gpufleet.policies.feasibility import validate_feasibility
 from gpufleet.rules import Status
 from tests.policies.changed_program import (
     Program,
     both,
+    findings_of,
     inputs,
     interfaces,
-    judged,
     resources,
     set_in,
     without,
@@ -82,7 +82,7 @@ def test_what_the_program_does_not_tell_is_unverified(
 ) -> None:
     program = legal_program()
     change(program)
-    found = judged(program)
+    found = findings_of(program)
     assert {each.finding.status for each in found} == {Status.UNVERIFIED}
     assert {(each.resource, each.finding.rule) for each in found} == rules
 
@@ -102,8 +102,8 @@ def test_what_the_provider_fills_in_is_not_what_the_program_says() -> None:
         )
         for each in plan.resources
     ]
-    judgement = validate_zones_of(Plan(plan.stack, filled), {})
-    assert {each.finding.status for each in judgement} == {Status.PASS}
+    found = validate_feasibility(Plan(plan.stack, filled), {})
+    assert {each.finding.status for each in found} == {Status.PASS}
 
 
 VALUE = st.recursive(
@@ -132,7 +132,7 @@ def test_no_value_whatever_makes_the_judgement_raise(data: st.DataObject) -> Non
         found[place] = Resource(
             each.urn, each.type, replaced, depends, "", data.draw(st.sampled_from(["us-east-1", None]))
         )
-    for finding in validate_zones_of(Plan("dev", found), {"zone_names": {"use1-az1": "us-east-1a"}}):
+    for finding in validate_feasibility(Plan("dev", found), {"zone_names": {"use1-az1": "us-east-1a"}}):
         assert finding.line.isprintable()
 
 

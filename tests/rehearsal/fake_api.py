@@ -1,4 +1,4 @@
-"""A small API server in this process, for what goes over the wire: paths, queries, errors. It judges nothing."""
+"""A small API server in this process, for what goes over the wire: paths, queries, errors. It checks nothing."""
 
 import json
 import threading

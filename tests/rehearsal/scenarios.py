@@ -1,4 +1,4 @@
-"""The simulated clouds with one of their named worlds in them. Each world is built once; every test works on a copy."""
+"""The simulated clouds with one of their named scenarios in them. Each is built once; every test works on a copy."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from gpufleet_rehearsal.cloud.availability import offers_of
+from gpufleet_rehearsal.cloud.availability import instance_catalog_of
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.open_cloud import input_problems, placed
+from gpufleet_rehearsal.cloud.open_cloud import input_problems, with_location
 from gpufleet_rehearsal.cloud.settings import RehearsalSettings
-from gpufleet_rehearsal.cloud.store import Resource, Store
-from gpufleet_rehearsal.table.loader import Table, load_table
-from gpufleet_rehearsal.table.model import Trigger, WorldResource
+from gpufleet_rehearsal.cloud.store import SimulatedResource, Store
+from gpufleet_rehearsal.table.loader import CloudTable, load_table
+from gpufleet_rehearsal.table.model import ScenarioResource, Trigger
 from gpufleet_rehearsal.table.paths import Json, Scope, parse_path
 from tests.rehearsal.fast_clock import FastClock
 
@@ -29,30 +29,30 @@ T = TypeVar("T")
 NAME = "asked-for"
 """Logical name of what a test asks for."""
 LONG_AFTER = 1e6
-"""Seconds after which nothing of a world is still being made or settling."""
+"""Seconds after which nothing of a scenario is still being made or settling."""
 _REFERENCE = re.compile(r"\$\{([\w-]+)\.([^}]+)\}")
 
 
 def urn(type_: str, name: str) -> str:
-    return f"urn:pulumi:test::worlds::{type_}::{name}"
+    return f"urn:pulumi:test::scenarios::{type_}::{name}"
 
 
 @dataclass
-class World:
-    """A cloud and what its world's resources became. Time jumps instead of passing."""
+class Scenario:
+    """A cloud and what its scenario's resources became. Time jumps instead of passing."""
 
     cloud: Cloud
     clock: FastClock
     made: dict[str, tuple[str, str]]
-    """World resource -> its type and id."""
+    """Scenario resource -> its type and id."""
 
-    def resource(self, name: str) -> Resource:
+    def resource(self, name: str) -> SimulatedResource:
         found = self.cloud.store.get(*self.made[name])
-        assert found is not None, f"{name} is not in the world"
+        assert found is not None, f"{name} is not in the scenario"
         return found
 
     def fill(self, value: Json) -> Json:
-        """The value with every `${name.path}` replaced by what the world's resource has there."""
+        """The value with every `${name.path}` replaced by what the scenario's resource has there."""
         if isinstance(value, Mapping):
             return {key: self.fill(inner) for key, inner in value.items()}
         if isinstance(value, Sequence) and not isinstance(value, str):
@@ -78,17 +78,17 @@ class World:
     def run(self, work: Coroutine[object, object, T]) -> T:
         return asyncio.run(work)
 
-    def create(self, type_: str, name: str, given: Mapping[str, Json]) -> Resource:
+    def create(self, type_: str, name: str, given: Mapping[str, Json]) -> SimulatedResource:
         return self.run(self.cloud.create(type_, urn(type_, name), self.inputs(type_, name, given)))
 
-    def update(self, resource: Resource, given: Mapping[str, Json]) -> Resource:
+    def update(self, resource: SimulatedResource, given: Mapping[str, Json]) -> SimulatedResource:
         inputs = self.inputs(resource.type, resource.name, given)
         return self.run(self.cloud.update(resource.type, resource.id, resource.urn, inputs))
 
-    def delete(self, resource: Resource) -> None:
+    def delete(self, resource: SimulatedResource) -> None:
         self.run(self.cloud.delete(resource.type, resource.id, resource.urn))
 
-    def add(self, resource: WorldResource) -> Resource:
+    def add(self, resource: ScenarioResource) -> SimulatedResource:
         made = self.create(resource.type, resource.name, resource.inputs)
         self.made[resource.name] = (made.type, made.id)
         return made
@@ -105,40 +105,42 @@ class World:
         ]
 
 
-def open_world(table: Table, directory: Path, trigger: Trigger | None = None) -> World:
+def open_scenario(table: CloudTable, directory: Path, trigger: Trigger | None = None) -> Scenario:
     """An empty cloud in a directory, with the faults and quotas that a trigger wants."""
     given = RehearsalSettings(faults=trigger.faults, quotas=trigger.quotas) if trigger else RehearsalSettings()
     # A provider of AWS cannot do without a region, and the settings have one.
-    settings = placed(given, table.row, {table.row.region.key: given.region} if table.row.region.required else {})
+    settings = with_location(
+        given, table.row, {table.row.region.key: given.region} if table.row.region.required else {}
+    )
     store, clock = Store(directory / "cloud.db"), FastClock()
-    cloud = Cloud(table, store, clock, settings, problems=input_problems, offers=offers_of(table.cloud))
-    return World(cloud, clock, {})
+    cloud = Cloud(table, store, clock, settings, problems=input_problems, offers=instance_catalog_of(table.cloud))
+    return Scenario(cloud, clock, {})
 
 
-def build(table: Table, resources: Sequence[WorldResource], directory: Path) -> World:
+def build(table: CloudTable, resources: Sequence[ScenarioResource], directory: Path) -> Scenario:
     """A cloud with these resources, one after the other."""
-    world = open_world(table, directory)
+    scenario = open_scenario(table, directory)
     for resource in resources:
-        world.add(resource)
-    return world
+        scenario.add(resource)
+    return scenario
 
 
 @cache
 def _built(cloud: str, name: str) -> tuple[Path, dict[str, tuple[str, str]]]:
-    directory = Path(tempfile.mkdtemp(prefix="gpufleet-world-"))
+    directory = Path(tempfile.mkdtemp(prefix="gpufleet-scenario-"))
     table = next(table for table in TABLES if table.cloud == cloud)
-    world = build(table, table.worlds[name], directory)
-    world.cloud.store.close()
-    return directory / "cloud.db", world.made
+    scenario = build(table, table.scenarios[name], directory)
+    scenario.cloud.store.close()
+    return directory / "cloud.db", scenario.made
 
 
-def in_world(table: Table, name: str | None, directory: Path, trigger: Trigger | None = None) -> World:
-    """A copy of a named world (None: an empty cloud)."""
+def in_scenario(table: CloudTable, name: str | None, directory: Path, trigger: Trigger | None = None) -> Scenario:
+    """A copy of a named scenario (None: an empty cloud)."""
     made: dict[str, tuple[str, str]] = {}
     if name is not None:
         file, made = _built(table.cloud, name)
         shutil.copy(file, directory / "cloud.db")
-    world = open_world(table, directory, trigger)
-    world.made.update(made)
-    world.clock.at = LONG_AFTER
-    return world
+    scenario = open_scenario(table, directory, trigger)
+    scenario.made.update(made)
+    scenario.clock.at = LONG_AFTER
+    return scenario

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.preflight.aws.facts import ExistingResources, Reservation, ScalingGroup
+from gpufleet.preflight.aws.facts import CapacityReservation, ExistingResources, PlacementGroup
 from gpufleet_rehearsal.account_facts import SimulatedAws, no_azure
 from gpufleet_rehearsal.cloud.open_cloud import open_cloud
-from gpufleet_rehearsal.cloud.seed_resources import furnish
+from gpufleet_rehearsal.cloud.seed_resources import seed_account
 
 RESERVED = """
 holds:
@@ -30,7 +30,7 @@ quotas:
 def account(tmp_path: Path) -> SimulatedAws:
     file = tmp_path / "rehearsal.dev.yaml"
     file.write_text(RESERVED)
-    furnish(open_cloud("aws", tmp_path), file)
+    seed_account(open_cloud("aws", tmp_path), file)
     return SimulatedAws(tmp_path, "us-east-1", "dev")
 
 
@@ -72,9 +72,9 @@ def test_in_use_are_reservations_the_files_figure_and_nodes_of_other_stacks(
 
 
 def test_what_the_account_holds(account: SimulatedAws) -> None:
-    assert account.reservation("cr-0123456789abcdef0") == Reservation("p5.48xlarge", "use1-az2", "active", 2, 2)
+    assert account.reservation("cr-0123456789abcdef0") == CapacityReservation("p5.48xlarge", "use1-az2", "active", 2, 2)
     assert account.reservation("cr-0000000000000000f") is None
-    assert account.placement_group("theirs") == ScalingGroup("spread", "available")
+    assert account.placement_group("theirs") == PlacementGroup("spread", "available")
     assert account.placement_group("ours") is None
 
 
@@ -108,5 +108,5 @@ def test_networks_in_use_are_the_stacks_and_others(account: SimulatedAws, tmp_pa
 
 
 def test_there_is_no_azure_to_ask() -> None:
-    with pytest.raises(UserError, match="no Azure subscription to ask"):
+    with pytest.raises(UserError, match="does not simulate an Azure subscription's quotas"):
         no_azure("eastus")

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from gpufleet_rehearsal.cloud.checks import CloudError
-from tests.rehearsal.scenarios import AZURE, NAME, in_world, open_world, urn
+from tests.rehearsal.scenarios import AZURE, NAME, in_scenario, open_scenario, urn
 
 GROUP = "azure-native:resources:ResourceGroup"
 ACCOUNT = "azure-native:storage:StorageAccount"
@@ -18,12 +18,12 @@ SUBSCRIPTION = "/subscriptions/00000000-0000-0000-0000-000000000000"
 
 @pytest.fixture
 def empty(tmp_path):
-    return open_world(AZURE, tmp_path)
+    return open_scenario(AZURE, tmp_path)
 
 
 @pytest.fixture
 def everything(tmp_path):
-    return in_world(AZURE, "everything", tmp_path)
+    return in_scenario(AZURE, "everything", tmp_path)
 
 
 def account(group, name="fleetdata", **more):
@@ -37,11 +37,11 @@ def account(group, name="fleetdata", **more):
     }
 
 
-def refused(world, type_, inputs):
-    before = world.state()
+def refused(scenario, type_, inputs):
+    before = scenario.state()
     with pytest.raises(CloudError) as found:
-        world.create(type_, NAME, inputs)
-    assert world.state() == before
+        scenario.create(type_, NAME, inputs)
+    assert scenario.state() == before
     return str(found.value)
 
 
@@ -143,8 +143,8 @@ def test_a_subnet_in_use_stays_and_so_does_its_network(everything):
             everything.delete(everything.resource(name))
 
 
-def checked(world, type_, name="fleet-data", olds=None, **given):
-    inputs, _ = world.cloud.check(type_, name, given, olds or {}, b"seed")
+def checked(scenario, type_, name="fleet-data", olds=None, **given):
+    inputs, _ = scenario.cloud.check(type_, name, given, olds or {}, b"seed")
     return inputs
 
 

@@ -2,31 +2,31 @@
 
 import pytest
 
-from tests.rehearsal.scenarios import AWS, in_world
+from tests.rehearsal.scenarios import AWS, in_scenario
 
 
 def test_node_group_is_slower_with_gpus_and_quicker_without_nodes(tmp_path):
-    aws = in_world(AWS, "everything", tmp_path)
+    aws = in_scenario(AWS, "everything", tmp_path)
     node_group = "aws:eks/nodeGroup:NodeGroup"
-    inputs = aws.fill(world("nodes").inputs)
+    inputs = aws.fill(scenario("nodes").inputs)
     sizes = {"minSize": 0, "desiredSize": 0, "maxSize": 2}
-    assert aws.cloud.seconds(node_group, "create", inputs) == 300
-    assert aws.cloud.seconds(node_group, "create", {**inputs, "scalingConfig": sizes}) == 60
-    assert aws.cloud.seconds(node_group, "create", aws.fill(world("system").inputs)) == 125
+    assert aws.cloud.operation_seconds(node_group, "create", inputs) == 300
+    assert aws.cloud.operation_seconds(node_group, "create", {**inputs, "scalingConfig": sizes}) == 60
+    assert aws.cloud.operation_seconds(node_group, "create", aws.fill(scenario("system").inputs)) == 125
 
 
 @pytest.mark.parametrize(("name", "seconds"), [("vpc-cni", 65), ("coredns", 15), ("files-driver", 15)])
 def test_add_ons_take_their_own_time(name, seconds, tmp_path):
-    aws = in_world(AWS, "everything", tmp_path)
-    assert aws.cloud.seconds("aws:eks/addon:Addon", "create", aws.fill(world(name).inputs)) == seconds
+    aws = in_scenario(AWS, "everything", tmp_path)
+    assert aws.cloud.operation_seconds("aws:eks/addon:Addon", "create", aws.fill(scenario(name).inputs)) == seconds
 
 
-def world(name):
-    return next(r for r in AWS.worlds["everything"] if r.name == name)
+def scenario(name):
+    return next(r for r in AWS.scenarios["everything"] if r.name == name)
 
 
 def test_cluster_makes_its_security_group_and_takes_it_along(tmp_path):
-    aws = in_world(AWS, "eks", tmp_path)
+    aws = in_scenario(AWS, "eks", tmp_path)
     cluster = aws.resource("bare")
     group = cluster.view["vpcConfig"]["clusterSecurityGroupId"]
     made = aws.cloud.store.get("aws:ec2/securityGroup:SecurityGroup", group)
@@ -37,14 +37,14 @@ def test_cluster_makes_its_security_group_and_takes_it_along(tmp_path):
 
 
 def test_launch_template_counts_its_versions(tmp_path):
-    aws = in_world(AWS, "eks", tmp_path)
+    aws = in_scenario(AWS, "eks", tmp_path)
     template = aws.resource("template")
     assert template.view["latestVersion"] == 1
     assert aws.update(template, {**template.inputs, "instanceType": "g5.8xlarge"}).view["latestVersion"] == 2
 
 
 def test_zone_name_and_id_follow_from_each_other(tmp_path):
-    aws = in_world(AWS, "everything", tmp_path)
+    aws = in_scenario(AWS, "everything", tmp_path)
     assert aws.resource("private-1").view["availabilityZoneId"] == "use1-az1"
     assert aws.resource("private-2").view["availabilityZone"] == "us-east-1b"
 
@@ -59,8 +59,8 @@ PREFIXED = sorted(
 @pytest.mark.parametrize(("token", "name", "most"), PREFIXED, ids=[each[0] for each in PREFIXED])
 def test_longest_prefix_becomes_a_legal_name(token, name, most, tmp_path):
     """What the provider's own limit lets through is no longer than a name may be; without a name of its own."""
-    aws = in_world(AWS, "everything", tmp_path)
-    example = next(r for r in AWS.worlds["everything"] if r.type == token)
+    aws = in_scenario(AWS, "everything", tmp_path)
+    example = next(r for r in AWS.scenarios["everything"] if r.type == token)
     given = {key: value for key, value in aws.fill(example.inputs).items() if key != name}
     longest = longest_prefix(aws, token, given, name, most)
     made = aws.create(token, "prefixed", {**given, f"{name}Prefix": longest})

@@ -6,7 +6,7 @@ import pytest
 
 from gpufleet_rehearsal.cloud.checks import CloudError
 from gpufleet_rehearsal.table.model import Trigger
-from tests.rehearsal.scenarios import AZURE, in_world
+from tests.rehearsal.scenarios import AZURE, in_scenario
 
 POOL = "azure-native:batch:Pool"
 AGENT_POOL = "azure-native:containerservice:AgentPool"
@@ -14,18 +14,18 @@ AGENT_POOL = "azure-native:containerservice:AgentPool"
 
 def batch_pool(directory, cores, dedicated=0, spot=0):
     """A pool of machines with 24 cores each, in an account with so many."""
-    world = in_world(AZURE, "batch", directory, Trigger(quotas={"batch": cores, "batch-spot": cores}))
+    scenario = in_scenario(AZURE, "batch", directory, Trigger(quotas={"batch": cores, "batch-spot": cores}))
     inputs = {
-        **world.resource("pool").inputs,
+        **scenario.resource("pool").inputs,
         "poolName": "more",
         "scaleSettings": {"fixedScale": {"targetDedicatedNodes": dedicated, "targetLowPriorityNodes": spot}},
     }
-    return world, inputs, world.create(POOL, "more", inputs)
+    return scenario, inputs, scenario.create(POOL, "more", inputs)
 
 
 def test_batch_pool_over_its_accounts_quota_succeeds_and_has_no_nodes(tmp_path):
-    world, _, pool = batch_pool(tmp_path, cores=47, dedicated=2)
-    assert world.cloud.status(pool) == "available"
+    scenario, _, pool = batch_pool(tmp_path, cores=47, dedicated=2)
+    assert scenario.cloud.status(pool) == "available"
     assert pool.view["provisioningState"] == "Succeeded"
     assert (pool.view["allocationState"], pool.view["currentDedicatedNodes"]) == ("Steady", 0)
     (error,) = pool.view["resizeOperationStatus"]["errors"]
@@ -39,10 +39,10 @@ def test_batch_pool_within_its_accounts_quota_has_its_nodes(tmp_path):
 
 
 def test_pools_of_another_batch_account_do_not_count(tmp_path):
-    world, inputs, _ = batch_pool(tmp_path, cores=48, dedicated=2)
+    scenario, inputs, _ = batch_pool(tmp_path, cores=48, dedicated=2)
     other = {**inputs, "accountName": "plainbatch", "poolName": "other"}
-    assert world.create(POOL, "other", other).view["currentDedicatedNodes"] == 2
-    assert world.create(POOL, "third", {**inputs, "poolName": "third"}).view["currentDedicatedNodes"] == 0
+    assert scenario.create(POOL, "other", other).view["currentDedicatedNodes"] == 2
+    assert scenario.create(POOL, "third", {**inputs, "poolName": "third"}).view["currentDedicatedNodes"] == 0
 
 
 @pytest.mark.parametrize(
@@ -55,22 +55,24 @@ def test_pools_of_another_batch_account_do_not_count(tmp_path):
     ],
 )
 def test_quotas_of_the_account_s_file_that_name_a_batch_account_are_its_own(quota, nodes, tmp_path):
-    world = in_world(AZURE, "batch", tmp_path)
-    world.cloud.store.remember("quotas", json.dumps([quota]))
+    scenario = in_scenario(AZURE, "batch", tmp_path)
+    scenario.cloud.store.remember("quotas", json.dumps([quota]))
     fixed = {"fixedScale": {"targetDedicatedNodes": 2}}
-    pool = world.create(POOL, "more", {**world.resource("pool").inputs, "poolName": "more", "scaleSettings": fixed})
+    pool = scenario.create(
+        POOL, "more", {**scenario.resource("pool").inputs, "poolName": "more", "scaleSettings": fixed}
+    )
     assert pool.view["currentDedicatedNodes"] == nodes
 
 
 def test_a_batch_account_s_quota_is_not_the_subscription_s(tmp_path):
-    world = in_world(AZURE, "aks", tmp_path)
+    scenario = in_scenario(AZURE, "aks", tmp_path)
     quota = {"family": "StandardNCADSA100v4Family", "market": "on-demand", "limit": 0, "account": "fleetbatch"}
-    world.cloud.store.remember("quotas", json.dumps([quota]))
-    inputs = {**world.resource("trainers").inputs, "agentPoolName": "more", "count": 1}
-    assert world.create(AGENT_POOL, "more", inputs).view["count"] == 1
-    world.cloud.store.remember("quotas", json.dumps([{**quota, "account": ""}]))
+    scenario.cloud.store.remember("quotas", json.dumps([quota]))
+    inputs = {**scenario.resource("trainers").inputs, "agentPoolName": "more", "count": 1}
+    assert scenario.create(AGENT_POOL, "more", inputs).view["count"] == 1
+    scenario.cloud.store.remember("quotas", json.dumps([{**quota, "account": ""}]))
     with pytest.raises(CloudError, match=r"^ErrCode_InsufficientVCPUQuota: Insufficient vcpu quota"):
-        world.create(AGENT_POOL, "again", {**inputs, "agentPoolName": "again"})
+        scenario.create(AGENT_POOL, "again", {**inputs, "agentPoolName": "again"})
 
 
 def test_spot_nodes_of_a_batch_pool_have_a_quota_of_their_own(tmp_path):
@@ -81,46 +83,46 @@ def test_spot_nodes_of_a_batch_pool_have_a_quota_of_their_own(tmp_path):
 
 
 def test_batch_pool_resized_to_what_is_allowed_gets_its_nodes(tmp_path):
-    world, inputs, pool = batch_pool(tmp_path, cores=24, dedicated=2)
+    scenario, inputs, pool = batch_pool(tmp_path, cores=24, dedicated=2)
     smaller = {**inputs, "scaleSettings": {"fixedScale": {"targetDedicatedNodes": 1}}}
-    resized = world.update(pool, smaller)
+    resized = scenario.update(pool, smaller)
     assert resized.view["currentDedicatedNodes"] == 1
     assert "errors" not in resized.view["resizeOperationStatus"]
 
 
 def test_group_of_reservations_is_free_five_seconds_after_the_last_one(tmp_path):
-    world = in_world(AZURE, "aks", tmp_path)
-    world.delete(world.resource("reserved"))
+    scenario = in_scenario(AZURE, "aks", tmp_path)
+    scenario.delete(scenario.resource("reserved"))
     with pytest.raises(CloudError, match=r"^CannotDeleteResource: Cannot delete resource while nested resources exist"):
-        world.delete(world.resource("reserve"))
-    world.clock.at += 6
-    world.delete(world.resource("reserve"))
+        scenario.delete(scenario.resource("reserve"))
+    scenario.clock.at += 6
+    scenario.delete(scenario.resource("reserve"))
 
 
 def test_properties_of_a_service_go_without_what_lies_in_it(tmp_path):
-    world = in_world(AZURE, "everything", tmp_path)
+    scenario = in_scenario(AZURE, "everything", tmp_path)
     for name in ("blobs", "files"):
-        world.delete(world.resource(name))
-    assert {world.cloud.status(world.resource(name)) for name in ("container", "share")} == {"available"}
+        scenario.delete(scenario.resource(name))
+    assert {scenario.cloud.status(scenario.resource(name)) for name in ("container", "share")} == {"available"}
 
 
 def test_cluster_shows_the_principal_of_its_own_kubelet_identity_or_of_one_that_aks_makes(tmp_path):
-    world = in_world(AZURE, "everything", tmp_path)
-    own = world.resource("cluster").view["identityProfile"]["kubeletidentity"]
-    assert own["objectId"] == world.resource("kubelet").view["principalId"]
-    made = in_world(AZURE, "aks", tmp_path).resource("cluster").view["identityProfile"]["kubeletidentity"]
+    scenario = in_scenario(AZURE, "everything", tmp_path)
+    own = scenario.resource("cluster").view["identityProfile"]["kubeletidentity"]
+    assert own["objectId"] == scenario.resource("kubelet").view["principalId"]
+    made = in_scenario(AZURE, "aks", tmp_path).resource("cluster").view["identityProfile"]["kubeletidentity"]
     assert made["resourceId"].endswith("/fleet-agentpool")
     assert len(made["objectId"]) == len(own["objectId"]) == 36
 
 
 def test_only_a_cluster_with_an_issuer_names_it(tmp_path):
-    world = in_world(AZURE, "aks", tmp_path)
-    assert world.resource("cluster").view["oidcIssuerProfile"]["issuerURL"].startswith("https://eastus.oic.")
-    assert "issuerURL" not in world.resource("assigned").view.get("oidcIssuerProfile", {})
+    scenario = in_scenario(AZURE, "aks", tmp_path)
+    assert scenario.resource("cluster").view["oidcIssuerProfile"]["issuerURL"].startswith("https://eastus.oic.")
+    assert "issuerURL" not in scenario.resource("assigned").view.get("oidcIssuerProfile", {})
 
 
 def test_agent_pool_without_nodes_is_quicker(tmp_path):
-    world = in_world(AZURE, "aks", tmp_path)
-    inputs = dict(world.resource("trainers").inputs)
-    assert world.cloud.seconds(AGENT_POOL, "create", {**inputs, "count": 0}) == 120
-    assert world.cloud.seconds(AGENT_POOL, "create", {**inputs, "count": 1}) == 200
+    scenario = in_scenario(AZURE, "aks", tmp_path)
+    inputs = dict(scenario.resource("trainers").inputs)
+    assert scenario.cloud.operation_seconds(AGENT_POOL, "create", {**inputs, "count": 0}) == 120
+    assert scenario.cloud.operation_seconds(AGENT_POOL, "create", {**inputs, "count": 1}) == 200

@@ -4,7 +4,7 @@ import pytest
 
 from gpufleet_rehearsal.cloud.change import UNKNOWN
 from gpufleet_rehearsal.cloud.checks import CloudError
-from tests.rehearsal.scenarios import AWS, NAME, in_world
+from tests.rehearsal.scenarios import AWS, NAME, in_scenario
 
 ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 LINKED = "arn:aws:iam::000000000000:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch"
@@ -59,7 +59,7 @@ ALWAYS = [
 
 def replaces(tmp_path, change, *, before=None, role=None, role_after=None):
     """Whether a change of the resources replaces an environment with these resources before it."""
-    cloud = in_world(AWS, None, tmp_path).cloud
+    cloud = in_scenario(AWS, None, tmp_path).cloud
     old = {"name": "e", "type": "MANAGED", "serviceRole": role, "computeResources": {**RESOURCES, **(before or {})}}
     new = {
         **old,
@@ -106,7 +106,7 @@ def test_fargate_is_not_replaced_for_its_subnets(tmp_path):
 
 
 def test_a_job_definition_is_replaced_for_another_number_of_exits(tmp_path):
-    cloud = in_world(AWS, None, tmp_path).cloud
+    cloud = in_scenario(AWS, None, tmp_path).cloud
     old = {"name": "d", "retryStrategy": {"attempts": 2, "evaluateOnExits": [{"action": "RETRY", "onReason": "a"}]}}
     other = {"name": "d", "retryStrategy": {"attempts": 2, "evaluateOnExits": [{"action": "EXIT", "onReason": "b"}]}}
     none = {"name": "d", "retryStrategy": {"attempts": 2}}
@@ -122,7 +122,7 @@ def move(aws, to):
 
 
 def test_the_relation_to_a_queue_lingers_for_a_minute_after_the_update(tmp_path):
-    aws = in_world(AWS, "batch", tmp_path)
+    aws = in_scenario(AWS, "batch", tmp_path)
     move(aws, "third")
     moved = aws.clock.now()
     for later in (0, 30, 59):
@@ -139,31 +139,31 @@ def test_the_relation_to_a_queue_lingers_for_a_minute_after_the_update(tmp_path)
 
 
 def test_the_end_of_a_queue_frees_its_environments_at_once(tmp_path):
-    aws = in_world(AWS, "batch", tmp_path)
+    aws = in_scenario(AWS, "batch", tmp_path)
     aws.delete(move(aws, "third"))
     aws.delete(aws.resource("on-demand"))
     aws.delete(aws.resource("third"))
 
 
 def test_an_environment_whose_service_role_has_gone_is_stuck_until_one_of_its_name_is_there(tmp_path):
-    aws = in_world(AWS, "batch", tmp_path)
+    aws = in_scenario(AWS, "batch", tmp_path)
     environment = aws.resource("with-own-role")
     role = aws.resource("service-role")
     aws.delete(aws.resource("service-policy"))
     aws.delete(role)
     with pytest.raises(CloudError, match=r"sts:AssumeRole on resource: arn:aws:iam::000000000000:role/batch$"):
         aws.delete(environment)
-    # Disabling it is refused as well: the update names a role that is not there.
+    # Disabling it is rejected as well: the update names a role that is not there.
     with pytest.raises(CloudError, match="sts:AssumeRole"):
         aws.update(environment, {**environment.inputs, "state": "DISABLED"})
-    world = {resource.name: resource for resource in AWS.worlds["batch"]}
-    aws.add(world["service-role"])
-    aws.add(world["service-policy"])
+    scenario = {resource.name: resource for resource in AWS.scenarios["batch"]}
+    aws.add(scenario["service-role"])
+    aws.add(scenario["service-policy"])
     aws.delete(environment)
 
 
 def test_deleting_takes_as_long_as_disabling_and_deleting(tmp_path):
-    aws = in_world(AWS, "batch", tmp_path)
+    aws = in_scenario(AWS, "batch", tmp_path)
     began = aws.clock.now()
     aws.delete(aws.resource("queue"))
     assert aws.clock.now() == began + 65
@@ -172,7 +172,7 @@ def test_deleting_takes_as_long_as_disabling_and_deleting(tmp_path):
 
 
 def test_a_new_revision_has_another_arn(tmp_path):
-    aws = in_world(AWS, "everything", tmp_path)
+    aws = in_scenario(AWS, "everything", tmp_path)
     job = aws.resource("job")
     properties = str(job.inputs["containerProperties"])
     changed = aws.update(job, {**job.inputs, "containerProperties": properties.replace("pytorch", "other")})

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from gpufleet_rehearsal.critical_path import Chain, Node, TimeToUp, longest, minutes, names, time_to_up, waiting
+from gpufleet_rehearsal.critical_path import (
+    CriticalPath,
+    GraphNode,
+    TimeToUp,
+    engine_dependencies,
+    format_minutes,
+    format_path,
+    longest_path,
+    time_to_up,
+)
 
 NETWORK = "toy:net/network:Network"
 SUBNET = "toy:net/subnet:Subnet"
@@ -28,13 +37,13 @@ toy:lane/lane:Lane:
 """
 
 
-def node(seconds: float, **after: float) -> Node:
-    return Node("", "t", seconds, after)
+def node(seconds: float, **after: float) -> GraphNode:
+    return GraphNode("", "t", seconds, after)
 
 
-def chain(nodes: dict[str, Node]) -> tuple[list[str], float]:
-    named = {key: Node(key, n.type, n.seconds, n.after) for key, n in nodes.items()}
-    found = longest(named)
+def chain(nodes: dict[str, GraphNode]) -> tuple[list[str], float]:
+    named = {key: GraphNode(key, n.type, n.seconds, n.after) for key, n in nodes.items()}
+    found = longest_path(named)
     return [step.name for step in found.steps], found.seconds
 
 
@@ -57,7 +66,7 @@ def test_ties_go_to_the_name_that_sorts_first_however_the_graph_is_written() -> 
 def test_settling_counts_on_the_edge_that_waits_for_it() -> None:
     graph = {"role": node(2), "disk": node(9), "settled": node(1, role=10, disk=0), "only": node(1, role=0)}
     assert chain(graph) == (["role", "settled"], 13)
-    assert [step.settle for step in longest(graph).steps] == [0, 10]
+    assert [step.settle for step in longest_path(graph).steps] == [0, 10]
     assert chain(graph | {"disk": node(12.5)}) == (["disk", "settled"], 13.5)
 
 
@@ -66,18 +75,18 @@ def test_what_is_not_in_the_graph_is_not_waited_for() -> None:
 
 
 def test_nothing_takes_no_time() -> None:
-    assert longest({}) == Chain(())
-    assert TimeToUp(longest({}), longest({})).ratio == 1.0
+    assert longest_path({}) == CriticalPath(())
+    assert TimeToUp(longest_path({}), longest_path({})).ratio == 1.0
 
 
 def test_a_circle_is_an_error() -> None:
     with pytest.raises(CycleError):
-        longest({"a": node(1, b=0), "b": node(1, a=0)})
+        longest_path({"a": node(1, b=0), "b": node(1, a=0)})
 
 
 def test_seconds_and_chains_in_words() -> None:
-    assert [minutes(s) for s in (0.4, 59.4, 59.6, 782)] == ["0 s", "59 s", "1 min 0 s", "13 min 2 s"]
-    assert names(longest({"k": Node("a", "t", 61, {})}).steps) == "a (1 min 1 s)"
+    assert [format_minutes(s) for s in (0.4, 59.4, 59.6, 782)] == ["0 s", "59 s", "1 min 0 s", "13 min 2 s"]
+    assert format_path(longest_path({"k": GraphNode("a", "t", 61, {})}).steps) == "a (1 min 1 s)"
 
 
 def state(urn_: str, *dependencies: str, **more: Any) -> dict[str, Any]:
@@ -85,7 +94,7 @@ def state(urn_: str, *dependencies: str, **more: Any) -> dict[str, Any]:
 
 
 def test_components_and_providers_pass_waiting_on_and_take_no_time() -> None:
-    found = waiting(
+    found = engine_dependencies(
         [
             state("a"),
             state("b"),
@@ -102,7 +111,10 @@ def test_components_and_providers_pass_waiting_on_and_take_no_time() -> None:
 
 
 def test_the_old_one_of_a_replacement_says_nothing() -> None:
-    assert waiting([state("a"), state("b"), state("b", "a", delete=True)], {"a", "b"}) == {"a": set(), "b": set()}
+    assert engine_dependencies([state("a"), state("b"), state("b", "a", delete=True)], {"a", "b"}) == {
+        "a": set(),
+        "b": set(),
+    }
 
 
 def states(*resources: Any, **dependencies: list[Any]) -> list[dict[str, Any]]:

@@ -6,15 +6,15 @@ from tempfile import mkdtemp
 
 import pytest
 
-from gpufleet_rehearsal.cloud.checks import CloudError, words
-from gpufleet_rehearsal.cloud.creation import draft
-from gpufleet_rehearsal.cloud.interpreter import InitFailed
-from gpufleet_rehearsal.cloud.resource import folded
+from gpufleet_rehearsal.cloud.checks import CloudError, error_text
+from gpufleet_rehearsal.cloud.creation import plan_resource
+from gpufleet_rehearsal.cloud.interpreter import ProvisioningFailed
+from gpufleet_rehearsal.cloud.resource import normalized_handle
 from gpufleet_rehearsal.table.conditions import OPERATORS, Condition
-from gpufleet_rehearsal.table.loader import Table
-from gpufleet_rehearsal.table.model import Refusal, Trigger, WorldResource
+from gpufleet_rehearsal.table.loader import CloudTable
+from gpufleet_rehearsal.table.model import Refusal, ScenarioResource, Trigger
 from gpufleet_rehearsal.table.paths import Scope, parse_path
-from tests.rehearsal.scenarios import AZURE, NAME, TABLES, World, build, in_world, urn
+from tests.rehearsal.scenarios import AZURE, NAME, TABLES, Scenario, build, in_scenario, urn
 
 ROWS = [(table, row) for table in TABLES for row in table.refusals]
 
@@ -33,115 +33,115 @@ HELD = [
 ]
 
 
-def in_force(table: Table, row: Refusal, trigger: Trigger, directory) -> World:
-    world = in_world(table, row.world, directory, trigger)
-    world.prepare(trigger)
-    return world
+def in_force(table: CloudTable, row: Refusal, trigger: Trigger, directory) -> Scenario:
+    scenario = in_scenario(table, row.scenario, directory, trigger)
+    scenario.prepare(trigger)
+    return scenario
 
 
-def expected(world: World, row: Refusal, trigger: Trigger) -> str:
+def expected(scenario: Scenario, row: Refusal, trigger: Trigger) -> str:
     """The refusal's words, filled in by the test itself from what was asked for."""
-    inputs, around = world.inputs(row.type, NAME, trigger.inputs), world.cloud.around
-    made = draft(around, around.table.types[row.type], row.type, urn(row.type, NAME), NAME, inputs)
-    return f"{row.code}: {words(row.text, Scope(made.request, around))}"
+    inputs, around = scenario.inputs(row.type, NAME, trigger.inputs), scenario.cloud.around
+    made = plan_resource(around, around.table.types[row.type], row.type, urn(row.type, NAME), NAME, inputs)
+    return f"{row.code}: {error_text(row.text, Scope(made.request, around))}"
 
 
 @every("create", "at-once")
 def test_create_refused_at_once(table, row, tmp_path):
-    world = in_force(table, row, row.trigger, tmp_path)
-    before, said = world.state(), expected(world, row, row.trigger)
-    began = world.clock.now()
+    scenario = in_force(table, row, row.trigger, tmp_path)
+    before, said = scenario.state(), expected(scenario, row, row.trigger)
+    began = scenario.clock.now()
     with pytest.raises(CloudError) as refused:
-        world.create(row.type, NAME, row.trigger.inputs)
+        scenario.create(row.type, NAME, row.trigger.inputs)
     assert str(refused.value) == said
     assert "{" not in said
-    assert world.state() == before
-    assert began + row.retries <= world.clock.now() <= began + row.retries + 10
+    assert scenario.state() == before
+    assert began + row.retries <= scenario.clock.now() <= began + row.retries + 10
 
 
 @every("create", "in-status")
 def test_create_accepted_and_failed_later(table, row, tmp_path):
-    world = in_force(table, row, row.trigger, tmp_path)
-    before, said = world.state(), expected(world, row, row.trigger)
-    began = world.clock.now()
-    with pytest.raises(InitFailed) as failed:
-        world.create(row.type, NAME, row.trigger.inputs)
+    scenario = in_force(table, row, row.trigger, tmp_path)
+    before, said = scenario.state(), expected(scenario, row, row.trigger)
+    began = scenario.clock.now()
+    with pytest.raises(ProvisioningFailed) as failed:
+        scenario.create(row.type, NAME, row.trigger.inputs)
     assert failed.value.reasons == [f"{row.status}: {said}"]
     assert failed.value.resource.status == "failed"
-    assert world.clock.now() >= began + row.after
-    world.delete(failed.value.resource)
-    assert world.state() == before
+    assert scenario.clock.now() >= began + row.after
+    scenario.delete(failed.value.resource)
+    assert scenario.state() == before
 
 
 @every("create")
 def test_neighbour_of_create_passes(table, row, tmp_path):
-    world = in_force(table, row, row.neighbour, tmp_path)
-    made = world.create(row.type, NAME, row.neighbour.inputs)
-    assert world.cloud.status(made) == "available"
+    scenario = in_force(table, row, row.neighbour, tmp_path)
+    made = scenario.create(row.type, NAME, row.neighbour.inputs)
+    assert scenario.cloud.status(made) == "available"
 
 
 @every("update")
 def test_create_passes_and_update_is_refused(table, row, tmp_path):
-    world = in_force(table, row, row.trigger, tmp_path)
-    made = world.create(row.type, NAME, row.trigger.inputs)
-    before = world.state()
+    scenario = in_force(table, row, row.trigger, tmp_path)
+    made = scenario.create(row.type, NAME, row.trigger.inputs)
+    before = scenario.state()
     with pytest.raises(CloudError) as refused:
-        world.update(made, {**row.trigger.inputs, **row.trigger.then})
+        scenario.update(made, {**row.trigger.inputs, **row.trigger.then})
     assert refused.value.code == row.code
     assert_follows(refused.value.text, row.text)
-    assert world.state() == before
+    assert scenario.state() == before
 
 
 @every("update", clouds=[AZURE])
 def test_azures_provider_plans_an_update_of_what_is_refused(table, row, tmp_path):
-    world = in_force(table, row, row.trigger, tmp_path)
-    olds = world.inputs(row.type, NAME, row.trigger.inputs)
-    news = world.inputs(row.type, NAME, {**row.trigger.inputs, **row.trigger.then})
-    planned = world.cloud.diff(row.type, NAME, olds, news)
+    scenario = in_force(table, row, row.trigger, tmp_path)
+    olds = scenario.inputs(row.type, NAME, row.trigger.inputs)
+    news = scenario.inputs(row.type, NAME, {**row.trigger.inputs, **row.trigger.then})
+    planned = scenario.cloud.diff(row.type, NAME, olds, news)
     assert planned.changes
     assert planned.replaces == []
 
 
 @every("update")
 def test_neighbour_of_update_passes(table, row, tmp_path):
-    world = in_force(table, row, row.neighbour, tmp_path)
-    made = world.create(row.type, NAME, row.neighbour.inputs)
-    assert world.update(made, {**row.neighbour.inputs, **row.neighbour.then}).version == made.version + 1
+    scenario = in_force(table, row, row.neighbour, tmp_path)
+    made = scenario.create(row.type, NAME, row.neighbour.inputs)
+    assert scenario.update(made, {**row.neighbour.inputs, **row.neighbour.then}).version == made.version + 1
 
 
 @every("delete")
 def test_delete_refused(table, row, tmp_path):
-    world = in_force(table, row, row.trigger, tmp_path)
-    target = world.resource(row.trigger.delete)
-    put_something_in(world, row, row.trigger)
-    before, began = world.state(), world.clock.now()
+    scenario = in_force(table, row, row.trigger, tmp_path)
+    target = scenario.resource(row.trigger.delete)
+    put_something_in(scenario, row, row.trigger)
+    before, began = scenario.state(), scenario.clock.now()
     with pytest.raises(CloudError) as refused:
-        world.delete(target)
-    assert str(refused.value) == f"{row.code}: {words(row.text, Scope(target, world.cloud.around))}"
-    assert world.state() == before
-    assert world.clock.now() >= began + row.retries
+        scenario.delete(target)
+    assert str(refused.value) == f"{row.code}: {error_text(row.text, Scope(target, scenario.cloud.around))}"
+    assert scenario.state() == before
+    assert scenario.clock.now() >= began + row.retries
 
 
 @every("delete")
 def test_neighbour_of_delete_passes(table, row, tmp_path):
-    world = in_force(table, row, row.neighbour, tmp_path)
-    target = world.resource(row.neighbour.delete)
-    put_something_in(world, row, row.neighbour)
-    world.delete(target)
-    assert world.cloud.store.get(target.type, target.id) is None
+    scenario = in_force(table, row, row.neighbour, tmp_path)
+    target = scenario.resource(row.neighbour.delete)
+    put_something_in(scenario, row, row.neighbour)
+    scenario.delete(target)
+    assert scenario.cloud.store.get(target.type, target.id) is None
 
 
 @pytest.mark.parametrize(("table", "target_type", "number"), HELD, ids=[f"{target}-{n}" for _, target, n in HELD])
 def test_deletion_out_of_order_is_refused(table, target_type, number, tmp_path):
     hold = table.types[target_type].held_by[number]
     holder, target = a_holder(table, target_type, number)
-    world = build(table, needed_for(table, holder), tmp_path)
-    thing = world.resource(target)
-    before = world.state()
+    scenario = build(table, needed_for(table, holder), tmp_path)
+    thing = scenario.resource(target)
+    before = scenario.state()
     with pytest.raises(CloudError) as refused:
-        world.delete(thing)
-    assert str(refused.value) == f"{hold.code}: {words(hold.text, Scope(thing, world.cloud.around))}"
-    assert world.state() == before
+        scenario.delete(thing)
+    assert str(refused.value) == f"{hold.code}: {error_text(hold.text, Scope(thing, scenario.cloud.around))}"
+    assert scenario.state() == before
 
 
 def test_rows_have_a_source():
@@ -169,11 +169,11 @@ def assert_follows(text: str, template: str) -> None:
         at = found + len(piece)
 
 
-def put_something_in(world: World, row: Refusal, trigger: Trigger) -> None:
+def put_something_in(scenario: Scenario, row: Refusal, trigger: Trigger) -> None:
     """Where a row asks whether something lies in the resource: an image, an object."""
     if mentions(row.when, "files"):
         assert trigger.delete is not None
-        world.cloud.store.put_file(world.resource(trigger.delete), "latest", b"layer")
+        scenario.cloud.store.put_file(scenario.resource(trigger.delete), "latest", b"layer")
 
 
 def mentions(condition: Condition, operator: str) -> bool:
@@ -182,41 +182,41 @@ def mentions(condition: Condition, operator: str) -> bool:
     return isinstance(condition, OPERATORS[operator]) or any(mentions(c, operator) for c in [*inner, *listed])
 
 
-def a_holder(table: Table, target_type: str, number: int) -> tuple[str, str]:
-    """Two of the world of everything: one that holds the other as this row says."""
+def a_holder(table: CloudTable, target_type: str, number: int) -> tuple[str, str]:
+    """Two of the scenario of everything: one that holds the other as this row says."""
     hold = table.types[target_type].held_by[number]
-    world = everything(table.cloud)
-    for holder in table.worlds["everything"]:
+    scenario = everything(table.cloud)
+    for holder in table.scenarios["everything"]:
         if holder.type != hold.type:
             continue
-        scope = Scope(world.resource(holder.name), world.cloud.around)
-        named = set(map(folded, map(str, parse_path(hold.by).values(scope))))
+        scope = Scope(scenario.resource(holder.name), scenario.cloud.around)
+        named = set(map(normalized_handle, map(str, parse_path(hold.by).values(scope))))
         if hold.when is not None and not hold.when.holds(scope):
             continue
-        for target in table.worlds["everything"]:
-            if target.type == target_type and named & world.resource(target.name).handles:
+        for target in table.scenarios["everything"]:
+            if target.type == target_type and named & scenario.resource(target.name).handles:
                 return holder.name, target.name
-    raise AssertionError(f"nothing in the world of everything holds a {target_type} by {hold.by} of a {hold.type}")
+    raise AssertionError(f"nothing in the scenario of everything holds a {target_type} by {hold.by} of a {hold.type}")
 
 
 @cache
-def everything(cloud: str) -> World:
+def everything(cloud: str) -> Scenario:
     table = next(table for table in TABLES if table.cloud == cloud)
-    return in_world(table, "everything", Path(mkdtemp()))
+    return in_scenario(table, "everything", Path(mkdtemp()))
 
 
-def needed_for(table: Table, name: str) -> list[WorldResource]:
-    """What of the world of everything one of its resources refers to or needs, in order, and itself."""
-    world = {resource.name: resource for resource in table.worlds["everything"]}
+def needed_for(table: CloudTable, name: str) -> list[ScenarioResource]:
+    """What of the scenario of everything one of its resources refers to or needs, in order, and itself."""
+    scenario = {resource.name: resource for resource in table.scenarios["everything"]}
     wanted: set[str] = set()
 
     def want(one: str) -> None:
         if one not in wanted:
             wanted.add(one)
-            needed = {need.type for need in table.types[world[one].type].needs}
-            for other in world:
-                if f"${{{other}." in str(world[one].inputs) or world[other].type in needed - {world[one].type}:
+            needed = {need.type for need in table.types[scenario[one].type].needs}
+            for other in scenario:
+                if f"${{{other}." in str(scenario[one].inputs) or scenario[other].type in needed - {scenario[one].type}:
                     want(other)
 
     want(name)
-    return [resource for resource in world.values() if resource.name in wanted]
+    return [resource for resource in scenario.values() if resource.name in wanted]

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gpufleet_rehearsal.cloud.checks import CloudError, words
-from gpufleet_rehearsal.cloud.creation import draft
+from gpufleet_rehearsal.cloud.checks import CloudError, error_text
+from gpufleet_rehearsal.cloud.creation import plan_resource
 from gpufleet_rehearsal.inputs.sdk_shapes import inputs_of, outputs_of, resource_class
 from gpufleet_rehearsal.table.paths import Scope, parse_path
-from tests.rehearsal.scenarios import AZURE, NAME, TABLES, build, in_world, open_world, urn
+from tests.rehearsal.scenarios import AZURE, NAME, TABLES, build, in_scenario, open_scenario, urn
 
 TYPES = [(table, token) for table in TABLES for token, row in sorted(table.types.items()) if not row.hidden]
 ABSENT = yaml.load((Path(__file__).parent / "absent_outputs.yaml").read_text(), yaml.CSafeLoader)
@@ -29,8 +29,8 @@ def numbers_or_names(rows):
 
 
 def example_of(table, token):
-    """The first of the type in the world of everything."""
-    return next(resource for resource in table.worlds["everything"] if resource.type == token)
+    """The first of the type in the scenario of everything."""
+    return next(resource for resource in table.scenarios["everything"] if resource.type == token)
 
 
 @every()
@@ -40,7 +40,7 @@ def test_sdk_registers_the_token(table, token):
 
 @every()
 def test_good_request_has_every_output(table, token, tmp_path):
-    view = in_world(table, "everything", tmp_path).resource(example_of(table, token).name).view
+    view = in_scenario(table, "everything", tmp_path).resource(example_of(table, token).name).view
     row = table.types[token]
     made = [child.output for child in row.makes if child.output is not None]
     absent = [o for o in (*row.outputs, *made) if not at(view, o)]
@@ -52,7 +52,7 @@ def test_good_request_has_every_output(table, token, tmp_path):
 
 @every()
 def test_no_output_is_called_absent_that_is_there(table, token, tmp_path):
-    view = in_world(table, "everything", tmp_path).resource(example_of(table, token).name).view
+    view = in_scenario(table, "everything", tmp_path).resource(example_of(table, token).name).view
     assert sorted(set(ABSENT.get(token, ())) & view.keys()) == []
 
 
@@ -64,15 +64,15 @@ def at(view, dotted):
 
 @every("immutable")
 def test_change_of_what_is_immutable_replaces(table, token, one, tmp_path):
-    world = open_world(table, tmp_path)
+    scenario = open_scenario(table, tmp_path)
     before, after = {"kept": "x"}, {"kept": "x"}
     *above, last = one.split(".")
     for side, value in ((before, "old"), (after, "new")):
         for key in above:
             side = side.setdefault(key, {})
         side[last] = value
-    assert world.cloud.diff(token, NAME, before, after).replaces == [one.split(".")[0]]
-    assert world.cloud.diff(token, NAME, before, {**before, "kept": "y"}).replaces == []
+    assert scenario.cloud.diff(token, NAME, before, after).replaces == [one.split(".")[0]]
+    assert scenario.cloud.diff(token, NAME, before, {**before, "kept": "y"}).replaces == []
 
 
 @every("immutable")
@@ -87,33 +87,35 @@ def test_what_is_immutable_is_an_input_of_the_sdk(table, token, one):
 @every("references")
 def test_reference_to_what_is_not_there_is_refused(table, token, one, tmp_path):
     reference = table.types[token].references[one]
-    world = in_world(table, "everything", tmp_path)
-    inputs, bad = bad_request(world, table, token, one)
-    row, around = table.types[token], world.cloud.around
-    before = world.state()
-    made = draft(around, row, token, urn(token, NAME), NAME, inputs)
-    said = words(reference.text.replace("{value}", "{$it}"), Scope(made.request, around).looking_at(bad))
+    scenario = in_scenario(table, "everything", tmp_path)
+    inputs, bad = bad_request(scenario, table, token, one)
+    row, around = table.types[token], scenario.cloud.around
+    before = scenario.state()
+    made = plan_resource(around, row, token, urn(token, NAME), NAME, inputs)
+    said = error_text(reference.text.replace("{value}", "{$it}"), Scope(made.request, around).with_item(bad))
     with pytest.raises(CloudError) as refused:
-        world.run(world.cloud.create(token, urn(token, NAME), inputs))
+        scenario.run(scenario.cloud.create(token, urn(token, NAME), inputs))
     assert str(refused.value) == f"{reference.code}: {said}"
-    assert world.state() == before
+    assert scenario.state() == before
 
 
-def bad_request(world, table, token, path):
+def bad_request(scenario, table, token, path):
     """Inputs of an example that has something at the path, with a handle there that nothing has."""
-    for example in (r for r in table.worlds["everything"] if r.type == token):
-        inputs = world.fill(example.inputs)
+    for example in (r for r in table.scenarios["everything"] if r.type == token):
+        inputs = scenario.fill(example.inputs)
         own, _, beyond = path.partition(" -> ")
         if beyond:
-            (through,) = parse_path(own).values(Scope(world.resource(example.name), world.cloud.around)) or (None,)
-            target = next((r for r in world.cloud.store.resources() if r.id == through), None)
+            (through,) = parse_path(own).values(Scope(scenario.resource(example.name), scenario.cloud.around)) or (
+                None,
+            )
+            target = next((r for r in scenario.cloud.store.resources() if r.id == through), None)
             if target is not None and replace(dict(target.inputs), beyond):
                 changed = copy_with(target.inputs, beyond)
-                world.run(world.cloud.update(target.type, target.id, target.urn, changed))
+                scenario.run(scenario.cloud.update(target.type, target.id, target.urn, changed))
                 return inputs, BAD
         elif replace(inputs, path):
             return copy_with(inputs, path), BAD
-    inputs = world.fill(example_of(table, token).inputs)
+    inputs = scenario.fill(example_of(table, token).inputs)
     assert not set(path) & set("[."), f"no example of {token} has anything at {path}"
     return {**inputs, path: BAD}, BAD
 
@@ -150,34 +152,34 @@ def steps(path):
 @every("taken")
 def test_the_same_again_is_refused(table, token, one, tmp_path):
     taken = table.types[token].taken[one]
-    world = in_world(table, "everything", tmp_path)
-    inputs = world.fill(example_of(table, token).inputs)
+    scenario = in_scenario(table, "everything", tmp_path)
+    inputs = scenario.fill(example_of(table, token).inputs)
     if table is AZURE:
-        inputs = elsewhere(world, token, inputs, taken.by)
-    before = world.state()
+        inputs = elsewhere(scenario, token, inputs, taken.by)
+    before = scenario.state()
     with pytest.raises(CloudError) as refused:
-        world.run(world.cloud.create(token, urn(token, NAME), inputs))
+        scenario.run(scenario.cloud.create(token, urn(token, NAME), inputs))
     assert refused.value.code == taken.code
     assert refused.value.text
-    assert world.state() == before
+    assert scenario.state() == before
 
 
-def elsewhere(world, token, inputs, by):
+def elsewhere(scenario, token, inputs, by):
     """The same request under another id, which the provider looks for first: only what `by` leads to is as it was."""
-    group = world.create("azure-native:resources:ResourceGroup", "other", {"resourceGroupName": "other"})
-    auto = world.cloud.row(token).autoname.property
+    group = scenario.create("azure-native:resources:ResourceGroup", "other", {"resourceGroupName": "other"})
+    auto = scenario.cloud.row(token).autoname.property
     other = {"resourceGroupName": group.view["name"]} if "resourceGroupName" not in by else {auto: "another1"}
     return {**inputs, **(other if "resourceGroupName" in inputs else {auto: "00000000-0000-4000-8000-00000000000f"})}
 
 
 @pytest.mark.parametrize("token", [token for table, token in TYPES if table is AZURE])
 def test_azures_provider_looks_for_an_id_first(token, tmp_path):
-    world = in_world(AZURE, "everything", tmp_path)
-    if world.cloud.row(token).idempotent:
+    scenario = in_scenario(AZURE, "everything", tmp_path)
+    if scenario.cloud.row(token).idempotent:
         return
-    example = world.resource(example_of(AZURE, token).name)
+    example = scenario.resource(example_of(AZURE, token).name)
     with pytest.raises(CloudError) as refused:
-        world.run(world.cloud.create(token, urn(token, NAME), example.inputs))
+        scenario.run(scenario.cloud.create(token, urn(token, NAME), example.inputs))
     assert str(refused.value) == f"cannot create already existing resource '{example.id}'"
 
 
@@ -194,16 +196,16 @@ def test_durations_have_a_source_that_fits_how_sure_they_are(table, token):
 
 @every("needs")
 def test_everything_holds_what_is_needed(table, token, one, tmp_path):
-    world = in_world(table, "everything", tmp_path)
+    scenario = in_scenario(table, "everything", tmp_path)
     need = table.types[token].needs[one]
-    examples = [world.resource(r.name) for r in table.worlds["everything"] if r.type == token]
-    scopes = [Scope(example, world.cloud.around) for example in examples]
+    examples = [scenario.resource(r.name) for r in table.scenarios["everything"] if r.type == token]
+    scopes = [Scope(example, scenario.cloud.around) for example in examples]
     asked = [scope for scope in scopes if need.when is None or need.when.holds(scope)]
     for scope in asked:
         ours = {theirs: set(map(str, parse_path(mine).values(scope))) for theirs, mine in need.where.items()}
         met = [
             thing
-            for thing in world.cloud.store.resources(need.type)
+            for thing in scenario.cloud.store.resources(need.type)
             for there in [scope.at(thing)]
             if all(set(map(str, parse_path(theirs).values(there))) & values for theirs, values in ours.items())
             and (need.only is None or need.only.holds(there))
@@ -213,14 +215,14 @@ def test_everything_holds_what_is_needed(table, token, one, tmp_path):
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.cloud)
 def test_everything_can_be_deleted_in_reverse_and_leaves_nothing(table, tmp_path):
-    world = in_world(table, "everything", tmp_path)
-    for resource in reversed(table.worlds["everything"]):
-        world.delete(world.resource(resource.name))
+    scenario = in_scenario(table, "everything", tmp_path)
+    for resource in reversed(table.scenarios["everything"]):
+        scenario.delete(scenario.resource(resource.name))
         # Azure still sees a deleted capacity reservation for some seconds.
-        world.clock.at += 10
-    assert world.state() == []
+        scenario.clock.at += 10
+    assert scenario.state() == []
 
 
-@pytest.mark.parametrize(("table", "name"), [(table, name) for table in TABLES for name in sorted(table.worlds)])
-def test_worlds_are_built_without_a_refusal(table, name, tmp_path):
-    assert len(build(table, table.worlds[name], tmp_path).made) == len(table.worlds[name])
+@pytest.mark.parametrize(("table", "name"), [(table, name) for table in TABLES for name in sorted(table.scenarios)])
+def test_scenarios_are_built_without_a_refusal(table, name, tmp_path):
+    assert len(build(table, table.scenarios[name], tmp_path).made) == len(table.scenarios[name])

@@ -14,14 +14,14 @@ from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.store import RESERVE_BYTES, Store, StoreError
 from gpufleet_rehearsal.pulumi_wrapper import stack_of, writes_configuration
 from gpufleet_rehearsal.stack_config import stack_config
-from gpufleet_rehearsal.workspace import PASSPHRASE, STAND_INS, Home, write_settings
+from gpufleet_rehearsal.workspace import PASSPHRASE, SIMULATED_PROVIDERS, Workspace, write_settings
 
 Disk = namedtuple("Disk", "total used free")
 SECRET = "config:\n  billing:token: {secure: v1:abc}\nencryptionsalt: v1:theirs\n"
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     for variable in ("PULUMI_CONFIG_PASSPHRASE", "PULUMI_CONFIG_PASSPHRASE_FILE"):
         monkeypatch.delenv(variable, raising=False)
     project = tmp_path / "billing"
@@ -31,7 +31,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     (project / "__main__.py").write_text("import pulumi\n")
     (project / "Pulumi.yaml").write_text("name: billing\nruntime: python\n")
     (project / "Pulumi.dev.yaml").write_text("config: {a:b: 1}\n")
-    return Home.of(project)
+    return Workspace.of(project)
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
@@ -45,21 +45,21 @@ def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
     return found
 
 
-def state_of(home: Home, salt: str) -> None:
+def state_of(home: Workspace, salt: str) -> None:
     file = home.root / "backend" / ".pulumi" / "stacks" / "billing" / "dev.json"
     file.parent.mkdir(parents=True)
     latest = {"secrets_providers": {"type": "passphrase", "state": {"salt": salt}}}
     file.write_text(json.dumps({"version": 3, "checkpoint": {"stack": "dev", "latest": latest}}))
 
 
-def test_home_is_found_from_any_folder_of_the_project(home: Home, tmp_path: Path) -> None:
-    assert Home.of(home.project / "infra") == home
+def test_home_is_found_from_any_folder_of_the_project(home: Workspace, tmp_path: Path) -> None:
+    assert Workspace.of(home.project / "infra") == home
     assert home.root == home.project / ".rehearsal"
     with pytest.raises(UserError, match=r"no Pulumi\.yaml here or above; give a Pulumi project with --program DIR$"):
-        Home.of(tmp_path)
+        Workspace.of(tmp_path)
 
 
-def test_mirror_links_the_program_and_copies_what_the_engine_writes(home: Home) -> None:
+def test_mirror_links_the_program_and_copies_what_the_engine_writes(home: Workspace) -> None:
     home.prepare()
     links = {path.name: path.readlink() for path in home.mirror.iterdir() if path.is_symlink()}
     assert links == {name: home.project / name for name in ("__main__.py", "infra", "stack-config")}
@@ -70,14 +70,14 @@ def test_mirror_links_the_program_and_copies_what_the_engine_writes(home: Home) 
     assert not copies.is_relative_to(home.mirror)
 
 
-def test_preparing_again_touches_nothing_that_stays(home: Home) -> None:
+def test_preparing_again_touches_nothing_that_stays(home: Workspace) -> None:
     home.prepare()
     before = snapshot(home.root)
     home.prepare()
     assert snapshot(home.root) == before
 
 
-def test_preparing_again_follows_the_program(home: Home) -> None:
+def test_preparing_again_follows_the_program(home: Workspace) -> None:
     home.prepare()
     (home.project / "__main__.py").unlink()
     (home.project / "app.py").write_text("")
@@ -87,7 +87,7 @@ def test_preparing_again_follows_the_program(home: Home) -> None:
     assert [path.name for path in (home.root / "stack-config").iterdir()] == ["Pulumi.prod.yaml"]
 
 
-def test_stand_ins_serve_every_version_and_leave_other_plugins_alone(home: Home) -> None:
+def test_stand_ins_serve_every_version_and_leave_other_plugins_alone(home: Workspace) -> None:
     theirs = {"name": "random", "path": "./plugins/random"}
     packages = {"near": "../packages/near", "far": "example.com/far@1.0.0"}
     text = yaml.safe_dump(
@@ -105,14 +105,14 @@ def test_stand_ins_serve_every_version_and_leave_other_plugins_alone(home: Home)
     assert plugins["providers"][0] == {**theirs, "path": str(home.project / "plugins" / "random")}
     assert mirrored["packages"] == {**packages, "near": str(home.project.parent / "packages" / "near")}
     named = {entry["name"]: Path(entry["path"]) for entry in plugins["providers"][1:]}
-    assert set(named) == set(STAND_INS)
+    assert set(named) == set(SIMULATED_PROVIDERS)
     for cloud, folder in named.items():
         stand_in = folder / f"pulumi-resource-{cloud}"
         assert os.access(stand_in, os.X_OK)
         assert stand_in.read_text().startswith(f"#!{sys.executable}\n")
 
 
-def test_engine_keeps_no_log_unless_there_is_a_folder_for_it(home: Home) -> None:
+def test_engine_keeps_no_log_unless_there_is_a_folder_for_it(home: Workspace) -> None:
     home.prepare()
     logs = home.root / "pulumi-home" / "logs"
     assert "make this a folder" in logs.read_text()
@@ -122,14 +122,14 @@ def test_engine_keeps_no_log_unless_there_is_a_folder_for_it(home: Home) -> None
     assert logs.is_dir()
 
 
-def test_what_a_program_waits_for_itself_is_scaled_as_the_cloud_is(home: Home) -> None:
+def test_what_a_program_waits_for_itself_is_scaled_as_the_cloud_is(home: Workspace) -> None:
     home.prepare()
     assert home.environment()["GPUFLEET_PAUSE_SCALE"] == "0"
     write_settings(home, {"latency_scale": 0.01})
     assert home.environment()["GPUFLEET_PAUSE_SCALE"] == "0.01"
 
 
-def test_environment_has_no_credentials_and_no_other_backend(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_has_no_credentials_and_no_other_backend(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_PROFILE", "ARM_CLIENT_ID", "AZURE_CONFIG_DIR", "PULUMI_ACCESS_TOKEN"):
         monkeypatch.setenv(name, "real")
     monkeypatch.setenv("PULUMI_BACKEND_URL", "s3://real")
@@ -145,14 +145,16 @@ def test_environment_has_no_credentials_and_no_other_backend(home: Home, monkeyp
     assert home.environment()["PATH"].split(os.pathsep) == [str(Path(sys.executable).parent), "/usr/bin"]
 
 
-def test_passphrase_is_the_rehearsals_own_where_no_secret_stands(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_passphrase_is_the_rehearsals_own_where_no_secret_stands(
+    home: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert home.environment("dev")["PULUMI_CONFIG_PASSPHRASE"] == PASSPHRASE
     monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "of another project")
     assert home.environment("dev")["PULUMI_CONFIG_PASSPHRASE"] == PASSPHRASE
     assert home.environment()["PULUMI_CONFIG_PASSPHRASE"] == "of another project"
 
 
-def test_passphrase_is_the_users_where_secrets_stand(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_passphrase_is_the_users_where_secrets_stand(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     (home.project / "Pulumi.dev.yaml").write_text(SECRET)
     with pytest.raises(UserError, match=r"Pulumi\.dev\.yaml: it holds secrets, and PULUMI_CONFIG_PASSPHRASE is not"):
         home.environment("dev")
@@ -162,7 +164,7 @@ def test_passphrase_is_the_users_where_secrets_stand(home: Home, monkeypatch: py
     assert "PULUMI_CONFIG_PASSPHRASE" not in environment
 
 
-def test_salt_is_the_users_with_secrets_and_the_states_without(home: Home, tmp_path: Path) -> None:
+def test_salt_is_the_users_with_secrets_and_the_states_without(home: Workspace, tmp_path: Path) -> None:
     original, copy, state = tmp_path / "Pulumi.dev.yaml", tmp_path / "copy", tmp_path / "state"
 
     def salt(text: str) -> tuple[object, bool, bool]:
@@ -187,7 +189,7 @@ def test_salt_is_the_users_with_secrets_and_the_states_without(home: Home, tmp_p
 
 
 @pytest.mark.parametrize("place", ["{a: {secure: x}}", "{a: [{b: {secure: x}}]}"])
-def test_secrets_of_a_cloud_cannot_be_rehearsed_and_an_unused_provider_is_left_out(home: Home, place: str) -> None:
+def test_secrets_of_a_cloud_cannot_be_rehearsed_and_an_unused_provider_is_left_out(home: Workspace, place: str) -> None:
     file = home.project / "Pulumi.dev.yaml"
     file.write_text(f"secretsprovider: awskms://k\nencryptedkey: k\nconfig: {place}\n")
     with pytest.raises(UserError, match=r"secretsprovider=awskms://k: a rehearsal has no credentials to decrypt"):
@@ -196,7 +198,7 @@ def test_secrets_of_a_cloud_cannot_be_rehearsed_and_an_unused_provider_is_left_o
     assert home.stack_config("dev").text == "config:\n  a: b\n"
 
 
-def test_secrets_that_were_made_anew_are_told(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_that_were_made_anew_are_told(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     (home.project / "Pulumi.dev.yaml").write_text(SECRET)
     monkeypatch.setenv("PULUMI_CONFIG_PASSPHRASE", "theirs")
     state_of(home, "v1:earlier")
@@ -206,7 +208,7 @@ def test_secrets_that_were_made_anew_are_told(home: Home, monkeypatch: pytest.Mo
         home.open_stack("dev")
 
 
-def test_little_room_stops_before_anything_begins(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_little_room_stops_before_anything_begins(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     home.root.mkdir()
     store = Store(home.root / "cloud.db")
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(2**40, 2**40, RESERVE_BYTES - 1))
@@ -227,12 +229,12 @@ def test_little_room_stops_before_anything_begins(home: Home, monkeypatch: pytes
     store.close()
 
 
-def test_place_that_cannot_be_written_is_one_line(home: Home) -> None:
+def test_place_that_cannot_be_written_is_one_line(home: Workspace) -> None:
     with pytest.raises(UserError, match=r"^/proc/nowhere: .*; give another place with --home DIR$"):
-        Home.of(home.project, Path("/proc/nowhere")).prepare()
+        Workspace.of(home.project, Path("/proc/nowhere")).prepare()
 
 
-def test_settings_are_replaced_whole(home: Home) -> None:
+def test_settings_are_replaced_whole(home: Workspace) -> None:
     home.prepare()
     write_settings(home, {"latency_scale": 0.5, "seed": 1})
     write_settings(home, {"seed": 2})
@@ -280,6 +282,6 @@ def test_which_stack_a_command_names(command: str, stack: str | None) -> None:
         ("", "aws"),
     ],
 )
-def test_cloud_is_the_one_whose_provider_is_configured(home: Home, config: str, cloud: str) -> None:
+def test_cloud_is_the_one_whose_provider_is_configured(home: Workspace, config: str, cloud: str) -> None:
     (home.project / "Pulumi.dev.yaml").write_text(config)
     assert home.cloud("dev") == cloud

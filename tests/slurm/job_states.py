@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-_SECONDS = 90
+_SECONDS = 240
 Told = TypeVar("Told")
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 NODES = 3
 GPUS = 2
-_SECONDS = 60
+_SECONDS = 180
 _PATIENCE_SECONDS = 200
 """A job that is cancelled while a node is about to start it ends when the controller asks again: after a minute."""
 _MARIADB = (
@@ -73,7 +73,7 @@ class SlurmCluster:
             daemon.wait(timeout=20)
         except subprocess.TimeoutExpired:
             daemon.kill()
-            daemon.wait(timeout=20)
+            daemon.wait(timeout=120)
 
     def start_controller(self) -> None:
         self.start("slurmctld", "slurmctld", "-D")

@@ -72,7 +72,7 @@ def test_a_name_is_given_once(run: Any, slurm: SlurmCluster) -> None:
     assert again.exit_code == 1
     where = f"{slurm.shared}/jobs on this machine"
     assert again.stderr == (
-        f"Error: once: the name is taken by a job in {where}, and its outputs; give another --name\n"
+        f"Error: once: the name is already used by a job in {where}, and its outputs; give another --name\n"
     )
 
 
@@ -136,7 +136,7 @@ def test_what_the_controller_has_forgotten_the_accounting_knows(run: Any, slurm:
     slurm.until(lambda: not slurm.ask("squeue", "--noheader", "--states=all", "--name=gone").strip(), "forgotten job")
     found = status(run, "gone")
     assert (found["state"], found["exitCode"]) == ("CANCELLED", None)
-    assert run("cancel", "gone").output == "gone: has ended already: CANCELLED\n"
+    assert run("cancel", "gone").output == "gone: has already ended: CANCELLED\n"
     assert "up\n" in run("logs", "gone").stdout
 
 

@@ -16,7 +16,7 @@ import pytest
 from tools.azurite import install
 
 ACCOUNT = "traindata01"
-_SECONDS = 60
+_SECONDS = 180
 
 
 @dataclass(frozen=True)

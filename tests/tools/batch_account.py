@@ -14,7 +14,7 @@ from typing import Any
 from tests.unit.azure.formula_interpreter import Samples, evaluate
 from tests.unit.azure.formula_values import FormulaError
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 120.0
 
 Data = dict[str, Any]
 

@@ -29,7 +29,7 @@ class Account(AwsBatchClient):
         super().__init__("us-east-1")
         self.answers = answers
 
-    def do(self, service: str, call: str, **arguments: object) -> dict[str, Any]:
+    def call(self, service: str, call: str, **arguments: object) -> dict[str, Any]:
         return self.answers(call, dict(arguments))
 
     def ask(self, service: str, call: str, answer: str, **arguments: object) -> list[Any]:

@@ -28,7 +28,7 @@ GROUP = "/aws/batch/dev"
 QUEUE, BUCKET = "dev-queue", "dev-outputs"
 IMAGE = f"{HOST}/training:base"
 DEFINITIONS = f"arn:aws:batch:{REGION}:{ACCOUNT}:job-definition"
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 120.0
 
 # It keeps the services' models, which take a third of a second to read.
 _SESSION = boto3.session.Session()

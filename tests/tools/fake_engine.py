@@ -44,7 +44,7 @@ class FakeEngine:
         self.previews += 1
         return list(self._steps)
 
-    def operate(self, operation, stack, *arguments):
+    def run_operation(self, operation, stack, *arguments):
         assert stack == "dev"
         if operation == "import":
             self.imported = json.loads(Path(arguments[arguments.index("--file") + 1]).read_text())
@@ -54,8 +54,8 @@ class FakeEngine:
         self.done.append((operation, *arguments))
         return 255 if operation in self._fails else 0
 
-    def answer(self, *arguments):
-        if "answer" in self._fails:
+    def output_of(self, *arguments):
+        if "output_of" in self._fails:
             raise PulumiCliError("no stack named 'dev' found")
         self.done.append(arguments)
         return ""
@@ -84,9 +84,9 @@ class Adopting:
     def run(self, engine, *options, config, found=()):
         """Exit code and output."""
         settings = {key: {"value": value, "secret": False} for key, value in config.items()}
-        others = engine.answer
+        others = engine.output_of
 
-        def answer(*arguments):
+        def output_of(*arguments):
             if arguments == ("config", "--json", "--stack", "dev"):
                 return json.dumps(settings)
             return others(*arguments)
@@ -95,7 +95,7 @@ class Adopting:
             self.inventories.append(of)
             return Cloud(*found)
 
-        engine.answer = answer
+        engine.output_of = output_of
         self._monkeypatch.setattr("gpufleet.pulumi_cli.PulumiCli", lambda project: engine)
         self._monkeypatch.setattr("gpufleet.aws.inventory.AwsInventory", inventory)
         self._monkeypatch.setattr("gpufleet.azure.inventory.AzureInventory", inventory)

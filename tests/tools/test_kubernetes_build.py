@@ -153,7 +153,7 @@ def test_missing_source_is_told(monkeypatch: pytest.MonkeyPatch, machine: Path) 
 def test_command_line_tells_in_one_line_what_is_missing(tmp_path: Path, words: list[str], line: str) -> None:
     command = [sys.executable, "-m", "tools.kubernetes.cluster", *words, "--home", str(tmp_path / "home")]
     env = {**os.environ, "PATH": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith(line.format(version=programs.programs()["kube-apiserver"].version))
     assert done.stderr.count("\n") == 1
@@ -164,5 +164,5 @@ def test_command_line_tells_in_one_line_what_is_missing(tmp_path: Path, words: l
 )
 def test_command_line_where_nothing_runs(tmp_path: Path, action: str, code: int, end: str) -> None:
     command = [sys.executable, "-m", "tools.kubernetes.cluster", action, "--home", str(tmp_path / "home")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout.endswith(end), done.stderr) == (code, True, "")

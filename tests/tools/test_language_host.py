@@ -13,7 +13,7 @@ import pytest
 
 from tests.tools.trial_project import ROOT, Project
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 
 
 def wait_for(condition: Callable[[], bool], what: str) -> None:

@@ -104,7 +104,7 @@ def test_build_two_at_once_build_once(machine: Path) -> None:
         )
         for _ in range(2)
     ]
-    outputs = [process.communicate(timeout=60)[0] for process in both]
+    outputs = [process.communicate(timeout=300)[0] for process in both]
     assert [process.returncode for process in both] == [0, 0]
     assert outputs[0].splitlines()[-1] == outputs[1].splitlines()[-1]
     assert sum("waiting for it" in output for output in outputs) == 1

@@ -109,7 +109,7 @@ def test_exit_codes(project: Path, arguments: list[str], code: int) -> None:
 
 def test_users_error_is_one_line(project: Path) -> None:
     done = CliRunner().invoke(main, ["rehearse", "prod"])
-    assert done.stderr == "Error: prod: no such environment; the project has: dev\n"
+    assert done.stderr == "Error: prod: environment not found; the project has: dev\n"
     assert done.stdout == ""
 
 
@@ -117,7 +117,7 @@ def command_that_raises(error: Exception) -> click.Command:
     def command() -> int:
         raise error
 
-    return click.command()(gpufleet.cli.error_handling.for_the_user(command))
+    return click.command()(gpufleet.cli.error_handling.exit_with_errors(command))
 
 
 @pytest.mark.parametrize(
@@ -148,9 +148,9 @@ def test_refusals_are_whole_on_any_terminal(columns: str) -> None:
     done = CliRunner().invoke(main, ["rehearse", "--refusals"], env={"COLUMNS": columns})
     assert "…" not in done.output
     blocks = done.output.rstrip().split("\n\n")
-    aws, azure = (n for n, block in enumerate(blocks) if "things that the simulated" in block)
-    assert blocks[aws] == f"{azure - 1} things that the simulated aws refuses"
-    assert blocks[azure] == f"{len(blocks) - azure - 1} things that the simulated azure-native refuses"
+    aws, azure = (n for n, block in enumerate(blocks) if "requests that the simulated" in block)
+    assert blocks[aws] == f"{azure - 1} requests that the simulated aws rejects"
+    assert blocks[azure] == f"{len(blocks) - azure - 1} requests that the simulated azure-native rejects"
     assert min(azure, len(blocks) - azure) > 100
     assert all(block.count("\n") == 2 for n, block in enumerate(blocks) if n not in (aws, azure))
 
@@ -189,4 +189,4 @@ def test_engine_that_is_older_or_unknown_is_refused(tmp_path: Path, version: str
 def test_engines_own_words_are_one_line(tmp_path: Path) -> None:
     script = 'if [ "$1" = version ]; then echo v3.253.0; else printf "error: no\\nsuch stack\\n" >&2; exit 6; fi'
     with pytest.raises(PulumiCliError, match=r"^pulumi stack: no such stack$"):
-        engine(tmp_path, script).answer("stack", "ls")
+        engine(tmp_path, script).output_of("stack", "ls")

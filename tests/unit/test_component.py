@@ -11,7 +11,7 @@ from pulumi.runtime.sync_await import _sync_await
 
 from gpufleet.component import KEYWORDS, Component, Opts, outputs, token
 from gpufleet.rules import Finding
-from gpufleet.rules.generic import at_least, legal_word
+from gpufleet.rules.generic import allowed_choice, at_least
 from gpufleet.validation import gathering
 from tests.components.recorder import construct, event_loop_of_its_own, refusal
 
@@ -56,7 +56,7 @@ class Network(Component, package="test"):
     def findings(name: str, args: NetworkArgs) -> list[Finding]:
         findings = [at_least(argument="size", value=args["size"], least=1)]
         if args.get("colour") == "explained":
-            findings.append(legal_word(argument="colour", word="explained", legal=["red"]))
+            findings.append(allowed_choice(argument="colour", word="explained", legal=["red"]))
         return findings
 
     def create(self, name: str, args: NetworkArgs) -> None:
@@ -79,7 +79,7 @@ class Nodes(Component, package="test"):
 
     @staticmethod
     def findings(name: str, args: NodesArgs) -> list[Finding]:
-        return [legal_word(argument="zones", word=zone, legal=list(args["subnet_ids"])) for zone in args["zones"]]
+        return [allowed_choice(argument="zones", word=zone, legal=list(args["subnet_ids"])) for zone in args["zones"]]
 
     def create(self, name: str, args: NodesArgs) -> None:
         for zone in args["zones"]:
@@ -157,7 +157,7 @@ def test_every_fault_of_the_arguments_is_in_one_error():
 
 def test_a_name_that_a_rule_explains_is_not_also_unknown():
     lines = refusal(lambda: Network("net", size=1, region="here", colour="explained"), preview=True)
-    assert lines == ["net: colour=explained: is none of the legal words; use red [any-argument-word]"]
+    assert lines == ["net: colour=explained: is not an allowed value; use red [any-argument-word]"]
 
 
 def network(name: str, size: int = 1, **more: Any) -> Network:
@@ -183,8 +183,7 @@ def test_components_with_errors_are_told_together_and_nothing_is_registered():
 
     assert refused(build) == [
         f"small: {SMALL}",
-        "strange: color=red: there is no argument of this name; remove it, or use region, size or zones "
-        "[any-argument-known]",
+        "strange: color=red: unknown argument; remove it, or use region, size or zones [any-argument-known]",
         "strange: region=1: is not a string; give a string, known before deployment [any-argument-kind]",
     ]
 
@@ -212,7 +211,7 @@ def test_what_needs_a_component_that_is_not_made_is_judged_by_its_own_values():
 
     assert refused(build) == [
         f"net: {SMALL}",
-        "more: zones=c: is none of the legal words; use a or b [any-argument-word]",
+        "more: zones=c: is not an allowed value; use a or b [any-argument-word]",
     ]
     assert known == [False, False]
 
@@ -287,10 +286,20 @@ def test_what_was_made_before_a_block_is_registered():
     assert made.names("test:index:Leaf") == ["before-leaf"]
 
 
-def test_an_exception_of_a_stand_in_is_not_shown():
+def test_an_exception_caused_by_a_placeholder_is_not_shown():
     def build() -> None:
         there = network("net", 0)
         there.subnet_ids["a"].nonsense.upper(1, 2, 3)()
         raise ValueError(f"{there.subnet_ids} has no subnet")
 
     assert refused(build) == [f"net: {SMALL}"]
+
+
+def test_a_renamed_component_is_registered_with_its_former_type_as_an_alias():
+    class Renamed(Network, package="test", former_name="OldNetwork"):
+        pass
+
+    with_alias = construct(lambda: Renamed("net", **NETWORK), preview=False)
+    without = construct(lambda: network("net"), preview=False)
+    assert with_alias.one("gpufleet-test:index:Renamed").aliases == 1
+    assert without.one("gpufleet-test:index:Network").aliases == 0

@@ -128,7 +128,7 @@ def test_a_run_error_in_a_block_is_told_with_the_others():
 
 
 def test_an_exception_after_errors_is_their_cause():
-    error = KeyError("an output of a stand-in")
+    error = KeyError("an output of a placeholder")
     with pytest.raises(RunError) as raised:
         run(of("a", fault()), raising(error))
     assert str(raised.value) == "a: zones=x: is wrong; use b [aws-type-in-zone]"

@@ -12,13 +12,13 @@ from gpufleet.typed_dicts import (
     Default,
     Field,
     Shape,
-    extended,
+    docstrings_of,
     fields_of,
     is_record,
     pick,
     record_in,
     shape_of,
-    texts_of,
+    typed_dict_bases,
 )
 
 
@@ -75,7 +75,7 @@ def test_fields_are_those_of_the_class_and_of_what_it_extends():
         "owner": Field("owner", Shape(str), required=True),
         "types": Field("types", Shape(list, Shape(str)), required=True),
         "max": Field("max", Shape(int), required=True, default=Default(2)),
-        "capacity": Field("capacity", Shape(str, words=("red", "blue")), required=False),
+        "capacity": Field("capacity", Shape(str, choices=("red", "blue")), required=False),
         "label": Field("label", Shape(str), required=False, default=Default("x"), checks=(CHECK,)),
         "vpc_id": Field("vpc_id", Shape(str, is_input=True), required=True),
         "zones": Field("zones", Shape(dict, Shape(Zone)), required=True),
@@ -95,7 +95,7 @@ def test_fields_are_those_of_the_class_and_of_what_it_extends():
         (Sequence[Zone], Shape(list, Shape(Zone))),
         (dict[str, int], Shape(dict, Shape(int))),
         (Mapping[str, Mapping[str, int]], Shape(dict, Shape(dict, Shape(int)))),
-        (Literal["a"], Shape(str, words=("a",))),
+        (Literal["a"], Shape(str, choices=("a",))),
         (Annotated[str, Default("x")], Shape(str)),
         (str | None, Shape(str)),
         (pulumi.Input[int], Shape(int, is_input=True)),
@@ -118,12 +118,12 @@ def test_records_are_found_in_lists_and_mappings():
 
 
 def test_what_a_class_extends_nearest_first():
-    assert list(extended(Sequel)) == [Sequel, Zone, Owned, Pool, Tagged]
-    assert list(extended(Zone)) == [Zone]
+    assert list(typed_dict_bases(Sequel)) == [Sequel, Zone, Owned, Pool, Tagged]
+    assert list(typed_dict_bases(Zone)) == [Zone]
 
 
 def test_texts_are_those_under_the_fields_the_nearest_counts():
-    assert texts_of(Pool) == {
+    assert docstrings_of(Pool) == {
         "tags": "Tags of everything.",
         "owner": "Who answers for it,\nby name.",
         "types": "Types, in order.",
@@ -133,9 +133,9 @@ def test_texts_are_those_under_the_fields_the_nearest_counts():
         "vpc_id": "The network.",
         "zones": "By id.",
     }
-    assert texts_of(Owned)["owner"] == "Another owner."
-    assert texts_of(Sequel)["name"] == "Name."
-    assert texts_of(Zone) == {}
+    assert docstrings_of(Owned)["owner"] == "Another owner."
+    assert docstrings_of(Sequel)["name"] == "Name."
+    assert docstrings_of(Zone) == {}
 
 
 def test_pick_takes_the_keys_that_are_declared_and_given():
@@ -150,4 +150,4 @@ def test_the_configuration_of_a_cloud_is_read_whole():
     assert fields["region"] == Field("region", Shape(str), required=True)
     assert fields["erase"].default == Default(False)
     assert [type(check) for check in fields["owner"].checks] == [Check]
-    assert texts_of(AwsConfig).keys() == fields.keys()
+    assert docstrings_of(AwsConfig).keys() == fields.keys()

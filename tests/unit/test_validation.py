@@ -126,7 +126,7 @@ def test_while_pools_are_stopped_nothing_is_refused_but_what_nothing_can_be_made
     suppress(json.dumps([entry(expires="2020-01-01")]))
     monkeypatch.setenv("GPUFLEET_STOP", "aws-dev-trainers-nodes")
     validate("trainers", [broken(), broken("aws-type-in-region", Severity.WARNING)])
-    reason = "this `up` only stops pools; the next one is judged as always"
+    reason = "this `up` only stops pools; the next one is checked as usual"
     assert [(level, line.partition(" (")[2]) for level, line in logged] == [
         ("info", f"suppressed until {date.today()}: {reason})")
     ] * 2
@@ -144,11 +144,11 @@ def test_bad_suppressions_are_one_error_with_all_lines(logged, suppress):
     with pytest.raises(RunError) as error:
         validate("trainers", [broken()])
     assert str(error.value).splitlines() == [
-        "gpufleet:suppress[0].rule=aws-type-in-zones: there is no such rule; did you mean aws-type-in-zone? "
+        "gpufleet:suppress[0].rule=aws-type-in-zones: unknown rule; did you mean aws-type-in-zone? "
         "[config-suppression]",
         "gpufleet:suppress[1].reason='': says nothing; say why the rule does not matter here [config-suppression]",
-        "gpufleet:suppress[1].expires=2020-01-01: has passed; mend what the rule says, or decide anew and give a "
-        "later day [config-suppression]",
+        "gpufleet:suppress[1].expires=2020-01-01: has passed; fix what the rule reports, or give a later "
+        "date [config-suppression]",
     ]
 
 
@@ -158,7 +158,7 @@ def test_suppressions_that_are_no_list_are_one_line(logged, suppress, value):
     with pytest.raises(RunError) as error:
         validate("trainers", [])
     assert str(error.value) == (
-        "gpufleet:suppress: is no list; write [{rule: ..., reason: ..., expires: 2027-01-31}] [config-suppression]"
+        "gpufleet:suppress: must be a list; write [{rule: ..., reason: ..., expires: 2027-01-31}] [config-suppression]"
     )
 
 

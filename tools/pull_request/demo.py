@@ -1,7 +1,7 @@
-"""`make pull-request`: a pull request played from its first commit to its last, and what the reviewer sees of it.
+"""`make pull-request`: simulate a pull request from its first commit to its last, and show what the reviewer sees.
 
-Real: git, the engine, our program, both policy packs, `gpufleet preview --comment`. Played: GitHub's API of comments
-(fake_github.py), and the clouds, by the stand-ins.
+Real: git, the engine, our program, both policy packs, `gpufleet preview --comment`. Simulated: GitHub's comment API
+(fake_github.py) and the clouds.
 """
 
 import json
@@ -78,7 +78,7 @@ class Request:
         env = {name: value for name, value in os.environ.items() if not name.startswith(gone)}
         program = str(Path(sys.executable).parent / "gpufleet")
         return subprocess.run(
-            [program, "preview", "--base", "main", "--stand-ins", "--comment", *words],
+            [program, "preview", "--base", "main", "--simulated", "--comment", *words],
             cwd=self.folder,
             env=env | self.played.environment(run=self.runs) | theirs,
             capture_output=True,
@@ -162,7 +162,7 @@ def main() -> int:
         folder = Path(place) / "repository"
         folder.mkdir()
         request = Request.opened(folder, played)
-        print(f"A pull request on aws-prod, on stand-ins; GitHub is played at {played.url}.\n")
+        print(f"A pull request on aws-prod, on simulated clouds; GitHub is simulated at {played.url}.\n")
         began = time.monotonic()
         first = pushed(request, NUMBER, ENVIRONMENT, PASSED, 0)
         wrong = show("one number, reserved.max from 16 to 14", [first], "comment created")

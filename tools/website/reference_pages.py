@@ -44,7 +44,7 @@ def component_page(component: Component) -> str:
         _table(one, component.objects),
         *(f"## {each.name}\n\n{no_html(each.text)}\n\n{_table(each, component.objects)}" for each in component.objects),
         "## Outputs\n",
-        _rows(("output", "kind", "what it is"), ((f"`{v.name}`", f"`{v.kind}`", v.text) for v in component.outputs))
+        _rows(("output", "kind", "meaning"), ((f"`{v.name}`", f"`{v.kind}`", v.text) for v in component.outputs))
         if component.outputs
         else "None.\n",
         *_links(component),
@@ -58,7 +58,7 @@ def _links(component: Component) -> Iterator[str]:
     if component.links:
         yield _LINKS
         links = ((f"`{each.name}`", f"`{each.kind}`", each.text) for each in component.links)
-        yield _rows(("link", "arguments", "what it is"), links)
+        yield _rows(("link", "arguments", "meaning"), links)
 
 
 def command_page(command: click.Command) -> str:
@@ -96,7 +96,7 @@ def _table(of: Object, objects: Sequence[Object]) -> str:
         (f"`{key.name}`", _linked(key, objects), "**required**" if key.required else key.default, key.text)
         for key in of.keys
     )
-    return _rows(("argument", "kind", "default", "what it is"), rows)
+    return _rows(("argument", "kind", "default", "meaning"), rows)
 
 
 def _linked(key: Value, objects: Sequence[Object]) -> str:

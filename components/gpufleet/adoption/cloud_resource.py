@@ -1,4 +1,4 @@
-"""What an inventory of a cloud finds."""
+"""Resources that an inventory of a cloud finds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +31,6 @@ class CloudResource:
 
 
 class Inventory(Protocol):
-    """A look at everything that a cloud holds of one environment."""
+    """Lists all resources of an environment in a cloud."""
 
     def holds(self, environment: str) -> Sequence[CloudResource]: ...

@@ -1,4 +1,4 @@
-"""Which step of a preview would make a thing that a cloud knows by its place, as Azure does by an id that is a path.
+"""Match cloud resources to a preview's steps by parent and name, for clouds such as Azure whose ids are paths.
 
 The place is inputs of the step: what the thing lies in, and its own name. Own names are mostly logical names with a
 random end, which a new preview draws anew; so the beginning is compared, and never one of two guessed.
@@ -16,26 +16,26 @@ from gpufleet.plan.azure.graph import azure_type
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """What a preview has for a value that is known only later (UnknownStringValue of Pulumi, sdk/go/common/resource)."""
-WHOSE = ("environment", "project")
-"""Tags by which a thing of another project, with the same names, is told from one of ours."""
+OWNER_TAGS = ("environment", "project")
+"""Tags that distinguish resources of other projects with the same names."""
 
 
 @dataclass
 class ParentMatch:
-    """Things told from each other by place. wanted: with the step that would make each. unknown: no step would.
+    """Resources matched by parent. wanted: with the step that would create each. unknown: no step would.
 
-    unclear: with the steps that might, where that are several, or where several things might be one step's.
+    ambiguous: with the candidate steps, if there are several, or if several resources match one step.
     """
 
     wanted: list[tuple[CloudResource, Mapping[str, Any]]] = field(default_factory=list)
-    unclear: list[tuple[CloudResource, Sequence[Mapping[str, Any]]]] = field(default_factory=list)
+    ambiguous: list[tuple[CloudResource, Sequence[Mapping[str, Any]]]] = field(default_factory=list)
     unknown: list[CloudResource] = field(default_factory=list)
 
 
 def match_by_parent(
     lost: Iterable[CloudResource], steps: Sequence[Mapping[str, Any]], state: Iterable[Mapping[str, Any]]
 ) -> ParentMatch:
-    """Tell things by place. steps: what the program would make. state: what the engine knows of."""
+    """Match resources by parent. steps: what the program would create. state: the stack's resources."""
     ids = {str(each["urn"]): str(each["id"]) for each in state if each.get("id")}
     placed = ParentMatch()
     # What a thing lies in comes before it, and is then known.
@@ -47,8 +47,8 @@ def match_by_parent(
                 placed.wanted.append((found, fit[0]))
                 ids[str(fit[0]["urn"])] = found.import_id
             elif fit:
-                placed.unclear.append((found, fit))
-            elif not any(_lies_in(found.import_id, above.import_id) for above, _ in placed.unclear):
+                placed.ambiguous.append((found, fit))
+            elif not any(_lies_in(found.import_id, above.import_id) for above, _ in placed.ambiguous):
                 placed.unknown.append(found)
     return placed
 
@@ -119,4 +119,4 @@ def _same_owner(found: CloudResource, step: Mapping[str, Any]) -> bool:
     given = (step.get("inputs") or {}).get("tags")
     if not found.tags or not isinstance(given, Mapping):
         return True
-    return all(given.get(tag) in (None, UNKNOWN, found.tags.get(tag)) for tag in WHOSE)
+    return all(given.get(tag) in (None, UNKNOWN, found.tags.get(tag)) for tag in OWNER_TAGS)

@@ -1,4 +1,4 @@
-"""What the cloud holds and the state does not, and what of it the program wants."""
+"""Cloud resources missing in the state, and which of them the program declares."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from gpufleet.pulumi_cli import PulumiCli
 
 
 class AdoptError(UserError):
-    """Orphans could not be taken over; the text is the one line for the user."""
+    """Orphans could not be imported; the text is one line for the user."""
 
 
 @dataclass(frozen=True)
 class Orphans:
-    """What the state does not hold. wanted: orphan -> URN and parent of the resource that the program would make.
+    """Resources missing in the state. wanted: orphan -> URN and parent of the resource that the program declares.
 
-    unknown: orphans that the program has no use for. unclear: orphan -> the resources of the program that it might be;
-    where that is one, it might also be another orphan's.
+    unknown: orphans that the program does not declare. ambiguous: orphan -> the program's resources that it might be;
+    if that is only one, it might also be another orphan's.
     """
 
     wanted: tuple[tuple[CloudResource, Mapping[str, Any]], ...] = ()
     unknown: tuple[CloudResource, ...] = ()
-    unclear: tuple[tuple[CloudResource, Sequence[Mapping[str, Any]]], ...] = ()
+    ambiguous: tuple[tuple[CloudResource, Sequence[Mapping[str, Any]]], ...] = ()
 
 
 def find_orphans(engine: PulumiCli, stack: str, inventory: Inventory) -> Orphans:
@@ -44,10 +44,10 @@ def find_orphans(engine: PulumiCli, stack: str, inventory: Inventory) -> Orphans
             wanted.append((found, step))
             # Two things of one name: the program has use for one.
             steps.remove(step)
-    return Orphans(tuple(wanted), tuple(found for found in unknown if not found.quiet), tuple(placed.unclear))
+    return Orphans(tuple(wanted), tuple(found for found in unknown if not found.quiet), tuple(placed.ambiguous))
 
 
-def named(resource: Mapping[str, Any]) -> str:
+def logical_name(resource: Mapping[str, Any]) -> str:
     """The logical name of a resource of the state or of a preview."""
     return str(resource["urn"]).split("::")[-1]
 
@@ -66,26 +66,26 @@ def _is(found: CloudResource, resource: Mapping[str, Any]) -> bool:
         # A resource with an id is known by it alone: two of one name are two.
         return bool(resource["id"] == found.id)
     if found.name is not None:
-        return "id" not in resource and named(resource) == found.name
+        return "id" not in resource and logical_name(resource) == found.name
     given = resource.get("inputs", {})
     return all(given.get(name) == value for name, value in found.inputs.items())
 
 
-def refuse_unclear(stack: str, orphans: Orphans) -> None:
+def reject_ambiguous(stack: str, orphans: Orphans) -> None:
     """Errors: AdoptError with a line for each resource of the program that several orphans might be, and the reverse.
 
     `up` would make it once more; which of them holds the data that counts is for a person to say.
     """
     might: dict[str, list[CloudResource]] = {}
     lines: list[str] = []
-    for found, steps in orphans.unclear:
+    for found, steps in orphans.ambiguous:
         if len(steps) > 1:
-            names = ", ".join(map(named, steps))
+            names = ", ".join(map(logical_name, steps))
             lines.append(
                 f"{found.import_id} may be more than one of the program: {names}; `pulumi import` it as what it is"
             )
         else:
-            might.setdefault(f"{named(steps[0])} ({found.type})", []).append(found)
+            might.setdefault(f"{logical_name(steps[0])} ({found.type})", []).append(found)
     for resource, several in might.items():
         ids = ", ".join(found.import_id for found in several)
         lines.append(f"{resource}: may be any of {ids}; delete what is not, or `pulumi import` what is")

@@ -1,1 +1,1 @@
-"""A change of a Pulumi project as git has it: which environments it touches, and what was there before it."""
+"""A change of a Pulumi project in git: the environments it affects, and the state before it."""

@@ -1,4 +1,4 @@
-"""Which environments a change touches, by the files that differ."""
+"""Detect the environments that a change affects, by the changed files."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ _TEXTS = (".md", ".rst", ".txt", ".svg", ".png")
 @dataclass(frozen=True)
 class AffectedStacks:
     """environments: those to preview, sorted. why: environment -> the first file that says so. gone: environments
-    whose configuration is taken away: no preview can tell what becomes of their stacks."""
+    whose configuration was deleted: no preview shows what happens to their stacks."""
 
     environments: Sequence[str]
     why: dict[str, str]
@@ -24,8 +24,8 @@ class AffectedStacks:
 def affected_stacks(files: Iterable[str], configurations: str, environments: Sequence[str]) -> AffectedStacks:
     """files: those that differ, relative to the project. configurations: the folder of Pulumi.<env>.yaml, relative too.
 
-    A file of one environment touches that one; documents, tests, examples and CI touch none. Everything else touches
-    all, as what a program reads cannot be known.
+    A file of one environment affects that one; documents, tests, examples and CI affect none. Everything else may
+    affect all.
     """
     place = "" if configurations in ("", ".") else f"{PurePath(configurations).as_posix()}/"
     own = re.compile(rf"{re.escape(place)}(?:Pulumi|rehearsal)\.(?P<a>[^/]+)\.yaml|{POLICIES}/(?P<b>[^/]+)/.+")

@@ -1,4 +1,4 @@
-"""What is asked of git, by its command line."""
+"""Queries to git, by its command line."""
 
 import os
 import subprocess
@@ -11,11 +11,11 @@ _BRANCHES = ("origin/main", "main", "origin/master", "master")
 
 
 class GitError(UserError):
-    """Git cannot tell; the text is the one line for the user."""
+    """A git query failed; the text is one line for the user."""
 
 
-def base_of(variables: Mapping[str, str]) -> str:
-    """What a change is compared with where nobody says: in CI what it is to be merged into, else origin's branch.
+def default_base(variables: Mapping[str, str]) -> str:
+    """The default base of a change: in CI the branch it is merged into, else origin's branch.
 
     A pull request's checkout on GitHub is its merge with the base, whose first parent is the base; so two commits of
     history are enough (docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows).
@@ -27,19 +27,19 @@ def base_of(variables: Mapping[str, str]) -> str:
     return "origin/HEAD"
 
 
-def fork_of(project: Path, base: str) -> str:
-    """The commit that a branch left its base at. Errors: GitError where git knows no such base."""
+def merge_base(project: Path, base: str) -> str:
+    """The merge base of HEAD and a branch or commit. Errors: GitError if git does not find it."""
     if base == "origin/HEAD" and not _knows(project, base):
         base = next((each for each in _BRANCHES if _knows(project, each)), base)
     if not _knows(project, base):
         raise GitError(
-            f"--base={base}: git knows no such commit here; give a branch or commit, in CI fetch it (fetch-depth: 2 on "
+            f"--base={base}: commit not found here; give a branch or commit, in CI fetch it (fetch-depth: 2 on "
             "GitHub, GIT_DEPTH: 0 on GitLab), or name environments"
         )
     return _git(project, "merge-base", base, "HEAD").strip()
 
 
-def changed(project: Path, commit: str) -> list[str]:
+def changed_files(project: Path, commit: str) -> list[str]:
     """Files that differ from a commit, those not committed yet too; relative to the project, `../` above it."""
     names = _git(project, "diff", "--name-only", "--no-renames", "-z", commit).split("\0")
     new = _git(project, "ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/").split("\0")

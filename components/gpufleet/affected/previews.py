@@ -1,4 +1,4 @@
-"""A preview written to files in both of its forms, with the policy packs that the project has."""
+"""Run previews with the project's policy packs, in both output formats."""
 
 import os
 import re
@@ -12,11 +12,11 @@ from gpufleet.errors import UserError
 from gpufleet.policies.configuration import read_policies
 from gpufleet.pulumi_cli import PulumiCli
 from gpufleet.report.load_previews import read_preview
-from gpufleet.report.preview import BrokenInput, Preview, Said
+from gpufleet.report.preview import Diagnostic, InvalidPreview, Preview
 
 _SECRETS = "set PULUMI_CONFIG_PASSPHRASE, or PULUMI_CONFIG_PASSPHRASE_FILE, to the one that the stack was made with"
 _FIXES = {
-    "no stack named": "make it with `pulumi stack init`, or preview with --stand-ins",
+    "no stack named": "make it with `pulumi stack init`, or preview with --simulated",
     "incorrect passphrase": _SECRETS,
     "passphrase must be set": _SECRETS,
 }
@@ -24,19 +24,19 @@ _FIXES = {
 _BACKEND = "see that PULUMI_BACKEND_URL is right, and that its credentials are there and may read"
 
 
-class NotPreviewed(UserError):
-    """A stack that there is no way to, so that nothing of it was previewed; the text is the one line for the user."""
+class UnreachableStack(UserError):
+    """A stack cannot be reached, so nothing was previewed; the text is one line for the user."""
 
 
 @dataclass(frozen=True)
-class Packs:
+class PolicyPacks:
     """Policy packs, and the file of each one's configuration for an environment, None where there is none."""
 
     folders: Sequence[Path]
     configurations: Mapping[Path, Path | None]
 
     @classmethod
-    def of(cls, project: Path, environment: str) -> "Packs":
+    def of(cls, project: Path, environment: str) -> "PolicyPacks":
         """The packs in `policies/`, and `policies/config/<environment>/<pack>.json`."""
         found = sorted(file.parent for file in (project / "policies").glob("*/PulumiPolicy.yaml"))
         files = {each: project / POLICIES / environment / f"{each.name}.json" for each in found}
@@ -59,11 +59,11 @@ class Packs:
         return found
 
 
-def previews(engine: PulumiCli, name: tuple[str, str], packs: Packs, folder: Path) -> list[Preview]:
-    """Preview a stack, and read what it says: the plain JSON, and the event log for what policy packs found.
+def run_previews(engine: PulumiCli, name: tuple[str, str], packs: PolicyPacks, folder: Path) -> list[Preview]:
+    """Preview a stack, and read the plain JSON and the event log, which has the policy packs' findings.
 
     name: project and stack. folder: of this preview alone, and to be thrown away: the log holds secrets in plain text.
-    What fails is in the previews: it is what a report is for. Errors: EngineError without an engine, NotPreviewed.
+    A failure is part of the previews, for the report. Errors: PulumiCliError without an engine, UnreachableStack.
     """
     plain, log = folder / "plain.json", folder / "log.json"
     words = ("preview", "--json", "--show-sames", "--non-interactive", "--stack", name[1], "--event-log", str(log))
@@ -80,32 +80,32 @@ def previews(engine: PulumiCli, name: tuple[str, str], packs: Packs, folder: Pat
         )
     found = [each for file in (plain, log) if (each := _read(file, name)) is not None]
     if done.returncode and not any(each.errors or each.violations for each in found):
-        raise NotPreviewed(_why(done.stderr) or f"pulumi preview ended with {done.returncode}")
+        raise UnreachableStack(_why(done.stderr) or f"pulumi preview ended with {done.returncode}")
     return found
 
 
 def _why(said: str) -> str:
-    """One line of what the engine said last, and what to do; without a password that a backend's URL may hold."""
+    """The engine's last error on one line, and the fix, without a password that a backend's URL may contain."""
     words = re.sub(r"(?<=://)[^/@\s]+@", "", " ".join(said.rpartition("error: ")[2].split()))
     fix = next((fix for known, fix in _FIXES.items() if known in words), _BACKEND)
     return f"{words}; {fix}" if words else ""
 
 
-def failed(name: tuple[str, str], said: str) -> Preview:
-    """A preview that did not come about, and why."""
-    return Preview("", name, said=[Said("", "error", said)], ended=False)
+def failed_preview(name: tuple[str, str], said: str) -> Preview:
+    """A preview that could not be run, with the reason."""
+    return Preview("", name, diagnostics=[Diagnostic("", "error", said)], ended=False)
 
 
 def _read(file: Path, name: tuple[str, str]) -> Preview | None:
     try:
         preview = read_preview(file)
-    except BrokenInput:
+    except InvalidPreview:
         return None
-    preview.called = name
+    preview.fallback_name = name
     return preview
 
 
-def with_path(engine: PulumiCli, folders: Sequence[Path]) -> PulumiCli:
+def with_python_path(engine: PulumiCli, folders: Sequence[Path]) -> PulumiCli:
     """The engine, with Python packages of these folders before those that are installed."""
     there = [str(each) for each in folders if each.is_dir()]
     more = engine.environment.get("PYTHONPATH")

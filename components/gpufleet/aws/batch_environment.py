@@ -1,7 +1,7 @@
 """BatchEnvironment: GPU nodes that AWS Batch starts for jobs and stops after them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NotRequired, TypedDict, Unpack
+from typing import Literal, NotRequired, Unpack
 
 import pulumi
 from pulumi_aws import batch, ec2, iam
@@ -18,7 +18,7 @@ from gpufleet.aws.launch_template import TemplateLinks, launch_template
 from gpufleet.aws.links import NodeNetwork
 from gpufleet.aws.user_data import container_instance
 from gpufleet.component import KEYWORDS, Component, Opts
-from gpufleet.pools.eks_pool import Fabric, Placement
+from gpufleet.pools.ec2_pool import Ec2Pool
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding, validate_batch_environment
 from gpufleet.rules.subnet import validate_subnets
@@ -30,34 +30,24 @@ Capacity = Literal["on-demand", "spot", "reservation"]
 Strategy = Literal["BEST_FIT_PROGRESSIVE", "BEST_FIT", "SPOT_PRICE_CAPACITY_OPTIMIZED", "SPOT_CAPACITY_OPTIMIZED"]
 
 
-class BatchEnvironmentConfig(TypedDict):
-    """What the nodes are to be, in the words of a GPU pool."""
+class BatchEnvironmentConfig(Ec2Pool):
+    """The nodes of a Batch environment."""
 
     types: Sequence[str]
     """Instance types with the same number of vCPUs, for instance [p4d.24xlarge, p4de.24xlarge]; Batch takes what is
     to be had, or cheapest."""
-    min: NotRequired[int]
-    """Nodes that always run. Default 0."""
     max: int
-    """Most nodes that may run, at least 1. Batch is told vCPUs: nodes times those of the smallest type."""
+    """Most nodes that may run, at least 1. Batch gets a limit in vCPUs: nodes times those of the smallest type."""
     zones: Sequence[str]
     """Zone ids, for instance [use1-az1]. One for multi-node jobs."""
-    placement: NotRequired[Placement]
-    """none, create (a cluster placement group of the environment's own) or existing. Default none."""
-    placement_group: NotRequired[str]
-    """Name of the placement group, with placement=existing."""
     capacity: NotRequired[Capacity]
     """on-demand, spot or reservation. Default on-demand. Multi-node jobs never run on spot."""
     reservation_id: NotRequired[str]
     """Id of the reservation (cr-...), with capacity=reservation."""
-    network: NotRequired[Fabric]
-    """plain, or efa for one EFA interface per network card. Default plain."""
     image: NotRequired[str]
     """al2023 (Batch's own image with NVIDIA's driver), or the id of an image of your own (ami-...). Default al2023."""
     disk_gib: NotRequired[int]
     """Size of the encrypted root disk in GiB, which also holds the images of jobs. Default 100."""
-    key_pair: NotRequired[str]
-    """Name of an EC2 key pair for SSH. Default: none."""
     strategy: NotRequired[Strategy]
     """Batch's allocation strategy. Default BEST_FIT_PROGRESSIVE, on spot SPOT_PRICE_CAPACITY_OPTIMIZED."""
     security_group_ids: NotRequired[Sequence[pulumi.Input[str]]]
@@ -76,7 +66,7 @@ class BatchEnvironmentArgs(BatchEnvironmentConfig, NodeNetwork):
 
 
 class BatchEnvironment(Component):
-    """A managed compute environment: no node runs while no job does, unless ``min`` says so.
+    """A managed compute environment, which runs no nodes while there are no jobs, unless ``min`` is set.
 
     Types, number of nodes, image, disk and security groups change in place: Batch starts new nodes and lets jobs run
     on for up to six hours. Another placement group, and nearly everything with the strategy BEST_FIT, replaces the

@@ -1,4 +1,4 @@
-"""From the intent of a Batch environment to the plain facts of its compute environment. No resource is made here."""
+"""Plan of a Batch compute environment: what its arguments determine, as plain values. Creates no resource."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ _STRATEGY = {"EC2": "BEST_FIT_PROGRESSIVE", "SPOT": "SPOT_PRICE_CAPACITY_OPTIMIZ
 
 @dataclass(frozen=True, kw_only=True)
 class BatchEnvironmentPlan(LaunchTemplatePlan):
-    """All of a compute environment that its intent alone decides."""
+    """Everything of a compute environment that its arguments alone determine."""
 
     types: Sequence[str]
     zones: Sequence[str]
     compute_type: str
-    """Batch's word for how the capacity is bought: EC2 or SPOT."""
+    """Batch's compute environment type: EC2 or SPOT."""
     strategy: str
     min_vcpus: int
     max_vcpus: int

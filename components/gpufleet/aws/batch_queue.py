@@ -62,7 +62,7 @@ def weight_factors(shares: Mapping[str, float]) -> dict[str, float]:
 
 
 class BatchQueue(Component):
-    """A job queue over an ordered list of environments, with fair shares and a limit on waiting where they are asked.
+    """A job queue over an ordered list of environments, optionally with fair shares and a time limit for waiting jobs.
 
     When an environment is replaced, the new one exists before the queue moves to it, and the old one goes after: the
     queue is never without one, and waiting jobs stay. After a move it waits 90 seconds, since Batch refuses to delete

@@ -42,7 +42,7 @@ def amount(usd: float) -> str:
 
 
 class Budget(Component):
-    """A monthly cost budget of AWS for one environment, found by its tag.
+    """A monthly AWS cost budget for one environment, filtered by its tag.
 
     AWS knows the costs by tag only once the tag ``environment``, or ``team``, is active as a cost allocation tag, which
     somebody switches on in the account that pays, once. Costs show up to a day later; a budget warns, it stops nothing.

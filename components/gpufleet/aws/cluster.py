@@ -11,13 +11,13 @@ from gpufleet.aws.addons import addons, node_addons, pod_addons
 from gpufleet.aws.cluster_admins import grant_admins
 from gpufleet.aws.iam_roles import role_with_policies, trust
 from gpufleet.aws.kubeconfig import kubeconfig
-from gpufleet.aws.links import ClusterLink, ClusterNetwork, FilesClients
+from gpufleet.aws.links import ClusterLink, ClusterNetwork, FilesClient
 from gpufleet.aws.remote_networks import RemoteNetworks, remote_network_config
 from gpufleet.aws.system_nodes import NODE_POLICIES, SystemNodes, system_node_group
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding, validate_cluster
-from gpufleet.rules.aws.cluster import refused_zones, validate_control_zones
+from gpufleet.rules.aws.cluster import rejected_zones, validate_control_zones
 from gpufleet.rules.aws.cluster_access import validate_cluster_access
 from gpufleet.rules.aws.remote_networks import validate_joined_cluster
 from gpufleet.rules.aws.service_cidr import validate_services
@@ -92,9 +92,9 @@ class ClusterArgs(ClusterConfig, ClusterNetwork):
     """Name in AWS, 1 to 100 letters, digits, - and _. Default: the component's name and the stack's. A change
     replaces the cluster."""
     remote_networks: NotRequired[RemoteNetworks]
-    """Networks of own servers that join the cluster (EKS hybrid nodes). Default none. Changed in place."""
+    """Networks of on-prem servers that join the cluster (EKS hybrid nodes). Default none. Changed in place."""
     efs_driver: NotRequired[bool]
-    """Whether pods mount EFS, by an add-on that does not run on own servers. Default true."""
+    """Whether pods mount EFS, by an add-on that does not run on on-prem servers. Default true."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 
@@ -116,8 +116,8 @@ def system_nodes(args: ClusterArgs) -> SystemNodes:
     )
 
 
-class Cluster(Component):
-    """EKS: access entries, private endpoint, encrypted secrets, logs that expire, add-ons with pod identities."""
+class Cluster(FilesClient, Component):
+    """An EKS cluster with access entries, private endpoint, encrypted secrets, log retention and add-ons."""
 
     cluster_name: pulumi.Output[str]
     """Name in AWS, known as soon as the control plane is."""
@@ -150,7 +150,7 @@ class Cluster(Component):
         usual = SystemNodes()
         subnets = list(mapping(args, "subnet_ids"))
         zones, chosen = texts(args, "zones"), args.get("zones") is not None
-        left_out = refused_zones(text(args, "region"), subnets)
+        left_out = rejected_zones(text(args, "region"), subnets)
         return [
             *(validate_cluster(args, "zones", left_out) if chosen else validate_cluster({**args, "zones": subnets})),
             *validate_control_zones(zones, subnets),
@@ -182,10 +182,6 @@ class Cluster(Component):
     def resources(self) -> Sequence[pulumi.Resource]:
         """What has to be there before anything is installed on the cluster, and to stay until it is gone."""
         return [self]
-
-    def for_files(self) -> FilesClients:
-        """Who mounts the files: its nodes."""
-        return {"client_security_group_ids": {"nodes": self.cluster_security_group_id}}
 
     def for_nodes(self) -> ClusterLink:
         """What nodes need to join, made once those add-ons are there without which they never do."""

@@ -84,7 +84,7 @@ def bucket_policy(bucket_arn: str) -> str:
 
 
 class DataSync(Component):
-    """Tasks of AWS DataSync between an NFS export and EFS or S3, with owners and permissions as they are.
+    """AWS DataSync tasks between an NFS export and EFS or S3, which preserve owners and permissions.
 
     Only what has changed is copied, over TLS; nothing is deleted unless asked. The first run copies everything: it
     starts at the first hour of the schedule, or by ``aws datasync start-task-execution``.

@@ -1,4 +1,4 @@
-"""ExistingCluster: an EKS cluster of somebody else's, in the place of `Cluster`. It registers nothing."""
+"""ExistingCluster: an EKS cluster that is managed elsewhere, with the interface of `Cluster`. It registers nothing."""
 
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict
@@ -6,11 +6,11 @@ from typing import NotRequired, TypedDict
 import pulumi
 
 from gpufleet.aws.kubeconfig import kubeconfig
-from gpufleet.aws.links import ClusterLink, FilesClients
+from gpufleet.aws.links import ClusterLink, FilesClient
 
 
 class ExistingClusterConfig(TypedDict):
-    """A cluster, by what nodes need to join it."""
+    """An existing cluster: what nodes need to join it."""
 
     name: str
     """Name of the EKS cluster."""
@@ -26,8 +26,8 @@ class ExistingClusterConfig(TypedDict):
     """Role of the GPU nodes. Default: each pool makes one of its own."""
 
 
-class ExistingCluster:
-    """What a program takes from a `Cluster`, of one that exists; its add-ons and system nodes are its owner's."""
+class ExistingCluster(FilesClient):
+    """The attributes of a `Cluster`, for one that exists; its owner manages its add-ons and system nodes."""
 
     def __init__(self, cluster: ExistingClusterConfig, region: str) -> None:
         self._cluster = cluster
@@ -37,10 +37,6 @@ class ExistingCluster:
         self.kubeconfig = pulumi.Output.secret(text)
         self.version = pulumi.Output.from_input("")
         self.resources: Sequence[pulumi.Resource] = ()
-
-    def for_files(self) -> FilesClients:
-        """Who mounts the files: its nodes."""
-        return {"client_security_group_ids": {"nodes": self.cluster_security_group_id}}
 
     def for_nodes(self) -> ClusterLink:
         """What nodes need to join."""

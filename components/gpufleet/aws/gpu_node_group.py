@@ -19,7 +19,7 @@ from gpufleet.pools.node_labels import kubernetes_taints
 from gpufleet.pools.schedule import ScheduledPool
 from gpufleet.rules import Finding
 from gpufleet.rules.aws.node_image import validate_node_image
-from gpufleet.rules.aws.pool_arguments import validate_intent
+from gpufleet.rules.aws.pool_arguments import validate_pool_arguments
 from gpufleet.rules.schedule import validate_schedule
 from gpufleet.rules.subnet import validate_subnets
 
@@ -41,11 +41,11 @@ class GpuNodeGroupArgs(ScheduledPool, ClusterLink, NodeNetwork):
 
 
 class GpuNodeGroup(Component):
-    """A managed node group of GPU nodes: launch template, and on demand placement group, EFA security group and role.
+    """A managed node group with GPUs: launch template, role, and optionally placement group and EFA security group.
 
     Pools share nothing, so one can be replaced or removed without touching another. The autoscaler owns the number of
     nodes: ``desired`` counts at creation only. So raise ``min`` above the nodes that run in two steps, nodes first:
-    EKS refuses a minimum above its desired size. With a capacity block, scale to 0 before an upgrade.
+    EKS rejects a minimum above its desired size. With a capacity block, scale to 0 before an upgrade.
 
     The cluster autoscaler learns from EKS what labels and taints an empty pool has. One that you run yourself has to be
     1.31 or newer and allowed to call eks:DescribeNodegroup; without that it may start GPU nodes for pods without GPUs.
@@ -76,7 +76,7 @@ class GpuNodeGroup(Component):
     @staticmethod
     def findings(name: str, args: GpuNodeGroupArgs) -> list[Finding]:
         return [
-            *validate_intent(args, args.get("region", "")),
+            *validate_pool_arguments(args, args.get("region", "")),
             *validate_subnets(args),
             *validate_node_image(args),
             *validate_schedule(args),
@@ -171,7 +171,7 @@ def _user_data(args: GpuNodeGroupArgs, plan: GpuNodeGroupPlan) -> pulumi.Input[s
     if plan.image_id is None:
         return amazon_linux(efa)
 
-    def told(known: Sequence[str]) -> str:
+    def join_data(known: Sequence[str]) -> str:
         name, endpoint, authority, services = known
         taints = kubernetes_taints(plan.taints)
         return amazon_linux(efa, Join(name, endpoint, authority, services, plan.labels, taints))
@@ -181,4 +181,4 @@ def _user_data(args: GpuNodeGroupArgs, plan: GpuNodeGroupPlan) -> pulumi.Input[s
         args["cluster_endpoint"],
         args["cluster_certificate_authority"],
         args["service_cidr"],
-    ).apply(told)
+    ).apply(join_data)

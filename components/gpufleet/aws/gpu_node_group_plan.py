@@ -1,4 +1,4 @@
-"""From a pool's intent to the plain facts of its node group. No resource is made here."""
+"""Plan of a GPU node group: everything that the pool alone determines, as plain values. Creates no resource."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from gpufleet.aws.efa import Interface, interfaces
 from gpufleet.aws.launch_template_plan import LaunchTemplatePlan
 from gpufleet.catalog import gpu_type
 from gpufleet.pools.eks_pool import EksPool, Taint
-from gpufleet.pools.node_labels import GPU_TAINT, node_labels
+from gpufleet.pools.node_labels import merge_gpu_taint, node_labels
 
 _EKS_CAPACITY = {
     "on-demand": "ON_DEMAND",
@@ -22,9 +22,9 @@ _EKS_ARCHITECTURE = {"x86_64": "x86_64", "arm64": "ARM_64"}
 
 @dataclass(frozen=True, kw_only=True)
 class GpuNodeGroupPlan(LaunchTemplatePlan):
-    """All of a node group that its intent alone decides.
+    """Everything of a node group that its pool alone determines.
 
-    ``template_type``: instance types are on the node group or in the template, never in both.
+    ``template_type``: instance types are set on the node group or in the template, never in both.
     """
 
     types: Sequence[str]
@@ -37,10 +37,10 @@ class GpuNodeGroupPlan(LaunchTemplatePlan):
     desired_size: int
     max_size: int
     ami_type: str
-    """EKS's word for the image, CUSTOM for a customer's own."""
+    """EKS's AMI type; CUSTOM for an image of the customer's."""
     capacity_type: str
     api_types: Sequence[str] | None
-    """Instance types on the node group; None where the template names the one."""
+    """Instance types of the node group; None if the template has the type."""
     placement_group: str | None
     """Name of an existing group."""
     labels: Mapping[str, str]
@@ -54,7 +54,7 @@ class GpuNodeGroupPlan(LaunchTemplatePlan):
 def plan_gpu_node_group(name: str, pool: EksPool) -> GpuNodeGroupPlan:
     """Plan ``pool``, which has passed :func:`gpufleet.rules.validate_pool`.
 
-    The number of nodes goes into the three sizes and nowhere else: 2 or 512 nodes are otherwise the same plan.
+    The number of nodes determines the three sizes and nothing else: plans for 2 and 512 nodes are otherwise equal.
     """
     records = [gpu_type(each) for each in pool["types"]]
     capacity = pool.get("capacity", "on-demand")
@@ -67,7 +67,7 @@ def plan_gpu_node_group(name: str, pool: EksPool) -> GpuNodeGroupPlan:
     efa = network == "efa"
     layout = [Interface(0, 0, "interface")] if public else []
     if efa:
-        # The rules have seen to it that all types of the pool have the same cards.
+        # The rules ensure that all types of the pool have the same network cards.
         fabric = min(record.efa_interfaces for record in records)
         layout = interfaces(fabric, records[0].first_card_has_efa is not False)
     labels = {
@@ -79,7 +79,7 @@ def plan_gpu_node_group(name: str, pool: EksPool) -> GpuNodeGroupPlan:
         ),
         **pool.get("labels", {}),
     }
-    taints = _taints(pool.get("taints", []))
+    taints = merge_gpu_taint(pool.get("taints", []))
     least = int(pool.get("min", 0))
     return GpuNodeGroupPlan(
         types=list(pool["types"]),
@@ -113,12 +113,6 @@ def plan_gpu_node_group(name: str, pool: EksPool) -> GpuNodeGroupPlan:
 def _ami_type(image: str, architecture: str) -> str:
     """EKS's name for an image with NVIDIA's driver, for instance AL2023_x86_64_NVIDIA."""
     return f"{_EKS_IMAGE[image]}_{_EKS_ARCHITECTURE[architecture]}_NVIDIA"
-
-
-def _taints(given: Sequence[Taint]) -> list[Taint]:
-    """The GPU taint and the pool's own; a given taint of the same key takes its place."""
-    replaced = any(taint["key"] == GPU_TAINT["key"] for taint in given)
-    return [*given] if replaced else [GPU_TAINT, *given]
 
 
 def _disks(image: str, gib: int) -> dict[str, int | None]:

@@ -1,4 +1,4 @@
-"""HybridNodes: how own servers join an EKS cluster, and what they may do in AWS."""
+"""HybridNodes: how on-prem servers join an EKS cluster, and their permissions in AWS."""
 
 from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict, Unpack
@@ -20,7 +20,7 @@ Credentials = Literal["ssm", "roles-anywhere"]
 
 
 class HybridNodesConfig(TypedDict):
-    """How own servers prove who they are."""
+    """How on-prem servers authenticate."""
 
     count: NotRequired[int]
     """Servers that may register with the activation, 1 to 1000; one that is set up anew counts again. Default 1. Only
@@ -72,7 +72,7 @@ def openings(networks: RemoteNetworks) -> dict[str, tuple[str, str, int]]:
 
 
 class HybridNodes(Component):
-    """The servers' role, its access entry (HYBRID_LINUX), ways in for their networks, and credentials of one kind."""
+    """EKS hybrid nodes: the servers' role and access entry, rules for their networks, and credentials."""
 
     role_arn: pulumi.Output[str]
     """The role that the servers have in AWS, once the cluster knows it and it has its rights."""

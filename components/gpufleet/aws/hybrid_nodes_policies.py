@@ -1,4 +1,4 @@
-"""What own servers may do in AWS, and who may take their role: IAM policies as plain JSON.
+"""IAM policies of on-prem servers: permissions, and who may assume their role, as plain JSON.
 
 Source: docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-creds.html
 """

@@ -96,8 +96,8 @@ def registry_rights(region: str, repositories: Sequence[str], *, push: bool) -> 
 
 
 class ImageMirror(Component):
-    """Repositories with immutable tags and a scan on each push, and two roles for GitHub's workflows: one branch or
-    environment may push, pull requests may look, so that they can show what would be done.
+    """Repositories with immutable tags and a scan on each push, and two roles for GitHub's workflows: to push from
+    one branch or environment, and to read from pull requests.
 
     Repositories and their lifecycle are protected, as Registry's are.
     """

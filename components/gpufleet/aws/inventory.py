@@ -9,7 +9,7 @@ Not looked for, since AWS accepts the same request again, so that the next `up` 
 roles (AttachRolePolicy), routes of a VPN and what tables learn from a gateway (CreateVpnConnectionRoute,
 EnableVgwRoutePropagation), backup, lifecycle and access policies of file systems, registries and buckets, and what else
 a bucket is told (Put...), access policies of an EKS cluster (AssociateAccessPolicy), tags of scaling groups
-(CreateOrUpdateTags). A pull-through cache rule is the whole account's and says nothing of an environment; AWS refuses a
+(CreateOrUpdateTags). A pull-through cache rule is the whole account's and says nothing of an environment; AWS rejects a
 second one of its prefix, and the first is then imported by that prefix (`pulumi import
 aws:ecr/pullThroughCacheRule:PullThroughCacheRule NAME PREFIX`). So is an identity provider of an address
 (GitHub's, which an image mirror makes): it is imported by its ARN, or given to the mirror as `provider_arn`.
@@ -156,20 +156,20 @@ class _Look:
         if not rows:
             yield CloudResource(f"aws:{service}", arn, name, arn=arn)
         for row, match in rows:
-            words = {"id": arn, **match.groupdict(), "environment": self._environment, "arn": arn}
+            values = {"id": arn, **match.groupdict(), "environment": self._environment, "arn": arn}
             if row.type == "aws:eks/accessEntry:AccessEntry":
-                words["principal"] = self._principal(arn, words["cluster"])
-            if all(words.values()) and (row.alive is None or words["id"] in self._alive(row.alive, words)):
-                words["account"] = account
-                yield CloudResource(row.type, row.import_id.format(**words), name, row.id.format(**words), arn=arn)
+                values["principal"] = self._principal(arn, values["cluster"])
+            if all(values.values()) and (row.alive is None or values["id"] in self._alive(row.alive, values)):
+                values["account"] = account
+                yield CloudResource(row.type, row.import_id.format(**values), name, row.id.format(**values), arn=arn)
 
-    def _alive(self, question: str, words: Mapping[str, str]) -> frozenset[str]:
+    def _alive(self, question: str, values: Mapping[str, str]) -> frozenset[str]:
         """Ids of what exists, by a question of the table."""
-        asked = table().questions[question]
-        arguments = _fill(asked.arguments, words)
+        query = table().questions[question]
+        arguments = _fill(query.arguments, values)
         key = json.dumps([question, arguments])
         if key not in self._answers:
-            self._answers[key] = frozenset(self._ask(asked.service, asked.call, asked.answer, **arguments))
+            self._answers[key] = frozenset(self._ask(query.service, query.call, query.answer, **arguments))
         return self._answers[key]
 
     def _principal(self, arn: str, cluster: str) -> str:
@@ -257,10 +257,10 @@ def _tags(pairs: Iterable[Mapping[str, str]]) -> dict[str, str]:
     return {pair["Key"]: pair["Value"] for pair in pairs}
 
 
-def _fill(template: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401  (JSON of any shape)
-    """The template with every text formatted by `words`."""
+def _fill(template: Any, values: Mapping[str, str]) -> Any:  # noqa: ANN401  (JSON of any shape)
+    """The template with every text formatted by `values`."""
     if isinstance(template, Mapping):
-        return {key: _fill(value, words) for key, value in template.items()}
+        return {key: _fill(value, values) for key, value in template.items()}
     if isinstance(template, list):
-        return [_fill(value, words) for value in template]
-    return template.format(**words) if isinstance(template, str) else template
+        return [_fill(value, values) for value in template]
+    return template.format(**values) if isinstance(template, str) else template

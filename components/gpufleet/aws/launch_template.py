@@ -1,6 +1,6 @@
 """The launch template of a GPU pool: disks, addresses, fabric and capacity of each node.
 
-EKS refuses templates that name a subnet, an instance profile or a shutdown behaviour, and an instance type in both
+EKS rejects templates that name a subnet, an instance profile or a shutdown behaviour, and an instance type in both
 template and node group; so none of these is set, but for the type of a capacity block. AWS Batch ignores them.
 """
 

@@ -15,7 +15,7 @@ class LaunchTemplatePlan:
     template_type: str | None
     """The instance type, where the template has to name it."""
     market: str | None
-    """EC2's word for how the capacity is bought, where the template has to say it."""
+    """EC2's market type, if the template must set it."""
     reservation_id: str | None
     interfaces: Sequence[Interface]
     """Empty: one plain interface as EC2 makes it, security groups at instance level."""

@@ -61,3 +61,13 @@ class FilesClients(TypedDict):
     client_security_group_ids: Mapping[str, pulumi.Input[str]]
     """Who may mount: a short name of your choice to a security group, for instance {"nodes": "sg-..."}. TCP 2049 is
     open from these groups and from nowhere else."""
+
+
+class FilesClient:
+    """A cluster whose nodes mount shared files."""
+
+    cluster_security_group_id: pulumi.Output[str]
+
+    def for_files(self) -> FilesClients:
+        """The nodes as clients of the files."""
+        return {"client_security_group_ids": {"nodes": self.cluster_security_group_id}}

@@ -14,7 +14,7 @@ from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding, validate_network
 from gpufleet.rules.aws.existing_network import validate_existing_network
-from gpufleet.rules.aws.subnet_plan import validate_address_plan
+from gpufleet.rules.aws.subnet_plan import validate_subnet_plan
 
 DEFAULT_CIDR = "10.0.0.0/16"
 DEFAULT_MAX_ZONES = 3
@@ -63,7 +63,7 @@ class NetworkArgs(NetworkConfig):
 
 
 class Network(Component):
-    """A VPC with a private and a public subnet per zone, NAT, an S3 endpoint, and the tags that EKS add-ons look for.
+    """A VPC with a private and a public subnet per zone, NAT, an S3 endpoint, and the tags that EKS add-ons need.
 
     Subnet maps are keyed by zone id, in the order of ``zones``.
     """
@@ -92,7 +92,7 @@ class Network(Component):
     def findings(name: str, args: NetworkArgs) -> list[Finding]:
         findings = [*validate_network(args), *validate_existing_network(args)]
         if args.get("vpc_id") is None:
-            findings += validate_address_plan(args, DEFAULT_CIDR, DEFAULT_MAX_ZONES)
+            findings += validate_subnet_plan(args, DEFAULT_CIDR, DEFAULT_MAX_ZONES)
         return findings
 
     def create(self, name: str, args: NetworkArgs) -> None:
@@ -245,7 +245,7 @@ class Network(Component):
     def _nat_gateway(
         self, child: str, zone: str, subnet: "ec2.Subnet", internet: "ec2.InternetGateway"
     ) -> "ec2.NatGateway":
-        # AWS refuses both before the VPC has its gateway (Gateway.NotAttached), and will not detach the gateway while
+        # AWS rejects both before the VPC has its gateway (Gateway.NotAttached), and will not detach the gateway while
         # an address is in use; neither takes the gateway's id. pulumi/pulumi-aws#1221, hashicorp/terraform#2181
         attached = self.child(depends_on=[internet])
         address = ec2.Eip(f"{child}-address", domain="vpc", tags=self.tags(f"{child}-address"), opts=attached)

@@ -22,7 +22,7 @@ class OutputsBucketConfig(TypedDict):
 
     bucket_prefix: NotRequired[str]
     """How the bucket's name begins, for instance vision-outputs-. Default: the name of the component. A change
-    replaces the bucket, which a protected one refuses."""
+    replaces the bucket; a protected bucket cannot be replaced."""
     expire_days: NotRequired[int]
     """Days after which an output goes; 0 = never. Default: never."""
     versioning: NotRequired[bool]
@@ -71,7 +71,7 @@ def lifecycle(expire_days: int, versioning: bool) -> list[dict[str, Any]]:
 
 
 class OutputsBucket(Component):
-    """An encrypted bucket that is closed to the public and to connections without TLS.
+    """An encrypted bucket without public access that accepts only TLS connections.
 
     Data outlives compute: bucket and what governs it are protected, so that ``pulumi destroy --exclude-protected``
     keeps them in the state and the next ``up`` goes on with the same outputs.

@@ -27,7 +27,7 @@ def pause_scale() -> float:
     except ValueError:
         scale = -1.0
     if not 0 <= scale <= 10:
-        raise pulumi.RunError(f"{SCALE}={text}: is no factor; use a number from 0 to 10, or leave it out")
+        raise pulumi.RunError(f"{SCALE}={text}: must be a number from 0 to 10; change it or leave it out")
     return scale
 
 

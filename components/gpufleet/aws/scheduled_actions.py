@@ -10,7 +10,7 @@ from gpufleet.component import Component
 from gpufleet.pools.schedule import ScheduleEntry, cron_of, sizes_of
 
 _UNCHANGED = -1
-"""The provider's word for a size that an action leaves as it is."""
+"""The provider's value for a size that an action does not change."""
 
 
 def scheduled_actions(

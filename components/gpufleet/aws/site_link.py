@@ -1,4 +1,4 @@
-"""SiteLink: the line between a VPC and the network of one's own servers."""
+"""SiteLink: the line between a VPC and the network of on-prem servers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict, Unpack

@@ -50,7 +50,7 @@ def system_node_group(
         version=version,
         ami_type="AL2023_x86_64_STANDARD",
         capacity_type="ON_DEMAND",
-        # Here and not in the template: EKS refuses a type in both (terraform-aws-modules/terraform-aws-eks#1386).
+        # Here and not in the template: EKS rejects a type in both (terraform-aws-modules/terraform-aws-eks#1386).
         instance_types=list(nodes.types),
         scaling_config=eks.NodeGroupScalingConfigArgs(
             min_size=nodes.min, desired_size=nodes.desired, max_size=nodes.max

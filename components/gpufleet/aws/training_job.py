@@ -11,7 +11,7 @@ from gpufleet.aws.training_job_plan import TrainingJobLinks, TrainingJobPlan, co
 from gpufleet.aws.training_job_policies import bucket_statements, files_statement, policy, start_policy
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.jobs.aws_batch.entrypoint import overrides_length
-from gpufleet.pools.eks_pool import Fabric
+from gpufleet.pools.ec2_pool import Fabric
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding, validate_training_job
 from gpufleet.rules.aws.training_job import validate_command
@@ -96,7 +96,7 @@ class TrainingJobArgs(TrainingJobConfig):
 
 
 class TrainingJob(Component):
-    """A job definition with a log group and two roles of its own: one for the job, one for its container's start.
+    """A job definition with its own log group and two roles: one for the job, one for starting its container.
 
     The job may read and write its folders of the bucket and its file system, and nothing else. Each change makes a new
     revision; jobs that were submitted keep theirs.

@@ -1,4 +1,4 @@
-"""User data of GPU nodes: what a node is told at first boot, before it joins the cluster.
+"""User data of GPU nodes: what a node runs at first boot, before it joins the cluster.
 
 EKS merges its own part (cluster name, endpoint, certificate, labels, taints) into what is given here, as long as the
 image is EKS's own. With a customer's image nothing is merged, and the node would never join: :class:`Join` carries

@@ -73,8 +73,8 @@ def inside(above: ArmType) -> list[ArmType]:
     return [row for row in rows() if row.id.startswith(f"{above.id}/") and len(row.names) == len(above.names) + 1]
 
 
-def found_at(id_: str, said: Mapping[str, Any], *, quiet: bool = False) -> CloudResource | None:
-    """What Azure holds under an id, as `said` describes it (tags, properties); None for a type without a row.
+def found_at(id_: str, item: Mapping[str, Any], *, quiet: bool = False) -> CloudResource | None:
+    """The resource under an id, from its description `item` (tags, properties); None for a type without a row.
 
     Its import id is spelled as the provider spells it, whose capitals Azure's answers do not always have.
     """
@@ -82,18 +82,18 @@ def found_at(id_: str, said: Mapping[str, Any], *, quiet: bool = False) -> Cloud
         values = row.read(id_)
         if values is not None:
             spelled = row.id.format(**values)
-            known = said.get("properties") or {}
+            known = item.get("properties") or {}
             alone = row.quiet is not None and all(known.get(key) == value for key, value in row.quiet.items())
             inputs = {name: values[name] for name in row.names}
             return CloudResource(
-                row.type, spelled, None, spelled, inputs, None, row.names[-1], tags_of(said), quiet or alone
+                row.type, spelled, None, spelled, inputs, None, row.names[-1], tags_of(item), quiet or alone
             )
     return None
 
 
-def tags_of(said: Mapping[str, Any]) -> Mapping[str, str]:
+def tags_of(item: Mapping[str, Any]) -> Mapping[str, str]:
     """A thing's tags; agent pools have them among their properties."""
-    return said.get("tags") or (said.get("properties") or {}).get("tags") or {}
+    return item.get("tags") or (item.get("properties") or {}).get("tags") or {}
 
 
 def watched(filter_: Mapping[str, Any] | None) -> set[str]:

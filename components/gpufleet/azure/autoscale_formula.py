@@ -1,7 +1,7 @@
 """The autoscale formula of an Azure Batch pool, made from min and max."""
 
 from gpufleet.errors import UserError
-from gpufleet.rules.azure.batch_autoscale import DEFAULT_IDLE, validate_autoscale
+from gpufleet.rules.azure.batch_scaling import DEFAULT_IDLE, validate_autoscale
 
 GROWTH_MINUTES = 5
 """How far back waiting tasks are looked for: the shortest time between two evaluations."""
@@ -44,7 +44,7 @@ def autoscale_formula(
     (targets are truncated: only whole numbers here, one slot a node).
     """
     words = {"min": min, "max": max, "spot": spot, "idle_minutes": idle_minutes, "task_nodes": task_nodes}
-    refusing = [finding.line("autoscale") for finding in validate_autoscale(words) if finding.refuses]
+    refusing = [finding.line("autoscale") for finding in validate_autoscale(words) if finding.rejects]
     if refusing:
         raise UserError("\n".join(refusing))
     kind, other = ("LowPriority", "Dedicated") if spot else ("Dedicated", "LowPriority")

@@ -18,8 +18,8 @@ class BatchAccountConfig(TypedDict):
     """The account."""
 
     account_name: NotRequired[str]
-    """Its name: 3 to 24 small letters and digits, unique within the region. Default: the component's, with a random
-    end."""
+    """Its name: 3 to 24 lower-case letters and digits, unique within the region. Default: the component's with a
+    random suffix."""
 
 
 class BatchAccountArgs(BatchAccountConfig, GroupLink, IdentityLink, StorageLink):
@@ -27,7 +27,7 @@ class BatchAccountArgs(BatchAccountConfig, GroupLink, IdentityLink, StorageLink)
 
 
 class BatchAccount(Component):
-    """A Batch account without keys: who submits jobs signs in to Entra ID, and storage is reached by identity.
+    """A Batch account without keys: users sign in with Entra ID; storage access uses an identity.
 
     Nodes are Batch's own (mode BatchService), so that no service principal has rights in the subscription. The endpoint
     is public and admits nobody without a role; nodes call it, and it never calls them (simplified communication). One

@@ -43,16 +43,16 @@ class Mount(TypedDict):
     """Options for blobfuse or mount, such as "-o allow_other". Default: blobfuse's own; for files SMB 3.0 with all
     rights for all; for nfs those of NFS 3.0."""
     region: NotRequired[str]
-    """Region of the storage account: judged, and nothing is made of it. Default: not known."""
+    """Region of the storage account, for validation only. Default: unknown."""
     shared_keys: NotRequired[bool]
-    """Whether the account takes its keys (allow_shared_key_access): judged, and nothing is made of it. Default: not
-    known."""
+    """Whether the account takes its keys (allow_shared_key_access), for validation only. Default:
+    unknown."""
 
 
 def mount_configurations(
     mounts: Sequence[Mount], identity_id: pulumi.Input[str]
 ) -> "list[batch.MountConfigurationArgs] | None":
-    """`mountConfiguration` of a pool with an identity; None without mounts, since Azure refuses an empty list when the
+    """`mountConfiguration` of a pool with an identity; None without mounts, since Azure rejects an empty list when the
     pool is written again (Azure/bicep#7902)."""
     return [_configuration(mount, identity_id) for mount in mounts] or None
 

@@ -43,7 +43,7 @@ class BatchPoolArgs(BatchPoolConfig, GroupLink, BatchAccountLink, IdentityLink, 
 
 
 class BatchPool(Component):
-    """A pool of nodes of one size, each for one task at a time.
+    """An Azure Batch pool of nodes of one size, with one task per node at a time.
 
     Who decides how many nodes there are. With ``scaling=auto`` the formula does, from ``min`` to ``max`` of the
     configuration. With ``scaling=fixed`` there are ``desired`` nodes; leave that 0 and let `gpufleet pool resize` have

@@ -1,4 +1,4 @@
-"""From the words of an Azure Batch pool to the plain facts of it. No resource is made here."""
+"""Plan of a pool of Azure Batch: everything that its arguments determine, as plain values. Creates no resource."""
 
 import shlex
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gpufleet.azure.autoscale_formula import autoscale_formula
 from gpufleet.catalog.batch_images import DEFAULT_IMAGE, batch_images
 from gpufleet.rules import coerce
-from gpufleet.rules.azure.batch_autoscale import DEFAULT_IDLE
+from gpufleet.rules.azure.batch_scaling import DEFAULT_IDLE
 
 EVALUATION = "PT5M"
 """How often the formula is evaluated: as often as Batch does it; its default is 15 minutes."""
@@ -18,7 +18,7 @@ DISK_GIB = 128
 
 @dataclass(frozen=True, kw_only=True)
 class BatchPoolPlan:
-    """All of a pool that its words alone decide."""
+    """Everything of a pool that its arguments alone determine."""
 
     vm_size: str
     image_id: str | None

@@ -52,7 +52,7 @@ def first_of_month(day: date) -> str:
 
 
 class Budget(Component):
-    """A monthly cost budget of Azure for one environment.
+    """A monthly Azure cost budget for one environment.
 
     Costs show up to a day later; a budget warns, it stops nothing.
     """

@@ -99,7 +99,7 @@ def physical_name(name: str, args: ClusterArgs) -> str:
 
 
 class Cluster(Component):
-    """AKS: logins by Entra ID only, workload identity, Blob and Files drivers, Cilium over Azure's overlay."""
+    """An AKS cluster with Entra ID login only, workload identity, storage drivers, and Cilium on Azure CNI Overlay."""
 
     cluster_name: pulumi.Output[str]
     """Name in Azure."""

@@ -37,7 +37,7 @@ class GpuNodeGroupArgs(GpuNodeGroupConfig, GroupLink, ClusterLink, SubnetLink):
 
 
 class GpuNodeGroup(Component):
-    """An agent pool of GPU nodes that scales itself, and with placement=create its proximity placement group.
+    """An autoscaling AKS node pool with GPUs, optionally in a proximity placement group.
 
     Pools share nothing, so one can be replaced or removed without touching another. AKS's own autoscaler owns the
     number of nodes: ``desired`` counts at creation only. AKS refuses bounds that the number which the state remembers
@@ -92,16 +92,16 @@ class GpuNodeGroup(Component):
             f"{name}-nodes",
             resource_group_name=args["resource_group_name"],
             resource_name_=args["cluster_name"],
-            agent_pool_name=plan.pool_name,
+            agent_pool_name=plan.agent_pool_name,
             mode="User",
             type="VirtualMachineScaleSets",
             vm_size=plan.vm_size,
             vnet_subnet_id=args["subnet_id"],
             enable_auto_scaling=True,
-            min_count=plan.least,
+            min_count=plan.min_count,
             # AKS wants it at creation, autoscaler or not (pulumi/pulumi-azure-native#2943).
-            count=plan.desired,
-            max_count=plan.most,
+            count=plan.count,
+            max_count=plan.max_count,
             availability_zones=plan.zones,
             proximity_placement_group_id=group,
             capacity_reservation_group_id=plan.reservation_id,

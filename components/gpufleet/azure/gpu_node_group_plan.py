@@ -1,4 +1,4 @@
-"""From a pool's intent to the plain facts of its agent pool. No resource is made here."""
+"""Plan of an AKS agent pool: everything that the pool alone determines, as plain values. Creates no resource."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from gpufleet.catalog import azure
 from gpufleet.pools.aks_pool import AksPool
-from gpufleet.pools.eks_pool import Taint
-from gpufleet.pools.node_labels import GPU_TAINT, kubernetes_taints, node_labels
+from gpufleet.pools.node_labels import kubernetes_taints, merge_gpu_taint, node_labels
 
 SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
-"""AKS gives it to Spot nodes in any case; said here too, it is no difference when the state is read again."""
+"""AKS always sets it on Spot nodes; declared here too, so that a refresh shows no difference."""
 _LONGEST = 12
 _DIGEST = 4
 _SYSTEM = "system"
@@ -20,18 +19,18 @@ _SCALE_DOWN = {"delete": "Delete", "deallocate": "Deallocate"}
 
 @dataclass(frozen=True, kw_only=True)
 class GpuNodeGroupPlan:
-    """All of an agent pool that its intent alone decides, in AKS's words."""
+    """Everything of an agent pool that its AksPool alone determines, in AKS's terms."""
 
-    pool_name: str
+    agent_pool_name: str
     vm_size: str
     zones: Sequence[str] | None
     placement: str
     placement_group: str | None
     """Resource id of an existing group."""
     reservation_id: str | None
-    least: int
-    desired: int
-    most: int
+    min_count: int
+    count: int
+    max_count: int
     spot: bool
     spot_max_price: float | None
     disk_gib: int
@@ -45,10 +44,10 @@ class GpuNodeGroupPlan:
     """As AKS writes them: key=value:NoSchedule."""
 
 
-def pool_name(name: str) -> str:
-    """The name in AKS of the pool that the component `name` makes: 1 to 12 small letters and digits, a letter first.
+def agent_pool_name(name: str) -> str:
+    """Name in AKS of the agent pool of the component `name`: 1 to 12 lower-case letters and digits, a letter first.
 
-    A name that is changed on the way ends in a digest of the whole, so that trainers-a and trainersa stay two.
+    A name that had to be changed ends in a digest of the original, so that trainers-a and trainersa stay distinct.
     """
     short = "".join(each for each in name.lower() if each.isascii() and each.isalnum()).lstrip("0123456789")
     if short == name and len(name) <= _LONGEST and name != _SYSTEM:
@@ -60,38 +59,38 @@ def pool_name(name: str) -> str:
 def plan_gpu_node_group(name: str, pool: AksPool) -> GpuNodeGroupPlan:
     """Plan ``pool``, which has passed :func:`gpufleet.rules.azure.gpu_node_group.validate_azure_pool`.
 
-    Numbers from other Pulumi languages arrive as floats.
+    Programs in other languages pass numbers as floats.
     """
     size = pool["types"][0]
     record = azure().types.get(size)
     zones = list(pool.get("zones", []))
     capacity, placement = pool.get("capacity", "on-demand"), pool.get("placement", "none")
     spot = capacity == "spot"
-    words = {"capacity": capacity, "placement": placement, "network": pool.get("network", "plain")}
+    fields = {"capacity": capacity, "placement": placement, "network": pool.get("network", "plain")}
     labels = {
-        # A size that the catalog does not know has passed as unverified: nobody knows its GPU.
-        **node_labels(name, [record.gpu_model] if record else [], zones, words),
+        # A size that is not in the catalog has passed as unverified: its GPU is unknown.
+        **node_labels(name, [record.gpu_model] if record else [], zones, fields),
         **pool.get("labels", {}),
     }
-    taints = [f"{key}={word}" for key, word in kubernetes_taints(_taints(pool.get("taints", []))).items()]
+    taints = [f"{key}={value}" for key, value in kubernetes_taints(merge_gpu_taint(pool.get("taints", []))).items()]
     if spot:
         taints.append(SPOT_TAINT)
     least = int(pool.get("min", 0))
     scale_down = _SCALE_DOWN[pool.get("scale_down", "delete")]
     return GpuNodeGroupPlan(
-        pool_name=pool_name(name),
+        agent_pool_name=agent_pool_name(name),
         vm_size=size,
         zones=zones or None,
         placement=placement,
         placement_group=pool.get("placement_group"),
         reservation_id=pool.get("reservation_id"),
-        least=least,
-        desired=int(pool.get("desired", least)),
-        most=int(pool["max"]),
+        min_count=least,
+        count=int(pool.get("desired", least)),
+        max_count=int(pool["max"]),
         spot=spot,
         spot_max_price=float(pool.get("spot_max_price", -1)) if spot else None,
         disk_gib=int(pool.get("disk_gib", 128)),
-        # A local disk does not outlive the deallocation of its machine.
+        # A local disk is lost when its machine is deallocated.
         disk_type="Managed" if scale_down == "Deallocate" else None,
         driver=_DRIVER[pool.get("driver", "install")],
         os_sku=pool.get("os_sku", "Ubuntu"),
@@ -99,9 +98,3 @@ def plan_gpu_node_group(name: str, pool: AksPool) -> GpuNodeGroupPlan:
         labels=labels,
         taints=taints,
     )
-
-
-def _taints(given: Sequence[Taint]) -> list[Taint]:
-    """The GPU taint and the pool's own; a given taint of the same key takes its place."""
-    replaced = any(taint["key"] == GPU_TAINT["key"] for taint in given)
-    return [*given] if replaced else [GPU_TAINT, *given]

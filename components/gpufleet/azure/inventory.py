@@ -16,7 +16,7 @@ from typing import Any
 
 from gpufleet.adoption.cloud_resource import CloudResource
 from gpufleet.azure.arm_types import BUDGET, GROUP, ROLE, ArmType, found_at, inside, row_of, rows, tags_of, watched
-from gpufleet.preflight.azure.arm import Arm
+from gpufleet.preflight.azure.arm import ArmClient
 
 _GROUP_ROW = row_of(GROUP)
 _ABSENT = ("notregistered", "unregistered")
@@ -26,7 +26,7 @@ _GOING = ("deleting", "deleted")
 class AzureInventory:
     """A look at one subscription. groups: names of resource groups that configuration or state name."""
 
-    def __init__(self, arm: Arm, groups: Collection[str] = ()) -> None:
+    def __init__(self, arm: ArmClient, groups: Collection[str] = ()) -> None:
         self._arm, self._groups = arm, {name.lower() for name in groups}
         self._here = f"/subscriptions/{arm.subscription}"
 
@@ -47,10 +47,10 @@ class AzureInventory:
             if tagged:
                 # A group that somebody has named is theirs, and stays when the program does not make it.
                 _add(ours, group, place, quiet=group["name"].lower() in self._groups)
-            for said, mine in self._within(place, environment, registered):
+            for item, mine in self._within(place, environment, registered):
                 if mine:
-                    principals |= _principals(said)
-                    _add(ours, said, said["id"])
+                    principals |= _principals(item)
+                    _add(ours, item, item["id"])
             for budget in self._budgets(place, registered):
                 _add(ours, budget, budget["id"])
         for budget in self._budgets(self._here, registered):
@@ -61,7 +61,7 @@ class AzureInventory:
         return list(ours.values())
 
     def _registered(self) -> set[str]:
-        """Services that the subscription uses; Azure refuses to list the things of others."""
+        """Services that the subscription uses; Azure does not list the resources of others."""
         permission = "Microsoft.Resources/subscriptions/providers/read"
         listed = self._arm.listed("/providers", permission, api_version=_GROUP_ROW.version)
         return {
@@ -74,14 +74,14 @@ class AzureInventory:
         """Everything in a group, and whether it is the environment's."""
         for row in inside(_GROUP_ROW):
             if _space(row) in registered:
-                for said in self._listed(row, group + row.collection.removeprefix(_GROUP_ROW.id)):
-                    mine = _of(said, environment)
-                    yield said, mine
-                    yield from self._children(row, said, mine, environment)
+                for item in self._listed(row, group + row.collection.removeprefix(_GROUP_ROW.id)):
+                    mine = _of(item, environment)
+                    yield item, mine
+                    yield from self._children(row, item, mine, environment)
         known = {row.kind.lower() for row in rows()}
-        for said in self._listed(_GROUP_ROW, f"{group}/resources"):
-            if said["type"].lower() not in known and not said.get("managedBy"):
-                yield said, _of(said, environment)
+        for item in self._listed(_GROUP_ROW, f"{group}/resources"):
+            if item["type"].lower() not in known and not item.get("managedBy"):
+                yield item, _of(item, environment)
 
     def _children(
         self, above: ArmType, parent: Mapping[str, Any], mine: bool, environment: str
@@ -90,8 +90,8 @@ class AzureInventory:
         for row in inside(above):
             if (mine or row.tagged) and parent.get("kind") not in row.not_in:
                 place = parent["id"] + row.collection.removeprefix(above.id)
-                for said in self._listed(row, place):
-                    yield said, mine or _of(said, environment)
+                for item in self._listed(row, place):
+                    yield item, mine or _of(item, environment)
 
     def _budgets(self, scope: str, registered: set[str]) -> Iterator[Mapping[str, Any]]:
         row = row_of(BUDGET)
@@ -101,33 +101,33 @@ class AzureInventory:
     def _roles(self, ours: Mapping[str, CloudResource], principals: set[str]) -> Iterator[Mapping[str, Any]]:
         """Role assignments on what is ours, and those of our identities anywhere in the subscription."""
         row = row_of(ROLE)
-        for said in self._listed(row, row.collection.format(scope=self._here)):
-            properties = said["properties"]
+        for item in self._listed(row, row.collection.format(scope=self._here)):
+            properties = item["properties"]
             if properties["scope"].lower() in ours or properties["principalId"] in principals:
-                yield said
+                yield item
 
     def _listed(self, row: ArmType, address: str) -> Iterator[Mapping[str, Any]]:
         """What is there of a type, but for what is being deleted."""
         below = address[len(self._here) :]
-        for said in self._arm.listed(below, f"{row.kind}/read", api_version=row.version):
-            state = (said.get("properties") or {}).get("provisioningState")
+        for item in self._arm.listed(below, f"{row.kind}/read", api_version=row.version):
+            state = (item.get("properties") or {}).get("provisioningState")
             if str(state).lower() not in _GOING:
-                yield said
+                yield item
 
 
-def _add(ours: dict[str, CloudResource], said: Mapping[str, Any], id_: str, *, quiet: bool = False) -> None:
-    found = found_at(id_, said, quiet=quiet) or CloudResource(said["type"], id_, said["name"], id_, tags=tags_of(said))
+def _add(ours: dict[str, CloudResource], item: Mapping[str, Any], id_: str, *, quiet: bool = False) -> None:
+    found = found_at(id_, item, quiet=quiet) or CloudResource(item["type"], id_, item["name"], id_, tags=tags_of(item))
     ours.setdefault(id_.lower(), found)
 
 
-def _of(said: Mapping[str, Any], environment: str) -> bool:
-    return tags_of(said).get("environment") == environment
+def _of(item: Mapping[str, Any], environment: str) -> bool:
+    return tags_of(item).get("environment") == environment
 
 
-def _principals(said: Mapping[str, Any]) -> set[str]:
+def _principals(item: Mapping[str, Any]) -> set[str]:
     """Who a thing is when it asks for something: itself as an identity, its own identity, and its nodes'."""
-    properties = said.get("properties") or {}
-    own = [properties.get("principalId"), (said.get("identity") or {}).get("principalId")]
+    properties = item.get("properties") or {}
+    own = [properties.get("principalId"), (item.get("identity") or {}).get("principalId")]
     own.append((properties.get("identity") or {}).get("principalId"))
     own += [each.get("objectId") for each in (properties.get("identityProfile") or {}).values()]
     return {each for each in own if each}
@@ -138,7 +138,7 @@ def _space(row: ArmType) -> str:
     return row.kind.partition("/")[0].lower()
 
 
-def groups_named(config: Mapping[str, object], state: Iterable[Mapping[str, Any]]) -> set[str]:
+def resource_groups(config: Mapping[str, object], state: Iterable[Mapping[str, Any]]) -> set[str]:
     """Names of the resource groups that a stack's configuration or state name. config: key -> value."""
     given = config.get("gpufleet:resource_group")
     named = {str(given)} if given else set()

@@ -1,4 +1,4 @@
-"""What a program asks Azure while it runs, which is little (decision 12): a failed question ends it with one line."""
+"""Provider invokes at run time (decision 12), with one-line errors."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -86,7 +86,7 @@ class StorageLink(TypedDict):
     storage_account_id: NotRequired[pulumi.Input[str]]
     """Storage account for what Batch itself keeps of jobs (auto-storage). Default: none."""
     storage_region: NotRequired[str]
-    """Region of that storage account: judged, and nothing is made of it. Default: not known."""
+    """Region of that storage account, for validation only. Default: unknown."""
 
 
 class MountsLink(TypedDict):

@@ -1,4 +1,4 @@
-"""Logical names of resources whose automatic names in Azure may have small letters and digits only."""
+"""Logical names of resources whose automatic names in Azure may have lower-case letters and digits only."""
 
 import hashlib
 
@@ -10,7 +10,7 @@ _DIGEST = 6
 def legal_name(name: str, longest: int) -> str:
     """A logical name for a child of the component `name`, such that name and random end are legal in Azure.
 
-    longest: characters that Azure takes, the random end included; 24 for storage and Batch accounts, 50 for
+    longest: characters that Azure allows, the random end included; 24 for storage and Batch accounts, 50 for
     registries. Capitals become small, all but letters and digits goes. What does not fit is cut, and ends in a digest
     of the whole, so that two long names that begin alike stay two.
     """

@@ -44,7 +44,7 @@ class NetworkArgs(NetworkConfig, GroupLink):
 
 
 class Network(Component):
-    """A virtual network: nodes have no public addresses, reach storage directly and are reached by nobody outside."""
+    """A virtual network with private access to storage and no inbound access from the internet."""
 
     vnet_id: pulumi.Output[str]
     """Id of the network."""

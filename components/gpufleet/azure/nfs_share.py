@@ -37,7 +37,7 @@ class NfsShareArgs(NfsShareConfig, GroupLink, ClientsLink):
 
 
 class NfsShare(Component):
-    """A storage account of kind FileStorage with one share, NFS 4.1.
+    """A FileStorage account with one NFS 4.1 share.
 
     NFS has no credentials: who is in a client's subnet reads and writes with the uid of their process. Nothing is
     encrypted on the way, as Azure's NFS needs `enable_https_traffic_only` off; it stays within the virtual network.

@@ -8,7 +8,7 @@ from pulumi_azure_native import managedidentity
 from gpufleet.azure.links import BlobUsersLink, GroupLink, IdentityLink, PullersLink
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.location import validate_azure_place
+from gpufleet.rules.azure.location import validate_azure_location
 
 
 class NodeIdentityArgs(GroupLink):
@@ -16,7 +16,7 @@ class NodeIdentityArgs(GroupLink):
 
 
 class NodeIdentity(Component):
-    """One user-assigned identity, so that no node and no job needs a key.
+    """A user-assigned managed identity, so that no node or job needs a key.
 
     User-assigned, because Azure Batch and AKS take no other for their nodes, and because its rights then exist
     before the first node starts. What it may do is said where it is: on files and registry.
@@ -36,7 +36,7 @@ class NodeIdentity(Component):
 
     @staticmethod
     def findings(name: str, args: NodeIdentityArgs) -> list[Finding]:
-        return validate_azure_place(args)
+        return validate_azure_location(args)
 
     def create(self, name: str, args: NodeIdentityArgs) -> None:
         identity = managedidentity.UserAssignedIdentity(

@@ -39,7 +39,7 @@ class RegistryConfig(TypedDict):
 
     registry_name: NotRequired[str]
     """Name of the registry, 5 to 50 letters and digits, unique in the world. Default: made by Azure from the
-    component's. A change replaces the registry, which a protected one refuses."""
+    component's. A change replaces the registry; a protected one cannot be replaced."""
     sku: NotRequired[Sku]
     """Basic, Standard or Premium; Premium pulls faster and can be closed to the internet. Default Standard."""
     repositories: NotRequired[Sequence[str]]
@@ -72,7 +72,7 @@ def part_name(kind: str, prefix: str) -> str:
 
 
 class Registry(Component):
-    """A registry without an admin user: identities pull from it, and it caches public registries.
+    """A container registry without an admin user, with pull access for identities and caches of public registries.
 
     Data outlives compute: the registry is protected, so that ``pulumi destroy --exclude-protected`` keeps it in the
     state and the next ``up`` goes on with the same images. Tags can be overwritten in ACR: jobs name images by digest.

@@ -1,4 +1,4 @@
-"""Environment: the resource group that holds everything."""
+"""ResourceGroup: the resource group of an environment, new or existing."""
 
 from collections.abc import Mapping
 from typing import NotRequired, TypedDict, Unpack
@@ -9,34 +9,34 @@ from pulumi_azure_native import resources
 from gpufleet.azure.links import GroupLink, ScopeLink
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding, coerce
-from gpufleet.rules.azure.location import validate_azure_environment
+from gpufleet.rules.azure.location import validate_resource_group
 
 
 class ResourceGroupArgs(TypedDict):
-    """Where everything is. Give ``resource_group_name`` to build in a group that exists."""
+    """Location of the group. Set ``resource_group_name`` to use an existing group."""
 
     region: str
-    """Region of the group and of all that is in it, for instance eastus."""
+    """Region of the group and of everything in it, for instance eastus."""
     resource_group_name: NotRequired[str]
-    """An existing resource group. Then none is made, and destroy leaves it."""
+    """An existing resource group. No group is created then, and destroy keeps it."""
     subscription_id: NotRequired[str]
-    """Id of the existing group's subscription. Needed with ``resource_group_name``, as components look nothing up."""
+    """Id of the existing group's subscription. Required with ``resource_group_name``: components look nothing up."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 
 
-class ResourceGroup(Component):
-    """One resource group: it goes in one command, and all that is in it goes with it.
+class ResourceGroup(Component, former_name="Environment"):
+    """An environment's resource group. Deleting it deletes everything in it.
 
-    ``pulumi destroy`` deletes member by member, and keeps what is protected, and the group with it. Whoever deletes
-    the group itself (``az group delete``) deletes the protected files and images too: Azure knows nothing of
+    ``pulumi destroy`` deletes one resource after the other, and keeps protected resources and with them the group.
+    Deleting the group itself (``az group delete``) also deletes protected files and images: Azure knows nothing of
     Pulumi's protection.
     """
 
     resource_group_name: pulumi.Output[str]
-    """Name of the group; Azure's, made from the component's, unless it exists."""
+    """Name of the group: generated from the component's name, or that of the existing group."""
     resource_group_id: pulumi.Output[str]
-    """What a budget or a role is given for: /subscriptions/.../resourceGroups/NAME."""
+    """Scope of a budget or a role assignment: /subscriptions/.../resourceGroups/NAME."""
 
     def __init__(
         self, name: str, args: ResourceGroupArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[ResourceGroupArgs]
@@ -45,7 +45,7 @@ class ResourceGroup(Component):
 
     @staticmethod
     def findings(name: str, args: ResourceGroupArgs) -> list[Finding]:
-        return validate_azure_environment(args)
+        return validate_resource_group(args)
 
     def create(self, name: str, args: ResourceGroupArgs) -> None:
         existing = args.get("resource_group_name")
@@ -64,12 +64,12 @@ class ResourceGroup(Component):
             )
 
     def for_parts(self, more_tags: Mapping[str, str] | None = None) -> GroupLink:
-        """What every component in the group gets. more_tags: of this one."""
+        """Arguments of every component in the group. more_tags: tags of this component only."""
         tags = self.args.get("tags", {})
         return {
             "region": coerce.text(self.args, "region"),
             "resource_group_name": self.resource_group_name,
-            # Tags that are none go on as they are: what is wrong with them is reported once.
+            # Invalid tags are passed on unchanged: the error is reported once.
             "tags": {**tags, **more_tags} if more_tags else tags,
         }
 

@@ -32,8 +32,8 @@ class SharedFilesConfig(TypedDict):
     """A storage account, and what is in it."""
 
     account_name: NotRequired[str]
-    """Name of the account, 3 to 24 small letters and digits, unique in the world. Default: made by Azure from the
-    component's. A change replaces the account, which a protected one refuses."""
+    """Name of the account, 3 to 24 lower-case letters and digits, unique in the world. Default: made by Azure from the
+    component's. A change replaces the account; a protected one cannot be replaced."""
     containers: NotRequired[Sequence[str]]
     """Blob containers, for data and results: fast, and mounted by identity. Default [scripts, result]."""
     shares: NotRequired[Sequence[str]]
@@ -76,7 +76,7 @@ class SharedFilesArgs(SharedFilesConfig, GroupLink, EndpointLink, BlobUsersLink)
 
 
 class SharedFiles(Component):
-    """A storage account that is closed to the public, over TLS 1.2, opened by identities, with containers and shares.
+    """A storage account without public access, with TLS 1.2, access by identities, containers and shares.
 
     Data outlives compute: account, containers, shares and what governs them are protected, so that
     ``pulumi destroy --exclude-protected`` keeps them and their resource group, and the next ``up`` goes on with the

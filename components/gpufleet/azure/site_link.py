@@ -1,4 +1,4 @@
-"""SiteLink: the line between a virtual network and the network of one's own servers."""
+"""SiteLink: the line between a virtual network and the network of on-prem servers."""
 
 from collections.abc import Sequence
 from ipaddress import IPv4Network
@@ -16,7 +16,7 @@ from gpufleet.rules.site_link import VPN
 
 ZONES = ("1", "2", "3")
 SUBNET = "GatewaySubnet"
-"""The only name that Azure takes for it."""
+"""The only name that Azure allows for it."""
 GENERATIONS = {"VpnGw1AZ": "Generation1"}
 """Generation of a VPN gateway where it is not the second: the smallest size has the first only
 (VirtualNetworkGatewaySkuCannotBeCreatedForSpecifiedVmGeneration)."""
@@ -87,7 +87,7 @@ def policy() -> "network.IpsecPolicyArgs":
 
 
 class SiteLink(Component):
-    """A virtual network gateway with a Site-to-Site VPN or with an ExpressRoute circuit.
+    """A virtual network gateway with a Site-to-Site VPN or an ExpressRoute circuit.
 
     The network's subnets learn the routes by themselves, unless a route table of theirs forbids it
     (disableBgpRoutePropagation). What the own side has to do is not made here.

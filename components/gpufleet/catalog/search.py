@@ -1,4 +1,4 @@
-"""Looking for GPU types by what they have, where they are and what they cost."""
+"""Search GPU types by hardware, location and price."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping

@@ -7,16 +7,16 @@ from gpufleet.aws.addons import ADDRESSES_PER_NODE
 from gpufleet.aws.network import DEFAULT_CIDR, DEFAULT_MAX_ZONES
 from gpufleet.aws.subnet_plan import plan_subnets
 from gpufleet.checks.teams import check_teams
-from gpufleet.config.aws import AwsConfig, OwnServersConfig
+from gpufleet.config.aws import AwsConfig, OnpremServersConfig
 from gpufleet.config.aws_account import AwsAccountConfig
 from gpufleet.config.environment import Environment
 from gpufleet.config.onprem_servers import service_cidr, vpc_cidr
 from gpufleet.plan.quotas import validate_quotas
 from gpufleet.rules.aws.cluster_access import validate_installation
-from gpufleet.rules.aws.onprem_servers import validate_own_servers
+from gpufleet.rules.aws.onprem_servers import validate_onprem_servers
 from gpufleet.rules.aws.remote_networks import validate_remote_networks
-from gpufleet.rules.aws.service_cidr import validate_services_apart
-from gpufleet.rules.kubernetes.onprem_nodes import validate_own_nodes
+from gpufleet.rules.aws.service_cidr import validate_service_overlap
+from gpufleet.rules.kubernetes.onprem_nodes import validate_onprem_nodes
 from gpufleet.rules.labels import value_form
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.subnet import validate_addresses
@@ -29,7 +29,7 @@ def check_aws(env: Environment[AwsConfig]) -> None:
     own = "existing_cluster" not in config
     if own:
         findings = validate_installation(config["cluster"])
-        findings += validate_services_apart(config["cluster"].get("service_cidr", ""), vpc_cidr(config))
+        findings += validate_service_overlap(config["cluster"].get("service_cidr", ""), vpc_cidr(config))
         validate_stack(ResourceFinding(env.part("cluster"), each) for each in findings)
     check_teams(env)
     check_pools(env.name, config, config["pools"], ADDRESSES_PER_NODE if own else None)
@@ -54,7 +54,7 @@ def check_pools(
 
 
 def _private_ranges(config: AwsAccountConfig) -> dict[str, str]:
-    """Zone id to the range of its private subnet; none of a network that exists, or that the rules refuse."""
+    """Zone id to the range of its private subnet; none of a network that exists, or that the rules reject."""
     network = config["network"]
     if "vpc_id" in network:
         return {}
@@ -65,7 +65,7 @@ def _private_ranges(config: AwsAccountConfig) -> dict[str, str]:
         return {}
 
 
-def _check_own_servers(env: Environment[AwsConfig], own: OwnServersConfig) -> None:
+def _check_own_servers(env: Environment[AwsConfig], own: OnpremServersConfig) -> None:
     config = env.config
     nodes = {name: pool["nodes"] for name, pool in own["pools"].items()}
     ranges = {"remote_networks": own["networks"], "vpc_cidr": vpc_cidr(config), **service_cidr(config)}
@@ -73,9 +73,9 @@ def _check_own_servers(env: Environment[AwsConfig], own: OwnServersConfig) -> No
     findings = [
         *(value_form(argument="own_servers.pools", value=node) for each in nodes.values() for node in each),
         *validate_remote_networks(ranges, "own_servers.networks"),
-        *validate_own_servers(nodes, list(config["pools"]), existing, sorted(config["files"]), dict(own["nodeadm"])),
+        *validate_onprem_servers(nodes, list(config["pools"]), existing, sorted(config["files"]), dict(own["nodeadm"])),
     ]
     validate_stack(ResourceFinding(env.name, each) for each in findings)
     for name, pool in own["pools"].items():
         if name not in config["pools"]:
-            validate_stack(ResourceFinding(env.part(name), each) for each in validate_own_nodes({**pool}))
+            validate_stack(ResourceFinding(env.part(name), each) for each in validate_onprem_nodes({**pool}))

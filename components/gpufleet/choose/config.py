@@ -6,9 +6,9 @@ from typing import Any
 import yaml
 
 from gpufleet.catalog import eks_zones
-from gpufleet.choose.onprem_config import HYBRID, ONPREM, own_findings, own_keys, remarks
+from gpufleet.choose.onprem_config import HYBRID, ONPREM, onprem_findings, onprem_keys, remarks
 from gpufleet.choose.onprem_servers import PricedServers
-from gpufleet.choose.options import OWN, Option
+from gpufleet.choose.options import OWN_SERVERS, Option
 from gpufleet.errors import UserError
 from gpufleet.rules.aws.batch_environment import validate_batch_environment
 from gpufleet.rules.aws.gpu_pool import validate_pool
@@ -19,7 +19,7 @@ from gpufleet.rules.rule import Finding, Status
 STACKS: Mapping[str, tuple[str, ...]] = {
     "aws": ("aws", "aws-batch", HYBRID),
     "azure": ("azure", "azure-batch"),
-    OWN: (ONPREM, HYBRID),
+    OWN_SERVERS: (ONPREM, HYBRID),
 }
 """What runs a cloud's nodes, the usual one first: values of gpufleet:cloud, azure-batch for Batch in azure, and hybrid
 for own servers in a cluster of aws."""
@@ -31,7 +31,7 @@ def stack_of(option: Option, asked: str | None) -> str:
     """What runs an option's nodes, of STACKS. Errors: UserError if the one asked for does not run its nodes."""
     legal = STACKS[option.cloud]
     if asked is not None and asked not in legal:
-        whose = "own servers" if option.cloud == OWN else f"nodes of {option.cloud}"
+        whose = "own servers" if option.cloud == OWN_SERVERS else f"nodes of {option.cloud}"
         raise UserError(f"{option.type}: stack={asked}: does not run {whose}; use {' or '.join(legal)} [choose-stack]")
     return asked or legal[0]
 
@@ -47,9 +47,9 @@ def config_of(option: Option, stack: str, spot: bool, servers: Sequence[PricedSe
     Errors: UserError for several nodes on Spot on AWS Batch, for a region without a zone for EKS, and for HYBRID
     without own servers.
     """
-    if option.cloud == OWN:
+    if option.cloud == OWN_SERVERS:
         cloud = ONPREM if stack == ONPREM else "aws"
-        return {"gpufleet:cloud": cloud} | own_keys(stack, [each for each in servers if each.name == option.type])
+        return {"gpufleet:cloud": cloud} | onprem_keys(stack, [each for each in servers if each.name == option.type])
     if stack == HYBRID and not servers:
         raise UserError(f"{option.type}: stack=hybrid: has own servers too; list them with --servers [choose-stack]")
     if stack == "aws-batch" and spot and option.nodes > 1:
@@ -74,14 +74,14 @@ def config_of(option: Option, stack: str, spot: bool, servers: Sequence[PricedSe
     if stack == "azure-batch":
         return config | {"gpufleet:batch": {"pools": {POOL: pool}}}
     if stack == HYBRID:
-        return config | {"gpufleet:cloud": "aws", "gpufleet:pools": {POOL: pool}} | own_keys(stack, servers)
+        return config | {"gpufleet:cloud": "aws", "gpufleet:pools": {POOL: pool}} | onprem_keys(stack, servers)
     config |= {"gpufleet:cloud": stack, "gpufleet:pools": {POOL: pool}}
     if stack == "aws-batch" and option.nodes > 1:
         config["gpufleet:multinode"] = {"pool": POOL, "nodes": option.nodes}
     return config
 
 
-def findings_on(option: Option, config: Mapping[str, Any]) -> list[Finding]:
+def option_findings(option: Option, config: Mapping[str, Any]) -> list[Finding]:
     """What the rules say of the pool, passes left out: what `pulumi preview` would say too."""
     pool = _pool(config)
     judge = {"aws": validate_pool, "azure": validate_azure_pool}
@@ -92,10 +92,10 @@ def findings_on(option: Option, config: Mapping[str, Any]) -> list[Finding]:
         findings = validate_azure_batch_pool(pool, option.region)
     elif pool:
         findings = judge[option.cloud](pool, option.region)
-    return [finding for finding in [*own_findings(config), *findings] if finding.status is not Status.PASS]
+    return [finding for finding in [*onprem_findings(config), *findings] if finding.status is not Status.PASS]
 
 
-def as_yaml(
+def render_yaml(
     option: Option, config: Mapping[str, Any], confirmed: str, stack: str = "", servers: Sequence[PricedServers] = ()
 ) -> str:
     """The configuration as a file. confirmed: what the researcher has agreed to, in a sentence. stack, servers: as
@@ -106,7 +106,7 @@ def as_yaml(
     network = ""
     if zones and option.cloud == "aws":
         network = f"# gpufleet:network must name {'this zone' if len(zones) == 1 else 'these zones'} too.\n"
-    if option.cloud == OWN:
+    if option.cloud == OWN_SERVERS:
         more = remarks(stack, [each for each in servers if each.name == option.type], option.nodes)
     else:
         more = remarks(stack, servers, None) if stack == HYBRID else []

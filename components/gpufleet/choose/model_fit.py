@@ -1,4 +1,4 @@
-"""The scaling model against what was measured: which numbers are fitted, which points are predicted, how far off.
+"""The scaling model compared with measurements: fitted numbers, predicted points and residuals.
 
 For each instance type two numbers are fitted to its plain points: seconds of computing on one node and seconds of one
 gradient over its network. The placed points are predicted with the same two (the model gives placement no gain), the
@@ -25,7 +25,7 @@ FITTED = "plain"
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class Measurement:
     """One measurement: steps per second of one instance type at a number of nodes with one GPU each."""
 
     type: str
@@ -37,7 +37,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedModel:
     """The two numbers of one instance type. error: root mean square of the fit's residuals, as a share."""
 
     compute_seconds: float
@@ -46,32 +46,32 @@ class Fitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class ModelScore:
     """A point beside what the model says. residual: said / measured - 1, above 0 where the model is too fast."""
 
-    point: Point
+    point: Measurement
     overlap: float
-    said: float
+    predicted: float
     fitted: bool
 
     @property
     def residual(self) -> float:
         """By how much the rate said is above the measured one, as a share of that."""
-        return self.said / self.point.per_second - 1
+        return self.predicted / self.point.per_second - 1
 
 
-def read_measured() -> tuple[Mapping[str, str], tuple[Point, ...]]:
+def read_measurements() -> tuple[Mapping[str, str], tuple[Measurement, ...]]:
     """Where the measurements are from and what was not recorded, and every point."""
     content = json.loads((Path(__file__).parent / "measured.json").read_text(encoding="utf-8"))
     points = [
-        Point(row["type"], row["series"], nodes, rate, row["bits"], row["double_buffering"])
+        Measurement(row["type"], row["series"], nodes, rate, row["bits"], row["double_buffering"])
         for row in content["series"]
         for nodes, rate in zip(content["nodes"], row["per_second"], strict=True)
     ]
     return {key: content[key] for key in ("source", "not_recorded")}, tuple(points)
 
 
-def rate(nodes: int, found: Fitted, reading: str, *, bits: int = 32, overlap: float = 0.0) -> float:
+def rate(nodes: int, found: FittedModel, reading: str, *, bits: int = 32, overlap: float = 0.0) -> float:
     """Steps per second that the model says for one GPU a node."""
     exchange = 2 * (nodes - 1) / nodes * found.exchange_seconds * bits / 32
     if reading == "total":
@@ -79,7 +79,7 @@ def rate(nodes: int, found: Fitted, reading: str, *, bits: int = 32, overlap: fl
     return nodes / step_seconds(found.compute_seconds, exchange, overlap)
 
 
-def fit(points: Sequence[Point], reading: str) -> Fitted:
+def fit(points: Sequence[Measurement], reading: str) -> FittedModel:
     """Least squares of the logarithm of the rate, so that a slow point weighs as much as a fast one.
 
     For a given ratio of the two numbers the best scale is known, so that one number is searched: over 1e-4..1e4, then
@@ -95,31 +95,31 @@ def fit(points: Sequence[Point], reading: str) -> Fitted:
     return _scaled(points, reading, 10**best)
 
 
-def _scaled(points: Sequence[Point], reading: str, ratio: float) -> Fitted:
+def _scaled(points: Sequence[Measurement], reading: str, ratio: float) -> FittedModel:
     """The best fit whose exchange takes `ratio` times its computing."""
-    unit = Fitted(1.0, ratio, 0.0)
+    unit = FittedModel(1.0, ratio, 0.0)
     logs = [math.log(rate(each.nodes, unit, reading, bits=each.bits) / each.per_second) for each in points]
     middle = statistics.fmean(logs)
     error = math.sqrt(statistics.fmean((each - middle) ** 2 for each in logs))
-    return Fitted(math.exp(middle), ratio * math.exp(middle), error)
+    return FittedModel(math.exp(middle), ratio * math.exp(middle), error)
 
 
 @cache
-def fitted(reading: str = READING) -> Mapping[str, Fitted]:
+def fitted_models(reading: str = READING) -> Mapping[str, FittedModel]:
     """The two numbers of each measured type."""
-    _, points = read_measured()
+    _, points = read_measurements()
     plain = [point for point in points if point.series == FITTED]
     return {
         name: fit([point for point in plain if point.type == name], reading) for name in sorted({p.type for p in plain})
     }
 
 
-def scores(reading: str = READING) -> list[Score]:
+def scores(reading: str = READING) -> list[ModelScore]:
     """Every measured point; those with double buffering twice, without overlap and with full overlap."""
-    found = fitted(reading)
-    _, points = read_measured()
+    found = fitted_models(reading)
+    _, points = read_measurements()
     return [
-        Score(
+        ModelScore(
             point,
             overlap,
             rate(point.nodes, found[point.type], reading, bits=point.bits, overlap=overlap),
@@ -132,7 +132,7 @@ def scores(reading: str = READING) -> list[Score]:
 
 def placement_gain() -> dict[str, float]:
     """Measured, not modelled: mean gain in rate of the placed points over the plain ones, as a share, for each type."""
-    _, points = read_measured()
+    _, points = read_measurements()
     rates = {(point.type, point.series, point.nodes): point.per_second for point in points}
     gains: dict[str, list[float]] = {}
     for (name, series, nodes), value in rates.items():

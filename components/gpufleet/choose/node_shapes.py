@@ -1,4 +1,4 @@
-"""One node with several GPUs against several nodes, for each GPU model that both can be had with."""
+"""Compare one node with several GPUs and several nodes, for each GPU model that is available both ways."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from gpufleet.choose.options import Option
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class NodeComparison:
     """The best option on one node and the best one on several, of one cloud and GPU model. Both prices are known."""
 
     one: Option
@@ -39,7 +39,7 @@ class Pair:
         return f"open: {border}, and {said}"
 
 
-def one_or_several(options: Sequence[Option]) -> list[Pair]:
+def compare_node_counts(options: Sequence[Option]) -> list[NodeComparison]:
     """A pair for each cloud and GPU model that has both. options: best first. Without a known price there is none."""
     known = [option for option in options if option.usd_per_hour is not None]
     pairs = []
@@ -48,5 +48,5 @@ def one_or_several(options: Sequence[Option]) -> list[Pair]:
         one = next((option for option in alike if option.nodes == 1), None)
         several = next((option for option in alike if option.nodes > 1), None)
         if one and several:
-            pairs.append(Pair(one, several))
+            pairs.append(NodeComparison(one, several))
     return pairs

@@ -8,13 +8,13 @@ from typing import Any
 from gpufleet.choose.onprem_servers import PricedServers
 from gpufleet.pools.node_labels import label_value
 from gpufleet.rules.aws.onprem_servers import pool_once
-from gpufleet.rules.kubernetes.onprem_nodes import validate_own_nodes, validate_pools_apart
+from gpufleet.rules.kubernetes.onprem_nodes import validate_onprem_nodes, validate_pool_overlap
 from gpufleet.rules.rule import Finding
 
 ONPREM, HYBRID = "onprem", "hybrid"
 
 
-def own_pools(servers: Sequence[PricedServers]) -> dict[str, dict[str, Any]]:
+def onprem_pools(servers: Sequence[PricedServers]) -> dict[str, dict[str, Any]]:
     """Each group as the arguments of a pool, by the pool's name: all of its servers, whatever a run takes of them.
 
     Where the list does not name them, they are counted through: lab-1, lab-2.
@@ -31,24 +31,24 @@ def prices(servers: Sequence[PricedServers]) -> dict[str, float]:
     }
 
 
-def own_keys(stack: str, servers: Sequence[PricedServers]) -> dict[str, Any]:
+def onprem_keys(stack: str, servers: Sequence[PricedServers]) -> dict[str, Any]:
     """The keys that say them. stack: ONPREM or HYBRID."""
-    pools = own_pools(servers)
+    pools = onprem_pools(servers)
     keys: dict[str, Any] = {"gpufleet:pools": pools}
     if stack == HYBRID:
         keys = {"gpufleet:own_servers": {"pools": pools}}
     return keys | ({"gpufleet:usd_per_gpu_hour": found} if (found := prices(servers)) else {})
 
 
-def own_findings(config: Mapping[str, Any]) -> list[Finding]:
+def onprem_findings(config: Mapping[str, Any]) -> list[Finding]:
     """What the rules say of own pools in a configuration."""
     rented: Mapping[str, Any] = config.get("gpufleet:pools", {})
     pools = config.get("gpufleet:own_servers", {}).get("pools", {})
     if config["gpufleet:cloud"] == ONPREM:
         pools, rented = rented, {}
-    apart = validate_pools_apart({name: pool["nodes"] for name, pool in pools.items()})
+    apart = validate_pool_overlap({name: pool["nodes"] for name, pool in pools.items()})
     once = [pool_once(pool=name, elsewhere=list(rented)) for name in pools]
-    return [*chain.from_iterable(map(validate_own_nodes, pools.values())), *once, *apart]
+    return [*chain.from_iterable(map(validate_onprem_nodes, pools.values())), *once, *apart]
 
 
 def remarks(stack: str, servers: Sequence[PricedServers], taken: int | None) -> list[str]:
@@ -66,7 +66,7 @@ def remarks(stack: str, servers: Sequence[PricedServers], taken: int | None) -> 
 
 
 def _named(servers: Sequence[PricedServers]) -> dict[str, PricedServers]:
-    """Groups by the names of their pools: small letters, digits and -; of two that read the same one is counted."""
+    """Groups by pool name (lower-case letters, digits and -); a name that occurs twice gets a number."""
     found: dict[str, PricedServers] = {}
     for each in servers:
         name = re.sub("[^a-z0-9]+", "-", each.name.lower()).strip("-") or "own"

@@ -1,4 +1,4 @@
-"""Own servers as their owner lists them in a YAML file."""
+"""On-prem servers, from the owner's YAML file."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,16 +9,16 @@ from typing import Any
 import yaml
 
 from gpufleet.errors import UserError
-from gpufleet.rules.messages import nearest, shown
+from gpufleet.rules.messages import format_value, nearest
 
 
 class ServersError(UserError):
-    """A list of servers that cannot be used; the text has one line for each fault."""
+    """An invalid list of servers; the text has one line for each fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class PricedServers:
-    """Equal servers of one's own.
+    """A group of identical on-prem servers.
 
     name: of the group. gpus, gpu_memory_gib: of one server and of one GPU. count: how many servers there are. place:
     where, as jobs ask for it. network_gbps: Ethernet or InfiniBand between them, None = not known. fabric: whether that
@@ -61,7 +61,7 @@ def read_servers_file(file: Path) -> tuple[PricedServers, ...]:
 def read_servers(content: object, where: str) -> tuple[PricedServers, ...]:
     """Own servers from a list of mappings. where: what the lines of an error begin with. Errors: ServersError."""
     if not isinstance(content, list):
-        raise ServersError(f"{where}: is no list of servers; write lines such as - {_EXAMPLE} [own-servers]")
+        raise ServersError(f"{where}: must be a list of servers, such as - {_EXAMPLE} [own-servers]")
     faults = []
     for number, entry in enumerate(content, start=1):
         faults += [f"{where}: server {number}: {fault} [own-servers]" for fault in _faults(entry)]
@@ -82,15 +82,15 @@ def _group(entry: Mapping[str, Any]) -> PricedServers:
 def _faults(entry: object) -> Sequence[str]:
     """What is wrong with one entry, each as `key=value: problem; fix`."""
     if not isinstance(entry, Mapping):
-        return [f"{shown(entry)}: is no mapping; write {_EXAMPLE}"]
+        return [f"{format_value(entry)}: must be a mapping; write {_EXAMPLE}"]
     faults = [f"{key}: is missing; write it, as in {_EXAMPLE}" for key in _NEEDED if entry.get(key) is None]
     for key, value in entry.items():
         if key not in _FIELDS:
             near = nearest(str(key), _FIELDS)
             fix = f"did you mean {near}?" if near else f"known: {', '.join(_FIELDS)}"
-            faults.append(f"{shown(key)}: unknown key; {fix}")
+            faults.append(f"{format_value(key)}: unknown key; {fix}")
         elif value is not None and (wanted := _wanted(key, value)):
-            faults.append(f"{key}={shown(value)}: {wanted}")
+            faults.append(f"{key}={format_value(value)}: {wanted}")
     nodes, count = entry.get("nodes"), entry.get("count")
     if isinstance(nodes, list) and isinstance(count, int) and nodes and count != len(nodes):
         faults.append(f"count={count}: there are {len(nodes)} nodes; leave count out")
@@ -100,16 +100,20 @@ def _faults(entry: object) -> Sequence[str]:
 def _wanted(key: str, value: object) -> str:
     """What a value should be instead, "" if it is right."""
     if key in _TEXTS:
-        return "" if isinstance(value, str) and value.strip() else "is no name; write text"
+        return "" if isinstance(value, str) and value.strip() else "must be a name"
     if key == "nodes":
         right = isinstance(value, list) and value and all(isinstance(each, str) and each.strip() for each in value)
-        return "" if right else "is no list of names; write what the servers are called, as in [gpu-1, gpu-2]"
+        return "" if right else "must be a list of the servers' names, such as [gpu-1, gpu-2]"
     if key == "fabric":
-        return "" if isinstance(value, bool) else "is neither true nor false; say whether it is InfiniBand or RoCE"
+        return "" if isinstance(value, bool) else "must be true (InfiniBand or RoCE) or false"
     number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if key in _WHOLE:
-        return "" if number and isinstance(value, int) and value > 0 else "is no count; use a whole number from 1"
+        return "" if number and isinstance(value, int) and value > 0 else "must be a whole number, 1 or more"
     if key == "usd_per_hour":
         right = number and float(str(value)) >= 0
-        return "" if right else "is no price; use USD for an hour of one server, or leave it out if it is not known"
-    return "" if number and float(str(value)) > 0 else "is no amount; use a number above 0"
+        return (
+            ""
+            if right
+            else "is not a valid price; use USD for an hour of one server, or leave it out if it is not known"
+        )
+    return "" if number and float(str(value)) > 0 else "is not an amount; use a number above 0"

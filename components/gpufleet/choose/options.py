@@ -13,12 +13,12 @@ from gpufleet.choose.interconnect import Interconnect, interconnect_of
 from gpufleet.choose.onprem_servers import PricedServers
 from gpufleet.choose.scaling import Range, Workload, run_hours, stretch
 
-OWN = "own"
+OWN_SERVERS = "own"
 """What stands for a cloud where servers are one's own."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class RunRequirements:
     """What a run needs.
 
     gpu_memory_gib: of each GPU, as the cloud reports it. hours: on so many GPUs, without exchange between nodes.
@@ -40,7 +40,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class QuotaNeed:
     """Quota that an option takes. code: None where the catalog has none."""
 
     family: str
@@ -74,7 +74,7 @@ class Option:
     price_source: str | None
     as_of: str | None
     price_is_old: bool
-    quotas: tuple[Need, ...]
+    quotas: tuple[QuotaNeed, ...]
     hours: Range | None
     stretch: Range | None
     budget: float | None
@@ -122,13 +122,15 @@ class Option:
 Catalogs = Mapping[str, Catalog[AwsGpuType] | Catalog[AzureGpuSize]]
 
 
-def options_for(ask: Ask, catalogs: Catalogs, servers: Sequence[PricedServers], today: date) -> list[Option]:
+def options_for(
+    ask: RunRequirements, catalogs: Catalogs, servers: Sequence[PricedServers], today: date
+) -> list[Option]:
     """Every option, best first: of each type the cheapest region that is allowed. catalogs: by cloud."""
     found = [*_rented(ask, catalogs, today), *_own(ask, servers)]
     return sorted((option for option in found if _joined(option, ask)), key=lambda option: option.order)
 
 
-def _joined(option: Option, ask: Ask) -> bool:
+def _joined(option: Option, ask: RunRequirements) -> bool:
     """Whether several nodes have the network that is asked for; one node needs none, and unknown does not hold it."""
     if option.nodes == 1:
         return True
@@ -136,7 +138,7 @@ def _joined(option: Option, ask: Ask) -> bool:
     return enough and (option.network.fabric or not ask.fabric)
 
 
-def _rented(ask: Ask, catalogs: Catalogs, today: date) -> Iterator[Option]:
+def _rented(ask: RunRequirements, catalogs: Catalogs, today: date) -> Iterator[Option]:
     allowed = {cloud: catalog for cloud, catalog in catalogs.items() if not ask.clouds or cloud in ask.clouds}
     matches = find(allowed, SearchCriteria(gpu_model=ask.gpu_model, gpu_memory_gib=ask.gpu_memory_gib))
     matches = [match for match in matches if not ask.regions or match.region in ask.regions]
@@ -169,9 +171,9 @@ def _rented(ask: Ask, catalogs: Catalogs, today: date) -> Iterator[Option]:
         )
 
 
-def _own(ask: Ask, servers: Sequence[PricedServers]) -> Iterator[Option]:
+def _own(ask: RunRequirements, servers: Sequence[PricedServers]) -> Iterator[Option]:
     """Own servers that fit and are enough."""
-    if ask.clouds and OWN not in ask.clouds:
+    if ask.clouds and OWN_SERVERS not in ask.clouds:
         return
     for each in servers:
         nodes = math.ceil(ask.gpus / each.gpus)
@@ -181,7 +183,7 @@ def _own(ask: Ask, servers: Sequence[PricedServers]) -> Iterator[Option]:
             continue
         network = Interconnect("fabric" if each.fabric else "Ethernet", each.network_gbps)
         yield Option(
-            cloud=OWN,
+            cloud=OWN_SERVERS,
             type=each.name,
             region=each.place,
             more_regions=0,
@@ -205,11 +207,11 @@ def _own(ask: Ask, servers: Sequence[PricedServers]) -> Iterator[Option]:
         )
 
 
-def _stretch(ask: Ask, nodes: int, network: Interconnect) -> Range | None:
+def _stretch(ask: RunRequirements, nodes: int, network: Interconnect) -> Range | None:
     return stretch(nodes, ask.work, network.gbps) if ask.work else None
 
 
-def _hours(ask: Ask, nodes: int, network: Interconnect) -> Range | None:
+def _hours(ask: RunRequirements, nodes: int, network: Interconnect) -> Range | None:
     """Hours asked for if nothing is known of the workload, and never fewer: more GPUs than asked for stand idle."""
     if ask.work is None:
         return Range(ask.hours, ask.hours)
@@ -222,11 +224,11 @@ def _is_old(record: Record | None, today: date) -> bool:
 
 def _needs(
     match: Match, catalog: Catalog[AwsGpuType] | Catalog[AzureGpuSize], nodes: int, spot: bool
-) -> tuple[Need, ...]:
+) -> tuple[QuotaNeed, ...]:
     """The quotas that the run takes: on demand, or on Spot where that may be used."""
     market = "spot" if spot else "on-demand"
     vcpus = nodes * match.record.vcpus
     known = [quota for quota in quotas_of(catalog.quotas, match.record) if quota.market == market]
     if not known:
-        return (Need(match.record.quota_family, market, None, vcpus),)
-    return tuple(Need(quota.family, market, quota.code, vcpus) for quota in known)
+        return (QuotaNeed(match.record.quota_family, market, None, vcpus),)
+    return tuple(QuotaNeed(quota.family, market, quota.code, vcpus) for quota in known)

@@ -86,7 +86,7 @@ def run_hours(hours: float, asked: int, nodes: int, work: Workload, gbps: float 
     return found and Range(hours * share * found.fast, hours * share * found.slow)
 
 
-def from_to(
+def scaling_rows(
     hours: float, nodes: int, most: int, work: Workload, gbps: float | None, usd_per_hour: float | None
 ) -> list[tuple[int, Range | None, Range | None]]:
     """Nodes, hours and USD of a run from `nodes` to `most` nodes, doubling; None where bandwidth or price is unknown.

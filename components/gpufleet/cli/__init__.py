@@ -1,6 +1,6 @@
-"""The command line: `gpufleet ...`. One verb, one file; every error is one line and an exit code that is not 0.
+"""The command line: `gpufleet ...`. One verb per file; every error is one line and a nonzero exit code.
 
-What a command needs beyond click is imported when it runs.
+A command imports everything beyond click when it runs.
 """
 
 import click
@@ -31,7 +31,7 @@ from gpufleet.cli.users import users
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="gpufleet")
 def main() -> None:
-    """Multi-node GPU training environments with Pulumi: rehearse them, repair them, know them."""
+    """Deploy, rehearse and operate multi-node GPU training environments with Pulumi."""
 
 
 for command in (

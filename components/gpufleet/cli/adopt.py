@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 
 if TYPE_CHECKING:
     from gpufleet.adoption.cloud_resource import Inventory
@@ -17,18 +17,20 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("environment")
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
-@click.option("--unlock", is_flag=True, help="Remove the lock of an engine that died. Never while one is at work.")
-@click.option("--delete", is_flag=True, help="Delete what the state does not hold, instead of taking it over.")
-@click.option("--list", "only_list", is_flag=True, help="Only say what there is.")
-@for_the_user
+@click.option(
+    "--unlock", is_flag=True, help="Remove the lock of an engine that died. Never use it while an engine runs."
+)
+@click.option("--delete", is_flag=True, help="Delete these resources instead of importing them.")
+@click.option("--list", "only_list", is_flag=True, help="Only list them.")
+@exit_with_errors
 def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list: bool) -> int:
-    """Find what the cloud holds of ENVIRONMENT and the state does not, and take it over.
+    """Import resources of ENVIRONMENT that the cloud holds and the state does not know.
 
-    After a crash of the engine in the middle of an `up`. In a rehearsal:
+    Use it after the engine crashed during an `up`. In a rehearsal:
     gpufleet rehearse aws-dev -- gpufleet adopt aws-dev --unlock
     """
     from gpufleet.adoption import import_resources
-    from gpufleet.adoption.orphans import find_orphans, named, refuse_unclear
+    from gpufleet.adoption.orphans import find_orphans, logical_name, reject_ambiguous
 
     engine, inventory = _engine_and_inventory(program, environment)
     if unlock:
@@ -42,7 +44,7 @@ def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list
         if seen and not new:
             break
         for found, step in new:
-            click.echo(f"in the cloud, not in the state: {named(step)} ({found.type} {found.import_id})")
+            click.echo(f"in the cloud, not in the state: {logical_name(step)} ({found.type} {found.import_id})")
         if only_list:
             break
         mend(engine, environment, orphans)
@@ -53,9 +55,9 @@ def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list
         click.echo(f"in the cloud, not in the state, not in the program: {found}; its tags say whose it is")
     if not only_list:
         words = "deleted" if delete else "taken over"
-        left = len(orphans.unknown) + len(orphans.unclear)
+        left = len(orphans.unknown) + len(orphans.ambiguous)
         click.echo(f"{environment}: {len(seen)} {words}, {left} left; go on with `pulumi up`")
-    refuse_unclear(environment, orphans)
+    reject_ambiguous(environment, orphans)
     return 0
 
 
@@ -69,22 +71,22 @@ def _engine_and_inventory(program: Path, environment: str) -> tuple["PulumiCli",
         return engine, _real_inventory(engine, environment)
     from gpufleet_rehearsal.cloud.open_cloud import open_cloud
     from gpufleet_rehearsal.inventory import SimulatedInventory
-    from gpufleet_rehearsal.workspace import Home
+    from gpufleet_rehearsal.workspace import Workspace
 
-    home = Home.of(program, Path(rehearsal))
+    home = Workspace.of(program, Path(rehearsal))
     home.prepare()
     return home.engine(environment), SimulatedInventory(open_cloud(home.cloud(environment), home.root))
 
 
 def _real_inventory(engine: "PulumiCli", environment: str) -> "Inventory":
     """A look at the account that the stack's configuration and the credentials in use name."""
-    read = json.loads(engine.answer("config", "--json", "--stack", environment))
+    read = json.loads(engine.output_of("config", "--json", "--stack", environment))
     config = {key: entry.get("value") for key, entry in read.items()}
     if any(key.startswith("azure-native:") for key in config):
-        from gpufleet.azure.inventory import AzureInventory, groups_named
-        from gpufleet.preflight.azure.arm import Arm, subscription_of
+        from gpufleet.azure.inventory import AzureInventory, resource_groups
+        from gpufleet.preflight.azure.arm import ArmClient, subscription_of
 
-        return AzureInventory(Arm(subscription_of(config)), groups_named(config, engine.state(environment)))
+        return AzureInventory(ArmClient(subscription_of(config)), resource_groups(config, engine.state(environment)))
     from gpufleet.aws.inventory import AwsInventory
 
     # Looked at elsewhere, the account would seem to hold nothing.

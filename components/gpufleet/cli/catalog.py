@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
     AnyCatalog = Catalog[AwsGpuType] | Catalog[AzureGpuSize]
 
-as_json = click.option("--json", "as_json", is_flag=True, help="For a program instead of a person.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group()
 def catalog() -> None:
-    """What is known of GPU types, zones and prices, each figure with its source and date."""
+    """GPU types, zones and prices, each figure with its source and date."""
 
 
 @catalog.command()
 @click.argument("name", metavar="TYPE")
 @as_json
-@for_the_user
+@exit_with_errors
 def show(name: str, as_json: bool) -> int:
-    """All about one instance type or VM size: hardware, zones, prices, quota.
+    """Show one instance type or VM size: hardware, zones, prices, quota.
 
     \b
     gpufleet catalog show p5.48xlarge
@@ -51,17 +51,19 @@ def show(name: str, as_json: bool) -> int:
 
 
 @catalog.command()
-@click.option("--gpu", "model", metavar="MODEL", help="For instance H100.")
-@click.option("--gpus", type=click.IntRange(min=1), metavar="N", help="At least so many GPUs in one node.")
-@click.option("--gpu-memory", type=click.FloatRange(min=0, min_open=True), metavar="GIB", help="At least, in each GPU.")
+@click.option("--gpu", "model", metavar="MODEL", help="GPU model, for instance H100.")
+@click.option("--gpus", type=click.IntRange(min=1), metavar="N", help="Minimum number of GPUs in one node.")
+@click.option(
+    "--gpu-memory", type=click.FloatRange(min=0, min_open=True), metavar="GIB", help="Minimum memory of each GPU."
+)
 @click.option("--region", metavar="NAME")
-@click.option("--zone", metavar="ID", help="A zone's id, for instance use1-az2.")
+@click.option("--zone", metavar="ID", help="Zone id, for instance use1-az2.")
 @click.option("--max-price", type=click.FloatRange(min=0, min_open=True), metavar="USD",
-              help="Most for one hour of one node, on demand. Leaves out what has no known price.")  # fmt: skip
+              help="Maximum on-demand price per node and hour. Omits types without a known price.")  # fmt: skip
 @click.option("--efa", is_flag=True, help="With EFA; on Azure: with InfiniBand.")
 @click.option("--cloud", type=click.Choice(["aws", "azure", "all"]), default="all", show_default=True)
 @as_json
-@for_the_user
+@exit_with_errors
 def find(
     model: str | None,
     gpus: int | None,
@@ -73,7 +75,7 @@ def find(
     cloud: str,
     as_json: bool,
 ) -> int:
-    """Current types that have all of this, cheapest GPU first, unknown prices last.
+    """List current types that match all options: cheapest GPU first, unknown prices last.
 
     \b
     gpufleet catalog find --gpu H100 --gpus 8 --efa
@@ -111,15 +113,15 @@ def find(
 @catalog.command()
 @click.argument("cloud", type=click.Choice(["aws", "azure"]), required=False)
 @click.option("--region", "regions", multiple=True, metavar="NAME",
-              help="Only this one, may be repeated. Default: those that the catalog has prices of.")  # fmt: skip
+              help="Only this region; repeatable. Default: the regions with prices in the catalog.")  # fmt: skip
 @click.option("--to", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-              help="Folder of aws/ and azure/. Default: $GPUFLEET_CATALOG, else the user's data.")  # fmt: skip
+              help="Folder with aws/ and azure/. Default: $GPUFLEET_CATALOG, else the user's data.")  # fmt: skip
 @as_json
-@for_the_user
-def run(cloud: str | None, regions: tuple[str, ...], to: Path | None, as_json: bool) -> int:
-    """Read public price lists, and with credentials also hardware, zones and Spot prices; say what changed.
+@exit_with_errors
+def refresh(cloud: str | None, regions: tuple[str, ...], to: Path | None, as_json: bool) -> int:
+    """Read public price lists, and with credentials hardware, zones and Spot prices; show the changes.
 
-    The new figures are used from then on by this user. Without network, or when anything fails, the old ones stay.
+    The new figures apply to this user from then on. If the network or anything else fails, the old ones stay.
     """
     from gpufleet.cli.catalog_tables import downloading
 

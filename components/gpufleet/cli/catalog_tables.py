@@ -12,7 +12,7 @@ from gpufleet.catalog import AwsGpuType, AzureGpuSize, Catalog, GpuType
 from gpufleet.catalog.quota_family import quotas_of
 from gpufleet.catalog.records import Record
 from gpufleet.catalog.search import Match
-from gpufleet.rules.messages import zones_shown
+from gpufleet.rules.messages import format_zones
 
 if TYPE_CHECKING:
     from gpufleet.catalog.refresh import Downloads
@@ -37,7 +37,7 @@ def show_type(cloud: str, known: Catalog[AwsGpuType] | Catalog[AzureGpuSize], na
             sources.append(price.source)
         places.add_row(
             region,
-            zones_shown(known.zones_with(name, region)) or "none",
+            format_zones(known.zones_with(name, region)) or "none",
             _usd(usd),
             _usd(None if usd is None else usd / record.gpus),
             _range(known.spot_range(name, region)),
@@ -68,7 +68,7 @@ def show_matches(matches: Sequence[tuple[Match, int]], today: date) -> None:
             _usd(match.usd),
             _usd(match.usd_per_gpu),
             _range(match.spot),
-            zones_shown(match.zone_ids),
+            format_zones(match.zone_ids),
             _age(match.price, today) if match.price else "",
         )
     console.print(table)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.cli.stack_options import api_of, of_environment, settings_of
 
 OK, NOT_READY = 0, 1
@@ -13,15 +13,17 @@ OK, NOT_READY = 0, 1
 
 @click.command()
 @of_environment
-@click.option("--nodes", type=click.IntRange(min=1), required=True, metavar="N", help="Nodes that the run needs.")
+@click.option(
+    "--nodes", type=click.IntRange(min=1), required=True, metavar="N", help="Number of nodes that the run needs."
+)
 @click.option("--pool", metavar="NAME", help="Default: the environment's only one.")
 @click.option("--bandwidth/--no-bandwidth", default=True, help="Run an all-reduce across the nodes.", show_default=True)
 @click.option("--image", metavar="NAME", help="Image with nccl-tests. Default: AWS's.")
 @click.option("--floor", type=click.FloatRange(min=0, max=2), metavar="PART",
-              help="Least bus bandwidth, as a part of a node's network bandwidth. Default 0.5.")  # fmt: skip
+              help="Minimum bus bandwidth, as a fraction of a node's network bandwidth. Default 0.5.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit with 1 also if something could not be verified.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@for_the_user
+@exit_with_errors
 def check(
     environment: str,
     program: Path,
@@ -34,24 +36,24 @@ def check(
     strict: bool,
     as_json: bool,
 ) -> int:
-    """Say whether N nodes are ready for an expensive run, each line pass, fail or unverified, with the fix.
+    """Check whether N nodes are ready for an expensive run: pass, fail or unverified, with the fix.
 
-    Nodes Ready in one zone, device plugins, GPUs and EFA, the shared volume; then nccl-tests across them.
+    Checks nodes Ready in one zone, device plugins, GPUs and EFA, the shared volume; then runs nccl-tests across them.
     """
-    from gpufleet.jobs.kubernetes.check_result import unknown
+    from gpufleet.jobs.kubernetes.check_result import unknown_check
     from gpufleet.jobs.kubernetes.nccl_test import FLOOR, IMAGE, check_bandwidth
-    from gpufleet.jobs.kubernetes.readiness_checks import look, nodes_of
+    from gpufleet.jobs.kubernetes.readiness_checks import check_readiness, pool_nodes
     from gpufleet.rules.rule import Status
 
     settings = settings_of(environment, program, outputs)
     asked = settings.pool(pool)
     api = api_of(settings)
-    there = nodes_of(api, asked)
-    checks = look(api, settings, asked, nodes, there)
+    there = pool_nodes(api, asked)
+    checks = check_readiness(api, settings, asked, nodes, there)
     if not bandwidth:
-        checks.append(unknown("bandwidth", "not measured, as asked", "leave --no-bandwidth out"))
+        checks.append(unknown_check("bandwidth", "not measured, as asked", "leave --no-bandwidth out"))
     elif any(each.status is Status.FAIL for each in checks):
-        checks.append(unknown("bandwidth", "not measured while something else fails", "mend that first"))
+        checks.append(unknown_check("bandwidth", "not measured while something else fails", "fix that first"))
     else:
         checks += check_bandwidth(
             api,

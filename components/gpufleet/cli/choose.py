@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
-    from gpufleet.choose.options import Ask, Option
+    from gpufleet.choose.options import Option, RunRequirements
     from gpufleet.choose.scaling import Workload
 
 
 class _Amount(click.FloatRange):
-    """A number that prices can be multiplied with: click's own ranges let NaN through."""
+    """A number to multiply prices by: click's own ranges accept NaN."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401
         """The number. Errors: click.BadParameter."""
         found = float(super().convert(value, param, ctx))
         if math.isnan(found):
-            self.fail(f"{value} is no number.", param, ctx)
+            self.fail(f"{value} is not a number.", param, ctx)
         return found
 
 
@@ -32,40 +32,48 @@ _POSITIVE = _Amount(min=1e-6, max=1e9)
 
 
 @click.command()
-@click.option("--gpus", type=click.IntRange(min=1), metavar="N", help="GPUs that the run needs, together.")
-@click.option("--gpu-memory", "gpu_memory_gib", type=_POSITIVE, metavar="GIB", help="At least, in each GPU.")
+@click.option("--gpus", type=click.IntRange(min=1), metavar="N", help="Total number of GPUs that the run needs.")
+@click.option("--gpu-memory", "gpu_memory_gib", type=_POSITIVE, metavar="GIB", help="Minimum memory of each GPU.")
 @click.option("--gpu", "model", metavar="MODEL", help="Only this model, for instance H100.")
-@click.option("--hours", type=_POSITIVE, metavar="H", help="How long the run takes on so many GPUs.")
-@click.option("--budget", type=_POSITIVE, metavar="USD", help="Most that the run may cost.")
-@click.option("--cloud", "clouds", multiple=True, type=click.Choice(["aws", "azure", "own"]), help="May be repeated.")
-@click.option("--region", "regions", multiple=True, metavar="NAME", help="Region, or place of own servers; repeatable.")
-@click.option("--servers", type=click.Path(path_type=Path, dir_okay=False), help="Own servers: a list in YAML.")
+@click.option("--hours", type=_POSITIVE, metavar="H", help="Duration of the run on that many GPUs.")
+@click.option("--budget", type=_POSITIVE, metavar="USD", help="Maximum cost of the run.")
+@click.option("--cloud", "clouds", multiple=True, type=click.Choice(["aws", "azure", "own"]), help="Repeatable.")
 @click.option(
-    "--spot", is_flag=True, help="Spot may be used; the budget is judged by the on-demand price all the same."
+    "--region", "regions", multiple=True, metavar="NAME", help="Region, or place of on-prem servers; repeatable."
 )
-@click.option("--min-gbps", type=_POSITIVE, metavar="GBPS", help="Network of a node, where there are several.")
-@click.option("--fabric", is_flag=True, help="EFA or InfiniBand, where there are several nodes.")
-@click.option("--parameters", type=_POSITIVE, metavar="MILLIONS", help="Of the model: how much is exchanged at a step.")
+@click.option("--servers", type=click.Path(path_type=Path, dir_okay=False), help="YAML list of on-prem servers.")
+@click.option("--spot", is_flag=True, help="Allow Spot; the budget is still checked against the on-demand price.")
 @click.option(
-    "--step", type=_POSITIVE, metavar="SECONDS", help="Computing of one step on those GPUs, no exchange in it."
+    "--min-gbps", type=_POSITIVE, metavar="GBPS", help="Minimum network bandwidth of a node, if there are several."
+)
+@click.option("--fabric", is_flag=True, help="Require EFA or InfiniBand, if there are several nodes.")
+@click.option(
+    "--parameters", type=_POSITIVE, metavar="MILLIONS", help="Size of the model: the data exchanged per step."
+)
+@click.option(
+    "--step", type=_POSITIVE, metavar="SECONDS", help="Compute time of one step on those GPUs, without the exchange."
 )
 @click.option("--dtype", type=click.Choice(["float32", "float16", "bfloat16"]), default="float32", show_default=True,
-              help="Of gradients on the wire.")  # fmt: skip
+              help="Data type of gradients on the network.")  # fmt: skip
 @click.option("--batch", type=click.Choice(["per-gpu", "total"]), default="per-gpu", show_default=True,
-              help="What stays the same on more nodes.")  # fmt: skip
-@click.option("--to-nodes", type=click.IntRange(min=2), metavar="M", help="Estimate the taken (or first) option on up "
+              help="Which batch size stays the same on more nodes.")  # fmt: skip
+@click.option("--to-nodes", type=click.IntRange(min=2), metavar="M", help="Estimate the chosen (or first) option on up "
               "to M nodes.")  # fmt: skip
 @click.option(
-    "--take", type=click.IntRange(min=1), metavar="NUMBER", help="Confirm this option; get its configuration."
+    "--take", type=click.IntRange(min=1), metavar="NUMBER", help="Choose this option and print its configuration."
 )
 @click.option("--stack", type=click.Choice(["aws", "aws-batch", "azure", "azure-batch", "onprem", "hybrid"]),
-              help="For which gpufleet:cloud; azure-batch: Batch in azure; hybrid: own servers in aws.")  # fmt: skip
-@click.option("--to", type=click.Path(path_type=Path, dir_okay=False), help="New file for it. Default: stdout.")
-@click.option("--yes", is_flag=True, help="Do not ask. Refused for a price that is unknown or may be over the budget.")
-@click.option("--top", type=click.IntRange(min=1), default=12, show_default=True, metavar="N", help="Options shown.")
-@click.option("--model", "show_model", is_flag=True, help="Only the scaling model, beside what was measured.")
-@click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
-@for_the_user
+              help="Target gpufleet:cloud; azure-batch: Batch in azure; hybrid: on-prem servers in aws.")  # fmt: skip
+@click.option(
+    "--to", type=click.Path(path_type=Path, dir_okay=False), help="New file for the configuration. Default: stdout."
+)
+@click.option("--yes", is_flag=True, help="Do not ask. Rejected if the price is unknown or may exceed the budget.")
+@click.option(
+    "--top", type=click.IntRange(min=1), default=12, show_default=True, metavar="N", help="Number of options shown."
+)
+@click.option("--model", "show_model", is_flag=True, help="Only show the scaling model, compared with measurements.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@exit_with_errors
 def choose(
     gpus: int | None,
     hours: float | None,
@@ -81,9 +89,9 @@ def choose(
     top: int,
     show_model: bool,
     as_json: bool,
-    **limits: Any,  # noqa: ANN401 - the other options, by the names of `_options` and `Ask`
+    **limits: Any,  # noqa: ANN401 - the other options, by the names of `_options` and `RunRequirements`
 ) -> int:
-    """Rank what could run a training: both clouds and own servers, one node and several, by price and length.
+    """Rank hardware for a training run by price and duration: both clouds and on-prem servers, one node or several.
 
     \b
     gpufleet choose --gpus 8 --gpu-memory 40 --hours 24 --budget 600
@@ -91,13 +99,13 @@ def choose(
     gpufleet choose --gpus 8 --gpu-memory 40 --hours 24 --budget 600 --take 1 --to chosen.yaml
     gpufleet choose --model
     """
-    from gpufleet.choose.formats.json import model_as_json, options_as_json
+    from gpufleet.choose.formats.json import model_to_dict, options_to_dict
     from gpufleet.choose.formats.table import console, print_model, print_options, print_pairs, print_scaling
-    from gpufleet.choose.node_shapes import one_or_several
-    from gpufleet.choose.scaling import from_to
+    from gpufleet.choose.node_shapes import compare_node_counts
+    from gpufleet.choose.scaling import scaling_rows
 
     if show_model:
-        click.echo(json.dumps(model_as_json(), indent=2)) if as_json else print_model(console())
+        click.echo(json.dumps(model_to_dict(), indent=2)) if as_json else print_model(console())
         return 0
     if gpus is None or hours is None:
         raise click.UsageError("give --gpus and --hours, for instance: gpufleet choose --gpus 8 --hours 24")
@@ -109,17 +117,17 @@ def choose(
     ask, options = _options(gpus, hours, work, **limits)
     if not options:
         raise UserError(
-            f"gpus={gpus}: no type and no own server has all of this; ask for less memory or another network, or "
+            f"gpus={gpus}: no type and no own server meets all of this; ask for less memory or another network, or "
             "leave out limits of cloud, region and model [choose-option]"
         )
     if take is not None and take > len(options):
         raise UserError(f"take={take}: there are {len(options)} options; use 1 to {len(options)} [choose-option]")
     option = options[(take or 1) - 1]
-    pairs = one_or_several(options)
+    pairs = compare_node_counts(options)
     rows = None
     if work and to_nodes:
         _more_nodes(option, to_nodes)
-        rows = from_to(hours, option.nodes, to_nodes, work, option.network.gbps, option.usd_per_hour)
+        rows = scaling_rows(hours, option.nodes, to_nodes, work, option.network.gbps, option.usd_per_hour)
     if not as_json:
         # What is taken is the output then, so that it can go into a file or a pipe.
         out = console(stderr=take is not None)
@@ -131,7 +139,7 @@ def choose(
     if text is not None and to is not None:
         _write(to, text)
     if as_json:
-        click.echo(json.dumps(options_as_json(options, pairs, rows, take, text), indent=2))
+        click.echo(json.dumps(options_to_dict(options, pairs, rows, take, text), indent=2))
     elif text is not None and to is None:
         click.echo(text, nl=False)
     return 0
@@ -155,11 +163,11 @@ def _options(
     regions: tuple[str, ...],
     model: str | None,
     **limits: Any,  # noqa: ANN401
-) -> tuple["Ask", list["Option"]]:
-    """What is asked for, and its options. A name that is not known is an error, not an empty table."""
+) -> tuple["RunRequirements", list["Option"]]:
+    """The search criteria and their options. An unknown name is an error, not an empty table."""
     from gpufleet.catalog import aws, azure
     from gpufleet.choose.onprem_servers import read_servers_file
-    from gpufleet.choose.options import Ask, Catalogs, options_for
+    from gpufleet.choose.options import Catalogs, RunRequirements, options_for
 
     own = read_servers_file(servers) if servers else ()
     if "own" in clouds and servers is None:
@@ -168,7 +176,7 @@ def _options(
     records = [record for each in catalogs.values() for record in each.types.values()]
     models = [record.gpu_model for record in records] + [each.gpu_model for each in own]
     places = [name for each in catalogs.values() for name in each.regions] + [each.place for each in own]
-    ask = Ask(
+    ask = RunRequirements(
         gpus=gpus,
         hours=hours,
         work=work,
@@ -199,17 +207,17 @@ def _more_nodes(option: "Option", most: int) -> None:
         )
 
 
-def _confirmed(option: "Option", ask: "Ask", stack: str | None, servers: Path | None, yes: bool) -> str:
-    """The configuration, after the researcher has agreed to budget and speed. Errors: UserError, click.Abort."""
-    from gpufleet.choose.config import as_yaml, config_of, findings_on, stack_of
+def _confirmed(option: "Option", ask: "RunRequirements", stack: str | None, servers: Path | None, yes: bool) -> str:
+    """The configuration, after the researcher has confirmed cost and duration. Errors: UserError, click.Abort."""
+    from gpufleet.choose.config import config_of, option_findings, render_yaml, stack_of
     from gpufleet.choose.formats.text import confirmation
     from gpufleet.choose.onprem_servers import read_servers_file
 
     own = read_servers_file(servers) if servers else ()
     stack = stack_of(option, stack)
     config = config_of(option, stack, ask.spot, own)
-    findings = findings_on(option, config)
-    refused = [finding.line(option.type) for finding in findings if finding.refuses]
+    findings = option_findings(option, config)
+    refused = [finding.line(option.type) for finding in findings if finding.rejects]
     if refused:
         raise UserError("\n".join(refused))
     for finding in findings:
@@ -219,11 +227,11 @@ def _confirmed(option: "Option", ask: "Ask", stack: str | None, servers: Path | 
         click.confirm(f"{sentence}. Take it?", abort=True, err=True)
     elif option.usd is None or option.verdict not in ("", "yes"):
         raise UserError(f"{sentence}; --yes does not agree to that: leave it out and confirm [choose-budget]")
-    return as_yaml(option, config, sentence, stack, own)
+    return render_yaml(option, config, sentence, stack, own)
 
 
 def _write(file: Path, text: str) -> None:
-    """A new file; none is written over."""
+    """Write a new file; never overwrite one."""
     try:
         with file.open("x", encoding="utf-8") as opened:
             opened.write(text)

@@ -6,45 +6,45 @@ from pathlib import Path
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.errors import UserError
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--pull-request", "number", type=int, help="Its number. Default: as the CI's event says.")
-@click.option(
-    "--commit", help="The pull request's commit that this is about. Default: the CI's event, else the report."
-)
-@click.option("--author", default="", help="Login that the token comments under. Default: as the API says; in a "
+@click.option("--pull-request", "number", type=int, help="Number of the pull request. Default: from the CI event.")
+@click.option("--commit", help="Commit of the pull request. Default: from the CI event, else from the report.")
+@click.option("--author", default="", help="The token's login. Default: from the API; in a "
               "workflow of GitHub github-actions[bot].")  # fmt: skip
 @click.option("--patience", default=120.0, show_default=True, metavar="SECONDS",
-              help="How long to wait for a code host that limits requests.")  # fmt: skip
+              help="How long to wait for rate limits of the code host.")  # fmt: skip
 @click.option("--if-denied", default="fail", show_default=True, type=click.Choice(["fail", "go-on"]),
-              help="What to do with a token that may not comment, as that of a fork's pull request.")  # fmt: skip
-@for_the_user
+              help="What to do if the token may not comment, as for a fork's pull request.")  # fmt: skip
+@exit_with_errors
 def comment(folder: Path, number: int | None, commit: str | None, author: str, patience: float, if_denied: str) -> int:
-    """Put the report in FOLDER on its pull request: one comment for each stack, created once and then edited.
+    """Post the report in FOLDER on its pull request: one comment per stack, created once and then edited.
 
-    FOLDER is what `gpufleet preview` or `gpufleet report --to` has written. The token is GITHUB_TOKEN, in GitLab
-    GITLAB_TOKEN. Comments on stacks that are not in the report any more say so.
+    FOLDER was written by `gpufleet preview` or `gpufleet report --to`. The token is GITHUB_TOKEN, in GitLab
+    GITLAB_TOKEN. Comments on stacks that are no longer in the report say so.
     """
-    return put(folder, number, commit, author, patience, go_on=if_denied == "go-on")
+    return post_report(folder, number, commit, author, patience, go_on=if_denied == "go-on")
 
 
-def put(folder: Path, number: int | None, commit: str | None, author: str, patience: float, *, go_on: bool) -> int:
+def post_report(
+    folder: Path, number: int | None, commit: str | None, author: str, patience: float, *, go_on: bool
+) -> int:
     """The verb's work, for `gpufleet preview --comment` too. go_on: whether a token that may not write is no error."""
-    from gpufleet.comments.ci_environment import place_of, run_of
-    from gpufleet.comments.code_host import Denied
-    from gpufleet.comments.sticky import stick
+    from gpufleet.comments.ci_environment import code_host_of, run_of
+    from gpufleet.comments.code_host import PermissionDenied
+    from gpufleet.comments.sticky import update_comments
 
     told, bodies = _report(folder)
-    place = place_of(os.environ, number, author, patience)
+    place = code_host_of(os.environ, number, author, patience)
     run = run_of(os.environ, commit, told)
     try:
-        found = stick(place, bodies, run, whole=True)
-    except Denied as error:
-        click.echo(f"no comment: the token may not write on {place.said}: {error}", err=True)
+        found = update_comments(place, bodies, run, whole=True)
+    except PermissionDenied as error:
+        click.echo(f"no comment: the token may not write on {place.label}: {error}", err=True)
         return 0 if go_on else 1
     for stack, outcome in found.items():
         more = ": a newer commit or run has the word" if outcome == "outdated" else ""
@@ -65,9 +65,9 @@ def _report(folder: Path) -> tuple[str | None, Mapping[str, str]]:
         commit = report["footer"]["commit"]
         texts = [file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.md")) if file.name != "report.md"]
     except OSError as error:
-        raise UserError(f"{folder}: {error.strerror}: no report; {made}") from error
+        raise UserError(f"{folder}: {error.strerror}: report not found; {made}") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{folder / 'report.json'}: is no report: {error}; {made}") from error
+        raise UserError(f"{folder / 'report.json'}: is not a report: {error}; {made}") from error
     bodies = {stack: text for text in texts if (stack := stack_of(text))}
     if missing := [name for name in names if name not in bodies]:
         raise UserError(f"{folder}: no text of {', '.join(missing)}; {made}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 
 if TYPE_CHECKING:
     from gpufleet.cost.estimate import Estimate
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 @click.option("--preview", "preview", type=click.Path(path_type=Path),
               help="Price this output of `pulumi preview --json --show-sames` instead of an environment.")  # fmt: skip
 @click.option("--usage", "usage_file", type=click.Path(path_type=Path),
-              help="Assumptions in YAML, instead of the stack's own; see docs/cost.md.")  # fmt: skip
+              help="Assumptions in YAML that replace the stack's own; see docs/cost.md.")  # fmt: skip
 @click.option("--policy-config", type=click.Path(path_type=Path),
               help="Configuration of the policy pack (JSON), for its findings.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
-@for_the_user
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@exit_with_errors
 def cost(
     environment: str | None,
     program: Path,
@@ -34,9 +34,9 @@ def cost(
     policy_config: Path | None,
     as_json: bool,
 ) -> int:
-    """Say what ENVIRONMENT costs before anything exists: floor, steady and ceiling, for each pool and around them.
+    """Estimate the cost of ENVIRONMENT before deployment: floor, steady and ceiling, for each pool and everything else.
 
-    Needs no credentials and no backend. A table is no gate; the policy pack policies/cost is one.
+    It needs no credentials and no backend. It only reports; the policy pack policies/cost rejects.
 
     \b
     gpufleet cost aws-dev
@@ -49,7 +49,7 @@ def cost(
     from rich.console import Console
 
     from gpufleet.cost.estimate import estimate
-    from gpufleet.cost.formats.json import estimate_as_json
+    from gpufleet.cost.formats.json import estimate_to_dict
     from gpufleet.cost.formats.table import print_estimate
     from gpufleet.cost.usage_assumptions import read_usage, read_usage_file
     from gpufleet.plan.preview import config_of, plan_of, setting
@@ -63,7 +63,7 @@ def cost(
     policies = read_policies(policy_config) if policy_config else {}
     findings = _findings(plan, found, policies, setting(config, "suppress"))
     if as_json:
-        click.echo(json.dumps(estimate_as_json(found, seen_on, findings), indent=2))
+        click.echo(json.dumps(estimate_to_dict(found, seen_on, findings), indent=2))
     else:
         print_estimate(found, seen_on, findings, Console(highlight=False))
     return 0
@@ -75,10 +75,10 @@ def _preview(environment: str | None, program: Path, file: Path | None) -> tuple
         from gpufleet.plan.preview import read_preview
 
         return read_preview(file), f"by the preview in {file}"
-    from gpufleet_rehearsal.offline_preview import previewed
+    from gpufleet_rehearsal.offline_preview import preview_offline
 
     assert environment is not None
-    return previewed(program, environment), "made from nothing on stand-ins for the clouds, without credentials"
+    return preview_offline(program, environment), "planned from nothing on simulated clouds, without credentials"
 
 
 def _findings(

@@ -9,36 +9,36 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
-from gpufleet.cli.stack_options import api_of, asked, of_environment, settings_of, user_option
+from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.stack_options import api_of, context_option, of_environment, settings_of, user_option
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
     from gpufleet.jobs.azure_storage.blob_files import BlobFiles
-    from gpufleet.jobs.azure_storage.paths import AzureStorage, Kind, StoragePath
+    from gpufleet.jobs.azure_storage.paths import AzureStorage, StorageKind, StoragePath
     from gpufleet.jobs.azure_storage.share_files import ShareFiles
-    from gpufleet.jobs.file_transfer import ListedFile, UploadedFile
-    from gpufleet.jobs.kubernetes.shared_files import SharedFiles
+    from gpufleet.jobs.file_transfer import ListedFile, TransferredFile
+    from gpufleet.jobs.kubernetes.volume_files import VolumeFiles
     from gpufleet.jobs.settings import JobSettings
 
 to_option = click.option(
     "--to",
     "kind",
     type=click.Choice(["volume", "blob", "files"]),
-    help="Where REMOTE is. Default: in the container or file share that its first part names, else on the volume.",
+    help="Where REMOTE is. Default: the container or file share named by its first part, else the volume.",
 )
 image_option = click.option(
-    "--image", metavar="NAME", help="Image of the pod that copies: sh and sha256sum are enough."
+    "--image", metavar="NAME", help="Image of the pod that copies; it needs only sh and sha256sum."
 )
 
 
 @click.group()
 def data() -> None:
-    """Files of an environment: on its shared volume, which jobs find at /mnt, or in its Azure storage account.
+    """Files of an environment: on its shared volume, which jobs mount at /mnt, or in its Azure storage account.
 
     \b
-    REMOTE is a path on the volume, for instance data/imagenet; where the environment has an Azure storage
-    account, a path that begins with one of its containers or file shares, for instance result/run-1, is there.
+    REMOTE is a path on the volume, for instance data/imagenet. If the environment has an Azure storage account,
+    a path that begins with one of its containers or file shares, for instance result/run-1, is in that account.
     """
 
 
@@ -49,11 +49,11 @@ def data() -> None:
 @to_option
 @image_option
 @user_option
-@for_the_user
+@exit_with_errors
 def put(
     environment: str, local: Path, remote: str, program: Path, outputs: Path | None, kind: str | None, image: str | None
 ) -> int:
-    """Copy LOCAL, a file or a directory, to REMOTE. What is there already is not sent again.
+    """Copy LOCAL, a file or a directory, to REMOTE. Files that are already there are not sent again.
 
     \b
     gpufleet data put aws-dev ./imagenet data/imagenet
@@ -75,7 +75,7 @@ def put(
 @to_option
 @image_option
 @user_option
-@for_the_user
+@exit_with_errors
 def get(
     environment: str, remote: str, local: Path, program: Path, outputs: Path | None, kind: str | None, image: str | None
 ) -> int:
@@ -96,7 +96,7 @@ def get(
 @image_option
 @user_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@for_the_user
+@exit_with_errors
 def list_(
     environment: str,
     remote: str,
@@ -106,7 +106,7 @@ def list_(
     image: str | None,
     as_json: bool,
 ) -> int:
-    """Files below REMOTE: bytes, when they were changed, path. Default: all that the environment has."""
+    """List files below REMOTE: bytes, modification time, path. Default: all files of the environment."""
     found = _listed(settings_of(environment, program, outputs), remote, kind, image)
     if as_json:
         rows = [{"path": each.path, "bytes": each.size, "changed": _time(each.changed)} for each in found]
@@ -120,12 +120,12 @@ def list_(
 def _listed(settings: "JobSettings", remote: str, kind: str | None, image: str | None) -> "list[ListedFile]":
     everything = remote.strip("./") == ""
     if settings.storage and everything and (kind in ("blob", "files") or settings.volume_claim is None):
-        places = settings.storage.places(_azure_kind(kind))
-        return [found for place in places for found in _azure_files(settings, place).listed(place)]
+        places = settings.storage.roots(_azure_kind(kind))
+        return [found for place in places for found in _azure_files(settings, place).list_files(place)]
     if place := _place(settings, remote, kind):
-        return _azure_files(settings, place).listed(place)
+        return _azure_files(settings, place).list_files(place)
     with _volume(settings, image) as files:
-        return files.listed(remote)
+        return files.list_files(remote)
 
 
 def _place(settings: "JobSettings", remote: str, kind: str | None) -> "StoragePath | None":
@@ -140,15 +140,15 @@ def _place(settings: "JobSettings", remote: str, kind: str | None) -> "StoragePa
         return None
     if kind == "volume":
         return None
-    place = storage.place(remote, _azure_kind(kind))
+    place = storage.resolve(remote, _azure_kind(kind))
     if place is None and (kind or settings.volume_claim is None):
-        raise storage.unknown(remote)
-    if place is None and (misspelt := storage.misspelt(remote)):
+        raise storage.unknown_path_error(remote)
+    if place is None and (misspelt := storage.misspelling_error(remote)):
         raise misspelt
     return place
 
 
-def _azure_kind(kind: str | None) -> "Kind | None":
+def _azure_kind(kind: str | None) -> "StorageKind | None":
     return "blob" if kind == "blob" else "files" if kind == "files" else None
 
 
@@ -164,24 +164,24 @@ def _azure_files(settings: "JobSettings", place: "StoragePath") -> "BlobFiles | 
 
 
 @contextmanager
-def _volume(settings: "JobSettings", image: str | None) -> Iterator["SharedFiles"]:
-    from gpufleet.jobs.kubernetes.data_pod import IMAGE, running
-    from gpufleet.jobs.kubernetes.pod_exec import run
-    from gpufleet.jobs.kubernetes.shared_files import SharedFiles
-    from gpufleet.users.team_users import who
+def _volume(settings: "JobSettings", image: str | None) -> Iterator["VolumeFiles"]:
+    from gpufleet.jobs.kubernetes.data_pod import IMAGE, running_data_pod
+    from gpufleet.jobs.kubernetes.pod_exec import exec_in_pod
+    from gpufleet.jobs.kubernetes.volume_files import VolumeFiles
+    from gpufleet.users.team_users import select_user
 
     api = api_of(settings)
-    user = who(settings.users, asked("user"), settings.environment)
-    with running(api, settings, image or IMAGE, user=user) as pod:
+    user = select_user(settings.users, context_option("user"), settings.environment)
+    with running_data_pod(api, settings, image or IMAGE, user=user) as pod:
 
         def there(command: Sequence[str], given: Iterable[bytes]) -> Iterator[bytes]:
-            return run(api, settings.namespace, pod, command, given)
+            return exec_in_pod(api, settings.namespace, pod, command, given)
 
-        yield SharedFiles(there, progress=progress_lines())
+        yield VolumeFiles(there, progress=progress_lines())
 
 
 def progress_lines() -> Callable[[str, int, int], None]:
-    """Tells every tenth of a file that is on its way; a terminal and a log read alike."""
+    """Report every tenth of a transfer, in a form that suits a terminal and a log."""
     told: dict[str, int] = {}
 
     def tell(path: str, done: int, size: int) -> None:
@@ -193,12 +193,16 @@ def progress_lines() -> Callable[[str, int, int], None]:
     return tell
 
 
-def _tell(sent: Iterator["UploadedFile"]) -> None:
+def _tell(sent: Iterator["TransferredFile"]) -> None:
     files = moved = 0
     for each in sent:
-        how = "was there already" if not each.moved and each.size else f"{each.moved:,} bytes sent"
+        how = (
+            "was there already"
+            if not each.transferred_bytes and each.size
+            else f"{each.transferred_bytes:,} bytes sent"
+        )
         click.echo(f"{each.path}: {each.size:,} bytes, {how}")
-        files, moved = files + 1, moved + each.moved
+        files, moved = files + 1, moved + each.transferred_bytes
     click.echo(f"{files} files, {moved:,} bytes sent, checksums right")
 
 

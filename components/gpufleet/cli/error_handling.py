@@ -1,4 +1,4 @@
-"""How a command ends: what it raises for the user becomes one line, and exit code 1; 130 after Ctrl-C."""
+"""Error handling of commands: an error for the user becomes one line and exit code 1; 130 after Ctrl-C."""
 
 import functools
 import sys
@@ -27,8 +27,8 @@ _EXTRAS = {
 of them."""
 
 
-def for_the_user(command: Callable[P, int]) -> Callable[P, None]:
-    """Turn what a command raises for the user into one line, and a missing extra into the words to install it."""
+def exit_with_errors(command: Callable[P, int]) -> Callable[P, None]:
+    """Turn an error for the user into one line, and a missing extra into its install command."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.cli.stack_options import api_of, of_environment, settings_of
 from gpufleet.errors import UserError
 
@@ -27,18 +27,18 @@ def images() -> None:
 @of_environment
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--repository", metavar="NAME", help="Default: the environment's only one.")
-@click.option("--tag", metavar="TAG", help="Default: the time, and the commit that DIR is at.")
-@click.option("--file", type=click.Path(path_type=Path), help="Default: Dockerfile, else Containerfile, of DIR.")
+@click.option("--tag", metavar="TAG", help="Default: the time and DIR's commit.")
+@click.option("--file", type=click.Path(path_type=Path), help="Default: Dockerfile or Containerfile in DIR.")
 @click.option(
     "--build-arg",
     "build_args",
     multiple=True,
     metavar="KEY=VALUE",
-    help="KEY alone takes the value from the environment. The image's history shows it: no secrets.",
+    help="KEY alone takes the value from the environment. Never a secret: the image's history shows it.",
 )
-@click.option("--platform", metavar="OS/ARCH", help="Default: that of the environment's nodes.")
+@click.option("--platform", metavar="OS/ARCH", help="Default: the platform of the environment's nodes.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@for_the_user
+@exit_with_errors
 def build(
     environment: str,
     directory: Path,
@@ -51,7 +51,7 @@ def build(
     platform: str | None,
     as_json: bool,
 ) -> int:
-    """Build the Dockerfile of DIR with buildah or podman and push it; jobs run it from then on.
+    """Build the Dockerfile in DIR with buildah or podman and push it; jobs run it from then on.
 
     \b
     gpufleet images build aws-dev examples/train
@@ -61,7 +61,7 @@ def build(
     from gpufleet.images.builder import BuilderFailed
 
     settings = settings_of(environment, program, outputs)
-    plan = building.planned(
+    plan = building.plan_build(
         settings,
         directory,
         repository=repository,
@@ -73,7 +73,7 @@ def build(
     for line in plan.advice:
         _note(f"note: {line}")
     try:
-        image = building.built(plan, _note)
+        image = building.build_image(plan, _note)
     except BuilderFailed as error:
         _note(f"Error: {error}")
         return error.code
@@ -92,9 +92,9 @@ def build(
 @images.command("list")
 @of_environment
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@for_the_user
+@exit_with_errors
 def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) -> int:
-    """The image of each repository that jobs run by default: what was built last."""
+    """List the image of each repository that jobs run by default: the last one built."""
     settings = settings_of(environment, program, outputs)
     known = _known(settings)
     rows = [(name, known.get(name)) for name in sorted({*settings.repositories, *known})]
@@ -113,25 +113,29 @@ def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) 
 
 @images.command()
 @click.argument("file", metavar="LIST", type=click.Path(path_type=Path))
-@click.option("--update", is_flag=True, help="Take tags that have moved; else what the lock file holds is kept.")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and how much would be fetched.")
-@click.option("--only", multiple=True, metavar="SOURCE", help="As the list has it, with or without :TAG; repeatable.")
-@click.option("--cache", type=click.Path(path_type=Path), help="Default: gpufleet/images in the user's cache.")
+@click.option("--update", is_flag=True, help="Update tags that have moved. Default: keep the lock file's digests.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done, and how much would be downloaded.")
+@click.option(
+    "--only", multiple=True, metavar="SOURCE", help="Only this source of the list, with or without :TAG; repeatable."
+)
+@click.option(
+    "--cache", type=click.Path(path_type=Path), help="Default: gpufleet/images in the user's cache directory."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@for_the_user
+@exit_with_errors
 def sync(file: Path, update: bool, dry_run: bool, only: tuple[str, ...], cache: Path | None, as_json: bool) -> int:
-    """Copy the images of LIST into the own registry: pinned, wrapped, judged, and only what has changed.
+    """Mirror the images of LIST to your registry: pinned, extended, checked; copies only changes.
 
     \b
     gpufleet images sync examples/images/images.yaml --dry-run
     """
     from gpufleet.images.builder import BuilderFailed
-    from gpufleet.images.mirror.sync import synced
+    from gpufleet.images.mirror.sync import sync_images
 
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     chosen = (cache or home / "gpufleet" / "images").absolute()
     try:
-        outcomes = synced(file, cache=chosen, say=_note, update=update, dry_run=dry_run, only=only)
+        outcomes = sync_images(file, cache=chosen, say=_note, update=update, dry_run=dry_run, only=only)
     except BuilderFailed as error:
         _note(f"Error: {error}")
         return error.code
@@ -151,21 +155,25 @@ def sync(file: Path, update: bool, dry_run: bool, only: tuple[str, ...], cache: 
 
 @images.command()
 @click.argument("file", metavar="LIST", type=click.Path(path_type=Path))
-@click.option("--to", type=click.Path(path_type=Path), default=Path(), help="Directory of the recipes. Default: here.")
-@click.option("--from-source", is_flag=True, help="Take the source's registry, and put the same on top in the recipe.")
-@click.option("--only", multiple=True, metavar="SOURCE", help="As the list has it, with or without :TAG; repeatable.")
+@click.option("--to", type=click.Path(path_type=Path), default=Path(), help="Directory for the recipes. Default: here.")
+@click.option(
+    "--from-source", is_flag=True, help="Use the source's registry, and make the same additions in the recipe."
+)
+@click.option(
+    "--only", multiple=True, metavar="SOURCE", help="Only this source of the list, with or without :TAG; repeatable."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@for_the_user
+@exit_with_errors
 def apptainer(file: Path, to: Path, from_source: bool, only: tuple[str, ...], as_json: bool) -> int:
-    """Write a recipe of Apptainer for each image of LIST, and print the lines that build them.
+    """Write an Apptainer recipe for each image of LIST, and print the commands that build them.
 
     \b
     gpufleet images apptainer images.yaml --to /nfs/team/images | sh -e
     gpufleet jobs submit lab --image images/training-25.10-py3.sif --nodes 2 -- python3 train.py
     """
-    from gpufleet.images.mirror.apptainer_recipes import written
+    from gpufleet.images.mirror.apptainer_recipes import write_recipes
 
-    made = written(file, to, _note, source=from_source, only=only)
+    made = write_recipes(file, to, _note, source=from_source, only=only)
     if as_json:
         click.echo(json.dumps([asdict(each) for each in made], indent=2))
     else:
@@ -174,7 +182,7 @@ def apptainer(file: Path, to: Path, from_source: bool, only: tuple[str, ...], as
 
 
 def _known(settings: "JobSettings") -> dict[str, "PinnedImage"]:
-    """The image that jobs run by default, by the repository's name. Errors: UserError."""
+    """The image that jobs run by default, by repository name. Errors: UserError."""
     if settings.on == "batch":
         from gpufleet.jobs.aws_batch.latest_image import newest_images
 
@@ -183,19 +191,19 @@ def _known(settings: "JobSettings") -> dict[str, "PinnedImage"]:
         from gpufleet.jobs.azure_batch import latest_image
 
         return latest_image.newest_images(settings.repositories)
-    from gpufleet.images.pinned_images import recorded
+    from gpufleet.images.pinned_images import read_pinned_images
 
-    return recorded(api_of(settings), settings.namespace)
+    return read_pinned_images(api_of(settings), settings.namespace)
 
 
 def _recorded(settings: "JobSettings", repository: str, image: "PinnedImage") -> UserError | None:
     """Record what has been pushed; an error comes back, since the push stands. Jobs on Batch ask the registry."""
     if settings.on in ("batch", "azure-batch"):
         return None
-    from gpufleet.images.pinned_images import record
+    from gpufleet.images.pinned_images import pin_image
 
     try:
-        record(api_of(settings), settings.namespace, repository, image)
+        pin_image(api_of(settings), settings.namespace, repository, image)
     except UserError as error:
         return error
     return None

@@ -10,68 +10,75 @@ from gpufleet.errors import UserError
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("--workers", type=int, metavar="N", help="Pods with GPUs, all in one zone. On Batch as --nodes."),
+    click.option(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="Number of pods with GPUs, all in one zone. On Batch the same as --nodes.",
+    ),
     click.option(
         "--gpus",
         type=int,
         metavar="N",
-        help="GPUs, and so processes, of each worker. Default: all of a node; on AWS Batch as its definition says.",
+        help="GPUs, and so processes, per worker. Default: all GPUs of a node; on AWS Batch from the job definition.",
     ),
     click.option(
         "--image",
         metavar="NAME[:TAG]",
-        help="NAME alone: what `images build` pushed last. Default: that of the only repository. "
+        help="A bare NAME is the last image pushed by `images build`. Default: the only repository's. "
         "Slurm, hosts: a .sif file, a URI for Apptainer, or none.",
     ),
-    click.option("--name", metavar="NAME", help="Default: made from the command and the time."),
-    click.option("--env", "variables", multiple=True, metavar="KEY=VALUE", help="For every rank."),
+    click.option("--name", metavar="NAME", help="Default: derived from the command and the time."),
+    click.option("--env", "variables", multiple=True, metavar="KEY=VALUE", help="Environment variable of every rank."),
     click.option("--queue", metavar="NAME", help="Default: the environment's."),
-    click.option("--retries", type=int, metavar="N", help="How often it may fail and be started again. Default 0."),
+    click.option("--retries", type=int, metavar="N", help="How often a failed job restarts. Default 0."),
     click.option("--time-limit", "time_limit_minutes", type=int, metavar="MINUTES", help="Default: none."),
     click.option(
         "--after",
         metavar="JOB",
-        help="Run it when JOB has succeeded. AWS Batch and Slurm wait themselves; else it is waited for here, and then "
-        "submitted.",
+        help="Run after JOB has succeeded. AWS Batch and Slurm wait themselves; otherwise this command waits before "
+        "it submits.",
     ),
     click.option("--pool", metavar="NAME", help="Kubernetes, Azure Batch, Slurm. Default: the environment's only one."),
     click.option("--gpu", metavar="MODEL", help="Kubernetes: GPU model of the nodes, such as V100, instead of a pool."),
     click.option(
         "--place",
         metavar="PLACE",
-        help="Kubernetes: onprem or another place of own servers, cloud, or any. Default any.",
+        help="Kubernetes: onprem or another place of on-prem servers, cloud, or any. Default any.",
     ),
     click.option(
         "--prefer",
         metavar="PLACE",
-        help="Kubernetes, with --place any and no queue: taken while it has room. Default: own servers.",
+        help="Kubernetes, with --place any and no queue: the place to fill first. Default: on-prem servers.",
     ),
     click.option(
         "--grace",
         "grace_seconds",
         type=int,
         metavar="SECONDS",
-        help="Kubernetes: for ranks to save, after notice that their node will be taken. Default 100, 25 on Azure's.",
+        help="Kubernetes: time for ranks to save after notice of a reclaim. Default 100, 25 on Azure.",
     ),
     click.option("--image-pull-secret", metavar="NAME", help="Kubernetes. Default: the environment's."),
     click.option(
         "--volume-claim", metavar="NAME", help="Kubernetes: mounted at /mnt. Default: the environment's shared volume."
     ),
     click.option(
-        "--user", metavar="NAME", help="Kubernetes: whose uid it runs under. Default: you, where there are users."
+        "--user",
+        metavar="NAME",
+        help="Kubernetes: user whose uid the job runs under. Default: you, if the team has users.",
     ),
-    click.option("--nodes", type=int, metavar="N", help="Batch, Slurm, hosts: nodes of a job. Default 1."),
+    click.option("--nodes", type=int, metavar="N", help="Batch, Slurm, hosts: number of nodes. Default 1."),
     click.option(
         "--script",
         metavar="PATH",
-        help="Azure Batch, Slurm, hosts: a file or directory here, sent to where the job starts.",
+        help="Azure Batch, Slurm, hosts: local file or directory, uploaded to the job's working directory.",
     ),
-    click.option("--array", type=int, metavar="N", help="AWS Batch: so many children, each with its own index."),
+    click.option("--array", type=int, metavar="N", help="AWS Batch: number of children, each with its own index."),
     click.option(
-        "--params", metavar="FILE.csv", help="AWS Batch: a child for each row; {NAME} in the command is its value."
+        "--params", metavar="FILE.csv", help="AWS Batch: one child per row; {NAME} in the command is its value."
     ),
     click.option(
-        "--grid", "axes", multiple=True, metavar="NAME=A,B", help="AWS Batch: a child for each combination of values."
+        "--grid", "axes", multiple=True, metavar="NAME=A,B", help="AWS Batch: one child per combination of values."
     ),
     click.option(
         "--vcpus", type=int, metavar="N", help="AWS Batch, Slurm. Default: in proportion to the GPUs; Slurm's own."
@@ -80,7 +87,7 @@ _OPTIONS = (
     click.option(
         "--share",
         metavar="TEAM",
-        help="AWS Batch: whose share of the queue; Slurm: account. Default: the environment's.",
+        help="AWS Batch: team whose share of the queue to use; Slurm: account. Default: the environment's.",
     ),
     click.option(
         "--tag", "labels", multiple=True, metavar="KEY=VALUE", help="AWS Batch, Azure Batch: a tag of the job."
@@ -94,15 +101,15 @@ def job_options(command: F) -> F:
     return command
 
 
-def requested(options: Mapping[str, object], command: tuple[str, ...]) -> dict[str, object]:
-    """What the command line says of a job. options: by the names of the options above. Errors: UserError."""
-    from gpufleet.jobs.aws_batch.parameter_sweep import axis
+def request_from_options(options: Mapping[str, object], command: tuple[str, ...]) -> dict[str, object]:
+    """The job request from the command line. options: by the names of the options above. Errors: UserError."""
+    from gpufleet.jobs.aws_batch.parameter_sweep import parse_grid_option
 
     lists: dict[str, Any] = {key: options[key] for key in ("variables", "axes", "labels")}
     request = {key: value for key, value in options.items() if value is not None and key not in lists}
     for key, name, read in (
         ("env", "variables", lambda text: _pair("env", text)),
-        ("grid", "axes", axis),
+        ("grid", "axes", parse_grid_option),
         ("tags", "labels", lambda text: _pair("tag", text)),
     ):
         if lists[name]:

@@ -1,4 +1,4 @@
-"""`gpufleet jobs outputs list|get`: what jobs on AWS or Azure Batch have left in its bucket or container."""
+"""`gpufleet jobs outputs list|get`: outputs of AWS Batch and Azure Batch jobs, in a bucket or container."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpufleet.cli.data import progress_lines
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.cli.stack_options import of_environment, on_option, settings_of
 from gpufleet.errors import UserError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.group("outputs")
 def job_outputs() -> None:
-    """What a job on AWS Batch or Azure Batch has written to $GPUFLEET_OUTPUTS, its place in the bucket or container."""
+    """Files that an AWS Batch or Azure Batch job has written to $GPUFLEET_OUTPUTS in the bucket or container."""
 
 
 @job_outputs.command("list")
@@ -29,9 +29,9 @@ def job_outputs() -> None:
 @on_option
 @click.argument("job")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@for_the_user
+@exit_with_errors
 def list_(environment: str, job: str, program: Path, outputs: Path | None, on: str | None, as_json: bool) -> int:
-    """A job's files: bytes, when they were written, path. On AWS Batch, JOB:7 is a child of an array."""
+    """List a job's files: bytes, modification time, path. On AWS Batch, JOB:7 is a child of an array."""
     found = list(_listed(settings_of(environment, program, outputs, on), job))
     if as_json:
         click.echo(json.dumps([dict(zip(("path", "bytes", "changed"), each, strict=True)) for each in found], indent=2))
@@ -46,9 +46,9 @@ def list_(environment: str, job: str, program: Path, outputs: Path | None, on: s
 @on_option
 @click.argument("job")
 @click.argument("directory", metavar="[DIR]", type=click.Path(path_type=Path), required=False)
-@for_the_user
+@exit_with_errors
 def get(environment: str, job: str, directory: Path | None, program: Path, outputs: Path | None, on: str | None) -> int:
-    """Copy a job's files to DIR, by default one of the job's name here. What is there already is not fetched again.
+    """Copy a job's files to DIR, by default ./JOB. Files that are already there are not downloaded again.
 
     \b
     gpufleet jobs outputs get aws-batch-dev train-1121-150405-3f2a ./run-1
@@ -56,16 +56,20 @@ def get(environment: str, job: str, directory: Path | None, program: Path, outpu
     place = directory or Path(job.replace(":", "-"))
     files = moved = 0
     for each in _outputs(settings_of(environment, program, outputs, on)).get(job, place):
-        how = "was here already" if not each.moved and each.size else f"{each.moved:,} bytes fetched"
+        how = (
+            "was here already"
+            if not each.transferred_bytes and each.size
+            else f"{each.transferred_bytes:,} bytes fetched"
+        )
         click.echo(f"{each.path}: {each.size:,} bytes, {how}")
-        files, moved = files + 1, moved + each.moved
+        files, moved = files + 1, moved + each.transferred_bytes
     click.echo(f"{files} files in {place}, {moved:,} bytes fetched, sizes right")
     return 0
 
 
 def _listed(settings: "JobSettings", job: str) -> Iterator[tuple[str, int, str]]:
     """Path, bytes and time of each file."""
-    for each in _outputs(settings).listed(job):
+    for each in _outputs(settings).list_files(job):
         changed = each.changed if isinstance(each.changed, datetime) else datetime.fromtimestamp(each.changed, UTC)
         yield each.path, each.size, changed.strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -80,7 +84,7 @@ def _outputs(settings: "JobSettings") -> "AwsBatchOutputs | AzureBatchOutputs":
         return AzureBatchOutputs(files, settings.azure_batch, settings.environment)
     if place := settings.slurm or settings.hosts:
         raise UserError(
-            f"{settings.environment}: its jobs write to the shared files, {place.place.directory}/jobs/JOB/outputs; "
+            f"{settings.environment}: its jobs write to the shared files, {place.target.directory}/jobs/JOB/outputs; "
             "copy them from there"
         )
     if settings.batch is None:

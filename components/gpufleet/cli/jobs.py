@@ -1,4 +1,4 @@
-"""`gpufleet jobs submit|list|status|logs|cancel`, and `outputs` below it, whatever runs the jobs."""
+"""`gpufleet jobs submit|list|status|logs|cancel`, and `outputs` below it, on every back end."""
 
 import json
 from collections.abc import Mapping
@@ -6,39 +6,39 @@ from pathlib import Path
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
-from gpufleet.cli.event_printer import followed, note, show
-from gpufleet.cli.job_options import job_options, requested
+from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.event_printer import follow_job, print_event, print_note
+from gpufleet.cli.job_options import job_options, request_from_options
 from gpufleet.cli.job_outputs import job_outputs
 from gpufleet.cli.stack_options import backend_of, of_environment, on_option, settings_of
 from gpufleet.errors import UserError
 
-as_json = click.option("--json", "as_json", is_flag=True, help="For a program: JSON, one line for each event.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, one line per event.")
 why_after = click.option(
     "--why-after",
     type=float,
     metavar="MINUTES",
-    help="AWS and Azure Batch: say why the job has no node yet, after so many minutes. Default 10.",
+    help="AWS and Azure Batch: show why the job has no node yet after this many minutes. Default 10.",
 )
 
 
 @click.group()
 def jobs() -> None:
-    """Jobs on an environment's GPU nodes: on Kubernetes, AWS Batch, Azure Batch, Slurm or own hosts."""
+    """Jobs on an environment's GPU nodes: on Kubernetes, AWS Batch, Azure Batch, Slurm or your own hosts."""
 
 
 @jobs.command()
 @of_environment
 @on_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
-@click.option("--file", type=click.Path(path_type=Path), help="A job's YAML file; options win over what it says.")
+@click.option("--file", type=click.Path(path_type=Path), help="YAML file of the job; options override it.")
 @job_options
-@click.option("--wait", is_flag=True, help="Report states until the job has ended; exit with its exit code.")
-@click.option("--follow", is_flag=True, help="The same, with the log.")
+@click.option("--wait", is_flag=True, help="Report states until the job ends; exit with its exit code.")
+@click.option("--follow", is_flag=True, help="Like --wait, with the log.")
 @why_after
-@click.option("--dry-run", is_flag=True, help="Only print what would be sent.")
+@click.option("--dry-run", is_flag=True, help="Only print the request.")
 @as_json
-@for_the_user
+@exit_with_errors
 def submit(
     environment: str,
     command: tuple[str, ...],
@@ -53,7 +53,7 @@ def submit(
     as_json: bool,
     **options: object,
 ) -> int:
-    """Submit a job: COMMAND runs as one rank on each GPU.
+    """Submit a job that runs COMMAND as one rank per GPU.
 
     \b
     gpufleet jobs submit aws-dev --workers 2 -- python3 train.py
@@ -63,15 +63,15 @@ def submit(
       python3 train.py --lr {lr} --batch {batch}
     gpufleet jobs submit azure-dev --on azure-batch --nodes 2 --script train.py -- python3 train.py
     """
-    from gpufleet.jobs.request import checked, read_request
+    from gpufleet.jobs.request import parse_request, read_request
 
-    request = (read_request(file) if file else {}) | requested(options, command)
+    request = (read_request(file) if file else {}) | request_from_options(options, command)
     settings = settings_of(environment, program, outputs, on)
-    job = checked(request, str(file or "job"), settings.on)
+    job = parse_request(request, str(file or "job"), settings.on)
     backend = backend_of(settings, why_after)
     plan = backend.build_submission(job)
     for line in plan.advice:
-        note(f"note: {line}")
+        print_note(f"note: {line}")
     if dry_run:
         click.echo(_document(plan.document, as_json), nl=False)
         return 0
@@ -79,34 +79,36 @@ def submit(
     if "after" in job and backend.waits_for_after:
         earlier, left = job["after"], f"{plan.name} is not submitted"
         again = "run the same command again"
-        if followed(backend, earlier, logs=False, as_json=as_json, resume=again, stop="", left=left):
+        if follow_job(backend, earlier, logs=False, as_json=as_json, resume=again, stop="", left=left):
             raise UserError(f"{plan.name}: not submitted: {earlier}, which it comes after, has not succeeded")
     elif "after" in job:
         waits = "Slurm" if settings.on == "slurm" else "AWS Batch"
-        note(f"{plan.name}: starts when {job['after']} has succeeded; {waits} waits for it, nothing has to run here")
-    uid = backend.submit(plan, lambda text: note(f"note: {text}"))
+        print_note(
+            f"{plan.name}: starts when {job['after']} has succeeded; {waits} waits for it, nothing has to run here"
+        )
+    uid = backend.submit(plan, lambda text: print_note(f"note: {text}"))
     if as_json:
         click.echo(json.dumps({"event": "submitted", "name": plan.name, "uid": uid}))
     elif not (wait or follow):
         click.echo(f"{plan.name}: submitted; follow it with `{resume}`")
     else:
-        note(f"{plan.name}: submitted")
+        print_note(f"{plan.name}: submitted")
     if not (wait or follow):
         return 0
-    return followed(backend, plan.name, logs=follow, as_json=as_json, resume=resume, stop=stop)
+    return follow_job(backend, plan.name, logs=follow, as_json=as_json, resume=resume, stop=stop)
 
 
 @jobs.command("list")
 @of_environment
 @on_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@for_the_user
+@exit_with_errors
 def list_(environment: str, program: Path, outputs: Path | None, on: str | None, as_json: bool) -> int:
-    """The environment's jobs, newest first."""
-    from gpufleet.jobs.durations import age
+    """List the environment's jobs, newest first."""
+    from gpufleet.durations import format_age
 
     backend = backend_of(settings_of(environment, program, outputs, on))
-    found = backend.listed()
+    found = backend.list_jobs()
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return 0
@@ -115,7 +117,7 @@ def list_(environment: str, program: Path, outputs: Path | None, on: str | None,
     width = max((len(str(each["name"])) for each in found), default=0)
     for each in found:
         row = f"{each['name']:<{width}}  {each['state']:<10}  {backend.size(each):<12}"
-        click.echo(f"{row}  {age(str(each['created']))} ago")
+        click.echo(f"{row}  {format_age(str(each['created']))} ago")
     return 0
 
 
@@ -124,9 +126,9 @@ def list_(environment: str, program: Path, outputs: Path | None, on: str | None,
 @on_option
 @click.argument("job")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@for_the_user
+@exit_with_errors
 def status(environment: str, job: str, program: Path, outputs: Path | None, on: str | None, as_json: bool) -> int:
-    """The state of one job, what it waits for, and its exit code."""
+    """Show a job's state, pending reasons and exit code."""
     backend = backend_of(settings_of(environment, program, outputs, on))
     found = backend.details(job)
     if as_json:
@@ -149,10 +151,10 @@ def status(environment: str, job: str, program: Path, outputs: Path | None, on: 
 @of_environment
 @on_option
 @click.argument("job")
-@click.option("--follow", is_flag=True, help="Go on until the job has ended; exit with its exit code.")
+@click.option("--follow", is_flag=True, help="Continue until the job ends; exit with its exit code.")
 @why_after
 @as_json
-@for_the_user
+@exit_with_errors
 def logs(
     environment: str,
     job: str,
@@ -163,16 +165,16 @@ def logs(
     why_after: float | None,
     as_json: bool,
 ) -> int:
-    """The log of a job's launcher, container or task, from its beginning.
+    """Print the log of a job's launcher, container or task, from its beginning.
 
     On AWS Batch, JOB:7 is a child of an array, JOB#1 a node of a multi-node job.
     """
     backend = backend_of(settings_of(environment, program, outputs, on), why_after)
     if follow:
         resume, stop = _again(environment, on, job)
-        return followed(backend, job, logs=True, as_json=as_json, resume=resume, stop=stop)
-    for event in backend.written_so_far(job):
-        show(event, as_json)
+        return follow_job(backend, job, logs=True, as_json=as_json, resume=resume, stop=stop)
+    for event in backend.read_log(job):
+        print_event(event, as_json)
     return 0
 
 
@@ -180,11 +182,11 @@ def logs(
 @of_environment
 @on_option
 @click.argument("job")
-@for_the_user
+@exit_with_errors
 def cancel(environment: str, job: str, program: Path, outputs: Path | None, on: str | None) -> int:
-    """End a job. What it has written to the shared volume or to the bucket stays.
+    """End a job. Its files on the shared volume or in the bucket stay.
 
-    Kubernetes: it is deleted, with its pods and their logs. Elsewhere its log stays.
+    On Kubernetes, the job is deleted with its pods and their logs. Elsewhere its log stays.
     """
     click.echo(backend_of(settings_of(environment, program, outputs, on)).cancel(job))
     return 0

@@ -1,31 +1,31 @@
-"""`gpufleet nodes list|script`: the nodes of an environment's cluster, and how an own server becomes one."""
+"""`gpufleet nodes list|script`: the nodes of an environment's cluster, and the script that joins an on-prem server."""
 
 import json
 from pathlib import Path
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.cli.stack_options import api_of, of_environment, outputs_of, settings_of
 from gpufleet.errors import UserError
 
 
 @click.group()
 def nodes() -> None:
-    """Nodes of an environment's cluster, and own servers that may join it. Those that leave are drained by kubectl."""
+    """Nodes of an environment's cluster, and on-prem servers that can join it. To remove one, drain it with kubectl."""
 
 
 @nodes.command("list")
 @of_environment
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@for_the_user
+@exit_with_errors
 def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) -> int:
-    """Nodes by pool: GPUs, place, whether they are ready or cordoned; and own servers that have not joined yet."""
+    """List nodes by pool with GPUs, place and state, and on-prem servers that have not joined yet."""
     from gpufleet.onprem.listing import as_json as as_data
     from gpufleet.onprem.listing import lines, rows
-    from gpufleet.onprem.servers import own_servers_of
+    from gpufleet.onprem.servers import onprem_servers_of
 
-    own = own_servers_of(outputs_of(environment, program, outputs), environment)
+    own = onprem_servers_of(outputs_of(environment, program, outputs), environment)
     settings = settings_of(environment, program, outputs, "kubernetes")
     found = rows(api_of(settings).get("/api/v1/nodes")["items"], own.servers if own else {})
     if as_json:
@@ -39,21 +39,23 @@ def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) 
 @nodes.command()
 @of_environment
 @click.argument("node")
-@click.option("--to", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write it to FILE, mode 0600.")
-@for_the_user
+@click.option(
+    "--to", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the script to FILE with mode 0600."
+)
+@exit_with_errors
 def script(environment: str, node: str, file: Path | None, program: Path, outputs: Path | None) -> int:
-    """What makes the own server NODE a node of the cluster: a shell script, to be run on it as root.
+    """Print the shell script that joins the on-prem server NODE to the cluster. Run it there as root.
 
-    It can be run again, and holds a secret: whoever has it can join a server while the activation lasts.
+    You can run it again. It contains a secret: anyone who has it can join a server while the activation is valid.
 
     \b
     gpufleet nodes script hybrid gpu-1 --to join-gpu-1.sh
     """
     from gpufleet.onprem.join_script import script_of
     from gpufleet.onprem.secret_file import write_secret_file
-    from gpufleet.onprem.servers import own_servers_of
+    from gpufleet.onprem.servers import onprem_servers_of
 
-    own = own_servers_of(outputs_of(environment, program, outputs), environment)
+    own = onprem_servers_of(outputs_of(environment, program, outputs), environment)
     if own is None:
         raise UserError(
             f"{environment}: node={node}: the environment joins no own servers; name them under gpufleet:own_servers "

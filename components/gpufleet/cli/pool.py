@@ -1,11 +1,11 @@
-"""`gpufleet pool resize|autoscale`: how many nodes a pool of Azure Batch has, for the time being."""
+"""`gpufleet pool resize|autoscale`: the number of nodes of an Azure Batch pool."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.cli.stack_options import of_environment, settings_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _UNTIL = "a `pulumi up` that changes the pool makes it what the configuration sa
 
 @click.group()
 def pool() -> None:
-    """Nodes of a pool of Azure Batch. Pools of Kubernetes and of AWS Batch scale by themselves."""
+    """Nodes of an Azure Batch pool. Pools on Kubernetes and AWS Batch scale automatically."""
 
 
 @pool.command()
@@ -26,11 +26,15 @@ def pool() -> None:
 @click.argument("name", metavar="POOL")
 @click.argument("nodes", type=int)
 @click.option(
-    "--wait", "minutes", type=float, metavar="MINUTES", help="How long to wait for the nodes. Default 15; 0 for not."
+    "--wait",
+    "minutes",
+    type=float,
+    metavar="MINUTES",
+    help="How long to wait for the nodes. Default 15; 0: do not wait.",
 )
-@for_the_user
+@exit_with_errors
 def resize(environment: str, name: str, nodes: int, minutes: float | None, program: Path, outputs: Path | None) -> int:
-    """Give POOL a fixed number of NODES, and wait for them. Its formula, if it has one, is switched off.
+    """Set POOL to a fixed number of NODES, and wait for them. This disables its autoscale formula, if any.
 
     \b
     gpufleet pool resize azure-dev spot 2
@@ -49,17 +53,17 @@ def resize(environment: str, name: str, nodes: int, minutes: float | None, progr
 @pool.command()
 @of_environment
 @click.argument("name", metavar="POOL")
-@click.option("--min", "least", type=int, metavar="N", help="Fewest nodes. Default 0.", default=0)
-@click.option("--max", "most", type=int, metavar="N", required=True, help="Most nodes.")
-@for_the_user
+@click.option("--min", "least", type=int, metavar="N", help="Minimum number of nodes. Default 0.", default=0)
+@click.option("--max", "most", type=int, metavar="N", required=True, help="Maximum number of nodes.")
+@exit_with_errors
 def autoscale(environment: str, name: str, least: int, most: int, program: Path, outputs: Path | None) -> int:
-    """Have POOL's nodes follow its tasks, from --min to --max.
+    """Scale POOL with its tasks, from --min to --max nodes.
 
     \b
     gpufleet pool autoscale azure-dev spot --min 0 --max 10
     """
     from gpufleet.azure.autoscale_formula import autoscale_formula
-    from gpufleet.rules.azure.batch_autoscale import DEFAULT_IDLE
+    from gpufleet.rules.azure.batch_scaling import DEFAULT_IDLE
 
     settings = _settings(environment, program, outputs)
     found = settings.pool(name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 @click.argument("environment")
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
 @click.option("--preview", type=click.Path(path_type=Path),
-              help="Output of `pulumi preview --json --show-sames`. Default: a preview on stand-ins.")  # fmt: skip
+              help="Output of `pulumi preview --json --show-sames`. Default: preview on simulated clouds.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit with 1 also if something could not be verified.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@for_the_user
+@exit_with_errors
 def preflight(environment: str, program: Path, preview: Path | None, strict: bool, as_json: bool) -> int:
-    """Ask the account whether ENVIRONMENT's GPU pools and network can be had, before anything is made.
+    """Check in the live account whether ENVIRONMENT's GPU pools and network can be created.
 
-    Zones that offer the types, vCPU quotas against what is in use and may be, reservations, placement groups; on AWS
-    the quotas on Elastic IPs, VPCs and gateways. Only reads. What cannot be asked (no credentials, no permission) is a
+    Checks zones that offer the types, vCPU quotas against current and peak use, reservations, placement groups; on AWS
+    the quotas on Elastic IPs, VPCs and gateways. It only reads. A failed query (no credentials, no permission) is a
     warning. In a rehearsal: gpufleet rehearse aws-dev -- gpufleet preflight aws-dev
     """
     from gpufleet.preflight.configuration import read_configuration
@@ -56,11 +56,11 @@ def _plan_and_values(environment: str, program: Path, preview: Path | None) -> "
         said = read_preview(preview)
         return plan_of(said, str(preview)), config_of(said), str(preview)
     from gpufleet.preflight.configuration import values_in_file
-    from gpufleet_rehearsal.offline_preview import planned
-    from gpufleet_rehearsal.workspace import Home
+    from gpufleet_rehearsal.offline_preview import plan_offline
+    from gpufleet_rehearsal.workspace import Workspace
 
-    plan = planned(program, environment)
-    file = Home.of(program).configuration(environment)
+    plan = plan_offline(program, environment)
+    file = Workspace.of(program).configuration(environment)
     return plan, values_in_file(file), file.name
 
 
@@ -85,9 +85,9 @@ def _accounts(plan: "Plan", configuration: "PreflightConfiguration") -> "Account
 
     def azure(region: str) -> "AzureFacts":
         from gpufleet.preflight.azure.account import AzureAccount
-        from gpufleet.preflight.azure.arm import Arm, subscription_of
+        from gpufleet.preflight.azure.arm import ArmClient, subscription_of
 
         own = [resource.name for resource in plan.of_type("azure-native:batch:Pool")]
-        return AzureAccount(region, Arm(subscription_of(configuration.values)), own)
+        return AzureAccount(region, ArmClient(subscription_of(configuration.values)), own)
 
     return Accounts(aws, azure, "live account")

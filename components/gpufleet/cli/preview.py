@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 
 if TYPE_CHECKING:
     from gpufleet.report.model import Report
@@ -19,21 +19,29 @@ FILE = click.Path(path_type=Path)
 @click.command()
 @click.argument("environments", nargs=-1)
 @click.option("--program", default=".", type=FILE, help="Pulumi project. Default: here or above.")
-@click.option("--base", help="Branch or commit that the change is to be merged into. Default: in CI the pull "
+@click.option("--base", help="Branch or commit to merge into. Default: in CI the pull "
               "request's, else origin's.")  # fmt: skip
-@click.option("--all", "every", is_flag=True, help="Every environment, whatever the change touches.")
-@click.option("--real/--stand-ins", "real", default=None,
-              help="On the backend and the clouds, or on stand-ins without credentials. Default: the first if "
+@click.option("--all", "every", is_flag=True, help="All environments, whatever the change affects.")
+@click.option("--real/--simulated", "real", default=None,
+              help="On the backend and the clouds, or on simulated clouds without credentials. Default: --real if "
               "PULUMI_BACKEND_URL or PULUMI_ACCESS_TOKEN is set.")  # fmt: skip
-@click.option("--to", "folder", default="report", show_default=True, type=FILE, help="Directory for every form.")
+@click.option(
+    "--to", "folder", default="report", show_default=True, type=FILE, help="Directory for the report in every format."
+)
 @click.option("--list", "listing", is_flag=True, help="Only print the environments' names, as a JSON list.")
-@click.option("--among", metavar="JSON", help='With --list: only those of this list, as \'["aws-dev", "aws-prod"]\'.')
-@click.option("--commit", help="The commit that this is about. Default: the pull request's, else the one checked out.")
+@click.option(
+    "--among",
+    metavar="JSON",
+    help='With --list: only environments of this list, for instance \'["aws-dev", "aws-prod"]\'.',
+)
+@click.option("--commit", help="Commit to report on. Default: the pull request's, else the one checked out.")
 @click.option("--comment", "commenting", is_flag=True, help="Comment on the pull request; see `gpufleet comment`.")
 @click.option("--fail-on", default="refuse", show_default=True, type=click.Choice(["refuse", "warning", "never"]),
-              help="Exit with 1 for what is refused, for warnings and what is not verified too, or never.")  # fmt: skip
-@click.option("--allow-loss", is_flag=True, help="Do not fail for data that is deleted; it is in the report anyway.")
-@for_the_user
+              help="Exit with 1 for rejections; warning: also for warnings and unverified checks.")  # fmt: skip
+@click.option(
+    "--allow-loss", is_flag=True, help="Do not fail for data that would be deleted; the report lists it anyway."
+)
+@exit_with_errors
 def preview(
     environments: tuple[str, ...],
     program: Path,
@@ -48,23 +56,23 @@ def preview(
     fail_on: str,
     allow_loss: bool,
 ) -> int:
-    """Preview what a change touches, with the project's policy packs, and say it in one report. What CI runs.
+    """Preview the environments that a change affects, with the project's policy packs, and write one report.
 
-    ENVIRONMENTS: those and no others. Exit code: 0; 1 for findings, see --fail-on, and for data that would be deleted;
-    2 for a change that cannot be read, or a stack that there is no way to.
+    ENVIRONMENTS: only these. Exit code: 0; 1 for findings, see --fail-on, and for data that would be deleted;
+    2 for a change that cannot be read, or a stack that cannot be reached.
 
     \b
-    gpufleet preview                        # what differs from origin's branch, on stand-ins
-    gpufleet preview --real aws-prod        # against the state of the stack
+    gpufleet preview                        # the difference from origin's branch, on simulated clouds
+    gpufleet preview --real aws-prod        # against the stack's state
     """
-    from gpufleet.affected.report import report_on
-    from gpufleet.affected.select import among as those_among
-    from gpufleet.affected.select import chosen
+    from gpufleet.affected.report import report_change
+    from gpufleet.affected.select import filter_environments as those_among
+    from gpufleet.affected.select import select_environments
     from gpufleet.comments.ci_environment import head_of
     from gpufleet.errors import UserError
-    from gpufleet.report.build import commit_of
-    from gpufleet.report.configuration_files import project_of
-    from gpufleet.report.exit_codes import fails, losses
+    from gpufleet.report.build import checked_out_commit
+    from gpufleet.report.configuration_files import project_folder
+    from gpufleet.report.exit_codes import data_losses, should_fail
 
     if among is not None and not listing:
         # A comment on another stack would then say that nothing touches it.
@@ -73,22 +81,22 @@ def preview(
     try:
         if real is None:
             real = any(os.environ.get(name) for name in ("PULUMI_BACKEND_URL", "PULUMI_ACCESS_TOKEN"))
-        project = project_of(program)
-        start, names = chosen(project, environments, base, every, folder.resolve(), _said)
+        project = project_folder(program)
+        start, names = select_environments(project, environments, base, every, folder.resolve(), _said)
         if among is not None:
             names = those_among(project, names, among)
         if listing:
             click.echo(json.dumps(names))
             return 0
-        about = commit or head_of(os.environ) or commit_of(program)
-        made, unseen = report_on(project, start, names, real, about, _said)
+        about = commit or head_of(os.environ) or checked_out_commit(program)
+        made, unseen = report_change(project, start, names, real, about, _said)
         _write(made, folder, program)
     except UserError as error:
         # Not 1, which says that the change has findings.
         click.echo(f"Error: {error}", err=True)
         return 2
-    code = 1 if fails(made, fail_on) else 0
-    if fail_on != "never" and not allow_loss and (lost := losses(made)):
+    code = 1 if should_fail(made, fail_on) else 0
+    if fail_on != "never" and not allow_loss and (lost := data_losses(made)):
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         click.echo(f"{lost[0].name}{more}: {lost[0].holds} would be lost; keep it, or say --allow-loss", err=True)
         code = 1
@@ -96,9 +104,9 @@ def preview(
         click.echo(f"Error: {environment}: {reason}", err=True)
         code = 2
     if commenting:
-        from gpufleet.cli.comment import put
+        from gpufleet.cli.comment import post_report
 
-        code = max(put(folder, None, commit, "", 120.0, go_on=True), code)
+        code = max(post_report(folder, None, commit, "", 120.0, go_on=True), code)
     return code
 
 
@@ -109,17 +117,17 @@ def _said(line: str) -> None:
 def _write(made: "Report", folder: Path, program: Path) -> None:
     """Every form into the folder, and a job summary where the CI takes one. Errors: UserError."""
     from gpufleet.errors import UserError
-    from gpufleet.report.step_summary import summary
-    from gpufleet.report.write_files import write
+    from gpufleet.report.step_summary import step_summary
+    from gpufleet.report.write_files import write_report_files
 
     try:
         for old in (*folder.glob("*.md"), folder / "report.sarif"):
             # A comment would be made of a stack that is not in the report any more.
             old.unlink(missing_ok=True)
-        write(made, folder, program)
+        write_report_files(made, folder, program)
         if file := os.environ.get("GITHUB_STEP_SUMMARY"):
             with Path(file).open("a", encoding="utf-8") as stream:
-                stream.write(summary(made))
+                stream.write(step_summary(made))
     except OSError as error:
         raise UserError(f"{error.filename or folder}: {error.strerror}; give another directory with --to") from error
     for stack in made.stacks:

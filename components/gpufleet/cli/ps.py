@@ -1,4 +1,4 @@
-"""`gpufleet ps`: all environments of a team."""
+"""`gpufleet ps`: list environments."""
 
 import json
 from datetime import UTC, datetime
@@ -7,23 +7,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 
 if TYPE_CHECKING:
     from gpufleet.fleet.clusters import ClusterState
 
 
 @click.command()
-@click.option("--backend", metavar="URL", help="Backend of Pulumi. Default: the one that `pulumi` uses here.")
-@click.option("--contexts", metavar="NAMES", help="Ask the clusters of these contexts too: names with commas, or all.")
+@click.option("--backend", metavar="URL", help="Pulumi backend. Default: the one that `pulumi` uses here.")
+@click.option(
+    "--contexts", metavar="NAMES", help="Also query the clusters of these contexts: comma-separated names, or all."
+)
 @click.option("--notify", "webhook", metavar="URL", envvar="GPUFLEET_NOTIFY_URL", help="Post a summary to a webhook.")
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here.")
-@click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
-@for_the_user
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@exit_with_errors
 def ps(backend: str | None, contexts: str | None, webhook: str | None, program: Path, as_json: bool) -> int:
-    """Whose environments there are, until when, with how many GPUs and for how much; past their end first.
+    """List environments with owner, expiry, GPUs and cost; expired ones first.
 
-    Prices are by the catalog, for what each stack's state holds. Ends with 1 when something could not be read.
+    Prices come from the catalog, for the resources in each stack's state. Exits with 1 if something could not be read.
 
     \b
     gpufleet ps --contexts all
@@ -32,24 +34,25 @@ def ps(backend: str | None, contexts: str | None, webhook: str | None, program: 
     from rich.console import Console
 
     from gpufleet.fleet.backend import stacks_of
-    from gpufleet.fleet.environment import environment_of, in_order
-    from gpufleet.fleet.formats.table import print_report
-    from gpufleet.fleet.report import FleetReport, report_as_json, summary
+    from gpufleet.fleet.environment import environment_of, sort_environments
+    from gpufleet.fleet.formats.json import fleet_to_dict, webhook_summary
+    from gpufleet.fleet.formats.table import print_fleet
+    from gpufleet.fleet.report import FleetReport
 
     now = datetime.now(UTC)
     url, states = stacks_of(backend, program)
-    found = in_order([environment_of(each, now.date()) for each in states], now)
+    found = sort_environments([environment_of(each, now.date()) for each in states], now)
     report = FleetReport(url, found, _clusters(contexts, now) if contexts else [], now)
     if as_json:
-        click.echo(json.dumps(report_as_json(report), indent=2))
+        click.echo(json.dumps(fleet_to_dict(report), indent=2))
     else:
-        print_report(report, Console(highlight=False))
+        print_fleet(report, Console(highlight=False))
     for fault in report.faults:
         click.echo(f"Error: {fault}", err=True)
     if webhook:
         from gpufleet.fleet.webhook import notify
 
-        notify(webhook, summary(report))
+        notify(webhook, webhook_summary(report))
     return 1 if report.faults else 0
 
 
@@ -57,12 +60,12 @@ def _clusters(contexts: str, now: datetime) -> list["ClusterState"]:
     """What the clusters say, and how long it has been so at earlier looks."""
     from dataclasses import replace
 
-    from gpufleet.fleet.clusters import looked_at
+    from gpufleet.fleet.clusters import query_clusters
     from gpufleet.fleet.idle_history import IdleHistory, idle_history_file
-    from gpufleet.fleet.kubeconfig import contexts_of
+    from gpufleet.fleet.kubeconfig import select_contexts
 
-    looks = IdleHistory(idle_history_file())
-    found = looked_at(contexts_of(contexts))
-    judged = [replace(each, jobs=tuple(looks.judge(each.host, each.jobs, now))) for each in found]
-    looks.keep(now)
+    history = IdleHistory(idle_history_file())
+    found = query_clusters(select_contexts(contexts))
+    judged = [replace(each, jobs=tuple(history.update(each.host, each.jobs, now))) for each in found]
+    history.save(now)
     return judged

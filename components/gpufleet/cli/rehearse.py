@@ -4,27 +4,31 @@ from pathlib import Path
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 
 
 @click.command()
 @click.argument("environment", required=False)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
-@click.option("--home", type=click.Path(path_type=Path), help="Where the rehearsal lives. Default: PROGRAM/.rehearsal.")
-@click.option("--latency-scale", default=0.01, type=click.FloatRange(min=0), show_default=True,
-              help="Real seconds for one second of the cloud; 0: no waiting.")  # fmt: skip
+@click.option(
+    "--home", type=click.Path(path_type=Path), help="Directory of the rehearsal. Default: PROGRAM/.rehearsal."
+)
+@click.option("--latency-scale", default=0.001, type=click.FloatRange(min=0), show_default=True,
+              help="Real seconds per simulated second; 0: no waiting.")  # fmt: skip
 @click.option("--fault", "faults", multiple=True, metavar="SPEC",
-              help="Make something fail: create:#7, die:@aws-dev-files-files ...; see docs/rehearsal.md.")  # fmt: skip
+              help="Inject a fault: create:#7, die:@aws-dev-files-files ...; see docs/rehearsal.md.")  # fmt: skip
 @click.option("--seed", default=1, show_default=True, help="Seed of random faults.")
-@click.option("--destroy", is_flag=True, help="End the environment; data stays unless the configuration says erase.")
-@click.option("--keep", is_flag=True, help="With --destroy: keep the engine's empty stack, too.")
-@click.option("--put", type=click.Path(path_type=Path), help="First write a file into the shared file system.")
+@click.option(
+    "--destroy", is_flag=True, help="Destroy the environment; data stays unless the configuration says erase."
+)
+@click.option("--keep", is_flag=True, help="With --destroy: keep the engine's empty stack.")
+@click.option("--put", type=click.Path(path_type=Path), help="First write this file to the shared file system.")
 @click.option("--control-plane/--no-control-plane", default=True, show_default=True,
-              help="Let simulated clusters lead to a real Kubernetes control plane, where it was built.")  # fmt: skip
-@click.option("--shell", is_flag=True, help="Open a shell in which plain `pulumi` talks to the rehearsal.")
-@click.option("--refusals", is_flag=True, help="List everything that the simulated cloud refuses, with its source.")
-@for_the_user
+              help="Back simulated clusters with a real Kubernetes control plane, if it was built.")  # fmt: skip
+@click.option("--shell", is_flag=True, help="Open a shell in which plain `pulumi` uses the rehearsal.")
+@click.option("--refusals", is_flag=True, help="List all rejections of the simulated cloud, with their sources.")
+@exit_with_errors
 def rehearse(
     environment: str | None,
     command: tuple[str, ...],
@@ -40,7 +44,7 @@ def rehearse(
     shell: bool,
     refusals: bool,
 ) -> int:
-    """Bring ENVIRONMENT up (or end it) with the real Pulumi engine on a simulated cloud.
+    """Deploy (or destroy) ENVIRONMENT with the real Pulumi engine on a simulated cloud.
 
     \b
     gpufleet rehearse aws-dev
@@ -52,7 +56,7 @@ def rehearse(
 
     from gpufleet_rehearsal.refusal_list import refusal_text
     from gpufleet_rehearsal.rehearse import RehearsalPlan, prepare, rehearse, run_inside
-    from gpufleet_rehearsal.workspace import Home
+    from gpufleet_rehearsal.workspace import Workspace
 
     console = Console(highlight=False)
     if refusals:
@@ -60,7 +64,7 @@ def rehearse(
         return 0
     if environment is None:
         raise click.UsageError("which environment? For instance: gpufleet rehearse aws-dev")
-    place = Home.of(program, home)
+    place = Workspace.of(program, home)
     plan = RehearsalPlan(environment, latency_scale, faults, seed, destroy, keep, put, control_plane)
     if shell or command:
         prepare(place, plan)

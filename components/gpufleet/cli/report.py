@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ FILE = click.Path(path_type=Path)
 @click.option("--preview", "previews", multiple=True, metavar="[STACK=]FILE",
               help="Output of `pulumi preview --json --show-sames`, or the event log. Repeatable.")  # fmt: skip
 @click.option("--before", "befores", multiple=True, type=FILE,
-              help="The same of the base branch, to compare with instead of the state. Repeatable.")  # fmt: skip
+              help="The same for the base branch, to compare with instead of the state. Repeatable.")  # fmt: skip
 @click.option("--policy-config", "policy_configs", multiple=True, type=FILE,
               help="Configuration of a policy pack (JSON). Repeatable.")  # fmt: skip
-@click.option("--usage", "usage_file", type=FILE, help="Assumptions in YAML, instead of the stacks' own.")
-@click.option("--to", "folder", type=FILE, help="Write every form into this directory: Markdown, JSON, HTML ...")
+@click.option("--usage", "usage_file", type=FILE, help="Assumptions in YAML that replace the stacks' own.")
+@click.option("--to", "folder", type=FILE, help="Write every format to this directory: Markdown, JSON, HTML ...")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of Markdown.")
-@click.option("--commit", help="The commit that this is about. Default: the one that is checked out.")
+@click.option("--commit", help="Commit to report on. Default: the one that is checked out.")
 @click.option("--fail-on", default="refuse", show_default=True, type=click.Choice(["refuse", "warning", "never"]),
-              help="Exit with 1 for what is refused, for warnings and what is not verified too, or never.")  # fmt: skip
-@for_the_user
+              help="Exit with 1 for rejections; warning: also for warnings and unverified checks.")  # fmt: skip
+@exit_with_errors
 def report(
     environments: tuple[str, ...],
     program: Path,
@@ -46,7 +46,7 @@ def report(
     commit: str | None,
     fail_on: str,
 ) -> int:
-    """Say what a change costs, replaces and breaks, from previews of one or many stacks, or of ENVIRONMENTS rehearsed.
+    """Report what a change costs, replaces and breaks, from previews of stacks or of rehearsed ENVIRONMENTS.
 
     Exit code: 0; 1 for findings, see --fail-on; 2 for input that cannot be read.
 
@@ -65,9 +65,9 @@ def report(
         # Not 1, which says that the change has findings.
         click.echo(f"Error: {error}", err=True)
         return 2
-    from gpufleet.report.exit_codes import fails
+    from gpufleet.report.exit_codes import should_fail
 
-    return 1 if fails(made, fail_on) else 0
+    return 1 if should_fail(made, fail_on) else 0
 
 
 def _report(
@@ -80,17 +80,17 @@ def _report(
     commit: str | None,
 ) -> "Report":
     from gpufleet.cost.usage_assumptions import read_usage_file
-    from gpufleet.report.build import commit_of, report
+    from gpufleet.report.build import build_report, checked_out_commit
     from gpufleet.report.load_previews import read_preview
 
     seen = [_read(each, program) for each in previews] or [_rehearsed(program, each) for each in environments]
-    return report(
+    return build_report(
         seen,
         befores=[read_preview(file) for file in befores],
         from_nothing=bool(environments),
         policy_config=_policies(policy_configs),
         usage=read_usage_file(usage_file) if usage_file else None,
-        commit=commit or commit_of(program),
+        commit=commit or checked_out_commit(program),
     )
 
 
@@ -102,7 +102,7 @@ def _read(given: str, program: Path) -> "Preview":
     if not equals or Path(given).exists():
         return read_preview(Path(given))
     preview = read_preview(Path(file))
-    preview.called = _name(stack, program)
+    preview.fallback_name = _name(stack, program)
     return preview
 
 
@@ -115,20 +115,22 @@ def _name(stack: str, program: Path) -> tuple[str, str]:
 
 
 def _rehearsed(program: Path, environment: str) -> "Preview":
-    """A preview of an environment from nothing, on stand-ins for the clouds."""
+    """A preview of an environment from nothing, on simulated clouds."""
     from gpufleet.pulumi_cli import PulumiCliError
-    from gpufleet.report.preview import Preview, Said
-    from gpufleet.report.preview_json import preview_of
-    from gpufleet_rehearsal.offline_preview import previewed
+    from gpufleet.report.preview import Diagnostic, Preview
+    from gpufleet.report.preview_json import parse_preview
+    from gpufleet_rehearsal.offline_preview import preview_offline
 
     try:
-        return preview_of(previewed(program, environment), environment)
+        return parse_preview(preview_offline(program, environment), environment)
     except PulumiCliError as error:
         said, failed, lines = str(error).partition("pulumi preview: ")
         if said or not failed:
             raise
         # The program or a provider refuses: that is what the report is for.
-        return Preview(environment, _name(environment, program), said=[Said("", "error", lines)], ended=False)
+        return Preview(
+            environment, _name(environment, program), diagnostics=[Diagnostic("", "error", lines)], ended=False
+        )
 
 
 def _policies(files: Sequence[Path]) -> Mapping[str, Mapping[str, object]]:
@@ -142,17 +144,17 @@ def _policies(files: Sequence[Path]) -> Mapping[str, Mapping[str, object]]:
 
 
 def _say(made: "Report", folder: Path | None, as_json: bool, program: Path) -> None:
-    from gpufleet.report.formats.json import report_as_json
-    from gpufleet.report.formats.markdown import report_as_markdown
-    from gpufleet.report.write_files import write
+    from gpufleet.report.formats.json import render_json
+    from gpufleet.report.formats.markdown import render_markdown
+    from gpufleet.report.write_files import write_report_files
 
     if folder is None:
         # The text ends with its own line break. Windows' and some CI's terminals know not every sign.
         sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-        click.echo(report_as_json(made) if as_json else report_as_markdown(made), nl=False)
+        click.echo(render_json(made) if as_json else render_markdown(made), nl=False)
         return
     try:
-        names = write(made, folder, program)
+        names = write_report_files(made, folder, program)
     except OSError as error:
         raise UserError(f"{folder}: {error.strerror}; give another directory with --to") from error
-    click.echo(report_as_json(made) if as_json else f"{made.verdict}: {', '.join(names)} in {folder}", nl=not as_json)
+    click.echo(render_json(made) if as_json else f"{made.verdict}: {', '.join(names)} in {folder}", nl=not as_json)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gpufleet.jobs.kubernetes.api import KubernetesApi
     from gpufleet.jobs.settings import JobSettings
     from gpufleet.pulumi_cli import PulumiCli
-    from gpufleet_rehearsal.workspace import Home
+    from gpufleet_rehearsal.workspace import Workspace
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -28,23 +28,27 @@ def _kept(context: click.Context, parameter: click.Parameter, value: str | None)
     context.meta[f"{_KEY}.{parameter.name}"] = value
 
 
-def asked(option: str) -> str | None:
+def context_option(option: str) -> str | None:
     """What this command was given for `--team` or `--user`, which no command needs but by the settings below."""
     context = click.get_current_context(silent=True)
     return context.meta.get(f"{_KEY}.{option}") if context else None
 
 
 team_option = click.option(
-    "--team", metavar="NAME", expose_value=False, callback=_kept, help="Whose, where several teams share a cluster."
+    "--team", metavar="NAME", expose_value=False, callback=_kept, help="Team, if several share the cluster."
 )
 user_option = click.option(
-    "--user", metavar="NAME", expose_value=False, callback=_kept, help="Whose files. Default: you, if there are users."
+    "--user",
+    metavar="NAME",
+    expose_value=False,
+    callback=_kept,
+    help="User whose files to use. Default: you, if the team has users.",
 )
 
 on_option = click.option(
     "--on",
     type=click.Choice(["kubernetes", "batch", "azure-batch", "slurm", "hosts"]),
-    help="What runs the jobs. Default: as the environment's stack says.",
+    help="Back end that runs the jobs. Default: from the environment's stack.",
 )
 
 
@@ -68,20 +72,20 @@ def settings_of(
     """What the environment's jobs need to know.
 
     program: the Pulumi project. outputs: a file with the stack's outputs, for who has no access to its state. on: what
-    runs its jobs, one of `gpufleet.jobs.settings.BACK_ENDS`; default as its stack says. team: default as asked for.
+    runs its jobs, one of `gpufleet.jobs.settings.BACKENDS`; default as its stack says. team: default as asked for.
     Errors: UserError.
     """
-    from gpufleet.jobs.settings import settings_from
+    from gpufleet.jobs.settings import read_settings
 
     home = _rehearsal(program)
     told = _told(home, environment, program, outputs)
-    settings = settings_from(told, environment, on, team or asked("team"))
+    settings = read_settings(told, environment, on, team or context_option("team"))
     if home is None:
         return settings
     if settings.on == "batch" and "AWS_ENDPOINT_URL" not in os.environ:
         # boto3 would find the user's own login in their home and ask the real account.
         raise UserError(
-            f"{environment}: a rehearsal makes queues and compute environments of AWS Batch, and plays none of its "
+            f"{environment}: a rehearsal creates queues and compute environments of AWS Batch, but runs none of its "
             "jobs; jobs can be rehearsed on a cluster, `gpufleet rehearse aws-dev`"
         )
     if settings.on == "azure-batch":
@@ -89,7 +93,7 @@ def settings_of(
     if settings.on in ("slurm", "hosts"):
         # They are there already: a job would run on the real ones.
         raise UserError(
-            f"{environment}: a rehearsal plays neither Slurm nor hosts; leave it (`exit`), or rehearse jobs on a "
+            f"{environment}: a rehearsal simulates neither Slurm nor hosts; leave it (`exit`), or rehearse jobs on a "
             "cluster, `gpufleet rehearse aws-dev`"
         )
     if settings.on != "kubernetes":
@@ -102,7 +106,7 @@ def outputs_of(environment: str, program: Path, outputs: Path | None) -> Mapping
     return _told(_rehearsal(program), environment, program, outputs)
 
 
-def _told(home: "Home | None", environment: str, program: Path, outputs: Path | None) -> Mapping[str, object]:
+def _told(home: "Workspace | None", environment: str, program: Path, outputs: Path | None) -> Mapping[str, object]:
     return _read(outputs) if outputs else _engine(home, program, environment).outputs(environment, secrets=True)
 
 
@@ -112,22 +116,22 @@ def _only_elsewhere(environment: str) -> None:
 
     if not os.environ.get(BATCH_ENDPOINT):
         raise UserError(
-            f"{environment}: a rehearsal makes accounts and pools of Azure Batch, and plays none of their jobs; jobs "
+            f"{environment}: a rehearsal creates accounts and pools of Azure Batch, but runs none of their jobs; jobs "
             "can be rehearsed on a cluster, `gpufleet rehearse azure-dev`"
         )
 
 
-def backend_of(settings: "JobSettings", runnable_minutes: float | None = None) -> "Backend":
-    """What runs the environment's jobs. runnable_minutes: see `BatchBackend`. Errors: UserError."""
+def backend_of(settings: "JobSettings", pending_minutes: float | None = None) -> "Backend":
+    """What runs the environment's jobs. pending_minutes: see `AwsBatchBackend`. Errors: UserError."""
     if settings.on == "batch":
-        from gpufleet.jobs.aws_batch.backend import BatchBackend
+        from gpufleet.jobs.aws_batch.backend import AwsBatchBackend
 
-        return BatchBackend(settings) if runnable_minutes is None else BatchBackend(settings, runnable_minutes)
+        return AwsBatchBackend(settings) if pending_minutes is None else AwsBatchBackend(settings, pending_minutes)
     if settings.on == "azure-batch":
         from gpufleet.jobs.azure_batch.backend import AzureBatchBackend
-        from gpufleet.jobs.azure_batch.follow import WAITING_MINUTES
+        from gpufleet.jobs.azure_batch.follow import PENDING_MINUTES
 
-        minutes = WAITING_MINUTES if runnable_minutes is None else runnable_minutes
+        minutes = PENDING_MINUTES if pending_minutes is None else pending_minutes
         return AzureBatchBackend(settings, lambda: _built_for_azure(settings), minutes)
     if settings.on == "slurm":
         from gpufleet.jobs.slurm.backend import SlurmBackend
@@ -145,9 +149,9 @@ def backend_of(settings: "JobSettings", runnable_minutes: float | None = None) -
 def _built_for_azure(settings: "JobSettings") -> Mapping[str, str]:
     """The image of each repository that jobs run: as the cluster beside Azure Batch records it, else the newest."""
     if settings.kubeconfig:
-        from gpufleet.images.pinned_images import pinned_images
+        from gpufleet.images.pinned_images import pinned_references
 
-        return pinned_images(api_of(settings), settings.namespace)
+        return pinned_references(api_of(settings), settings.namespace)
     from gpufleet.jobs.azure_batch.latest_image import newest_images
 
     return {name: image.pinned for name, image in newest_images(settings.repositories).items()}
@@ -160,19 +164,19 @@ def api_of(settings: "JobSettings") -> "KubernetesApi":
     return KubernetesApi.of(settings.kubeconfig, settings.environment)
 
 
-def _rehearsal(program: Path) -> "Home | None":
+def _rehearsal(program: Path) -> "Workspace | None":
     """The rehearsal that we are inside of."""
     rehearsal = os.environ.get("GPUFLEET_REHEARSAL")
     if rehearsal is None:
         return None
-    from gpufleet_rehearsal.workspace import Home
+    from gpufleet_rehearsal.workspace import Workspace
 
-    home = Home.of(program, Path(rehearsal))
+    home = Workspace.of(program, Path(rehearsal))
     home.prepare()
     return home
 
 
-def _engine(home: "Home | None", program: Path, environment: str) -> "PulumiCli":
+def _engine(home: "Workspace | None", program: Path, environment: str) -> "PulumiCli":
     from gpufleet.pulumi_cli import PulumiCli
 
     return PulumiCli(program.resolve()) if home is None else home.engine(environment)
@@ -188,7 +192,7 @@ def _read(file: Path) -> Mapping[str, object]:
     except ValueError as error:
         raise UserError(f"{file}: is not JSON: {error}; {made}") from error
     if not isinstance(content, dict):
-        raise UserError(f"{file}: is no JSON object; {made}")
+        raise UserError(f"{file}: is not a JSON object; {made}")
     return content
 
 
@@ -199,7 +203,7 @@ def _yaml(file: Path, text: str) -> object:
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise UserError(f"{file}: is no YAML: {' '.join(str(error).split())}") from error
+        raise UserError(f"{file}: is not YAML: {' '.join(str(error).split())}") from error
     jobs = content.get("jobs") if isinstance(content, dict) else None
     if isinstance(jobs, dict) and True in jobs:
         # To YAML 1.1 the key `on` is the truth.

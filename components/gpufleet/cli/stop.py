@@ -1,4 +1,4 @@
-"""`gpufleet stop ENV`: no GPU nodes, and what still costs money."""
+"""`gpufleet stop ENV`: scale the GPU pools to zero, and list what still costs money."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpufleet.cli.error_handling import for_the_user
+from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ _SHOWN = 12
 
 @click.command()
 @click.argument("environment")
-@click.option("--undo", is_flag=True, help="Start the pools again, with the nodes that the configuration says.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be stopped, and what would still cost money.")
+@click.option("--undo", is_flag=True, help="Start the pools again, with the configured nodes.")
+@click.option("--dry-run", is_flag=True, help="Only list what would be stopped, and what would still cost money.")
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
-@for_the_user
+@exit_with_errors
 def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
-    """Scale ENVIRONMENT's GPU pools to 0 and say what still costs money. Jobs on their nodes end; data stays.
+    """Scale ENVIRONMENT's GPU pools to 0 and list what still costs money. Jobs on their nodes end; data stays.
 
-    An `up` of these pools, and of their flavors in a queue; anything else in the program or its configuration waits for
-    yours. The next ordinary `up` takes it back, as does --undo. On AWS Batch, jobs that run may end by themselves.
+    This runs an `up` of these pools, and of their flavors in a queue; other changes in the program or its configuration
+    wait for your own `up`, which also starts the pools again, as does --undo. On AWS Batch, running jobs can finish.
 
     \b
     gpufleet stop aws-dev --dry-run
@@ -38,16 +38,16 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
     """
     if undo and dry_run:
         raise click.UsageError("--undo has no dry run; `pulumi preview` shows what the configuration says")
-    from gpufleet.fleet.onprem_nodes import own_gpus
+    from gpufleet.fleet.onprem_nodes import onprem_gpus
     from gpufleet.fleet.pool_inputs import is_stopped
-    from gpufleet.fleet.scale_to_zero import bring, flavors_of, gpu_pools, still_as_they_were, tell_queue
+    from gpufleet.fleet.scale_to_zero import flavors_of, gpu_pools, scale_pools, unchanged_pools, update_queue
     from gpufleet.pulumi_cli import PulumiCli
 
     engine = PulumiCli(program.resolve())
     state, plan = _there(engine, environment)
     pools, others = gpu_pools(plan)
     flavors = flavors_of(plan, pools)
-    own = bool(own_gpus(state))
+    own = bool(onprem_gpus(state))
     if not pools and not others:
         raise UserError(
             f"{environment}: its GPUs are in own servers, which are not stopped; `gpufleet jobs cancel` ends a job"
@@ -61,14 +61,14 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
         if not pools and not flavors:
             raise UserError(f"{environment}: none of its GPU pools is stopped")
     if pools and not dry_run:
-        bring(engine, state, pools, stop=not undo)
+        scale_pools(engine, state, pools, stop=not undo)
         state, plan = _there(engine, environment)
-        if left := still_as_they_were(plan, pools, stop=not undo):
+        if left := unchanged_pools(plan, pools, stop=not undo):
             raise UserError(
                 f"{environment}: its program made {', '.join(left)} as always; call "
-                "gpufleet.stop_mode.apply_stop_mode() in it, before its first resource"
+                "gpufleet.fleet.stop_transform.apply_stop_mode() in it, before its first resource"
             )
-    queue_told = dry_run or tell_queue(engine, state, flavors, stop=not undo)
+    queue_told = dry_run or update_queue(engine, state, flavors, stop=not undo)
     done = "would be stopped" if dry_run else "started" if undo else "stopped"
     queue = "; its queue gives them to no job" if flavors and queue_told and not undo else ""
     click.echo(f"{done}: {', '.join(pool.resource.name for pool in pools) or 'none'}{queue}")
@@ -100,15 +100,15 @@ def _there(engine: "PulumiCli", environment: str) -> "tuple[StackState, Plan]":
 
 
 def _say_costs(state: "StackState", plan: "Plan", pools: "Sequence[PlannedPool]") -> None:
-    from gpufleet.cost.line_item import total
+    from gpufleet.cost.line_item import total_of
     from gpufleet.cost.usage_assumptions import HOURS
-    from gpufleet.fleet.environment import estimated
-    from gpufleet.fleet.scale_to_zero import lines_without_nodes
+    from gpufleet.fleet.environment import estimate_state
+    from gpufleet.fleet.scale_to_zero import remaining_costs
     from gpufleet.rules.messages import plural
 
-    costs, notes = estimated(plan, state, date.today())
-    lines = lines_without_nodes(costs, pools)
-    sum_ = total((line for _, line in lines), "floor")
+    costs, notes = estimate_state(plan, state, date.today())
+    lines = remaining_costs(costs, pools)
+    sum_ = total_of((line for _, line in lines), "floor")
     more = f", and {plural(sum_.unknown, 'line')} of which no price or amount is known" if sum_.unknown else ""
     click.echo(f"still costs ${sum_.hour:,.3f}/h, ${sum_.month:,.2f} a month{more} (list prices):")
     for pool, line in lines[:_SHOWN]:

@@ -1,4 +1,4 @@
-"""Which pull request this is, by the variables that a CI sets.
+"""The pull request of a CI run, by the variables that the CI sets.
 
 Sources: https://docs.github.com/en/actions/reference/workflows-and-actions/variables,
 https://docs.gitlab.com/ci/variables/predefined_variables/.
@@ -12,12 +12,12 @@ from typing import Any
 from gpufleet.comments.code_host import CodeHost, CommentError
 from gpufleet.comments.github import URL, GitHub
 from gpufleet.comments.gitlab import GitLab
-from gpufleet.comments.sticky import Run
+from gpufleet.comments.sticky import CiRun
 
 _GITHUB = "set GITHUB_REPOSITORY=owner/name, GITHUB_TOKEN and --pull-request NUMBER"
 
 
-def place_of(variables: Mapping[str, str], number: int | None, login: str, seconds: float) -> CodeHost:
+def code_host_of(variables: Mapping[str, str], number: int | None, login: str, seconds: float) -> CodeHost:
     """The pull request that a job is about. number: instead of the event's. Errors: CommentError."""
     if variables.get("GITLAB_CI"):
         return _gitlab(variables, number, login, seconds)
@@ -36,12 +36,12 @@ def place_of(variables: Mapping[str, str], number: int | None, login: str, secon
     )
 
 
-def run_of(variables: Mapping[str, str], commit: str | None, report: str | None = None) -> Run:
+def run_of(variables: Mapping[str, str], commit: str | None, report: str | None = None) -> CiRun:
     """The run that we are in. commit: instead of the pull request's head. report: where no event tells that."""
     head = commit or head_of(variables) or report or ""
     if variables.get("GITLAB_CI"):
-        return Run(head, _whole(variables.get("CI_PIPELINE_ID")), _whole(variables.get("CI_JOB_ID")))
-    return Run(head, _whole(variables.get("GITHUB_RUN_ID")), _whole(variables.get("GITHUB_RUN_ATTEMPT")))
+        return CiRun(head, _whole(variables.get("CI_PIPELINE_ID")), _whole(variables.get("CI_JOB_ID")))
+    return CiRun(head, _whole(variables.get("GITHUB_RUN_ID")), _whole(variables.get("GITHUB_RUN_ATTEMPT")))
 
 
 def head_of(variables: Mapping[str, str]) -> str | None:

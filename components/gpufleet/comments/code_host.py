@@ -1,4 +1,4 @@
-"""Where comments are written: what a code host has to be able to do."""
+"""The interface of a code host, where comments are written."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from gpufleet.errors import UserError
 
 
 class CommentError(UserError):
-    """The code host does not do what it is asked; the text is the one line for the user."""
+    """A request to the code host failed; the text is one line for the user."""
 
 
-class Denied(CommentError):
-    """The token may not write here, as that of a pull request from a fork."""
+class PermissionDenied(CommentError):
+    """The token may not write, as for a pull request from a fork."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,13 @@ class Comment:
 
 
 class CodeHost(Protocol):
-    """One pull request. limit: most characters of a body. Errors of each: Denied, CommentError."""
+    """One pull request. limit: most characters of a body. label: its name in messages.
+
+    Errors of each: PermissionDenied, CommentError.
+    """
 
     limit: int
-    said: str
+    label: str
 
     def head(self) -> str:
         """The commit that the pull request is at now."""

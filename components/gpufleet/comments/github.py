@@ -6,8 +6,8 @@ page tells: "Body is too long (maximum is 65536 characters)", as its API answers
 
 from collections.abc import Iterator
 
-from gpufleet.comments.code_host import Comment, Denied
-from gpufleet.comments.http import Api
+from gpufleet.comments.code_host import Comment, PermissionDenied
+from gpufleet.comments.http import CodeHostApi
 from gpufleet.comments.retry import SECONDS
 
 URL = "https://api.github.com"
@@ -18,7 +18,7 @@ comment that it writes tells; then its older one is found and edited, and the ne
 
 
 class GitHub:
-    """Implements `Place`. repository: owner/name. login: who comments, where the token does not tell."""
+    """Implements `CodeHost`. repository: owner/name. login: who comments, where the token does not tell."""
 
     limit = 65_536
 
@@ -31,34 +31,34 @@ class GitHub:
             "User-Agent": "gpufleet",
             "X-GitHub-Api-Version": VERSION,
         }
-        self._api = Api(url, headers, seconds)
+        self._api = CodeHostApi(url, headers, seconds)
         self._repository, self._number, self._login = f"/repos/{repository}", number, login
-        self.said = f"{repository}#{number}"
+        self.label = f"{repository}#{number}"
 
     def head(self) -> str:
-        return str(self._api.ask("GET", f"{self._repository}/pulls/{self._number}")["head"]["sha"])
+        return str(self._api.request("GET", f"{self._repository}/pulls/{self._number}")["head"]["sha"])
 
     def author(self) -> str:
         if not self._login:
             try:
-                self._login = str(self._api.ask("GET", "/user")["login"])
-            except Denied:
+                self._login = str(self._api.request("GET", "/user")["login"])
+            except PermissionDenied:
                 self._login = WORKFLOWS
         return self._login
 
     def comments(self) -> Iterator[Comment]:
-        for each in self._api.all(f"{self._repository}/issues/{self._number}/comments?per_page=100"):
+        for each in self._api.pages(f"{self._repository}/issues/{self._number}/comments?per_page=100"):
             # The account of a deleted user is null.
             yield Comment(int(each["id"]), str((each["user"] or {}).get("login", "")), str(each["body"] or ""))
 
     def create(self, body: str) -> Comment:
-        made = self._api.ask("POST", f"{self._repository}/issues/{self._number}/comments", {"body": body})
+        made = self._api.request("POST", f"{self._repository}/issues/{self._number}/comments", {"body": body})
         # Now it is known who we are, also with the token of an App of one's own.
         self._login = str(made["user"]["login"])
         return Comment(int(made["id"]), self._login, str(made["body"]))
 
     def edit(self, number: int, body: str) -> None:
-        self._api.ask("PATCH", f"{self._repository}/issues/comments/{number}", {"body": body})
+        self._api.request("PATCH", f"{self._repository}/issues/comments/{number}", {"body": body})
 
     def delete(self, number: int) -> None:
-        self._api.ask("DELETE", f"{self._repository}/issues/comments/{number}")
+        self._api.request("DELETE", f"{self._repository}/issues/comments/{number}")

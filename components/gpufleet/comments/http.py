@@ -1,4 +1,4 @@
-"""JSON over HTTP to a code host: its words in one line where it refuses."""
+"""JSON over HTTP to a code host; errors become one line."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -8,30 +8,33 @@ from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 
-from gpufleet.comments.code_host import CommentError, Denied
+from gpufleet.comments.code_host import CommentError, PermissionDenied
 from gpufleet.comments.retry import SECONDS, RateLimitRetry
 
 _TIMES = urllib3.Timeout(connect=10, read=30)
 
 
-class Api:
+class CodeHostApi:
     """url: where its REST API begins. headers: of every request, the token among them. seconds: of patience."""
 
     def __init__(self, url: str, headers: Mapping[str, str], seconds: float = SECONDS) -> None:
         host = urlsplit(url).hostname
         if not url.startswith(("https://", "http://")) or not host:
-            raise CommentError(f"{url}: is no URL of an API; give one like https://api.github.com")
+            raise CommentError(f"{url}: must be the URL of an API, such as https://api.github.com")
         self._url, self._host, self._headers = url.rstrip("/"), host, dict(headers)
         self._patience = RateLimitRetry.of(host, seconds)
         parts = urlsplit(url)
         proxy = None if proxy_bypass(host) else getproxies().get(parts.scheme)
         self._pool = urllib3.ProxyManager(proxy) if proxy else urllib3.PoolManager()
 
-    def ask(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
-        """The answer's JSON, None where it has no body. What is gone may be deleted. Errors: Denied, CommentError."""
+    def request(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
+        """The answer's JSON, None where it has no body. Deleting twice is no error.
+
+        Errors: PermissionDenied, CommentError.
+        """
         return _read(self._send(method, f"{self._url}{path}", body))
 
-    def all(self, path: str) -> Iterator[Any]:
+    def pages(self, path: str) -> Iterator[Any]:
         """Every entry of a list that comes in pages, by the `Link` header, which GitHub and GitLab both send."""
         url: str | None = f"{self._url}{path}"
         while url:
@@ -40,7 +43,7 @@ class Api:
             url = _next(answer.headers.get("Link", ""))
             if url and urlsplit(url)[:2] != urlsplit(self._url)[:2]:
                 # The token goes nowhere else.
-                raise CommentError(f"{self._host}: leads to another place for its next page; nothing was sent there")
+                raise CommentError(f"{self._host}: the next page is on another host; nothing was sent there")
 
     def _send(self, method: str, url: str, body: object) -> urllib3.BaseHTTPResponse:
         content = None if body is None else json.dumps(body).encode()
@@ -53,7 +56,7 @@ class Api:
             return answer
         what = f"{self._host}: {method} {urlsplit(url).path}: {answer.status} {_words(answer)}"
         if answer.status in (401, 403):
-            raise Denied(what)
+            raise PermissionDenied(what)
         raise CommentError(what)
 
     def _once(
@@ -72,7 +75,7 @@ def _read(answer: urllib3.BaseHTTPResponse) -> Any:  # noqa: ANN401 - JSON
     try:
         return json.loads(answer.data) if answer.data else None
     except ValueError as error:
-        raise CommentError("the code host answers with no JSON; is the API's URL right?") from error
+        raise CommentError("the code host's answer is not JSON; check the API's URL") from error
 
 
 def _words(answer: urllib3.BaseHTTPResponse) -> str:

@@ -1,4 +1,4 @@
-"""urllib3's Retry with a code host's way of saying "later", and with an end."""
+"""urllib3's Retry with code hosts' rate limits, and with a time limit."""
 
 import time
 from typing import Any
@@ -11,7 +11,7 @@ from gpufleet.comments.code_host import CommentError
 SECONDS = 120.0
 """How long one command waits for a code host altogether."""
 _MINUTE = 60.0
-"""What GitHub asks for where it says nothing of how long:
+"""What GitHub asks for where no output of how long:
 https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit"""
 
 
@@ -24,10 +24,10 @@ class RateLimitRetry(urllib3.Retry):
 
     RETRY_AFTER_STATUS_CODES = frozenset({403, 413, 429, 503})
     until: float
-    said: str
+    label: str
 
     @classmethod
-    def of(cls, said: str, seconds: float = SECONDS) -> "RateLimitRetry":
+    def of(cls, label: str, seconds: float = SECONDS) -> "RateLimitRetry":
         made = cls(
             total=8,
             redirect=0,
@@ -38,12 +38,12 @@ class RateLimitRetry(urllib3.Retry):
             raise_on_status=False,
             raise_on_redirect=False,
         )
-        made.until, made.said = time.monotonic() + seconds, said
+        made.until, made.label = time.monotonic() + seconds, label
         return made
 
     def new(self, **kw: Any) -> "RateLimitRetry":  # noqa: ANN401 - as urllib3 has it
         made = super().new(**kw)
-        made.until, made.said = self.until, self.said
+        made.until, made.label = self.until, self.label
         return made
 
     def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
@@ -54,8 +54,8 @@ class RateLimitRetry(urllib3.Retry):
         left = self.until - time.monotonic()
         if seconds is not None and seconds > left:
             raise CommentError(
-                f"{self.said}: too many requests: it asks to wait {seconds:.0f} s more, and {max(left, 0):.0f} s are "
-                "left; run it again later, or with more --patience"
+                f"{self.label}: too many requests: the server asks to wait {seconds:.0f} s more, and "
+                f"{max(left, 0):.0f} s are left; run it again later, or with more --patience"
             )
         return seconds
 
@@ -63,7 +63,7 @@ class RateLimitRetry(urllib3.Retry):
         """Seconds where the answer says nothing; none are left beyond `until`. Errors: CommentError."""
         seconds = super().get_backoff_time()
         if seconds > self.until - time.monotonic():
-            raise CommentError(f"{self.said}: does not answer as it should, again and again; run it again later")
+            raise CommentError(f"{self.label}: keeps failing; run it again later")
         return seconds
 
     def wait_out(self, response: BaseHTTPResponse) -> bool:
@@ -76,6 +76,6 @@ class RateLimitRetry(urllib3.Retry):
                 return False
             seconds = _MINUTE
             if seconds > self.until - time.monotonic():
-                raise CommentError(f"{self.said}: too many requests; run it again in a minute")
+                raise CommentError(f"{self.label}: too many requests; run it again in a minute")
         time.sleep(max(1.0, seconds))
         return time.monotonic() < self.until

@@ -14,14 +14,14 @@ from typing import Literal
 
 from gpufleet.comments.code_host import CodeHost, Comment, CommentError
 
-Outcome = Literal["created", "edited", "outdated", "closed"]
+CommentOutcome = Literal["created", "edited", "outdated", "closed"]
 _RUN = re.compile(r"<!-- gpufleet-run:(\d+)\.(\d+) ([0-9a-f]*) -->")
-_GONE = "Not touched by this pull request any more."
+_GONE = "No longer affected by this pull request."
 _MARKER = re.compile(r"<!-- gpufleet-report:(\S+) -->")
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CiRun:
     """Which run writes. number: grows with each; 0 outside of CI. attempt: of the same run. commit: what it is about,
     the head of the pull request at that time."""
 
@@ -38,19 +38,22 @@ class Run:
         return self.number, self.attempt
 
 
-def stick(place: CodeHost, bodies: Mapping[str, str], run: Run, *, whole: bool = False) -> dict[str, Outcome]:
+def update_comments(
+    place: CodeHost, bodies: Mapping[str, str], run: CiRun, *, whole: bool = False
+) -> dict[str, CommentOutcome]:
     """Write one comment for each body. bodies: stack (project/stack) -> Markdown whose first line is its marker.
 
-    whole: the bodies are of all stacks that the pull request touches: comments on others are told to be so no longer.
-    Errors: CommentError, Denied.
+    whole: whether the bodies are of all stacks that the pull request affects; then comments on others say that they
+    are no longer affected.
+    Errors: CommentError, PermissionDenied.
     """
     for stack, body in bodies.items():
         if stack_of(body) != stack:
-            raise CommentError(f"{stack}: its text does not begin with its marker; give a report of this version")
+            raise CommentError(f"{stack}: its text does not start with its marker; use a report of this version")
         if len(_signed(body, run)) > place.limit:
             raise CommentError(f"{stack}: {len(body)} characters, at most {place.limit}; write the report anew")
     own = _own(place)
-    found: dict[str, Outcome] = {stack: _one(place, stack, body, run, own) for stack, body in bodies.items()}
+    found: dict[str, CommentOutcome] = {stack: _one(place, stack, body, run, own) for stack, body in bodies.items()}
     for stack in own.keys() - bodies.keys() if whole else ():
         if _GONE in own[stack][0].body:
             continue
@@ -66,7 +69,7 @@ def stack_of(body: str) -> str | None:
     return marked[1] if marked else None
 
 
-def _one(place: CodeHost, stack: str, body: str, run: Run, own: Mapping[str, Sequence[Comment]]) -> Outcome:
+def _one(place: CodeHost, stack: str, body: str, run: CiRun, own: Mapping[str, Sequence[Comment]]) -> CommentOutcome:
     text = _signed(body, run)
     there = own.get(stack, ())
     if _overtaken(place, there, run):
@@ -94,7 +97,7 @@ def _one(place: CodeHost, stack: str, body: str, run: Run, own: Mapping[str, Seq
     return "outdated" if outdated else "edited"
 
 
-def _overtaken(place: CodeHost, there: Sequence[Comment], run: Run) -> bool:
+def _overtaken(place: CodeHost, there: Sequence[Comment], run: CiRun) -> bool:
     """Whether a newer run has written, or will: then the pull request is at another commit than ours."""
     if any(_run_of(each.body).order > run.order for each in there) and run.number:
         return True
@@ -111,11 +114,11 @@ def _own(place: CodeHost) -> dict[str, list[Comment]]:
     return {stack: sorted(each, key=lambda one: one.number) for stack, each in found.items()}
 
 
-def _signed(body: str, run: Run) -> str:
+def _signed(body: str, run: CiRun) -> str:
     marker, _, rest = body.partition("\n")
     return f"{marker}\n{run.line}\n{rest}"
 
 
-def _run_of(body: str) -> Run:
+def _run_of(body: str) -> CiRun:
     found = _RUN.fullmatch([*body.split("\n", 2), ""][1].strip())
-    return Run(found[3], int(found[1]), int(found[2])) if found else Run()
+    return CiRun(found[3], int(found[1]), int(found[2])) if found else CiRun()

@@ -22,7 +22,7 @@ class LinkConfig(SiteLinkConfig):
     """The line to the own network."""
 
     site_cidrs: NotRequired[Sequence[str]]
-    """Ranges of the own networks that are to be reached: servers, files, and the pods of own servers. Default:
+    """Ranges of the own networks that are to be reached: servers, files, and the pods of on-prem servers. Default:
     own_servers.networks."""
     route_table_ids: NotRequired[dict[str, str]]
     """Route tables of an existing VPC that learn the way to the own networks: a short name of your choice to the table.
@@ -30,10 +30,10 @@ class LinkConfig(SiteLinkConfig):
 
 
 class PodNetworkConfig(CiliumConfig):
-    """The network of pods on own servers."""
+    """The network of pods on on-prem servers."""
 
     pod_cidrs: NotRequired[Sequence[str]]
-    """IPv4 ranges of pods on own servers. Default: networks.pods. Needed where those are not given, because nobody
+    """IPv4 ranges of pods on on-prem servers. Default: networks.pods. Needed where those are not given, because nobody
     routes to them: pods then go out with their server's address. Not to be changed while servers have pods."""
 
 
@@ -47,8 +47,8 @@ class NodeadmConfig(TypedDict):
     https://hybrid-assets.eks.amazonaws.com/releases/VERSION/bin/linux/amd64/nodeadm.sha256"""
 
 
-class OwnServersConfig(HybridNodesConfig):
-    """Own servers that join the cluster."""
+class OnpremServersConfig(HybridNodesConfig):
+    """On-prem servers that join the cluster."""
 
     networks: RemoteNetworks
     """Where the servers and their pods are, as the line to the VPC and the site's own routers know them."""
@@ -56,21 +56,21 @@ class OwnServersConfig(HybridNodesConfig):
     """ssm: an activation of Systems Manager, for those without certificates of their own. roles-anywhere: each server
     has a certificate of your own authority. Another one replaces the servers' role: each joins anew. Default ssm."""
     nfs: str
-    """The shared files of every job, on own servers and in the cloud: an NFS 4.1 server and the directory that it
-    exports, for instance 10.80.0.5:/export/shared. No EFS is made: its driver does not run on own servers."""
+    """The shared files of every job, on on-prem servers and in the cloud: an NFS 4.1 server and the directory that it
+    exports, for instance 10.80.0.5:/export/shared. No EFS is made: its driver does not run on on-prem servers."""
     line: Annotated[bool, Default(False)]
     """Whether a line to the servers that is not gpufleet:link exists already, so that nodes of the cloud reach nfs.
-    Where neither is there, jobs with the shared files run on own servers only. Default false."""
+    Where neither is there, jobs with the shared files run on on-prem servers only. Default false."""
     pools: dict[str, NodeLabelsArgs]
-    """Own servers by name of their pool: those of one kind in one place. What a server is called here is what `gpufleet
-    nodes script` takes."""
+    """On-prem servers by name of their pool: those of one kind in one place. `gpufleet nodes script` takes the
+    names of servers from here."""
     nodeadm: NodeadmConfig
     """The program that the scripts install and check."""
     driver: Annotated[str, Default(DRIVER)]
     """Branch of NVIDIA's driver that is installed where none answers, as Ubuntu calls it. Default 580-server, the last
     one for V100."""
     cilium: Annotated[PodNetworkConfig, Default({})]
-    """The network of pods on own servers."""
+    """The network of pods on on-prem servers."""
 
 
 class AwsConfig(AwsAccountConfig, PlatformConfig):
@@ -87,7 +87,7 @@ class AwsConfig(AwsAccountConfig, PlatformConfig):
     """An EKS cluster to use instead of making one; give its VPC under network too."""
     autoscaler: Annotated[AutoscalerConfig, Default({})]
     """What starts nodes for a job, and takes them away after it."""
-    own_servers: NotRequired[OwnServersConfig]
-    """Own servers that join the cluster (EKS hybrid nodes). Default: none."""
+    own_servers: NotRequired[OnpremServersConfig]
+    """On-prem servers that join the cluster (EKS hybrid nodes). Default: none."""
     link: NotRequired[LinkConfig]
     """The line to the own network, where there is none yet. Default: none is made."""

@@ -1,4 +1,4 @@
-"""What the parts of an AWS environment take from its configuration."""
+"""Arguments of the parts of an AWS environment, from its configuration."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
@@ -14,15 +14,16 @@ from gpufleet.config.aws import AwsConfig
 from gpufleet.config.aws_account import AwsAccountConfig
 from gpufleet.config.environment import Environment
 from gpufleet.kubernetes.autoscaler import AutoscalerArgs
+from gpufleet.platform.environment import FilesZone
 from gpufleet.platform.pool import PlatformPool
 from gpufleet.platform.pools import Software, needed_software
 from gpufleet.platform.teams import budgets_of, team_tag
-from gpufleet.rules.aws.cluster import refused_zones
+from gpufleet.rules.aws.cluster import rejected_zones
 from gpufleet.typed_dicts import pick
 
 
 class JoinedCluster(TypedDict, total=False):
-    """What a cluster needs to know of own servers that join it."""
+    """What a cluster needs to know of on-prem servers that join it."""
 
     remote_networks: RemoteNetworks
     efs_driver: bool
@@ -51,11 +52,11 @@ def cluster_of(env: Environment[AwsConfig], network: Network) -> Cluster | Exist
     if "existing_cluster" in config:
         return ExistingCluster(config["existing_cluster"], region)
     zones = config["network"]["zones"]
-    refused = refused_zones(region, zones)
+    refused = rejected_zones(region, zones)
     cluster: ClusterConfig = {"zones": [zone for zone in zones if zone not in refused], **config["cluster"]}
     joined: JoinedCluster = {}
     if "own_servers" in config:
-        # No pod mounts EFS then: its driver does not run on own servers.
+        # No pod mounts EFS then: its driver does not run on on-prem servers.
         joined = {"remote_networks": config["own_servers"]["networks"], "efs_driver": False}
     return Cluster(
         env.part("cluster"),
@@ -79,12 +80,6 @@ def files_config(env: Environment[AwsAccountConfig]) -> FilesOfEnvironment:
         "tags": env.tags,
         "erase": config["erase"],
     }
-
-
-class FilesZone(TypedDict, total=False):
-    """The only zone in which the files can be mounted."""
-
-    files_zone: str
 
 
 def files_zone(config: AwsConfig) -> FilesZone:
@@ -113,18 +108,21 @@ def cluster_software(
     return {"software": software, "autoscaler": pick(AutoscalerArgs, {**config["autoscaler"], **links})}
 
 
-def budgets(env: Environment[AwsAccountConfig], teams: Mapping[str, BudgetArgs]) -> dict[str, BudgetArgs]:
-    """The environment's budget, if there is one, and those of its teams, by the names of their components."""
-    found = {f"{env.part('budget')}-{team}": args for team, args in teams.items()}
-    if "budget" in env.config:
-        own: BudgetArgs = {**env.config["budget"], "environment": env.name, "tags": env.tags}
-        found = {env.part("budget"): own, **found}
-    return found
+def environment_budget(env: Environment[AwsAccountConfig]) -> dict[str, BudgetArgs]:
+    """The environment's budget by the name of its component; empty without one."""
+    if "budget" not in env.config:
+        return {}
+    return {env.part("budget"): {**env.config["budget"], "environment": env.name, "tags": env.tags}}
 
 
 def team_budgets(env: Environment[AwsConfig]) -> dict[str, BudgetArgs]:
-    """Each team's budget, by its namespace."""
+    """Each team's budget by the name of its component."""
     return {
-        team: {**budget, "environment": env.name, "team": team_tag(env.name, team), "tags": env.tags}
+        env.part(f"budget-{team}"): {
+            **budget,
+            "environment": env.name,
+            "team": team_tag(env.name, team),
+            "tags": env.tags,
+        }
         for team, budget in budgets_of(env.config).items()
     }

@@ -1,4 +1,4 @@
-"""What the parts of an Azure environment take from its configuration."""
+"""Arguments of the parts of an Azure environment, from its configuration."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
@@ -22,7 +22,7 @@ from gpufleet.pools.eks_pool import Taint
 from gpufleet.typed_dicts import pick
 
 SPOT_TAINT: Taint = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NO_SCHEDULE"}
-"""What AKS puts on Spot nodes by itself. Source: learn.microsoft.com/azure/aks/spot-node-pool"""
+"""The taint that AKS sets on Spot nodes. Source: learn.microsoft.com/azure/aks/spot-node-pool"""
 
 
 class GroupConfig(TypedDict, total=False):
@@ -96,7 +96,7 @@ def batch_output(
     account: BatchAccount,
     pools: Mapping[str, BatchPool],
 ) -> dict[str, Any]:
-    """What jobs on Azure Batch need not be told: see `gpufleet.jobs.azure_batch.settings.AzureBatchOutput`."""
+    """The output `jobs` of Azure Batch: see `gpufleet.jobs.azure_batch.settings.AzureBatchOutput`."""
     config = env.config["files"]
     return {
         "account_endpoint": account.account_endpoint,

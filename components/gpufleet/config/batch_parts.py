@@ -1,4 +1,4 @@
-"""What the parts of an AWS Batch environment take from its configuration."""
+"""Arguments of the parts of an AWS Batch environment, from its configuration."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from gpufleet.typed_dicts import pick
 PREFIX = "jobs"
 """Folder of the bucket that jobs write to."""
 _ORDER = {"reservation": 0, "spot": 2}
-"""What is paid for already goes first, what may be taken away goes last."""
+"""Paid capacity goes first, interruptible capacity last."""
 
 
 def pools_in_order(config: AwsBatchConfig) -> Sequence[str]:
@@ -51,7 +51,7 @@ class MultinodeJob(NamedTuple):
     args: TrainingJobArgs
 
     def output(self, queue: BatchQueue, job: TrainingJob, pool: BatchEnvironment) -> dict[str, Any]:
-        """What is told of them in the output `jobs`."""
+        """Their settings in the output `jobs`."""
         return {
             "queue": queue.queue_name,
             "definition": job.definition_arn,
@@ -105,7 +105,7 @@ def jobs_output(
     job: TrainingJob,
     bucket: OutputsBucket,
 ) -> dict[str, Any]:
-    """The stack's output `jobs`: see `gpufleet.jobs.aws_batch.settings.BatchOutput`."""
+    """The stack's output `jobs`: see `gpufleet.jobs.aws_batch.settings.AwsBatchOutput`."""
     return {
         "on": "batch",
         "region": env.config["region"],
@@ -132,5 +132,5 @@ def first_batch_job(env: Environment[AwsBatchConfig]) -> str:
 
 
 def environment_arns(pools: dict[str, BatchEnvironment], names: Sequence[str]) -> list[pulumi.Input[str]]:
-    """ARNs of the compute environments of pools, in order; unknown names are what the environment's check refuses."""
+    """ARNs of the compute environments of pools, in order; the environment's check rejects unknown names."""
     return [pools[name].environment_arn if name in pools else pulumi.Output.from_input(name) for name in names]

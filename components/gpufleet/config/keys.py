@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from gpufleet.typed_dicts import Field, Shape, fields_of, is_record, record_in, texts_of
+from gpufleet.typed_dicts import Field, Shape, docstrings_of, fields_of, is_record, record_in
 
 
 def walk(declared: type, prefix: str = "") -> Iterator[tuple[str, Field, str]]:
@@ -11,7 +11,7 @@ def walk(declared: type, prefix: str = "") -> Iterator[tuple[str, Field, str]]:
     `<name>` stands for a name of the user's choice, `[]` for an entry of a list. An object of keys has an entry of its
     own where a configuration may be without it.
     """
-    texts = texts_of(declared)
+    texts = docstrings_of(declared)
     for name, field in fields_of(declared).items():
         key, inner = f"{prefix}{name}", record_in(field.shape)
         if not is_record(field.shape) or not (field.required or field.default):
@@ -25,20 +25,6 @@ def _step(shape: Shape | None) -> str:
     if shape is None or is_record(shape):
         return "."
     return ("[]" if shape.kind is list else ".<name>") + _step(shape.item)
-
-
-def known_keys(declared: type, path: Sequence[str]) -> list[str]:
-    """Keys that are legal under a path of keys, sorted."""
-    shape: Shape | None = Shape(declared)
-    for part in path:
-        if shape is None:
-            return []
-        if is_record(shape) and shape.kind is not None:
-            field = fields_of(shape.kind).get(part)
-            shape = field.shape if field else None
-        else:
-            shape = shape.item
-    return sorted(fields_of(shape.kind)) if shape and is_record(shape) and shape.kind else []
 
 
 def key_elsewhere(path: Sequence[str], environment: str, *, rented: bool) -> str | None:

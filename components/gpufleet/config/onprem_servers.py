@@ -1,4 +1,4 @@
-"""Own servers of an AWS environment: what its parts take of them, and what `gpufleet nodes script` needs to know."""
+"""On-prem servers of an AWS environment: arguments of its parts, and the output for `gpufleet nodes script`."""
 
 from collections.abc import Mapping
 from typing import Any, TypedDict
@@ -12,19 +12,19 @@ from gpufleet.aws.links import ClusterLink
 from gpufleet.aws.network import DEFAULT_CIDR, Network
 from gpufleet.aws.remote_networks import RemoteNetworks
 from gpufleet.aws.site_link import SiteLink, SiteLinkArgs
-from gpufleet.config.aws import AwsConfig, OwnServersConfig
+from gpufleet.config.aws import AwsConfig, OnpremServersConfig
 from gpufleet.config.environment import Environment
 from gpufleet.kubernetes.cilium import Cilium, CiliumArgs
 from gpufleet.kubernetes.node_labels import PLACE, plan_labels
-from gpufleet.platform.pool import PlatformPool, own_pool
+from gpufleet.platform.pool import PlatformPool, onprem_pool
 from gpufleet.pools.node_labels import CLOUD, GPU_TAINT
-from gpufleet.rules.kubernetes.file_access import unreached_places, validate_reach
+from gpufleet.rules.kubernetes.file_access import unreached_places, validate_file_access
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
 from gpufleet.validation import validate_stack
 
 SHARED_ARGUMENTS = ("remote_networks", "own_servers", "site_cidrs", "pod_cidrs", "vpc_cidr", "service_cidr")
-"""Arguments that several components get from the networks of own servers: what is wrong is reported once."""
+"""Arguments that several components get from the networks of on-prem servers: what is wrong is reported once."""
 
 
 class ServiceRange(TypedDict, total=False):
@@ -45,10 +45,13 @@ def service_cidr(config: AwsConfig) -> ServiceRange:
     return {"service_cidr": chosen} if chosen else {}
 
 
-def own_servers(
-    env: Environment[AwsConfig], own: OwnServersConfig, cluster: Cluster | ExistingCluster, opts: pulumi.ResourceOptions
+def onprem_servers(
+    env: Environment[AwsConfig],
+    own: OnpremServersConfig,
+    cluster: Cluster | ExistingCluster,
+    opts: pulumi.ResourceOptions,
 ) -> None:
-    """What joins own servers to the cluster, and the output of which their scripts are made. opts: of the cluster."""
+    """Join on-prem servers to the cluster, and export the output for their join scripts. opts: those of the cluster."""
     hybrid = HybridNodes(env.part("own-servers"), **hybrid_args(env, own, cluster.for_nodes()))
     Cilium(env.part("cilium"), **pod_network(env, own), opts=opts)
     env.export(own_servers=scripts_output(env, own, hybrid, cluster))
@@ -67,7 +70,7 @@ def site_link(env: Environment[AwsConfig], network: Network) -> None:
         "vpc_id": network.vpc_id,
         "vpc_cidr": config["network"].get("cidr", DEFAULT_CIDR),
         "site_cidrs": [*servers["nodes"], *servers.get("pods", ())],
-        # Of an existing VPC nobody knows them but the configuration, also while its network is refused.
+        # For an existing VPC only the configuration has them, even while its network is rejected.
         "route_table_ids": {} if "vpc_id" in config["network"] else network.private_route_table_ids,
         "tags": env.tags,
     }
@@ -75,7 +78,7 @@ def site_link(env: Environment[AwsConfig], network: Network) -> None:
     env.export(link_addresses=link.tunnel_addresses, link_device_configuration=link.device_configuration)
 
 
-def hybrid_args(env: Environment[AwsConfig], own: OwnServersConfig, cluster: ClusterLink) -> HybridNodesArgs:
+def hybrid_args(env: Environment[AwsConfig], own: OnpremServersConfig, cluster: ClusterLink) -> HybridNodesArgs:
     """What HybridNodes takes: as many servers may register as are named."""
     config = pick(HybridNodesConfig, own)
     if own["credentials"] == "ssm" and "count" not in config:
@@ -92,8 +95,8 @@ def hybrid_args(env: Environment[AwsConfig], own: OwnServersConfig, cluster: Clu
     return pick(HybridNodesArgs, {**config, **links})
 
 
-def pod_network(env: Environment[AwsConfig], own: OwnServersConfig) -> CiliumArgs:
-    """Cilium's arguments: of pods on own servers."""
+def pod_network(env: Environment[AwsConfig], own: OnpremServersConfig) -> CiliumArgs:
+    """Cilium's arguments: of pods on on-prem servers."""
     args: CiliumArgs = {
         "pod_cidrs": own["networks"].get("pods", []),
         "labels": {"gpufleet.dev/environment": env.name},
@@ -102,18 +105,18 @@ def pod_network(env: Environment[AwsConfig], own: OwnServersConfig) -> CiliumArg
 
 
 def all_pools(env: Environment[AwsConfig], cloud: Mapping[str, PlatformPool]) -> dict[str, PlatformPool]:
-    """Every pool of the cluster, the cloud's and own servers: those that do not reach the shared files say so."""
+    """Every pool of the cluster, the cloud's and on-prem servers: those that do not reach the shared files say so."""
     own = env.config.get("own_servers")
     if own is None:
         return dict(cloud)
-    # The own servers are in one network with their files, whatever their places are called.
+    # The on-prem servers are in one network with their files, whatever their places are called.
     files = next((pool["place"] for pool in own["pools"].values() if pool.get("place")), PLACE)
     line = "link" in env.config or own["line"]
     reach = {"places": [CLOUD for _ in cloud], "files_place": files, "link": line}
-    validate_stack(ResourceFinding(env.name, finding) for finding in validate_reach(reach))
+    validate_stack(ResourceFinding(env.name, finding) for finding in validate_file_access(reach))
     unreached = CLOUD in unreached_places(reach)
     rented = {name: _unreached(pool) if unreached else pool for name, pool in cloud.items()}
-    return {**rented, **{name: own_pool(env.part(name), pool) for name, pool in own["pools"].items()}}
+    return {**rented, **{name: onprem_pool(env.part(name), pool) for name, pool in own["pools"].items()}}
 
 
 def _unreached(pool: PlatformPool) -> PlatformPool:
@@ -121,7 +124,7 @@ def _unreached(pool: PlatformPool) -> PlatformPool:
 
 
 def scripts_output(
-    env: Environment[AwsConfig], own: OwnServersConfig, hybrid: HybridNodes, cluster: Cluster | ExistingCluster
+    env: Environment[AwsConfig], own: OnpremServersConfig, hybrid: HybridNodes, cluster: Cluster | ExistingCluster
 ) -> pulumi.Output[Any]:
     """The stack's secret output `own_servers`, of which `gpufleet nodes script` makes scripts."""
     return pulumi.Output.secret(
@@ -139,7 +142,7 @@ def scripts_output(
     )
 
 
-def _nodes(env: Environment[AwsConfig], own: OwnServersConfig) -> dict[str, dict[str, Any]]:
+def _nodes(env: Environment[AwsConfig], own: OnpremServersConfig) -> dict[str, dict[str, Any]]:
     """Every server by name: its pool, and the labels and taints that it joins with, those of the cloud's GPU nodes."""
     found: dict[str, dict[str, Any]] = {}
     for name, pool in own["pools"].items():

@@ -1,4 +1,4 @@
-"""Run the program of an environment: what it refuses ends it with lines, not with a traceback."""
+"""Runs the program of an environment; errors end it with one line each and no traceback."""
 
 import gc
 import runpy
@@ -12,10 +12,10 @@ import pulumi
 
 from gpufleet.config.reader import ConfigError, config_of_engine, read_config
 from gpufleet.config.stacks import KINDS
-from gpufleet.stop_mode import apply_stop_mode
+from gpufleet.fleet.stop_transform import apply_stop_mode
 
 EXPLAINED = 32
-"""Exit code by which Pulumi's language hosts know that the program has told the user what is wrong."""
+"""Exit code that tells Pulumi's language hosts that the program has reported its errors to the user."""
 
 
 def run_program(folder: Path) -> None:
@@ -31,16 +31,15 @@ def run_program(folder: Path) -> None:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """A block in which faults of configuration and arguments end the program: a line for each, and no traceback."""
-    # SDKs are some hundred thousand objects that stay: looking for garbage among them takes a fifth of a program's
-    # time.
+    """A block in which errors in configuration and arguments end the program: a line for each, and no traceback."""
+    # SDKs allocate some hundred thousand objects that stay; collecting garbage takes a fifth of a program's time.
     gc.disable()
     try:
         yield
     except (ConfigError, pulumi.RunError) as error:
         # A RunError that goes on from here would be shown twice: its lines, and that the program ended with code 1.
         pulumi.log.error(str(error))
-        # The SDK was about to tell the engine the stack's outputs; Python remarks that it never will.
+        # The SDK was about to register the stack's outputs; Python warns that it never does.
         warnings.simplefilter("ignore", RuntimeWarning)
         sys.exit(EXPLAINED)
     gc.freeze()

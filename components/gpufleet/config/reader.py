@@ -18,7 +18,8 @@ from gpufleet.config.stacks import KINDS, StackKind, stack_kind
 from gpufleet.cost.usage_assumptions import read_usage
 from gpufleet.errors import UserError
 from gpufleet.plan.quota_limits import read_quotas
-from gpufleet.rules.messages import listed
+from gpufleet.rules.coerce import from_engine
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.suppression import read_suppressions
 from gpufleet.stop_mode import stop_requested
 from gpufleet.typed_dicts import Field, Shape, fields_of, is_record
@@ -30,7 +31,7 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with the value at a path of keys. rule: in brackets behind the line."""
+    """An error at a path of keys. rule: printed in brackets after the line."""
 
     path: tuple[str, ...]
     problem: str
@@ -47,7 +48,7 @@ READERS: Mapping[str, Callable[[object, str], object]] = {
 
 
 def config_of_engine() -> dict[str, str]:
-    """What the engine has handed to the program: key -> text, or JSON of a list or mapping."""
+    """The configuration that the engine passes to the program: key -> text, or JSON of a list or mapping."""
     config: dict[str, str] = json.loads(os.environ.get("PULUMI_CONFIG", "{}"))
     return config
 
@@ -61,8 +62,8 @@ def read_config(config: Mapping[str, str], environment: str) -> Mapping[str, Any
     kind = stack_kind(cloud)
     file = f"Pulumi.{environment}.yaml"
     values, lines = _own_keys(config, kind, file)
-    # What a key's own reader says is not said again.
-    by_reader = {key: said for key in READERS if (said := _faults_of_reader(key, values.get(key), file))}
+    # Faults that a key's own reader reports are not reported twice.
+    by_reader = {key: faults for key in READERS if (faults := _faults_of_reader(key, values.get(key), file))}
     reader = _Reader()
     read = reader.record({key: value for key, value in values.items() if key not in by_reader}, kind.config, ())
     lines += [_line(fault, kind, environment) for fault in reader.faults]
@@ -85,7 +86,7 @@ def _own_keys(config: Mapping[str, str], kind: StackKind, file: str) -> tuple[di
             own = f"{kind.provider}:{name}"
             lines.append(f"{file}: {key}: the provider has this key; set {own} [config-{name}]")
         elif namespace == "gpufleet":
-            values[name] = _parsed(text)
+            values[name] = from_engine(text)
         elif namespace not in namespaces:
             near = difflib.get_close_matches(namespace, ["gpufleet", *namespaces], n=1)
             hint = f"did you mean {near[0]}:{name}?" if near else f"known: gpufleet, {', '.join(namespaces)}"
@@ -94,16 +95,8 @@ def _own_keys(config: Mapping[str, str], kind: StackKind, file: str) -> tuple[di
     return values, lines
 
 
-def _parsed(text: str) -> object:
-    """Objects and lists come from the engine as JSON, everything else as text, which may look like JSON and be none."""
-    try:
-        return json.loads(text) if text[:1] in ("{", "[") else text
-    except ValueError:
-        return text
-
-
 def _day_of_suppressions() -> date:
-    """The day that suppressions have to reach: today, but any day will do for a run that only stops pools."""
+    """The day until which suppressions must be valid: today; any day in a run that only stops pools."""
     return date.min if stop_requested() else date.today()
 
 
@@ -116,13 +109,13 @@ def _faults_of_reader(key: str, value: object, file: str) -> list[str]:
 
 
 class _Reader:
-    """Reads values by their shapes: text that the engine hands over as such becomes what the shape says."""
+    """Converts values, which the engine passes as text, to the types that their shapes declare."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
 
     def record(self, values: Mapping[Any, object], declared: type, path: tuple[str, ...]) -> dict[str, Any]:
-        """Faults come in the order of the declaration, then those of unknown keys."""
+        """Faults are in the order of the declaration, unknown keys last."""
         fields = fields_of(declared)
         near = {name: difflib.get_close_matches(str(name), fields, n=1) for name in values if name not in fields}
         meant = {match for matches in near.values() for match in matches}
@@ -152,7 +145,7 @@ class _Reader:
     def _value(self, value: object, shape: Shape, path: tuple[str, ...]) -> object:
         if is_record(shape) or shape.kind is dict:
             if not isinstance(value, Mapping):
-                return self._refuse(value, path, "must be a mapping; write keys under it")
+                return self._reject(value, path, "must be a mapping; write keys under it")
             if shape.kind is not dict and shape.kind is not None:
                 return self.record(value, shape.kind, path)
             item = shape.item
@@ -160,7 +153,7 @@ class _Reader:
         if shape.kind is list:
             if not isinstance(value, Sequence) or isinstance(value, str):
                 single = "a list, not a single value" if isinstance(value, str) else "a list"
-                return self._refuse(value, path, f"must be {single}; write [a, b]")
+                return self._reject(value, path, f"must be {single}; write [a, b]")
             item = shape.item
             return [self._value(each, item, (*path, str(at))) if item else each for at, each in enumerate(value)]
         if shape.kind is None:
@@ -168,15 +161,15 @@ class _Reader:
         return self._scalar(value, shape, path)
 
     def _scalar(self, value: object, shape: Shape, path: tuple[str, ...]) -> object:
-        # Words of inner keys are arguments of components, whose rules say more about them.
-        if shape.words and len(path) - sum(part.isdigit() for part in path) == 1 and value not in shape.words:
-            return self._refuse(value, path, f"must be {listed([repr(word) for word in shape.words])}")
+        # Values of inner keys are arguments of components, whose rules explain them better.
+        if shape.choices and len(path) - sum(part.isdigit() for part in path) == 1 and value not in shape.choices:
+            return self._reject(value, path, f"must be {join_words([repr(word) for word in shape.choices])}")
         try:
             return _SCALARS[shape.kind or str](value)
         except ValueError as error:
-            return self._refuse(value, path, str(error))
+            return self._reject(value, path, str(error))
 
-    def _refuse(self, value: object, path: tuple[str, ...], problem: str) -> object:
+    def _reject(self, value: object, path: tuple[str, ...], problem: str) -> object:
         self.faults.append(Fault(path, problem, value=value))
         return value
 

@@ -10,13 +10,13 @@ from gpufleet.rules.tags import is_day
 from gpufleet.typed_dicts import Check, Default
 
 
-def _given(text: object) -> object:
+def _not_empty(text: object) -> object:
     if text == "":
         raise ValueError("must not be empty; give it a value")
     return text
 
 
-def _span(text: object) -> object:
+def _duration(text: object) -> object:
     if not isinstance(text, str) or parse_duration(text) is None:
         raise ValueError("must be a duration; write hours, days or weeks like 150h, 6d or 2w")
     return text
@@ -30,33 +30,33 @@ def _end(text: object) -> object:
     return day
 
 
-NotEmpty = Annotated[str, Check(_given)]
-Span = Annotated[str, Check(_span)]
+NotEmpty = Annotated[str, Check(_not_empty)]
+Span = Annotated[str, Check(_duration)]
 End = Annotated[str, Check(_end)]
 
 
 class SharedConfig(TypedDict):
-    """Whose the environment is, how long it stays, and what its rules and reports know of it."""
+    """Owner, purpose and expiry of the environment, and the inputs of its rules and reports."""
 
     cloud: Literal["aws", "aws-batch", "azure", "onprem"]
     """Which stack this environment is: aws, an EKS cluster; aws-batch, AWS Batch without one; azure, an AKS cluster,
     Azure Batch, or both; or onprem, your own Kubernetes cluster and no cloud."""
     owner: NotEmpty
-    """Who answers for the environment; a tag on everything."""
+    """Who is responsible for the environment; a tag on everything."""
     project: NotEmpty
-    """What it is for; a tag on everything."""
+    """Its project; a tag on everything."""
     purpose: NotRequired[NotEmpty]
-    """Why it is there, within the project: a paper, a class; a tag on everything. Default: the project says enough."""
+    """Its purpose within the project: a paper, a class; a tag on everything. Default: none."""
     expires_at: NotRequired[End]
-    """Day (2027-01-31) after which nobody needs the environment any more, or its lifetime (150h, 6d, 2w) from when it
-    was made; a tag on everything. Default: never."""
+    """Last day on which the environment is needed (2027-01-31), or its lifetime from creation (150h, 6d, 2w); a tag on
+    everything. Default: never."""
     grace: NotRequired[Span]
-    """How long it may stay after that before `gpufleet reap` destroys it: 24h, 3d; a tag on everything. Default: what
-    `gpufleet reap` says."""
+    """Time after expiry before `gpufleet reap` destroys it: 24h, 3d; a tag on everything. Default: that of `gpufleet
+    reap`."""
     tags: Annotated[dict[str, str], Default({})]
     """More tags for everything."""
     quotas: Annotated[list[QuotaArgs], Default([])]
-    """Limits of the account on vCPUs, for judging pools without credentials. `gpufleet preflight` asks the account."""
+    """The account's vCPU limits, to validate pools without credentials. `gpufleet preflight` asks the account."""
     usage: Annotated[UsageArgs, Default({})]
     """What `gpufleet cost` and the cost pack assume about a month; the stack itself makes nothing of it."""
     suppress: Annotated[list[SuppressionArgs], Default([])]

@@ -1,4 +1,4 @@
-"""Which resource types cost what, and which are free: the data files beside this module."""
+"""Charges of resource types, and free types, from the data files beside this module."""
 
 import json
 import math
@@ -42,7 +42,7 @@ class Charge:
 
     @property
     def moved(self) -> bool:
-        """Whether it is about something that is moved, and so only happens while there is work."""
+        """Whether it is for transferred data, which occurs only while jobs run."""
         return self.unit == "GB"
 
     @property
@@ -64,8 +64,8 @@ def standard_support() -> Mapping[str, str]:
 
 
 @cache
-def why_free(kind: str) -> str | None:
-    """Why resources of a type cost nothing by themselves; None for one that the table does not know."""
+def free_reason(kind: str) -> str | None:
+    """Why resources of a type are free; None for a type missing in the table."""
     return next((why for pattern, why in _free() if fnmatchcase(kind, pattern)), None)
 
 

@@ -1,11 +1,11 @@
-"""Disks that nodes of a pool come with, as the program gives them."""
+"""Disks of a pool's nodes, as the program configures them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpufleet.cost.line_item import PriceTag, amount_of
 from gpufleet.cost.prices import service_price
-from gpufleet.cost.usage_assumptions import Usage
+from gpufleet.cost.usage_assumptions import UsageAssumptions
 from gpufleet.plan.aws.launch_template import TEMPLATE
 from gpufleet.plan.pools import PlannedPool
 from gpufleet.plan.property_values import blocks, get_path, value_of
@@ -38,12 +38,12 @@ class DiskPart:
     note: str = ""
 
 
-def disk_parts(pool: PlannedPool, plan: Plan, usage: Usage) -> list[DiskPart]:
+def disk_parts(pool: PlannedPool, plan: Plan, usage: UsageAssumptions) -> list[DiskPart]:
     """What the disks of one node are billed for in a month in which it runs."""
     return list(_aws(pool, plan, usage) if pool.cloud == "aws" else _azure(pool, usage))
 
 
-def _aws(pool: PlannedPool, plan: Plan, usage: Usage) -> Iterator[DiskPart]:
+def _aws(pool: PlannedPool, plan: Plan, usage: UsageAssumptions) -> Iterator[DiskPart]:
     for volume in _volumes(pool, plan):
         kind = volume.get("volumeType") or "gp3"
         yield DiskPart(
@@ -73,7 +73,7 @@ def _volumes(pool: PlannedPool, plan: Plan) -> Sequence[Mapping[str, object]]:
     return found or [{"volumeSize": UNKNOWN if "disk_gib" in pool.unknown else pool.intent.get("disk_gib")}]
 
 
-def _azure(pool: PlannedPool, usage: Usage) -> Iterator[DiskPart]:
+def _azure(pool: PlannedPool, usage: UsageAssumptions) -> Iterator[DiskPart]:
     """The managed disk that holds a node's system. Azure bills its next larger size, whatever is used of it."""
     # Where each kind of pool says it: agent pools, machines, scale sets, Batch pools.
     holders = _holders(pool)
@@ -100,8 +100,8 @@ def _azure(pool: PlannedPool, usage: Usage) -> Iterator[DiskPart]:
     yield DiskPart(f"disk ({account}, {billed:g} GiB)", price, float(billed), "by the price of a GiB of another size")
 
 
-def azure_word(pool: PlannedPool, name: str) -> object:
-    """What an AKS pool says under a name, be it a resource of its own or a profile in its cluster; else None."""
+def azure_setting(pool: PlannedPool, name: str) -> object:
+    """The value of a setting of an AKS pool, be it a resource of its own or a profile in its cluster; else None."""
     return next((value for each in _holders(pool) if (value := each.get(name)) is not None), None)
 
 

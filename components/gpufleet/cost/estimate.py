@@ -1,21 +1,21 @@
-"""The cost of a plan: floor, steady and ceiling, for each pool and for what surrounds them."""
+"""The cost of a plan: floor, steady and ceiling, for each pool and for the other resources."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from gpufleet.cost.line_item import FIGURES, LineItem, PriceTag, Total, merged, total
+from gpufleet.cost.line_item import FIGURES, LineItem, PriceTag, Total, merge_lines, total_of
 from gpufleet.cost.pool_cost import PoolCost, pool_cost
-from gpufleet.cost.resources import Surroundings
-from gpufleet.cost.usage_assumptions import AMOUNTS, OF_POOLS, Usage
+from gpufleet.cost.resources import ResourceCosts
+from gpufleet.cost.usage_assumptions import AMOUNTS, OF_POOLS, UsageAssumptions
 from gpufleet.plan.pools import planned_pools
 from gpufleet.plan.resource import Plan
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a plan costs by the catalog. Nothing in it is a bill: list prices before tax, and stated assumptions.
+    """What a plan costs by the catalog. It is not a bill: list prices before tax, and stated assumptions.
 
     around: lines of what surrounds the pools, each thing once. free: types that cost nothing by themselves, with the
     number of resources; not_priced: types that the table does not know, which are in no figure. types: all there are.
@@ -25,7 +25,7 @@ class Estimate:
     stack: str
     pools: tuple[PoolCost, ...]
     around: tuple[LineItem, ...]
-    usage: Usage
+    usage: UsageAssumptions
     today: date
     free: Mapping[str, int]
     not_priced: Mapping[str, int]
@@ -48,21 +48,21 @@ class Estimate:
     @cached_property
     def totals(self) -> Mapping[str, Total]:
         """The whole stack, by figure."""
-        return {figure: total((line for _, line in self.lines), figure) for figure in FIGURES}
+        return {figure: total_of((line for _, line in self.lines), figure) for figure in FIGURES}
 
     @cached_property
     def gated(self) -> Total:
         """The ceiling without what was bought elsewhere: reserved nodes are paid for with or without this stack."""
-        return total((line for pool, line in self.lines if not (pool and line.committed)), "ceiling")
+        return total_of((line for pool, line in self.lines if not (pool and line.committed)), "ceiling")
 
     @cached_property
     def bought_elsewhere(self) -> Total:
         """Reserved nodes that are paid for with or without this stack. The same in all three figures."""
-        return total((line for pool, line in self.lines if pool and line.committed), "ceiling")
+        return total_of((line for pool, line in self.lines if pool and line.committed), "ceiling")
 
     @property
     def unknowns(self) -> list[str]:
-        """What is not in the totals, and why."""
+        """Lines that are not in the totals, and why."""
         return [
             f"{pool or ', '.join(line.resources) or self.stack}: {line.what}: {line.reason}"
             for pool, line in self.lines
@@ -77,32 +77,32 @@ class Estimate:
 
     @property
     def old(self) -> list[str]:
-        """Prices of more than 180 days ago that take part, each once."""
+        """Prices in use that are older than 180 days, each once."""
         return [f"{tag.of}: of {tag.as_of}" for tag in self.tags if tag.is_old(self.today)]
 
     @property
     def assumptions(self) -> list[str]:
-        """Every assumption that figures rest on, in words; what is not given is none."""
+        """The assumptions that the figures rest on, in words."""
         amounts = ((getattr(self.usage, key), *words) for key, words in AMOUNTS.items() if key in self.assumed)
         said = [f"assumed: {amount:g} {unit} {what}" for amount, unit, what in amounts if amount is not None]
         return said + [f"assumed: {nodes} nodes of {pool} in busy hours" for pool, nodes in self.usage.busy_nodes]
 
 
-def estimate(plan: Plan, usage: Usage | None = None, today: date | None = None) -> Estimate:
+def estimate(plan: Plan, usage: UsageAssumptions | None = None, today: date | None = None) -> Estimate:
     """The cost of a plan, whoever wrote the program.
 
     usage: assumptions, the defaults when None. today: for prices that are old and support that has ended.
     """
-    usage = usage or Usage()
+    usage = usage or UsageAssumptions()
     today = today or date.today()
     pools = planned_pools(plan)
     priced = [pool_cost(pool, plan, usage) for pool in pools]
-    around = Surroundings(plan, frozenset(pool.resource.urn for pool in pools), usage, today)
+    around = ResourceCosts(plan, frozenset(pool.resource.urn for pool in pools), usage, today)
     return Estimate(
         stack=plan.stack,
         # The engine registers in no fixed order: sorted, the same program gives the same table.
         pools=tuple(sorted(priced, key=lambda pool: (pool.planned.gpu is False, pool.name))),
-        around=tuple(merged(sorted(around.lines, key=lambda line: (line.what, line.resources)))),
+        around=tuple(merge_lines(sorted(around.lines, key=lambda line: (line.what, line.resources)))),
         usage=usage,
         today=today,
         free=around.free,

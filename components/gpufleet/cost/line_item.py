@@ -1,4 +1,4 @@
-"""What one thing costs: an amount for each figure, times a price, which may be unknown."""
+"""Line items of an estimate: an amount for each figure, times a price, which may be unknown."""
 
 import math
 from collections.abc import Iterable
@@ -10,13 +10,13 @@ from gpufleet.cost.usage_assumptions import HOURS
 FIGURES = ("floor", "steady", "ceiling")
 """floor: what is always paid. steady: a month as the assumptions have it. ceiling: the most that may run, all month."""
 
-OLD = timedelta(days=180)
-"""Age above which a price is said to be old."""
+OLD_AFTER = timedelta(days=180)
+"""Age above which a price is marked as old."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriceTag:
-    """A price as the catalog has it. usd: None where nobody knows it. unit: hour, GB, GB-month ...
+    """A price as the catalog has it. usd: None if not known. unit: hour, GB, GB-month ...
 
     of: what the catalog was asked for. source and as_of are empty where it has no record at all.
     """
@@ -29,7 +29,7 @@ class PriceTag:
 
     def is_old(self, today: date) -> bool:
         """Whether the price is of more than 180 days ago. A month counts from its last day, an unknown date as new."""
-        return bool(self.as_of) and today - _day(self.as_of) > OLD
+        return bool(self.as_of) and today - _day(self.as_of) > OLD_AFTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +114,14 @@ class Total:
         return self.unknown == 0
 
 
-def total(lines: Iterable[LineItem], figure: str) -> Total:
+def total_of(lines: Iterable[LineItem], figure: str) -> Total:
     """The sum of a figure over lines."""
     months = [line.month(figure) for line in lines]
     known = [month for month in months if month is not None]
     return Total(sum(known), len(months) - len(known))
 
 
-def merged(lines: Iterable[LineItem]) -> list[LineItem]:
+def merge_lines(lines: Iterable[LineItem]) -> list[LineItem]:
     """Lines of the same thing at the same price as one, in the order in which they first come."""
     found: dict[tuple[object, ...], LineItem] = {}
     for line in lines:
@@ -137,7 +137,7 @@ def merged(lines: Iterable[LineItem]) -> list[LineItem]:
 
 
 def amount_of(value: object) -> float | None:
-    """A value as an amount; None for what is none, so that no mistake makes a total smaller."""
+    """A value as an amount; None if it is not a number, so that a mistake never lowers a total."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value < math.inf else None

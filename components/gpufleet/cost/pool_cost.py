@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gpufleet.cost.disks import azure_word, disk_parts
+from gpufleet.cost.disks import azure_setting, disk_parts
 from gpufleet.cost.line_item import Amounts, LineItem, PriceTag
-from gpufleet.cost.prices import SpotRange, catalog_of, dearest, node_price, service_price, spot_range
-from gpufleet.cost.reservations import reserved_here
-from gpufleet.cost.usage_assumptions import HOURS, Usage
+from gpufleet.cost.prices import SpotRange, catalog_of, highest_price, node_price, service_price, spot_range
+from gpufleet.cost.reservations import planned_reservation
+from gpufleet.cost.usage_assumptions import HOURS, UsageAssumptions
 from gpufleet.plan.pools import PlannedPool
 from gpufleet.plan.quota_demand import RESERVED, name_of
 from gpufleet.plan.resource import Plan
@@ -47,7 +47,7 @@ class PoolCost:
         return any(line.committed for line in self.lines)
 
 
-def pool_cost(planned: PlannedPool, plan: Plan, usage: Usage) -> PoolCost:
+def pool_cost(planned: PlannedPool, plan: Plan, usage: UsageAssumptions) -> PoolCost:
     """Prices of one pool."""
     name = name_of(planned, plan)
     capacity = None if "capacity" in planned.unknown else str(planned.intent.get("capacity", "on-demand"))
@@ -104,7 +104,7 @@ def _instances(
     what = f"nodes: {' or '.join(types) or 'of types that are not known'}"
     names = (planned.resource.name,)
     if capacity in RESERVED:
-        if here := reserved_here(planned, plan, types):
+        if here := planned_reservation(planned, plan, types):
             note = f"counted with the reservation {here.name}"
             return LineItem(what, names, price, here.beyond(running), note=note)
         return LineItem(what, names, price, Amounts.always(None if most is None else most * HOURS), committed=True)
@@ -127,21 +127,23 @@ def _hour(planned: PlannedPool, types: Sequence[str], capacity: str | None) -> t
     tags = {name: node_price(planned.cloud, name, planned.region, market) for name in types}
     if not tags:
         return PriceTag("nodes of types that are not known", "hour", None), 0.0
-    price = dearest(list(tags.values()))
+    price = highest_price(list(tags.values()))
     if price.usd is None or not planned.most_by_type:
         return price, 0.0
     full = max(most * (tags[name].usd or 0.0) for name, most in planned.most_by_type.items() if name in tags)
     return price, full / price.usd
 
 
-def _beside(planned: PlannedPool, plan: Plan, usage: Usage, running: Amounts, made: Amounts) -> Iterator[LineItem]:
+def _beside(
+    planned: PlannedPool, plan: Plan, usage: UsageAssumptions, running: Amounts, made: Amounts
+) -> Iterator[LineItem]:
     names = (planned.resource.name,)
     # A node that is only deallocated keeps its disk, all month.
-    kept = made if azure_word(planned, "scaleDownMode") == "Deallocate" else running.times(1 / HOURS)
+    kept = made if azure_setting(planned, "scaleDownMode") == "Deallocate" else running.times(1 / HOURS)
     for part in disk_parts(planned, plan, usage):
         amounts = Amounts.always(None) if part.amount is None else kept.times(part.amount)
         yield LineItem(part.what, names, part.price, amounts, note=part.note)
-    if planned.intent.get("public_addresses") is True or azure_word(planned, "enableNodePublicIP") is True:
+    if planned.intent.get("public_addresses") is True or azure_setting(planned, "enableNodePublicIP") is True:
         price = service_price(planned.cloud, NETWORK[planned.cloud], "public-ipv4", planned.region, "hour")
         yield LineItem("public IPv4 address of each node", names, price, running)
 

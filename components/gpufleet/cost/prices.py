@@ -47,7 +47,7 @@ class SpotRange:
     as_of: str
 
 
-def dearest(tags: Sequence[PriceTag]) -> PriceTag:
+def highest_price(tags: Sequence[PriceTag]) -> PriceTag:
     """The highest of several prices; unknown when any of them is, because the highest then is not known."""
     unknown = next((tag for tag in tags if tag.usd is None), None)
     return unknown or max(tags, key=lambda tag: tag.usd or 0.0)

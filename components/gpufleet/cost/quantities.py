@@ -1,4 +1,4 @@
-"""What decides a charge and stands in no single property: it follows from several, or from another resource."""
+"""Quantities that decide a charge and follow from several properties, or from another resource."""
 
 from datetime import date
 
@@ -16,12 +16,12 @@ def file_tier(graph: AzureGraph, share: Resource) -> object:
     where the program does not choose one."""
     if (tier := value_of(share, "accessTier")) is not None:
         return tier
-    account = account_of(graph, share)
+    account = storage_account_of(graph, share)
     kind = value_of(account, "kind") if account else None
     return UNKNOWN if kind is UNKNOWN else "Premium" if kind == _FILES_ONLY else "TransactionOptimized"
 
 
-def account_of(graph: AzureGraph, resource: Resource) -> Resource | None:
+def storage_account_of(graph: AzureGraph, resource: Resource) -> Resource | None:
     """The storage account that a share or a container lies in, if the plan has it; an account is its own."""
     return resource if graph.kind(resource) == ACCOUNT else graph.named(resource, "accountName", ACCOUNT, "accountName")
 
@@ -32,7 +32,7 @@ def redundancy(graph: AzureGraph, resource: Resource) -> object:
     Reading from the second region has a price of its own only for objects, so ragrs of files is grs. Accounts of the
     second version (StandardV2_LRS) are billed in another way and give their whole SKU, of which no price is known.
     """
-    account = account_of(graph, resource)
+    account = storage_account_of(graph, resource)
     sku = get_path(value_of(account, "sku"), "name") if account else UNKNOWN
     if not isinstance(sku, str):
         return UNKNOWN
@@ -42,13 +42,13 @@ def redundancy(graph: AzureGraph, resource: Resource) -> object:
     return kind if resource is account else kind.removeprefix("ra")
 
 
-def access(account: Resource) -> object:
+def access_tier(account: Resource) -> object:
     """The access tier in which an account keeps objects: hot where the program does not choose one."""
     tier = value_of(account, "accessTier")
     return tier.lower() if isinstance(tier, str) else UNKNOWN if tier is UNKNOWN else "hot"
 
 
-def account_holds(graph: AzureGraph, account: Resource) -> object:
+def account_content(graph: AzureGraph, account: Resource) -> object:
     """objects, or files: an account in which the program makes file shares and no container keeps no objects."""
     if (kind := value_of(account, "kind")) in (UNKNOWN, _FILES_ONLY):
         return UNKNOWN if kind is UNKNOWN else "files"

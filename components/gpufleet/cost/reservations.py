@@ -1,4 +1,4 @@
-"""Reservations that a plan makes itself: they have a line of their own, so their nodes are not counted twice."""
+"""Reservations that a plan creates itself: they have a line of their own, so their nodes are not counted twice."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _AZURE = "compute:CapacityReservation"
 
 
 @dataclass(frozen=True, slots=True)
-class Reserved:
+class PlannedReservation:
     """A reservation of the same plan for a pool. nodes: of the pool that it pays for; None: not known, inf: all."""
 
     name: str
@@ -34,7 +34,7 @@ class Reserved:
         return Amounts(*left)
 
 
-def reserved_here(pool: PlannedPool, plan: Plan, types: Sequence[str]) -> Reserved | None:
+def planned_reservation(pool: PlannedPool, plan: Plan, types: Sequence[str]) -> PlannedReservation | None:
     """The reservation that this very plan makes for a pool, which then has a line of its own.
 
     On AWS a pool on a reservation never has more nodes than that holds. On Azure it may, and several pools may take
@@ -45,10 +45,12 @@ def reserved_here(pool: PlannedPool, plan: Plan, types: Sequence[str]) -> Reserv
     if "reservation_id" not in pool.unknown:
         return None
     made = plan.of_type(_AWS)
-    return next((Reserved(each.name, math.inf) for each in made if each.inputs.get("instanceType") in types), None)
+    return next(
+        (PlannedReservation(each.name, math.inf) for each in made if each.inputs.get("instanceType") in types), None
+    )
 
 
-def _on_azure(resource: Resource, graph: AzureGraph, types: Sequence[str]) -> Reserved | None:
+def _on_azure(resource: Resource, graph: AzureGraph, types: Sequence[str]) -> PlannedReservation | None:
     groups = _groups(resource, graph)
     sizes = {name.lower() for name in types}
     held = [
@@ -62,10 +64,10 @@ def _on_azure(resource: Resource, graph: AzureGraph, types: Sequence[str]) -> Re
     name = ", ".join(each.name for each in held)
     first = next(each for each in graph.plan.resources if _users(each, graph, groups))
     if first is not resource:
-        return Reserved(name, 0.0)
+        return PlannedReservation(name, 0.0)
     counts = [amount_of(get_path(value_of(each, "sku"), "capacity")) for each in held]
     known = [count for count in counts if count is not None]
-    return Reserved(name, sum(known) if len(known) == len(counts) else None)
+    return PlannedReservation(name, sum(known) if len(known) == len(counts) else None)
 
 
 def _users(resource: Resource, graph: AzureGraph, groups: Sequence[Resource]) -> bool:

@@ -1,4 +1,4 @@
-"""What surrounds the pools: each resource's charges, by the table in charges.json."""
+"""Costs of resources other than pools, by the table in charges.json."""
 
 import re
 from collections import Counter
@@ -7,25 +7,32 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, cached_property
 
-from gpufleet.cost.charges import Charge, charges, why_free
+from gpufleet.cost.charges import Charge, charges, free_reason
 from gpufleet.cost.line_item import Amounts, LineItem, PriceTag, amount_of
 from gpufleet.cost.prices import node_price, service_price
-from gpufleet.cost.quantities import access, account_holds, account_of, eks_support, file_tier, redundancy
-from gpufleet.cost.usage_assumptions import AMOUNTS, HOURS, Usage
+from gpufleet.cost.quantities import (
+    access_tier,
+    account_content,
+    eks_support,
+    file_tier,
+    redundancy,
+    storage_account_of,
+)
+from gpufleet.cost.usage_assumptions import AMOUNTS, HOURS, UsageAssumptions
 from gpufleet.plan.azure.graph import AzureGraph, azure_type
 from gpufleet.plan.property_values import get_path, value_of
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
 
 _PLACE = re.compile(r"\{([\w.]+)\}")
 _CLOUDS = ("aws", "aws-native", "azure", "azure-native", "azuread", "gcp", "google-native")
-"""Packages whose resources are never components of somebody's own."""
+"""Packages whose resources are never user components."""
 _EVERYWHERE = "global"
 """Location of what Azure keeps in no region, such as DNS zones."""
 _GROUP = "resources:ResourceGroup"
 
 
 @dataclass(frozen=True)
-class Billed:
+class BilledCharge:
     """A resource and one thing that it is billed for. certain: whether the charge surely applies."""
 
     resource: Resource
@@ -34,12 +41,12 @@ class Billed:
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """The resources of a plan that are no pools. pools: URNs of those that are. today: for support that has ended."""
+class ResourceCosts:
+    """The costs of a plan's resources except pools. pools: URNs of the pools. today: for support that has ended."""
 
     plan: Plan
     pools: frozenset[str]
-    usage: Usage
+    usage: UsageAssumptions
     today: date
 
     @cached_property
@@ -58,22 +65,22 @@ class Surroundings:
         return frozenset(AMOUNTS) & {*moved, *(each.charge.by for each in self._all_billed)}
 
     @cached_property
-    def _all_billed(self) -> Sequence[Billed]:
+    def _all_billed(self) -> Sequence[BilledCharge]:
         return [each for resource in self._managed for each in self._billed(resource)]
 
     @cached_property
     def free(self) -> Mapping[str, int]:
-        """Types that cost nothing by themselves, and how many resources have them."""
+        """Free types, and the number of resources of each."""
         return self._counted(free=True)
 
     @cached_property
     def not_priced(self) -> Mapping[str, int]:
-        """Types that the table does not know, and how many resources have them: what they cost is not in any figure."""
+        """Types missing in the table, and the number of resources of each: their cost is in no figure."""
         return self._counted(free=False)
 
     @cached_property
     def _managed(self) -> Sequence[Resource]:
-        """Resources that the stack makes or keeps; what it only reads is paid elsewhere."""
+        """Resources that the stack manages; those it only reads are paid elsewhere."""
         return [resource for resource in self.plan.resources if resource.operation not in ("read", "read-replacement")]
 
     def _counted(self, free: bool) -> dict[str, int]:
@@ -82,7 +89,7 @@ class Surroundings:
             kind = kind_of(resource.type)
             if resource.urn in self.pools or kind in charges() or self._is_component(resource):
                 continue
-            if (why_free(kind) is not None) is free:
+            if (free_reason(kind) is not None) is free:
                 found[kind] = found.get(kind, 0) + 1
         return found
 
@@ -98,11 +105,11 @@ class Surroundings:
     def _azure(self) -> AzureGraph:
         return AzureGraph(self.plan)
 
-    def _billed(self, resource: Resource) -> Iterator[Billed]:
+    def _billed(self, resource: Resource) -> Iterator[BilledCharge]:
         for charge in charges().get(kind_of(resource.type), ()):
             applies = self._applies(resource, charge)
             if applies is not False and self._reached(charge):
-                yield Billed(resource, charge, applies is True)
+                yield BilledCharge(resource, charge, applies is True)
 
     def _reached(self, charge: Charge) -> bool:
         """Whether what is assumed of a month reaches the tier of a charge; what is not known reaches the first."""
@@ -127,16 +134,16 @@ class Surroundings:
         if path == "tier":
             return file_tier(self._azure, resource)
         if path == "holds":
-            return account_holds(self._azure, resource)
+            return account_content(self._azure, resource)
         if path == "redundancy":
             return redundancy(self._azure, resource)
         if path == "access":
-            return access(resource)
+            return access_tier(resource)
         first, *rest = path.split(".")
         value = get_path(value_of(resource, first), *rest)
         return charge.default.get(path) if value is None else value
 
-    def _line(self, billed: Billed, sharing: int) -> LineItem:
+    def _line(self, billed: BilledCharge, sharing: int) -> LineItem:
         resource, charge = billed.resource, billed.charge
         what, item = (self._filled(text, resource, charge) for text in (charge.what, charge.item))
         line = LineItem(
@@ -171,7 +178,7 @@ class Surroundings:
     def _where(self, resource: Resource) -> tuple[str, str | None]:
         if azure_type(resource.type):
             # A share has no location of its own: it lies where its account does.
-            place = self._azure.location(account_of(self._azure, resource) or resource)
+            place = self._azure.location(storage_account_of(self._azure, resource) or resource)
             if place == _EVERYWHERE:
                 # Such a price is one for all regions, and the catalog has it with each of them.
                 group = self._azure.named(resource, "resourceGroupName", _GROUP, "resourceGroupName")
@@ -230,6 +237,6 @@ def kind_of(token: str) -> str:
     return f"azure-native:{found.kind}" if found else token
 
 
-def costs_money(kind: str) -> bool:
+def is_billed(kind: str) -> bool:
     """Whether the table has a charge for resources of a type; pools are not in it."""
     return kind_of(kind) in charges()

@@ -1,4 +1,4 @@
-"""What a plan does not say: how long nodes work, how much is stored and moved. Assumptions, each with unit and default.
+"""Assumptions about what a plan does not contain, such as busy hours and stored data, each with unit and default.
 
 No `from __future__ import annotations` here: the stack's settings read the annotations as objects.
 """
@@ -13,7 +13,7 @@ from typing import NotRequired, TypedDict
 import yaml
 
 from gpufleet.errors import UserError
-from gpufleet.rules.messages import nearest, shown
+from gpufleet.rules.messages import format_value, nearest
 
 HOURS = 730.0
 """Hours of a month: 8,760 / 12, as both clouds' own price pages count."""
@@ -47,13 +47,13 @@ class UsageArgs(TypedDict):
     cross_zone_gb: NotRequired[float]
     """GB between zones, each counted once; where a stack has its subnets or pools in several. Default 100."""
     site_gb: NotRequired[float]
-    """GB that leave the cloud for own servers, by a line or a sync. What comes in costs nothing. Default 100."""
+    """GB from the cloud to on-prem servers, by a link or a sync. Incoming data is free. Default 100."""
     sync_gb: NotRequired[float]
     """GB that DataSync copies, in both directions. Default 500."""
     logs_gb: NotRequired[float]
     """GB that log groups and workspaces take in. Default 20."""
     own_server_vcpus: NotRequired[float]
-    """vCPUs of all own servers that joined EKS as hybrid nodes, as `nproc` counts them. Default: not known."""
+    """vCPUs of all on-prem servers that joined EKS as hybrid nodes, as `nproc` counts them. Default: not known."""
 
 
 class UsageError(UserError):
@@ -61,8 +61,8 @@ class UsageError(UserError):
 
 
 @dataclass(frozen=True)
-class Usage:
-    """`UsageArgs` with their defaults, choices of ours that every table lists. None: not known."""
+class UsageAssumptions:
+    """`UsageArgs` with our defaults; every table lists them. None: not known."""
 
     busy_hours: float = 160
     disk_gib: float = 100
@@ -103,36 +103,38 @@ AMOUNTS: Mapping[str, tuple[str, str]] = {
     "nat_gb": ("GB", "through NAT gateways"),
     "endpoint_gb": ("GB", "through private endpoints"),
     "cross_zone_gb": ("GB", "between zones"),
-    "site_gb": ("GB", "out to own servers"),
+    "site_gb": ("GB", "out to on-prem servers"),
     "sync_gb": ("GB", "copied by DataSync"),
     "logs_gb": ("GB", "of logs"),
-    "own_server_vcpus": ("vCPU", "of own servers in the cluster, all month"),
+    "own_server_vcpus": ("vCPU", "of on-prem servers in the cluster, all month"),
 }
-"""Unit of each assumption, and what it counts, in the words of reports."""
+"""Unit of each assumption and what it counts, as reports print it."""
 OF_POOLS = frozenset({"busy_hours", "disk_gib"})
 """Assumptions that every pool rests on."""
 
 
-def read_usage(values: object, where: str) -> Usage:
+def read_usage(values: object, where: str) -> UsageAssumptions:
     """Assumptions as a configuration holds them: a mapping of `UsageArgs`, or None for the defaults.
 
-    where: the file or key that the lines begin with. Errors: UsageError for an unknown key, a number that is none,
-    is below zero or infinite, or more hours than a month has.
+    where: the file or key that the lines begin with. Errors: UsageError for an unknown key, an invalid, negative or
+    infinite number, or more hours than a month has.
     """
     if values is None:
-        return Usage()
+        return UsageAssumptions()
     if not isinstance(values, Mapping):
         raise UsageError(
-            f"{where}={shown(values)}: is no mapping; write keys under it, such as nat_gb: 500 [cost-usage]"
+            f"{where}={format_value(values)}: must be a mapping; write keys under it, such as nat_gb: 500 [cost-usage]"
         )
     lines = [f"{where}.{line} [cost-usage]" for key, value in values.items() for line in _faults(str(key), value)]
     if lines:
         raise UsageError("\n".join(lines))
     amounts = {key: float(value) for key, value in values.items() if key in AMOUNTS and value is not None}
-    return Usage(**amounts, busy_nodes=tuple((name, int(n)) for name, n in (values.get("busy_nodes") or {}).items()))
+    return UsageAssumptions(
+        **amounts, busy_nodes=tuple((name, int(n)) for name, n in (values.get("busy_nodes") or {}).items())
+    )
 
 
-def read_usage_file(file: Path) -> Usage:
+def read_usage_file(file: Path) -> UsageAssumptions:
     """Assumptions from a YAML file of `UsageArgs`. Errors: UsageError."""
     try:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
@@ -154,11 +156,11 @@ def _faults(key: str, value: object) -> list[str]:
         return []
     if key != "busy_nodes":
         most = HOURS if key == "busy_hours" else math.inf
-        return [] if _is_amount(value, most) else [f"{key}={shown(value)}: {_wanted(key, most)}"]
+        return [] if _is_amount(value, most) else [f"{key}={format_value(value)}: {_wanted(key, most)}"]
     if not isinstance(value, Mapping):
-        return [f"busy_nodes={shown(value)}: is no mapping; write {{<pool>: <nodes>}}"]
+        return [f"busy_nodes={format_value(value)}: must be a mapping; write {{<pool>: <nodes>}}"]
     return [
-        f"busy_nodes.{pool}={shown(nodes)}: is no number of nodes; use a whole number, 0 or more"
+        f"busy_nodes.{pool}={format_value(nodes)}: must be a whole number, 0 or more"
         for pool, nodes in value.items()
         if not _is_amount(nodes, math.inf) or float(nodes) != int(nodes)
     ]
@@ -172,5 +174,5 @@ def _is_amount(value: object, most: float) -> bool:
 
 def _wanted(key: str, most: float) -> str:
     if key == "busy_hours":
-        return f"is no number of hours in a month; use 0 to {most:g}"
-    return f"is no amount in {AMOUNTS[key][0]}; use a number, 0 or more"
+        return f"must be 0 to {most:g} hours"
+    return f"must be a number of {AMOUNTS[key][0]}, 0 or more"

@@ -1,5 +1,5 @@
-"""All environments of a team: whose they are, until when, what they may cost, and whether they still compute.
+"""All environments of a team: owner, expiry, possible cost, and GPU use.
 
 Read from the states of a Pulumi backend, and from clusters where they can be reached; nothing here changes any. Secrets
-stay encrypted in what is read, and unknown in what is said.
+stay encrypted in what is read, and unknown in the output.
 """

@@ -1,4 +1,4 @@
-"""Which backend, and the stacks in it."""
+"""The Pulumi backend and its stacks."""
 
 import os
 from dataclasses import replace
@@ -16,7 +16,7 @@ def stacks_of(url: str | None, program: Path) -> tuple[str, list[StackState]]:
     """The URL of a backend, as it may be shown, and its stacks.
 
     url: None for the one that `pulumi` uses in the folder `program`: by its variable, else as the engine says.
-    Errors: UserError when the backend cannot be read at all; a stack that cannot be read says so itself.
+    Errors: UserError when the backend cannot be read at all; a stack that cannot be read has its own fault.
     """
     found, engine = backend_of(url, program)
     # A query may name a profile or an endpoint, and with some services a key.

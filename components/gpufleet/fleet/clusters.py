@@ -1,7 +1,7 @@
 """Clusters behind the contexts of a kubeconfig: their GPUs, what runs on them, and whether it computes.
 
 Read through the API server alone: exporters' figures come by its proxy to their pods, so that nothing else of a cluster
-has to be reachable. Everything has an end in time: a cluster that does not answer is said to, and holds nobody up.
+has to be reachable. Every request has a time limit: a cluster that does not answer is listed as unreachable.
 """
 
 import json
@@ -17,7 +17,7 @@ from gpufleet.errors import UserError
 from gpufleet.fleet.gpu_jobs import GPU, GpuJob, gpus_of, running_jobs
 from gpufleet.fleet.gpu_metrics import GpuUse, gpu_uses
 from gpufleet.fleet.kubeconfig import host_of
-from gpufleet.jobs.kubernetes.api import KubernetesApi, Unreachable
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesUnreachable
 
 ANSWER_SECONDS = 10.0
 """For all of a cluster. A list of 500 pods takes one or two seconds."""
@@ -29,8 +29,8 @@ _AT_ONCE = 8
 
 @dataclass(frozen=True)
 class ClusterState:
-    """A context, and what its cluster says. gpus: of all nodes; fault: why it tells nothing; silent: exporters asked
-    that did not answer; exporters: how many there are."""
+    """A context and the state of its cluster. gpus: of all nodes; fault: why it is unknown. exporters: number of all;
+    silent: number of those asked that did not answer."""
 
     context: str
     host: str
@@ -41,8 +41,8 @@ class ClusterState:
     fault: str = ""
 
 
-def looked_at(kubeconfigs: Mapping[str, Mapping[str, Any]], seconds: float = ANSWER_SECONDS) -> list[ClusterState]:
-    """Every cluster, all at once. One that has not told within `seconds` is there with its fault."""
+def query_clusters(kubeconfigs: Mapping[str, Mapping[str, Any]], seconds: float = ANSWER_SECONDS) -> list[ClusterState]:
+    """Query all clusters in parallel. One that does not answer within `seconds` has a fault."""
     answers: Queue[ClusterState] = Queue()
     hosts = {context: host_of(kubeconfig) for context, kubeconfig in kubeconfigs.items()}
     for context, kubeconfig in kubeconfigs.items():
@@ -65,7 +65,7 @@ def _late(seconds: float) -> str:
 
 
 def _look(nothing: ClusterState, kubeconfig: Mapping[str, Any], seconds: float) -> ClusterState:
-    """A cluster with what it says. nothing: the same, of which nobody knows anything yet."""
+    """The state of a cluster. nothing: the same cluster without any facts."""
     end = monotonic() + seconds
     try:
         api = KubernetesApi.of(kubeconfig, nothing.context)
@@ -134,5 +134,5 @@ def _text(api: KubernetesApi, path: str, seconds: float) -> str:
             parts.append(chunk)
             size += len(chunk)
             if size > _MOST_BYTES or monotonic() > end:
-                raise Unreachable(f"{api.where}: {path}: its answer is too long or too slow")
+                raise KubernetesUnreachable(f"{api.where}: {path}: its answer is too long or too slow")
     return b"".join(parts).decode("utf-8", "replace")

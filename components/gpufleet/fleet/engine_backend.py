@@ -1,4 +1,4 @@
-"""The stacks of any backend, asked of the engine: some seconds, as it starts anew for each."""
+"""The stacks of any backend, through the engine; it takes seconds, as the engine starts once for each."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.fleet.stack_state import StackState, deployed
+from gpufleet.fleet.stack_state import StackState, state_from_deployment
 from gpufleet.pulumi_cli import PulumiCli, PulumiCliError
 
 _AT_ONCE = 4
@@ -16,38 +16,38 @@ _AT_ONCE = 4
 
 def url_of_backend(engine: PulumiCli) -> str:
     """The URL of the backend that the engine is logged in to. Errors: PulumiCliError."""
-    return str(json.loads(engine.answer("whoami", "--json")).get("url") or "")
+    return str(json.loads(engine.output_of("whoami", "--json")).get("url") or "")
 
 
 def stacks_of_engine(engine: PulumiCli) -> list[StackState]:
     """Every stack that the engine may see, of all projects. Errors: UserError when it lists none of them."""
     try:
-        listed = json.loads(engine.answer("stack", "ls", "--all", "--json"))
+        listed = json.loads(engine.output_of("stack", "ls", "--all", "--json"))
     except ValueError as error:
         raise UserError("pulumi stack ls: did not answer in JSON; update the engine") from error
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         found = pool.map(lambda entry: _stack(engine, entry), listed)
-        return [replace(each, whole=str(entry["name"])) for each, entry in zip(found, listed, strict=True)]
+        return [replace(each, full_name=str(entry["name"])) for each, entry in zip(found, listed, strict=True)]
 
 
-def stack_of_engine(engine: PulumiCli, whole: str) -> StackState:
-    """One stack by its whole name, as it is now. One that cannot be read is told by its fault."""
-    return replace(_stack(engine, {"name": whole}), whole=whole)
+def stack_of_engine(engine: PulumiCli, full_name: str) -> StackState:
+    """One stack by its full_name name, as it is now. One that cannot be read is told by its fault."""
+    return replace(_stack(engine, {"name": full_name}), full_name=full_name)
 
 
 def _stack(engine: PulumiCli, entry: Mapping[str, Any]) -> StackState:
     """A stack of the list. Its own fault does not hide the others."""
-    whole = str(entry["name"])
-    project, _, name = whole.rpartition("/")
+    full_name = str(entry["name"])
+    project, _, name = full_name.rpartition("/")
     project = project.rpartition("/")[2]
     updating = bool(entry.get("updateInProgress"))
     if entry.get("resourceCount") == 0:
         return StackState(name, project, updating=updating)
     try:
-        deployment = json.loads(engine.answer("stack", "export", "--stack", whole)).get("deployment")
-        return deployed(name, project or _project(deployment), deployment, {}, updating)
+        deployment = json.loads(engine.output_of("stack", "export", "--stack", full_name)).get("deployment")
+        return state_from_deployment(name, project or _project(deployment), deployment, {}, updating)
     except (PulumiCliError, ValueError) as error:
-        return StackState(name, project, fault=f"{whole}: its state cannot be read: {error}")
+        return StackState(name, project, fault=f"{full_name}: its state cannot be read: {error}")
 
 
 def _project(deployment: object) -> str:

@@ -1,4 +1,4 @@
-"""An environment as its stack's state tells it: whose it is, until when, how many GPUs, and what it may cost."""
+"""Summary of an environment from its stack's state: owner, expiry, GPUs and possible cost."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from gpufleet.cost.usage_assumptions import read_usage
 from gpufleet.durations import parse_duration
 from gpufleet.errors import UserError
 from gpufleet.fleet.expires_at import Expiry, expiry_of
-from gpufleet.fleet.node_counts import nodes_now
-from gpufleet.fleet.onprem_nodes import own_gpus
+from gpufleet.fleet.node_counts import current_nodes
+from gpufleet.fleet.onprem_nodes import onprem_gpus
 from gpufleet.fleet.ownership_tags import OwnershipTags
 from gpufleet.fleet.pool_inputs import can_stop, is_stopped
-from gpufleet.fleet.retained_data import ending, is_real, without_data
-from gpufleet.fleet.stack_state import StackState, moment
+from gpufleet.fleet.retained_data import deletable_resources, is_cloud_resource, resources_without_data
+from gpufleet.fleet.stack_state import StackState, parse_time
 from gpufleet.plan.preview import plan_of
 from gpufleet.plan.resource import Plan
 from gpufleet.policies.ownership import EXPIRY
@@ -30,12 +30,13 @@ GRACE = "grace"
 class EnvironmentSummary:
     """One stack of a backend, or one that cannot be read (`fault`).
 
-    owner, purpose: by the tags of most of its resources, or by labels (`OwnershipTags`), None where none has them; purpose: the
-    tag of that name, else the project's. end: the last that any of its tags names; None: never, or not told. grace: how
-    long after its end it may stay, by its own tag. created: its oldest resource. ending: how many of its resources end
-    with it; the rest is data that is kept, with what it needs. gpus_then: in the nodes that its last update or refresh
-    saw; gpus_most: at its ceiling; own nodes count in both; None where a number is not known. costs: by figure, as
-    `gpufleet.cost` has it. endpoints: hosts of its clusters' APIs. notes: what a reader of the row should know.
+    owner, purpose: by the tags of most of its resources, or by labels (`OwnershipTags`); None if none has them. purpose
+    is the tag of that name, else the tag `project`. end: the latest that any of its tags names; None: never or unknown.
+    grace: how long after its end it may stay, by its own tag. created: when its oldest resource was created. ending:
+    number of resources that are deleted with it; the rest is retained data and what that depends on.
+    gpus_at_last_update: in the nodes at the last update or refresh; gpus_most: at its ceiling; on-prem nodes count in
+    both; None if one is not known. costs: by figure, as in `gpufleet.cost`. endpoints: hosts of its clusters' APIs.
+    notes: remarks for a reader of the row.
     """
 
     stack: str
@@ -49,23 +50,23 @@ class EnvironmentSummary:
     updating: bool = False
     resources: int = 0
     ending: int = 0
-    gpus_then: int | None = None
+    gpus_at_last_update: int | None = None
     gpus_most: int | None = None
     costs: Mapping[str, Total] = field(default_factory=dict)
     endpoints: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     fault: str = ""
-    whole: str = ""
-    """Its name as the engine takes it from anywhere."""
+    full_name: str = ""
+    """Its name for the engine, in any folder."""
 
     @property
     def name(self) -> str:
-        """What tells it from all others of its backend."""
+        """Its unique name in its backend."""
         return f"{self.project}/{self.stack}" if self.project else self.stack
 
     @property
     def only_data(self) -> bool:
-        """Whether nothing but what is kept is left of it."""
+        """Whether only retained data is left of it."""
         return self.resources > 0 and self.ending == 0
 
     def expired(self, now: datetime) -> bool:
@@ -73,7 +74,7 @@ class EnvironmentSummary:
         return self.end is not None and self.end.past(now) and self.ending > 0
 
 
-def in_order(found: list[EnvironmentSummary], now: datetime) -> list[EnvironmentSummary]:
+def sort_environments(found: list[EnvironmentSummary], now: datetime) -> list[EnvironmentSummary]:
     """Expired ones first, the longest past before all; then by their end, then those without one; what only
     keeps data and what is empty last."""
 
@@ -91,56 +92,59 @@ def plan_of_state(state: StackState) -> Plan:
 
 
 def environment_of(state: StackState, today: date) -> EnvironmentSummary:
-    """What a stack's state tells. One that cannot be read is told by its fault."""
+    """The summary of a stack's state; a state that cannot be read has a fault."""
     if state.fault or not state.resources:
         return EnvironmentSummary(
             state.name, state.project, updated=state.written, updating=state.updating, fault=state.fault,
-            whole=state.whole,
+            full_name=state.full_name,
         )  # fmt: skip
     plan = plan_of_state(state)
-    costs, notes = estimated(plan, state, today)
+    costs, notes = estimate_state(plan, state, today)
     gpu = [pool for pool in costs.pools if pool.planned.gpu is not False]
-    whose = OwnershipTags(plan)
-    began = _oldest(without_data(state.resources))
-    ends = {end for said in whose.values(EXPIRY) if (end := expiry_of(said, began))}
+    tags = OwnershipTags(plan)
+    began = _oldest(resources_without_data(state.resources))
+    ends = {end for said in tags.values(EXPIRY) if (end := expiry_of(said, began))}
     if len(ends) > 1:
         notes.append(
             f"tags or labels name {len(ends)} days as its end, the last of which counts; the next `up` makes them one"
         )
-    graces = {span for said in whose.values(GRACE) if (span := parse_duration(said))}
-    ends_with_it = len(ending(state.resources))
+    graces = {span for said in tags.values(GRACE) if (span := parse_duration(said))}
+    ends_with_it = len(deletable_resources(state.resources))
     if not ends_with_it:
         notes.append("only kept data is left, with what it needs")
     if state.leftovers:
         notes.append(f"{state.leftovers} replaced and not deleted yet, in no figure; the next `up` deletes them")
     if stopped := sorted(pool.name for pool in gpu if _is_stopped(pool)):
         notes.append(f"stopped: {', '.join(stopped)}; `gpufleet stop {state.name} --undo` starts them again")
-    own = own_gpus(state)
+    own = onprem_gpus(state)
     outputs = {str(each["urn"]): each.get("outputs") or {} for each in state.resources}
     return EnvironmentSummary(
         stack=state.name,
         project=state.project,
-        owner=whose.most("owner"),
-        purpose=whose.most("purpose") or whose.most("project"),
+        owner=tags.most_common("owner"),
+        purpose=tags.most_common("purpose") or tags.most_common("project"),
         end=max(ends, default=None),
         grace=max(graces, default=None),
         created=_oldest(state.resources),
         updated=state.written,
         updating=state.updating,
-        resources=sum(map(is_real, state.resources)),
+        resources=sum(map(is_cloud_resource, state.resources)),
         ending=ends_with_it,
-        gpus_then=_sum(
-            [*own, *(_times(nodes_now(pool.planned, outputs[pool.planned.resource.urn]), pool.gpus) for pool in gpu)]
+        gpus_at_last_update=_sum(
+            [
+                *own,
+                *(_times(current_nodes(pool.planned, outputs[pool.planned.resource.urn]), pool.gpus) for pool in gpu),
+            ]
         ),
         gpus_most=_sum([*own, *(pool.most_gpus for pool in gpu)]),
         costs={figure: costs.totals[figure] for figure in FIGURES},
         endpoints=_endpoints(state),
         notes=tuple(notes),
-        whole=state.whole,
+        full_name=state.full_name,
     )
 
 
-def estimated(plan: Plan, state: StackState, today: date) -> tuple[Estimate, list[str]]:
+def estimate_state(plan: Plan, state: StackState, today: date) -> tuple[Estimate, list[str]]:
     """The estimate by the stack's own assumptions, and what is to be said about it."""
     try:
         found = estimate(plan, read_usage(state.config.get("gpufleet:usage"), "gpufleet:usage"), today)
@@ -155,7 +159,7 @@ def _is_stopped(pool: PoolCost) -> bool:
 
 
 def _oldest(resources: Sequence[Mapping[str, object]]) -> datetime | None:
-    return min(filter(None, (moment(each.get("created")) for each in resources)), default=None)
+    return min(filter(None, (parse_time(each.get("created")) for each in resources)), default=None)
 
 
 def _times(nodes: int | None, gpus: int | None) -> int | None:

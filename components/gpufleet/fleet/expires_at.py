@@ -1,4 +1,4 @@
-"""When an environment ends: on a day, or some hours after it was made."""
+"""When an environment expires: on a date, or a duration after it was created."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -10,10 +10,10 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, order=True)
 class Expiry:
-    """moment: from when on it is past, in UTC. said: the tag's own words: a day, or a lifetime such as 150h."""
+    """moment: when it passes, in UTC. text: the tag's value: a date, or a lifetime such as 150h."""
 
     moment: datetime
-    said: str
+    text: str
 
     @property
     def day(self) -> date:
@@ -22,21 +22,22 @@ class Expiry:
 
     @property
     def of_a_day(self) -> bool:
-        return parse_duration(self.said) is None
+        return parse_duration(self.text) is None
 
     def past(self, now: datetime) -> bool:
         return now >= self.moment
 
     def distance(self, now: datetime) -> str:
-        """How far it is away, on either side: days where it is a day, else hours."""
+        """The distance before or after it: in days for a date, else in hours."""
         if self.of_a_day:
             return f"{abs((self.day - now.date()).days)} d"
         return f"{int(abs(self.moment - now) / timedelta(hours=1))} h"
 
 
 def expiry_of(said: object, began: datetime | None) -> Expiry | None:
-    """The end that a tag names; None for `never`, for what is neither day nor lifetime, and for a lifetime of what
-    nobody knows the beginning of. A day ends with its last moment in UTC."""
+    """The expiry in a tag's value; None for `never`, an invalid value, or a lifetime without a known beginning.
+
+    A date includes its last moment in UTC."""
     if not isinstance(said, str):
         return None
     if span := parse_duration(said):

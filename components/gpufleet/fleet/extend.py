@@ -1,4 +1,4 @@
-"""The end of an environment, in its configuration file: moved without touching another character."""
+"""Change the expiry of an environment in its configuration file, and nothing else in it."""
 
 import re
 from datetime import date, timedelta
@@ -19,11 +19,11 @@ _SPAN = re.compile(r"(\d{1,4})([dw])")
 _DAYS = {"d": 1, "w": 7}
 
 
-def new_end(wanted: str, now: date | timedelta | None, today: date) -> date | str:
+def extended_expiry(wanted: str, now: date | timedelta | None, today: date) -> date | str:
     """The end that `7d`, `2w` or `2027-01-31` means for an environment that ends on `now`; one past its end goes on
     from today. A lifetime becomes longer by a time, also by `36h`, and is written in hours.
 
-    Errors: UserError for another word, for an environment without an end, for a day that has passed.
+    Errors: UserError for any other text, for an environment without expiry, for a date in the past.
     """
     if isinstance(now, timedelta) and (more := parse_duration(wanted)):
         return f"{(now + more) // timedelta(hours=1)}h"
@@ -34,13 +34,13 @@ def new_end(wanted: str, now: date | timedelta | None, today: date) -> date | st
     try:
         day = date.fromisoformat(wanted)
     except ValueError as error:
-        raise UserError(f"{wanted}: is neither a time nor a day; write 7d, 2w or {today}") from error
+        raise UserError(f"{wanted}: must be a duration or a date, such as 7d, 2w or {today}") from error
     if day < today:
         raise UserError(f"{wanted}: this day has passed; write 7d, 2w or a day from {today} on")
     return day
 
 
-def end_in(text: str, where: str) -> date | timedelta | None:
+def read_expiry(text: str, where: str) -> date | timedelta | None:
     """The day in a configuration's text, or the lifetime; None where it has none. Errors: UserError."""
     value = _config(text, where).get(KEY)
     if value is None:
@@ -49,12 +49,10 @@ def end_in(text: str, where: str) -> date | timedelta | None:
         # YAML knows a day as a date; in quotes it is a text.
         return value if type(value) is date else parse_duration(str(value)) or date.fromisoformat(str(value))
     except ValueError as error:
-        raise UserError(
-            f"{where}: {KEY}={value!r}: is no end; write a day like 2027-01-31, or a lifetime like 150h"
-        ) from error
+        raise UserError(f"{where}: {KEY}={value!r}: must be a date like 2027-01-31 or a lifetime like 150h") from error
 
 
-def with_end(text: str, day: date | str, where: str) -> str:
+def replace_expiry(text: str, day: date | str, where: str) -> str:
     """The same text with another end in it, and everything else as it was, comments and order included.
 
     Without the key it comes first under `config`. Errors: UserError where the file is written in another way.
@@ -75,7 +73,7 @@ def with_end(text: str, day: date | str, where: str) -> str:
     return changed
 
 
-def configuration_of(program: Path, environment: str) -> Path:
+def configuration_file(program: Path, environment: str) -> Path:
     """The configuration file of an environment. Errors: UserError without a project, or without the file."""
     start = program.resolve()
     for folder in (start, *start.parents):
@@ -87,7 +85,7 @@ def configuration_of(program: Path, environment: str) -> Path:
             if file.is_file():
                 return file.resolve()
             known = sorted(each.name[len("Pulumi.") : -len(".yaml")] for each in file.parent.glob("Pulumi.*.yaml"))
-            raise UserError(f"{file}: there is no such environment; there are {', '.join(known) or 'none'}")
+            raise UserError(f"{file}: environment not found; the project has {', '.join(known) or 'none'}")
     raise UserError(f"{program}: no Pulumi.yaml here or above; give a Pulumi project with --program DIR")
 
 
@@ -98,7 +96,7 @@ def _config(text: str, where: str) -> dict[str, Any]:
         raise UserError(f"{where}: is not YAML: {' '.join(str(error).split())}") from error
     config = document.get("config") if isinstance(document, dict) else None
     if not isinstance(config, dict):
-        raise UserError(f"{where}: has no keys under `config`")
+        raise UserError(f"{where}: has no settings under `config`")
     return config
 
 

@@ -2,8 +2,8 @@
 
 The layout is the engine's (github.com/pulumi/pulumi, pkg/backend/diy): `.pulumi/stacks/<project>/<stack>.json`, since
 version 1 with the project; `.pulumi/history/<project>/<stack>/<stack>-<nanoseconds>.history.json`;
-`.pulumi/locks/organization/<project>/<stack>/<id>.json` while somebody works on a stack. Asking the engine for each
-takes it half a second; this takes milliseconds.
+`.pulumi/locks/organization/<project>/<stack>/<id>.json` while somebody works on a stack. Through the engine each stack
+takes half a second; this takes milliseconds.
 """
 
 import gzip
@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from gpufleet.errors import UserError
-from gpufleet.fleet.stack_state import StackState, deployed
+from gpufleet.fleet.stack_state import StackState, state_from_deployment
 
 _ENDINGS = (".json", ".json.gz")
 
@@ -34,12 +34,15 @@ def stacks_of_files(url: str) -> list[StackState]:
     """Every stack of a file backend, by project and name. Errors: UserError when there is no such folder."""
     folder = folder_of(url)
     if not folder.is_dir():
-        raise UserError(f"{url}: there is no such folder; give the backend's URL with --backend, as `pulumi whoami -v`")
+        raise UserError(
+            f"{url}: folder not found; give the backend's URL with --backend, as shown by `pulumi whoami -v`"
+        )
     root = folder / ".pulumi"
     found = [(project, _stack(root, project, name, file)) for project, name, file in sorted(_files(root))]
     # A file backend has one organisation, of this name; in the old layout there is not even that.
     return [
-        replace(each, whole=f"organization/{project}/{each.name}" if project else each.name) for project, each in found
+        replace(each, full_name=f"organization/{project}/{each.name}" if project else each.name)
+        for project, each in found
     ]
 
 
@@ -67,7 +70,7 @@ def _stack(root: Path, project: str, name: str, file: Path) -> StackState:
             raise ValueError("holds no checkpoint")
         locks = root / "locks" / "organization" / project / name
         updating = locks.is_dir() and any(locks.iterdir())
-        return deployed(name, project, checkpoint.get("latest"), _config(root, project, name), updating)
+        return state_from_deployment(name, project, checkpoint.get("latest"), _config(root, project, name), updating)
     except (OSError, ValueError, EOFError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return StackState(name, project, fault=f"{file}: its state cannot be read: {reason}; see {file.name}.bak")
@@ -87,5 +90,5 @@ def _json(file: Path) -> dict[str, Any]:
     content = file.read_bytes()
     found = json.loads(gzip.decompress(content) if file.name.endswith(".gz") else content)
     if not isinstance(found, dict):
-        raise ValueError("is no JSON object")
+        raise ValueError("is not a JSON object")
     return found

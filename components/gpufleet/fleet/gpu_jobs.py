@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from gpufleet.fleet.gpu_metrics import GpuUse
-from gpufleet.fleet.stack_state import moment
+from gpufleet.fleet.stack_state import parse_time
 
 GPU = "nvidia.com/gpu"
 JOB_LABELS = ("training.kubeflow.org/job-name", "batch.kubernetes.io/job-name", "job-name")
@@ -55,7 +55,7 @@ def _job(namespace: str, name: str, pods: Sequence[Mapping[str, Any]], uses: Map
     told = [_percent(pod, uses.get(pod["spec"].get("nodeName", ""), ())) for pod in pods]
     # A pod that nobody tells about may be the one that computes.
     percent = None if None in told else max(each for each in told if each is not None)
-    since = max(filter(None, (moment(pod["status"].get("startTime")) for pod in pods)))
+    since = max(filter(None, (parse_time(pod["status"].get("startTime")) for pod in pods)))
     return GpuJob(namespace, name, sum(map(gpus_of, pods)), len(pods), since, percent)
 
 

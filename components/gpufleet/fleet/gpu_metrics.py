@@ -24,7 +24,7 @@ class GpuUse:
 
 
 def gpu_uses(text: str) -> Iterator[GpuUse]:
-    """Every GPU in an exporter's answer. Lines that are no sample of ours are not looked at; NaN is left out."""
+    """Every GPU in an exporter's answer. Other samples and NaN are skipped."""
     for line in text.splitlines():
         found = _SAMPLE.match(line)
         if found is None or found[1] not in UTILISATION:

@@ -9,19 +9,19 @@ from urllib.parse import urlsplit
 import yaml
 
 from gpufleet.errors import UserError
-from gpufleet.rules.messages import listed, nearest
+from gpufleet.rules.messages import join_words, nearest
 
 _KINDS = {"contexts": "context", "clusters": "cluster", "users": "user"}
 _FILES = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
 """Words whose values are paths, seen from the file that holds them."""
 
 
-def contexts_of(wanted: str) -> dict[str, Mapping[str, Any]]:
-    """A kubeconfig for each context that is wanted: names with commas, or all. Errors: UserError."""
+def select_contexts(wanted: str) -> dict[str, Mapping[str, Any]]:
+    """A kubeconfig for each selected context: comma-separated names, or `all`. Errors: UserError."""
     files = os.environ.get("KUBECONFIG") or "~/.kube/config"
     paths = [path for each in files.split(os.pathsep) if each and (path := Path(each).expanduser()).is_file()]
     if not paths:
-        raise UserError(f"{files}: there is no kubeconfig; set KUBECONFIG, or leave --contexts out")
+        raise UserError(f"{files}: kubeconfig not found; set KUBECONFIG, or leave out --contexts")
     merged: dict[str, dict[str, Any]] = {kinds: {} for kinds in _KINDS}
     for path in paths:
         content = _content(path)
@@ -34,7 +34,7 @@ def contexts_of(wanted: str) -> dict[str, Mapping[str, Any]]:
     for name in chosen:
         if name not in names:
             near = nearest(name, names)
-            hint = f"did you mean {near}?" if near else f"it has {listed(names, 'and') if names else 'none'}"
+            hint = f"did you mean {near}?" if near else f"it has {join_words(names, 'and') if names else 'none'}"
             raise UserError(f"{files}: has no context {name}; {hint}")
     whole = {kinds: list(entries.values()) for kinds, entries in merged.items()}
     return {name: {**whole, "current-context": name} for name in chosen}
@@ -58,15 +58,15 @@ def _content(path: Path) -> Mapping[str, Any]:
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}; is it yours?") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: is no kubeconfig: it is not YAML") from error
+        raise UserError(f"{path}: is not a kubeconfig: not YAML") from error
     if not isinstance(content, Mapping):
-        raise UserError(f"{path}: is no kubeconfig: it holds no mapping")
+        raise UserError(f"{path}: is not a kubeconfig: must be a mapping")
     for kinds, kind in _KINDS.items():
         entries = content.get(kinds) or []
         if not isinstance(entries, list) or not all(
             isinstance(each, Mapping) and "name" in each and isinstance(each.get(kind), Mapping) for each in entries
         ):
-            raise UserError(f"{path}: is no kubeconfig: its {kinds} are no list of name and {kind}")
+            raise UserError(f"{path}: is not a kubeconfig: {kinds} must be a list of name and {kind}")
     return content
 
 

@@ -1,4 +1,4 @@
-"""How many nodes a pool had when its stack was last updated or refreshed: by what the provider said of it."""
+"""Number of nodes of a pool at its stack's last update or refresh, by the resource's outputs."""
 
 from collections.abc import Mapping
 
@@ -17,8 +17,8 @@ _AT: Mapping[str, tuple[tuple[str, ...], ...]] = {
 """Where a kind of pool has its number of nodes, in the outputs of its resource; more than one are added up."""
 
 
-def nodes_now(pool: PlannedPool, outputs: Mapping[str, object]) -> int | None:
-    """Nodes by a resource's outputs; None where the provider does not tell."""
+def current_nodes(pool: PlannedPool, outputs: Mapping[str, object]) -> int | None:
+    """Nodes by a resource's outputs; None if the provider does not report it."""
     if pool.kind == "machine":
         return 1
     if pool.kind == "batch":
@@ -29,7 +29,7 @@ def nodes_now(pool: PlannedPool, outputs: Mapping[str, object]) -> int | None:
 
 
 def _of_vcpus(pool: PlannedPool, vcpus: int | None) -> int | None:
-    """Nodes in a number of vCPUs. Which of several types run is not told, so that only none of them is a number."""
+    """Nodes in a number of vCPUs. With several types only 0 is known."""
     types = texts(pool.intent, "types")
     records = catalog_of(pool.cloud).types
     if not vcpus or len(types) != 1 or types[0] not in records:

@@ -1,4 +1,4 @@
-"""GPUs of own nodes, which nobody rents and no catalog knows: by the pools that a stack's jobs are told of."""
+"""GPUs of on-prem nodes, which are in no catalog: by the pools in the stack's output `jobs`."""
 
 from collections.abc import Mapping
 
@@ -10,8 +10,8 @@ _NODE = "kubernetes:core/v1:NodePatch"
 _ACCESS = "aws:eks/accessEntry:AccessEntry"
 
 
-def own_gpus(state: StackState) -> list[int | None]:
-    """GPUs of each own node that a stack has labelled as one of a pool, and of each pool of servers that may join its
+def onprem_gpus(state: StackState) -> list[int | None]:
+    """GPUs of each on-prem node that a stack has labelled with a pool, and of each pool of servers that may join its
     cluster of EKS; None where its outputs do not tell. Which servers have joined only the cluster knows."""
     patches = [
         get_path(each.get("inputs"), "metadata", "labels") for each in state.resources if each.get("type") == _NODE

@@ -1,7 +1,7 @@
-"""Whose an environment is, what for and until when, as its resources say: in tags, or in labels of Kubernetes objects.
+"""Owner, purpose and expiry of an environment, read from its resources' tags or Kubernetes labels.
 
-An environment on an own cluster has nothing that takes tags. Where there are both, tags count: a label's value holds no
-spaces and few signs.
+An environment on an on-prem cluster has nothing that takes tags. If there are both, tags win: a label's value holds no
+spaces and few punctuation marks.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from gpufleet.pools.node_labels import PREFIX
 
 
 class OwnershipTags:
-    """What the tags and the labels of a plan say."""
+    """The ownership tags and labels in a plan."""
 
     def __init__(self, plan: Plan) -> None:
         everywhere = default_tags(plan)
@@ -23,12 +23,12 @@ class OwnershipTags:
         self._labels = [get_path(resource.inputs.get("metadata"), "labels") for resource in objects]
 
     def values(self, key: str) -> Sequence[str]:
-        """What each resource says of it, in their order: by the tags; where none has that tag, by the labels."""
+        """The values of a key on all resources, in order: of the tags, or of the labels if no resource has that tag."""
         tags = [value for each in self._tags if isinstance(value := each.get(key), str) and value]
         labels = (get_path(each, f"{PREFIX}{key}") for each in self._labels)
         return tags or [value for value in labels if isinstance(value, str)]
 
-    def most(self, key: str) -> str | None:
-        """The value on most resources; of two that are as frequent, the first by name; None where none has it."""
+    def most_common(self, key: str) -> str | None:
+        """The most frequent value, the alphabetically first of equally frequent ones; None if there is none."""
         counted = Counter(self.values(key))
         return min(counted, key=lambda value: (-counted[value], value), default=None)

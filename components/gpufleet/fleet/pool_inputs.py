@@ -1,4 +1,4 @@
-"""What a pool of nodes is with none in it for the time being: what `gpufleet stop` makes of it."""
+"""The inputs of a pool that `gpufleet stop` has scaled to zero."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,9 +7,6 @@ from typing import Any
 from gpufleet.plan.property_values import blocks, get_path, number
 from gpufleet.pools.node_labels import EFFECTS
 
-VARIABLES: Mapping[bool, str] = {True: "GPUFLEET_STOP", False: "GPUFLEET_START"}
-"""Variables by which `gpufleet stop` tells a program the names of pools, one a line: those to stop, and those to give
-the nodes that the program says, once."""
 STOPPED_TAINT: Mapping[str, str] = {"key": "gpufleet.dev/stopped", "value": "true", "effect": "NO_SCHEDULE"}
 """On a stopped node group of EKS: without it a job that waits makes the cluster's autoscaler start nodes again. And on
 a flavor of Kueue, which gives it to no job that does not tolerate it."""
@@ -26,7 +23,7 @@ _SPOT, _DEDICATED = "targetLowPriorityNodes", "targetDedicatedNodes"
 
 
 def can_stop(kind: str) -> bool:
-    """Whether a resource of this type has a number of nodes that `stopped` knows how to make 0."""
+    """Whether a resource of this type has a number of nodes that `stopped_inputs` knows how to make 0."""
     if is_flavor(kind) or kind in (NODE_GROUP, COMPUTE_ENVIRONMENT, SCHEDULE):
         return True
     return _azure(kind) in (AGENT_POOL, BATCH_POOL)
@@ -37,8 +34,8 @@ def is_flavor(kind: str) -> bool:
     return _FLAVOR.fullmatch(kind) is not None
 
 
-def stopped(kind: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """The inputs of a pool, under the provider's own names, with no node in it. Errors: KeyError for another type.
+def stopped_inputs(kind: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs of a pool, by the provider's property names, with no nodes. Errors: KeyError for another type.
 
     A node group keeps its maximum, which EKS does not take as 0. A compute environment lets its running jobs end
     (https://docs.aws.amazon.com/batch/latest/APIReference/API_UpdateComputeEnvironment.html, state).
@@ -63,7 +60,7 @@ def stopped(kind: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_stopped(kind: str, inputs: Mapping[str, object]) -> bool:
-    """Whether a pool's inputs are those of `stopped`: whether a program has done what it was asked for."""
+    """Whether a pool's inputs are those of `stopped_inputs`."""
     if kind == NODE_GROUP:
         sizes = (get_path(inputs, "scalingConfig", "minSize"), get_path(inputs, "scalingConfig", "desiredSize"))
         return sizes == (0, 0) and _is_tainted(inputs.get("taints"))

@@ -1,4 +1,4 @@
-"""Which environments have had their time. Nothing here ends any: `gpufleet.fleet.reap` does."""
+"""Decide which environments are destroyed; `gpufleet.fleet.reap` destroys them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,28 +10,28 @@ from gpufleet.fleet.environment import EnvironmentSummary
 
 
 class ReapVerdict(StrEnum):
-    """What is to become of an environment; the words stand in JSON and in docs/ps.md."""
+    """What happens to an environment; the values are in JSON and in docs/ps.md."""
 
     STAYS = "stays"
-    """Its end has not come, or it has none, or there is nothing of it that ends."""
+    """It has not expired, has no expiry, or has nothing to delete."""
     GRACE = "in-grace"
-    """Its end has passed, and its grace has not."""
+    """It has expired, and its grace period has not."""
     SPARED = "spared"
-    """Due, but for what the caller said to keep."""
+    """Due, but kept by --keep."""
     BUSY = "busy"
-    """Due, but somebody works on it."""
+    """Due, but an update of it is running."""
     DUE = "due"
-    """Its end and its grace have passed."""
+    """Its expiry and its grace period have passed."""
     UNREAD = "unread"
-    """Nobody can tell: its state cannot be read."""
+    """Its state cannot be read."""
     DESTROYED = "destroyed"
     FAILED = "failed"
-    """Destroying it has failed."""
+    """Destroying it failed."""
 
 
 @dataclass(frozen=True)
 class ReapDecision:
-    """An environment and its verdict. until: when its grace ends, where it has an end; why: of what has failed."""
+    """An environment and its verdict. until: when its grace ends, where it has an end; why: the reason of a failure."""
 
     environment: EnvironmentSummary
     verdict: ReapVerdict

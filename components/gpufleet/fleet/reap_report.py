@@ -1,4 +1,4 @@
-"""What `gpufleet reap` has found and done: as lines, as JSON, and for who is to be told."""
+"""The result of `gpufleet reap`: as lines, as JSON data, and for a webhook."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -8,7 +8,7 @@ from gpufleet.fleet.reap_plan import ReapDecision, ReapVerdict
 from gpufleet.rules.messages import plural
 
 SCHEMA = 1
-"""Number of the format: a field that goes, or means something else, makes it another one."""
+"""Version of the format; it changes when a field is removed or changes its meaning."""
 _TOLD = (
     ReapVerdict.FAILED,
     ReapVerdict.UNREAD,
@@ -21,12 +21,12 @@ _TOLD = (
 """Verdicts that are worth a line, the most urgent first."""
 
 
-def to_tell(cases: Sequence[ReapDecision]) -> list[ReapDecision]:
+def reportable(cases: Sequence[ReapDecision]) -> list[ReapDecision]:
     """Those that are past their end, or cannot be read; the most urgent first, in the order in which they came."""
     return sorted((case for case in cases if case.verdict in _TOLD), key=lambda case: _TOLD.index(case.verdict))
 
 
-def line_of(case: ReapDecision, now: datetime) -> str:
+def reap_line(case: ReapDecision, now: datetime) -> str:
     """One environment in words."""
     each = case.environment
     if case.verdict is ReapVerdict.UNREAD:
@@ -45,7 +45,7 @@ def line_of(case: ReapDecision, now: datetime) -> str:
     return f"{each.name}, of {each.owner or 'nobody'}, {each.end.distance(now)} past its end, {cost}: {words}"
 
 
-def summary_of(backend: str, cases: Sequence[ReapDecision], now: datetime) -> dict[str, Any]:
+def reap_to_dict(backend: str, cases: Sequence[ReapDecision], now: datetime) -> dict[str, Any]:
     """Everything as data, and `text`, as chat services show it."""
     return {
         "schema": SCHEMA,
@@ -57,9 +57,9 @@ def summary_of(backend: str, cases: Sequence[ReapDecision], now: datetime) -> di
 
 
 def _words(cases: Sequence[ReapDecision], now: datetime) -> Iterator[str]:
-    told = to_tell(cases)
+    told = reportable(cases)
     yield f"gpufleet reap: {plural(len(cases), 'stack')}, {len(told)} past their end or not read"
-    yield from (line_of(case, now) for case in told)
+    yield from (reap_line(case, now) for case in told)
 
 
 def _case(case: ReapDecision) -> dict[str, Any]:

@@ -1,19 +1,16 @@
-"""What `gpufleet ps` has found, as one thing: for the table, for JSON and for who is to be told."""
+"""The result of `gpufleet ps`, for every output format."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import date, datetime
+from typing import TYPE_CHECKING
 
-from gpufleet.cost.line_item import FIGURES, Total
+from gpufleet.cost.line_item import Total
 from gpufleet.fleet.environment import EnvironmentSummary
 from gpufleet.fleet.gpu_jobs import GpuJob
 
 if TYPE_CHECKING:
     from gpufleet.fleet.clusters import ClusterState
-
-SCHEMA = 1
-"""Number of the format: a field that goes, or means something else, makes it another one."""
 
 
 @dataclass(frozen=True)
@@ -56,111 +53,3 @@ class FleetReport:
 
 def _lower(environment: EnvironmentSummary) -> frozenset[str]:
     return frozenset(host.lower() for host in environment.endpoints)
-
-
-def report_as_json(report: FleetReport) -> dict[str, Any]:
-    """Everything. The fields are described in docs/ps.md; they only ever become more."""
-    return {
-        "schema": SCHEMA,
-        "backend": report.backend,
-        "now": report.now.isoformat(timespec="seconds"),
-        "usd_per_hour": {figure: _usd(report.total(figure)) for figure in FIGURES},
-        "environments": [_environment(each, report) for each in report.environments],
-        "clusters": [_cluster(each) for each in report.clusters],
-        "faults": report.faults,
-    }
-
-
-def summary(report: FleetReport) -> dict[str, Any]:
-    """What somebody is to be told: `text` in words, as chat services show it, and the same as data."""
-    expired = [_environment(each, report) for each in report.expired]
-    hung = [{"cluster": cluster.context} | _job(job) for cluster, job in report.hung]
-    return {
-        "schema": SCHEMA,
-        "text": "\n".join(_words(report)),
-        "now": report.now.isoformat(timespec="seconds"),
-        "usd_per_hour": {figure: _usd(report.total(figure)) for figure in FIGURES},
-        "environments": sum(1 for each in report.environments if each.resources),
-        "expired": expired,
-        "hung": hung,
-        "faults": report.faults,
-    }
-
-
-def _words(report: FleetReport) -> Iterator[str]:
-    there = [each for each in report.environments if each.resources]
-    floor, ceiling = report.total("floor"), report.total("ceiling")
-    yield f"gpufleet: {len(there)} environments, ${floor.hour:,.2f}/h at the least, ${ceiling.hour:,.2f}/h at the most"
-    if not ceiling.complete:
-        yield "not every price is known, so that both are more"
-    for each in report.expired:
-        assert each.end is not None
-        cost = f"${each.costs['floor'].hour:,.2f}/h at the least"
-        yield f"past its end by {each.end.distance(report.now)}: {each.name}, of {each.owner or 'nobody'}, {cost}"
-    for cluster, job in report.hung:
-        minutes = int(job.idle.total_seconds() // 60)
-        yield f"hung: {job.namespace}/{job.name} on {cluster.context}: {job.gpus} GPUs at 0 % for {minutes} minutes"
-    if report.faults:
-        yield f"{len(report.faults)} could not be read"
-
-
-def _environment(each: EnvironmentSummary, report: FleetReport) -> dict[str, Any]:
-    cluster = report.cluster_of(each)
-    return {
-        "stack": each.stack,
-        "project": each.project or None,
-        "owner": each.owner,
-        "purpose": each.purpose,
-        "created": _time(each.created),
-        "expires": each.end.day.isoformat() if each.end else None,
-        "ends": _time(each.end.moment) if each.end else None,
-        "grace_hours": each.grace / timedelta(hours=1) if each.grace else None,
-        "expired": each.expired(report.now),
-        "last_update": _time(each.updated),
-        "updating": each.updating,
-        "resources": each.resources,
-        "only_data": each.only_data,
-        "gpus": {
-            "now": cluster.gpus if cluster else None,
-            "at_last_update": each.gpus_then if each.resources else 0,
-            "at_most": each.gpus_most if each.resources else 0,
-        },
-        "usd_per_hour": {figure: _usd(each.costs[figure]) for figure in FIGURES} if each.costs else None,
-        "cluster": cluster.context if cluster else None,
-        "notes": list(each.notes),
-        "fault": each.fault or None,
-    }
-
-
-def _cluster(each: "ClusterState") -> dict[str, Any]:
-    return {
-        "context": each.context,
-        "host": each.host,
-        "gpus": None if each.fault else each.gpus,
-        "jobs": [_job(job) for job in each.jobs],
-        "exporters": each.exporters,
-        "silent_exporters": each.silent,
-        "fault": each.fault or None,
-    }
-
-
-def _job(job: GpuJob) -> dict[str, Any]:
-    return {
-        "namespace": job.namespace,
-        "name": job.name,
-        "gpus": job.gpus,
-        "pods": job.pods,
-        "since": _time(job.since),
-        "gpu_percent": job.percent,
-        "idle_minutes": int(job.idle.total_seconds() // 60),
-        "hung": job.hung,
-    }
-
-
-def _usd(total: Total) -> dict[str, Any]:
-    """A figure; with lines that nobody knows a price of, it is only the least."""
-    return {"usd": round(total.hour, 6), "complete": total.complete, "unknown_lines": total.unknown}
-
-
-def _time(moment: datetime | None) -> str | None:
-    return moment.isoformat(timespec="seconds") if moment else None

@@ -1,4 +1,4 @@
-"""What of a stack outlives it: its data, and what that needs."""
+"""What remains after a stack is destroyed: its data, and what that depends on."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,13 +10,13 @@ _WITH_DATA = ("azure-native:resources:ResourceGroup",)
 Resources = Sequence[Mapping[str, Any]]
 
 
-def is_real(resource: Mapping[str, Any]) -> bool:
-    """Whether a cloud knows it: neither a component nor a provider."""
+def is_cloud_resource(resource: Mapping[str, Any]) -> bool:
+    """Whether it is a cloud resource: neither a component nor a provider."""
     return bool(resource.get("custom")) and not str(resource.get("type")).startswith("pulumi:")
 
 
-def kept(resources: Resources) -> frozenset[str]:
-    """URNs of what `pulumi destroy --exclude-protected` leaves: what is protected, and all that it stands on."""
+def retained_urns(resources: Resources) -> frozenset[str]:
+    """URNs that `pulumi destroy --exclude-protected` leaves: protected resources and all that they depend on."""
     by_urn = {str(each["urn"]): each for each in resources}
     found: set[str] = set()
     left = [urn for urn, each in by_urn.items() if each.get("protect")]
@@ -28,18 +28,18 @@ def kept(resources: Resources) -> frozenset[str]:
     return frozenset(found)
 
 
-def ending(resources: Resources) -> Resources:
-    """What really ends with its stack: everything that a cloud knows and that is not kept."""
-    stays = kept(resources)
-    return [each for each in resources if is_real(each) and each["urn"] not in stays]
+def deletable_resources(resources: Resources) -> Resources:
+    """Cloud resources that are deleted with their stack."""
+    stays = retained_urns(resources)
+    return [each for each in resources if is_cloud_resource(each) and each["urn"] not in stays]
 
 
-def without_data(resources: Resources) -> Resources:
-    """What an environment makes anew in each of its lives: by it one sees when this one has begun."""
+def resources_without_data(resources: Resources) -> Resources:
+    """Resources that each life of an environment creates again; they tell when the current one began."""
     return [
         each
         for each in resources
-        if is_real(each) and not (str(each["type"]).startswith(_DATA) or str(each["type"]) in _WITH_DATA)
+        if is_cloud_resource(each) and not (str(each["type"]).startswith(_DATA) or str(each["type"]) in _WITH_DATA)
     ]
 
 

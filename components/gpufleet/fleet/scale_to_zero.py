@@ -1,4 +1,4 @@
-"""The `up` of nothing but a stack's GPU pools, stopped or started, and what costs money whatever they do."""
+"""Stop or start a stack's GPU pools by a targeted `up`, and list what costs money without them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from gpufleet.cost.estimate import Estimate
 from gpufleet.cost.line_item import LineItem
 from gpufleet.errors import UserError
 from gpufleet.fleet.environment import plan_of_state
-from gpufleet.fleet.pool_inputs import SCHEDULE, VARIABLES, can_stop, is_flavor, is_stopped
+from gpufleet.fleet.pool_inputs import SCHEDULE, can_stop, is_flavor, is_stopped
 from gpufleet.fleet.stack_state import StackState
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.pools import planned_pools
@@ -15,25 +15,26 @@ from gpufleet.plan.property_values import get_path
 from gpufleet.plan.resource import Plan, Resource
 from gpufleet.pools.node_labels import PREFIX
 from gpufleet.pulumi_cli import PulumiCli
+from gpufleet.stop_mode import VARIABLES
 
 _POOL = f"{PREFIX}pool"
 
 
 def gpu_pools(plan: Plan) -> tuple[list[PlannedPool], list[PlannedPool]]:
-    """A stack's pools with GPUs: those that can be stopped, and those that no `up` of ours knows how to."""
+    """A stack's pools with GPUs: those that can be stopped, and those that cannot."""
     pools = [pool for pool in planned_pools(plan) if pool.gpu is not False]
     able = [pool for pool in pools if can_stop(pool.resource.type) and pool.gpu]
     return able, [pool for pool in pools if pool not in able]
 
 
 def schedules_of(plan: Plan, pools: Sequence[PlannedPool]) -> list[Resource]:
-    """What changes the pools' sizes by the hours: it is made beside a pool, by the same component."""
+    """Schedules of the pools' sizes: the same component creates them beside a pool."""
     parents = {pool.resource.parent for pool in pools if pool.resource.parent}
     return [each for each in plan.of_type(SCHEDULE) if each.parent in parents]
 
 
 def flavors_of(plan: Plan, pools: Sequence[PlannedPool]) -> list[Resource]:
-    """What a queue knows of these pools: the flavors of Kueue for nodes with the label of one of them.
+    """Kueue flavors of these pools: those for nodes with the label of one of them.
 
     A flavor that names no pool may be for other nodes too, and is not among them.
     """
@@ -44,8 +45,8 @@ def flavors_of(plan: Plan, pools: Sequence[PlannedPool]) -> list[Resource]:
     return [each for each in flavors if get_path(each.inputs, "spec", "nodeLabels", _POOL) in names]
 
 
-def bring(engine: PulumiCli, state: StackState, pools: Sequence[PlannedPool], *, stop: bool) -> None:
-    """Stop pools, or start them again, by an `up` of nothing but them, after a look at how many nodes they have.
+def scale_pools(engine: PulumiCli, state: StackState, pools: Sequence[PlannedPool], *, stop: bool) -> None:
+    """Stop pools, or start them again, by an `up` with refresh that targets only them.
 
     Their schedules go along, or the next morning's entry would start what was stopped.
     Errors: UserError when the `up` fails.
@@ -55,8 +56,8 @@ def bring(engine: PulumiCli, state: StackState, pools: Sequence[PlannedPool], *,
         raise UserError(f"{state.name}: the `up` of its GPU pools failed, for the reason above; they may still run")
 
 
-def tell_queue(engine: PulumiCli, state: StackState, flavors: Sequence[Resource], *, stop: bool) -> bool:
-    """Have a queue give stopped pools to no job, or to jobs again; whether that went well.
+def update_queue(engine: PulumiCli, state: StackState, flavors: Sequence[Resource], *, stop: bool) -> bool:
+    """Make a queue stop, or resume, assigning jobs to the pools. Returns whether that succeeded.
 
     An `up` of the pools' flavors, after that of the pools: it needs the cluster to answer, and nodes cost money whether
     it does or not.
@@ -72,8 +73,8 @@ def _up(engine: PulumiCli, state: StackState, resources: Sequence[Resource], *op
     return told.up(state.name, *options, *targets) == 0
 
 
-def still_as_they_were(plan: Plan, pools: Sequence[PlannedPool], *, stop: bool) -> list[str]:
-    """Names of the pools that an `up` has left as they were, by the plan of the state after it."""
+def unchanged_pools(plan: Plan, pools: Sequence[PlannedPool], *, stop: bool) -> list[str]:
+    """Names of the pools that an `up` did not change, by the plan of the state after it."""
     after = {pool.resource.urn: plan.by_urn.get(pool.resource.urn) for pool in pools}
     return [
         pool.resource.name
@@ -82,8 +83,8 @@ def still_as_they_were(plan: Plan, pools: Sequence[PlannedPool], *, stop: bool) 
     ]
 
 
-def lines_without_nodes(cost: Estimate, pools: Sequence[PlannedPool]) -> list[tuple[str, LineItem]]:
-    """What costs money at all times with no node in these pools, the dearest first, by pool ("" for the others).
+def remaining_costs(cost: Estimate, pools: Sequence[PlannedPool]) -> list[tuple[str, LineItem]]:
+    """Lines that cost money even with no node in these pools, most expensive first, by pool ("" for others).
 
     Nodes that were bought elsewhere (a reservation, a capacity block) are paid for all the same. A line whose price or
     amount is not known is one of them.

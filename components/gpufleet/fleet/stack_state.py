@@ -1,4 +1,4 @@
-"""A stack as a backend holds it."""
+"""The state of a stack in a backend."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,14 +24,16 @@ class StackState:
     fault: str = ""
     leftovers: int = 0
     """Resources that an update has replaced and not deleted yet: in no figure."""
-    whole: str = ""
-    """Its name as the engine takes it from anywhere, whatever project is there."""
+    full_name: str = ""
+    """Its name for the engine, in any folder."""
 
 
-def deployed(name: str, project: str, deployment: object, config: Mapping[str, object], updating: bool) -> StackState:
+def state_from_deployment(
+    name: str, project: str, deployment: object, config: Mapping[str, object], updating: bool
+) -> StackState:
     """The stack in a deployment: what `pulumi stack export` calls by that name, and a checkpoint `latest`.
 
-    None is a stack that was made and never brought up. Errors: ValueError for what is no deployment.
+    None is a stack that was made and never brought up. Errors: ValueError for an invalid deployment.
     """
     if deployment is None:
         return StackState(name, project, updating=updating, config=config)
@@ -39,15 +41,15 @@ def deployed(name: str, project: str, deployment: object, config: Mapping[str, o
         raise ValueError("holds no deployment")
     resources = deployment.get("resources") or []
     if not isinstance(resources, list) or not all(isinstance(each, Mapping) and "urn" in each for each in resources):
-        raise ValueError("its resources are no list of resources")
+        raise ValueError("resources must be a list of resources")
     manifest = deployment.get("manifest")
-    written = moment(manifest.get("time")) if isinstance(manifest, Mapping) else None
+    written = parse_time(manifest.get("time")) if isinstance(manifest, Mapping) else None
     there = [each for each in resources if not each.get("delete")]
     return StackState(name, project, there, written, updating, config, leftovers=len(resources) - len(there))
 
 
-def moment(text: object) -> datetime | None:
-    """A time as the engine writes it, to the nanosecond; None for what is none, the engine's year 1 included."""
+def parse_time(text: object) -> datetime | None:
+    """A time as the engine writes it, to the nanosecond; None for anything else, such as the engine's year 1."""
     if not isinstance(text, str):
         return None
     try:

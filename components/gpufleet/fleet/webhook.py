@@ -1,4 +1,4 @@
-"""Tell a webhook. Its URL is a secret as a rule: only its host is ever said."""
+"""Post to a webhook. Its URL usually contains a secret, so messages name only its host."""
 
 import json
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ def notify(url: str, body: Mapping[str, object]) -> None:
     """Post JSON to a webhook, once more after a failure of the network. Errors: UserError."""
     parts = urlsplit(url)
     if parts.scheme not in ("https", "http") or not parts.hostname:
-        raise UserError("--notify: is no URL of a webhook; give one like https://hooks.example.com/services/...")
+        raise UserError("--notify: must be the URL of a webhook, such as https://hooks.example.com/services/...")
     where = f"--notify: {parts.hostname}"
-    # Not followed elsewhere: what it is sent to is what was said.
+    # Redirects are not followed: the body goes only to the given host.
     retries = urllib3.Retry(total=None, connect=1, read=0, redirect=False, status=0, backoff_factor=0.5)
     try:
         with urllib3.PoolManager(timeout=_SECONDS, retries=retries) as pool:
@@ -26,9 +26,11 @@ def notify(url: str, body: Mapping[str, object]) -> None:
             )
     except urllib3.exceptions.HTTPError as error:
         reason = getattr(error, "reason", None) or error
-        raise UserError(f"{where}: was not told: {_without(str(reason), url)}; is its URL right?") from error
+        raise UserError(
+            f"{where}: the webhook cannot be reached: {_without(str(reason), url)}; check its URL"
+        ) from error
     if answer.status >= 300:
-        raise UserError(f"{where}: was not told: it answers {answer.status}; is its URL right?")
+        raise UserError(f"{where}: the webhook answers {answer.status}; check its URL")
 
 
 def _without(text: str, url: str) -> str:

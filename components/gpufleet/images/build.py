@@ -12,14 +12,14 @@ from gpufleet.images import dockerfile, ecr, platforms
 from gpufleet.images.builder import Build, build_command, digest_in, find_builder, push_command, run
 from gpufleet.images.pinned_images import PinnedImage
 from gpufleet.images.registry_auth import login_file
-from gpufleet.images.repository import Repository, checked_tag, chosen
+from gpufleet.images.repository import Repository, select_repository, validate_tag
 from gpufleet.images.tag import default_tag
 from gpufleet.jobs.settings import JobSettings
 
 
 @dataclass(frozen=True)
 class BuildPlan:
-    """Where an image goes, and how it is built. advice: what speaks against it without refusing it, a line each."""
+    """Where an image goes, and how it is built. advice: warnings, a line each."""
 
     builder: str
     repository: Repository
@@ -28,7 +28,7 @@ class BuildPlan:
     advice: list[str]
 
 
-def planned(
+def plan_build(
     settings: JobSettings,
     directory: Path,
     *,
@@ -38,9 +38,9 @@ def planned(
     platform: str | None = None,
     build_args: Mapping[str, str] | None = None,
 ) -> BuildPlan:
-    """Everything that is settled before the first minute of building; ECR is asked for it. Errors: UserError."""
-    source = dockerfile.found(directory, file)
-    target = chosen(settings.repositories, repository, settings.environment)
+    """Plan a build: everything that can be checked before it starts, also with ECR. Errors: UserError."""
+    source = dockerfile.find_dockerfile(directory, file)
+    target = select_repository(settings.repositories, repository, settings.environment)
     if "GPUFLEET_REHEARSAL" in os.environ and not target.on_this_machine:
         raise UserError(
             f"{settings.environment}: {target.host} is the registry of a rehearsal, to which nothing can be pushed; "
@@ -48,7 +48,7 @@ def planned(
         )
     place = platforms.platform_for(settings.pools.values(), platform, settings.environment)
     given = dict(build_args or {})
-    name = checked_tag(tag) if tag else default_tag(directory, datetime.now(UTC))
+    name = validate_tag(tag) if tag else default_tag(directory, datetime.now(UTC))
     builder = find_builder()
     return BuildPlan(
         builder=builder,
@@ -59,10 +59,10 @@ def planned(
     )
 
 
-def built(plan: BuildPlan, say: Callable[[str], None]) -> PinnedImage:
+def build_image(plan: BuildPlan, say: Callable[[str], None]) -> PinnedImage:
     """Build and push; the builder's own progress goes to the standard error.
 
-    say: told what begins. Errors: BuilderFailed, UserError.
+    say: called with progress messages. Errors: BuilderFailed, UserError.
     """
     target = plan.repository
     with login_file(target.host) as login:

@@ -23,7 +23,7 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class BuilderFailed(UserError):
-    """The builder ended with an error, which it has told itself. code: its exit code."""
+    """The builder failed, and has printed why. code: its exit code."""
 
     def __init__(self, text: str, code: int) -> None:
         super().__init__(text)
@@ -103,7 +103,7 @@ def _ended(process: subprocess.Popen[bytes]) -> int | None:
 
 
 def digest_in(file: Path) -> str:
-    """The digest that the builder wrote. Errors: UserError when it is none."""
+    """The digest that the builder wrote. Errors: UserError if it is invalid."""
     try:
         text = file.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:

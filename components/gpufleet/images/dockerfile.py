@@ -1,4 +1,4 @@
-"""What can be known of a Dockerfile before it is built."""
+"""Checks of a Dockerfile before it is built."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,13 +12,13 @@ NAMES = ("Dockerfile", "Containerfile")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::-([^}]*))?\})")
 
 
-def found(directory: Path, file: Path | None) -> Path:
+def find_dockerfile(directory: Path, file: Path | None) -> Path:
     """The Dockerfile of a directory. file: another name, as seen from here, or from `directory`.
 
     Errors: UserError when the directory or the file is not there.
     """
     if not directory.exists():
-        raise UserError(f"{directory}: there is no such directory; give the one with the Dockerfile")
+        raise UserError(f"{directory}: directory not found; give the one with the Dockerfile")
     if not directory.is_dir():
         raise UserError(f"{directory}: is a file; give its directory: {directory.parent} --file {directory}")
     candidates = [directory / name for name in NAMES] if file is None else [file, directory / file]
@@ -27,11 +27,11 @@ def found(directory: Path, file: Path | None) -> Path:
             return candidate.resolve()
     if file is None:
         raise UserError(f"{directory}: has no {' or '.join(NAMES)}; write one, or name another with --file")
-    raise UserError(f"file={file}: there is no such file, neither here nor in {directory}")
+    raise UserError(f"file={file}: file not found, neither here nor in {directory}")
 
 
 def advice(file: Path, build_args: Mapping[str, str]) -> list[str]:
-    """What speaks against its base images, a line each. A name that cannot be known before the build is left out.
+    """Warnings about its base images, a line each. A name that is not known before the build is left out.
 
     Errors: UserError when the file cannot be read.
     """

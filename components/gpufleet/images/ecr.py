@@ -1,4 +1,4 @@
-"""What ECR would refuse at the end of a long build, asked before it."""
+"""Checks with ECR before a long build, which it would otherwise reject at the end."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from gpufleet.images.repository import Repository
 
 
 def advice(repository: Repository, tag: str) -> list[str]:
-    """A line for what could not be looked at; nothing for other registries.
+    """A line if ECR cannot be queried; nothing for other registries.
 
     Errors: UserError when the repository is not there, or holds an image of this tag and keeps tags immutable.
     """
@@ -24,7 +24,9 @@ def advice(repository: Repository, tag: str) -> list[str]:
     try:
         found = account.ask("ecr", "describe_repositories", "repositories[]", repositoryNames=[path], **where)
         if not found:
-            raise UserError(f"{repository.url}: ECR has no such repository in {host['region']}; `pulumi up` makes it")
+            raise UserError(
+                f"{repository.url}: repository not found in ECR in {host['region']}; `pulumi up` creates it"
+            )
         if not immutable(found[0], tag):
             return []
         wanted = {"repositoryName": path, "imageIds": [{"imageTag": tag}], **where}
@@ -33,7 +35,7 @@ def advice(repository: Repository, tag: str) -> list[str]:
         return [f"not verified: whether {repository.url}:{tag} can be pushed: {error}"]
     if taken:
         raise UserError(
-            f"{repository.url}: tag={tag}: there is an image of this tag, and the repository keeps tags immutable; "
+            f"{repository.url}: tag={tag}: this tag exists, and the repository's tags are immutable; "
             "give another --tag, or none"
         )
     return []

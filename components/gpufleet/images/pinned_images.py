@@ -12,7 +12,7 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes import api_paths
-from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, Object
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesObject
 
 NAME = "images"
 _REFERENCE = re.compile(r"(?P<url>[^\s@]+?)(?::(?P<tag>[\w.-]+))?@(?P<digest>sha256:[0-9a-f]{64})", re.ASCII)
@@ -41,7 +41,7 @@ class PinnedImage:
         return f"{self.url}:{self.tag}@{self.digest}" if self.tag else self.pinned
 
 
-def recorded(api: KubernetesApi, namespace: str) -> dict[str, PinnedImage]:
+def read_pinned_images(api: KubernetesApi, namespace: str) -> dict[str, PinnedImage]:
     """Image by name of its repository. Errors: UserError of the API, or for a record that nobody here has written."""
     found = api.find(api_paths.core(namespace, "configmaps", NAME)) or {}
     images = {}
@@ -49,19 +49,19 @@ def recorded(api: KubernetesApi, namespace: str) -> dict[str, PinnedImage]:
         image = PinnedImage.read(str(text))
         if image is None:
             raise UserError(
-                f"{api.where}: ConfigMap {NAME} in namespace {namespace}: {key} is no URL@sha256:...; "
-                "build the image again, or mend it with `kubectl edit`"
+                f"{api.where}: ConfigMap {NAME} in namespace {namespace}: {key} is not of the form URL@sha256:...; "
+                "build the image again, or correct it with `kubectl edit`"
             )
         images[key.replace("..", "/")] = image
     return images
 
 
-def pinned_images(api: KubernetesApi, namespace: str) -> dict[str, str]:
-    """What the pods of jobs get, by name of the repository. Errors: as of `recorded`."""
-    return {repository: image.pinned for repository, image in recorded(api, namespace).items()}
+def pinned_references(api: KubernetesApi, namespace: str) -> dict[str, str]:
+    """What the pods of jobs get, by name of the repository. Errors: as of `read_pinned_images`."""
+    return {repository: image.pinned for repository, image in read_pinned_images(api, namespace).items()}
 
 
-def record(api: KubernetesApi, namespace: str, repository: str, image: PinnedImage) -> None:
+def pin_image(api: KubernetesApi, namespace: str, repository: str, image: PinnedImage) -> None:
     """Make it what jobs run that name only the repository, or none. Errors: UserError of the API."""
     data = {"data": {repository.replace("/", ".."): str(image)}}
     try:
@@ -72,18 +72,18 @@ def record(api: KubernetesApi, namespace: str, repository: str, image: PinnedIma
         # Somebody else was quicker.
         if error.status != 409:
             raise
-    api.merge(api_paths.core(namespace, "configmaps", NAME), data)
+    api.patch(api_paths.core(namespace, "configmaps", NAME), data)
 
 
 def _create(api: KubernetesApi, namespace: str, data: Mapping[str, Any]) -> None:
     labels = {"app.kubernetes.io/managed-by": "gpufleet"}
     metadata = {"name": NAME, "namespace": namespace, "labels": labels}
-    document: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, **data}
+    document: KubernetesObject = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, **data}
     try:
         api.create(api_paths.core(namespace, "configmaps"), document)
     except KubernetesApiError as error:
         if error.status == 404:
             raise UserError(
-                f"{api.where}: namespace={namespace}: there is no such namespace; `pulumi up` makes it"
+                f"{api.where}: namespace={namespace}: namespace not found; `pulumi up` creates it"
             ) from error
         raise

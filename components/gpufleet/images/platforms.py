@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.pool_info import PoolInfo
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 
 _OF_ARCHITECTURE = {"x86_64": "linux/amd64", "arm64": "linux/arm64"}
 """The catalog's words to those of images."""
@@ -23,13 +23,13 @@ def platform_for(pools: Iterable[PoolInfo], wanted: str | None, environment: str
     known = sorted({each for platforms in of_pools.values() for each in platforms})
     if wanted is None:
         if len(known) > 1:
-            each = "; ".join(f"{name}: {listed(platforms)}" for name, platforms in of_pools.items() if platforms)
-            raise UserError(f"{environment}: which platform? use --platform {listed(known)} ({each})")
+            each = "; ".join(f"{name}: {join_words(platforms)}" for name, platforms in of_pools.items() if platforms)
+            raise UserError(f"{environment}: which platform? use --platform {join_words(known)} ({each})")
         return known[0] if known else None
     if known and wanted not in known:
         raise UserError(
-            f"{environment}: platform={wanted}: the nodes of its pools ({listed(of_pools, 'and')}) are "
-            f"{listed(known, 'and')}, so that no program of the image would start there; use {listed(known)}"
+            f"{environment}: platform={wanted}: the nodes of its pools ({join_words(of_pools, 'and')}) are "
+            f"{join_words(known, 'and')}, so that no program of the image would start there; use {join_words(known)}"
         )
     return wanted
 

@@ -1,4 +1,4 @@
-"""Which of an environment's repositories an image goes to."""
+"""The repository of an environment that an image is pushed to."""
 
 import ipaddress
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gpufleet.errors import UserError
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 
 _TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
 """Source: github.com/distribution/reference, reference.go."""
@@ -34,7 +34,7 @@ class Repository:
             return name == "localhost"
 
 
-def chosen(repositories: Mapping[str, str], wanted: str | None, environment: str) -> Repository:
+def select_repository(repositories: Mapping[str, str], wanted: str | None, environment: str) -> Repository:
     """The only repository, or the one of this name. repositories: URL by name. Errors: UserError."""
     if not repositories:
         raise UserError(
@@ -43,13 +43,13 @@ def chosen(repositories: Mapping[str, str], wanted: str | None, environment: str
         )
     if wanted is None:
         if len(repositories) > 1:
-            raise UserError(f"{environment}: which repository? use --repository {listed(repositories)}")
+            raise UserError(f"{environment}: which repository? use --repository {join_words(repositories)}")
         name = next(iter(repositories))
     else:
         found = repository_named(repositories, wanted)
         if found is None:
-            names = listed(repositories)
-            raise UserError(f"{environment}: repository={wanted}: no such repository; use {names}")
+            names = join_words(repositories)
+            raise UserError(f"{environment}: repository={wanted}: repository not found; use {names}")
         name = found
     return Repository(name, repositories[name])
 
@@ -63,8 +63,10 @@ def repository_named(repositories: Iterable[str], name: str) -> str | None:
     return ends[0] if len(ends) == 1 else None
 
 
-def checked_tag(tag: str) -> str:
+def validate_tag(tag: str) -> str:
     """The tag, when a registry takes it. Errors: UserError."""
     if not _TAG.fullmatch(tag):
-        raise UserError(f"tag={tag}: is no tag; use up to 128 letters, digits, _ . and -, not beginning with . or -")
+        raise UserError(
+            f"tag={tag}: is not a valid tag; use up to 128 letters, digits, _ . and -, not beginning with . or -"
+        )
     return tag

@@ -1,4 +1,4 @@
-"""The tag of an image that nobody named: unique, since repositories keep tags immutable, and telling what was built."""
+"""The default tag of an image: unique, since repositories' tags are immutable, and naming the commit."""
 
 import subprocess
 from datetime import datetime

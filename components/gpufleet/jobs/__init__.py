@@ -1,5 +1,5 @@
 """Jobs: on the command line `gpufleet jobs`, in a notebook `gpufleet.jobs.submit`."""
 
-from gpufleet.jobs.client import Job, JobError, submit
+from gpufleet.jobs.client import JobError, SubmittedJob, submit
 
-__all__ = ["Job", "JobError", "submit"]
+__all__ = ["JobError", "SubmittedJob", "submit"]

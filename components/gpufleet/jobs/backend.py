@@ -1,4 +1,4 @@
-"""What runs jobs: Kubernetes with the MPI operator, AWS Batch or Azure Batch. `gpufleet jobs` knows no more of them."""
+"""The interface between `gpufleet jobs` and what runs the jobs: Kubernetes, AWS Batch, Azure Batch, Slurm or hosts."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,59 +8,61 @@ from gpufleet.jobs.events import Event
 from gpufleet.jobs.request import JobRequest
 
 Note = Callable[[str], None]
-"""Told what is worth a line and is no fault."""
+"""Called with informational messages, one line each."""
 
 
 @dataclass(frozen=True)
 class Submission:
-    """A job that could be submitted as it stands.
+    """A validated job, ready to submit.
 
-    document: all that is sent, for `--dry-run`. advice: what rules say against it without refusing it, a line each.
+    document: everything that is sent, for `--dry-run`. advice: warnings of rules that do not reject the job, one line
+    each. payload: the back end's own type, for its `submit`.
     """
 
     name: str
     document: Mapping[str, Any]
     advice: list[str] = field(default_factory=list)
+    payload: object = None
 
 
 class Backend(Protocol):
-    """Every name of a job is one that a person types. Errors of every method: UserError, in lines for the user."""
+    """Jobs are identified by the names that users type. Errors of every method: UserError, with lines for the user."""
 
     where: str
-    """What holds the jobs, for messages: a namespace, a queue or an account."""
+    """Where the jobs are, for messages: a namespace, a queue or an account."""
     process: str
-    """What a job's log and exit code are of: the launcher, or the container."""
+    """The process that a job's log and exit code belong to: the launcher, or the container."""
     waits_for_after: bool
-    """Whether `--after` is waited for here, before the job is submitted; else the back end waits."""
+    """Whether the client waits for the `--after` job before it submits; otherwise the back end waits."""
 
     def build_submission(self, request: JobRequest) -> Submission:
-        """The job that the environment makes of a request. Changes nothing."""
+        """Build and validate the job for a request. Changes nothing."""
         ...
 
-    def submit(self, plan: Submission, note: Note) -> str:
-        """Submit it, and return the id that the back end gives it."""
+    def submit(self, submission: Submission, note: Note) -> str:
+        """Submit the job and return the id that the back end assigns."""
         ...
 
-    def listed(self) -> list[dict[str, object]]:
-        """The environment's jobs, newest first; of each at least name, state, created (RFC 3339)."""
+    def list_jobs(self) -> list[dict[str, object]]:
+        """The environment's jobs, newest first; each has at least name, state, created (RFC 3339)."""
         ...
 
     def size(self, job: Mapping[str, object]) -> str:
-        """How large one of `listed` is, in a few words."""
+        """The size of one of `list_jobs` as text, for instance 2 nodes."""
         ...
 
     def details(self, name: str) -> dict[str, object]:
-        """One job: as of `listed`, with reason, message, exitCode and waiting, a list of lines."""
+        """One job: as in `list_jobs`, with reason, message, exitCode and waiting, a list of lines."""
         ...
 
     def follow(self, name: str, resume: str, *, logs: bool) -> Iterator[Event]:
-        """What happens to a job until it has ended. resume: the command that follows it again, for messages."""
+        """Yield events until the job has ended. resume: the command that follows it again, for messages."""
         ...
 
-    def written_so_far(self, name: str) -> Iterator[Event]:
-        """The log until now."""
+    def read_log(self, name: str) -> Iterator[Event]:
+        """Yield the log written so far."""
         ...
 
     def cancel(self, name: str) -> str:
-        """End a job. Returns what became of it, for the user."""
+        """Cancel a job. Returns a message for the user."""
         ...

@@ -1,4 +1,4 @@
-"""How long one goes on trying: pauses that grow, up to a limit."""
+"""Exponential backoff: growing pauses between attempts, up to a time limit."""
 
 import time
 from collections.abc import Callable
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Backoff:
-    """Pauses between tries that fail, in seconds.
+    """Pauses between failed attempts, in seconds.
 
-    first, longest: the first pause and the longest; each is twice the one before. limit: give up when nothing has
-    worked for so long.
+    first, longest: the first pause and the longest; each is twice the one before. limit: give up when every
+    attempt has failed for so long.
     """
 
     first: float = 1.0
@@ -23,12 +23,12 @@ class Backoff:
 
     @property
     def waiting(self) -> bool:
-        """Whether the last try failed."""
+        """Whether the last attempt failed."""
         return self._since is not None
 
     @property
     def waited(self) -> float:
-        """Seconds since the first of the tries that failed in a row."""
+        """Seconds since the first of the consecutive failures."""
         return 0.0 if self._since is None else self.clock() - self._since
 
     def worked(self) -> None:
@@ -36,7 +36,7 @@ class Backoff:
         self._pause = 0.0
 
     def next_pause(self) -> float | None:
-        """A try failed: how long to pause before the next, or None to give up."""
+        """After a failed attempt: the pause before the next, or None to give up."""
         now = self.clock()
         if self._since is None:
             self._since = now
@@ -47,7 +47,7 @@ class Backoff:
         return min(self._pause, left)
 
     def pause(self) -> bool:
-        """Wait after a try that failed. False: the limit is reached, give up."""
+        """Wait after a failed attempt. False: the limit is reached, give up."""
         seconds = self.next_pause()
         if seconds is None:
             return False

@@ -1,7 +1,7 @@
 """`gpufleet.jobs.submit`: a parallel job from a notebook, on the notebook's own folder and image.
 
-It goes the way of `gpufleet jobs submit`; only where the environment, the folder and the image come from is other.
-What takes time to import is imported when a job is submitted: every module below `gpufleet.jobs` imports this one.
+It works like `gpufleet jobs submit`; only the sources of the environment, the folder and the image differ. Slow imports
+happen when a job is submitted, because every module below `gpufleet.jobs` imports this one.
 """
 
 import os
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class JobError(UserError):
-    """What went wrong, in one line, or one for each fault."""
+    """An error in one line, or one line for each fault."""
 
     def _render_traceback_(self) -> list[str]:
         """What a notebook shows instead of a traceback: ipython.readthedocs.io/en/stable/config/integrating.html."""
         return [f"JobError: {line}" for line in str(self).splitlines()]
 
 
-class Job:
+class SubmittedJob:
     """A job that was submitted. Every method raises JobError."""
 
     def __init__(self, name: str, backend: "Backend", say: Callable[[str], None]) -> None:
@@ -36,10 +36,10 @@ class Job:
         self._backend, self._say = backend, say
 
     def __repr__(self) -> str:
-        return f"Job({self.name!r})"
+        return f"SubmittedJob({self.name!r})"
 
     def status(self) -> dict[str, object]:
-        """Its state (Created, Suspended, Running, Succeeded, Failed), what it waits for, and its exit code."""
+        """Its state (Created, Suspended, Running, Succeeded, Failed), its pending reasons and its exit code."""
         with _in_a_line():
             return self._backend.details(self.name)
 
@@ -50,18 +50,18 @@ class Job:
         """
         code = 0
         with _in_a_line():
-            for event in self._backend.follow(self.name, f"Job {self.name}.wait()", logs=logs):
+            for event in self._backend.follow(self.name, "job.wait()", logs=logs):
                 self._say(event.text)
                 code = code if event.code is None else event.code
         return code
 
     def logs(self) -> str:
-        """What it has written until now; notes on what is not there yet are printed."""
+        """The log so far; notes on what is missing are printed."""
         with _in_a_line():
-            return "".join(f"{line}\n" for line in self._lines(self._backend.written_so_far(self.name)))
+            return "".join(f"{line}\n" for line in self._lines(self._backend.read_log(self.name)))
 
-    def end(self) -> None:
-        """End it, and free its GPUs. What it has written to the shared volume stays; its log goes."""
+    def cancel(self) -> None:
+        """Cancel the job and free its GPUs. Its files on the shared volume stay; its log is deleted."""
         with _in_a_line():
             self._say(self._backend.cancel(self.name))
 
@@ -80,7 +80,7 @@ def submit(
     folder: str | os.PathLike[str] | None = None,
     image: str | None = None,
     **options: object,
-) -> Job:
+) -> SubmittedJob:
     """Submit a parallel job from a notebook: `command` runs as one rank on each GPU of each worker.
 
     command: a line, or a list of words. workers: pods, each with `gpus` GPUs. folder: on the shared volume, where the
@@ -96,17 +96,17 @@ def submit(
     """
     with _in_a_line():
         from gpufleet.jobs.kubernetes.backend import KubernetesBackend
-        from gpufleet.jobs.kubernetes.in_cluster import settings_here
-        from gpufleet.jobs.request import checked, name_for
+        from gpufleet.jobs.kubernetes.in_cluster import in_cluster_settings
+        from gpufleet.jobs.request import default_job_name, parse_request
 
         words = _words(command)
-        settings = settings_here()
+        settings = in_cluster_settings()
         where = _on_the_volume(Path.cwd() if folder is None else Path(folder).absolute())
         request: dict[str, object] = {
-            "command": started_in(where, words),
+            "command": command_in_folder(where, words),
             "workers": workers,
             "image": image or _own_image(),
-            "name": name_for(words, datetime.now(UTC)),
+            "name": default_job_name(words, datetime.now(UTC)),
             **options,
         }
         if settings.users:
@@ -114,18 +114,18 @@ def submit(
             request.setdefault("user", os.environ.get("GPUFLEET_USER"))
         backend = KubernetesBackend(settings)
         plan = backend.build_submission(
-            checked({key: value for key, value in request.items() if value is not None}, "submit")
+            parse_request({key: value for key, value in request.items() if value is not None}, "submit")
         )
         for line in plan.advice:
             _say(f"note: {line}")
-        # What a notebook may not look at, such as the cluster's volumes, the job itself shows soon enough.
+        # A notebook may not read, for instance, the cluster's volumes; the job itself reports such errors soon.
         backend.submit(plan, lambda _: None)
         _say(f"{plan.name}: submitted")
-        return Job(plan.name, backend, _say)
+        return SubmittedJob(plan.name, backend, _say)
 
 
-def started_in(folder: str, words: Sequence[str]) -> list[str]:
-    """The command such that each of its ranks starts in a folder. An mpirun of the user's own is told the same."""
+def command_in_folder(folder: str, words: Sequence[str]) -> list[str]:
+    """The command with each rank starting in a folder. A user's own mpirun gets -wdir."""
     from gpufleet.jobs.mpi_run import is_mpirun
 
     if is_mpirun(list(words)):
@@ -142,7 +142,7 @@ def _words(command: str | Sequence[str]) -> list[str]:
         except ValueError as error:
             raise UserError(f"submit: command={command}: {error}; give a list of words") from error
     if not words:
-        raise UserError('submit: command: there is nothing to run; give what each rank runs, "python3 train.py"')
+        raise UserError('submit: command: nothing to run; give what each rank runs, "python3 train.py"')
     return words
 
 
@@ -156,12 +156,12 @@ def _on_the_volume(folder: Path) -> str:
             f"such as {os.environ.get('HOME', shared)}"
         )
     if not real.is_dir():
-        raise UserError(f"submit: folder={folder}: is no directory; give the one that the command starts in")
+        raise UserError(f"submit: folder={folder}: is not a directory; give the one that the command starts in")
     return str(shared / real.relative_to(shared.resolve()))
 
 
 def _own_image() -> str:
-    """The image of this notebook, as KubeSpawner tells it. Errors: UserError."""
+    """The image of this notebook, which KubeSpawner sets. Errors: UserError."""
     image = os.environ.get("JUPYTER_IMAGE_SPEC")
     if not image:
         raise UserError("submit: image: the notebook's own is not known (JUPYTER_IMAGE_SPEC is not set); give image=")

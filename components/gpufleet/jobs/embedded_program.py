@@ -1,34 +1,63 @@
-"""A program of ours as a container's command: python3 with the text of some modules, small enough for Batch."""
+"""A Python program as a container's command: the text of several modules, small enough for AWS Batch."""
 
+import ast
 import base64
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
+_LEFT_OUT = ("from __future__ ", "from gpufleet.", "from typing ")
+
 
 @cache
-def program(package: str, modules: Sequence[str]) -> str:
-    """Modules of a package, in the order in which they build on each other, as one text.
+def program_text(package: str, modules: Sequence[str]) -> str:
+    """Modules of a package, in the order of their dependencies, as one text.
 
-    Imports once and those of gpufleet left out, without comments, a space for each level.
+    Each import appears once; imports from gpufleet, comments and annotations are left out; a level is one space.
     """
     imports: dict[str, None] = {}
     lines = []
     for module in modules:
-        for line in files(package).joinpath(f"{module}.py").read_text(encoding="utf-8").splitlines():
+        source = files(package).joinpath(f"{module}.py").read_text(encoding="utf-8")
+        for line in _without_annotations(source):
             words = line.strip()
             if line.startswith(("import ", "from ")):
-                if not line.startswith("from gpufleet."):
+                if not line.startswith(_LEFT_OUT):
                     imports[line] = None
             elif words and not words.startswith("#"):
                 lines.append(" " * ((len(line) - len(words)) // 4) + words)
     return "\n".join([*imports, *lines])
 
 
-def sent(text: str, command: Sequence[str]) -> list[str]:
-    """The command that runs a text with a command's words as arguments: of characters that neither JSON nor Batch
-    (``Ref::``) give a meaning."""
+def python_command(text: str, command: Sequence[str]) -> list[str]:
+    """The command that runs a text, with a command's words as its arguments.
+
+    It has only characters that neither JSON nor Batch (``Ref::``) interpret.
+    """
     packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
     unpack = f"import base64,zlib;exec(zlib.decompress(base64.b64decode('{packed}')))"
     return ["python3", "-I", "-c", unpack, *command]
+
+
+def _without_annotations(source: str) -> list[str]:
+    """The lines of a source in ASCII, each annotation on one line."""
+    lines = source.splitlines()
+    for line, start, end in sorted(_annotations(source, lines), reverse=True):
+        lines[line] = lines[line][:start] + lines[line][end:]
+    return lines
+
+
+def _annotations(source: str, lines: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+    """Line, start and end of each annotation, with the colon or arrow before it."""
+    for node in ast.walk(ast.parse(source)):
+        found, start = None, 0
+        if isinstance(node, ast.arg) and node.annotation:
+            found, start = node.annotation, node.col_offset + len(node.arg)
+        elif isinstance(node, ast.AnnAssign) and node.value:
+            found, start = node.annotation, node.target.end_col_offset or 0
+        elif isinstance(node, ast.FunctionDef) and node.returns:
+            found = node.returns
+            start = lines[found.lineno - 1].rindex(" ->", 0, found.col_offset)
+        if found:
+            yield found.lineno - 1, start, found.end_col_offset or 0

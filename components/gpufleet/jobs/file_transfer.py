@@ -1,4 +1,4 @@
-"""Files on their way to and from an environment's storage: what is told of each, and where each belongs."""
+"""Files transferred to and from an environment's storage: their paths, sizes and checksums."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -7,12 +7,12 @@ from pathlib import Path, PurePosixPath
 
 from gpufleet.errors import UserError
 
-PART = ".gpufleet-part"
-"""What is not whole yet has its file's name with this behind it."""
-PIECE = 65536
+PART_SUFFIX = ".gpufleet-part"
+"""Suffix of the name of an incomplete file."""
+CHUNK_BYTES = 65536
 
 Progress = Callable[[str, int, int], None]
-"""Told a path, the bytes of it that are there, and its size."""
+"""Called with a path, its bytes transferred so far, and its size."""
 
 
 @dataclass(frozen=True)
@@ -25,16 +25,16 @@ class ListedFile:
 
 
 @dataclass(frozen=True)
-class UploadedFile:
-    """One file, transferred. moved: bytes that really went over the network, 0 where it was there already."""
+class TransferredFile:
+    """One file, transferred. transferred_bytes: bytes sent over the network, 0 if it was there already."""
 
     path: str
     size: int
-    moved: int
+    transferred_bytes: int
 
 
-def sources(local: Path, remote: str) -> Iterator[tuple[Path, str]]:
-    """A file, or all files of a directory, each with its path in the environment. Errors: UserError for what is none.
+def files_to_upload(local: Path, remote: str) -> Iterator[tuple[Path, str]]:
+    """A file, or all files of a directory, each with its path in the environment. Errors: UserError if not found.
 
     remote: a path that ends with / is a directory.
     """
@@ -44,21 +44,21 @@ def sources(local: Path, remote: str) -> Iterator[tuple[Path, str]]:
     elif local.is_file():
         yield local, f"{remote}{local.name}" if remote.endswith("/") else remote
     else:
-        raise UserError(f"{local}: there is no such file or directory here")
+        raise UserError(f"{local}: file or directory not found")
 
 
-def target(path: str, base: str, local: Path) -> Path:
+def download_path(path: str, base: str, local: Path) -> Path:
     """Where a file that was found below `base` belongs here: below `local`, or as `local` where it is `base` itself."""
     if path != base:
         return local / PurePosixPath(path).relative_to(base)
     return local / PurePosixPath(base).name if local.is_dir() else local
 
 
-def digest(file: Path, size: int | None = None, kind: str = "sha256") -> str:
+def checksum(file: Path, size: int | None = None, kind: str = "sha256") -> str:
     """Checksum of a file, or of its first bytes, in hexadecimal digits. kind: sha256 or md5."""
     found, left = hashlib.new(kind, usedforsecurity=False), size
     with file.open("rb") as content:
-        while piece := content.read(PIECE if left is None else min(PIECE, left)):
+        while piece := content.read(CHUNK_BYTES if left is None else min(CHUNK_BYTES, left)):
             found.update(piece)
             left = None if left is None else left - len(piece)
     return found.hexdigest()

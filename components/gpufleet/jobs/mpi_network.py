@@ -1,4 +1,4 @@
-"""What MPI, NCCL and libfabric have to be told about the network of the pods: environment variables."""
+"""Environment variables that configure MPI, NCCL and libfabric for the network of the ranks."""
 
 from collections.abc import Mapping
 

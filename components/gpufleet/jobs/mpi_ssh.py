@@ -1,4 +1,4 @@
-"""How the launcher of an MPI job reaches its workers: sshd without root, and without any set-up in the image.
+"""ssh from the launcher of an MPI job to its workers: sshd without root and without set-up in the image.
 
 The MPI operator makes a key pair for each job and mounts it into every pod; everything else is said here, on the
 command lines, so that an image needs no more than sshd, ssh and a user of the job's uid.
@@ -36,10 +36,10 @@ def sshd_command(uid: int) -> list[str]:
     /usr/local/mpi) would not be found: worker.sh, which knows them, adds the image's PATH and LD_LIBRARY_PATH.
     Source: man sshd_config (SetEnv, which overrides the default environment).
     """
-    return sshd_with(f"{ssh_path(uid)}/id_rsa", f"{ssh_path(uid)}/authorized_keys")
+    return sshd_with_keys(f"{ssh_path(uid)}/id_rsa", f"{ssh_path(uid)}/authorized_keys")
 
 
-def sshd_with(host_key: str, authorized_keys: str) -> list[str]:
+def sshd_with_keys(host_key: str, authorized_keys: str) -> list[str]:
     """sshd in the foreground with the key and the list of keys in these files."""
     settings = {"AuthorizedKeysFile": authorized_keys, **_SSHD}
     options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
@@ -48,10 +48,10 @@ def sshd_with(host_key: str, authorized_keys: str) -> list[str]:
 
 def ssh_arguments(uid: int) -> str:
     """The arguments with which OpenMPI starts ssh (its parameter plm_rsh_args), as the user ``uid``."""
-    return ssh_with(f"{ssh_path(uid)}/id_rsa")
+    return ssh_with_key(f"{ssh_path(uid)}/id_rsa")
 
 
-def ssh_with(key: str) -> str:
+def ssh_with_key(key: str) -> str:
     """The arguments of ssh with the private key in the file ``key``.
 
     The operator sets the same parameter in the environment, to ten attempts; the command line of mpirun wins over it,

@@ -1,4 +1,4 @@
-"""A GPU pool as its jobs see it: what a stack's output tells of it, and what the catalog knows of its types."""
+"""A GPU pool for its jobs: from a stack's output, with the catalog's facts about its types."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,25 +25,25 @@ class PoolInfo:
     label: str
     taints: Sequence[Taint] = ()
     place: str = CLOUD
-    own_gpu: str | None = None
-    """GPU model of own servers, which have no type in a catalog."""
-    own_gpus: int | None = None
-    """GPUs of each own server."""
+    onprem_gpu: str | None = None
+    """GPU model of on-prem servers, which have no type in a catalog."""
+    onprem_gpus: int | None = None
+    """GPUs of each on-prem server."""
     reaches_files: bool = True
     """Whether its nodes reach the shared volume's files."""
 
     @property
     def gpu(self) -> str | None:
-        """The GPU model of all of its nodes, as their label has it; None where they differ, or nobody knows."""
+        """The GPU model of all of its nodes, as their label has it; None if they differ or are unknown."""
         models = {record.gpu_model for record in self.records}
         alike = len(models) == 1 and len(self.records) == len(self.types)
-        return self.own_gpu or (label_value(models.pop()) if alike else None)
+        return self.onprem_gpu or (label_value(models.pop()) if alike else None)
 
     @property
     def gpus(self) -> int | None:
         """GPUs that every node of the pool has; None where the catalog does not know all types."""
-        if self.own_gpus is not None:
-            return self.own_gpus
+        if self.onprem_gpus is not None:
+            return self.onprem_gpus
         whole = self.records and len(self.records) == len(self.types)
         return min(record.gpus for record in self.records) if whole else None
 
@@ -63,7 +63,7 @@ class PoolInfo:
 
 
 def pool_info(name: str, output: Mapping[str, Any]) -> PoolInfo:
-    """The pool of which a stack's output `jobs` tells this."""
+    """Read one pool of a stack's output `jobs`."""
     types = list(output.get("types") or [])
     known = gpu_types()
     most = output.get("max")
@@ -78,7 +78,7 @@ def pool_info(name: str, output: Mapping[str, Any]) -> PoolInfo:
         label=str(output.get("label") or name),
         taints=list(output.get("taints") or []),
         place=str(output.get("place") or CLOUD),
-        own_gpu=str(output["gpu"]) if output.get("gpu") else None,
-        own_gpus=int(output["gpus"]) if output.get("gpus") else None,
+        onprem_gpu=str(output["gpu"]) if output.get("gpu") else None,
+        onprem_gpus=int(output["gpus"]) if output.get("gpus") else None,
         reaches_files=bool(output.get("reaches_files", True)),
     )

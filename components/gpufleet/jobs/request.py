@@ -1,4 +1,4 @@
-"""A job as a researcher asks for it, whatever runs it."""
+"""A job as a user requests it, independent of the back end."""
 
 import re
 import secrets
@@ -12,7 +12,7 @@ import yaml
 
 from gpufleet.errors import UserError
 from gpufleet.rules.arguments import argument_given, validate_arguments
-from gpufleet.rules.messages import one_line, shown
+from gpufleet.rules.messages import format_value, one_line
 
 
 class JobRequest(TypedDict):
@@ -46,10 +46,10 @@ class JobRequest(TypedDict):
     gpu: NotRequired[str]
     """GPU model of the nodes, for instance V100, instead of a pool."""
     place: NotRequired[str]
-    """Where the nodes are: onprem or another place of own servers, cloud, or any. Default with gpu: any."""
+    """Where the nodes are: onprem or another place of on-prem servers, cloud, or any. Default with gpu: any."""
     prefer: NotRequired[str]
-    """With place any: the place that is taken while it has room. Default: that of own servers; with a queue its order
-    decides."""
+    """With place any: the place that is taken while it has room. Default: that of on-prem servers; with a queue its
+    order decides."""
     grace_seconds: NotRequired[int]
     """Default: what AWS's or Azure's Spot notice leaves."""
     image_pull_secret: NotRequired[str]
@@ -83,16 +83,16 @@ class JobRequest(TypedDict):
 
 _AWS_ONLY = ("array", "params", "grid", "vcpus", "memory_gib", "share")
 _PLACES = ("gpu", "place", "prefer")
-_NOT_ON_OWN_SERVERS = {
+_UNSUPPORTED_ON_SERVERS = {
     **dict.fromkeys(("array", "params", "grid"), "is for AWS Batch (--on batch); submit each run"),
     "tags": "is for AWS Batch and Azure Batch",
     "grace_seconds": "is for Kubernetes",
     "image_pull_secret": "is for Kubernetes; Apptainer pulls as you do, see `apptainer registry login`",
     "volume_claim": "is for Kubernetes; the shared directory is there at its own path",
     "user": "is for Kubernetes; here a job runs as who logs in on the servers, see ssh in the environment's outputs",
-    "shared_memory_gib": "is for Kubernetes and AWS Batch; on own servers a job has all of its node's",
+    "shared_memory_gib": "is for Kubernetes and AWS Batch; on on-prem servers a job has all of its node's",
 }
-_OTHERS = {
+_UNSUPPORTED_KEYS = {
     "kubernetes": {
         **dict.fromkeys((*_AWS_ONLY, "nodes", "tags"), "is for AWS Batch (--on batch)"),
         "script": "is for Azure Batch (--on azure-batch); on Kubernetes copy it with `gpufleet data put`",
@@ -118,13 +118,13 @@ _OTHERS = {
         "shared_memory_gib": "is for Kubernetes and AWS Batch; on Azure Batch containers have all of their node's",
     },
     "slurm": {
-        **_NOT_ON_OWN_SERVERS,
+        **_UNSUPPORTED_ON_SERVERS,
         "queue": "is for Kubernetes and AWS Batch; on Slurm a pool names the partition, use --pool",
         "place": "is for Kubernetes; on Slurm use --pool or --gpu",
         "prefer": "is for Kubernetes; on Slurm use --pool or --gpu",
     },
     "hosts": {
-        **_NOT_ON_OWN_SERVERS,
+        **_UNSUPPORTED_ON_SERVERS,
         **dict.fromkeys(
             ("queue", "pool", "share"), "is for clusters with a scheduler; hosts are taken when they are free"
         ),
@@ -134,26 +134,26 @@ _OTHERS = {
         **dict.fromkeys(("vcpus", "memory_gib"), "is for AWS Batch and Slurm; a job on hosts has all of them"),
     },
 }
-"""Keys that a back end does not know, and why."""
+"""Keys that a back end does not support, and why."""
 
 
 def read_request(file: Path) -> dict[str, object]:
-    """A job's YAML file. Errors: UserError for a file that cannot be read or is no mapping."""
+    """A job's YAML file. Errors: UserError if the file cannot be read or is not a mapping."""
     try:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}; give a job's YAML file") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: is no YAML: {one_line(' '.join(str(error).split()))}") from error
+        raise UserError(f"{file}: is not valid YAML: {one_line(' '.join(str(error).split()))}") from error
     if not isinstance(content, dict):
-        raise UserError(f"{file}: is no mapping; write `workers: 2` and `command: [python3, train.py]`")
+        raise UserError(f"{file}: must be a mapping; write `workers: 2` and `command: [python3, train.py]`")
     if isinstance(content.get("command"), str):
         content["command"] = _words(content["command"], file)
     return content
 
 
-def checked(request: Mapping[str, object], where: str, on: str = "kubernetes") -> JobRequest:
-    """on: the back end, one of `gpufleet.jobs.settings.BACK_ENDS`.
+def parse_request(request: Mapping[str, object], where: str, on: str = "kubernetes") -> JobRequest:
+    """on: the back end, one of `gpufleet.jobs.settings.BACKENDS`.
 
     Errors: UserError with a line for every unknown, missing or wrongly typed key.
     """
@@ -161,18 +161,23 @@ def checked(request: Mapping[str, object], where: str, on: str = "kubernetes") -
     if on == "kubernetes":
         given = request.get("workers") is not None
         findings.append(argument_given(name="workers", given=given, says="a whole number"))
-    lines = [each.line(where) for each in findings if each.refuses]
-    others = _OTHERS[on]
-    lines += [f"{where}: {key}={shown(request[key])}: {others[key]}" for key in request if key in others]
+    lines = [each.line(where) for each in findings if each.rejects]
+    others = _UNSUPPORTED_KEYS[on]
+    lines += [f"{where}: {key}={format_value(request[key])}: {others[key]}" for key in request if key in others]
     if not lines and not request["command"]:
-        lines = [f"{where}: command=[]: there is nothing to run; end the line with -- python3 train.py"]
+        lines = [f"{where}: command=[]: nothing to run; end the line with -- python3 train.py"]
     if lines:
         raise UserError("\n".join(lines))
     return cast("JobRequest", dict(request))
 
 
-def name_for(command: Sequence[str], now: datetime) -> str:
-    """A name that says what runs, and when it was submitted: train-1121-150405-3f2a."""
+def node_count(request: JobRequest) -> int:
+    """How many nodes a request asks for, where `workers` is the same as `nodes`."""
+    return request.get("nodes", request.get("workers", 1))
+
+
+def default_job_name(command: Sequence[str], now: datetime) -> str:
+    """A name from the program and the time of submission: train-1121-150405-3f2a."""
     program = next((word for word in command if word.endswith((".py", ".sh"))), command[0] if command else "job")
     stem = re.sub(r"[^a-z0-9]+", "-", Path(program).stem.lower()).strip("-")
     # A DNS label begins with a letter, and the operator puts -worker-511 behind it.

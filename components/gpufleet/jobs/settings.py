@@ -1,4 +1,4 @@
-"""What an environment's jobs need to know, from the outputs of its stack: nobody types it."""
+"""The settings of an environment's jobs, read from the outputs of its stack."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -6,28 +6,28 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.images.repository import repository_named
-from gpufleet.jobs.aws_batch.settings import BatchSettings, batch_settings
+from gpufleet.jobs.aws_batch.settings import AwsBatchSettings, aws_batch_settings
 from gpufleet.jobs.azure_batch.settings import AzureBatchSettings, azure_batch_settings
 from gpufleet.jobs.azure_storage.paths import AzureStorage, azure_storage
 from gpufleet.jobs.hosts.settings import HostsSettings, hosts_settings
 from gpufleet.jobs.pool_info import PoolInfo, pool_info
 from gpufleet.jobs.slurm.settings import SlurmSettings, slurm_settings
-from gpufleet.rules.messages import listed, use_one_of
-from gpufleet.users.team_users import users_told
+from gpufleet.rules.messages import join_words, use_one_of
+from gpufleet.users.team_users import users_from_outputs
 from gpufleet.users.user import User
 
-BACK_ENDS = ("kubernetes", "batch", "azure-batch", "slurm", "hosts")
-"""What runs jobs, by the words of `--on`: Kubernetes, AWS Batch, Azure Batch, a Slurm cluster, own servers over ssh."""
+BACKENDS = ("kubernetes", "batch", "azure-batch", "slurm", "hosts")
+"""What runs jobs, as values of `--on`: Kubernetes, AWS Batch, Azure Batch, Slurm, on-prem servers over ssh."""
 
-Recorded = Callable[[], Mapping[str, str]]
-"""Asks for the image that each repository's jobs run, by the repository's name: what `gpufleet images build` wrote."""
+RecordedImages = Callable[[], Mapping[str, str]]
+"""Returns the image that `gpufleet images build` recorded for each repository, by the repository's name."""
 
 
 @dataclass(frozen=True)
 class JobSettings:
-    """An environment, as its jobs see it. repositories: URL by name.
+    """An environment's settings for jobs. repositories: URL by name.
 
-    batch: AWS Batch, where that runs its jobs; there is no kubeconfig then. azure_batch: the same for Azure Batch; the
+    batch: AWS Batch, if it runs the jobs; then there is no kubeconfig. azure_batch: the same for Azure Batch; the
     kubeconfig is that of the cluster beside it, if there is one.
     """
 
@@ -40,14 +40,14 @@ class JobSettings:
     service_account: str | None
     image_pull_secret: str | None
     queue: str | None
-    batch: BatchSettings | None = None
+    batch: AwsBatchSettings | None = None
     azure_batch: AzureBatchSettings | None = None
     storage: AzureStorage | None = None
     """The storage account beside Azure Batch, whatever runs the jobs."""
     slurm: SlurmSettings | None = None
     """Where Slurm runs the jobs."""
     hosts: HostsSettings | None = None
-    """Where own servers without a scheduler run them."""
+    """Where on-prem servers without a scheduler run them."""
     team: str | None = None
     """The team, where several share the cluster."""
     project: str | None = None
@@ -67,12 +67,12 @@ class JobSettings:
         """The pool of this name, or the only one. Errors: UserError for an unknown one, or none given among several."""
         if not self.pools:
             raise UserError(
-                f"{self.environment}: the stack's outputs tell of no GPU pool ({self._pools_are_at}); "
+                f"{self.environment}: the stack's outputs have no GPU pool ({self._pools_are_at}); "
                 "add one to gpufleet:pools and run `pulumi up`"
             )
         if name is None:
             if len(self.pools) > 1:
-                raise UserError(f"{self.environment}: which pool? use --pool {listed(self.pools)}")
+                raise UserError(f"{self.environment}: which pool? use --pool {join_words(self.pools)}")
             return next(iter(self.pools.values()))
         if name not in self.pools:
             raise UserError(f"{self.environment}: pool={name}: no such pool; {use_one_of(name, list(self.pools))}")
@@ -82,7 +82,7 @@ class JobSettings:
     def _pools_are_at(self) -> str:
         return "jobs.azure_batch.pools" if self.azure_batch else "jobs.pools"
 
-    def image(self, wanted: str | None, recorded: Recorded) -> str:
+    def image(self, wanted: str | None, recorded: RecordedImages) -> str:
         """The image's full name: of the environment's own registry where no registry is named.
 
         wanted: a repository's name, alone or with :TAG or @DIGEST, or an image's full name; None: the only repository.
@@ -90,7 +90,7 @@ class JobSettings:
         """
         if wanted is None:
             if len(self.repositories) != 1:
-                names = listed(self.repositories, "and")
+                names = join_words(self.repositories, "and")
                 has = f"the environment's registry has {names}" if names else "the environment has no registry"
                 raise UserError(f"{self.environment}: which image? give --image; {has}")
             wanted = next(iter(self.repositories))
@@ -109,7 +109,7 @@ class JobSettings:
         return image
 
 
-def settings_from(
+def read_settings(
     outputs: Mapping[str, object], environment: str, on: str | None = None, team: str | None = None
 ) -> JobSettings:
     """Read a stack's outputs, shown with their secrets. on: one of BACK_ENDS; default as the outputs say. team: whose
@@ -120,10 +120,10 @@ def settings_from(
     """
     jobs = _mapping(outputs, "jobs", environment)
     on = on or str(jobs.get("on") or "kubernetes")
-    if on not in BACK_ENDS:
-        raise UserError(f"{environment}: the stack's output jobs.on={on}: {use_one_of(on, BACK_ENDS)}")
+    if on not in BACKENDS:
+        raise UserError(f"{environment}: the stack's output jobs.on={on}: {use_one_of(on, BACKENDS)}")
     if on == "kubernetes":
-        _look_at_kubeconfig(outputs, environment)
+        _check_kubeconfig(outputs, environment)
     jobs = _of_team(jobs, environment, team)
     azure_batch = azure_batch_settings(jobs, environment) if on == "azure-batch" else None
     pools = _mapping(_mapping(jobs, "azure_batch", environment) if azure_batch else jobs, "pools", environment)
@@ -137,14 +137,14 @@ def settings_from(
         service_account=_text(jobs, "service_account"),
         image_pull_secret=_text(jobs, "image_pull_secret"),
         queue=_text(jobs, "queue"),
-        batch=batch_settings(jobs, environment) if on == "batch" else None,
+        batch=aws_batch_settings(jobs, environment) if on == "batch" else None,
         azure_batch=azure_batch,
         storage=azure_storage(jobs, environment),
         slurm=slurm_settings(jobs, environment) if on == "slurm" else None,
         hosts=hosts_settings(jobs, environment) if on == "hosts" else None,
         team=_text(jobs, "team"),
         project=_text(jobs, "project"),
-        users=users_told(_mapping(jobs, "users", environment), jobs.get("gid")),
+        users=users_from_outputs(_mapping(jobs, "users", environment), jobs.get("gid")),
     )
 
 
@@ -156,14 +156,14 @@ def _of_team(jobs: Mapping[str, Any], environment: str, team: str | None) -> Map
             raise UserError(f"{environment}: team={team}: the environment has one team only; leave --team out")
         return jobs
     if team is None and len(teams) > 1:
-        raise UserError(f"{environment}: which team? use --team {listed(sorted(teams))}")
+        raise UserError(f"{environment}: which team? use --team {join_words(sorted(teams))}")
     team = team or next(iter(teams))
     if team not in teams:
         raise UserError(f"{environment}: team={team}: no such team; {use_one_of(team, sorted(teams))}")
     return {**jobs, **teams[team], "team": team}
 
 
-def _look_at_kubeconfig(outputs: Mapping[str, object], environment: str) -> None:
+def _check_kubeconfig(outputs: Mapping[str, object], environment: str) -> None:
     if not outputs.get("kubeconfig"):
         raise UserError(
             f"{environment}: the stack's outputs have no kubeconfig; run `pulumi up -s {environment}` first"
@@ -178,7 +178,7 @@ def _look_at_kubeconfig(outputs: Mapping[str, object], environment: str) -> None
 def _mapping(values: Mapping[str, Any], key: str, environment: str) -> Mapping[str, Any]:
     found = values.get(key) or {}
     if not isinstance(found, Mapping):
-        raise UserError(f"{environment}: the stack's output {key} is no mapping; it is not a stack of gpufleet")
+        raise UserError(f"{environment}: the stack's output {key} must be a mapping; this is not a gpufleet stack")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The shape of the stack's output `jobs`: what an environment tells those who submit jobs to it."""
+"""The shape of the stack's output `jobs`: what an environment exports for job submission."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
@@ -10,7 +10,7 @@ from gpufleet.pools.eks_pool import Taint
 
 
 class PoolOutput(TypedDict, total=False):
-    """One GPU pool, as the stack's output `jobs` tells it."""
+    """One GPU pool in the stack's output `jobs`."""
 
     types: Sequence[str]
     """Instance types or VM sizes."""
@@ -35,7 +35,8 @@ class PoolOutput(TypedDict, total=False):
 
 
 class JobsOutput(TypedDict, total=False):
-    """The stack's output `jobs`; where `on` is batch, with the keys of `gpufleet.jobs.aws_batch.settings.BatchOutput`."""
+    """The stack's output `jobs`; if `on` is batch, with the keys of
+    `gpufleet.jobs.aws_batch.settings.AwsBatchOutput`."""
 
     on: str
     """What runs the jobs: one of BACK_ENDS of `gpufleet.jobs.settings`. Default: kubernetes."""
@@ -63,4 +64,4 @@ class JobsOutput(TypedDict, total=False):
     slurm: SlurmOutput
     """A Slurm cluster that is there already."""
     hosts: HostsOutput
-    """Own servers without a scheduler."""
+    """On-prem servers without a scheduler."""

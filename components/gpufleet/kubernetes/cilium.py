@@ -1,4 +1,4 @@
-"""Cilium: the network of pods on own servers that joined an EKS cluster, where Amazon's VPC CNI does not run."""
+"""Cilium: the network of pods on on-prem servers that joined an EKS cluster, where Amazon's VPC CNI does not run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, Unpack
@@ -33,11 +33,11 @@ class CiliumConfig(TypedDict):
 
 
 class CiliumArgs(CiliumConfig):
-    """The same, and addresses of pods on own servers."""
+    """The same, and addresses of pods on on-prem servers."""
 
     pod_cidrs: Sequence[str]
-    """IPv4 ranges of pods on own servers, for instance ["10.81.0.0/16"]: those of the cluster's remote_networks, where
-    it has any. Not to be changed while servers have pods."""
+    """IPv4 ranges of pods on on-prem servers, for instance ["10.81.0.0/16"]: those of the cluster's
+    remote_networks, if it has any. Do not change them while servers have pods."""
     labels: NotRequired[Mapping[str, str]]
     """Labels of the agents' pods."""
 
@@ -69,7 +69,7 @@ def plan_values(args: CiliumArgs) -> dict[str, Any]:
 
 
 class Cilium(Component):
-    """Cilium on the own servers of an EKS cluster, and on no node of the cloud.
+    """Cilium on the on-prem servers of an EKS cluster, and on no cloud node.
 
     Nobody waits for it: before the first server has joined, there is no node for its operator to run on.
     """

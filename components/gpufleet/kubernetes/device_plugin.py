@@ -64,7 +64,7 @@ def plan_device_plugin(args: DevicePluginArgs) -> dict[str, Any]:
 
 
 class DevicePlugin(Component):
-    """NVIDIA's device plugin on the GPU nodes of a cluster, and on no other node.
+    """NVIDIA's device plugin on the GPU nodes of a cluster only.
 
     Not for nodes of the image bottlerocket, which bring it along, nor beside NVIDIA's GPU operator, which installs it.
     """

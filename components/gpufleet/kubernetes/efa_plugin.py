@@ -68,7 +68,7 @@ def plan_efa_plugin(args: EfaPluginArgs) -> dict[str, Any]:
 
 
 class EfaPlugin(Component):
-    """The EFA device plugin on the nodes of pools with EFA, and on no other node."""
+    """The EFA device plugin on the nodes of pools with EFA only."""
 
     resource: pulumi.Output[str]
     """vpc.amazonaws.com/efa, for those who need the plugin to be there."""

@@ -1,4 +1,4 @@
-"""GpuOperator: NVIDIA's GPU operator, for nodes that come without a driver: AKS pools with driver=None, own servers."""
+"""GpuOperator: NVIDIA's GPU operator, for nodes without a driver: AKS pools with driver=none, on-prem servers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, Unpack

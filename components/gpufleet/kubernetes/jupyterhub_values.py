@@ -73,8 +73,8 @@ _NO_NODE_IDENTITY = {"egressAllowRules": {"cloudMetadataServer": False}}
 
 
 def hub_code(args: Mapping[str, Any]) -> str:
-    """What the hub runs as its configuration: notebook_hub.py, with the users."""
-    code = Path(__file__).with_name("notebook_hub.py").read_text(encoding="utf-8")
+    """What the hub runs as its configuration: jupyterhub_config.py, with the users."""
+    code = Path(__file__).with_name("jupyterhub_config.py").read_text(encoding="utf-8")
     users = {name: _ids(name, ids, args.get("gid")) for name, ids in args.get("users", {}).items()}
     told = json.dumps(users, indent=1, sort_keys=True)
     return f"{code}\nimport json\n\nc.Spawner.pre_spawn_hook = start_as(json.loads({told!r}), {MOUNT_PATH!r})\n"
@@ -91,7 +91,7 @@ def _login(args: Mapping[str, Any]) -> dict[str, Any]:
     """How users log in, by class of JupyterHub's.
 
     With groups, their members may log in; else those who have a uid. A login alone gives nobody a notebook: see
-    notebook_hub.py. Source: oauthenticator.readthedocs.io/en/latest/reference/api/gen/oauthenticator.generic.html
+    jupyterhub_config.py. Source: oauthenticator.readthedocs.io/en/latest/reference/api/gen/oauthenticator.generic.html
     (17.4.0).
     """
     users = sorted(args.get("users", {}))

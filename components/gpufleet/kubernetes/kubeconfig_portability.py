@@ -1,4 +1,4 @@
-"""What keeps a kubeconfig from leading to its cluster from another machine. Pure: text in, words out."""
+"""What prevents a kubeconfig from working on another machine. Pure: text in, messages out."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,9 +17,9 @@ def kubeconfig_faults(text: str) -> list[str]:
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError:
-        return ["is no YAML"]
+        return ["is not valid YAML"]
     if not isinstance(document, Mapping) or not document.get("clusters"):
-        return ["is no kubeconfig, which has clusters, contexts and users"]
+        return ["is not a kubeconfig with clusters, contexts and users"]
     return list(dict.fromkeys(_faults(document)))
 
 

@@ -15,7 +15,7 @@ __all__ = ["MpiJob", "MpiJobArgs"]
 
 
 class MpiJob(Component):
-    """One MPIJob, called like the component. A changed job is a new job: the old one is deleted first.
+    """One MPIJob, named after the component. A changed job is a new job: the old one is deleted first.
 
     For a run now and then `gpufleet jobs submit` is the better way: it makes the same manifest without an `up`.
     """

@@ -105,7 +105,7 @@ def _faults_named(name: str) -> Iterator[None]:
 
 
 class MpiOperator(Component):
-    """Kubeflow's MPI operator: definition, namespace, roles and controller, each an object of its own.
+    """Kubeflow's MPI operator: custom resource definition, namespace, roles and controller.
 
     It gets what its own manifest asks for, cluster-wide: pods, secrets, config maps, services and jobs.
 
@@ -123,7 +123,7 @@ class MpiOperator(Component):
     @staticmethod
     def findings(name: str, args: MpiOperatorArgs) -> list[Finding]:
         findings = validate_mpi_operator(args, tuple(known_checksums()))
-        refused = any(each.refuses for each in [*validate_arguments(args, MpiOperatorArgs), *findings])
+        refused = any(each.rejects for each in [*validate_arguments(args, MpiOperatorArgs), *findings])
         if not refused and args.get("flavour") != "trainer":
             # Here and not in `create`: a manifest that cannot be had ends the program before anything is registered.
             with _faults_named(name):

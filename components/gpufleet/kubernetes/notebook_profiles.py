@@ -22,7 +22,7 @@ class NotebookPool(TypedDict):
     gpus: int
     """GPUs of each node."""
     place: NotRequired[str]
-    """Place, as the nodes' label gpufleet.dev/place says it: cloud, or that of own servers. Default cloud."""
+    """Place, as the nodes' label gpufleet.dev/place says it: cloud, or that of on-prem servers. Default cloud."""
     usd_per_hour: NotRequired[float]
     """Price of a whole node for one hour, in USD, on demand. Default: not known."""
     taints: NotRequired[Sequence[Taint]]
@@ -141,6 +141,6 @@ def _with_images(profile: dict[str, Any], images: Sequence[str]) -> dict[str, An
 
 
 def _own_first(kind: tuple[str, str]) -> tuple[bool, str, str]:
-    """Own servers before the cloud's: they cost no more when they are used."""
+    """On-prem servers before the cloud's: they cost no more when they are used."""
     place, gpu = kind
     return (place == CLOUD, place, gpu)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pulumi
 
-from gpufleet.jobs.notebook_configmap import CONFIG, KEY
+from gpufleet.jobs.notebook_configmap import KEY, NAME
 from gpufleet.kubernetes.jupyterhub_values import SERVICE_ACCOUNT
 
 
@@ -52,14 +52,14 @@ def plan_rights(args: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {"service-account": account, "role": role, "role-binding": binding}
 
 
-def plan_jobs_told(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The ConfigMap with what jobs need to know, which `gpufleet.jobs.submit` reads. `args` have passed the rules."""
-    told = {"environment": args["environment"], "jobs": args["jobs"]}
+def plan_jobs_configmap(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The ConfigMap with the settings of jobs, which `gpufleet.jobs.submit` reads. `args` have passed the rules."""
+    settings = {"environment": args["environment"], "jobs": args["jobs"]}
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
-        "metadata": {"name": CONFIG, "namespace": args["namespace"]},
-        "data": {KEY: pulumi.Output.json_dumps(told, sort_keys=True)},
+        "metadata": {"name": NAME, "namespace": args["namespace"]},
+        "data": {KEY: pulumi.Output.json_dumps(settings, sort_keys=True)},
     }
 
 

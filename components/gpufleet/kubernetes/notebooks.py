@@ -9,7 +9,7 @@ from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.helm_release import chart_release
 from gpufleet.kubernetes.jupyterhub_values import plan_values
 from gpufleet.kubernetes.notebook_profiles import NotebookLimits, NotebookPool
-from gpufleet.kubernetes.notebook_rbac import plan_jobs_told, plan_rights
+from gpufleet.kubernetes.notebook_rbac import plan_jobs_configmap, plan_rights
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
@@ -129,7 +129,7 @@ class NotebooksArgs(NotebooksConfig):
     pull_secret: NotRequired[pulumi.Input[str]]
     """Secret with the registry's login. Default: none."""
     jobs: NotRequired[Mapping[str, Any]]
-    """What `gpufleet.jobs.submit` need not be told: the stack's output `jobs`. Default: it does not work."""
+    """Settings of `gpufleet.jobs.submit`: the stack's output `jobs`. Default: none, and it cannot submit jobs."""
     labels: NotRequired[Mapping[str, str]]
     """Labels of the objects and of the pods."""
     object_labels: NotRequired[Mapping[str, str]]
@@ -137,7 +137,7 @@ class NotebooksArgs(NotebooksConfig):
 
 
 class Notebooks(Component):
-    """JupyterHub in a team's namespace, a profile for each kind and number of GPUs, and what notebooks may do.
+    """JupyterHub in a team's namespace, a profile for each kind and number of GPUs, and the notebooks' permissions.
 
     A hub for each team: the pods of notebooks are in the namespace of their hub, and so under the team's Pod Security
     and network policies, without any right of the hub's elsewhere.
@@ -157,7 +157,7 @@ class Notebooks(Component):
 
     def create(self, name: str, args: NotebooksArgs) -> None:
         labels = {**args.get("labels", {}), **args.get("object_labels", {})}
-        objects = plan_rights(args) | ({"jobs": plan_jobs_told(args)} if "jobs" in args else {})
+        objects = plan_rights(args) | ({"jobs": plan_jobs_configmap(args)} if "jobs" in args else {})
         made = [
             kubernetes_object(f"{name}-{part}", labelled(document, labels), self.child())
             for part, document in objects.items()

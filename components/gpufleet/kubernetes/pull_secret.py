@@ -9,11 +9,6 @@ NGC_USER = "$oauthtoken"
 """Literally: the key says who it is. Source: docs.nvidia.com/ngc/latest/ngc-private-registry-user-guide.html"""
 
 
-def ngc_login(api_key: pulumi.Input[str]) -> pulumi.Output[str]:
-    """The JSON of a .dockerconfigjson that logs in to nvcr.io, a secret."""
-    return registry_login(None, api_key)
-
-
 def registry_login(docker_config: pulumi.Input[str] | None, ngc_key: pulumi.Input[str] | None) -> pulumi.Output[str]:
     """A .dockerconfigjson with all that is given, a secret also where it was given in plain.
 

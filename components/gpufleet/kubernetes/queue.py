@@ -148,7 +148,7 @@ def local_queue(
 
 
 class Queue(Component):
-    """Kueue, a flavor for each kind of GPU and zone, and for each team a quota and a queue in its namespace.
+    """Kueue, with a flavor for each kind of GPU and zone, and for each team a quota and a queue in its namespace.
 
     A job with the queue's name is made suspended and starts when all of it fits; jobs without a queue are not Kueue's.
     """

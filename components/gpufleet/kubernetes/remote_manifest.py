@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from gpufleet.atomic_file import write_atomically
 from gpufleet.errors import UserError
 
 _LARGEST = 8 * 1024 * 1024
@@ -59,7 +59,8 @@ def parse_manifest(content: bytes, source: str) -> list[dict[str, Any]]:
         items = document.get("items") if isinstance(document, dict) else None
         for each in items if isinstance(items, list) else [document]:
             if not _is_object(each):
-                raise UserError(f"{source}: document {number} is no object with apiVersion, kind and metadata.name")
+                problem = "must be an object with apiVersion, kind and metadata.name"
+                raise UserError(f"{source}: document {number} {problem}")
             objects.append(each)
     if not objects:
         raise UserError(f"{source}: holds no object")
@@ -101,6 +102,4 @@ def _fetched(address: str) -> bytes:
 def _keep(path: Path, content: bytes) -> None:
     """Whole or not at all: two programs may write it at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(content)
-    Path(file.name).replace(path)
+    write_atomically(path, content, mode=0o600)

@@ -142,7 +142,7 @@ def _joined(files: pulumi.Input[str], point: pulumi.Input[str]) -> pulumi.Input[
 
 
 class SharedVolume(Component):
-    """A volume and its claim, ReadWriteMany, for files that outlive the cluster.
+    """A ReadWriteMany volume and its claim, for files that outlive the cluster.
 
     Every file keeps the uid of the job that wrote it, but on an EFS access point, which has a user of its own. The
     drivers of EFS and Azure have to be on the cluster; NFS needs none.

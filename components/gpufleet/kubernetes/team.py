@@ -142,8 +142,8 @@ def plan_role_binding(args: TeamArgs) -> dict[str, Any] | None:
 
 
 class Team(Component):
-    """A team's namespace: Pod Security, network policies, a service account without rights, its registry's login, and
-    the ids of its users as the only ones for the shared files.
+    """A team's namespace: Pod Security, network policies, a service account without rights, registry login, and a
+    policy that admits only its users' ids to the shared files.
     """
 
     namespace: pulumi.Output[str]

@@ -16,9 +16,9 @@ def plan_uid_admission_policy(args: Mapping[str, Any]) -> dict[str, dict[str, An
     args: TeamArgs that have passed the rules. Needs Kubernetes 1.30. Source:
     kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/.
 
-    Pods are judged when they are made, whoever makes them: a person, the MPI operator, the hub. MPIJobs are judged
-    too, so that who submits one hears of it at once, not in its events. No update is judged, because a running pod of
-    a user who has left the team must still be let go of; but ephemeral containers, which come by an update.
+    Pods are validated at creation, whoever creates them: a person, the MPI operator, the hub. MPIJobs are validated
+    too, so that whoever submits one gets the error at once, not in its events. Updates are not validated, because a
+    running pod of a user who has left the team must still be deletable; ephemeral containers, added by an update, are.
 
     Pods without the files may run under any id: JupyterHub's own, a database, a probe of the network. A volume of a
     CSI driver inside of a pod counts as the files, because some drivers mount any share that a pod names.
@@ -45,8 +45,8 @@ def plan_uid_admission_policy(args: Mapping[str, Any]) -> dict[str, dict[str, An
             },
             "variables": _variables(args.get("volume_claim", CLAIM), uids, sorted(gids, key=int)),
             "validations": [
-                _validation("uids", "runAsUser", "is no uid", namespace),
-                _validation("gids", "runAsGroup, fsGroup or supplementalGroups", "is no gid", namespace),
+                _validation("uids", "runAsUser", "is not a uid", namespace),
+                _validation("gids", "runAsGroup, fsGroup or supplementalGroups", "is not a gid", namespace),
             ],
         },
     }
@@ -96,5 +96,5 @@ def _variables(claim: str, uids: list[str], gids: list[str]) -> list[dict[str, s
 
 def _validation(kind: str, fields: str, problem: str, namespace: str) -> dict[str, str]:
     fix = "pods with the shared files set those of gpufleet:team.users, as `gpufleet jobs submit` does"
-    said = f"'{fields}=' + variables.{kind} + ': {problem} of team {namespace}; {fix}'"
-    return {"expression": f"variables.{kind} == ''", "messageExpression": said, "reason": "Forbidden"}
+    message = f"'{fields}=' + variables.{kind} + ': {problem} of team {namespace}; {fix}'"
+    return {"expression": f"variables.{kind} == ''", "messageExpression": message, "reason": "Forbidden"}

@@ -1,1 +1,1 @@
-"""The nodes of an environment's cluster: which there are, and how own servers become some."""
+"""The nodes of an environment's cluster, and the script by which an on-prem server joins it."""

@@ -1,8 +1,8 @@
 """A file that holds a secret."""
 
-import os
 from pathlib import Path
 
+from gpufleet.atomic_file import write_atomically
 from gpufleet.errors import UserError
 
 
@@ -11,11 +11,7 @@ def write_secret_file(file: Path, text: str) -> None:
 
     Errors: UserError, one line.
     """
-    fresh = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
-            out.write(text)
-        fresh.replace(file)
+        write_atomically(file, text, mode=0o600)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
         raise UserError(f"{file}: {error.strerror}") from error

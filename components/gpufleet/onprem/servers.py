@@ -1,4 +1,4 @@
-"""What the stack's output `own_servers` tells of the servers that may join an environment's cluster."""
+"""What the stack's output `own_servers` holds about the servers that may join an environment's cluster."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class OnpremServers:
         raise UserError(f"{environment}: node={name}: no pool of gpufleet:own_servers names it; {fix}")
 
 
-def own_servers_of(outputs: Mapping[str, Any], environment: str) -> OnpremServers | None:
+def onprem_servers_of(outputs: Mapping[str, Any], environment: str) -> OnpremServers | None:
     """None where the environment has none. Errors: UserError for secrets that are hidden."""
     found = outputs.get(OUTPUT)
     if found is None:

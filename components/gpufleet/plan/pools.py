@@ -1,4 +1,4 @@
-"""The pools of nodes in a plan, in the words of `gpufleet.pools.eks_pool`, whoever wrote the program."""
+"""The pools of nodes in a plan, as arguments of `gpufleet.pools.eks_pool`, whoever wrote the program."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -19,6 +19,6 @@ def planned_pools(plan: Plan, zone_names: Mapping[str, str] | None = None) -> li
     key = (planned_pools, tuple(sorted((zone_names or {}).items())))
     found = plan.derived.get(key)
     if found is None:
-        # Prices, zones and tags are all judged by them.
+        # Prices, zones and tags are all checked for them.
         found = plan.derived[key] = [*aws_pools(plan, zone_names or {}), *azure_pools(plan)]
     return list(cast("list[PlannedPool]", found))

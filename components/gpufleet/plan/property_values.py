@@ -4,6 +4,7 @@ A policy pack sees outputs too: at preview, what the provider is going to fill i
 another resource makes. Only the input depends on something, which tells the two apart.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 
 from gpufleet.plan.resource import UNKNOWN, Resource
@@ -63,6 +64,16 @@ def as_bool(value: object) -> bool | None:
 def number(value: object) -> int | None:
     """A whole number, None for anything else."""
     return int(value) if is_whole(value) else None
+
+
+def from_json(value: object) -> object:
+    """The value that a property holds as JSON text, None for a text that is not JSON; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _empty(value: object) -> bool:

@@ -53,12 +53,12 @@ class QuotaDemand:
 
 @dataclass(frozen=True)
 class DemandingPool:
-    """A pool by the words that its need follows from. account: whose quota it is, "" for the subscription's."""
+    """A pool by the arguments that determine its demand. account: whose quota it is, "" for the subscription's."""
 
     name: str
     cloud: str
     region: str | None
-    words: Mapping[str, object]
+    arguments: Mapping[str, object]
     unknown: frozenset[str] = field(default=frozenset())
     account: str = ""
     most_by_type: Mapping[str, int] = field(default_factory=dict)
@@ -72,7 +72,7 @@ def quota_demand(pools: Iterable[PlannedPool], plan: Plan | None = None) -> list
             name=name_of(pool, plan),
             cloud=pool.cloud,
             region=pool.region,
-            words=pool.intent,
+            arguments=pool.intent,
             unknown=frozenset(pool.unknown),
             account=_account(pool, plan),
             most_by_type=pool.most_by_type,
@@ -86,7 +86,7 @@ def quota_demand_of(pools: Iterable[DemandingPool]) -> list[QuotaDemand]:
     """What pools need, one entry for each quota, in the order in which the pools name them."""
     found: dict[tuple[str, str | None, str, str | None, str | None], list[PoolDemand]] = {}
     for pool in pools:
-        capacity = None if "capacity" in pool.unknown else pool.words.get("capacity", "on-demand")
+        capacity = None if "capacity" in pool.unknown else pool.arguments.get("capacity", "on-demand")
         if capacity in RESERVED:
             continue
         market = capacity if capacity in ("on-demand", "spot") else None
@@ -104,10 +104,10 @@ def name_of(pool: PlannedPool, plan: Plan | None) -> str:
 
 def _families(pool: DemandingPool, market: str | None) -> dict[str | None, tuple[int | None, int | None]]:
     """Most nodes and vCPUs of one, by the family that they count against: of several types the one that needs most."""
-    most = pool.words.get("max")
+    most = pool.arguments.get("max")
     most = int(most) if is_whole(most) else None
     records = _records(pool.cloud)
-    known = [records[name] for name in coerce.texts(pool.words, "types") if name in records]
+    known = [records[name] for name in coerce.texts(pool.arguments, "types") if name in records]
     if not known:
         return {None: (most, None)}
     found: dict[str | None, tuple[int | None, int | None]] = {}

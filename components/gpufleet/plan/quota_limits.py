@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 from gpufleet.catalog import aws, azure
 from gpufleet.errors import UserError
 from gpufleet.rules.coerce import is_whole
-from gpufleet.rules.messages import listed, nearest, shown, use_one_of
+from gpufleet.rules.messages import format_value, join_words, nearest, use_one_of
 
 MARKETS = ("on-demand", "spot")
 ALL = "all"
@@ -32,7 +32,7 @@ class QuotaArgs(TypedDict):
 
 
 @dataclass(frozen=True)
-class Limit:
+class QuotaLimit:
     """What is known about one quota; in_use None = not known. account: "" for the subscription or AWS account."""
 
     family: str
@@ -46,7 +46,7 @@ class QuotaError(UserError):
     """A list of quotas that cannot be used; the text has one line for each fault."""
 
 
-def read_quotas(entries: object, where: str) -> tuple[Limit, ...]:
+def read_quotas(entries: object, where: str) -> tuple[QuotaLimit, ...]:
     """Limits as a configuration holds them: a list of `QuotaArgs`, or None for none.
 
     where: the configuration's key, which the lines begin with. Errors: QuotaError.
@@ -54,12 +54,14 @@ def read_quotas(entries: object, where: str) -> tuple[Limit, ...]:
     if entries is None:
         return ()
     if not isinstance(entries, Sequence) or isinstance(entries, str):
-        raise QuotaError(f"{where}: is no list; write [{{family: P, market: on-demand, limit: 192}}] [config-quota]")
+        raise QuotaError(
+            f"{where}: must be a list; write [{{family: P, market: on-demand, limit: 192}}] [config-quota]"
+        )
     lines = [
         f"{where}[{number}]{fault} [config-quota]" for number, entry in enumerate(entries) for fault in _faults(entry)
     ]
     found: dict[tuple[str, str, str], int] = {}
-    limits: list[Limit] = []
+    limits: list[QuotaLimit] = []
     for number, entry in enumerate(entries):
         if not isinstance(entry, Mapping):
             continue
@@ -71,7 +73,7 @@ def read_quotas(entries: object, where: str) -> tuple[Limit, ...]:
             lines.append(f"{where}[{number}].family={said}; keep one of them [config-quota]")
         found.setdefault(key, number)
         if not lines:
-            limits.append(Limit(key[1], key[2], int(entry["limit"]), _whole(entry.get("in_use")), key[0]))
+            limits.append(QuotaLimit(key[1], key[2], int(entry["limit"]), _whole(entry.get("in_use")), key[0]))
     if lines:
         raise QuotaError("\n".join(lines))
     return tuple(limits)
@@ -85,20 +87,26 @@ def _whole(number: object) -> int | None:
 def _faults(entry: object) -> list[str]:
     """What is wrong with one entry, each as `.key=value: problem; fix`."""
     if not isinstance(entry, Mapping):
-        return [": is no mapping; write {family: P, market: on-demand, limit: 192}"]
+        return [": must be a mapping; write {family: P, market: on-demand, limit: 192}"]
     keys = tuple(QuotaArgs.__annotations__)
-    faults = [f".{key}: is no key of a quota; {use_one_of(str(key), keys)}" for key in entry if key not in keys]
+    faults = [f".{key}: is not a key of a quota; {use_one_of(str(key), keys)}" for key in entry if key not in keys]
     for key in ("family", "market", "limit"):
         if key not in entry:
             faults.append(f".{key}: is missing; write {{family: P, market: on-demand, limit: 192}}")
     if "market" in entry and entry["market"] not in MARKETS:
-        faults.append(f".market={shown(entry['market'])}: is no market; {use_one_of(str(entry['market']), MARKETS)}")
+        faults.append(
+            f".market={format_value(entry['market'])}: is not a market; {use_one_of(str(entry['market']), MARKETS)}"
+        )
     for key in ("limit", "in_use"):
         number = _whole(entry.get(key, 0))
         if number is None or number < 0:
-            faults.append(f".{key}={shown(entry[key])}: is no number of vCPUs; give a whole number, 0 or more")
+            faults.append(
+                f".{key}={format_value(entry[key])}: is not a number of vCPUs; give a whole number, 0 or more"
+            )
     if not isinstance(entry.get("account", ""), str):
-        faults.append(f".account={shown(entry['account'])}: is no text; give the name of an Azure Batch account")
+        faults.append(
+            f".account={format_value(entry['account'])}: must be a string; give the name of an Azure Batch account"
+        )
     if "family" in entry:
         faults += _family_faults(entry["family"])
     return faults
@@ -108,8 +116,8 @@ def _family_faults(family: object) -> list[str]:
     if isinstance(family, str) and plain_family(family) in _spelled():
         return []
     near = nearest(plain_family(str(family)), _spelled())
-    meant = f"did you mean {_spelled()[near]}?" if near else f"use one of {listed(families())}"
-    return [f".family={shown(family)}: there is no such quota family; {meant}"]
+    meant = f"did you mean {_spelled()[near]}?" if near else f"use one of {join_words(families())}"
+    return [f".family={format_value(family)}: unknown quota family; {meant}"]
 
 
 def plain_family(name: str) -> str:

@@ -1,11 +1,11 @@
-"""From needs and limits to findings: the same in the constructor, the policy packs and the preflight."""
+"""Findings on quota demand against quota limits: the same in constructors, policy packs and preflight."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from gpufleet.catalog import aws
 from gpufleet.plan.quota_demand import DemandingPool, QuotaDemand, quota_demand_of
-from gpufleet.plan.quota_limits import ALL, Limit, read_quotas
+from gpufleet.plan.quota_limits import ALL, QuotaLimit, read_quotas
 from gpufleet.rules.quota import quota_enough
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding
@@ -23,26 +23,28 @@ def validate_quotas(
 ) -> list[ResourceFinding]:
     """Findings on the pools of a stack's configuration, against the limits that the configuration gives.
 
-    pools: by the name that messages use (`aws-dev-trainers`), each in the words of `gpufleet.pools.eks_pool.EksPool`. quotas: the
-    value of `gpufleet:quotas`; without any nothing is judged. accounts: by pool the Azure Batch account whose own quota
-    it counts against. Errors: QuotaError.
+    pools: arguments of each (`gpufleet.pools.eks_pool.EksPool`), by the name that messages use (`aws-dev-trainers`).
+    quotas: the value of `gpufleet:quotas`; without it nothing is checked. accounts: Azure Batch account by pool, where
+    its own quota counts. Errors: QuotaError.
     """
     limits = read_quotas(quotas, "gpufleet:quotas")
     if not limits:
         return []
     of = accounts or {}
     growing = [DemandingPool(name, cloud, region, words, account=of.get(name, "")) for name, words in pools.items()]
-    return validate_needs(stack, quota_demand_of(growing), limits)
+    return validate_quota_demand(stack, quota_demand_of(growing), limits)
 
 
-def validate_needs(stack: str, needs: Iterable[QuotaDemand], limits: Sequence[Limit]) -> list[ResourceFinding]:
-    """A finding on the stack for each need. A need that no limit is given for is not verified."""
+def validate_quota_demand(
+    stack: str, needs: Iterable[QuotaDemand], limits: Sequence[QuotaLimit]
+) -> list[ResourceFinding]:
+    """A finding on the stack for each demand. A demand without a known limit is not verified."""
     known = {(each.account, each.family, each.market): each for each in limits}
     return [ResourceFinding(stack, _finding(need, known)) for need in needs if _counted(need, known)]
 
 
-def _counted(need: QuotaDemand, known: Mapping[tuple[str, str, str], Limit]) -> bool:
-    """Whether a need is judged by itself: not on a total that nobody gave, nor by family where only the total counts.
+def _counted(need: QuotaDemand, known: Mapping[tuple[str, str, str], QuotaLimit]) -> bool:
+    """Whether a demand is checked by itself: not a total that is not given, nor a family where only the total counts.
 
     Azure's regional total and a Batch account's limits by family are worth a line where they are known; without them
     the other figure decides.
@@ -54,7 +56,7 @@ def _counted(need: QuotaDemand, known: Mapping[tuple[str, str, str], Limit]) -> 
     return not (need.account and (need.account, ALL, need.market) in known)
 
 
-def _finding(need: QuotaDemand, known: Mapping[tuple[str, str, str], Limit]) -> Finding:
+def _finding(need: QuotaDemand, known: Mapping[tuple[str, str, str], QuotaLimit]) -> Finding:
     found = known.get((need.account, need.family or "", need.market or ""))
     ask, look = _advice(need)
     return quota_enough(

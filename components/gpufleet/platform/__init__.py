@@ -6,7 +6,7 @@ from gpufleet.lazy import lazy_names
 
 if TYPE_CHECKING:
     from gpufleet.platform.pool import cloud_pool as cloud_pool
-    from gpufleet.platform.pool import own_pool as own_pool
+    from gpufleet.platform.pool import onprem_pool as onprem_pool
     from gpufleet.platform.training_platform import TrainingPlatform as TrainingPlatform
 
-__getattr__ = lazy_names(__name__, TrainingPlatform="training_platform", cloud_pool="pool", own_pool="pool")
+__getattr__ = lazy_names(__name__, TrainingPlatform="training_platform", cloud_pool="pool", onprem_pool="pool")

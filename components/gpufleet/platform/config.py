@@ -37,7 +37,7 @@ class TeamOfSeveralConfig(TeamConfig):
     """GPUs of each pool that its jobs may hold at a time, for instance {v100: 8}; a pool that is not named is 0. With
     a queue, and only with one."""
     pools: NotRequired[Sequence[str]]
-    """Pools that are this team's alone: no other team's jobs are told of them, and the nodes of a cloud carry the tag
+    """Pools that are this team's alone: other teams' jobs do not see them, and the nodes of a cloud carry the tag
     team. Default: none; all are shared."""
     budget: NotRequired[TeamBudgetConfig]
     """A budget for these pools. Default: none."""
@@ -61,8 +61,8 @@ class PlatformConfig(TypedDict):
     teams: NotRequired[Mapping[str, TeamOfSeveralConfig]]
     """Several teams instead of one, by their namespaces; `gpufleet jobs --team` says whose."""
     usd_per_gpu_hour: NotRequired[Mapping[str, float]]
-    """What an hour of one GPU costs, by pool: own servers, which are in no price list, or reserved nodes. For
-    `gpufleet usage`; default: by the catalog, and of own servers unknown."""
+    """What an hour of one GPU costs, by pool: on-prem servers, which are in no price list, or reserved nodes. For
+    `gpufleet usage`; default: by the catalog, and of on-prem servers unknown."""
     volume: NotRequired[SharedVolumeConfig]
     """The shared files as a volume of the team's namespace, which jobs mount at /mnt."""
     notebooks: NotRequired[NotebooksConfig]

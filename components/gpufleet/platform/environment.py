@@ -1,4 +1,4 @@
-"""What the platform of an environment takes from its configuration."""
+"""Arguments of an environment's platform, from its configuration."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, TypeVar
@@ -11,25 +11,32 @@ from gpufleet.typed_dicts import pick
 
 
 class PlatformOwner(PlatformConfig):
-    """A platform's configuration, and whose it is."""
+    """A platform's configuration and its owner."""
 
     environment: str
     """Name of the environment: a label on what restarts when its labels change."""
     project: str
-    """What it is for: a label of its jobs."""
+    """Its project: a label of its jobs."""
     purpose: NotRequired[str]
-    """Why it is there, within the project. Default: the project says enough."""
+    """Its purpose within the project. Default: none."""
     labels: NotRequired[Mapping[str, str]]
     """Labels of the objects, for instance owner, project, environment, expires-at; none of pods, which a change would
     restart."""
 
 
 class PlatformSoftware(TypedDict):
-    """What is installed, where the configuration says it."""
+    """The software on the cluster, if the configuration lists it."""
 
     software: NotRequired[Sequence[Software]]
     """What is installed: device-plugin or gpu-operator, efa-plugin, mpi-operator, autoscaler. Default: what the pools
     need; autoscaler where its arguments are given."""
+
+
+class FilesZone(TypedDict):
+    """The zone of the shared files, if they can be mounted in one zone only."""
+
+    files_zone: NotRequired[str]
+    """Zone id of files that can be mounted in one zone only. Default: any zone."""
 
 
 C = TypeVar("C", bound=Mapping[str, Any])

@@ -8,7 +8,7 @@ from gpufleet.pools.eks_pool import Taint
 from gpufleet.pools.node_labels import label_value
 
 ONPREM = "onprem"
-"""Place of own servers, if nothing else is said."""
+"""Default place of on-prem servers."""
 
 
 class PlatformPool(PoolOutput):
@@ -30,8 +30,8 @@ def cloud_pool(name: str, args: Mapping[str, Any], more_taints: Sequence[Taint] 
     return pool
 
 
-def own_pool(name: str, args: Mapping[str, Any]) -> PlatformPool:
-    """A pool of own servers, from the arguments of `NodeLabels`: what no catalog knows of its nodes is said here."""
+def onprem_pool(name: str, args: Mapping[str, Any]) -> PlatformPool:
+    """A pool of on-prem servers, from the arguments of `NodeLabels`."""
     place = args.get("place", ONPREM)
     pool: PlatformPool = {
         "gpu": label_value(args["gpu"]),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from gpufleet.catalog import gpu_types
-from gpufleet.cost.prices import dearest, node_price
+from gpufleet.cost.prices import highest_price, node_price
 from gpufleet.jobs.pool_info import PoolInfo, pool_info
 from gpufleet.jobs.stack_output import PoolOutput
 from gpufleet.platform.pool import PlatformPool
@@ -60,8 +60,8 @@ def counted(pool: PlatformPool) -> CountedPool | None:
     Of types with different numbers of GPUs, all nodes may be the largest.
     """
     facts = pool_info("", pool)
-    gpu = facts.own_gpu or next((label_value(record.gpu_model) for record in facts.records), None)
-    each = facts.own_gpus or max((record.gpus for record in facts.records), default=None)
+    gpu = facts.onprem_gpu or next((label_value(record.gpu_model) for record in facts.records), None)
+    each = facts.onprem_gpus or max((record.gpus for record in facts.records), default=None)
     if not facts.zones or gpu is None or each is None or facts.max is None:
         return None
     return CountedPool(gpu, facts.zones[0], facts.place, facts.max * each)
@@ -86,7 +86,7 @@ def node_price_of(
         return usd_per_gpu_hour[pool.name] * pool.gpus
     if pool.place != CLOUD or not pool.types or cloud not in ("aws", "azure"):
         return None
-    return dearest([node_price(cloud, each, region) for each in pool.types]).usd
+    return highest_price([node_price(cloud, each, region) for each in pool.types]).usd
 
 
 def pools_for(team: str, pools: Mapping[str, PoolOutput], owners: Mapping[str, str]) -> dict[str, PoolOutput]:

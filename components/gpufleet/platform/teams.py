@@ -6,7 +6,7 @@ from typing import TypedDict
 from gpufleet.kubernetes.team import UserArgs
 from gpufleet.platform.config import PlatformConfig, TeamBudgetConfig, TeamOfSeveralConfig
 from gpufleet.platform.pools import Pools, counted
-from gpufleet.rules.generic import at_least, legal_word
+from gpufleet.rules.generic import allowed_choice, at_least
 from gpufleet.rules.kubernetes.team_quotas import validate_teams, validate_users_of_files
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
@@ -88,7 +88,7 @@ def findings_of_teams(
     teams = teams_of(config)
     findings = validate_users_of_files(teams, access_point)
     for pool, usd in config.get("usd_per_gpu_hour", {}).items():
-        findings.append(legal_word(argument="usd_per_gpu_hour", word=pool, legal=list(pools)))
+        findings.append(allowed_choice(argument="usd_per_gpu_hour", word=pool, legal=list(pools)))
         findings.append(at_least(argument=f"usd_per_gpu_hour.{pool}", value=usd, least=0))
     if config.get("teams"):
         gpus = {name: known.gpus for name, pool in pools.items() if (known := counted(pool))}

@@ -1,4 +1,4 @@
-"""TrainingPlatform: what an environment has on its Kubernetes cluster, on EKS, AKS or own servers."""
+"""TrainingPlatform: what an environment has on its Kubernetes cluster, on EKS, AKS or on-prem servers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, Unpack
@@ -14,11 +14,11 @@ from gpufleet.kubernetes.gpu_operator import GpuOperator, GpuOperatorConfig
 from gpufleet.kubernetes.mpi_operator import MpiOperator
 from gpufleet.kubernetes.notebooks import Notebooks
 from gpufleet.kubernetes.queue import Queue, QueueConfig, local_queue
-from gpufleet.kubernetes.shared_volume import SharedVolume
+from gpufleet.kubernetes.shared_volume import SharedVolume, SharedVolumeArgs
 from gpufleet.kubernetes.team import Team, TeamConfig
 from gpufleet.kubernetes.uid_admission_policy import CLAIM
 from gpufleet.kubernetes.volume_source import VolumeSource
-from gpufleet.platform.environment import PlatformOwner, PlatformSoftware
+from gpufleet.platform.environment import FilesZone, PlatformOwner, PlatformSoftware
 from gpufleet.platform.notebooks import hub_config, notebook_pools
 from gpufleet.platform.pool import PlatformPool
 from gpufleet.platform.pools import findings_of_queue, needed_software, pools_for, pools_of_jobs, taints_of
@@ -31,18 +31,16 @@ from gpufleet.typed_dicts import pick
 from gpufleet.validation import validate_stack
 
 
-class TrainingPlatformArgs(PlatformOwner, PlatformSoftware):
+class TrainingPlatformArgs(PlatformOwner, PlatformSoftware, FilesZone):
     """What is installed, for which teams, on which pools, with which files."""
 
     pools: Mapping[str, PlatformPool]
-    """GPU pools by name, as `cloud_pool` and `own_pool` of gpufleet.platform describe them."""
+    """GPU pools by name, as `cloud_pool` and `onprem_pool` of gpufleet.platform describe them."""
     node_groups: NotRequired[Mapping[str, pulumi.Input[str]]]
     """Names of the pools' node groups. Teams come after them, and so go before them: deleting a namespace ends its jobs
     while their nodes and files are still there to let go of."""
     files: VolumeSource
     """Where the shared files are."""
-    files_zone: NotRequired[str]
-    """Zone id of files that can be mounted in one zone only. Default: any zone."""
     gpu_operator: NotRequired[GpuOperatorConfig]
     """NVIDIA's GPU operator, where software names it."""
     autoscaler: NotRequired[AutoscalerArgs]
@@ -61,7 +59,7 @@ class TrainingPlatform(Component, package="kubernetes"):
     """
 
     jobs: dict[str, pulumi.Output[Any]]
-    """What `gpufleet jobs` need not be told: a program exports it as `jobs`."""
+    """Settings of `gpufleet jobs`: export it as the stack output `jobs`."""
 
     def __init__(
         self,
@@ -135,14 +133,11 @@ class TrainingPlatform(Component, package="kubernetes"):
             labels=labels_of(args, namespace, labels),
             opts=self.child(depends_on=before),
         )
-        zone: FilesZone = {"zone": args["files_zone"]} if "files_zone" in args else {}
+        links = {"source": args["files"], "namespace": namespace, "labels": labels_of(args, namespace, labels)}
+        zone = {"zone": args["files_zone"]} if "files_zone" in args else {}
         files = SharedVolume(
             f"{name}-volume{end}",
-            **volume,
-            **zone,
-            source=args["files"],
-            namespace=namespace,
-            labels=labels_of(args, namespace, labels),
+            **pick(SharedVolumeArgs, {**volume, **links, **zone}),
             opts=self.child(deleted_with=team.namespace_object),
         )
         inside = self.child(depends_on=[team], deleted_with=team.namespace_object)
@@ -188,12 +183,6 @@ class TrainingPlatform(Component, package="kubernetes"):
         )
 
 
-class FilesZone(TypedDict, total=False):
-    """The only zone in which files can be mounted, if there is one."""
-
-    zone: str
-
-
 class HubLogin(TypedDict, total=False):
     """The login to a registry, if a team has one."""
 
@@ -207,7 +196,7 @@ class Purpose(TypedDict, total=False):
 
 
 def _jobs(args: TrainingPlatformArgs, made: Mapping[str, Mapping[str, pulumi.Input[Any]]]) -> dict[str, Any]:
-    """The output `jobs`: see `gpufleet.jobs.stack_output.JobsOutput`. made: what each team's namespace has, by its name."""
+    """The output `jobs`: see `gpufleet.jobs.stack_output.JobsOutput`. made: values of each team, by namespace."""
     if not args.get("teams"):
         [(namespace, own)] = made.items()
         return _jobs_of(args, namespace, own)
@@ -217,7 +206,7 @@ def _jobs(args: TrainingPlatformArgs, made: Mapping[str, Mapping[str, pulumi.Inp
 
 
 def _jobs_of(args: TrainingPlatformArgs, namespace: str, made: Mapping[str, pulumi.Input[Any]]) -> dict[str, Any]:
-    """What one team's jobs are told."""
+    """The output `jobs` of one team."""
     own = _own(args, namespace, made)
     return {**_shared(args, own["pools"]), **own}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpufleet.errors import UserError
 from gpufleet.rules.coerce import is_texts, is_whole
-from gpufleet.rules.messages import listed, nearest, shown
+from gpufleet.rules.messages import format_value, join_words, nearest
 
 RULE = "config-policy"
 ALSO = ("suppress",)
@@ -44,7 +44,7 @@ class PolicySettings:
         if value is None:
             return default
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-            self.fault(f"{key}={shown(value)}: is no amount; use a number above 0")
+            self.fault(f"{key}={format_value(value)}: is not an amount; use a number above 0")
             return default
         return float(value)
 
@@ -59,7 +59,7 @@ class PolicySettings:
         if value is None:
             return {}
         if not isinstance(value, Mapping):
-            self.fault(f"{key}={shown(value)}: is no mapping; write {{<name>: <number>}}")
+            self.fault(f"{key}={format_value(value)}: must be a mapping; write {{<name>: <number>}}")
             return {}
         return {str(name): self._whole(f"{key}.{name}", number, 0) for name, number in value.items()}
 
@@ -68,7 +68,7 @@ class PolicySettings:
         if value is None:
             return default
         if not isinstance(value, str) or not value:
-            self.fault(f"{key}={shown(value)}: is no text; put it in quotes")
+            self.fault(f"{key}={format_value(value)}: must be a string; put it in quotes")
             return default
         return value
 
@@ -78,7 +78,7 @@ class PolicySettings:
         if value is None:
             return legal[0]
         if value not in legal:
-            self.fault(f"{key}={shown(value)}: is none of the legal words; use {listed(legal)}")
+            self.fault(f"{key}={format_value(value)}: is not an allowed value; use {join_words(legal)}")
             return legal[0]
         return str(value)
 
@@ -87,7 +87,7 @@ class PolicySettings:
         if value is None:
             return default
         if not is_texts(value):
-            self.fault(f"{key}={shown(value)}: is no list of texts; write [{', '.join(default)}]")
+            self.fault(f"{key}={format_value(value)}: must be a list of strings; write [{', '.join(default)}]")
             return default
         return tuple(value)
 
@@ -104,7 +104,7 @@ class PolicySettings:
 
     def _whole(self, key: str, value: object, default: int) -> int:
         if not is_whole(value) or value < 0:
-            self.fault(f"{key}={shown(value)}: is no whole number; use 0 or more")
+            self.fault(f"{key}={format_value(value)}: must be a whole number; use 0 or more")
             return default
         return int(value)
 
@@ -117,5 +117,5 @@ def read_policies(file: Path) -> dict[str, Mapping[str, object]]:
         reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
         raise UserError(f"{file}: {reason}; give the file of --policy-pack-config") from error
     if not isinstance(content, dict):
-        raise UserError(f'{file}: is no JSON object; write {{"cost": {{...}}, "ownership": {{...}}}}')
+        raise UserError(f'{file}: is not a JSON object; write {{"cost": {{...}}, "ownership": {{...}}}}')
     return {name: each for name, each in content.items() if isinstance(each, dict)}

@@ -1,4 +1,4 @@
-"""What a stack costs, judged as a whole: ceilings, approval, idle nodes, a budget, prices that nobody knows."""
+"""Checks of what a whole stack costs: ceilings, approval, idle nodes, a budget, unknown prices."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from gpufleet.cost.estimate import Estimate, estimate
-from gpufleet.cost.line_item import OLD, LineItem, Total, total
+from gpufleet.cost.line_item import OLD_AFTER, LineItem, Total, total_of
 from gpufleet.cost.pool_cost import PoolCost
-from gpufleet.cost.resources import costs_money
+from gpufleet.cost.resources import is_billed
 from gpufleet.cost.usage_assumptions import HOURS, UsageArgs, read_usage
 from gpufleet.plan.azure.graph import AzureGraph
 from gpufleet.plan.property_values import value_of
@@ -60,7 +60,7 @@ _NAT = "aws:ec2/natGateway:NatGateway"
 
 
 @dataclass(frozen=True)
-class Limits:
+class CostLimits:
     """The configuration of the policy with its defaults."""
 
     stack: float
@@ -71,7 +71,9 @@ class Limits:
     budget_elsewhere: bool
 
 
-def judge(plan: Plan, config: Mapping[str, object], today: date | None = None) -> list[ResourceFinding]:
+def validate_cost_and_ownership(
+    plan: Plan, config: Mapping[str, object], today: date | None = None
+) -> list[ResourceFinding]:
     """Every finding on cost and on ownership. Errors: UserError for a configuration that makes no sense."""
     foreign = set(OWNERSHIP) - set(PROPERTIES)
     spent = validate_cost(plan, {key: value for key, value in config.items() if key not in foreign}, today)
@@ -85,10 +87,10 @@ def validate_cost(plan: Plan, config: Mapping[str, object], today: date | None =
     return validate_estimate(plan, estimate(plan, read_usage(config.get("usage"), "cost.usage"), today), limits)
 
 
-def read_limits(stack: str, config: Mapping[str, object]) -> Limits:
+def read_limits(stack: str, config: Mapping[str, object]) -> CostLimits:
     """The limits for a stack by a policy's configuration. Errors: UserError with one line for each fault."""
     settings = PolicySettings(config, "cost", PROPERTIES)
-    limits = Limits(
+    limits = CostLimits(
         stack=_month(settings, "stack", STACK_USD_MONTH),
         pool=_month(settings, "pool", POOL_USD_MONTH),
         unapproved=settings.whole("unapproved_gpus", UNAPPROVED_GPUS),
@@ -100,19 +102,19 @@ def read_limits(stack: str, config: Mapping[str, object]) -> Limits:
     return limits
 
 
-def validate_estimate(plan: Plan, cost: Estimate, limits: Limits) -> list[ResourceFinding]:
+def validate_estimate(plan: Plan, cost: Estimate, limits: CostLimits) -> list[ResourceFinding]:
     """Every finding on an estimate of a plan."""
     unapproved = sum(pool.most_gpus or 0 for pool in _unapproved(cost, limits))
     return [
         _stack_ceiling(cost, limits),
-        *(judged for pool in cost.pools for judged in _pool(pool, cost, limits, unapproved)),
+        *(found for pool in cost.pools for found in _pool(pool, cost, limits, unapproved)),
         *_prices(plan, cost),
         ResourceFinding(cost.stack, cost_limits.budget(**_budget(plan), elsewhere=limits.budget_elsewhere)),
         *([_nat(plan, cost)] if limits.dev and plan.of_type(_NAT) else []),
     ]
 
 
-def _stack_ceiling(cost: Estimate, limits: Limits) -> ResourceFinding:
+def _stack_ceiling(cost: Estimate, limits: CostLimits) -> ResourceFinding:
     dearest = max(cost.pools, key=lambda pool: _gated(pool).month, default=None)
     fits = 0
     if dearest is not None and dearest.most:
@@ -129,7 +131,7 @@ def _stack_ceiling(cost: Estimate, limits: Limits) -> ResourceFinding:
     return ResourceFinding(cost.stack, finding)
 
 
-def _pool(pool: PoolCost, cost: Estimate, limits: Limits, unapproved: int) -> Iterator[ResourceFinding]:
+def _pool(pool: PoolCost, cost: Estimate, limits: CostLimits, unapproved: int) -> Iterator[ResourceFinding]:
     """unapproved: on-demand GPUs of all pools that nobody has approved."""
     urn = pool.planned.resource.urn
     ceiling = _gated(pool)
@@ -157,12 +159,12 @@ def _pool(pool: PoolCost, cost: Estimate, limits: Limits, unapproved: int) -> It
         )
         yield ResourceFinding(pool.name, finding, urn)
     if limits.dev and not pool.committed and pool.least is not None:
-        floor = total(pool.lines, "floor")
+        floor = total_of(pool.lines, "floor")
         day = floor.hour * 24 if floor.complete else None
         yield ResourceFinding(pool.name, cost_limits.idle(least=pool.least, usd_day=day, environment=cost.stack), urn)
 
 
-def _unapproved(cost: Estimate, limits: Limits) -> list[PoolCost]:
+def _unapproved(cost: Estimate, limits: CostLimits) -> list[PoolCost]:
     """GPU pools on demand that nobody has approved."""
     return [
         pool
@@ -171,7 +173,7 @@ def _unapproved(cost: Estimate, limits: Limits) -> list[PoolCost]:
     ]
 
 
-def _approved(pool: PoolCost, limits: Limits) -> int | None:
+def _approved(pool: PoolCost, limits: CostLimits) -> int | None:
     """The GPUs that are approved for a pool, None for one without approval."""
     return next((gpus for name, gpus in limits.approved.items() if fnmatchcase(pool.name, name)), None)
 
@@ -179,7 +181,7 @@ def _approved(pool: PoolCost, limits: Limits) -> int | None:
 def _prices(plan: Plan, cost: Estimate) -> Iterator[ResourceFinding]:
     for pool in cost.pools:
         yield from (ResourceFinding(pool.name, _price(line), pool.planned.resource.urn) for line in pool.lines)
-    billed = [resource for resource in plan.resources if costs_money(resource.type)]
+    billed = [resource for resource in plan.resources if is_billed(resource.type)]
     names = Counter(resource.name for resource in billed)
     # Resources of different types may share a name: then the line alone says which it is.
     urns = {resource.name: resource.urn for resource in billed if names[resource.name] == 1}
@@ -190,7 +192,7 @@ def _prices(plan: Plan, cost: Estimate) -> Iterator[ResourceFinding]:
         reason = "this type is not in the table of what costs money"
         yield ResourceFinding(cost.stack, cost_limits.price_known(what=kind, reason=reason, known=None))
     old = {line.price.of: line.price.as_of for _, line in cost.lines if line.price.is_old(cost.today)}
-    yield ResourceFinding(cost.stack, cost_limits.price_age(old=old, days=OLD.days))
+    yield ResourceFinding(cost.stack, cost_limits.price_age(old=old, days=OLD_AFTER.days))
 
 
 def _price(line: LineItem) -> Finding:
@@ -217,7 +219,7 @@ def _nat(plan: Plan, cost: Estimate) -> ResourceFinding:
 
 def _gated(pool: PoolCost) -> Total:
     """A pool's ceiling without nodes that were bought elsewhere: they are paid for with or without this stack."""
-    return total((line for line in pool.lines if not line.committed), "ceiling")
+    return total_of((line for line in pool.lines if not line.committed), "ceiling")
 
 
 def _fitting(each: float, limit: float) -> int:

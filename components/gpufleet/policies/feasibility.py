@@ -1,6 +1,6 @@
-"""The concern of the policy pack `gpufleet-zones`: whether what a plan makes is to be had, and can work, where it is.
+"""The policy pack `gpufleet-zones`: checks that planned resources are available, and will work, in their zones.
 
-Judges the resources themselves, whoever wrote the program, with the rules that our components follow.
+It checks the resources themselves, whoever wrote the program, with the rules of our components.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,17 +12,17 @@ from gpufleet.plan.aws.zones import ZoneNames
 from gpufleet.plan.pools import planned_pools
 from gpufleet.plan.quota_demand import quota_demand
 from gpufleet.plan.quota_limits import read_quotas
-from gpufleet.plan.quotas import validate_needs
+from gpufleet.plan.quotas import validate_quota_demand
 from gpufleet.policies.aws.batch import validate_batch
 from gpufleet.policies.aws.clusters import validate_clusters
-from gpufleet.policies.aws.efa_security_groups import validate_fabric
+from gpufleet.policies.aws.efa_security_groups import validate_efa_security_groups
 from gpufleet.policies.aws.files import validate_files
 from gpufleet.policies.aws.node_groups import validate_node_groups
 from gpufleet.policies.aws.pools import validate_pools
 from gpufleet.policies.aws.subnets import validate_subnets
-from gpufleet.policies.azure.feasibility import azure_findings
+from gpufleet.policies.azure.feasibility import validate_azure_feasibility
 from gpufleet.policies.configuration import PolicySettings
-from gpufleet.rules.messages import shown
+from gpufleet.rules.messages import format_value
 from gpufleet.rules.resource_finding import ResourceFinding
 
 NAME = "gpufleet-zones"
@@ -37,7 +37,7 @@ PROPERTIES: Mapping[str, dict[str, Any]] = {
     "quotas": {
         "type": "array",
         "description": "vCPU limits of the account, such as {family: P, market: on-demand, limit: 192, in_use: 0}; "
-        "without any, quotas are not judged.",
+        "without any, quotas are not checked.",
         "items": {"type": "object"},
     },
     "aks_infiniband": {
@@ -49,7 +49,7 @@ PROPERTIES: Mapping[str, dict[str, Any]] = {
 """JSON schema of the configuration."""
 
 
-def validate_zones_of(plan: Plan, config: Mapping[str, object]) -> Sequence[ResourceFinding]:
+def validate_feasibility(plan: Plan, config: Mapping[str, object]) -> Sequence[ResourceFinding]:
     """Every finding on a plan, passes included. Never raises for a plan, whatever its values.
 
     config: the keys of `PROPERTIES`. Errors: UserError, with a line for each fault of the configuration.
@@ -58,7 +58,7 @@ def validate_zones_of(plan: Plan, config: Mapping[str, object]) -> Sequence[Reso
     zone_names = _zone_names(settings)
     infiniband = config.get("aks_infiniband")
     if infiniband is not None and not isinstance(infiniband, bool):
-        settings.fault(f"aks_infiniband={shown(infiniband)}: is neither true nor false; leave it out if unknown")
+        settings.fault(f"aks_infiniband={format_value(infiniband)}: is neither true nor false; leave it out if unknown")
     settings.raise_faults()
     limits = read_quotas(config.get("quotas"), "zones.quotas")
     pools = planned_pools(plan, zone_names)
@@ -66,13 +66,13 @@ def validate_zones_of(plan: Plan, config: Mapping[str, object]) -> Sequence[Reso
     return [
         *validate_pools(plan, pools, zone_names),
         *validate_node_groups(plan),
-        *validate_fabric(plan, pools, groups),
+        *validate_efa_security_groups(plan, pools, groups),
         *validate_subnets(plan, pools),
         *validate_files(plan, pools, zone_names, groups),
         *validate_clusters(plan, zone_names),
         *validate_batch(plan, pools),
-        *azure_findings(plan, config),
-        *(validate_needs(plan.stack, quota_demand(pools, plan), limits) if limits else ()),
+        *validate_azure_feasibility(plan, config),
+        *(validate_quota_demand(plan.stack, quota_demand(pools, plan), limits) if limits else ()),
     ]
 
 
@@ -81,7 +81,9 @@ def _zone_names(settings: PolicySettings) -> ZoneNames:
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(isinstance(text, str) for pair in value.items() for text in pair):
-        settings.fault(f"zone_names={shown(value)}: is no map of zone ids to names; write {{use1-az1: us-east-1a}}")
+        settings.fault(
+            f"zone_names={format_value(value)}: must be a mapping of zone ids to names; write {{use1-az1: us-east-1a}}"
+        )
         return {}
     names = list(value.values())
     twice = sorted({name for name in names if names.count(name) > 1})

@@ -1,14 +1,13 @@
 """Who answers for what costs money, and until when: the tags of everything that is billed."""
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from datetime import date
 from fnmatch import fnmatchcase
 from typing import Any
 
-from gpufleet.cost.resources import costs_money, kind_of
+from gpufleet.cost.resources import is_billed, kind_of
 from gpufleet.plan.pools import planned_pools
-from gpufleet.plan.property_values import blocks, get_path
+from gpufleet.plan.property_values import blocks, from_json, get_path
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
 from gpufleet.policies.configuration import PolicySettings
 from gpufleet.rules import ownership
@@ -43,18 +42,18 @@ def validate_ownership(plan: Plan, config: Mapping[str, object], today: date | N
     settings.raise_faults()
     pools = {pool.resource.urn for pool in planned_pools(plan)}
     everywhere = default_tags(plan)
-    judged: list[ResourceFinding] = []
+    resource_findings: list[ResourceFinding] = []
     days: dict[str, list[Resource]] = {}
     for resource in plan.resources:
-        if (resource.urn not in pools and not costs_money(resource.type)) or kind_of(resource.type) in _WITHOUT_TAGS:
+        if (resource.urn not in pools and not is_billed(resource.type)) or kind_of(resource.type) in _WITHOUT_TAGS:
             continue
         own = tags_of(resource)
         tags = None if own is None else {**everywhere, **own}
         finding = ownership.owner_tags(tags=tags, required=required)
-        judged.append(ResourceFinding(resource.name, finding, resource.urn))
+        resource_findings.append(ResourceFinding(resource.name, finding, resource.urn))
         if tags and isinstance(value := tags.get(EXPIRY), str):
             days.setdefault(value, []).append(resource)
-    return [*judged, *_expiry(plan.stack, days, dev, today or date.today())]
+    return [*resource_findings, *_expiry(plan.stack, days, dev, today or date.today())]
 
 
 def _expiry(stack: str, days: Mapping[str, list[Resource]], dev: bool, today: date) -> Iterator[ResourceFinding]:
@@ -90,16 +89,7 @@ def default_tags(plan: Plan) -> Mapping[str, object]:
     for provider in plan.of_type("pulumi:providers:aws"):
         block = provider.inputs.get("defaultTags")
         # Providers get their settings as JSON.
-        tags = get_path(_parsed(block), "tags")
+        tags = get_path(from_json(block), "tags")
         sets.append(tags if isinstance(tags, Mapping) else {})
     shared: Collection[str] = set.intersection(*(set(each) for each in sets)) if sets else set()
     return {key: sets[0][key] for key in shared}
-
-
-def _parsed(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError:
-        return None

@@ -1,8 +1,8 @@
-"""From judged plans to a Pulumi policy pack. The only module that knows Pulumi's policy SDK.
+"""Pulumi policy packs from checks of a plan. The only module that imports Pulumi's policy SDK.
 
-A concern (zones, cost, ownership) is one stack policy that refuses; one advisory policy of the pack reports what else
-they found: warnings, what could not be verified, and what is suppressed. More policies would cost: the SDK unpacks all
-resources again for each.
+Each check (zones, cost, ownership) is one mandatory stack policy; one advisory policy of the pack reports the rest of
+their findings: warnings, what could not be verified, and what is suppressed. More policies would cost time, because the
+SDK unpacks all resources again for each.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +27,7 @@ from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Severity, Status
 from gpufleet.rules.suppression import read_suppressions, suppression_of
 
-Judge = Callable[[Plan, Mapping[str, object]], Sequence[ResourceFinding]]
+PlanCheck = Callable[[Plan, Mapping[str, object]], Sequence[ResourceFinding]]
 """From a plan and the policy's configuration to findings. Errors: UserError for a configuration that makes no sense."""
 
 SUPPRESS: dict[str, Any] = {
@@ -42,67 +42,67 @@ SUPPRESS: dict[str, Any] = {
 
 
 @dataclass
-class Concern:
-    """One judgement of a plan, as the policy `name` that refuses.
+class StackPolicy:
+    """One check of a plan, as the mandatory stack policy `name`.
 
-    properties: JSON schema of each configuration key beside `suppress`; all are optional, defaults are the judge's.
+    properties: JSON schema of each configuration key beside `suppress`; all are optional, defaults are the check's.
     """
 
     name: str
     description: str
-    judge: Judge
+    check: PlanCheck
     properties: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     _last: Sequence[ResourceFinding] = field(default=(), init=False)
 
     def policy(self) -> Policy:
-        """The policy that refuses what breaks a rule."""
+        """The policy that rejects what breaks a rule."""
         schema = PolicyConfigSchema(properties={**self.properties, "suppress": SUPPRESS})
         return StackValidationPolicy(
-            self.name, self.description, self._refuse, EnforcementLevel.MANDATORY, config_schema=schema
+            self.name, self.description, self._report, EnforcementLevel.MANDATORY, config_schema=schema
         )
 
-    def take(self) -> Sequence[ResourceFinding]:
-        """What the policy has judged last, once. Nothing where it is disabled: then its advice is not wanted either."""
+    def take_findings(self) -> Sequence[ResourceFinding]:
+        """The findings of the policy's last run, once; none if it is disabled, so that its advice is not reported."""
         last, self._last = self._last, ()
         return last
 
-    def _refuse(self, args: StackValidationArgs, report: ReportViolation) -> None:
+    def _report(self, args: StackValidationArgs, report: ReportViolation) -> None:
         self._last = ()
         try:
-            self._last = self._judged(args)
+            self._last = self._findings(args)
         except UserError as error:
             # An exception would reach the user as a traceback.
             report(f"the configuration of the policy pack: {error}", None)
-        for judged in self._last:
-            if judged.refuses:
-                report(judged.line, judged.urn or None)
+        for found in self._last:
+            if found.rejects:
+                report(found.line, found.urn or None)
 
-    def _judged(self, args: StackValidationArgs) -> list[ResourceFinding]:
+    def _findings(self, args: StackValidationArgs) -> list[ResourceFinding]:
         config = args.get_config()
         suppressions = read_suppressions(config.get("suppress"), f"{self.name}.suppress", date.today())
         return [
             ResourceFinding(
                 each.resource, each.finding, each.urn, suppression_of(each.resource, each.finding, suppressions)
             )
-            for each in self.judge(plan_of(args.resources), config)
+            for each in self.check(plan_of(args.resources), config)
         ]
 
 
-def policies_of(*concerns: Concern) -> list[Policy]:
-    """The policies of a pack: one for each concern, and `advice` for what all of them found and do not refuse.
+def policies_of(*stack_policies: StackPolicy) -> list[Policy]:
+    """The policies of a pack: one for each check, and `advice` for what all of them found and do not reject.
 
-    In this order they must run: the last one judges nothing again.
+    In this order they must run: the last one checks nothing itself.
     """
 
     def advise(args: StackValidationArgs, report: ReportViolation) -> None:
-        for judged in (each for concern in concerns for each in concern.take()):
-            weighty = judged.finding.severity is not Severity.INFO or judged.finding.status is Status.UNVERIFIED
-            if judged.finding.status is not Status.PASS and not judged.refuses and weighty:
-                report(judged.line, judged.urn or None)
+        for found in (each for policy in stack_policies for each in policy.take_findings()):
+            weighty = found.finding.severity is not Severity.INFO or found.finding.status is Status.UNVERIFIED
+            if found.finding.status is not Status.PASS and not found.rejects and weighty:
+                report(found.line, found.urn or None)
 
     description = "Warnings, what could not be verified, and what is suppressed."
     advice = StackValidationPolicy("advice", description, advise, EnforcementLevel.ADVISORY)
-    return [*(concern.policy() for concern in concerns), advice]
+    return [*(each.policy() for each in stack_policies), advice]
 
 
 def plan_of(resources: Sequence[PolicyResource]) -> Plan:
@@ -113,16 +113,16 @@ def plan_of(resources: Sequence[PolicyResource]) -> Plan:
 
 def _resource(resource: PolicyResource) -> Resource:
     provider = plain(resource.provider.props) if resource.provider else {}
-    said = provider.get("region") or provider.get("location") if isinstance(provider, Mapping) else None
+    region = provider.get("region") or provider.get("location") if isinstance(provider, Mapping) else None
     inputs = plain(resource.props)
     assert isinstance(inputs, dict)
     return Resource(
         urn=resource.urn,
         type=resource.resource_type,
         inputs=inputs,
-        depends={key: [each.urn for each in found] for key, found in resource.property_dependencies.items()},
+        depends={key: [each.urn for each in sources] for key, sources in resource.property_dependencies.items()},
         parent=resource.parent.urn if resource.parent else "",
-        provider_region=said if isinstance(said, str) else None,
+        provider_region=region if isinstance(region, str) else None,
         waits_for=frozenset(each.urn for each in resource.dependencies),
     )
 

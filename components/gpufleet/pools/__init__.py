@@ -1,1 +1,1 @@
-"""Pools of GPU nodes as their owners describe them, one class per service, and what all of them share: schedules, labels, taints."""
+"""Pools of GPU nodes, one class per service, and their schedules, labels and taints."""

@@ -1,4 +1,4 @@
-"""A pool of GPU nodes of AKS as its owner thinks of it: the words of `gpufleet.pools.eks_pool.EksPool` that Azure has, and its own.
+"""A pool of GPU nodes of AKS, as its owner describes it: the fields of `EksPool` that Azure has too, and its own.
 
 `gpufleet.rules.azure.gpu_node_group.validate_azure_pool` checks them. No `from __future__ import annotations` here: the
 component host reads the annotations as objects.
@@ -7,7 +7,8 @@ component host reads the annotations as objects.
 from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired, TypedDict
 
-from gpufleet.pools.eks_pool import Placement, Taint
+from gpufleet.pools.ec2_pool import Placement
+from gpufleet.pools.eks_pool import Taint
 
 Capacity = Literal["on-demand", "spot", "reservation"]
 Fabric = Literal["plain", "infiniband"]
@@ -17,7 +18,7 @@ ScaleDown = Literal["delete", "deallocate"]
 
 
 class AksPool(TypedDict):
-    """What an agent pool of GPU nodes is to be. Plain values: rules judge them before anything exists."""
+    """An agent pool of GPU nodes. Plain values: rules validate them before any resource exists."""
 
     types: Sequence[str]
     """The VM size, exactly one, for instance [Standard_ND96isr_H100_v5]: an agent pool has one size. A change

@@ -1,4 +1,4 @@
-"""A pool of Azure Batch as its owner thinks of it: the words of a GPU pool, and those of Batch.
+"""A pool of Azure Batch, as its owner describes it: the fields of a GPU pool, and those of Batch.
 
 No `from __future__ import annotations` here: the component host reads the annotations as objects.
 """
@@ -12,7 +12,7 @@ Scaling = Literal["auto", "fixed"]
 
 
 class AzureBatchPool(TypedDict):
-    """What a pool's nodes are to be. Plain values: rules judge them before anything exists."""
+    """A pool of Azure Batch. Plain values: rules validate them before any resource exists."""
 
     types: Sequence[str]
     """Exactly one VM size, for instance [Standard_NC4as_T4_v3]."""

@@ -1,4 +1,4 @@
-"""Sizes of a pool that change with the hours of the week: nights and weekends.
+"""Scheduled scaling: sizes of a pool by the hours of the week, for nights and weekends.
 
 No `from __future__ import annotations` here: the component host reads the annotations as objects.
 """
@@ -10,7 +10,7 @@ from gpufleet.pools.eks_pool import EksPool
 
 Day = Literal["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 DAYS: tuple[Day, ...] = get_args(Day)
-"""Words of the days, at their numbers in cron."""
+"""Names of the days; the index is the number in cron."""
 
 
 class ScheduleEntry(TypedDict):
@@ -29,21 +29,21 @@ class ScheduleEntry(TypedDict):
 
 
 class ScheduledPool(EksPool):
-    """A pool whose sizes may change with the hours: a node group of EKS."""
+    """A pool with scheduled scaling: a node group of EKS."""
 
     schedule: NotRequired[Sequence[ScheduleEntry]]
     """Sizes by the hours of the week, for nights and weekends. Default: min and max at all times."""
 
 
-def cron_of(hours: Mapping[str, Any]) -> str:
-    """The five fields of cron for when the entry begins. It has passed `validate_schedule`."""
-    hour, minute = map(int, str(hours["at"]).split(":"))
-    chosen = {DAYS.index(day) for day in hours.get("days", DAYS)}
+def cron_of(entry: Mapping[str, Any]) -> str:
+    """The cron expression of an entry's start. The entry has passed `validate_schedule`."""
+    hour, minute = map(int, str(entry["at"]).split(":"))
+    chosen = {DAYS.index(day) for day in entry.get("days", DAYS)}
     days = "*" if len(chosen) == len(DAYS) else ",".join(map(str, sorted(chosen)))
     return f"{minute} {hour} * * {days}"
 
 
-def sizes_of(hours: Mapping[str, Any], pool: Mapping[str, Any]) -> tuple[int, int]:
-    """min and max of an entry, with the pool's where it says none."""
-    most = int(hours.get("max", pool["max"]))
-    return int(hours.get("min", min(int(pool.get("min", 0)), most))), most
+def sizes_of(entry: Mapping[str, Any], pool: Mapping[str, Any]) -> tuple[int, int]:
+    """min and max of an entry; the pool's where the entry has none."""
+    most = int(entry.get("max", pool["max"]))
+    return int(entry.get("min", min(int(pool.get("min", 0)), most))), most

@@ -1,6 +1,5 @@
 """What a stack's configuration says that a preflight needs: keys to texts, lists or mappings."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -10,7 +9,8 @@ from typing import cast
 import yaml
 
 from gpufleet.errors import UserError
-from gpufleet.plan.quota_limits import Limit, read_quotas
+from gpufleet.plan.quota_limits import QuotaLimit, read_quotas
+from gpufleet.rules.coerce import from_engine
 from gpufleet.rules.suppression import Suppression, read_suppressions
 
 
@@ -20,7 +20,7 @@ class PreflightConfiguration:
 
     values: Mapping[str, object]
     zone_names: Mapping[str, str]
-    limits: tuple[Limit, ...]
+    limits: tuple[QuotaLimit, ...]
     suppressions: tuple[Suppression, ...]
 
 
@@ -30,10 +30,10 @@ def read_configuration(values: Mapping[str, object], where: str, today: date) ->
     where: what the lines of errors begin with. Errors: UserError with one line for each fault of quotas and
     suppressions; what else is wrong is the program's to say.
     """
-    plain = {key: _parsed(value) for key, value in values.items()}
+    plain = {key: from_engine(value) for key, value in values.items()}
     names = plain.get("gpufleet:zone_names")
     lines: list[str] = []
-    limits: tuple[Limit, ...] = ()
+    limits: tuple[QuotaLimit, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     try:
         limits = read_quotas(plain.get("gpufleet:quotas"), f"{where}: gpufleet:quotas")
@@ -57,13 +57,3 @@ def values_in_file(file: Path) -> Mapping[str, object]:
         raise UserError(f"{file}: {' '.join(str(error).split())}") from error
     config = document.get("config") if isinstance(document, Mapping) else None
     return cast("Mapping[str, object]", config) if isinstance(config, Mapping) else {}
-
-
-def _parsed(value: object) -> object:
-    """Objects and lists come from the engine as JSON, everything else as text, which may look like JSON and be none."""
-    if not isinstance(value, str) or value[:1] not in ("{", "["):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value

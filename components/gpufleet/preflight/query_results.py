@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Answer(Generic[T]):
+class QueryResult(Generic[T]):
     """What came back. known: whether anything did; then `value` may still be None, for "there is none"."""
 
     known: bool
@@ -19,20 +19,20 @@ class Answer(Generic[T]):
 
 
 @dataclass
-class Doubts:
+class QueryRunner:
     """Asks, and keeps why an answer is not known: `reasons`, each once, in the order of the questions."""
 
     reasons: list[str] = field(default_factory=list)
 
-    def ask(self, question: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
+    def ask(self, question: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> QueryResult[T]:
         """The answer; none, with a reason, when the question raises what is meant for the user or misses an extra."""
         try:
-            return Answer(True, question(*args, **kwargs))
+            return QueryResult(True, question(*args, **kwargs))
         except UserError as error:
             self.add(str(error))
         except ModuleNotFoundError as error:
             self.add(f"{error.name} is not installed: pip install 'gpufleet[accounts]'")
-        return Answer(False)
+        return QueryResult(False)
 
     def add(self, reason: str) -> None:
         """Keep a reason, if it is not there already."""

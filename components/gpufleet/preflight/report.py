@@ -7,7 +7,7 @@ from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Severity, Status
 from gpufleet.rules.suppression import Suppression
 
-OK, REFUSED = 0, 1
+OK, REJECTED = 0, 1
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class PreflightReport:
     suppressions: Sequence[Suppression]
 
     def code(self, strict: bool) -> int:
-        """1 if the cloud is going to refuse the plan, and with `strict` also if something could not be verified."""
-        refused = any(each.refuses for each in self.findings)
-        return REFUSED if refused or (strict and self._open) else OK
+        """1 if the cloud is going to reject the plan, and with `strict` also if something could not be verified."""
+        rejected = any(each.rejects for each in self.findings)
+        return REJECTED if rejected or (strict and self._open) else OK
 
     @property
     def _open(self) -> bool:
@@ -68,15 +68,15 @@ class PreflightReport:
     def _idle(self) -> list[Suppression]:
         used = {each.suppression for each in self.findings}
         asked = {each.finding.rule for each in self.findings}
-        # Other doors have rules of their own: only what was judged here can be said to be covered by nothing.
+        # Other entry points have rules of their own: only for rules checked here is it known that nothing is covered.
         return [each for each in self.suppressions if each.rule in asked and each not in used]
 
     def _sum(self) -> str:
         kinds: Mapping[str, int] = {
             "passed": sum(each.finding.status is Status.PASS for each in self.findings),
-            "refused": sum(each.refuses for each in self.findings),
+            "rejected": sum(each.rejects for each in self.findings),
             "advised": sum(
-                each.finding.status is Status.FAIL and not each.refuses and each.suppression is None
+                each.finding.status is Status.FAIL and not each.rejects and each.suppression is None
                 for each in self.findings
             ),
             "not verified": sum(
@@ -85,24 +85,24 @@ class PreflightReport:
             "suppressed": sum(each.suppression is not None for each in self.findings),
         }
         if not self.findings:
-            return "no GPU pools and no new networks to judge"
+            return "no GPU pools and no new networks to check"
         return ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count or kind == "passed")
 
 
-def _word(judged: ResourceFinding) -> str:
-    if judged.suppression is not None:
+def _word(found: ResourceFinding) -> str:
+    if found.suppression is not None:
         return "suppressed"
-    if judged.refuses:
+    if found.rejects:
         return "error"
-    advice = judged.finding.severity is Severity.INFO and judged.finding.status is Status.FAIL
+    advice = found.finding.severity is Severity.INFO and found.finding.status is Status.FAIL
     return "note" if advice else "warning"
 
 
-def _as_json(judged: ResourceFinding) -> dict[str, object]:
-    finding = judged.finding
+def _as_json(found: ResourceFinding) -> dict[str, object]:
+    finding = found.finding
     return {
-        "resource": judged.resource,
-        "urn": judged.urn,
+        "resource": found.resource,
+        "urn": found.urn,
         "rule": finding.rule,
         "severity": finding.severity.value,
         "status": finding.status.value,
@@ -110,6 +110,6 @@ def _as_json(judged: ResourceFinding) -> dict[str, object]:
         "value": finding.value,
         "problem": finding.problem,
         "fix": finding.fix,
-        "line": judged.line,
-        "suppressed": judged.suppression is not None,
+        "line": found.line,
+        "suppressed": found.suppression is not None,
     }

@@ -11,7 +11,7 @@ from gpufleet.preflight.aws.networks import validate_networks
 from gpufleet.preflight.azure.checks import validate_azure
 from gpufleet.preflight.azure.facts import AzureFacts
 from gpufleet.preflight.configuration import PreflightConfiguration
-from gpufleet.preflight.query_results import Doubts
+from gpufleet.preflight.query_results import QueryRunner
 from gpufleet.preflight.report import PreflightReport
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Status
@@ -20,32 +20,34 @@ from gpufleet.rules.suppression import suppression_of
 
 @dataclass(frozen=True)
 class Accounts:
-    """Where to ask. aws, azure: account or subscription as seen in a region. words: what they are, for the report."""
+    """Where to query. aws, azure: the account or subscription in a region. description: of both, for the report."""
 
     aws: Callable[[str], AwsFacts]
     azure: Callable[[str], AzureFacts]
-    words: str
+    description: str
 
 
 def run_preflight(
     environment: str, plan: Plan, configuration: PreflightConfiguration, accounts: Accounts
 ) -> PreflightReport:
-    """Ask the accounts about every GPU pool of a plan, and about the networks that it makes, and judge them.
+    """Ask the accounts about every GPU pool of a plan, and about the networks that it makes, and check them.
 
     Never raises for what they do not answer.
     """
-    doubts = Doubts()
+    queries = QueryRunner()
     pools = [pool for pool in _pools(plan, configuration, accounts) if pool.gpu is not False]
     of_aws = [pool for pool in pools if pool.cloud == "aws"]
     of_azure = [pool for pool in pools if pool.cloud == "azure"]
     found: list[ResourceFinding] = []
     if of_aws:
-        found += validate_aws(plan, of_aws, accounts.aws, doubts, configuration.zone_names, configuration.limits)
-    found += validate_networks(plan, accounts.aws, doubts, configuration.zone_names)
+        found += validate_aws(plan, of_aws, accounts.aws, queries, configuration.zone_names, configuration.limits)
+    found += validate_networks(plan, accounts.aws, queries, configuration.zone_names)
     if of_azure:
-        found += validate_azure(plan, of_azure, accounts.azure, doubts, configuration.limits)
-    judged = [_with_suppression(each, configuration) for each in found]
-    return PreflightReport(environment, accounts.words, judged, tuple(doubts.reasons), configuration.suppressions)
+        found += validate_azure(plan, of_azure, accounts.azure, queries, configuration.limits)
+    findings = [_with_suppression(each, configuration) for each in found]
+    return PreflightReport(
+        environment, accounts.description, findings, tuple(queries.reasons), configuration.suppressions
+    )
 
 
 def _pools(plan: Plan, configuration: PreflightConfiguration, accounts: Accounts) -> list[PlannedPool]:
@@ -57,12 +59,12 @@ def _pools(plan: Plan, configuration: PreflightConfiguration, accounts: Accounts
     names: dict[str, str] = {}
     for region in sorted(regions):
         # Why it does not answer, if so, is said when the account is asked what it offers.
-        names |= Doubts().ask(accounts.aws(region).zone_names).value or {}
+        names |= QueryRunner().ask(accounts.aws(region).zone_names).value or {}
     return planned_pools(plan, names) if names else pools
 
 
-def _with_suppression(judged: ResourceFinding, configuration: PreflightConfiguration) -> ResourceFinding:
-    if judged.finding.status is Status.PASS:
-        return judged
-    covering = suppression_of(judged.resource, judged.finding, configuration.suppressions)
-    return ResourceFinding(judged.resource, judged.finding, judged.urn, covering)
+def _with_suppression(found: ResourceFinding, configuration: PreflightConfiguration) -> ResourceFinding:
+    if found.finding.status is Status.PASS:
+        return found
+    covering = suppression_of(found.resource, found.finding, configuration.suppressions)
+    return ResourceFinding(found.resource, found.finding, found.urn, covering)

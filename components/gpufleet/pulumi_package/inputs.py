@@ -1,6 +1,6 @@
 """Arguments as programs in other languages write them: what is wrong with their shape, and findings in their spelling.
 
-Pulumi's SDK maps camelCase to our names, but drops unknown names without a word and stops at the first missing one.
+Pulumi's SDK maps camelCase to our names, but silently drops unknown names and stops at the first missing one.
 """
 
 import re
@@ -42,8 +42,8 @@ def misshapen(
 ) -> list[Finding]:
     """Names that are unknown or missing, at any depth, and values of which the mapping to our names makes nothing.
 
-    An output where the schema says plain is one: a component judges such an argument before anything is deployed. The
-    kinds of all else are judged by the component itself.
+    An output where the schema says plain is one: a component validates such an argument before anything is deployed.
+    The component itself validates the types of all others.
     """
     found = _of_fields(inputs, component.inputs, types, "")
     return [finding for finding in found if finding.status is Status.FAIL]
@@ -113,15 +113,15 @@ def _holds_types(declared: PropertyDefinition, types: Mapping[str, TypeDefinitio
 def spelling(
     component: ComponentDefinition, package: Mapping[str, ComponentDefinition], types: Mapping[str, TypeDefinition]
 ) -> Callable[[Finding], Finding]:
-    """What puts a component's finding into the spelling of other languages: argument, value, and what is said of them.
+    """A function that converts a finding's argument, value and message to the spelling of other languages.
 
-    In what is said, names are known by their _: those of the component's arguments and of the package's outputs.
+    In messages, names are recognized by their _: those of the component's arguments and of the package's outputs.
     """
     texts = dict(_names(component.inputs, component.inputs_mapping, types))
     for each in package.values():
         texts |= {ours: theirs for theirs, ours in each.outputs_mapping.items() if ours not in texts}
 
-    def said(text: str) -> str:
+    def respelled(text: str) -> str:
         return re.sub(r"\b[a-z0-9]+(?:_[a-z0-9]+)+\b", lambda word: texts.get(word[0], word[0]), text)
 
     def spelt(finding: Finding) -> Finding:
@@ -131,8 +131,8 @@ def spelling(
             finding,
             argument=place[1:],
             value=_value(finding.value, declared, types) if declared else finding.value,
-            problem=said(finding.problem),
-            fix=said(finding.fix),
+            problem=respelled(finding.problem),
+            fix=respelled(finding.fix),
         )
 
     return spelt

@@ -1,4 +1,4 @@
-"""The program that the engine starts for a package: it constructs our components, and says refusals in lines."""
+"""The component provider that the engine starts for a package: it constructs our components; errors are lines."""
 
 import importlib
 import json
@@ -19,7 +19,7 @@ from gpufleet.errors import UserError
 from gpufleet.pulumi_package.components import COMPONENTS, full_name
 from gpufleet.pulumi_package.inputs import misshapen, off_the_wire, spelling
 from gpufleet.pulumi_package.schema import described
-from gpufleet.typed_dicts import texts_of
+from gpufleet.typed_dicts import docstrings_of
 from gpufleet.validation import argument_spelling
 
 
@@ -29,14 +29,14 @@ def serve(cloud: str) -> None:
 
 
 class TypedDictAnalyzer(Analyzer):
-    """Pulumi's analyzer, which knows neither a closed list of words nor the texts of inherited arguments."""
+    """Pulumi's analyzer, which supports neither Literal types nor the docstrings of inherited arguments."""
 
     def analyze_property(self, arg: Any, typ: type, name: str, **more: Any) -> PropertyDefinition:  # noqa: ANN401
-        """A closed list of words is text."""
+        """A Literal is text."""
         return super().analyze_property(str if typing.get_origin(arg) is typing.Literal else arg, typ, name, **more)
 
     def get_docstring(self, typ: type, name: str) -> str | None:
-        return texts_of(typ).get(name) if typing.is_typeddict(typ) else super().get_docstring(typ, name)
+        return docstrings_of(typ).get(name) if typing.is_typeddict(typ) else super().get_docstring(typ, name)
 
 
 # The host makes its analyzer by this name, and has no other way to give it one.
@@ -59,7 +59,7 @@ class Package(ComponentProvider):
         inputs: pulumi.Inputs,
         options: pulumi.ResourceOptions | None = None,
     ) -> ConstructResult:
-        """Make a component. Errors: InputPropertiesError with all refusals; anything else is a fault of ours."""
+        """Construct a component. Errors: InputPropertiesError with every error; anything else is a bug."""
         self.validate_resource_type(self._name, resource_type)
         definition = self._component_defs.get(resource_type.split(":")[-1])
         if definition is None:
@@ -73,7 +73,7 @@ class Package(ComponentProvider):
             with argument_spelling(spelling(definition, self._component_defs, self._type_defs)):
                 return super().construct(name, resource_type, written, options)
         except ComponentInitError as error:
-            # What a component refuses is a RunError too, with a line for each fault.
+            # Invalid arguments of a component are a RunError too, with a line for each.
             if isinstance(error.inner, RunError | UserError):
                 raise _explained(str(error.inner)) from None
             raise

@@ -8,17 +8,16 @@ from pathlib import Path
 
 from gpufleet.cost.estimate import Estimate, estimate
 from gpufleet.cost.prices import catalog_of
-from gpufleet.cost.usage_assumptions import Usage, read_usage
+from gpufleet.cost.usage_assumptions import UsageAssumptions, read_usage
 from gpufleet.plan.preview import setting
 from gpufleet.plan.resource import Plan
-from gpufleet.report.changes import changes_of, compared, summary
-from gpufleet.report.cost_delta import budgets_left, money, total
-from gpufleet.report.data_stores import stored
-from gpufleet.report.findings import CONCERNS, OURS, judge, merged, reported
-from gpufleet.report.findings import compared as with_known
+from gpufleet.report.changes import compare_previews, count_operations, resource_changes
+from gpufleet.report.cost_delta import cost_summary, remaining_budgets, sum_costs
+from gpufleet.report.data_stores import data_stores
+from gpufleet.report.findings import OWN_PACKS, POLICIES, mark_known, merge_findings, preview_findings, validate_plan
 from gpufleet.report.gpu_pools import gpu_pools
-from gpufleet.report.model import SCHEMA, Footer, Issue, Money, Report, StackReport, Verdict
-from gpufleet.report.preview import BrokenInput, Preview
+from gpufleet.report.model import SCHEMA, CostSummary, Footer, Issue, Report, StackReport, Verdict
+from gpufleet.report.preview import InvalidPreview, Preview
 from gpufleet.report.states import plan_after, plan_before
 from gpufleet.report.text import usd
 
@@ -26,25 +25,25 @@ PolicyConfig = Mapping[str, Mapping[str, object]]
 VERDICTS: Sequence[Verdict] = ("failed", "refused", "warned", "passed")
 
 
-def report(
+def build_report(
     previews: Sequence[Preview],
     *,
     befores: Sequence[Preview] = (),
     from_nothing: bool = False,
     policy_config: PolicyConfig | None = None,
     policy_configs: Mapping[tuple[str, str], PolicyConfig] | None = None,
-    usage: Usage | None = None,
+    usage: UsageAssumptions | None = None,
     commit: str | None = None,
     today: date | None = None,
 ) -> Report:
-    """One verdict on previews of one or many stacks.
+    """One report on previews of one or many stacks.
 
     previews: two of one stack are taken together: the engine's event log has what policy packs found, the plain JSON
     has the rest. befores: previews of the base branch, by stack, instead of the state that the previews start from.
     from_nothing: whether the previews were made without a state, so that there is nothing to compare with.
     policy_config: configuration by policy (zones, cost, ownership). policy_configs: of single stacks (project, name)
     instead. usage: assumptions instead of the stack's own.
-    Errors: BrokenInput, and UserError for settings that make no sense.
+    Errors: InvalidPreview, and UserError for invalid settings.
     """
     today = today or date.today()
     config = _known(policy_config or {})
@@ -58,19 +57,19 @@ def report(
         found.append(stack)
         estimates.append(cost)
     for name in old:
-        raise BrokenInput(
-            f"{old[name].file}: of {'/'.join(name)}, of which there is no preview; give it with --preview"
+        raise InvalidPreview(
+            f"{old[name].file}: of {'/'.join(name)}, for which no preview was given; add it with --preview"
         )
     return Report(
         schema=SCHEMA,
         verdict=min((each.verdict for each in found), key=VERDICTS.index, default="passed"),
-        total=total(each.cost for each in found),
+        total=sum_costs(each.cost for each in found),
         stacks=found,
         footer=_footer(estimates, commit, today),
     )
 
 
-def commit_of(folder: Path) -> str | None:
+def checked_out_commit(folder: Path) -> str | None:
     """The commit that is checked out in a folder, None where git does not tell."""
     command = ["git", "-C", str(folder), "rev-parse", "HEAD"]
     try:
@@ -82,26 +81,28 @@ def commit_of(folder: Path) -> str | None:
 
 def _known(config: PolicyConfig) -> PolicyConfig:
     for name in config:
-        if name not in CONCERNS:
-            raise BrokenInput(f"policy configuration: {name}: no policy of gpufleet; use {', '.join(CONCERNS)}")
+        if name not in POLICIES:
+            raise InvalidPreview(f"policy configuration: {name}: unknown policy; use one of {', '.join(POLICIES)}")
     return config
 
 
 def _paired(previews: Sequence[Preview]) -> list[Preview]:
-    """One preview a stack: the plain JSON with what the event log of the same stack adds. Errors: BrokenInput."""
+    """One preview a stack: the plain JSON with what the event log of the same stack adds. Errors: InvalidPreview."""
     found: dict[tuple[str, str], Preview] = {}
     for preview in previews:
         name = preview.name
         if name == ("", ""):
-            raise BrokenInput(f"{preview.file}: tells no stack: {_why_empty(preview)}")
+            raise InvalidPreview(f"{preview.file}: does not name a stack: {_why_empty(preview)}")
         other = found.get(name)
         if other is None:
             found[name] = preview
         elif other.linked == preview.linked:
-            raise BrokenInput(f"{preview.file}: of {'/'.join(name)}, as {other.file}; give one preview of each stack")
+            raise InvalidPreview(
+                f"{preview.file}: of {'/'.join(name)}, as {other.file}; give one preview of each stack"
+            )
         else:
             plain, log = (other, preview) if other.linked else (preview, other)
-            plain.violations, plain.packs, plain.said = log.violations, log.packs, log.said
+            plain.violations, plain.packs, plain.diagnostics = log.violations, log.packs, log.diagnostics
             plain.secrets |= log.secrets
             plain.ended = plain.ended and log.ended
             found[name] = plain
@@ -111,7 +112,7 @@ def _paired(previews: Sequence[Preview]) -> list[Preview]:
 def _why_empty(preview: Preview) -> str:
     said = " ".join(" ".join(each.message.split()) for each in preview.errors)
     if said:
-        return f"it failed before its first step; write --preview STACK={preview.file} to have it told: {said}"
+        return f"it failed before its first step; write --preview STACK={preview.file} to name the stack: {said}"
     return "no steps in it; run it with --show-sames"
 
 
@@ -120,7 +121,7 @@ def _stack(
     base: Preview | None,
     from_nothing: bool,
     config: PolicyConfig,
-    usage: Usage | None,
+    usage: UsageAssumptions | None,
     today: date,
 ) -> tuple[StackReport, Estimate]:
     after = plan_after(preview)
@@ -134,13 +135,13 @@ def _stack(
     passed = 0
     suppress = setting(preview.config, "suppress")
     if preview.linked and not failed:
-        judgement = judge(after, will, config, suppress, today)
+        judgement = validate_plan(after, will, config, suppress, today)
         judged, passed = list(judgement.issues), judgement.passed
         if before is not None and was is not None and before.resources:
-            earlier = list(judge(before, was, config, suppress, today).issues)
-    changes = compared(base, preview) if base else changes_of(preview)
-    cost = None if failed else money(was, will)
-    issues = with_known(merged(judged, reported(preview), preview.packs), earlier)
+            earlier = list(validate_plan(before, was, config, suppress, today).issues)
+    changes = compare_previews(base, preview) if base else resource_changes(preview)
+    cost = None if failed else cost_summary(was, will)
+    issues = mark_known(merge_findings(judged, preview_findings(preview), preview.packs), earlier)
     made = StackReport(
         project=preview.name[0],
         stack=preview.name[1],
@@ -148,12 +149,12 @@ def _stack(
         cost=cost,
         changes=changes,
         unchanged=sum(step.op == "same" for step in preview.steps) + preview.left_out,
-        summary=summary(changes),
+        summary=count_operations(changes),
         gpus=gpu_pools(was, will, changes),
-        stored=stored(before, after, changes),
+        stored=data_stores(before, after, changes),
         issues=issues,
         checks_passed=passed,
-        budgets=budgets_left(after, will),
+        budgets=remaining_budgets(after, will),
         unpriced=[*will.unknowns, *(f"not priced: {kind} ({n} of it)" for kind, n in sorted(will.not_priced.items()))],
         assumptions=[] if failed else will.assumptions,
         notes=_notes(preview, base, from_nothing, cost),
@@ -170,18 +171,18 @@ def _before(preview: Preview, base: Preview | None, from_nothing: bool, after: P
 def _verdict(failed: bool, issues: Sequence[Issue]) -> Verdict:
     if failed:
         return "failed"
-    if any(each.refuses for each in issues):
+    if any(each.rejects for each in issues):
         return "refused"
     told = [each for each in issues if each.suppressed is None and each.severity != "info"]
     return "warned" if told else "passed"
 
 
-def _notes(preview: Preview, base: Preview | None, from_nothing: bool, cost: Money | None) -> list[str]:
+def _notes(preview: Preview, base: Preview | None, from_nothing: bool, cost: CostSummary | None) -> list[str]:
     notes = list(preview.notes)
     if cost is None:
         notes.append("The preview ended with an error: what it did not come to is missing, and nothing is priced.")
     if from_nothing and base is None:
-        notes.append("Previewed from nothing on stand-ins for the clouds: there is no state to compare with.")
+        notes.append("Previewed from nothing on simulated clouds: there is no state to compare with.")
     if base is not None:
         notes.append(
             f"Compared with {base.file}: whether a change is made in place or by replacement, only a state tells."
@@ -202,8 +203,8 @@ def _notes(preview: Preview, base: Preview | None, from_nothing: bool, cost: Mon
             "from that are missing, and findings are those of the policy packs. Give the output of `pulumi preview "
             "--json --show-sames` as well."
         )
-        if not any(pack in OURS for pack in preview.packs):
-            notes.append("No policy pack of gpufleet ran: nothing was judged.")
+        if not any(pack in OWN_PACKS for pack in preview.packs):
+            notes.append("No policy pack of gpufleet ran: nothing was checked.")
     return notes
 
 

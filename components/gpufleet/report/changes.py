@@ -1,4 +1,4 @@
-"""What happens to each resource, and what is lost with it."""
+"""The operation on each resource, and the data that is lost with it."""
 
 import json
 import re
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from gpufleet.cost.resources import kind_of
-from gpufleet.report.model import Change, Property
-from gpufleet.report.preview import Preview, State, Step
+from gpufleet.report.model import Property, ResourceChange
+from gpufleet.report.preview import Preview, PreviewStep, ResourceState
 from gpufleet.report.property_diff import changed_properties
 
 OPERATIONS: Mapping[str, str] = {
@@ -26,7 +26,7 @@ OPERATIONS: Mapping[str, str] = {
 }
 """The engine's word for a step -> ours. What is not in it (same, refresh, discard) changes nothing that stays."""
 
-ORDER = ("replace", "delete", "update", "change", "create", "import", "read")
+OPERATION_ORDER = ("replace", "delete", "update", "change", "create", "import", "read")
 """How reports sort changes: what can hurt first."""
 
 _GONE = ("replace", "delete")
@@ -34,21 +34,21 @@ _VERSION = re.compile(r"^(kubernetes:[^:]+)/v[0-9a-z]+:")
 """Of the API in the token of a Kubernetes type; the rest names the type in the data file."""
 
 
-def changes_of(preview: Preview) -> list[Change]:
+def resource_changes(preview: Preview) -> list[ResourceChange]:
     """The changes of a preview, what can hurt first, then by name: the engine's own order is another each time."""
-    found: dict[str, Change] = {}
+    found: dict[str, ResourceChange] = {}
     for step in preview.steps:
         operation = OPERATIONS.get(step.op)
         if operation is None or _is_component(step):
             continue
         known = found.get(step.urn)
         # A step of a replacement that the engine names apart from it says less than the replacement.
-        if known is None or ORDER.index(operation) < ORDER.index(known.operation):
+        if known is None or OPERATION_ORDER.index(operation) < OPERATION_ORDER.index(known.operation):
             found[step.urn] = _change(step, operation)
     return sorted(found.values(), key=_order)
 
 
-def compared(before: Preview, after: Preview) -> list[Change]:
+def compare_previews(before: Preview, after: Preview) -> list[ResourceChange]:
     """The changes between two previews of the same stack from nothing, of which no state tells what happens."""
     old = {step.urn: step.new for step in before.steps if step.new}
     new = {step.urn: step.new for step in after.steps if step.new}
@@ -59,34 +59,34 @@ def compared(before: Preview, after: Preview) -> list[Change]:
             continue
         if one and other:
             if (one.get("inputs") or {}) != (other.get("inputs") or {}):
-                found.append(_change(Step("update", urn, one, other), "change"))
+                found.append(_change(PreviewStep("update", urn, one, other), "change"))
         elif other:
-            found.append(_change(Step("create", urn, None, other), "create"))
+            found.append(_change(PreviewStep("create", urn, None, other), "create"))
         else:
-            found.append(_change(Step("delete", urn, one, None), "delete"))
+            found.append(_change(PreviewStep("delete", urn, one, None), "delete"))
     return sorted(found, key=_order)
 
 
-def _order(change: Change) -> tuple[int, str, str]:
-    return ORDER.index(change.operation), change.name, change.urn
+def _order(change: ResourceChange) -> tuple[int, str, str]:
+    return OPERATION_ORDER.index(change.operation), change.name, change.urn
 
 
-def _is_component(step: Step) -> bool:
+def _is_component(step: PreviewStep) -> bool:
     """Components and the stack itself are made of others, which are in the list."""
     state = step.new or step.old or {}
     return not state.get("custom")
 
 
-def _change(step: Step, operation: str) -> Change:
-    state: State = step.old or step.new or {}
+def _change(step: PreviewStep, operation: str) -> ResourceChange:
+    state: ResourceState = step.old or step.new or {}
     kind = str(state.get("type", ""))
-    held = holding(kind) if operation in _GONE else {}
+    held = loss_record(kind) if operation in _GONE else {}
     inputs = state.get("inputs") or {}
     guard = held.get("guard", "")
     properties: list[Property] = []
     if operation in ("update", "replace", "change"):
         properties = changed_properties(step)
-    return Change(
+    return ResourceChange(
         urn=step.urn,
         type=kind,
         name=step.urn.rsplit("::", 1)[-1],
@@ -101,13 +101,13 @@ def _change(step: Step, operation: str) -> Change:
     )
 
 
-def holding(kind: str) -> Mapping[str, str]:
+def loss_record(kind: str) -> Mapping[str, str]:
     """What is lost with a resource of a type, by the data file; nothing for a type that is not in it."""
     return _holdings().get(_VERSION.sub(r"\1:", kind_of(kind)), {})
 
 
-def keeps_data(kind: str) -> bool:
-    return "holds" in holding(kind)
+def stores_data(kind: str) -> bool:
+    return "holds" in loss_record(kind)
 
 
 @cache
@@ -116,9 +116,9 @@ def _holdings() -> Mapping[str, Mapping[str, str]]:
     return cast("dict[str, dict[str, str]]", json.loads(text))
 
 
-def summary(changes: Iterable[Change]) -> dict[str, int]:
+def count_operations(changes: Iterable[ResourceChange]) -> dict[str, int]:
     """Operation -> number of resources, in the order of reports."""
     counted: dict[str, int] = {}
     for each in changes:
         counted[each.operation] = counted.get(each.operation, 0) + 1
-    return {operation: counted[operation] for operation in ORDER if operation in counted}
+    return {operation: counted[operation] for operation in OPERATION_ORDER if operation in counted}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
-from gpufleet.report.model import Money
+from gpufleet.report.model import CostSummary
 from gpufleet.report.text import usd
 
 HEIGHT = 220
@@ -12,7 +12,7 @@ BAR, PAIR, GROUP = 46, 150, 40
 TOP, BOTTOM, LEFT = 28, 46, 12
 
 
-def chart(costs: Sequence[tuple[str, Money]]) -> str:
+def cost_chart(costs: Sequence[tuple[str, CostSummary]]) -> str:
     """Bars in proportion to USD a month, one scale for all. A bar says its figure in data-usd, too."""
     figures = ("floor", "steady", "ceiling")
     highest = max((_most(cost) for _, cost in costs), default=0.0) or 1.0
@@ -49,7 +49,7 @@ def chart(costs: Sequence[tuple[str, Money]]) -> str:
     )
 
 
-def _most(cost: Money) -> float:
+def _most(cost: CostSummary) -> float:
     amounts = (cost.floor, cost.steady, cost.ceiling)
     return max(max(each.usd_month_after, each.usd_month_before or 0.0) for each in amounts)
 

@@ -1,4 +1,4 @@
-"""Where the configuration of a stack is: what findings are shown at in code scanning."""
+"""The configuration files of stacks; code scanning shows findings there."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -26,7 +26,7 @@ def project_name(program: Path) -> str:
     return str(_content(folder / "Pulumi.yaml").get("name") or folder.name) if folder else program.resolve().name
 
 
-def project_of(program: Path) -> Path:
+def project_folder(program: Path) -> Path:
     """The folder of the Pulumi project that a folder lies in. Errors: UserError."""
     found = _project(program.resolve())
     if found is None:
@@ -39,7 +39,7 @@ def configuration_folder(project: Path) -> str:
     return str(_content(project / "Pulumi.yaml").get("stackConfigDir") or "")
 
 
-def environments_of(project: Path) -> list[str]:
+def environment_names(project: Path) -> list[str]:
     """Names of the environments that the project has a configuration for, sorted."""
     found = (project / configuration_folder(project)).glob("Pulumi.*.yaml")
     return sorted(file.name.removeprefix("Pulumi.").removesuffix(".yaml") for file in found)

@@ -1,28 +1,28 @@
-"""What keeps data in a stack, and in which zones it can be reached."""
+"""The data stores of a stack, and the zones in which they can be reached."""
 
 from collections.abc import Sequence
 
 from gpufleet.plan.aws.zones import SUBNET, zone_of_subnet
 from gpufleet.plan.resource import Plan, Resource
-from gpufleet.report.changes import keeps_data
-from gpufleet.report.model import Change, Stored
+from gpufleet.report.changes import stores_data
+from gpufleet.report.model import DataStore, ResourceChange
 
 _MOUNT, _FILES = "aws:efs/mountTarget:MountTarget", "aws:efs/fileSystem:FileSystem"
 _LEFT_OUT = ("kubernetes:", "aws:eks/cluster:", "aws:ec2/instance:")
-"""What the picture has otherwise, or too much of."""
+"""Types that the diagram shows elsewhere, or that are too many."""
 
 
-def stored(before: Plan | None, after: Plan, changes: Sequence[Change]) -> list[Stored]:
+def data_stores(before: Plan | None, after: Plan, changes: Sequence[ResourceChange]) -> list[DataStore]:
     """File systems, buckets, registries, queues ... of both sides, by name."""
     operations = {change.urn: change.operation for change in changes}
-    found: dict[str, Stored] = {}
+    found: dict[str, DataStore] = {}
     for plan in (before, after):
         for resource in plan.resources if plan else ():
-            if keeps_data(resource.type) and not resource.type.startswith(_LEFT_OUT):
+            if stores_data(resource.type) and not resource.type.startswith(_LEFT_OUT):
                 assert plan is not None
                 kind = resource.type.rsplit(":", 1)[-1]
                 operation = operations.get(resource.urn, "same")
-                found[resource.urn] = Stored(resource.name, kind, operation, _zones(plan, resource))
+                found[resource.urn] = DataStore(resource.name, kind, operation, _zones(plan, resource))
     return sorted(found.values(), key=lambda each: (each.kind, each.name))
 
 

@@ -1,21 +1,21 @@
-"""The picture of a stack: zones, what lies in them, what keeps data, and what changes. Plain data, for two writers."""
+"""The diagram of a stack: its zones with their pools, its data stores, and what changes. Data for two renderers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from gpufleet.report.model import GpuPool, StackReport, Stored
-from gpufleet.report.text import PAST, arrow, side
+from gpufleet.report.model import DataStore, GpuPool, StackReport
+from gpufleet.report.text import PAST_TENSE, before_and_after, pool_size
 
-Part = TypeVar("Part", GpuPool, Stored)
-MOST = 24
-"""Pools, and stores, that are drawn: nobody reads a picture of more."""
+Part = TypeVar("Part", GpuPool, DataStore)
+MAX_ITEMS = 24
+"""Most pools, and most stores, that are drawn; a larger diagram is unreadable."""
 REGION = "any zone"
-"""Where what lies in no zone that is known is drawn."""
+"""Heading of pools whose zone is not known."""
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class DiagramBox:
     """title: a name. lines: what is said below it. operation: what happens to it, `same` for nothing. group: its
     placement group, if any."""
 
@@ -27,35 +27,35 @@ class Box:
 
     @property
     def mark(self) -> str:
-        """In words: colour alone says nothing to some readers."""
-        return "" if self.operation == "same" else PAST.get(self.operation, self.operation).upper()
+        """The operation in words: not every reader sees the colour."""
+        return "" if self.operation == "same" else PAST_TENSE.get(self.operation, self.operation).upper()
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Diagram:
     """zones: name -> the boxes in it, REGION last. stored: what keeps data. links: from a pool's box to a store's."""
 
     name: str
-    zones: Sequence[tuple[str, Sequence[Box]]]
-    stored: Sequence[Box]
+    zones: Sequence[tuple[str, Sequence[DiagramBox]]]
+    stored: Sequence[DiagramBox]
     links: Sequence[tuple[str, str]]
 
 
-def picture(stack: StackReport) -> Picture:
-    """The picture of one stack."""
-    places: dict[str, list[Box]] = {}
-    boxes: list[tuple[Box, frozenset[str]]] = []
+def build_diagram(stack: StackReport) -> Diagram:
+    """The diagram of one stack."""
+    places: dict[str, list[DiagramBox]] = {}
+    boxes: list[tuple[DiagramBox, frozenset[str]]] = []
     pools = _shown(stack.gpus)
     for number, pool in enumerate(pools):
         now = pool.after or pool.before
         assert now is not None
         place = ", ".join(now.zones) or REGION
-        box = Box(f"p{number}", pool.name, _lines(pool), _operation(pool), _group(pool))
+        box = DiagramBox(f"p{number}", pool.name, _lines(pool), _operation(pool), _group(pool))
         places.setdefault(place, []).append(box)
         boxes.append((box, frozenset(now.zones)))
     stores = _shown(stack.stored)
     kept = [
-        Box(
+        DiagramBox(
             f"s{number}",
             each.name,
             [each.kind, *([f"in {', '.join(each.zones)}"] if each.zones else [])],
@@ -64,19 +64,19 @@ def picture(stack: StackReport) -> Picture:
         for number, each in enumerate(stores)
     ]
     if left := len(stack.gpus) - len(pools):
-        places.setdefault(REGION, []).append(Box("more_pools", f"and {left} pools more", [], "same"))
+        places.setdefault(REGION, []).append(DiagramBox("more_pools", f"and {left} pools more", [], "same"))
     if left := len(stack.stored) - len(stores):
-        kept.append(Box("more_stores", f"and {left} more", [], "same"))
+        kept.append(DiagramBox("more_stores", f"and {left} more", [], "same"))
     links = [
         (box.key, f"s{number}") for number, each in enumerate(stores) for box, zones in boxes if zones & set(each.zones)
     ]
     ordered = sorted(places.items(), key=lambda item: (item[0] == REGION, item[0]))
-    return Picture(stack.name, ordered, kept, links)
+    return Diagram(stack.name, ordered, kept, links)
 
 
 def _shown(listed: Sequence[Part]) -> Sequence[Part]:
-    """The first `MOST`, those that change before all others."""
-    return sorted(listed, key=lambda each: each.operation == "same")[:MOST]
+    """The first `MAX_ITEMS`, those that change before all others."""
+    return sorted(listed, key=lambda each: each.operation == "same")[:MAX_ITEMS]
 
 
 def _operation(pool: GpuPool) -> str:
@@ -95,4 +95,9 @@ def _lines(pool: GpuPool) -> list[str]:
     assert now is not None
     market = now.market or "market not known"
     gpus = "" if now.gpus is None else f", {now.gpus} GPUs at most"
-    return [arrow(side(pool.before) if pool.before else "", side(pool.after) if pool.after else "none"), market + gpus]
+    return [
+        before_and_after(
+            pool_size(pool.before) if pool.before else "", pool_size(pool.after) if pool.after else "none"
+        ),
+        market + gpus,
+    ]

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 import msgspec
 
 from gpufleet.plan.preview import SECRET, UNKNOWN_WORDS
-from gpufleet.report.preview import BrokenInput, PolicyViolation, Preview, Said, State, Step
+from gpufleet.report.preview import Diagnostic, InvalidPreview, PolicyViolation, Preview, PreviewStep, ResourceState
 
 _PARTS = ("create-replacement", "delete-replaced", "discard-replaced")
 """A replacement comes as three events; `replace` is the one that counts."""
@@ -30,8 +30,8 @@ class _Metadata(msgspec.Struct, rename="camel"):
 
     op: str
     urn: str
-    old: State | None = None
-    new: State | None = None
+    old: ResourceState | None = None
+    new: ResourceState | None = None
     detailed_diff: dict[str, _Difference] | None = None
     diffs: list[str] | None = None
     keys: list[str] | None = None
@@ -77,8 +77,8 @@ class _Event(msgspec.Struct, rename="camel"):
     prelude_event: _Prelude | None = None
 
 
-def read_events(stream: BinaryIO, file: str) -> Preview:
-    """The preview in an event log. Errors: BrokenInput for what is none, or one without an end."""
+def read_event_log(stream: BinaryIO, file: str) -> Preview:
+    """The preview in an event log. Errors: InvalidPreview, also for a log without an end."""
     preview = Preview(file, linked=False, ended=False)
     summary = None
     decoder = msgspec.json.Decoder(_Event)
@@ -86,18 +86,18 @@ def read_events(stream: BinaryIO, file: str) -> Preview:
         try:
             event = decoder.decode(line)
         except msgspec.DecodeError as error:
-            raise BrokenInput(f"{file}:{number}: no event of the engine ({error}); give its event log") from error
+            raise InvalidPreview(f"{file}:{number}: not an event of the engine ({error}); give its log") from error
         summary = event.summary_event or summary
         _take(event, preview)
     if summary is None:
-        raise BrokenInput(f"{file}: the event log has no end: no summaryEvent in it; let the preview run to its end")
+        raise InvalidPreview(f"{file}: the event log is incomplete: it has no summaryEvent; let the preview finish")
     preview.ended = summary.result == "succeeded"
     preview.packs = tuple(sorted(key.split("|")[0] for key in summary.packs or ()))
     preview.steps = list(_linked(preview.steps))
     return preview
 
 
-def _linked(steps: Sequence[Step]) -> Iterator[Step]:
+def _linked(steps: Sequence[PreviewStep]) -> Iterator[PreviewStep]:
     """The steps with the resources that values were made from, as far as ids tell: of what is there already.
 
     A value that becomes unknown was made from the same resource before. What else it may be made from stays open.
@@ -110,8 +110,8 @@ def _linked(steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def _with_links(
-    state: State | None, urns: Mapping[str, str], before: Mapping[str, Sequence[str] | None]
-) -> State | None:
+    state: ResourceState | None, urns: Mapping[str, str], before: Mapping[str, Sequence[str] | None]
+) -> ResourceState | None:
     if state is None:
         return None
     found: dict[str, list[str] | None] = {}
@@ -120,7 +120,7 @@ def _with_links(
         links = [urns[text] for text in texts if text in urns]
         links += [*(before.get(key) or ()), _UNKNOWN_RESOURCE] if unknown else []
         found[key] = list(dict.fromkeys(links))
-    return cast(State, {**state, "propertyDependencies": found})
+    return cast(ResourceState, {**state, "propertyDependencies": found})
 
 
 def _leaves(value: object) -> tuple[list[str], bool]:
@@ -148,14 +148,14 @@ def _take(event: _Event, preview: Preview) -> None:
             preview.violations.append(violation)
     # What else it says, on debugging, holds secrets.
     if (said := event.diagnostic_event) is not None and said.severity in ("error", "warning"):
-        preview.said.append(Said(said.urn, said.severity, said.message))
+        preview.diagnostics.append(Diagnostic(said.urn, said.severity, said.message))
     if event.prelude_event is not None:
         preview.config = event.prelude_event.config or {}
 
 
-def _step(metadata: _Metadata) -> Step:
+def _step(metadata: _Metadata) -> PreviewStep:
     differences = metadata.detailed_diff
-    return Step(
+    return PreviewStep(
         op=metadata.op,
         urn=metadata.urn,
         old=metadata.old or None,

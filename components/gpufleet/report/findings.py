@@ -1,4 +1,4 @@
-"""Findings: what our rules say of the plan, what policy packs have reported, and what the preview itself ended with."""
+"""Findings of our rules, of policy packs, and of the preview itself."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,20 +9,20 @@ from typing import Literal
 from gpufleet.cost.estimate import Estimate
 from gpufleet.plan.resource import Plan
 from gpufleet.policies.cost import read_limits, validate_estimate
-from gpufleet.policies.feasibility import validate_zones_of
+from gpufleet.policies.feasibility import validate_feasibility
 from gpufleet.policies.ownership import validate_ownership
-from gpufleet.report.model import Issue, Suppressed
-from gpufleet.report.preview import PolicyViolation, Preview, Said
-from gpufleet.report.redaction import masked
+from gpufleet.report.model import Issue, SuppressionRecord
+from gpufleet.report.preview import Diagnostic, PolicyViolation, Preview
+from gpufleet.report.redaction import mask_secrets
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Severity, Status
 from gpufleet.rules.suppression import Suppression, SuppressionError, read_suppressions, suppression_of
 
-CONCERNS = ("zones", "cost", "ownership")
-OURS = ("gpufleet-zones", "gpufleet-cost")
+POLICIES = ("zones", "cost", "ownership")
+OWN_PACKS = ("gpufleet-zones", "gpufleet-cost")
 PREVIEW = "preview"
-JUDGED = ("gpufleet", *OURS)
-"""Sources of findings that the state before can be judged by as well."""
+OWN_SOURCES = ("gpufleet", *OWN_PACKS)
+"""Sources of findings that can also be checked against the state before."""
 
 _LINE = re.compile(
     r"(?P<resource>\S.*?): (?P<text>.+) \[(?P<rule>[a-z][a-z0-9]*(-[a-z0-9]+)+)\]"
@@ -33,28 +33,28 @@ _WEIGHT = {"error": 0, "warning": 1, "info": 2}
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """What our rules found on one plan. passed: checks that hold."""
+class RuleResults:
+    """The findings of our rules on one plan. passed: number of checks that passed."""
 
     issues: Sequence[Issue]
     passed: int
 
 
-def judge(
+def validate_plan(
     plan: Plan, estimate: Estimate, config: Mapping[str, Mapping[str, object]], suppress: object, today: date
-) -> Judgement:
-    """What our rules say of a plan. config: by policy, as of the packs. suppress: the stack's own suppressions.
+) -> RuleResults:
+    """Check a plan by our rules. config: by policy, as in the packs. suppress: the stack's own suppressions.
 
-    Errors: UserError for a configuration of a policy that makes no sense.
+    Errors: UserError for an invalid policy configuration.
     """
-    zones, spent, owned = (_without_suppress(config.get(name, {})) for name in CONCERNS)
+    zones, spent, owned = (_without_suppress(config.get(name, {})) for name in POLICIES)
     judged = [
-        *validate_zones_of(plan, zones),
+        *validate_feasibility(plan, zones),
         *validate_estimate(plan, estimate, read_limits(plan.stack, spent)),
         *validate_ownership(plan, owned, today),
     ]
     places = [(suppress, "gpufleet:suppress")]
-    places += [(config.get(name, {}).get("suppress"), f"{name}.suppress") for name in CONCERNS]
+    places += [(config.get(name, {}).get("suppress"), f"{name}.suppress") for name in POLICIES]
     covered: list[Suppression] = []
     faults: list[Issue] = []
     for entries, where in places:
@@ -64,7 +64,7 @@ def judge(
             faults += [_fault(plan.stack, line) for line in str(error).splitlines()]
     found = [_issue(each, suppression_of(each.resource, each.finding, covered)) for each in judged if _weighs(each)]
     passed = sum(each.finding.status is Status.PASS for each in judged)
-    return Judgement(sort([*faults, *found]), passed)
+    return RuleResults(sort_findings([*faults, *found]), passed)
 
 
 def _without_suppress(config: Mapping[str, object]) -> Mapping[str, object]:
@@ -85,11 +85,11 @@ def _issue(judged: ResourceFinding, entry: Suppression | None) -> Issue:
         rule=finding.rule,
         severity=finding.severity.value,
         status="fail" if finding.status is Status.FAIL else "unverified",
-        line=masked(finding.line(judged.resource)),
-        fix=masked(finding.fix),
+        line=mask_secrets(finding.line(judged.resource)),
+        fix=mask_secrets(finding.fix),
         source="gpufleet",
         known=None,
-        suppressed=Suppressed(masked(entry.reason), entry.expires.isoformat()) if entry else None,
+        suppressed=SuppressionRecord(mask_secrets(entry.reason), entry.expires.isoformat()) if entry else None,
     )
 
 
@@ -99,22 +99,22 @@ def _fault(stack: str, line: str) -> Issue:
     return Issue(stack, "", "config-suppression", "error", "fail", line, _fix(text), "gpufleet", None, None)
 
 
-def reported(preview: Preview) -> list[Issue]:
-    """What policy packs have reported, and with what the program or a provider ended the preview or warned."""
+def preview_findings(preview: Preview) -> list[Issue]:
+    """Violations that policy packs reported, and errors and warnings of the program or a provider."""
     violations = [_violation(each, preview.secrets) for each in preview.violations]
-    said = [issue for each in preview.said for issue in _said(each, preview)]
-    return sort([*said, *violations])
+    said = [issue for each in preview.diagnostics for issue in _said(each, preview)]
+    return sort_findings([*said, *violations])
 
 
 def _violation(violation: PolicyViolation, secrets: set[str]) -> Issue:
     lines = [line.strip() for line in violation.message.splitlines() if line.strip()]
-    text = masked(lines[-1] if lines else violation.policy, secrets)
+    text = mask_secrets(lines[-1] if lines else violation.policy, secrets)
     severity = _LEVELS.get(violation.level, "warning")
     name = violation.urn.rsplit("::", 1)[-1]
     match = _LINE.fullmatch(text)
     if match is None:
         # Somebody else's policy: its message may have several lines.
-        text = masked(" ".join(lines) or violation.policy, secrets)
+        text = mask_secrets(" ".join(lines) or violation.policy, secrets)
         rule = f"{violation.pack}/{violation.policy}"
         return Issue(name, violation.urn, rule, severity, "fail", text, "", violation.pack, None, None)
     until, reason = match["until"], match["reason"]
@@ -128,16 +128,16 @@ def _violation(violation: PolicyViolation, secrets: set[str]) -> Issue:
         fix=_fix(match["text"]),
         source=violation.pack,
         known=None,
-        suppressed=Suppressed(reason, until) if until else None,
+        suppressed=SuppressionRecord(reason, until) if until else None,
     )
 
 
-def _said(said: Said, preview: Preview) -> Iterable[Issue]:
+def _said(said: Diagnostic, preview: Preview) -> Iterable[Issue]:
     if said.severity == "error" and said.message.strip() == "preview failed":
         return
     severity: Literal["error", "warning"] = "error" if said.severity == "error" else "warning"
     name = said.urn.rsplit("::", 1)[-1] or preview.name[1]
-    lines = [" ".join(masked(line, preview.secrets).split()) for line in said.message.splitlines()]
+    lines = [" ".join(mask_secrets(line, preview.secrets).split()) for line in said.message.splitlines()]
     lines = [line for line in lines if line]
     ours = [match for line in lines if (match := _LINE.fullmatch(line))]
     for match in ours:
@@ -162,31 +162,31 @@ def _fix(text: str) -> str:
     return text.rpartition("; ")[2] if "; " in text else ""
 
 
-def merged(ours: Sequence[Issue], others: Sequence[Issue], packs: Sequence[str]) -> list[Issue]:
-    """Both together. Where one of our packs ran, what it found counts: it had the configuration that counts."""
-    mine = [] if any(pack in OURS for pack in packs) else ours
+def merge_findings(ours: Sequence[Issue], others: Sequence[Issue], packs: Sequence[str]) -> list[Issue]:
+    """Both lists without duplicates. If one of our packs ran, its findings replace ours."""
+    mine = [] if any(pack in OWN_PACKS for pack in packs) else ours
     seen: set[tuple[str, str]] = set()
     found = []
     for each in (*mine, *others):
         if (key := (each.rule, each.line)) not in seen:
             seen.add(key)
             found.append(each)
-    return sort(found)
+    return sort_findings(found)
 
 
-def compared(issues: Sequence[Issue], before: Sequence[Issue] | None) -> list[Issue]:
-    """The same, each with whether it was there before. A figure in it may be another: rule and resource count."""
+def mark_known(issues: Sequence[Issue], before: Sequence[Issue] | None) -> list[Issue]:
+    """The findings, each with whether the state before had it: one of the same rule, resource and status."""
     if before is None:
         return list(issues)
     old = {(each.rule, each.resource, each.status) for each in before}
     return [
-        replace(each, known=(each.rule, each.resource, each.status) in old) if each.source in JUDGED else each
+        replace(each, known=(each.rule, each.resource, each.status) in old) if each.source in OWN_SOURCES else each
         for each in issues
     ]
 
 
-def sort(issues: Iterable[Issue]) -> list[Issue]:
-    """What refuses first; then by rule and resource, so that the same plan gives the same list."""
+def sort_findings(issues: Iterable[Issue]) -> list[Issue]:
+    """Rejections first, then by rule and resource, so the same plan gives the same list."""
     return sorted(
         issues, key=lambda each: (_WEIGHT[each.severity], each.status != "fail", each.rule, each.resource, each.line)
     )

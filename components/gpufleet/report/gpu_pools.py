@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from gpufleet.cost.estimate import Estimate
-from gpufleet.cost.line_item import total
+from gpufleet.cost.line_item import total_of
 from gpufleet.cost.pool_cost import PoolCost
-from gpufleet.report.model import Change, GpuPool, GpuSide
+from gpufleet.report.model import GpuPool, GpuPoolState, ResourceChange
 
 
-def gpu_pools(before: Estimate | None, after: Estimate, changes: Sequence[Change]) -> list[GpuPool]:
+def gpu_pools(before: Estimate | None, after: Estimate, changes: Sequence[ResourceChange]) -> list[GpuPool]:
     """Every pool with GPUs, or whose types are not known, by name."""
     old = _pools(before)
     new = _pools(after)
@@ -35,13 +35,13 @@ def _pools(estimate: Estimate | None) -> Mapping[str, PoolCost]:
     return {pool.planned.resource.urn: pool for pool in pools if pool.planned.gpu is not False}
 
 
-def _side(pool: PoolCost) -> GpuSide:
+def _side(pool: PoolCost) -> GpuPoolState:
     words = pool.planned.intent
     zones = words.get("zones")
     placement = words.get("placement")
-    hours = [total(pool.lines, figure) for figure in ("floor", "ceiling")]
+    hours = [total_of(pool.lines, figure) for figure in ("floor", "ceiling")]
     least, most = (round(each.hour, 4) if each.complete else None for each in hours)
-    return GpuSide(
+    return GpuPoolState(
         types=list(pool.types),
         least=pool.least,
         most=pool.most,

@@ -1,7 +1,7 @@
-"""What a report says, as data. Its JSON is the source of truth, and every other form is made from it.
+"""The report as data. Its JSON is the source of truth; every other format is rendered from it.
 
-`schema.json` is generated from these classes (`tools/generate.py`). Fields only ever become more; one that goes, or
-means something else, makes another `SCHEMA`. Money is USD by list price, before tax; a month has 730 hours.
+`schema.json` is generated from these classes (`tools/generate.py`). Fields are only ever added; removing one or
+changing its meaning raises `SCHEMA`. Money is USD by list price, before tax; a month has 730 hours.
 """
 
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ SCHEMA = 1
 
 Verdict = Literal["failed", "refused", "warned", "passed"]
 """failed: the preview ended with an error. refused: a rule or a mandatory policy is broken. warned: a warning, or a
-check that could not be made. passed: none of these."""
+check that could not be run. passed: none of these."""
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
+class CostAmount:
     """One figure before and after. complete: whether everything in `after` has a known price and amount; otherwise
-    the figures are the least that it costs. usd_month_before: null where nothing was there to compare with."""
+    the figures are lower bounds. usd_month_before: null if there is nothing to compare with."""
 
     usd_month_before: float | None
     usd_month_after: float
@@ -26,17 +26,17 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Money:
+class CostSummary:
     """floor: what is always paid. steady: a month as the assumptions have it. ceiling: the most that may run.
 
-    committed: what of each of the three is nodes on reservations that were bought elsewhere. They are paid with or
-    without this stack, so that a change of it is only real once the reservation itself is changed.
+    committed: the part of each of the three that is nodes on reservations bought elsewhere. They are paid with or
+    without this stack, so a change takes effect only when the reservation itself changes.
     """
 
-    floor: Amount
-    steady: Amount
-    ceiling: Amount
-    committed: Amount
+    floor: CostAmount
+    steady: CostAmount
+    ceiling: CostAmount
+    committed: CostAmount
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ResourceChange:
     """What happens to one resource.
 
     operation: replace, delete, update, create, import, read, or change where only two previews are compared.
@@ -76,13 +76,13 @@ class Change:
     properties: list[Property]
 
     @property
-    def loses(self) -> bool:
-        """Whether data goes if it is carried out."""
+    def loses_data(self) -> bool:
+        """Whether the change deletes data."""
         return bool(self.holds) and not self.retained
 
 
 @dataclass(frozen=True, slots=True)
-class GpuSide:
+class GpuPoolState:
     """A pool on one side of the change. types: of its nodes. least, most: nodes. gpus: at most. zones: ids; empty
     where not known. market: on-demand, spot, reservation, capacity-block. usd_hour: at least and at most, by list
     price, null where a price is not known."""
@@ -105,13 +105,13 @@ class GpuPool:
     name: str
     urn: str
     operation: str
-    before: GpuSide | None
-    after: GpuSide | None
+    before: GpuPoolState | None
+    after: GpuPoolState | None
 
 
 @dataclass(frozen=True, slots=True)
-class Suppressed:
-    """Why a finding does not count, and the last day on which it does not."""
+class SuppressionRecord:
+    """Why a finding is suppressed, and the last day of the suppression."""
 
     reason: str
     until: str
@@ -120,7 +120,7 @@ class Suppressed:
 @dataclass(frozen=True, slots=True)
 class Issue:
     """A finding. source: gpufleet, preview, or a policy pack's name. status: fail or unverified. known: whether the
-    state before had it too; null where there was none to judge. line: the one line that users see."""
+    state before had it too; null if there was none to check. line: the one line that users see."""
 
     resource: str
     urn: str
@@ -131,16 +131,16 @@ class Issue:
     fix: str
     source: str
     known: bool | None
-    suppressed: Suppressed | None
+    suppressed: SuppressionRecord | None
 
     @property
-    def refuses(self) -> bool:
+    def rejects(self) -> bool:
         return self.severity == "error" and self.status == "fail" and self.suppressed is None
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetLeft:
-    """A budget of the stack, and what the figures after the change leave of it; null: not known."""
+class RemainingBudget:
+    """A budget of the stack, and what remains of it after the change; null: not known."""
 
     name: str
     urn: str
@@ -150,8 +150,8 @@ class BudgetLeft:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """What keeps data, for the diagram."""
+class DataStore:
+    """A resource that stores data, for the diagram."""
 
     name: str
     kind: str
@@ -161,20 +161,20 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class StackReport:
-    """One stack. summary: operation -> resources. notes: what the reader has to know about how it was made."""
+    """One stack. summary: operation -> resources. notes: remarks on how it was made."""
 
     project: str
     stack: str
     verdict: Verdict
-    cost: Money | None
-    changes: list[Change]
+    cost: CostSummary | None
+    changes: list[ResourceChange]
     unchanged: int
     summary: dict[str, int]
     gpus: list[GpuPool]
-    stored: list[Stored]
+    stored: list[DataStore]
     issues: list[Issue]
     checks_passed: int
-    budgets: list[BudgetLeft]
+    budgets: list[RemainingBudget]
     unpriced: list[str]
     assumptions: list[str]
     notes: list[str]
@@ -184,14 +184,14 @@ class StackReport:
         return f"{self.project}/{self.stack}"
 
     @property
-    def destructive(self) -> list[Change]:
+    def destructive(self) -> list[ResourceChange]:
         """Replacements and deletions, those that lose data first."""
         found = [each for each in self.changes if each.operation in ("replace", "delete")]
-        return sorted(found, key=lambda each: (not each.loses, not each.ends, each.operation, each.name))
+        return sorted(found, key=lambda each: (not each.loses_data, not each.ends, each.operation, each.name))
 
     @property
-    def counted(self) -> list[Issue]:
-        """Findings that say something is wrong and that nobody has decided to live with."""
+    def failures(self) -> list[Issue]:
+        """Failed findings that are not suppressed."""
         return [each for each in self.issues if each.suppressed is None and each.status == "fail"]
 
     @property
@@ -205,7 +205,7 @@ class StackReport:
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """Where the figures are from. catalog: cloud -> edition. prices_from, prices_to: days of the oldest and newest
+    """The sources of the figures. catalog: cloud -> edition. prices_from, prices_to: days of the oldest and newest
     price that takes part."""
 
     gpufleet: str
@@ -218,10 +218,10 @@ class Footer:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One verdict on all stacks that a change touches. total: null where no stack could be priced."""
+    """The report on all stacks that a change affects. total: null if no stack could be priced."""
 
     schema: int
     verdict: Verdict
-    total: Money | None
+    total: CostSummary | None
     stacks: list[StackReport]
     footer: Footer

@@ -1,4 +1,4 @@
-"""What a preview says of one stack, whichever form it came in: the steps, and what policy packs found."""
+"""A preview of one stack, from either input format: its steps, and the findings of policy packs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,9 +7,9 @@ from typing import Any, TypedDict
 from gpufleet.errors import UserError
 
 
-class State(TypedDict, total=False):
-    """A resource as the engine says it; what is not named here is not read. Never its outputs: providers repeat secrets
-    there without their mark (measured: `tagsAll` of a resource with a secret tag)."""
+class ResourceState(TypedDict, total=False):
+    """A resource as the engine reports it; other fields are not read. Never its outputs: providers repeat secrets there
+    without their mark (measured: `tagsAll` of a resource with a secret tag)."""
 
     urn: str
     type: str
@@ -25,13 +25,13 @@ class State(TypedDict, total=False):
     additionalSecretOutputs: list[str] | None
 
 
-class BrokenInput(UserError):
-    """A file that is no preview; the text is the one line for the user."""
+class InvalidPreview(UserError):
+    """A file is not a valid preview; the text is one line for the user."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """What is to happen to one resource.
+class PreviewStep:
+    """The planned operation on one resource.
 
     op: the engine's word: same, create, update, replace, delete, import, read ... old, new: the resource before and
     after, None where there is none. diff: property path -> {"kind", "inputDiff"}, None where the provider gives none.
@@ -40,8 +40,8 @@ class Step:
 
     op: str
     urn: str
-    old: State | None
-    new: State | None
+    old: ResourceState | None
+    new: ResourceState | None
     diff: Mapping[str, Any] | None = None
     reasons: Sequence[str] = ()
     replaces: Sequence[str] = ()
@@ -49,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class PolicyViolation:
-    """What a policy pack has reported. level: mandatory, advisory, remediate. message: as the policy wrote it."""
+    """A violation that a policy pack reported. level: mandatory, advisory, remediate. message: the policy's."""
 
     urn: str
     pack: str
@@ -59,7 +59,7 @@ class PolicyViolation:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Diagnostic:
     """A diagnostic of the engine, the program or a provider. severity: error or warning."""
 
     urn: str
@@ -69,21 +69,21 @@ class Said:
 
 @dataclass
 class Preview:
-    """One preview of one stack. file: where it is from, for messages. called: project and stack by whoever gives it:
-    the plain JSON of a preview that failed before its first step does not tell.
+    """One preview of one stack. file: its source, for messages. fallback_name: project and stack as the caller gives
+    them; the plain JSON of a preview that failed before its first step does not contain them.
 
-    linked: whether it tells which resource a value was made from; the engine's event log does not.
-    left_out: unchanged resources that are not in it, as without --show-sames. packs: names of policy packs that ran.
-    secrets: plain texts that the engine has marked, which no output may show. from_nothing: whether it was made without
-    the state of what is there. notes: what the reader has to know of how it was made.
+    linked: whether it says which resource a value comes from; the engine's event log does not. left_out: number of
+    unchanged resources that are not in it, as without --show-sames. packs: names of policy packs that ran. secrets:
+    plain texts that the engine has marked; no output may show them. from_nothing: whether it was made without a state.
+    notes: remarks on how it was made.
     """
 
     file: str
-    called: tuple[str, str] = ("", "")
-    steps: list[Step] = field(default_factory=list)
+    fallback_name: tuple[str, str] = ("", "")
+    steps: list[PreviewStep] = field(default_factory=list)
     config: Mapping[str, Any] = field(default_factory=dict)
     violations: list[PolicyViolation] = field(default_factory=list)
-    said: list[Said] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
     packs: tuple[str, ...] = ()
     linked: bool = True
     left_out: int = 0
@@ -94,14 +94,16 @@ class Preview:
 
     @property
     def name(self) -> tuple[str, str]:
-        """Project and stack, as `called` where nothing in it tells."""
+        """Project and stack, as `fallback_name` where nothing in it tells."""
         urns = (step.urn for step in self.steps)
-        said = (*(each.urn for each in self.violations), *(each.urn for each in self.said))
+        said = (*(each.urn for each in self.violations), *(each.urn for each in self.diagnostics))
         first = next(urns, "") or next((urn for urn in said if urn), "")
         parts = first.removeprefix("urn:pulumi:").split("::")
-        return (parts[1], parts[0]) if len(parts) > 2 else self.called
+        return (parts[1], parts[0]) if len(parts) > 2 else self.fallback_name
 
     @property
-    def errors(self) -> list[Said]:
-        """What made the preview fail, without what policy packs said and the engine's own closing line."""
-        return [each for each in self.said if each.severity == "error" and each.message.strip() != "preview failed"]
+    def errors(self) -> list[Diagnostic]:
+        """Diagnostics that made the preview fail, without policy violations and the engine's closing line."""
+        return [
+            each for each in self.diagnostics if each.severity == "error" and each.message.strip() != "preview failed"
+        ]

@@ -4,14 +4,14 @@ from typing import Any
 
 import msgspec
 
-from gpufleet.report.preview import BrokenInput, Preview, Said, State, Step
+from gpufleet.report.preview import Diagnostic, InvalidPreview, Preview, PreviewStep, ResourceState
 
 
 class _Step(msgspec.Struct, rename="camel"):
     op: str
     urn: str
-    old_state: State | None = None
-    new_state: State | None = None
+    old_state: ResourceState | None = None
+    new_state: ResourceState | None = None
     detailed_diff: dict[str, Any] | None = None
     diff_reasons: list[str] | None = None
     replace_reasons: list[str] | None = None
@@ -30,39 +30,41 @@ class _Document(msgspec.Struct, rename="camel"):
     change_summary: dict[str, int] | None = None
 
 
-def read_json(text: bytes, file: str) -> Preview:
-    """The preview in a text. Errors: BrokenInput for what is no JSON, or no preview."""
+def read_preview_json(text: bytes, file: str) -> Preview:
+    """The preview in a text. Errors: InvalidPreview."""
     try:
         return _preview(msgspec.json.decode(text, type=_Document), file)
     except msgspec.DecodeError as error:
-        what = "no preview" if isinstance(error, msgspec.ValidationError) else "not JSON"
-        raise BrokenInput(f"{file}: {what}: {error}; give the output of `pulumi preview --json`") from error
+        what = "not a preview" if isinstance(error, msgspec.ValidationError) else "not JSON"
+        raise InvalidPreview(f"{file}: {what}: {error}; give the output of `pulumi preview --json`") from error
 
 
-def preview_of(document: object, file: str) -> Preview:
-    """The preview in a parsed document. Errors: BrokenInput."""
+def parse_preview(document: object, file: str) -> Preview:
+    """The preview in a parsed document. Errors: InvalidPreview."""
     try:
         return _preview(msgspec.convert(document, _Document), file)
     except msgspec.ValidationError as error:
-        raise BrokenInput(f"{file}: no preview: {error}; give the output of `pulumi preview --json`") from error
+        raise InvalidPreview(f"{file}: not a preview: {error}; give the output of `pulumi preview --json`") from error
 
 
 def _preview(document: _Document, file: str) -> Preview:
     if document.steps is None and document.diagnostics is None:
-        raise BrokenInput(f"{file}: no steps in it; give the output of `pulumi preview --json --show-sames`")
+        raise InvalidPreview(f"{file}: no steps in it; give the output of `pulumi preview --json --show-sames`")
     preview = Preview(file, steps=[_step(step) for step in document.steps or ()], config=document.config or {})
     for each in document.diagnostics or ():
         if each.severity in ("error", "warning"):
-            preview.said.append(Said(each.urn, each.severity, each.message.removeprefix(f"{each.severity}: ")))
+            preview.diagnostics.append(
+                Diagnostic(each.urn, each.severity, each.message.removeprefix(f"{each.severity}: "))
+            )
     counted = (document.change_summary or {}).get("same", 0)
     preview.left_out = max(0, counted - sum(step.op == "same" for step in preview.steps))
-    preview.ended = not any(each.severity == "error" for each in preview.said)
+    preview.ended = not any(each.severity == "error" for each in preview.diagnostics)
     return preview
 
 
-def _step(step: _Step) -> Step:
+def _step(step: _Step) -> PreviewStep:
     new = step.new_state or None
-    return Step(
+    return PreviewStep(
         op=step.op,
         urn=step.urn,
         old=new if step.op == "same" else step.old_state or None,

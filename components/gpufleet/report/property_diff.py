@@ -1,22 +1,22 @@
-"""The properties of a resource that change: each with its path and what it was and will be, secrets hidden."""
+"""The properties of a resource that change, each with its path, old and new value, and secrets redacted."""
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpufleet.report.model import Property
-from gpufleet.report.preview import Step
-from gpufleet.report.redaction import HIDDEN, UNKNOWN, Redaction, is_marked, is_unknown, looks_secret
+from gpufleet.report.preview import PreviewStep
+from gpufleet.report.redaction import REDACTED, UNKNOWN, Redaction, is_secret, is_unknown, looks_secret
 
-Path = tuple[str | int, ...]
+PropertyPath = tuple[str | int, ...]
 
-LONGEST = 200
+MAX_VALUE_LENGTH = 200
 """Characters of a value; a longer one is cut, and says so."""
 _PART = re.compile(r'\["((?:[^"\\]|\\.)*)"\]|\[(\d+)\]|\.?([^.\[\]]+)')
 _MISSING = object()
 
 
-def changed_properties(step: Step) -> list[Property]:
+def changed_properties(step: PreviewStep) -> list[Property]:
     """What changes in a resource that was there and stays: by the provider's diff, else by comparing the inputs."""
     if step.old is None or step.new is None:
         return []
@@ -29,7 +29,7 @@ def changed_properties(step: Step) -> list[Property]:
     found: dict[str, bool] = {}
     for path, kind in paths.items():
         # Of a set a provider may name any place in it, where the two sides agree: then the whole of it is shown.
-        inner = parsed(path)
+        inner = parse_path(path)
         told = path if _at(old, inner) != _at(new, inner) or _at(old, inner) is _MISSING else _root(path)
         found[told] = found.get(told, False) or kind.endswith("replace") or _root(path) in step.replaces
     kept = [_change(path, replaces, old, new, hidden) for path, replaces in found.items()]
@@ -42,14 +42,14 @@ def changed_properties(step: Step) -> list[Property]:
 def _change(
     written: str, replaces: bool, old: Mapping[str, object], new: Mapping[str, object], hidden: Redaction
 ) -> Property:
-    path = parsed(written)
+    path = parse_path(written)
     sides = [_at(old, path), _at(new, path)]
     secret = hidden.hides(path) or any(_secret_on_the_way(root, path) for root in (old, new))
-    texts = [None if side is _MISSING else HIDDEN if secret else _shown(side, hidden, path) for side in sides]
+    texts = [None if side is _MISSING else REDACTED if secret else _shown(side, hidden, path) for side in sides]
     return Property(written, texts[0], texts[1], replaces)
 
 
-def parsed(written: str) -> Path:
+def parse_path(written: str) -> PropertyPath:
     """The path that the engine writes as labels["a.b"].c[0]."""
     parts: list[str | int] = []
     for match in _PART.finditer(written):
@@ -61,7 +61,7 @@ def parsed(written: str) -> Path:
     return tuple(parts)
 
 
-def _written(path: Path) -> str:
+def _written(path: PropertyPath) -> str:
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -74,7 +74,7 @@ def _written(path: Path) -> str:
 
 
 def _root(written: str) -> str:
-    path = parsed(written)
+    path = parse_path(written)
     return str(path[0]) if path else ""
 
 
@@ -87,19 +87,19 @@ def _inside(value: object, part: str | int) -> object:
     return _MISSING
 
 
-def _at(value: object, path: Path) -> object:
+def _at(value: object, path: PropertyPath) -> object:
     for part in path:
         value = _inside(value, part)
     return value
 
 
-def _secret_on_the_way(value: object, path: Path) -> bool:
+def _secret_on_the_way(value: object, path: PropertyPath) -> bool:
     """Whether a value lies inside of something marked, or is the value of a pair whose name says that it is secret."""
     for part in path:
-        if is_marked(value) or _is_secret_pair(value):
+        if is_secret(value) or _is_secret_pair(value):
             return True
         value = _inside(value, part)
-    return is_marked(value)
+    return is_secret(value)
 
 
 def _is_secret_pair(value: object) -> bool:
@@ -110,33 +110,33 @@ def _is_secret_pair(value: object) -> bool:
     return isinstance(name, str) and Redaction("", ()).hides((name,))
 
 
-def _shown(value: object, hidden: Redaction, path: Path) -> str:
+def _shown(value: object, hidden: Redaction, path: PropertyPath) -> str:
     """A value as JSON, with everything in it hidden that must be."""
     text = json.dumps(_cleaned(value, hidden, path), ensure_ascii=False, sort_keys=True)
     if value is None or is_unknown(value):
         text = UNKNOWN if value is not None else "null"
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters)"
+    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[:MAX_VALUE_LENGTH]}... ({len(text)} characters)"
 
 
-def _cleaned(value: object, hidden: Redaction, path: Path) -> object:
-    if is_marked(value) or hidden.hides(path):
-        return HIDDEN
+def _cleaned(value: object, hidden: Redaction, path: PropertyPath) -> object:
+    if is_secret(value) or hidden.hides(path):
+        return REDACTED
     if is_unknown(value):
         return UNKNOWN
     if isinstance(value, str):
-        return HIDDEN if looks_secret(value) else value
+        return REDACTED if looks_secret(value) else value
     if isinstance(value, Mapping):
         if _is_secret_pair(value):
-            return {key: HIDDEN if key == "value" else each for key, each in value.items()}
+            return {key: REDACTED if key == "value" else each for key, each in value.items()}
         return {key: _cleaned(each, hidden, (*path, key)) for key, each in value.items()}
     if isinstance(value, list):
         return [_cleaned(each, hidden, (*path, number)) for number, each in enumerate(value)]
     return value
 
 
-def _differences(old: object, new: object, path: Path) -> Iterator[Path]:
+def _differences(old: object, new: object, path: PropertyPath) -> Iterator[PropertyPath]:
     """Paths of the smallest values that differ."""
-    if isinstance(old, Mapping) and isinstance(new, Mapping) and not (is_marked(old) or is_marked(new)):
+    if isinstance(old, Mapping) and isinstance(new, Mapping) and not (is_secret(old) or is_secret(new)):
         for key in sorted({*old, *new}):
             if key not in old or key not in new:
                 yield (*path, key)

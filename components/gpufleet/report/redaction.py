@@ -1,6 +1,6 @@
-"""What no report may show: secrets, by the engine's mark, by the name they go by, or by what they look like.
+"""Secrets are redacted from reports: by the engine's mark, by their name, or by their form.
 
-A value that is hidden for nothing costs the reader a look at the program; one that is shown for nothing is a leak.
+A value that is hidden needlessly costs the reader a look at the program; a secret that is shown is a leak.
 """
 
 import re
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from gpufleet.plan.preview import BLINDED, SECRET, UNKNOWN_WORDS
 
-HIDDEN = "[secret]"
+REDACTED = "[secret]"
 UNKNOWN = "(known after deployment)"
 MASK = "[hidden]"
 
@@ -42,7 +42,7 @@ _SECRET_TYPES = {"kubernetes:core/v1:Secret": ("data", "stringData")}
 
 
 class Redaction:
-    """What is secret in a resource, by the states of it. Paths are as in the engine's detailed diff."""
+    """The secret properties of a resource, by its states. Paths are as in the engine's detailed diff."""
 
     def __init__(self, kind: str, states: Iterable[Mapping[str, object] | None]) -> None:
         self.everything = kind.startswith("pulumi:providers:")
@@ -78,19 +78,19 @@ def _may_hold_secret(text: str) -> bool:
     return False
 
 
-def masked(text: str, secrets: Iterable[str] = ()) -> str:
+def mask_secrets(text: str, secrets: Iterable[str] = ()) -> str:
     """A text of somebody else, a message or a name, without what looks like a secret or is known to be one."""
     for each in sorted(secrets, key=len, reverse=True):
-        if len(each) >= SHORTEST:
+        if len(each) >= SHORTEST_SECRET:
             text = text.replace(each, MASK)
     return _LOOKS.sub(MASK, text) if _may_hold_secret(text) else text
 
 
-SHORTEST = 4
+SHORTEST_SECRET = 4
 """Characters of the shortest secret that is looked for in texts: a shorter one stands in any text by chance."""
 
 
-def is_marked(value: object) -> bool:
+def is_secret(value: object) -> bool:
     """Whether the engine has marked a value as secret, or has blinded it."""
     return value == BLINDED or (isinstance(value, Mapping) and SECRET in value)
 

@@ -1,15 +1,24 @@
-"""Words and figures that every form of the report shares."""
+"""Texts and figures that all formats of the report share."""
 
-from gpufleet.report.model import Amount, Change, GpuPool, GpuSide, Money, Report, StackReport, Verdict
+from gpufleet.report.model import (
+    CostAmount,
+    CostSummary,
+    GpuPool,
+    GpuPoolState,
+    Report,
+    ResourceChange,
+    StackReport,
+    Verdict,
+)
 from gpufleet.rules.messages import plural
 
-VERDICTS: dict[Verdict, tuple[str, str]] = {
+VERDICT_LABELS: dict[Verdict, tuple[str, str]] = {
     "failed": ("\N{CROSS MARK}", "the preview failed"),
     "refused": ("\N{NO ENTRY}", "refused"),
     "warned": ("\N{WARNING SIGN}\N{VARIATION SELECTOR-16}", "passed with warnings"),
     "passed": ("\N{WHITE HEAVY CHECK MARK}", "passed"),
 }
-PAST = {
+PAST_TENSE = {
     "replace": "replaced",
     "delete": "deleted",
     "update": "updated",
@@ -19,7 +28,7 @@ PAST = {
     "read": "read",
     "same": "unchanged",
 }
-SIGNS = {"delete": "-", "create": "+", "import": "+"}
+DIFF_SIGNS = {"delete": "-", "create": "+", "import": "+"}
 """What `diff` colours a line by; everything else changes something that stays: !"""
 
 
@@ -31,34 +40,34 @@ def usd(amount: float | None, *, signed: bool = False) -> str:
     return f"{sign}${abs(amount):,.2f}"
 
 
-def after(amount: Amount) -> str:
+def after_text(amount: CostAmount) -> str:
     return f"{'' if amount.complete else 'at least '}{usd(amount.usd_month_after)}"
 
 
 def headline(stack: StackReport) -> str:
-    """What a reviewer must know, in one line."""
+    """The most important facts for a reviewer, in one line."""
     parts = []
     if stack.cost is not None:
         ceiling = stack.cost.ceiling
         if ceiling.usd_month_before is None:
-            parts.append(f"at most {after(ceiling)} a month")
+            parts.append(f"at most {after_text(ceiling)} a month")
         elif ceiling.usd_month_change == 0:
-            parts.append(f"at most {after(ceiling)} a month, as before")
+            parts.append(f"at most {after_text(ceiling)} a month, as before")
         else:
             said = usd(ceiling.usd_month_change, signed=True)
             elsewhere = stack.cost.committed.usd_month_change
             of_it = f", of it {usd(elsewhere, signed=True)} on reservations bought elsewhere" if elsewhere else ""
-            parts.append(f"at most {after(ceiling)} a month ({said}{of_it})")
-    losing = sum(change.loses for change in stack.destructive)
+            parts.append(f"at most {after_text(ceiling)} a month ({said}{of_it})")
+    losing = sum(change.loses_data for change in stack.destructive)
     if losing:
         parts.append(f"DATA WOULD BE LOST with {plural(losing, 'resource')}")
     nothing = "no step was taken" if stack.verdict == "failed" else "nothing changes"
-    parts += [f"{number} {PAST[operation]}" for operation, number in stack.summary.items()] or [nothing]
+    parts += [f"{number} {PAST_TENSE[operation]}" for operation, number in stack.summary.items()] or [nothing]
     return ", ".join(parts)
 
 
-def loss(change: Change) -> str:
-    """What goes with a resource, in words; empty where nothing is known of its type."""
+def loss_text(change: ResourceChange) -> str:
+    """What is lost with a resource, in words; empty if its type is not known."""
     parts = []
     if change.holds:
         parts.append(f"loses {change.holds}" if not change.retained else f"keeps {change.holds} in the cloud")
@@ -73,19 +82,19 @@ def loss(change: Change) -> str:
     return "; ".join(parts)
 
 
-def side(pool: GpuSide | None) -> str:
+def pool_size(pool: GpuPoolState | None) -> str:
     """g5.8xlarge x 0 to 2."""
     if pool is None:
         return "none"
-    return f"{' or '.join(pool.types) or 'type not known'} x {nodes(pool)}"
+    return f"{' or '.join(pool.types) or 'type not known'} x {nodes_text(pool)}"
 
 
-def nodes(pool: GpuSide) -> str:
+def nodes_text(pool: GpuPoolState) -> str:
     least, most = ("?" if number is None else str(number) for number in (pool.least, pool.most))
     return least if least == most else f"{least} to {most}"
 
 
-def hourly(pool: GpuSide | None) -> str:
+def hourly_text(pool: GpuPoolState | None) -> str:
     """$0.00 to $4.92."""
     if pool is None:
         return "$0.00"
@@ -93,11 +102,11 @@ def hourly(pool: GpuSide | None) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def zones(pool: GpuSide | None) -> str:
+def zones_text(pool: GpuPoolState | None) -> str:
     return ", ".join(pool.zones) if pool and pool.zones else "not known" if pool else ""
 
 
-def arrow(before: str, now: str) -> str:
+def before_and_after(before: str, now: str) -> str:
     """Both where they differ."""
     return now if before == now else f"{before} \N{RIGHTWARDS ARROW} {now}" if before else now
 
@@ -108,11 +117,11 @@ def gpu_row(pool: GpuPool) -> tuple[str, str, str, str, str, str]:
     new_side = new is not None
     return (
         pool.name,
-        PAST.get(pool.operation, pool.operation),
-        arrow(side(old) if old else "", side(new)),
-        arrow(zones(old), zones(new) if new_side else "none"),
-        arrow((old.market or "not known") if old else "", ((new.market or "not known") if new else "none")),
-        arrow(hourly(old) if old else "", hourly(new)),
+        PAST_TENSE.get(pool.operation, pool.operation),
+        before_and_after(pool_size(old) if old else "", pool_size(new)),
+        before_and_after(zones_text(old), zones_text(new) if new_side else "none"),
+        before_and_after((old.market or "not known") if old else "", ((new.market or "not known") if new else "none")),
+        before_and_after(hourly_text(old) if old else "", hourly_text(new)),
     )
 
 
@@ -120,7 +129,7 @@ GPU_HEADINGS = ("pool", "", "nodes", "zone ids", "market", "$ an hour, least to 
 
 
 def footer_lines(report: Report) -> list[str]:
-    """Where it is all from."""
+    """Versions and dates that the report is based on."""
     footer = report.footer
     editions = ", ".join(f"{cloud} of {edition or 'unknown date'}" for cloud, edition in footer.catalog.items())
     days = dict.fromkeys(day for day in (footer.prices_from, footer.prices_to) if day)
@@ -140,14 +149,14 @@ _FIGURES = {
 }
 
 
-def money_rows(cost: Money) -> list[tuple[str, str, str, str]]:
-    """The cells of a table of figures. Where nothing was bought elsewhere, nothing is said of it."""
+def money_rows(cost: CostSummary) -> list[tuple[str, str, str, str]]:
+    """The cells of a table of figures. The row for reservations bought elsewhere is left out if it is zero."""
     rows = []
     for figure, said in _FIGURES.items():
-        amount: Amount = getattr(cost, figure)
+        amount: CostAmount = getattr(cost, figure)
         if figure == "committed" and not amount.usd_month_after and not amount.usd_month_before:
             continue
         before = "" if amount.usd_month_before is None else usd(amount.usd_month_before)
         change = "" if amount.usd_month_change is None else usd(amount.usd_month_change, signed=True)
-        rows.append((f"{figure} ({said})", before, after(amount), change))
+        rows.append((f"{figure} ({said})", before, after_text(amount), change))
     return rows

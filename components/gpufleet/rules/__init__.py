@@ -1,7 +1,7 @@
 """Rules: plain facts in, findings out. Imports neither pulumi nor a cloud SDK.
 
-The doors take a component's arguments, judge what is plain in them, and return every finding, passes included:
-`validate_arguments` names and kinds of any component's arguments, the others the subject they name.
+The `validate_...` functions take a component's arguments, check the plain values in them, and return every finding,
+passes included: `validate_arguments` names and kinds of any component's arguments, the others the subject they name.
 """
 
 from gpufleet.rules.arguments import validate_arguments

@@ -4,7 +4,7 @@ import collections.abc
 from collections.abc import Callable, Mapping, Sequence
 
 from gpufleet.rules.coerce import is_texts, is_whole
-from gpufleet.rules.messages import listed, nearest
+from gpufleet.rules.messages import join_words, nearest
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.typed_dicts import Shape, fields_of, is_record
 
@@ -18,8 +18,8 @@ def argument_known(*, name: str, value: object, known: Sequence[str]) -> Outcome
     if name in known:
         return passed()
     near = nearest(name, known)
-    fix = f"did you mean {near}?" if near else f"remove it, or use {listed(sorted(known))}"
-    return failed(name, value, "there is no argument of this name", fix)
+    fix = f"did you mean {near}?" if near else f"remove it, or use {join_words(sorted(known))}"
+    return failed(name, value, "unknown argument", fix)
 
 
 @rule("any-argument-given", Severity.ERROR)
@@ -28,12 +28,12 @@ def argument_given(*, name: str, given: bool, says: str) -> Outcome:
 
     Source: TypedDicts are not checked when a program runs.
     """
-    return passed() if given else failed(name, None, "is required and was not given", f"give {says}")
+    return passed() if given else failed(name, None, "is required", f"give {says}")
 
 
 @rule("any-argument-kind", Severity.ERROR)
 def argument_kind(*, name: str, value: object, kind: type | None) -> Outcome:
-    """An argument that rules judge is a plain value of its declared kind, known before anything is deployed.
+    """An argument that rules check is a plain value of its declared kind, known before anything is deployed.
 
     Source: TypedDicts are not checked when a program runs; outputs are unknown in preview (pulumi/pulumi#12372).
     """
@@ -46,7 +46,7 @@ def argument_kind(*, name: str, value: object, kind: type | None) -> Outcome:
 def validate_arguments(args: Mapping[str, object], declared: type) -> list[Finding]:
     """Unknown, missing and wrongly typed arguments. `declared` is the component's TypedDict of arguments.
 
-    Fields of plain kinds are judged by kind; one that takes an Input takes anything.
+    Fields of plain kinds are checked by kind; one that takes an Input takes anything.
     """
     fields = fields_of(declared)
     findings = [argument_known(name=str(name), value=value, known=tuple(fields)) for name, value in args.items()]

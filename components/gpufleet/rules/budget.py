@@ -27,37 +27,37 @@ def limit_above_zero(*, usd_per_month: float) -> Outcome:
     if 0 < usd_per_month < math.inf:
         return passed()
     fix = "give what the environment may cost in a month; gpufleet cost says what its pools can"
-    return failed("usd_per_month", usd_per_month, "is no amount of money to spend", fix)
+    return failed("usd_per_month", usd_per_month, "must be above 0", fix)
 
 
 @rule("any-budget-email", Severity.ERROR)
 def email_form(*, email: str) -> Outcome:
-    """Whoever is to hear of a budget is given by one e-mail address.
+    """Each recipient of a budget's notifications is one e-mail address.
 
     Source: https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_Subscriber.html: an address
     of type EMAIL, without line breaks; RFC 5321.
     """
     if len(email) <= 254 and _EMAIL.fullmatch(email):
         return passed()
-    return failed("emails", email, "is no e-mail address", "give one such as team@example.com, each as an item")
+    return failed("emails", email, "is not an e-mail address", "give one such as team@example.com, each as an item")
 
 
 @rule("aws-budget-emails", Severity.ERROR)
 def few_emails(*, emails: int) -> Outcome:
-    """A budget tells at most ten e-mail addresses.
+    """A budget notifies at most ten e-mail addresses.
 
     Source: https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_Notification.html: up to 10
     email subscribers.
     """
     if emails <= MOST_EMAILS:
         return passed()
-    problem = f"is more addresses than the {MOST_EMAILS} that AWS takes for a notification"
+    problem = f"is more addresses than the {MOST_EMAILS} that AWS allows for a notification"
     return failed("emails", emails, problem, "give a mailing list's address")
 
 
 @rule("any-budget-percents", Severity.ERROR)
 def percents_in_order(*, argument: str, percents: Sequence[object]) -> Outcome:
-    """The percentages at which a budget speaks are above 0 and rise; `argument` is actual_ or forecast_percents.
+    """The percentages at which a budget notifies are above 0 and ascending; `argument` is actual_ or forecast_percents.
 
     Source: NotificationThreshold of botocore's model of budgets (0 and more); two notifications of one threshold are a
     DuplicateRecordException.
@@ -65,12 +65,12 @@ def percents_in_order(*, argument: str, percents: Sequence[object]) -> Outcome:
     numbers = [percent for percent in percents if coerce.is_number(percent) and 0 < percent < math.inf]
     if len(numbers) == len(percents) and all(low < high for low, high in pairwise(numbers)):
         return passed()
-    return failed(argument, list(percents), "do not rise from above 0", "write them like [50, 80, 100]")
+    return failed(argument, list(percents), "must be above 0 and in ascending order", "write them like [50, 80, 100]")
 
 
 @rule("aws-budget-notifications", Severity.ERROR)
 def few_notifications(*, actual: int, forecast: int) -> Outcome:
-    """A budget has at least one notification and at most ten, those on actual and on forecast cost together.
+    """A budget has one to ten notifications, on actual and forecast cost together.
 
     Source: https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_Notification.html: a budget
     can have up to ten notifications.
@@ -78,8 +78,10 @@ def few_notifications(*, actual: int, forecast: int) -> Outcome:
     if 1 <= actual + forecast <= MOST_NOTIFICATIONS:
         return passed()
     if actual + forecast == 0:
-        return failed("actual_percents", [], "leaves a budget that never speaks", "give at least one, such as [100]")
-    problem = f"with forecast_percents are {actual + forecast} notifications, and AWS takes {MOST_NOTIFICATIONS}"
+        return failed(
+            "actual_percents", [], "leaves a budget without notifications", "give at least one, such as [100]"
+        )
+    problem = f"with forecast_percents are {actual + forecast} notifications, and AWS allows {MOST_NOTIFICATIONS}"
     return failed("actual_percents", actual, problem, "keep the percentages that somebody acts on")
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
 
 CAPACITIES = ("on-demand", "spot", "reservation", "capacity-block")
@@ -13,7 +13,7 @@ _ID = re.compile(r"cr-([0-9a-f]{8}|[0-9a-f]{17})")
 
 @rule("any-capacity-id-given", Severity.ERROR)
 def id_given(*, capacity: str, reservation_id: str) -> Outcome:
-    """Reserved capacity is named, and nothing else is.
+    """A reservation is named exactly if the capacity is reserved.
 
     Source: EC2 launch templates target a reservation by its id; without one any open reservation, or none, is used.
     """
@@ -39,7 +39,7 @@ def id_form(*, reservation_id: str) -> Outcome:
 
 @rule("aws-capacity-one-place", Severity.ERROR)
 def one_place(*, capacity: str, argument: str, values: Sequence[str]) -> Outcome:
-    """Reserved capacity is of one instance type and in one zone; `argument` is types or zones.
+    """Reserved capacity has one instance type and one zone; `argument` is types or zones.
 
     Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateCapacityReservation.html: InstanceType and
     AvailabilityZone are one each; terraform ReservationCapacityExceeded (scylladb/scylla-cluster-tests#8839).
@@ -59,7 +59,7 @@ def block_sold(*, capacity: str, type_name: str, sold: bool, others: Sequence[st
     """
     if capacity != "capacity-block" or sold:
         return passed()
-    fix = f"use {listed(others)}, or another capacity"
+    fix = f"use {join_words(others)}, or another capacity"
     return failed("types", type_name, "is not sold in capacity blocks", fix)
 
 
@@ -72,5 +72,5 @@ def spot_choice(*, capacity: str, types: Sequence[str], zones: Sequence[str]) ->
     """
     if capacity != "spot" or len(types) > 1 or len(zones) > 1:
         return passed()
-    problem = "Spot capacity of one type in one zone is often not to be had"
+    problem = "Spot capacity of one type in one zone is often not available"
     return failed("types", list(types), problem, "give more types, or more zones for jobs of one node")

@@ -1,9 +1,10 @@
 """Read plain values out of a component's arguments.
 
-Values of another kind read as the default: `validate_arguments` has reported those, and the other rules then judge the
+Values of another kind read as the default: `validate_arguments` has reported those, and the other rules then check the
 rest. What is not plain (an output of another resource) reads as the default too.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard
 
@@ -59,3 +60,16 @@ def mapping(args: Mapping[str, object], name: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping):
         return {}
     return {key: item for key, item in value.items() if isinstance(key, str)}
+
+
+def from_engine(value: object) -> object:
+    """A configuration value as the engine passes it: objects and lists as JSON, everything else as text.
+
+    A text that looks like JSON and is not stays a text.
+    """
+    if not isinstance(value, str) or value[:1] not in ("{", "["):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value

@@ -7,9 +7,9 @@ from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverif
 
 @rule("any-cost-ceiling-stack", Severity.ERROR)
 def ceiling_stack(*, usd: float, complete: bool, limit: float, pool: str, fits: int) -> Outcome:
-    """The most that a stack may cost in a month is within the limit; reserved capacity that it only uses is not in it.
+    """The maximum monthly cost of a stack is within the limit; reserved capacity that it only uses does not count.
 
-    usd: its ceiling, the least that it can be unless `complete`. pool: the dearest one; fits: the largest max of it
+    usd: its ceiling, a lower bound unless `complete`. pool: the most expensive one; fits: the largest max of it
     within the limit, 0 for none.
 
     Source: a forgotten cluster's bill (skypilot-org/skypilot#3953); a budget alarm comes hours after the money is gone:
@@ -28,9 +28,9 @@ def ceiling_stack(*, usd: float, complete: bool, limit: float, pool: str, fits: 
 
 @rule("any-cost-ceiling-pool", Severity.ERROR)
 def ceiling_pool(*, most: int, usd: float, complete: bool, limit: float, fits: int) -> Outcome:
-    """The most that a pool may cost in a month, all of its max nodes of its dearest type, is within the limit.
+    """The maximum monthly cost of a pool, with max nodes of its most expensive type, is within the limit.
 
-    usd: for instances, disks and addresses, the least that it can be unless `complete`. fits: the largest max within
+    usd: for instances, disks and addresses, a lower bound unless `complete`. fits: the largest max within
     the limit.
 
     Source: a forgotten cluster's bill (skypilot-org/skypilot#3953); autoscaling goes up to max whoever asks.
@@ -48,7 +48,7 @@ def ceiling_pool(*, most: int, usd: float, complete: bool, limit: float, fits: i
 
 @rule("any-cost-price-known", Severity.ERROR)
 def price_known(*, what: str, reason: str, known: bool | None) -> Outcome:
-    """Everything that a stack is billed for has a price in the catalog, since nothing else makes a ceiling certain.
+    """Everything that a stack is billed for has a price in the catalog, because a ceiling is only certain then.
 
     known: None where the price may be known, but not how much of it there will be. reason: what is not known.
 
@@ -66,7 +66,7 @@ def price_known(*, what: str, reason: str, known: bool | None) -> Outcome:
 def approved(
     *, pool: str, most: int | None, gpus: int | None, others: int, limit: int, approved: int | None
 ) -> Outcome:
-    """On-demand GPUs of a stack above a number are approved pool by pool, since a typing error in max is expensive.
+    """Above a number of on-demand GPUs, a stack needs approval for each pool, because a typo in max is expensive.
 
     gpus: of the pool at max; None where a type or max is not known. others: on-demand GPUs of pools without approval.
     limit: GPUs of a stack without approval; approved: those of this pool, None for a pool that has no approval.
@@ -89,7 +89,7 @@ def approved(
 
 @rule("any-cost-idle", Severity.ERROR)
 def idle(*, least: int, usd_day: float | None, environment: str) -> Outcome:
-    """GPU nodes of an environment for development do not run all the time.
+    """GPU nodes of a development environment do not run all the time.
 
     usd_day: what they cost on a day without work, None if that is not known.
 
@@ -105,20 +105,20 @@ def idle(*, least: int, usd_day: float | None, environment: str) -> Outcome:
 
 @rule("any-cost-budget", Severity.ERROR)
 def budget(*, present: bool, elsewhere: bool, kinds: str) -> Outcome:
-    """A budget watches what a stack costs: one of its own, or one of which the configuration says that it exists.
+    """A budget covers the stack's cost: its own, or one that exists elsewhere according to the configuration.
 
     Source: https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-managing-costs.html,
     https://learn.microsoft.com/azure/cost-management-billing/costs/tutorial-acm-create-budgets
     """
     if present or elsewhere:
         return passed()
-    problem = "no budget tells anybody when it costs more than planned"
+    problem = "no budget notifies anybody when it costs more than planned"
     return failed("budget", None, problem, f"add one ({kinds}), or say budget: elsewhere in the policy's configuration")
 
 
 @rule("any-cost-price-age", Severity.WARNING)
 def price_age(*, old: Mapping[str, str], days: int) -> Outcome:
-    """The prices that a stack is judged by are of the last 180 days.
+    """The prices that a stack is checked by are of the last 180 days.
 
     old: prices that are older, and of when they are.
 
@@ -135,7 +135,7 @@ def price_age(*, old: Mapping[str, str], days: int) -> Outcome:
 
 @rule("aws-cost-nat-gateways", Severity.INFO)
 def nat_gateways(*, number: int, usd_month: float | None) -> Outcome:
-    """An environment for development does with one NAT gateway; one in each zone only helps when a zone fails.
+    """A development environment needs one NAT gateway only; one in each zone only helps when a zone fails.
 
     usd_month: what all of them cost, None if that is not known.
 

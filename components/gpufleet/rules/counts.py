@@ -9,7 +9,7 @@ from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 @rule("any-count-min-max", Severity.ERROR)
 def min_within_max(*, least: int, most: int) -> Outcome:
-    """The least number of nodes is not above the greatest.
+    """The minimum number of nodes is not above the maximum.
 
     Source: EKS CreateNodegroup: minimum capacity can't be greater than maximum size (InvalidParameterException).
     """
@@ -20,7 +20,7 @@ def min_within_max(*, least: int, most: int) -> Outcome:
 
 @rule("any-count-desired", Severity.ERROR)
 def desired_within(*, desired: int, least: int, most: int) -> Outcome:
-    """The number of nodes to begin with lies between the least and the greatest.
+    """The initial number of nodes is between the minimum and the maximum.
 
     Source: EKS CreateNodegroup: desired capacity can't be below minimum or above maximum (InvalidParameterException).
     """
@@ -44,7 +44,7 @@ def idle_nodes(*, least: int, capacity: str) -> Outcome:
 
 @rule("any-pool-fewer-nodes", Severity.INFO)
 def fewer_nodes(*, types: Sequence[str], gpu: str, most: int, larger: str, gpus: int) -> Outcome:
-    """One node with several GPUs comes before several nodes with one; `larger` is a type with `gpus` of the same GPU.
+    """One node with several GPUs is preferred to several with one; `larger` is a type with `gpus` of the same GPU.
 
     No `larger`: the types have several GPUs themselves, or none has as few as the pool may reach.
 

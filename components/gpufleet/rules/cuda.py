@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from gpufleet.catalog import AwsGpuType
 from gpufleet.catalog.cuda_compatibility import cuda_releases, gpu_cuda, node_images
 from gpufleet.rules import coerce
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 
 _VERSION = re.compile(r"(\d{1,2})\.(\d{1,2})")
@@ -27,7 +27,7 @@ def driver_runs(
     if not cuda:
         return passed()
     if not _VERSION.fullmatch(cuda):
-        return failed("cuda", cuda, "is no version of CUDA", 'write major.minor in quotes, such as "12.8"')
+        return failed("cuda", cuda, "is not a CUDA version", 'write major.minor in quotes, such as "12.8"')
     if least_driver is None:
         problem = "the catalog does not know which driver this version needs"
         return unverified("cuda", cuda, problem, "look it up in NVIDIA's release notes of CUDA")
@@ -37,13 +37,13 @@ def driver_runs(
     if driver >= least_driver:
         return passed()
     problem = f"needs NVIDIA's driver {least_driver} or newer, and image={image} has {driver}"
-    way_out = f"build the jobs' image with CUDA {listed(older)}, or " if older else ""
+    way_out = f"build the jobs' image with CUDA {join_words(older)}, or " if older else ""
     return failed("cuda", cuda, problem, f"{way_out}use a node image with a newer driver (image=ami-...)")
 
 
 @rule("any-image-cuda-dropped", Severity.ERROR)
 def gpu_not_dropped(*, cuda: str, type_name: str, gpu: str, known: bool, last: str | None) -> Outcome:
-    """CUDA still makes code for the node's GPUs; `last` is the last version that does, None for no end.
+    """CUDA still compiles for the node's GPUs; `last` is the last version that does, None if there is none.
 
     `known`: whether the catalog knows the GPU.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
 
 NETWORKS = ("plain", "efa")
@@ -16,7 +16,7 @@ def supported(*, network: str, type_name: str, efa_interfaces: int, larger: Sequ
     """
     if network != "efa" or efa_interfaces > 0:
         return passed()
-    fix = f"use {listed(larger)}, or set network=plain" if larger else "set network=plain"
+    fix = f"use {join_words(larger)}, or set network=plain" if larger else "set network=plain"
     return failed("types", type_name, "has no EFA", fix)
 
 
@@ -33,7 +33,7 @@ def one_zone(*, network: str, zones: Sequence[str]) -> Outcome:
 
 @rule("aws-efa-same-cards", Severity.ERROR)
 def same_cards(*, network: str, types: Sequence[str], layouts: Sequence[str]) -> Outcome:
-    """All types of a pool with EFA have the same network cards; `layouts` says them, such as 32 EFA interfaces.
+    """All types of a pool with EFA have the same network cards; `layouts` describes them, such as 32 EFA interfaces.
 
     Source: one launch template holds one list of network interfaces, each with the index of its network card.
     """
@@ -41,7 +41,7 @@ def same_cards(*, network: str, types: Sequence[str], layouts: Sequence[str]) ->
     if network != "efa" or len(kinds) < 2:
         return passed()
     fix = "make a pool for each, or set network=plain"
-    return failed("types", list(types), f"has types with {listed(kinds, 'and')} in one launch template", fix)
+    return failed("types", list(types), f"has types with {join_words(kinds, 'and')} in one launch template", fix)
 
 
 @rule("aws-efa-private", Severity.ERROR)
@@ -59,7 +59,7 @@ def private(*, public_addresses: bool, type_name: str, interfaces: int) -> Outco
 
 @rule("aws-efa-near", Severity.INFO)
 def near(*, network: str, placement: str, capacity: str) -> Outcome:
-    """Nodes that talk EFA lie close together; reserved capacity is placed by AWS.
+    """Nodes with EFA are placed close together; reserved capacity is placed by AWS.
 
     Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html: a cluster placement group is advised.
     """

@@ -7,17 +7,17 @@ from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
 
 
 @rule("any-argument-word", Severity.ERROR)
-def legal_word(*, argument: str, word: str, legal: Sequence[str]) -> Outcome:
-    """An argument that chooses takes one of the words that its docstring lists.
+def allowed_choice(*, argument: str, word: str, legal: Sequence[str]) -> Outcome:
+    """An argument with a fixed set of values takes one that its docstring lists.
 
     Source: the arguments' docstrings; Pulumi's component analyzer rejects Literal, so that no type says it.
     """
-    return passed() if word in legal else failed(argument, word, "is none of the legal words", use_one_of(word, legal))
+    return passed() if word in legal else failed(argument, word, "is not an allowed value", use_one_of(word, legal))
 
 
 @rule("any-argument-least", Severity.ERROR)
 def at_least(*, argument: str, value: float, least: int) -> Outcome:
-    """A number of things is not below the least that makes sense.
+    """A count is not below its minimum.
 
     Source: EKS wants minSize and desiredSize of at least 0 and maxSize of at least 1, ECR lifecycle counts of at
     least 1 (botocore's models of eks and ecr).
@@ -27,16 +27,16 @@ def at_least(*, argument: str, value: float, least: int) -> Outcome:
 
 @rule("any-argument-not-empty", Severity.ERROR)
 def not_empty(*, argument: str, values: Sequence[str], holds: str) -> Outcome:
-    """A list that says where or what to create names at least one.
+    """A list of places or things to create is not empty.
 
-    Source: EKS refuses a node group without subnets or instance types.
+    Source: EKS rejects a node group without subnets or instance types.
     """
     return passed() if values else failed(argument, list(values), "is empty", f"give at least one {holds}")
 
 
 @rule("any-argument-distinct", Severity.ERROR)
 def distinct(*, argument: str, values: Sequence[str]) -> Outcome:
-    """A list names nothing twice.
+    """A list has no duplicates.
 
     Source: a zone given twice asks for two mount targets in one zone: MountTargetConflict (hashicorp/terraform#8205).
     """

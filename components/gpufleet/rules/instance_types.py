@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpufleet.rules.messages import listed, nearest
+from gpufleet.rules.messages import join_words, nearest
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 
@@ -16,7 +16,7 @@ def type_known(*, type_name: str, known: Sequence[str]) -> Outcome:
         return passed()
     near = nearest(type_name, known, closeness=0.75)  # all names look alike: 24xlarge, 48xlarge
     fix = f"did you mean {near}?" if near else "use a GPU type such as g5.8xlarge, p4d.24xlarge or p5.48xlarge"
-    return failed("types", type_name, "is no GPU type in the catalog", fix)
+    return failed("types", type_name, "is not a GPU type in the catalog", fix)
 
 
 @rule("aws-type-current", Severity.ERROR)
@@ -39,7 +39,7 @@ def type_in_region(*, type_name: str, region: str, zones: Sequence[str] | None, 
     """
     if zones:
         return passed()
-    fix = f"it is offered in {listed(elsewhere[:8])}" if elsewhere else "use another type"
+    fix = f"it is offered in {join_words(elsewhere[:8])}" if elsewhere else "use another type"
     if zones is None:
         problem = f"the catalog does not know what {region} offers"
         return unverified("types", type_name, problem, "ask aws ec2 describe-instance-type-offerings")
@@ -59,7 +59,7 @@ def type_in_zone(*, type_name: str, zone: str, zones: Sequence[str] | None) -> O
         return unverified("zones", zone, problem, "ask aws ec2 describe-instance-type-offerings")
     if zone in zones:
         return passed()
-    fix = f"use {listed(zones)}, which do" if zones else "no zone of the region does: use another type or region"
+    fix = f"use {join_words(zones)}, which do" if zones else "no zone of the region does: use another type or region"
     return failed("zones", zone, f"does not offer {type_name}", fix)
 
 
@@ -73,4 +73,4 @@ def same_gpu(*, types: Sequence[str], gpus: Sequence[str]) -> Outcome:
     if len(kinds) < 2:
         return passed()
     fix = "make a pool for each kind, or keep jobs to one node"
-    return failed("types", list(types), f"mixes {listed(kinds, 'and')} in one pool", fix)
+    return failed("types", list(types), f"mixes {join_words(kinds, 'and')} in one pool", fix)

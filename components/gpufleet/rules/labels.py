@@ -24,7 +24,7 @@ _ALLOWED = frozenset(
 
 @rule("any-label-form", Severity.ERROR)
 def key_form(*, argument: str, key: str) -> Outcome:
-    """The key of a label or a taint is one that Kubernetes takes: a name, after a domain and a slash if wanted.
+    """The key of a label or a taint is valid in Kubernetes: a name, after a domain and a slash if wanted.
 
     Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set; a node
     with another never registers.
@@ -34,24 +34,24 @@ def key_form(*, argument: str, key: str) -> Outcome:
     if legal_prefix and len(name) <= 63 and _NAME.fullmatch(name):
         return passed()
     fix = "use at most 63 letters, digits and - _ . between them, after a domain and / if you like: example.com/team"
-    return failed(argument, key, "is no key that Kubernetes takes", fix)
+    return failed(argument, key, "is not a valid Kubernetes key", fix)
 
 
 @rule("any-label-value", Severity.ERROR)
 def value_form(*, argument: str, value: str) -> Outcome:
-    """The value of a label or a taint is one that Kubernetes takes: empty, or up to 63 characters like a name.
+    """The value of a label or a taint is valid in Kubernetes: empty, or up to 63 characters like a name.
 
     Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
     """
     if not value or (len(value) <= 63 and _NAME.fullmatch(value)):
         return passed()
     fix = "use at most 63 letters, digits and - _ . between them"
-    return failed(argument, value, "is no value that Kubernetes takes", fix)
+    return failed(argument, value, "is not a valid Kubernetes value", fix)
 
 
 @rule("aws-label-kubelet", Severity.ERROR)
 def kubelet_allows(*, key: str) -> Outcome:
-    """A label below kubernetes.io or k8s.io is one that a node may give itself, as EKS lets it.
+    """A label below kubernetes.io or k8s.io is one that the kubelet may set on its own node on EKS.
 
     Source: terraform-aws-modules/terraform-aws-eks#3346 and eksctl-io/eksctl#6856: EKS hands labels to the kubelet,
     which does not start with node-role.kubernetes.io/worker, and after 20 minutes: NodeCreationFailure;

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 _LONGEST_VALUE = 160  # characters; beyond that a value is cut, so that a message stays one readable line
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """A value as users wrote it in their config: lists in brackets without quotes, booleans and null as in YAML."""
     text = _plain(value)
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
@@ -34,7 +34,7 @@ def _plain(value: object) -> str:
     return f"<{type(value).__name__}>"
 
 
-def listed(words: Iterable[str], last: str = "or") -> str:
+def join_words(words: Iterable[str], last: str = "or") -> str:
     """Words as a list in a sentence: `a, b or c`."""
     words = list(words)
     if len(words) < 2:
@@ -42,7 +42,7 @@ def listed(words: Iterable[str], last: str = "or") -> str:
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-def zones_shown(ids: Sequence[str] | None) -> str:
+def format_zones(ids: Sequence[str] | None) -> str:
     """use1-az1,2,6 for ids that differ in their last digits only; "" for none, unknown for None."""
     if not ids:
         return "unknown" if ids is None else ""
@@ -66,7 +66,7 @@ def nearest(word: str, legal: Iterable[str], closeness: float = 0.6) -> str | No
 def use_one_of(word: str, legal: Sequence[str], many: int = 12) -> str:
     """The fix for an unknown word: the nearest legal one if there is one, and all of them unless there are `many`."""
     near = nearest(word, legal)
-    every = f"use {listed(legal)}" if len(legal) <= many else ""
+    every = f"use {join_words(legal)}" if len(legal) <= many else ""
     if near is None:
         return every or f"use one of the {len(legal)} known, for instance {legal[0]}"
     return f"did you mean {near}?" + (f" ({every})" if every else "")

@@ -3,13 +3,13 @@
 from collections.abc import Collection, Sequence
 from datetime import date
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 
 @rule("any-owner-tags", Severity.ERROR)
 def owner_tags(*, tags: Collection[str] | None, required: Sequence[str]) -> Outcome:
-    """What costs money carries the tags by which its owner, its purpose and its end are found.
+    """Billed resources carry the tags for their owner, purpose and expiry.
 
     tags: keys, those that the provider adds too; None where they are not known.
 
@@ -21,13 +21,13 @@ def owner_tags(*, tags: Collection[str] | None, required: Sequence[str]) -> Outc
     missing = [key for key in required if key not in tags]
     if not missing:
         return passed()
-    problem = f"{listed(missing, 'and')} {'is' if len(missing) == 1 else 'are'} missing"
+    problem = f"{join_words(missing, 'and')} {'is' if len(missing) == 1 else 'are'} missing"
     return failed("tags", sorted(tags), problem, f"add {'it' if len(missing) == 1 else 'them'}")
 
 
 @rule("any-owner-expiry", Severity.ERROR)
 def not_expired(*, key: str, value: str, today: date) -> Outcome:
-    """The day that a stack names as its end has not passed; a text that is no day is another rule's business.
+    """The expiry date of a stack has not passed; a value that is not a date is reported by another rule.
 
     Source: the tag says that nobody needs it any more; a forgotten cluster's bill (skypilot-org/skypilot#3953).
     """
@@ -42,7 +42,7 @@ def not_expired(*, key: str, value: str, today: date) -> Outcome:
 
 @rule("any-owner-temporary", Severity.WARNING)
 def temporary(*, key: str, value: str, environment: str) -> Outcome:
-    """An environment for development has an end.
+    """A development environment has an expiry date.
 
     Source: our choice; a forgotten cluster's bill (skypilot-org/skypilot#3953).
     """

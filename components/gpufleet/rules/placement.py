@@ -30,13 +30,13 @@ def same_type(*, placement: str, types: Sequence[str]) -> Outcome:
     """
     if placement not in _GROUPED or len(types) < 2:
         return passed()
-    problem = "several types in one cluster placement group make an insufficient capacity error likelier"
+    problem = "several types in one cluster placement group make an insufficient capacity error more likely"
     return failed("types", list(types), problem, "keep one type, or set placement=none")
 
 
 @rule("aws-placement-no-block", Severity.ERROR)
 def no_block(*, placement: str, capacity: str) -> Outcome:
-    """Capacity bought as a block, or reserved outside the group, is not put into a cluster placement group.
+    """A capacity block, or capacity reserved outside of the group, is not used in a cluster placement group.
 
     Source: eksctl-io/eksctl#7949 (11 of 16 instances came) and terraform-aws-modules/terraform-aws-eks#3730.
     """
@@ -53,19 +53,19 @@ def no_block(*, placement: str, capacity: str) -> Outcome:
 
 @rule("aws-placement-of-reservation", Severity.WARNING)
 def group_of_reservation(*, placement: str, capacity: str, group: str) -> Outcome:
-    """A reservation is used in the placement group that it was made in; its group cannot be seen from here.
+    """A reservation is used in the placement group that it was created in; its group is not known here.
 
     Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html
     """
     if placement != "existing" or capacity != "reservation":
         return passed()
-    problem = "delivers the whole reservation only if that was made in this group"
+    problem = "delivers the whole reservation only if it was created in this group"
     return failed("placement_group", group, problem, "make sure that it was, or set placement=none")
 
 
 @rule("any-placement-group-name", Severity.ERROR)
 def group_name(*, placement: str, group: str) -> Outcome:
-    """An existing placement group is named, and only an existing one.
+    """A placement group is named exactly if it exists already.
 
     Source: an EC2 launch template joins a group by name or id; a group made here gets its name here.
     """

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 
@@ -39,7 +39,7 @@ def quota_enough(
         request = f"ask for {need} or more, which takes days: {ask.format(value=need)}"
         return failed("pools", value, problem, f"{request}; {_fits(limit - (in_use or 0), pools, peak)}")
     if unknown:
-        return unverified("pools", value, f"how many {quota} {listed(unknown, 'and')} may need is not known", look)
+        return unverified("pools", value, f"how many {quota} {join_words(unknown, 'and')} may need is not known", look)
     if limit is None:
         problem = f"{peak} {quota} are needed at the peak, and the account's limit is not known"
         return unverified("pools", value, problem, look)
@@ -58,7 +58,7 @@ def _fits(free: int, pools: Sequence[tuple[str, int | None, int | None]], peak: 
     }
     words = [f"{name}.max={most}" for name, most in fitting.items() if most > 0]
     if words:
-        return f"until then {listed(words)} fits"
+        return f"until then {join_words(words)} fits"
     return "until then no node fits" if len(fitting) == 1 else "until then no pool fits beside the others"
 
 

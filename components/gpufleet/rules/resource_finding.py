@@ -1,9 +1,25 @@
 """A finding on a resource of a plan."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from gpufleet.rules.rule import Finding, Status
 from gpufleet.rules.suppression import Suppression
+
+
+class NamedResource(Protocol):
+    """A resource of a plan."""
+
+    @property
+    def urn(self) -> str:
+        """Its URN."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Its logical name."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +35,9 @@ class ResourceFinding:
     suppression: Suppression | None = None
 
     @property
-    def refuses(self) -> bool:
-        """Whether the stack may not be brought up like this."""
-        return self.finding.refuses and self.suppression is None
+    def rejects(self) -> bool:
+        """Whether the stack must not be deployed like this."""
+        return self.finding.rejects and self.suppression is None
 
     @property
     def line(self) -> str:
@@ -29,3 +45,8 @@ class ResourceFinding:
         line = self.finding.line(self.resource)
         covered = self.suppression is not None and self.finding.status is not Status.PASS
         return f"{line} ({self.suppression.text})" if covered and self.suppression else line
+
+
+def findings_on(resource: NamedResource, findings: Iterable[Finding]) -> list[ResourceFinding]:
+    """The findings, each with the resource that it is about."""
+    return [ResourceFinding(resource.name, finding, resource.urn) for finding in findings]

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cache, update_wrapper
 from typing import Generic, ParamSpec
 
-from gpufleet.rules.messages import one_line, shown
+from gpufleet.rules.messages import format_value, one_line
 
 P = ParamSpec("P")
 
@@ -26,7 +26,7 @@ class Status(StrEnum):
 
 
 class Severity(StrEnum):
-    """How much a failure weighs: INFO is advice, WARNING is printed, ERROR refuses the resource."""
+    """How much a failure weighs: INFO is advice, WARNING is printed, ERROR rejects the resource."""
 
     INFO = "info"
     WARNING = "warning"
@@ -58,7 +58,7 @@ def failed(argument: str, value: object, problem: str, fix: str) -> Outcome:
 
 
 def unverified(argument: str, value: object, problem: str, fix: str) -> Outcome:
-    """The rule cannot be judged: `problem` says what is not known, `fix` how to find out."""
+    """The rule cannot be checked: `problem` says what is not known, `fix` how to find out."""
     return Outcome(Status.UNVERIFIED, argument, value, problem, fix)
 
 
@@ -75,8 +75,8 @@ class Finding:
     fix: str
 
     @property
-    def refuses(self) -> bool:
-        """Whether the resource may not be created."""
+    def rejects(self) -> bool:
+        """Whether the resource must not be created."""
         return self.severity is Severity.ERROR and self.status is Status.FAIL
 
     def line(self, resource: str) -> str:
@@ -84,22 +84,22 @@ class Finding:
         if self.status is Status.PASS:
             return f"{resource}: ok [{self.rule}]"
         doubt = "not verified: " if self.status is Status.UNVERIFIED else ""
-        text = f"{self.argument}={shown(self.value)}: {doubt}{self.problem}; {self.fix}"
+        text = f"{self.argument}={format_value(self.value)}: {doubt}{self.problem}; {self.fix}"
         return f"{resource}: {one_line(text)} [{self.rule}]"
 
 
 class Rule(Generic[P]):
-    """A named judgement; call it with the keyword arguments of the function that it wraps to get a `Finding`."""
+    """A named check; call it with the keyword arguments of the function that it wraps to get a `Finding`."""
 
-    def __init__(self, name: str, severity: Severity, judge: Callable[P, Outcome]) -> None:
-        update_wrapper(self, judge)
+    def __init__(self, name: str, severity: Severity, check: Callable[P, Outcome]) -> None:
+        update_wrapper(self, check)
         self.name = name
         self.severity = severity
-        self.judge = judge
+        self.check = check
         self._passed = Finding(name, severity, Status.PASS, "", None, "", "")
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Finding:
-        outcome = self.judge(*args, **kwargs)
+        outcome = self.check(*args, **kwargs)
         if outcome is _PASSED:
             return self._passed
         return Finding(
@@ -123,19 +123,19 @@ class Rule(Generic[P]):
     @property
     def sentence(self) -> str:
         """The rule in one sentence: its docstring up to the source."""
-        return " ".join((self.judge.__doc__ or "").partition("Source:")[0].split())
+        return " ".join((self.check.__doc__ or "").partition("Source:")[0].split())
 
     @property
     def source(self) -> str:
         """Where the rule comes from: what follows `Source:` in its docstring."""
-        return " ".join((self.judge.__doc__ or "").partition("Source:")[2].split())
+        return " ".join((self.check.__doc__ or "").partition("Source:")[2].split())
 
 
 def rule(name: str, severity: Severity) -> Callable[[Callable[P, Outcome]], Rule[P]]:
     """Declare a pure function as the rule `name`: `<any|aws|azure>-<subject>-<what>`, in lower case with hyphens."""
 
-    def declare(judge: Callable[P, Outcome]) -> Rule[P]:
-        return Rule(name, severity, judge)
+    def declare(check: Callable[P, Outcome]) -> Rule[P]:
+        return Rule(name, severity, check)
 
     return declare
 

@@ -1,4 +1,4 @@
-"""Rules on a pool's sizes that change with the hours of the week, and the door for all of them."""
+"""Rules on a pool's scheduled scaling, and their validation."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -6,7 +6,7 @@ from zoneinfo import available_timezones
 
 from gpufleet.pools.schedule import DAYS, sizes_of
 from gpufleet.rules import coerce
-from gpufleet.rules.generic import distinct, legal_word, not_empty
+from gpufleet.rules.generic import allowed_choice, distinct, not_empty
 from gpufleet.rules.messages import nearest
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 
@@ -22,7 +22,7 @@ def time_of_day(*, argument: str, at: str) -> Outcome:
     """
     if _TIME.fullmatch(at):
         return passed()
-    return failed(argument, at, "is no time of day", 'write hours and minutes in quotes, like "07:30"')
+    return failed(argument, at, "is not a time of day", 'write hours and minutes in quotes, like "07:30"')
 
 
 @rule("any-hours-zone", Severity.ERROR)
@@ -36,14 +36,16 @@ def time_zone(*, argument: str, zone: str, zones: Collection[str]) -> Outcome:
     if not zones:
         return unverified(argument, zone, "this machine has no list of time zones", "install tzdata, or use UTC")
     near = nearest(zone, zones)
-    return failed(argument, zone, "is no time zone", f"did you mean {near}?" if near else "use UTC, or Europe/Berlin")
+    return failed(
+        argument, zone, "is not a known time zone", f"did you mean {near}?" if near else "use UTC, or Europe/Berlin"
+    )
 
 
 @rule("any-hours-sizes", Severity.ERROR)
 def sizes(*, argument: str, least: int, most: int, pool_most: int) -> Outcome:
-    """Sizes of an entry are at least 0, min at most max, and max at most that of the pool, which cost gates look at.
+    """Sizes of an entry are at least 0, min at most max, and max at most the pool's, which cost checks use.
 
-    Source: AWS refuses a group whose minimum is above its maximum; the pool's max is its ceiling in `gpufleet cost`.
+    Source: AWS rejects a group whose minimum is above its maximum; the pool's max is its ceiling in `gpufleet cost`.
     """
     size = f"{least} to {most}"
     if least < 0 or most < 0:
@@ -57,13 +59,13 @@ def sizes(*, argument: str, least: int, most: int, pool_most: int) -> Outcome:
 
 @rule("any-hours-back", Severity.WARNING)
 def comes_back(*, argument: str, mosts: Sequence[int]) -> Outcome:
-    """A pool that a schedule ends comes back by another entry.
+    """A pool that a schedule scales to zero is scaled up by another entry.
 
     Source: our choice; with every entry at max 0 the pool has no node after the first of them.
     """
     if not mosts or any(mosts):
         return passed()
-    return failed(argument, list(mosts), "leaves the pool without nodes for ever", "add an entry with nodes")
+    return failed(argument, list(mosts), "leaves the pool without nodes forever", "add an entry with nodes")
 
 
 @rule("aws-hours-number", Severity.ERROR)
@@ -80,7 +82,7 @@ def number_of_entries(*, number: int) -> Outcome:
 def validate_schedule(pool: Mapping[str, object]) -> list[Finding]:
     """Every finding on a pool's schedule, passes included. Reads schedule, min and max; never raises.
 
-    What is of another kind than declared is another door's business.
+    Values of another kind than declared are reported by `validate_arguments`.
     """
     entries = pool.get("schedule")
     if not isinstance(entries, Sequence) or isinstance(entries, str):
@@ -98,7 +100,7 @@ def validate_schedule(pool: Mapping[str, object]) -> list[Finding]:
             time_of_day(argument=f"{here}.at", at=coerce.text(each, "at")),
             time_zone(argument=f"{here}.time_zone", zone=coerce.text(each, "time_zone", "UTC"), zones=zones),
             not_empty(argument=f"{here}.days", values=days, holds="day"),
-            *(legal_word(argument=f"{here}.days", word=day, legal=DAYS) for day in days),
+            *(allowed_choice(argument=f"{here}.days", word=day, legal=DAYS) for day in days),
         ]
         moments += [f"{day} {coerce.text(each, 'at')} {coerce.text(each, 'time_zone', 'UTC')}" for day in days]
         numbers = [each.get("min", 0), each.get("max", 0), pool.get("min", 0)]

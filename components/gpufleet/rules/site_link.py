@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv4Network
 
 from gpufleet.rules import coerce
 from gpufleet.rules.generic import distinct, not_empty
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 
 VPN = "vpn"
@@ -46,7 +46,7 @@ def range_legal(*, argument: str, cidr: str) -> Outcome:
     """
     network = _network(cidr)
     if network is None or network.prefixlen < WIDEST:
-        return failed(argument, cidr, f"is no IPv4 range of /{WIDEST} to /32", "use one such as 192.168.10.0/24")
+        return failed(argument, cidr, f"is not an IPv4 range of /{WIDEST} to /32", "use one such as 192.168.10.0/24")
     if str(network) != cidr:
         return failed(argument, cidr, "does not begin where its prefix says", f"use {network}")
     return passed()
@@ -54,7 +54,7 @@ def range_legal(*, argument: str, cidr: str) -> Outcome:
 
 @rule("any-link-overlap", Severity.ERROR)
 def ranges_apart(*, argument: str, cidr: str, other: str, whose: str) -> Outcome:
-    """Two networks with a line between them share no address; `whose`: whom the other range belongs to.
+    """Two linked networks share no address; `whose`: whom the other range belongs to.
 
     Source: https://docs.aws.amazon.com/vpc/latest/userguide/route-tables-priority.html: the local route wins, so that
     packets for the overlap never reach the line; https://learn.microsoft.com/azure/vpn-gateway/vpn-gateway-vpn-faq
@@ -68,7 +68,7 @@ def ranges_apart(*, argument: str, cidr: str, other: str, whose: str) -> Outcome
 
 @rule("any-link-public-address", Severity.ERROR)
 def public_address(*, address: str) -> Outcome:
-    """The own device at the end of a VPN has a public IPv4 address, by which the cloud finds it.
+    """The on-prem VPN device has a public IPv4 address, by which the cloud reaches it.
 
     Source: https://docs.aws.amazon.com/vpn/latest/s2svpn/cgw-options.html: a static internet-routable address, behind
     a NAT device the NAT's; https://learn.microsoft.com/azure/vpn-gateway/vpn-gateway-about-vpn-gateway-settings
@@ -76,7 +76,7 @@ def public_address(*, address: str) -> Outcome:
     try:
         found = IPv4Address(address)
     except ValueError:
-        return failed("customer_address", address, "is no IPv4 address", "use the public one of the own VPN device")
+        return failed("customer_address", address, "is not an IPv4 address", "use the public one of the own VPN device")
     if any(found in network for network in _NOT_PUBLIC):
         problem = "is not reachable from the internet"
         fix = "use the public address of the VPN device, or of the NAT that it is behind"
@@ -86,7 +86,7 @@ def public_address(*, address: str) -> Outcome:
 
 @rule("any-link-asn", Severity.ERROR)
 def asn_legal(*, argument: str, asn: int, other: int, reserved: Sequence[int]) -> Outcome:
-    """The two ends of a line have legal and different BGP numbers; `other`: that of the other end, `reserved`: numbers
+    """The two ends of a link have valid and different BGP ASNs; `other`: that of the other end, `reserved`: numbers
     that the cloud keeps.
 
     Source: https://www.rfc-editor.org/rfc/rfc6996; https://docs.aws.amazon.com/vpn/latest/s2svpn/cgw-options.html;
@@ -95,7 +95,7 @@ def asn_legal(*, argument: str, asn: int, other: int, reserved: Sequence[int]) -
     """
     fix = "use one that is private to you, 64512 to 65534, for instance 65010"
     if not 1 <= asn <= _RESERVED_ASNS[-1] or asn in _RESERVED_ASNS:
-        return failed(argument, asn, "is no number of a BGP network", fix)
+        return failed(argument, asn, "is not a BGP ASN", fix)
     if asn in reserved:
         return failed(argument, asn, "is reserved by the cloud", fix)
     if asn == other:
@@ -107,23 +107,23 @@ def asn_legal(*, argument: str, asn: int, other: int, reserved: Sequence[int]) -
 
 @rule("any-link-routing", Severity.ERROR)
 def routed_one_way(*, bgp: bool, static: bool) -> Outcome:
-    """The routes through a VPN are learned by BGP or written down, never both and never neither.
+    """The routes through a VPN are either learned by BGP or static.
 
-    Source: EC2's VpnConnectionOptions.StaticRoutesOnly is one or the other: a connection with BGP refuses static routes
+    Source: EC2's VpnConnectionOptions.StaticRoutesOnly is one or the other: a connection with BGP rejects static routes
     (https://docs.aws.amazon.com/vpn/latest/s2svpn/vpn-static-dynamic.html); Azure's EnableBgp likewise.
     """
     if bgp and static:
         problem = "are static routes, and customer_asn says BGP"
         return failed("static_routes", "given", problem, "remove static_routes, or customer_asn")
     if not bgp and not static:
-        problem = "is not given, nor are static_routes: nothing would say what is at the other end"
+        problem = "is not given, nor are static_routes: no route to the other end would exist"
         return failed("customer_asn", None, problem, "give customer_asn for BGP, or static_routes")
     return passed()
 
 
 @rule("any-link-of-kind", Severity.ERROR)
 def argument_of_kind(*, kind: str, argument: str, of: str) -> Outcome:
-    """A line is of one kind, and is given the arguments of that kind; `of`: the kind that the argument belongs to.
+    """A link is of one kind, and has the arguments of that kind; `of`: the kind that the argument belongs to.
 
     Source: the components make one line each; two lines are two components.
     """
@@ -134,7 +134,7 @@ def argument_of_kind(*, kind: str, argument: str, of: str) -> Outcome:
 
 @rule("any-link-needs", Severity.ERROR)
 def kind_needs(*, kind: str, argument: str, given: bool, what: str) -> Outcome:
-    """A line has what its kind needs; `what`: the argument in words.
+    """A link has what its kind needs; `what`: a description of the argument.
 
     Source: the docstrings of the components' arguments.
     """
@@ -145,8 +145,8 @@ def kind_needs(*, kind: str, argument: str, given: bool, what: str) -> Outcome:
 
 @rule("any-link-existing", Severity.ERROR)
 def existing_or_new(*, argument: str, existing: str) -> Outcome:
-    """What exists is taken as it is: an argument that would shape it is refused; `existing`: the argument that names
-    what exists, empty without one.
+    """An existing resource is used as it is: an argument that would shape it is rejected; `existing`: the argument
+    that names what exists, empty without one.
 
     Source: components change nothing in what they were given.
     """
@@ -157,7 +157,7 @@ def existing_or_new(*, argument: str, existing: str) -> Outcome:
 
 @rule("any-link-rate", Severity.INFO)
 def rate_enough(*, argument: str, value: object, gbps: float | None, line: str) -> Outcome:
-    """A line that jobs read training data over carries 10 Gbit/s; `line`: what limits it, `gbps` None where unknown.
+    """A link over which jobs read training data carries 10 Gbit/s; `line`: what limits it, `gbps` None where unknown.
 
     argument, value: what decides the rate.
 
@@ -182,7 +182,7 @@ def validate_ranges(argument: str, cidrs: Sequence[str], others: Sequence[tuple[
     for cidr in cidrs:
         form = range_legal(argument=argument, cidr=cidr)
         findings.append(form)
-        if not form.refuses:
+        if not form.rejects:
             findings += [
                 ranges_apart(argument=argument, cidr=cidr, other=other, whose=whose) for other, whose in others
             ]
@@ -191,7 +191,7 @@ def validate_ranges(argument: str, cidrs: Sequence[str], others: Sequence[tuple[
 
 @rule("any-link-static-covers", Severity.ERROR)
 def static_covers(*, cidr: str, routes: Sequence[str]) -> Outcome:
-    """Each own network is in one of the static routes, else answers to it leave by the internet or not at all.
+    """Each on-prem network is in one of the static routes, else replies to it use the internet or are lost.
 
     Source: https://docs.aws.amazon.com/vpn/latest/s2svpn/vpn-static-dynamic.html
     """
@@ -199,7 +199,7 @@ def static_covers(*, cidr: str, routes: Sequence[str]) -> Outcome:
     there = [each for each in map(_network, routes) if each is not None]
     if network is None or any(network.subnet_of(each) for each in there):
         return passed()
-    return failed("site_cidrs", cidr, f"is in none of static_routes={listed(routes, 'and')}", f"add {cidr} to them")
+    return failed("site_cidrs", cidr, f"is in none of static_routes={join_words(routes, 'and')}", f"add {cidr} to them")
 
 
 def validate_both_sides(argument: str, here: str, whose: str, site: Sequence[str]) -> list[Finding]:

@@ -5,7 +5,7 @@ from ipaddress import IPv4Network
 
 from gpufleet.catalog import aws
 from gpufleet.rules.coerce import mapping, text, texts
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 
 RESERVED = 5
@@ -14,13 +14,13 @@ RESERVED = 5
 
 @rule("any-subnet-for-zone", Severity.ERROR)
 def subnet_for_zone(*, zone: str, zones_with_subnet: Sequence[str]) -> Outcome:
-    """Every zone of a component has a subnet to put its resources in.
+    """Every zone of a component has a subnet for its resources.
 
     Source: an EKS node group and an EFS mount target are placed by subnet, never by zone.
     """
     if zone in zones_with_subnet:
         return passed()
-    others = listed(sorted(zones_with_subnet))
+    others = join_words(sorted(zones_with_subnet))
     fix = f"give the subnet of {zone}" + (f", or use {others}" if others else "")
     return failed("subnet_ids", list(zones_with_subnet), f"there is no subnet in zone {zone}", fix)
 
@@ -35,12 +35,12 @@ def nodes_fit(*, cidrs: Sequence[str], nodes: int, interfaces: int) -> Outcome:
     free = _free(cidrs)
     if free is None:
         return _not_known(cidrs, nodes)
-    return _judged(cidrs, free, nodes, interfaces)
+    return _enough_addresses(cidrs, free, nodes, interfaces)
 
 
 @rule("aws-subnet-addresses", Severity.WARNING)
 def pods_fit(*, cidrs: Sequence[str], nodes: int, per_node: int | None) -> Outcome:
-    """Subnets have the addresses that a pool's nodes hold for their pods; `per_node` is None where that is not known.
+    """Subnets have the addresses that a pool's nodes reserve for their pods; `per_node` is None where not known.
 
     Nodes start without them, but their pods do not.
 
@@ -53,7 +53,7 @@ def pods_fit(*, cidrs: Sequence[str], nodes: int, per_node: int | None) -> Outco
     if per_node is None:
         problem = f"{_have(cidrs, free)}, and how many each node holds for its pods is not known"
         return unverified("max", nodes, problem, "look at the VPC CNI's WARM_ENI_TARGET and WARM_IP_TARGET")
-    return _judged(cidrs, free, nodes, per_node)
+    return _enough_addresses(cidrs, free, nodes, per_node)
 
 
 def validate_addresses(cidrs: Sequence[str], nodes: int, per_node: int | None, interfaces: int = 1) -> list[Finding]:
@@ -76,7 +76,7 @@ def _free(cidrs: Sequence[str]) -> list[int] | None:
         return None
 
 
-def _judged(cidrs: Sequence[str], free: Sequence[int], nodes: int, each: int) -> Outcome:
+def _enough_addresses(cidrs: Sequence[str], free: Sequence[int], nodes: int, each: int) -> Outcome:
     # A node lies in one subnet, so what is left over in several does not add up.
     fitting = sum(addresses // each for addresses in free)
     if nodes <= fitting:
@@ -87,11 +87,11 @@ def _judged(cidrs: Sequence[str], free: Sequence[int], nodes: int, each: int) ->
 
 def _have(cidrs: Sequence[str], free: Sequence[int]) -> str:
     verb = "has" if len(cidrs) == 1 else "have"
-    return f"{listed(cidrs, 'and')} {verb} {listed(map(str, free), 'and')} addresses"
+    return f"{join_words(cidrs, 'and')} {verb} {join_words(map(str, free), 'and')} addresses"
 
 
 def _not_known(cidrs: Sequence[str], nodes: int) -> Outcome:
-    problem = f"the range of {listed(cidrs, 'and')} cannot be read"
+    problem = f"the range of {join_words(cidrs, 'and')} cannot be read"
     return unverified("max", nodes, problem, "give IPv4 ranges such as 10.0.64.0/18")
 
 
@@ -102,5 +102,5 @@ def validate_subnets(args: Mapping[str, object]) -> list[Finding]:
     """
     known = tuple(mapping(args, "subnet_ids"))
     zones = aws().regions.get(text(args, "region"), {})
-    judged = [zone for zone in texts(args, "zones") if not zones or zone in zones or zone in known]
-    return [subnet_for_zone(zone=zone, zones_with_subnet=known) for zone in judged]
+    checked = [zone for zone in texts(args, "zones") if not zones or zone in zones or zone in known]
+    return [subnet_for_zone(zone=zone, zones_with_subnet=known) for zone in checked]

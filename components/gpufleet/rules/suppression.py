@@ -7,12 +7,12 @@ from fnmatch import fnmatchcase
 from typing import NotRequired, TypedDict
 
 from gpufleet.errors import UserError
-from gpufleet.rules.messages import nearest, shown
+from gpufleet.rules.messages import format_value, nearest
 from gpufleet.rules.rule import Finding, all_rules
 
 
 class SuppressionArgs(TypedDict):
-    """A rule that is not to refuse or warn, for a while."""
+    """A rule that is suppressed for a while."""
 
     rule: str
     """Name of the rule, as it stands in brackets behind its message."""
@@ -26,7 +26,7 @@ class SuppressionArgs(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Suppression:
-    """One decision to live with what a rule says."""
+    """One suppressed rule."""
 
     rule: str
     reason: str
@@ -65,7 +65,7 @@ def read_suppressions(entries: object, where: str, today: date) -> tuple[Suppres
         return ()
     if not isinstance(entries, Sequence) or isinstance(entries, str):
         raise SuppressionError(
-            f"{where}: is no list; write [{{rule: ..., reason: ..., expires: 2027-01-31}}] [config-suppression]"
+            f"{where}: must be a list; write [{{rule: ..., reason: ..., expires: 2027-01-31}}] [config-suppression]"
         )
     lines: list[str] = []
     found: list[Suppression] = []
@@ -90,12 +90,12 @@ def suppression_of(resource: str, finding: Finding, suppressions: Sequence[Suppr
 def _faults(entry: object, today: date) -> list[str]:
     """What is wrong with one entry, each as `key=value: problem; fix [config-suppression]`."""
     if not isinstance(entry, Mapping):
-        return [": is no mapping; write {rule: ..., reason: ..., expires: 2027-01-31} [config-suppression]"]
+        return [": must be a mapping; write {rule: ..., reason: ..., expires: 2027-01-31} [config-suppression]"]
     faults: list[tuple[str, str]] = []
     for key in entry:
         if key not in SuppressionArgs.__annotations__:
             near = nearest(str(key), SuppressionArgs.__annotations__) or "rule, reason, expires or resource"
-            faults.append((f"{key}", f"is no key of a suppression; did you mean {near}?"))
+            faults.append((f"{key}", f"is not a key of a suppression; did you mean {near}?"))
     missing = [key for key in ("rule", "reason", "expires") if entry.get(key) is None]
     faults += [(key, f"is missing; {_MISSING[key]}") for key in missing]
     known = [rule.name for rule in all_rules()]
@@ -103,12 +103,14 @@ def _faults(entry: object, today: date) -> list[str]:
     if "rule" not in missing and name not in known:
         meant = nearest(str(name), known)
         fix = f"did you mean {meant}?" if meant else "docs/rules.md lists them"
-        faults.append((f"rule={shown(name)}", f"there is no such rule; {fix}"))
+        faults.append((f"rule={format_value(name)}", f"unknown rule; {fix}"))
     reason = entry.get("reason")
     if "reason" not in missing and (not isinstance(reason, str) or not reason.strip()):
-        faults.append((f"reason={shown(reason)}", f"says nothing; {_MISSING['reason']}"))
+        faults.append((f"reason={format_value(reason)}", f"says nothing; {_MISSING['reason']}"))
     if not isinstance(entry.get("resource", "*"), str):
-        faults.append((f"resource={shown(entry['resource'])}", "is no text; give a logical name, * for any"))
+        faults.append(
+            (f"resource={format_value(entry['resource'])}", "must be a string; give a logical name, * for any")
+        )
     faults += [] if "expires" in missing else _date_faults(entry["expires"], today)
     return [f".{where}: {text} [config-suppression]" for where, text in faults]
 
@@ -117,9 +119,9 @@ def _date_faults(value: object, today: date) -> list[tuple[str, str]]:
     try:
         day = date.fromisoformat(_day(value))
     except ValueError:
-        return [(f"expires={shown(value)}", f"is no day; {_MISSING['expires']}")]
+        return [(f"expires={format_value(value)}", f"is not a date; {_MISSING['expires']}")]
     if day < today:
-        return [(f"expires={day}", "has passed; mend what the rule says, or decide anew and give a later day")]
+        return [(f"expires={day}", "has passed; fix what the rule reports, or give a later date")]
     return []
 
 

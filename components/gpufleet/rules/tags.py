@@ -24,7 +24,7 @@ def tag_key(*, key: str) -> Outcome:
     if key.lower().startswith("aws:"):
         return failed("tags", key, "begins with aws:, which AWS keeps for itself", "use another prefix")
     if not _LEGAL.fullmatch(key):
-        return failed("tags", key, "has characters that AWS refuses", "use letters, digits, spaces and _ . : / = + - @")
+        return failed("tags", key, "has characters that AWS rejects", "use letters, digits, spaces and _ . : / = + - @")
     return passed()
 
 
@@ -40,13 +40,13 @@ def tag_value(*, key: str, value: str) -> Outcome:
         return failed(argument, value, f"is {len(value)} characters long", "use at most 256")
     if not _LEGAL.fullmatch(value):
         fix = "use letters, digits, spaces and _ . : / = + - @"
-        return failed(argument, value, "has characters that AWS refuses", fix)
+        return failed(argument, value, "has characters that AWS rejects", fix)
     return passed()
 
 
 @rule("aws-tag-number", Severity.ERROR)
 def tag_number(*, number: int) -> Outcome:
-    """There are at most 49 tags, since each resource gets one more, its name.
+    """There are at most 49 tags, because each resource gets one more, its name.
 
     Source: https://docs.aws.amazon.com/general/latest/gr/aws_tagging.html: 50 tags per resource.
     """
@@ -57,13 +57,13 @@ def tag_number(*, number: int) -> Outcome:
 
 @rule("any-tag-expiry", Severity.ERROR)
 def tag_expiry(*, value: str) -> Outcome:
-    """The tag expires-at is a day, so that a sweep can compare it, a lifetime such as 150h, or the word never.
+    """The tag expires-at is a date, a lifetime such as 150h, or never.
 
     Source: ISO 8601 calendar date; every stack of this project carries the tag.
     """
     if value == "never" or is_day(value) or parse_duration(value):
         return passed()
-    return failed("tags.expires-at", value, "is no date", "write it as 2027-01-31, 150h or never")
+    return failed("tags.expires-at", value, "is not a date", "write it as 2027-01-31, 150h or never")
 
 
 @rule("any-tag-expired", Severity.WARNING)
@@ -90,7 +90,7 @@ def is_day(value: str) -> bool:
 
 
 def validate_tags(tags: Mapping[str, object], today: date | None = None) -> list[Finding]:
-    """Every finding on a set of tags. Values that are not plain are not judged. today: by default the clock's."""
+    """Every finding on a set of tags. Values that are not plain are not checked. today: by default the clock's."""
     findings = [tag_number(number=len(tags)), *(tag_key(key=key) for key in tags)]
     findings += [tag_value(key=key, value=value) for key, value in tags.items() if isinstance(value, str)]
     expiry = tags.get("expires-at")

@@ -1,18 +1,18 @@
-"""GPUs that one pod held, or one job of which no pod is known any more."""
+"""GPUs allocated to one pod, or to a job whose pods are gone."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
-UNTOLD = "(not told)"
-NODE = ("pool", "place", "type", "region", "capacity", "node_gpus")
+UNKNOWN = "(not told)"
+NODE_FIELDS = ("pool", "place", "type", "region", "capacity", "node_gpus")
 """Fields that are its node's."""
 
 
 @dataclass(frozen=True, slots=True)
 class GpuAllocation:
-    """GPUs of a node that were nobody else's from `start` to `end`.
+    """GPUs of a node that were allocated from `start` to `end`.
 
     uid: of the pod, or `job/` and that of the job. start: when the pod was bound to its node. end: when its containers
     had ended; None: it holds them still. seen: when that was looked at last. exact: False where start or end is not the
@@ -54,7 +54,7 @@ class GpuAllocation:
         return {key: _written(value) for key, value in asdict(self).items()}
 
 
-def allocations_from(values: Mapping[str, Any]) -> GpuAllocation:
+def parse_allocation(values: Mapping[str, Any]) -> GpuAllocation:
     """The opposite of `as_json`. Keys that a newer release has added are left out. Errors: KeyError, ValueError."""
     known = {
         each.name: values[each.name] for each in fields(GpuAllocation) if each.name in values or each.name != "exact"

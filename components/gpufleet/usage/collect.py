@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from gpufleet.fleet.gpu_jobs import GPU, JOB_LABELS, gpus_of
-from gpufleet.fleet.stack_state import moment
-from gpufleet.usage.allocation import UNTOLD, GpuAllocation
+from gpufleet.fleet.stack_state import parse_time
+from gpufleet.usage.allocation import UNKNOWN, GpuAllocation
 
 Object = Mapping[str, Any]
 _USERS = ("gpufleet.dev/user", "hub.jupyter.org/username")
@@ -50,7 +50,7 @@ def allocated_by_jobs(
     """
     for job in jobs:
         meta, spec, status = job["metadata"], job["spec"], job.get("status") or {}
-        start, end = moment(status.get("startTime")), moment(status.get("completionTime"))
+        start, end = parse_time(status.get("startTime")), parse_time(status.get("completionTime"))
         if str(meta["uid"]) in known or start is None or end is None:
             continue
         worker = (spec.get("mpiReplicaSpecs") or {}).get("Worker") or {}
@@ -74,7 +74,7 @@ def allocated_by_jobs(
 
 def ends_of_jobs(jobs: Sequence[Object]) -> dict[str, datetime]:
     """When each MPIJob ended, by its uid."""
-    found = {str(job["metadata"]["uid"]): moment((job.get("status") or {}).get("completionTime")) for job in jobs}
+    found = {str(job["metadata"]["uid"]): parse_time((job.get("status") or {}).get("completionTime")) for job in jobs}
     return {uid: end for uid, end in found.items() if end is not None}
 
 
@@ -85,8 +85,8 @@ def _start(pod: Object) -> datetime | None:
     status = pod.get("status") or {}
     for each in status.get("conditions") or []:
         if each.get("type") == "PodScheduled" and each.get("status") == "True":
-            return moment(each.get("lastTransitionTime"))
-    return moment(status.get("startTime")) or moment(pod["metadata"].get("creationTimestamp"))
+            return parse_time(each.get("lastTransitionTime"))
+    return parse_time(status.get("startTime")) or parse_time(pod["metadata"].get("creationTimestamp"))
 
 
 def _end(pod: Object, start: datetime) -> tuple[datetime | None, bool]:
@@ -95,11 +95,11 @@ def _end(pod: Object, start: datetime) -> tuple[datetime | None, bool]:
     if status.get("phase") not in _ENDED:
         return None, True
     states = [each.get("state") or {} for each in status.get("containerStatuses") or []]
-    ends = [moment((each.get("terminated") or {}).get("finishedAt")) for each in states]
+    ends = [parse_time((each.get("terminated") or {}).get("finishedAt")) for each in states]
     if ends and None not in ends:
         return max(each for each in ends if each is not None), True
     # A pod that was evicted, or whose node went away, has no containers that tell.
-    changes = [moment(each.get("lastTransitionTime")) for each in status.get("conditions") or []]
+    changes = [parse_time(each.get("lastTransitionTime")) for each in status.get("conditions") or []]
     return max((each for each in changes if each is not None), default=start), False
 
 
@@ -113,9 +113,9 @@ def _whose(meta: Object, environment: str, project: str | None) -> dict[str, Any
     return {
         "environment": environment,
         "namespace": str(meta["namespace"]),
-        "user": str(next((labels[each] for each in _USERS if labels.get(each)), UNTOLD)),
+        "user": str(next((labels[each] for each in _USERS if labels.get(each)), UNKNOWN)),
         "team": str(labels.get("gpufleet.dev/team") or meta["namespace"]),
-        "project": str(labels.get("gpufleet.dev/project") or project or UNTOLD),
+        "project": str(labels.get("gpufleet.dev/project") or project or UNKNOWN),
     }
 
 

@@ -1,21 +1,20 @@
-"""A file of all that was ever seen held: pods are gone soon after they end, and with them their times."""
+"""A file of all observed allocations: pods, and with them their times, are deleted soon after they end."""
 
 import fcntl
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from gpufleet.atomic_file import write_atomically
 from gpufleet.errors import UserError
-from gpufleet.usage.allocation import NODE, GpuAllocation, allocations_from
+from gpufleet.usage.allocation import NODE_FIELDS, GpuAllocation, parse_allocation
 
 
 def read_ledger(file: Path) -> list[GpuAllocation]:
-    """Every record; none where there is no file yet. Errors: UserError, with the line that is none."""
+    """Every record; none where there is no file yet. Errors: UserError, with the invalid line."""
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
@@ -25,13 +24,13 @@ def read_ledger(file: Path) -> list[GpuAllocation]:
     records = []
     for number, line in enumerate(lines, 1):
         try:
-            records.append(allocations_from(json.loads(line)))
+            records.append(parse_allocation(json.loads(line)))
         except (ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{file}: line {number}: is no record of usage ({error}); mend or remove it") from error
+            raise UserError(f"{file}: line {number}: is not a usage record ({error}); correct or remove it") from error
     return records
 
 
-def merged(
+def merge_allocations(
     before: Iterable[GpuAllocation], now: Iterable[GpuAllocation], ends: Mapping[str, datetime], environment: str
 ) -> list[GpuAllocation]:
     """Earlier records with what is seen now, oldest first: one for each pod, so that nothing counts twice.
@@ -57,26 +56,21 @@ def _on_its_node(now: GpuAllocation, before: GpuAllocation | None) -> GpuAllocat
     """A record whose node is gone meanwhile keeps what was known of it."""
     if before is None or now.node_gpus is not None or before.node_gpus is None:
         return now
-    return replace(now, **{key: getattr(before, key) for key in NODE})
+    return replace(now, **{key: getattr(before, key) for key in NODE_FIELDS})
 
 
 def write_ledger(file: Path, records: Iterable[GpuAllocation]) -> None:
     """Replace the file as a whole: a reader sees the old one or the new. Errors: UserError."""
     lines = "".join(json.dumps(each.as_json(), sort_keys=True) + "\n" for each in records)
     try:
-        with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}-", delete=False) as new:
-            new.write(lines)
-            new.flush()
-            os.fsync(new.fileno())
-        Path(new.name).chmod(0o644)
-        Path(new.name).replace(file)
+        write_atomically(file, lines, mode=0o644, sync=True)
     except OSError as error:
         raise UserError(f"{file}: cannot be written: {error.strerror}") from error
 
 
 @contextmanager
-def locked(file: Path) -> Iterator[None]:
-    """Alone with the file, among all processes that ask so. Errors: UserError."""
+def lock_ledger(file: Path) -> Iterator[None]:
+    """Hold an exclusive lock on the ledger. Errors: UserError."""
     try:
         lock = file.with_name(f".{file.name}.lock").open("w")
     except OSError as error:

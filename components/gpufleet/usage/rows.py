@@ -1,4 +1,4 @@
-"""The account: GPU-hours and dollars in a span of time, by team, user or project."""
+"""GPU-hours and USD in a period, by team, user or project."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from gpufleet.catalog import AwsGpuType, AzureGpuSize, Catalog, aws, azure
 from gpufleet.cost.prices import node_price, spot_range
 from gpufleet.usage.allocation import GpuAllocation
 
-BY = ("team", "user", "project")
+GROUPINGS = ("team", "user", "project")
 
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    """What one of them held. usd: of the hours with a price; unpriced: GPU-hours without any, never counted as 0.
+    """The usage of one of them. usd: of the hours with a price; unpriced: GPU-hours without any, never counted as 0.
 
     inexact: GPU-hours whose begin or end is not the pod's own.
     """
@@ -27,7 +27,7 @@ class UsageRow:
 
 
 Price = Callable[[GpuAllocation], float | None]
-"""USD for one GPU for one hour; None: nobody knows."""
+"""USD for one GPU for one hour; None: not known."""
 
 
 def prices(own: Mapping[str, float]) -> Price:
@@ -58,7 +58,7 @@ def prices(own: Mapping[str, float]) -> Price:
 _CLOUDS: Mapping[str, Callable[[], Catalog[AwsGpuType] | Catalog[AzureGpuSize]]] = {"aws": aws, "azure": azure}
 
 
-def account(
+def usage_rows(
     records: Iterable[GpuAllocation], since: datetime, until: datetime, by: str, price: Price
 ) -> list[UsageRow]:
     """A row for each team, user or project that held GPUs between two times, the most GPU-hours first.
@@ -74,7 +74,7 @@ def account(
     return sorted(rows, key=lambda row: (-row.gpu_hours, row.name))
 
 
-def total(rows: Iterable[UsageRow]) -> UsageRow:
+def total_row(rows: Iterable[UsageRow]) -> UsageRow:
     """All rows together: of the whole organisation, as far as the records reach."""
     every = list(rows)
     return UsageRow(

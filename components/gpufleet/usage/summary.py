@@ -1,4 +1,4 @@
-"""An account for a person or a program."""
+"""Usage as text and as JSON data."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from gpufleet.usage.allocation import GpuAllocation
-from gpufleet.usage.rows import Price, UsageRow, account, total
+from gpufleet.usage.rows import Price, UsageRow, total_row, usage_rows
 
 
 @dataclass(frozen=True)
 class UsageSummary:
-    """What was held between two times. by: one of `gpufleet.usage.rows.BY`. ledger: whether records were kept."""
+    """Usage between two times. by: one of `gpufleet.usage.rows.GROUPINGS`. ledger: whether there is a ledger."""
 
     environment: str
     by: str
@@ -23,11 +23,11 @@ class UsageSummary:
 
     @property
     def rows(self) -> list[UsageRow]:
-        return account(self.records, self.since, self.until, self.by, self.price)
+        return usage_rows(self.records, self.since, self.until, self.by, self.price)
 
     def lines(self) -> Iterator[str]:
-        """A table, and under it what a reader has to know."""
-        rows, whole = self.rows, total(self.rows)
+        """A table, and notes below."""
+        rows, whole = self.rows, total_row(self.rows)
         width = max([len(self.by), 3, *(len(row.name) for row in rows)])
         yield f"{self.by:<{width}}  {'jobs':>6}  {'GPU-hours':>12}  {'USD':>12}"
         for row in [*rows, whole] if len(rows) > 1 else rows or [whole]:
@@ -55,7 +55,7 @@ class UsageSummary:
             "since": self.since.isoformat(timespec="seconds"),
             "until": self.until.isoformat(timespec="seconds"),
             "rows": [_row(row) for row in self.rows],
-            "all": _row(total(self.rows)),
+            "all": _row(total_row(self.rows)),
         }
 
     def _unpriced(self) -> list[str]:

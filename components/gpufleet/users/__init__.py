@@ -1,1 +1,1 @@
-"""Who works in a team, and under which uid: the same on every machine that mounts the shared files."""
+"""Users of a team and their uids, which are the same on every machine that mounts the shared files."""

@@ -15,7 +15,7 @@ _NAMES = ("uid", "samaccountname")
 _ASK = "give the output of `getent passwd` or `ldapsearch -LLL ... uid uidNumber gidNumber`"
 
 
-def users_in(text: str, source: str, least: int = 1000) -> tuple[dict[str, dict[str, int]], list[str]]:
+def parse_users(text: str, source: str, least: int = 1000) -> tuple[dict[str, dict[str, int]], list[str]]:
     """Users by name as {uid, gid}, sorted by name; and a line for each entry that was left out, with its reason.
 
     Left out are the system's accounts (below `least`, and nobody) and entries without numbers, such as computers.
@@ -27,9 +27,9 @@ def users_in(text: str, source: str, least: int = 1000) -> tuple[dict[str, dict[
     faults: list[str] = []
     for name, uid, gid in entries:
         if uid is None or gid is None:
-            skipped.append(f"{name}: has no uid and gid of POSIX")
+            skipped.append(f"{name}: has no POSIX uid and gid")
         elif uid < least or uid == 65534:
-            skipped.append(f"{name}: uid {uid} is one of the system's")
+            skipped.append(f"{name}: uid {uid} is a system account's")
         elif users.setdefault(name, {"uid": uid, "gid": gid}) != {"uid": uid, "gid": gid}:
             faults.append(f"{source}: {name}={uid}: is there with uid {users[name]['uid']} too; ask for one directory")
     if faults:
@@ -50,7 +50,7 @@ def _passwd(text: str, source: str) -> Iterator[tuple[str, int | None, int | Non
             continue
         fields = line.split(":")
         if len(fields) != 7 or not fields[2].isdigit() or not fields[3].isdigit():
-            raise UserError(f"{source}: line {number}: is no line of passwd; {_ASK}")
+            raise UserError(f"{source}: line {number}: is not a line of passwd; {_ASK}")
         yield fields[0], int(fields[2]), int(fields[3])
 
 
@@ -66,17 +66,17 @@ def _ldif(text: str, source: str) -> Iterator[tuple[str, int | None, int | None]
 
 
 def _attributes(lines: Iterable[str], source: str) -> dict[str, str]:
-    """The first value of each attribute, by its name in small letters."""
+    """The first value of each attribute, by its name in lower-case letters."""
     found: dict[str, str] = {}
     for line in lines:
         key, mark, value = line.partition(":")
         if not mark:
-            raise UserError(f"{source}: {line[:40]}: is no line of LDIF; {_ASK}")
+            raise UserError(f"{source}: {line[:40]}: is not a line of LDIF; {_ASK}")
         if value.startswith(":"):
             try:
                 value = base64.b64decode(value[1:].strip(), validate=True).decode("utf-8")
             except (binascii.Error, UnicodeDecodeError):
-                raise UserError(f"{source}: {key}: is no base64 of a text; {_ASK}") from None
+                raise UserError(f"{source}: {key}: is not base64-encoded text; {_ASK}") from None
         found.setdefault(key.lower(), value.strip())
     return found
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpufleet_rehearsal.cloud.checks import settled_at
-from gpufleet_rehearsal.cloud.creation import Draft, draft, seconds
-from gpufleet_rehearsal.cloud.scope import CloudView, Request
-from gpufleet_rehearsal.cloud.store import Resource
+from gpufleet_rehearsal.cloud.checks import usable_from
+from gpufleet_rehearsal.cloud.creation import PlannedResource, operation_seconds, plan_resource
+from gpufleet_rehearsal.cloud.scope import CloudView, ResourceRequest
+from gpufleet_rehearsal.cloud.store import SimulatedResource
 from gpufleet_rehearsal.table.model import TypeRow
 from gpufleet_rehearsal.table.paths import Json, Scope
 from gpufleet_rehearsal.table.templates import fill
 
 
-def accept(around: CloudView, row: TypeRow, urn: str, made: Draft) -> Resource:
+def add_resource(around: CloudView, row: TypeRow, urn: str, made: PlannedResource) -> SimulatedResource:
     """Put a resource into the cloud, `creating` until what it names has settled and its own time is over."""
     here, now = made.request, around.clock.now()
     scope = Scope(here, around)
-    took = seconds(row.latency, "create", scope) * around.faults.slowness(here.type)
-    ready = settled_at(around, row, scope) + (took if around.clock.counts else 0.0)
+    took = operation_seconds(row.latency, "create", scope) * around.faults.slowness(here.type)
+    ready = usable_from(around, row, scope) + (took if around.clock.counts else 0.0)
     around.store.count(f"made {urn}")
     there = around.store.get(here.type, here.id) if row.idempotent else None
     if there is not None:
@@ -35,7 +35,9 @@ def accept(around: CloudView, row: TypeRow, urn: str, made: Draft) -> Resource:
     return resource
 
 
-def alter(around: CloudView, resource: Resource, made: Draft, urn: str, ends: float) -> Resource:
+def apply_update(
+    around: CloudView, resource: SimulatedResource, made: PlannedResource, urn: str, ends: float
+) -> SimulatedResource:
     """Change a resource to what an update asks for. Where others are held by it for a while after an update, until
     `ends` and then so long, it is remembered as it was."""
     lingering = (hold for row in around.table.types.values() for hold in row.held_by if hold.lingers)
@@ -52,7 +54,7 @@ def alter(around: CloudView, resource: Resource, made: Draft, urn: str, ends: fl
         )
 
 
-def leave_behind(around: CloudView, row: TypeRow, resource: Resource) -> None:
+def add_leftovers(around: CloudView, row: TypeRow, resource: SimulatedResource) -> None:
     """Put into the cloud what the deletion of a resource leaves there and nobody owns; a failed one leaves nothing."""
     if resource.reasons:
         return
@@ -62,16 +64,16 @@ def leave_behind(around: CloudView, row: TypeRow, resource: Resource) -> None:
             number = around.store.count(f"left by {resource.urn}")
             inputs = fill(dict(left.inputs), scope)
             view = inputs if isinstance(inputs, Mapping) else {}
-            seed = Request(left.type, f"{resource.id}/left/{number}", resource.name, view)
+            seed = ResourceRequest(left.type, f"{resource.id}/left/{number}", resource.name, view)
             left_id = str(fill(around.table.types[left.type].id, Scope(seed, around), "id"))
             _add_hidden(around, left.type, left_id, resource, inputs, around.clock.now(), owner=None)
 
 
 def _add_hidden(
-    around: CloudView, type_: str, id_: str, of: Resource, inputs: Json, at: float, owner: int | None
+    around: CloudView, type_: str, id_: str, of: SimulatedResource, inputs: Json, at: float, owner: int | None
 ) -> None:
     given = inputs if isinstance(inputs, Mapping) else {}
-    made = draft(around, around.table.types[type_], type_, f"{of.urn}#{id_}", of.name, given, id_=id_)
+    made = plan_resource(around, around.table.types[type_], type_, f"{of.urn}#{id_}", of.name, given, id_=id_)
     around.store.add(
         type_=type_, id_=id_, urn=of.urn, name=of.name, inputs=given, outputs=made.outputs, at=at, ready_at=at,
         owner=owner, hidden=True,

@@ -7,7 +7,7 @@ from typing import Protocol
 from gpufleet_rehearsal.table.zone_names import zone_id
 
 
-class Offers(Protocol):
+class InstanceCatalog(Protocol):
     """What is known of a cloud's instance types. A type that is not known is taken to be offered, without a quota."""
 
     def offered(self, instance_type: str, region: str, zone: str | None) -> bool | None:
@@ -35,7 +35,7 @@ class Offers(Protocol):
         ...
 
 
-class AwsOffers:
+class AwsInstanceCatalog:
     """The catalog of AWS. Families are P, G and standard, known by the type's name alone."""
 
     def offered(self, instance_type: str, region: str, zone: str | None) -> bool | None:
@@ -65,7 +65,7 @@ class AwsOffers:
         return zone_id(name)
 
 
-class NothingKnown(AwsOffers):
+class EmptyInstanceCatalog(AwsInstanceCatalog):
     """A catalog that knows no type: everything is offered, nothing counts against a quota. Zones as on AWS."""
 
     def offered(self, instance_type: str, region: str, zone: str | None) -> bool | None:
@@ -75,7 +75,7 @@ class NothingKnown(AwsOffers):
         return None
 
 
-class AzureOffers:
+class AzureInstanceCatalog:
     """The catalog of Azure. A zone is 1, 2 or 3 of a region (eastus-1 in the catalog and in faults), here always the
     same physical one. The shipped catalog does not know which zone offers a size."""
 
@@ -111,10 +111,13 @@ class AzureOffers:
         return f"{region}-{name}" if name.isdecimal() else name
 
 
-OFFERS: dict[str, type[AwsOffers] | type[AzureOffers]] = {"aws": AwsOffers, "azure-native": AzureOffers}
+INSTANCE_CATALOGS: dict[str, type[AwsInstanceCatalog] | type[AzureInstanceCatalog]] = {
+    "aws": AwsInstanceCatalog,
+    "azure-native": AzureInstanceCatalog,
+}
 """Clouds that gpufleet has a catalog of."""
 
 
-def offers_of(cloud: str) -> Offers:
+def instance_catalog_of(cloud: str) -> InstanceCatalog:
     """The catalog of a cloud; one that knows nothing where there is none."""
-    return OFFERS.get(cloud, NothingKnown)()
+    return INSTANCE_CATALOGS.get(cloud, EmptyInstanceCatalog)()

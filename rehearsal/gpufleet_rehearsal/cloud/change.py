@@ -12,15 +12,15 @@ from gpufleet_rehearsal.table.paths import Json
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """What stands on the wire for a value that is only known after another resource was made."""
 
-Kind = Literal["add", "delete", "update"]
+ChangeKind = Literal["add", "delete", "update"]
 
 
 @dataclass(frozen=True)
-class Change:
+class PropertyChange:
     """One property (as the engine writes its path, `vpcConfig.subnetIds[0]`), and whether its change replaces."""
 
     path: str
-    kind: Kind
+    kind: ChangeKind
     replaces: bool
 
 
@@ -28,7 +28,7 @@ class Change:
 class Diff:
     """All changes; `delete_first` says that the old resource must go before the new one is made."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[PropertyChange, ...]
     delete_first: bool = False
 
     @property
@@ -47,7 +47,7 @@ def top_level(path: str) -> str:
     return re.split(r"[.\[]", path, maxsplit=1)[0]
 
 
-def joined(path: str, key: str) -> str:
+def join_path(path: str, key: str) -> str:
     """The path of a key inside of `path`, as the engine writes it: `tags["a.b"]`."""
     if re.search(r"[^\w-]", key):
         return f'{path}["{key}"]'

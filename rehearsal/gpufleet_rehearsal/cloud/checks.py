@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.cloud.resource import Resource, folded
-from gpufleet_rehearsal.cloud.scope import CloudView, Request
+from gpufleet_rehearsal.cloud.resource import SimulatedResource, normalized_handle
+from gpufleet_rehearsal.cloud.scope import CloudView, ResourceRequest
 from gpufleet_rehearsal.table.conditions import same
-from gpufleet_rehearsal.table.model import HeldBy, Operation, Reference, Refusal, TypeRow
-from gpufleet_rehearsal.table.paths import Json, Scope, Thing, parse_path, plain
+from gpufleet_rehearsal.table.model import DeletionBlocker, Operation, Reference, Refusal, TypeRow
+from gpufleet_rehearsal.table.paths import Json, ResourceView, Scope, parse_path, plain
 from gpufleet_rehearsal.table.templates import fill
 
 HANDLES = ("id", "arn", "name")
@@ -18,7 +18,7 @@ HANDLES = ("id", "arn", "name")
 
 
 class CloudError(UserError):
-    """The cloud refuses at once, and nothing has changed. As text: "<code>: <words>", or the words without a code."""
+    """The cloud rejects at once, and nothing has changed. As text: "<code>: <words>", or the words without a code."""
 
     def __init__(self, code: str, text: str) -> None:
         self.code, self.text = code, text
@@ -26,7 +26,7 @@ class CloudError(UserError):
 
 
 @dataclass(frozen=True)
-class No:
+class Rejection:
     """A refusal, and for how many seconds the genuine provider repeats the call before it gives up."""
 
     code: str
@@ -38,7 +38,7 @@ class No:
         return CloudError(self.code, self.text)
 
 
-def words(template: str, scope: Scope) -> str:
+def error_text(template: str, scope: Scope) -> str:
     """The text of a refusal; a path in it that leads nowhere reads as x."""
     filled = fill(template, scope)
     if filled is not None:
@@ -47,100 +47,104 @@ def words(template: str, scope: Scope) -> str:
     return "".join(p if n % 2 == 0 else plain(fill(f"{{{p}}}", scope) or "x") for n, p in enumerate(pieces))
 
 
-def missing_reference(around: CloudView, row: TypeRow, scope: Scope) -> No | None:
+def missing_reference(around: CloudView, row: TypeRow, scope: Scope) -> Rejection | None:
     """A resource that is named, and is not there, not ready yet or going."""
     for path, reference in row.references.items():
         for value in parse_path(path).values(scope):
             handle = plain(value)
             if handle == "" or reference.unless_matches(handle):
                 continue
-            found = referenced(around, reference, handle, scope.here)
+            found = referenced_resources(around, reference, handle, scope.here)
             if not any(around.status(thing) == "available" for thing in found):
-                text = words(reference.text.replace("{value}", "{$it}"), scope.looking_at(handle))
-                return No(reference.code, text)
+                text = error_text(reference.text.replace("{value}", "{$it}"), scope.with_item(handle))
+                return Rejection(reference.code, text)
     return None
 
 
-def referenced(around: CloudView, reference: Reference, handle: str, thing: Thing) -> list[Resource]:
+def referenced_resources(
+    around: CloudView, reference: Reference, handle: str, thing: ResourceView
+) -> list[SimulatedResource]:
     """The resources that a value of a reference of `thing` means."""
     if reference.id is not None:
-        return list(around.meant(reference, thing, handle))
+        return list(around.reference_targets(reference, thing, handle))
     named = around.find(handle, reference.to) if reference.by in HANDLES else _all(around, reference.to)
     return [thing for thing in named if _called(around, thing, reference.by, handle)]
 
 
-def _all(around: CloudView, types: Sequence[str]) -> list[Resource]:
-    return [thing for type_ in types for thing in around.things(type_)]
+def _all(around: CloudView, types: Sequence[str]) -> list[SimulatedResource]:
+    return [thing for type_ in types for thing in around.resources_of(type_)]
 
 
-def _called(around: CloudView, thing: Resource, by: str, handle: str) -> bool:
+def _called(around: CloudView, thing: SimulatedResource, by: str, handle: str) -> bool:
     return (
-        folded(thing.id) == folded(handle)
+        normalized_handle(thing.id) == normalized_handle(handle)
         if by == "id"
         else any(same(v, handle) for v in parse_path(by).values(Scope(thing, around)))
     )
 
 
-def already_taken(around: CloudView, row: TypeRow, scope: Scope, own: Resource | None) -> No | None:
+def uniqueness_violation(
+    around: CloudView, row: TypeRow, scope: Scope, own: SimulatedResource | None
+) -> Rejection | None:
     """Something that can only be there once, and is."""
     here, exists = scope.here, around.table.row.exists
     there_already = own is None and not row.idempotent and bool(around.find(here.id, [here.type]))
     if there_already and exists is not None:
-        return No(exists.code, words(exists.text, scope))
+        return Rejection(exists.code, error_text(exists.text, scope))
     for taken in row.taken:
         mine = [(parse_path(path), parse_path(path).values(scope)) for path in taken.by]
-        for other in around.things(here.type):
+        for other in around.resources_of(here.type):
             if own is not None and other.serial == own.serial:
                 continue
             there = scope.at(other)
             # Without paths it is the id that can only be there once.
             equal = all(any(same(a, b) for b in path.values(there) for a in values) for path, values in mine)
             if equal if mine else other.id == here.id:
-                return No(taken.code, words(taken.text, scope))
+                return Rejection(taken.code, error_text(taken.text, scope))
     if there_already and around.store.get(here.type, here.id) is not None:
-        return No("ResourceAlreadyExists", f"a {here.type} of id {here.id!r} is already there")
+        return Rejection("ResourceAlreadyExists", f"a {here.type} of id {here.id!r} is already there")
     return None
 
 
 def refusals(around: CloudView, operation: Operation, scope: Scope, comes: str) -> Iterator[Refusal]:
-    """Rows of the table that refuse a request. An update meets also those of create that it newly brings about."""
+    """Rows of the table that reject a request. An update meets also those of create that it newly brings about."""
     for row in around.table.refusals_of(scope.here.type, operation):
         if row.comes == comes and row.when.holds(scope):
             yield row
     if operation == "update" and scope.old is not None:
-        before = Scope(Request(scope.here.type, scope.here.id, scope.here.name, scope.old), around)
+        before = Scope(ResourceRequest(scope.here.type, scope.here.id, scope.here.name, scope.old), around)
         for row in around.table.refusals_of(scope.here.type, "create"):
             if row.comes == comes and row.when.holds(scope) and not row.when.holds(before):
                 yield row
 
 
-def refused(
-    around: CloudView, row: TypeRow, operation: Operation, scope: Scope, own: Resource | None = None
-) -> No | None:
-    """The first thing, if any, for which the cloud refuses a create or an update (of `own`) at once."""
+def create_rejection(
+    around: CloudView, row: TypeRow, operation: Operation, scope: Scope, own: SimulatedResource | None = None
+) -> Rejection | None:
+    """The first thing, if any, for which the cloud rejects a create or an update (of `own`) at once."""
     around.faults.forget_met()
     if no := missing_reference(around, row, scope):
         return no
-    if operation == "create" and (no := already_taken(around, row, scope, own)):
+    if operation == "create" and (no := uniqueness_violation(around, row, scope, own)):
         return no
     for refusal in refusals(around, operation, scope, "at-once"):
         around.faults.met_capacity()
-        return No(refusal.code, words(refusal.text, scope), refusal.retries)
+        return Rejection(refusal.code, error_text(refusal.text, scope), refusal.retries)
     return None
 
 
-def going_along(around: CloudView, row: TypeRow, target: Resource) -> list[Resource]:
+def cascade_of(around: CloudView, row: TypeRow, target: SimulatedResource) -> list[SimulatedResource]:
     """What a deletion of `target` takes along, where ids are a tree: what lies in it. What is only set anew (a put, the
     properties of a service) always is there; its deletion takes nothing from what lies below its id."""
     return around.store.below(target.id) if around.table.row.ids == "tree" and not row.idempotent else []
 
 
-def held(around: CloudView, row: TypeRow, target: Resource) -> No | None:
-    """Why the cloud refuses to delete a resource."""
+def deletion_rejection(around: CloudView, row: TypeRow, target: SimulatedResource) -> Rejection | None:
+    """Why the cloud rejects to delete a resource."""
     scope = Scope(target, around)
     for refusal in refusals(around, "delete", scope, "at-once"):
-        return No(refusal.code, words(refusal.text, scope), refusal.retries)
-    within = going_along(around, row, target)
+        return Rejection(refusal.code, error_text(refusal.text, scope), refusal.retries)
+    within = cascade_of(around, row, target)
     for one in (target, *within):
         its_row = around.table.types[one.type] if one is not target else row
         for hold in its_row.held_by:
@@ -153,40 +157,40 @@ def held(around: CloudView, row: TypeRow, target: Resource) -> No | None:
                     and (not goes_along or (hold.nested and one is target))
                     and _holds(around, hold, holder, one.handles)
                 ):
-                    return No(hold.code, words(hold.text, Scope(one, around)), hold.retries)
+                    return Rejection(hold.code, error_text(hold.text, Scope(one, around)), hold.retries)
     return None
 
 
-def _holders(around: CloudView, hold: HeldBy) -> Iterator[Resource]:
+def _holders(around: CloudView, hold: DeletionBlocker) -> Iterator[SimulatedResource]:
     """What may hold: as it is, and as it was before an update that the cloud has not everywhere taken in yet."""
     yield from around.store.resources(hold.type, gone=hold.settles > 0)
     if hold.lingers and around.clock.counts:
         yield from around.store.former(hold.type, around.clock.now() - hold.lingers)
 
 
-def _holds(around: CloudView, hold: HeldBy, holder: Resource, handles: set[str]) -> bool:
+def _holds(around: CloudView, hold: DeletionBlocker, holder: SimulatedResource, handles: set[str]) -> bool:
     if holder.deleted_at is not None:
         still_seen = around.clock.counts and around.clock.now() < holder.deleted_at + hold.settles
         if not still_seen:
             return False
     scope = Scope(holder, around)
-    named = any(isinstance(v, str) and folded(v) in handles for v in parse_path(hold.by).values(scope))
+    named = any(isinstance(v, str) and normalized_handle(v) in handles for v in parse_path(hold.by).values(scope))
     return named and (hold.when is None or hold.when.holds(scope))
 
 
-def settled_at(around: CloudView, row: TypeRow, scope: Scope) -> float:
+def usable_from(around: CloudView, row: TypeRow, scope: Scope) -> float:
     """The simulated moment from which everything that a request names may be used (IAM propagation)."""
     moment = around.clock.now()
     for path, reference in row.references.items():
         for value in parse_path(path).values(scope):
-            for thing in around.meant(reference, scope.here, plain(value)):
+            for thing in around.reference_targets(reference, scope.here, plain(value)):
                 settle = around.table.types[thing.type].settle
                 if settle is not None and around.clock.counts:
                     moment = max(moment, thing.ready_at + settle.seconds)
     return moment
 
 
-def view_of(inputs: Mapping[str, Json], resource: Resource) -> Mapping[str, Json]:
+def view_of(inputs: Mapping[str, Json], resource: SimulatedResource) -> Mapping[str, Json]:
     """What an update looks at: the new inputs, and of the old view what was computed."""
     computed = {key: value for key, value in resource.outputs.items() if key not in resource.inputs}
     return {**computed, **inputs}

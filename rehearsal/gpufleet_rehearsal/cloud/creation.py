@@ -7,25 +7,25 @@ from dataclasses import dataclass
 
 from gpufleet_rehearsal.cloud.change import UNKNOWN
 from gpufleet_rehearsal.cloud.naming import name_of_prefix, prefix_of
-from gpufleet_rehearsal.cloud.scope import CloudView, Request
+from gpufleet_rehearsal.cloud.scope import CloudView, ResourceRequest
 from gpufleet_rehearsal.cloud.store import merged
-from gpufleet_rehearsal.table.model import Latency, Makes, Operation, Timing, TypeRow
+from gpufleet_rehearsal.table.model import ImplicitResource, Latency, Operation, Timing, TypeRow
 from gpufleet_rehearsal.table.paths import Json, Scope
 from gpufleet_rehearsal.table.templates import fill
 
 
 @dataclass(frozen=True)
-class Draft:
+class PlannedResource:
     """A resource as it will be when it is accepted, and the hidden ones that the cloud makes along with it."""
 
-    request: Request
+    request: ResourceRequest
     inputs: Mapping[str, Json]
     outputs: Mapping[str, Json]
-    along: tuple[tuple[Makes, str], ...]
+    along: tuple[tuple[ImplicitResource, str], ...]
     """With the id of each."""
 
 
-def draft(
+def plan_resource(
     around: CloudView,
     row: TypeRow,
     type_: str,
@@ -35,22 +35,22 @@ def draft(
     *,
     id_: str | None = None,
     version: int = 1,
-) -> Draft:
+) -> PlannedResource:
     """What the cloud would make of a request. With `id_` it is an update: generated outputs stay as they were."""
     number = around.store.counted(f"made {urn}") + 1
-    here = Request(type_, id_ or f"{urn}#{number}", name, inputs, version)
+    here = ResourceRequest(type_, id_ or f"{urn}#{number}", name, inputs, version)
     named = _named(around, row, here, inputs, id_)
     filled = named | _defaults(around, row, here, merged(inputs, named))
-    here = Request(type_, here.id, name, merged(inputs, filled), version)
+    here = ResourceRequest(type_, here.id, name, merged(inputs, filled), version)
     made_id = id_ or str(fill(row.id, Scope(here, around), "id"))
     outputs: dict[str, Json] = dict(filled)
-    here = Request(type_, made_id, name, here.view, version)
-    along: list[tuple[Makes, str]] = []
+    here = ResourceRequest(type_, made_id, name, here.view, version)
+    along: list[tuple[ImplicitResource, str]] = []
     for n, child in enumerate(row.makes):
         if child.when is None or child.when.holds(Scope(here, around)):
             given = fill(dict(child.inputs), Scope(here, around))
             view = merged(here.view, given) if isinstance(given, Mapping) else here.view
-            seed = Request(child.type, f"{made_id}/{n}", name, view)
+            seed = ResourceRequest(child.type, f"{made_id}/{n}", name, view)
             child_id = str(fill(around.table.types[child.type].id, Scope(seed, around), "id"))
             along.append((child, child_id))
             if child.output is not None:
@@ -62,16 +62,16 @@ def draft(
         tags = inputs.get("tags")
         outputs["tagsAll"] = {**around.default_tags, **(tags if isinstance(tags, Mapping) else {})}
     for output, template in _computed(around, row, here):
-        here = Request(type_, made_id, name, merged(inputs, outputs), version)
+        here = ResourceRequest(type_, made_id, name, merged(inputs, outputs), version)
         value = fill(template, Scope(here, around), output)
         if value is not None:
             _put(outputs, output, value)
-    here = Request(type_, made_id, name, merged(inputs, outputs), version)
-    return Draft(here, inputs, outputs, tuple(along))
+    here = ResourceRequest(type_, made_id, name, merged(inputs, outputs), version)
+    return PlannedResource(here, inputs, outputs, tuple(along))
 
 
 def _named(
-    around: CloudView, row: TypeRow, here: Request, inputs: Mapping[str, Json], id_: str | None
+    around: CloudView, row: TypeRow, here: ResourceRequest, inputs: Mapping[str, Json], id_: str | None
 ) -> dict[str, Json]:
     """The name that is made of a prefix. It is computed, no input; an update (`id_`) leaves it as it is."""
     prefix = prefix_of(row.autoname, inputs)
@@ -82,13 +82,13 @@ def _named(
     return {row.autoname.property: kept or name_of_prefix(prefix, here.type, here.id)}
 
 
-def _computed(around: CloudView, row: TypeRow, here: Request) -> list[tuple[str, Json]]:
+def _computed(around: CloudView, row: TypeRow, here: ResourceRequest) -> list[tuple[str, Json]]:
     """The outputs that a resource has, with their templates. Their conditions look at inputs and defaults."""
     further = (one.outputs for one in row.outputs_when if one.when.holds(Scope(here, around)))
     return [pair for outputs in (row.outputs, *further) for pair in outputs.items()]
 
 
-def _defaults(around: CloudView, row: TypeRow, here: Request, inputs: Mapping[str, Json]) -> dict[str, Json]:
+def _defaults(around: CloudView, row: TypeRow, here: ResourceRequest, inputs: Mapping[str, Json]) -> dict[str, Json]:
     filled: dict[str, Json] = {}
     for path, template in row.defaults.items():
         *above, last = path.split(".")
@@ -97,7 +97,9 @@ def _defaults(around: CloudView, row: TypeRow, here: Request, inputs: Mapping[st
             inside = inside.get(key) if isinstance(inside, Mapping) else None
         if isinstance(inside, Mapping) and inside.get(last) is None:
             view = merged(inputs, filled)
-            value = fill(template, Scope(Request(here.type, here.id, here.name, view), around), f"default {path}")
+            value = fill(
+                template, Scope(ResourceRequest(here.type, here.id, here.name, view), around), f"default {path}"
+            )
             if value is not None:
                 _put(filled, path, value)
     return filled
@@ -113,15 +115,15 @@ def _put(outputs: dict[str, Json], path: str, value: Json) -> None:
     inside[last] = value
 
 
-def previewed(
+def preview_outputs(
     around: CloudView, row: TypeRow, type_: str, urn: str, name: str, inputs: Mapping[str, Json]
 ) -> dict[str, Json]:
     """Outputs of a resource that is not there yet: its inputs and defaults, everything computed unknown."""
-    here = Request(type_, urn, name, inputs)
+    here = ResourceRequest(type_, urn, name, inputs)
     outputs: dict[str, Json] = _defaults(around, row, here, inputs)
     if row.autoname is not None and prefix_of(row.autoname, inputs) is not None:
         outputs[row.autoname.property] = UNKNOWN
-    further = (path for path, _ in _computed(around, row, Request(type_, urn, name, merged(inputs, outputs))))
+    further = (path for path, _ in _computed(around, row, ResourceRequest(type_, urn, name, merged(inputs, outputs))))
     for path in (*further, *(child.output for child in row.makes if child.output is not None)):
         _put(outputs, path, UNKNOWN)
     if around.table.row.default_tags and row.taggable:
@@ -130,7 +132,7 @@ def previewed(
     return merged(inputs, outputs, shown=True)
 
 
-def seconds(latency: Latency, operation: Operation, scope: Scope) -> float:
+def operation_seconds(latency: Latency, operation: Operation, scope: Scope) -> float:
     """Simulated seconds that an operation takes by itself, by the first case that holds."""
     timing: Timing | None = getattr(latency, operation)
     if timing is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gpufleet_rehearsal.cloud.change import Change, Diff, Kind, joined
+from gpufleet_rehearsal.cloud.change import ChangeKind, Diff, PropertyChange, join_path
 from gpufleet_rehearsal.cloud.naming import name_pattern
 from gpufleet_rehearsal.table.cloud_rows import CloudRow
 from gpufleet_rehearsal.table.conditions import same
@@ -26,7 +26,7 @@ def diff(row: TypeRow, cloud: CloudRow, scope: Scope, olds: Mapping[str, Json], 
         *(path for one in row.immutable_when if one.when.holds(scope) for path in one.properties),
     ]
     found = tuple(
-        Change(path, kind, any(_inside(plain_path, held) for held in immutable))
+        PropertyChange(path, kind, any(_inside(plain_path, held) for held in immutable))
         for path, plain_path, kind in _compare(without(olds), without(news), "", "", row.unordered)
     )
     replaced = any(change.replaces for change in found)
@@ -50,7 +50,7 @@ def _inside(path: str, held: str) -> bool:
 
 def _compare(
     old: Json, new: Json, path: str, plain_path: str, unordered: Sequence[str]
-) -> Iterator[tuple[str, str, Kind]]:
+) -> Iterator[tuple[str, str, ChangeKind]]:
     if _empty(old) and _empty(new):
         return
     if path and (_empty(old) or _empty(new)):
@@ -58,7 +58,7 @@ def _compare(
     elif isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in sorted({*old, *new} - {"__defaults"}):
             inner = f"{plain_path}.{key}" if plain_path else key
-            yield from _compare(old.get(key), new.get(key), joined(path, key), inner, unordered)
+            yield from _compare(old.get(key), new.get(key), join_path(path, key), inner, unordered)
     elif _is_list(old) and _is_list(new):
         if plain_path in unordered:
             old, new = sorted(old, key=_written), sorted(new, key=_written)  # type: ignore[arg-type]  # lists, asked above

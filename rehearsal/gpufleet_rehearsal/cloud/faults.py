@@ -28,7 +28,7 @@ from dataclasses import dataclass
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.store import Store
-from gpufleet_rehearsal.table.cloud_rows import UNKNOWN_ERROR, Said
+from gpufleet_rehearsal.table.cloud_rows import UNKNOWN_ERROR, ErrorMessage
 
 EVERY = 0
 """The ordinal of a fault that strikes each time."""
@@ -46,16 +46,16 @@ class FaultError(UserError):
     """A fault that cannot be read; the text is one line."""
 
 
-class Struck(Exception):
-    """A rehearsed fault: the cloud refuses with `code` and `text`, and has done nothing."""
+class InjectedError(Exception):
+    """A injected fault: the cloud rejects with `code` and `text`, and has done nothing."""
 
-    def __init__(self, spec: str, said: Said) -> None:
-        self.code, self.text = said.code, f"{said.text} (rehearsed fault {spec})"
+    def __init__(self, spec: str, said: ErrorMessage) -> None:
+        self.code, self.text = said.code, f"{said.text} (injected fault {spec})"
         super().__init__(f"{self.code}: {self.text}")
 
 
 @dataclass(frozen=True)
-class Fault:
+class InjectedFault:
     """One fault, read. kind: create, update, delete, die, share, slow, capacity; empty fields match everything."""
 
     spec: str
@@ -68,17 +68,21 @@ class Fault:
     zone: str = ""
 
 
-def parse_fault(spec: str) -> Fault:
+def parse_fault(spec: str) -> InjectedFault:
     """Read a fault. FaultError says what a legal one looks like."""
     if match := _OPERATION.fullmatch(spec):
         n = match["n"] or match["ordinal"] or ("*" if match["any"] else "1")
-        return Fault(spec, match["kind"], match["type"] or "", match["name"] or "", EVERY if n == "*" else int(n))
+        return InjectedFault(
+            spec, match["kind"], match["type"] or "", match["name"] or "", EVERY if n == "*" else int(n)
+        )
     if match := _SHARE.fullmatch(spec):
-        return Fault(spec, "share", number=float(match["share"]), n=EVERY)
+        return InjectedFault(spec, "share", number=float(match["share"]), n=EVERY)
     if match := _SLOW.fullmatch(spec):
-        return Fault(spec, "slow", type="" if match["type"] == "*" else match["type"], number=float(match["factor"]))
+        return InjectedFault(
+            spec, "slow", type="" if match["type"] == "*" else match["type"], number=float(match["factor"])
+        )
     if match := _CAPACITY.fullmatch(spec):
-        return Fault(spec, "capacity", match["type"], zone=match["zone"], n=EVERY if match["n"] else 1)
+        return InjectedFault(spec, "capacity", match["type"], zone=match["zone"], n=EVERY if match["n"] else 1)
     raise FaultError(
         f"fault {spec!r}: cannot be read; write create:<type>[:<n>], create:@<name>, create:#<n> (also update, delete "
         "and die), share:<0..1>, slow:<type>:<factor> or capacity:<instance type>:<zone id>"
@@ -88,7 +92,7 @@ def parse_fault(spec: str) -> Fault:
 class Faults:
     """The faults of the settings, with their counts in the store. said: the cloud's words for what fails."""
 
-    def __init__(self, specs: Sequence[str], store: Store, seed: int, said: Said = UNKNOWN_ERROR) -> None:
+    def __init__(self, specs: Sequence[str], store: Store, seed: int, said: ErrorMessage = UNKNOWN_ERROR) -> None:
         self.faults = [parse_fault(spec) for spec in specs]
         self._store = store
         self._seed = seed
@@ -107,23 +111,23 @@ class Faults:
         return factor
 
     def before(self, operation: str, type_: str, urn: str, name: str) -> bool:
-        """Count an operation that begins. Raises Struck if it is to fail; True if the plugin is to die after it."""
+        """Count an operation that begins; return whether the plugin has to die after it. Raises InjectedError."""
         dying = [f for f in self._of("die", type_, name) if self._strikes(f)] if operation == "create" else []
         struck = [fault for fault in self._of(operation, type_, name) if self._strikes(fault)]
         if operation == "create":
             struck += [fault for fault in self.faults if fault.kind == "share" and self._drawn(fault, urn)]
         if struck:
-            raise Struck(struck[0].spec, self._said)
+            raise InjectedError(struck[0].spec, self._said)
         return bool(dying)
 
-    def _of(self, kind: str, type_: str, name: str) -> Iterator[Fault]:
+    def _of(self, kind: str, type_: str, name: str) -> Iterator[InjectedFault]:
         return (f for f in self.faults if f.kind == kind and f.type in ("", type_) and f.name in ("", name))
 
-    def _strikes(self, fault: Fault) -> bool:
+    def _strikes(self, fault: InjectedFault) -> bool:
         # A fault without a type and a name counts every operation of its kind.
         return self._store.count(f"fault {fault.spec} ") == fault.n or fault.n == EVERY
 
-    def _drawn(self, fault: Fault, urn: str) -> bool:
+    def _drawn(self, fault: InjectedFault, urn: str) -> bool:
         attempt = self._store.count(f"fault {fault.spec} {urn}")
         return random.Random(f"{self._seed} {urn} {attempt}").random() < fault.number
 
@@ -142,7 +146,7 @@ class Faults:
         self._met.clear()
 
     def met_capacity(self) -> None:
-        """The request looked at was refused: the faults of capacity that it met have struck."""
+        """The request looked at was rejected: the faults of capacity that it met have struck."""
         for key in sorted(self._met):
             self._store.count(key)
         self._met.clear()

@@ -1,9 +1,9 @@
 """A simulated cloud: the interpreter of a table. Everything that is particular to one cloud is data.
 
-A create is accepted or refused in one transaction; what is refused leaves no trace. What is accepted is in the store at
-once, is `creating` for as long as the real cloud takes, and is then there even if nobody has waited for it. What the
-cloud only finds out later (`comes: in-status`) leaves a failed resource behind, which the next update makes anew
-(assumed: what the genuine provider does then was not found out).
+A create is accepted or rejected in one transaction, and a rejected one leaves no trace. An accepted resource is in the
+store at once, is `creating` for as long as the real cloud takes, and then exists even if nobody has waited for it. A
+failure that the cloud reports later (`comes: in-status`) leaves a failed resource behind, which the next update creates
+again (assumed: what the real provider does then was not found out).
 """
 
 from __future__ import annotations
@@ -15,19 +15,28 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple, TypeVar
 
-from gpufleet_rehearsal.cloud.admission import accept, alter, leave_behind
-from gpufleet_rehearsal.cloud.availability import NothingKnown, Offers
+from gpufleet_rehearsal.cloud.admission import add_leftovers, add_resource, apply_update
+from gpufleet_rehearsal.cloud.availability import EmptyInstanceCatalog, InstanceCatalog
 from gpufleet_rehearsal.cloud.change import UNKNOWN, Diff
-from gpufleet_rehearsal.cloud.checks import CloudError, No, going_along, held, refusals, refused, view_of, words
+from gpufleet_rehearsal.cloud.checks import (
+    CloudError,
+    Rejection,
+    cascade_of,
+    create_rejection,
+    deletion_rejection,
+    error_text,
+    refusals,
+    view_of,
+)
 from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
-from gpufleet_rehearsal.cloud.creation import Draft, draft, previewed, seconds
+from gpufleet_rehearsal.cloud.creation import PlannedResource, operation_seconds, plan_resource, preview_outputs
 from gpufleet_rehearsal.cloud.diff import diff
-from gpufleet_rehearsal.cloud.faults import Faults, Struck
-from gpufleet_rehearsal.cloud.naming import made_name
-from gpufleet_rehearsal.cloud.scope import CloudView, Request
+from gpufleet_rehearsal.cloud.faults import Faults, InjectedError
+from gpufleet_rehearsal.cloud.naming import generated_name
+from gpufleet_rehearsal.cloud.scope import CloudView, ResourceRequest
 from gpufleet_rehearsal.cloud.settings import RehearsalSettings
-from gpufleet_rehearsal.cloud.store import Resource, Store, StoreError, merged
-from gpufleet_rehearsal.table.loader import Table
+from gpufleet_rehearsal.cloud.store import SimulatedResource, Store, StoreError, merged
+from gpufleet_rehearsal.table.loader import CloudTable
 from gpufleet_rehearsal.table.model import Operation, Refusal, TypeRow
 from gpufleet_rehearsal.table.paths import Json, Scope
 from gpufleet_rehearsal.table.templates import fill
@@ -44,21 +53,21 @@ Problems = Callable[[str, Mapping[str, Json]], Iterable[tuple[str, str]]]
 
 
 class CheckFailure(NamedTuple):
-    """Inputs that the provider refuses before anything is asked of the cloud."""
+    """Inputs that the provider rejects before anything is asked of the cloud."""
 
     property: str
     reason: str
 
 
-class InitFailed(Exception):
+class ProvisioningFailed(Exception):
     """The cloud accepted, and failed later: the resource exists."""
 
-    def __init__(self, resource: Resource, reasons: list[str]) -> None:
+    def __init__(self, resource: SimulatedResource, reasons: list[str]) -> None:
         self.resource, self.reasons = resource, reasons
         super().__init__("; ".join(reasons))
 
 
-def nothing_wrong(_type: str, _inputs: Mapping[str, Json]) -> Iterable[tuple[str, str]]:
+def no_problems(_type: str, _inputs: Mapping[str, Json]) -> Iterable[tuple[str, str]]:
     """Input checks that find nothing."""
     return ()
 
@@ -77,12 +86,12 @@ def logical_name(urn: str) -> str:
 class Cloud:
     """A cloud with a table, held by a store. `region` and `default_tags` come from the provider's configuration."""
 
-    table: Table
+    table: CloudTable
     store: Store
     clock: Clock
     settings: RehearsalSettings
-    problems: Problems = nothing_wrong
-    offers: Offers = field(default_factory=NothingKnown)
+    problems: Problems = no_problems
+    offers: InstanceCatalog = field(default_factory=EmptyInstanceCatalog)
     dies: Callable[[], None] = die
 
     def __post_init__(self) -> None:
@@ -116,19 +125,21 @@ class Cloud:
         auto = row.autoname
         if auto is not None and auto.property not in inputs and f"{auto.property}Prefix" not in inputs:
             whole, kept = self.table.row, olds.get(auto.property)
-            inputs[auto.property] = kept or made_name(auto, whole, name, seed.hex() or self.settings.seed, type_, name)
+            inputs[auto.property] = kept or generated_name(
+                auto, whole, name, seed.hex() or self.settings.seed, type_, name
+            )
             if whole.made_flag and (olds.get(whole.made_flag) if kept else auto.kind != "copy"):
                 inputs[whole.made_flag] = True
         return inputs, [CheckFailure("", reason) for _, reason in self.problems(type_, inputs)]
 
     def diff(self, type_: str, name: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
         """What changes between old and new inputs."""
-        asked = Scope(Request(type_, "", name, news), self.around, old=olds)
+        asked = Scope(ResourceRequest(type_, "", name, news), self.around, old=olds)
         return diff(self.row(type_), self.table.row, asked, olds, news)
 
     def preview(self, type_: str, urn: str, inputs: Mapping[str, Json]) -> dict[str, Json]:
         """Outputs of a create that is only previewed: what is computed is unknown."""
-        return previewed(self.around, self.row(type_), type_, urn, logical_name(urn), inputs)
+        return preview_outputs(self.around, self.row(type_), type_, urn, logical_name(urn), inputs)
 
     def preview_update(self, type_: str, id_: str, urn: str, inputs: Mapping[str, Json]) -> dict[str, Json]:
         """Outputs of an update that is only previewed: as they were, with the new inputs, and unknown where each
@@ -140,7 +151,7 @@ class Cloud:
         counted = {key: UNKNOWN for key, template in row.outputs.items() if "$version" in str(template)}
         return {**merged(inputs, resource.outputs, shown=True), **counted}
 
-    def read(self, type_: str, id_: str) -> Resource | None:
+    def read(self, type_: str, id_: str) -> SimulatedResource | None:
         """The resource of an id (or of what `pulumi import` takes for it), or None."""
         row = self.row(type_)
         self._tidy()
@@ -150,22 +161,25 @@ class Cloud:
             found = next((t for t in things if fill(row.import_id, Scope(t, self.around)) == id_), None)
         return found
 
-    def status(self, resource: Resource) -> str:
+    def status(self, resource: SimulatedResource) -> str:
         """creating, available, failed or deleting."""
         return self.around.status(resource)
 
-    def seconds(self, type_: str, operation: Operation, inputs: Mapping[str, Json], name: str = "") -> float:
+    def operation_seconds(self, type_: str, operation: Operation, inputs: Mapping[str, Json], name: str = "") -> float:
         """Simulated seconds that an operation takes by itself, without waiting for anything and without faults."""
-        return seconds(self.row(type_).latency, operation, Scope(Request(type_, "", name, inputs), self.around))
+        return operation_seconds(
+            self.row(type_).latency, operation, Scope(ResourceRequest(type_, "", name, inputs), self.around)
+        )
 
-    async def create(self, type_: str, urn: str, inputs: Mapping[str, Json]) -> Resource:
+    async def create(self, type_: str, urn: str, inputs: Mapping[str, Json]) -> SimulatedResource:
         """Make a resource and wait until it is there.
 
-        Errors: CloudError when it is refused (then nothing has changed), InitFailed when it fails after acceptance.
+        Errors: CloudError when it is rejected (nothing has changed then), ProvisioningFailed when it fails after
+        acceptance.
         """
         return await self._logged("create", type_, urn, "", self._create(type_, urn, inputs))
 
-    async def update(self, type_: str, id_: str, urn: str, inputs: Mapping[str, Json]) -> Resource:
+    async def update(self, type_: str, id_: str, urn: str, inputs: Mapping[str, Json]) -> SimulatedResource:
         """Change a resource to these inputs. One that had failed is made anew under its id. Errors as in `create`."""
         return await self._logged("update", type_, urn, id_, self._update(type_, id_, urn, inputs))
 
@@ -178,13 +192,13 @@ class Cloud:
         outcome = "ok"
         try:
             result = await work
-            if isinstance(result, Resource):
+            if isinstance(result, SimulatedResource):
                 id_ = result.id
             return result
-        except Struck as error:
+        except InjectedError as error:
             outcome = str(error)
             raise CloudError(error.code, error.text) from None
-        except (CloudError, InitFailed, Interrupted) as error:
+        except (CloudError, ProvisioningFailed, Interrupted) as error:
             outcome = str(error) or "interrupted"
             raise
         finally:
@@ -196,45 +210,45 @@ class Cloud:
     def _tidy(self) -> None:
         self.store.finish_deletions(self.clock.now())
 
-    async def _create(self, type_: str, urn: str, inputs: Mapping[str, Json]) -> Resource:
+    async def _create(self, type_: str, urn: str, inputs: Mapping[str, Json]) -> SimulatedResource:
         row, name = self.row(type_), logical_name(urn)
         self._tidy()
         deadly = self.faults.before("create", type_, urn, name)
 
-        def attempt() -> Resource | No:
-            made = draft(self.around, row, type_, urn, name, inputs)
+        def attempt() -> SimulatedResource | Rejection:
+            made = plan_resource(self.around, row, type_, urn, name, inputs)
             scope = Scope(made.request, self.around)
-            return refused(self.around, row, "create", scope) or accept(self.around, row, urn, made)
+            return create_rejection(self.around, row, "create", scope) or add_resource(self.around, row, urn, made)
 
         resource = await self._until_granted(attempt)
         if deadly:
             self.dies()
         return await self._finish(resource, "create")
 
-    async def _until_granted(self, attempt: Callable[[], T | No]) -> T:
+    async def _until_granted(self, attempt: Callable[[], T | Rejection]) -> T:
         """Repeat a call, each time in one transaction, for as long as the genuine provider does."""
         began = self.clock.now()
         for look in count(1):
             with self.store.transaction():
                 answer = attempt()
-            if not isinstance(answer, No):
+            if not isinstance(answer, Rejection):
                 return answer
             if look == LOOKS_AT_MOST or self.clock.now() - began >= answer.retries or not answer.retries:
                 raise answer.error
             await self.clock.pause(LOOK_EVERY, least=0.001)
         raise AssertionError("count() does not end")
 
-    async def _finish(self, resource: Resource, operation: Operation) -> Resource:
+    async def _finish(self, resource: SimulatedResource, operation: Operation) -> SimulatedResource:
         """Wait until the resource is there, or has failed."""
         try:
             await self.clock.until(resource.ready_at)
             failing = await self._failing(operation, Scope(resource, self.around), resource.created_at)
         except Interrupted:
             reason = "interrupted while the cloud was at work on it; the next `pulumi up` goes on with it"
-            raise InitFailed(resource, [reason]) from None
+            raise ProvisioningFailed(resource, [reason]) from None
         if failing is None:
             return resource
-        reason = f"{failing.code}: {words(failing.text, Scope(resource, self.around))}"
+        reason = f"{failing.code}: {error_text(failing.text, Scope(resource, self.around))}"
         # A type that tells its status tells this one, so that a refresh or a read does not take it for sound.
         shown = {"status": failing.status} if "status" in resource.outputs else {}
         resource = self.store.change(
@@ -243,7 +257,7 @@ class Cloud:
             reasons=[f"{failing.status}: {reason}"],
             outputs={**resource.outputs, **shown},
         )
-        raise InitFailed(resource, list(resource.reasons))
+        raise ProvisioningFailed(resource, list(resource.reasons))
 
     async def _failing(self, operation: Operation, scope: Scope, began: float) -> Refusal | None:
         """A row that fails what was accepted; it must still hold when the cloud gives up."""
@@ -260,7 +274,7 @@ class Cloud:
         self.faults.met_capacity()
         return first
 
-    async def _update(self, type_: str, id_: str, urn: str, inputs: Mapping[str, Json]) -> Resource:
+    async def _update(self, type_: str, id_: str, urn: str, inputs: Mapping[str, Json]) -> SimulatedResource:
         row, name = self.row(type_), logical_name(urn)
         self._tidy()
         self.faults.before("update", type_, urn, name)
@@ -270,17 +284,20 @@ class Cloud:
         await self.clock.until(resource.ready_at)
         anew = resource.status == "failed"
 
-        def attempt() -> tuple[Draft, Scope] | No:
-            made = draft(
+        def attempt() -> tuple[PlannedResource, Scope] | Rejection:
+            made = plan_resource(
                 self.around, row, type_, urn, name, inputs, id_=id_, version=resource.version + (0 if anew else 1)
             )
             view = made.request.view if anew else view_of(made.request.view, resource)
-            here = Request(type_, id_, name, view, made.request.version)
+            here = ResourceRequest(type_, id_, name, view, made.request.version)
             scope = Scope(here, self.around, old=None if anew else resource.view)
-            return refused(self.around, row, "create" if anew else "update", scope, own=resource) or (made, scope)
+            return create_rejection(self.around, row, "create" if anew else "update", scope, own=resource) or (
+                made,
+                scope,
+            )
 
         made, scope = await self._until_granted(attempt)
-        took = seconds(row.latency, "create" if anew else "update", scope) * self.faults.slowness(type_)
+        took = operation_seconds(row.latency, "create" if anew else "update", scope) * self.faults.slowness(type_)
         ends = self.clock.ends(took)
         if anew:
             fresh = self.store.change(
@@ -290,8 +307,8 @@ class Cloud:
             return await self._finish(fresh, "create")
         failing = await self._failing("update", scope, self.clock.now())
         if failing is not None:
-            raise CloudError(failing.code, words(failing.text, scope))
-        changed = alter(self.around, resource, made, urn, ends)
+            raise CloudError(failing.code, error_text(failing.text, scope))
+        changed = apply_update(self.around, resource, made, urn, ends)
         await self.clock.until(ends)
         return changed
 
@@ -300,14 +317,14 @@ class Cloud:
         self._tidy()
         self.faults.before("delete", type_, urn, name)
 
-        def attempt() -> Resource | No | None:
+        def attempt() -> SimulatedResource | Rejection | None:
             resource = self.store.get(type_, id_)
             if resource is None:
                 return None
-            no = held(self.around, row, resource)
+            no = deletion_rejection(self.around, row, resource)
             if no is not None:
                 return no
-            took = seconds(row.latency, "delete", Scope(resource, self.around)) * self.faults.slowness(type_)
+            took = operation_seconds(row.latency, "delete", Scope(resource, self.around)) * self.faults.slowness(type_)
             return self.store.change(resource, status="deleting", ready_at=self.clock.ends(took))
 
         resource = await self._until_granted(attempt)
@@ -315,7 +332,7 @@ class Cloud:
             return
         await self.clock.until(resource.ready_at)
         with self.store.transaction():
-            leave_behind(self.around, row, resource)
-            for within in going_along(self.around, row, resource):
+            add_leftovers(self.around, row, resource)
+            for within in cascade_of(self.around, row, resource):
                 self.store.remove(within, self.clock.now())
             self.store.remove(resource, self.clock.now())

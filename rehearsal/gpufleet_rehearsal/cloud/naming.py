@@ -18,7 +18,7 @@ Source: github.com/hashicorp/terraform-plugin-sdk, helper/id (UniqueIDSuffixLeng
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def made_name(auto: Autoname, cloud: CloudRow, name: str, *of: object) -> str:
+def generated_name(auto: Autoname, cloud: CloudRow, name: str, *of: object) -> str:
     """The name for a resource of this logical name: always the same one for the same `of`."""
     if auto.kind == "copy":
         return name

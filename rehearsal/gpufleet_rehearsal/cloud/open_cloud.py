@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.cloud.availability import offers_of
+from gpufleet_rehearsal.cloud.availability import instance_catalog_of
 from gpufleet_rehearsal.cloud.change import has_unknown
 from gpufleet_rehearsal.cloud.clock import Clock
 from gpufleet_rehearsal.cloud.interpreter import Cloud
@@ -19,31 +19,32 @@ from gpufleet_rehearsal.table.loader import load_table
 from gpufleet_rehearsal.table.paths import Json
 
 
-class NoRehearsal(UserError):
+class RehearsalMissing(UserError):
     """The plugin runs where no rehearsal is; the text is one line."""
 
 
 def open_cloud(name: str, directory: Path | None, config: Mapping[str, Json] | None = None) -> Cloud:
     """The cloud `name` of the rehearsal in `directory`, as a provider of this configuration sees it.
 
-    Errors: NoRehearsal, SettingsError, StoreError, TableError, FaultError; each is one line for the user.
+    Errors: RehearsalMissing, SettingsError, StoreError, TableError, FaultError; each is one line for the user.
     """
     if directory is None:
-        raise NoRehearsal(
-            f"{DIRECTORY} is not set: this stand-in for the {name} provider only works in a rehearsal; run "
-            "`gpufleet rehearse`"
+        raise RehearsalMissing(
+            f"{DIRECTORY} is not set: the simulated {name} provider only works in a rehearsal; run `gpufleet rehearse`"
         )
     if not directory.is_dir():
-        raise NoRehearsal(f"{DIRECTORY}={directory}: there is no such directory; run `gpufleet rehearse`")
+        raise RehearsalMissing(f"{DIRECTORY}={directory}: directory not found; run `gpufleet rehearse`")
     table, config = load_table(name), config or {}
-    settings = placed(load_settings(directory / "rehearsal.json"), table.row, config)
+    settings = with_location(load_settings(directory / "rehearsal.json"), table.row, config)
     store = Store(directory / "cloud.db")
-    cloud = Cloud(table, store, timeline(store, settings), settings, problems=input_problems, offers=offers_of(name))
+    cloud = Cloud(
+        table, store, timeline(store, settings), settings, problems=input_problems, offers=instance_catalog_of(name)
+    )
     cloud.around.default_tags = default_tags(config)
     return cloud
 
 
-def placed(settings: RehearsalSettings, row: CloudRow, config: Mapping[str, Json]) -> RehearsalSettings:
+def with_location(settings: RehearsalSettings, row: CloudRow, config: Mapping[str, Json]) -> RehearsalSettings:
     """The settings with the region and the account of a provider of this configuration."""
 
     def known(key: str) -> str | None:

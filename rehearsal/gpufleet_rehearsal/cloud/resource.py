@@ -25,18 +25,18 @@ def merged(below: Mapping[str, Json], above: Mapping[str, Json], *, shown: bool 
     return out
 
 
-def folded(handle: str) -> str:
+def normalized_handle(handle: str) -> str:
     """A handle as it is compared: the ids of Azure's resource manager without regard to case, all others exactly."""
     return handle.lower() if handle.lower().startswith("/subscriptions/") else handle
 
 
 def lies_in(id_: str, above: str) -> bool:
     """Whether an id of a tree is below another one."""
-    return folded(id_).startswith(f"{folded(above)}/")
+    return normalized_handle(id_).startswith(f"{normalized_handle(above)}/")
 
 
 @dataclass(frozen=True)
-class Resource:
+class SimulatedResource:
     """A resource that the cloud holds.
 
     `status` is available, failed or deleting, as it will be at `ready_at`; before that it is creating (see
@@ -80,11 +80,13 @@ class Resource:
     @property
     def handles(self) -> set[str]:
         """What other resources may call it by: id, arn, name; folded."""
-        return {folded(self.id)} | {folded(v) for key in ("arn", "name") if isinstance(v := self.view.get(key), str)}
+        return {normalized_handle(self.id)} | {
+            normalized_handle(v) for key in ("arn", "name") if isinstance(v := self.view.get(key), str)
+        }
 
 
 @dataclass(frozen=True)
-class Operation:
+class LoggedOperation:
     """One call that the cloud got: when, for how long (both simulated seconds), its outcome ("ok" or the words)."""
 
     number: int

@@ -7,13 +7,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gpufleet_rehearsal.cloud.availability import Offers
+from gpufleet_rehearsal.cloud.availability import InstanceCatalog
 from gpufleet_rehearsal.cloud.clock import Clock
 from gpufleet_rehearsal.cloud.faults import Faults
-from gpufleet_rehearsal.cloud.store import Resource, Store
-from gpufleet_rehearsal.table.loader import Table
+from gpufleet_rehearsal.cloud.store import SimulatedResource, Store
+from gpufleet_rehearsal.table.loader import CloudTable
 from gpufleet_rehearsal.table.model import Reference
-from gpufleet_rehearsal.table.paths import Json, Scope, Thing
+from gpufleet_rehearsal.table.paths import Json, ResourceView, Scope
 from gpufleet_rehearsal.table.templates import fill
 
 _OF_BATCH = {"batch": "on-demand", "batch-spot": "spot"}
@@ -23,7 +23,7 @@ LIMITS = "limits"
 
 
 @dataclass(frozen=True)
-class Request:
+class ResourceRequest:
     """A resource that is being asked for; looks like one that is there."""
 
     type: str
@@ -35,31 +35,31 @@ class Request:
 
 @dataclass
 class CloudView:
-    """`paths.Surroundings` over a store."""
+    """`paths.CloudState` over a store."""
 
-    table: Table
+    table: CloudTable
     store: Store
     clock: Clock
     faults: Faults
-    offers: Offers
+    offers: InstanceCatalog
     region: str
     account: str
     seed: int
     quotas: Mapping[str, int]
     default_tags: Mapping[str, Json] = field(default_factory=dict)
 
-    def find(self, handle: str, types: Sequence[str]) -> Sequence[Resource]:
+    def find(self, handle: str, types: Sequence[str]) -> Sequence[SimulatedResource]:
         return self.store.find(handle, types)
 
-    def things(self, type_: str) -> Sequence[Resource]:
+    def resources_of(self, type_: str) -> Sequence[SimulatedResource]:
         return [resource for resource in self.store.resources(type_) if resource.status != "deleting"]
 
-    def led(self, thing: Thing, path: str, value: str) -> Sequence[Resource]:
+    def path_targets(self, thing: ResourceView, path: str, value: str) -> Sequence[SimulatedResource]:
         row = self.table.types.get(thing.type)
         reference = row.references.get(path) if row else None
-        return self.find(value, ()) if reference is None else self.meant(reference, thing, value)
+        return self.find(value, ()) if reference is None else self.reference_targets(reference, thing, value)
 
-    def meant(self, reference: Reference, thing: Thing, value: str) -> Sequence[Resource]:
+    def reference_targets(self, reference: Reference, thing: ResourceView, value: str) -> Sequence[SimulatedResource]:
         """Resources of the types of a reference: what `value` is a handle of, or has the id that it is a part of."""
         if reference.id is None:
             return self.find(value, reference.to)
@@ -67,12 +67,12 @@ class CloudView:
         return self.find(whole, reference.to) if isinstance(whole, str) else []
 
     def age(self, thing: object) -> float:
-        if not self.clock.counts or not isinstance(thing, Resource):
+        if not self.clock.counts or not isinstance(thing, SimulatedResource):
             return math.inf
         return self.clock.now() - thing.ready_at
 
     def status(self, thing: object) -> str:
-        if not isinstance(thing, Resource):
+        if not isinstance(thing, SimulatedResource):
             return "creating"
         # Where time does not count, what an earlier, slower run began is over.
         unready = self.clock.counts and self.clock.now() < thing.ready_at
@@ -118,4 +118,4 @@ class CloudView:
         return self.table.row.limits | raised
 
     def file_count(self, thing: object) -> int:
-        return len(self.store.files(thing)) if isinstance(thing, Resource) else 0
+        return len(self.store.files(thing)) if isinstance(thing, SimulatedResource) else 0

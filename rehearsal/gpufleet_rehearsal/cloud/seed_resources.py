@@ -1,12 +1,15 @@
-"""What the simulated account holds before anybody's `up`: a capacity reservation, a VPC of another team, a key pair.
+"""What the simulated account contains before the first `up`: a capacity reservation, another team's VPC, a key pair.
 
-An environment says it in `rehearsal.<environment>.yaml` beside its stack configuration: a list of
-{type, id, name, inputs}, inputs as the provider would send them. It is made once; what is there already stays as it is.
-Where the account has quotas as well, the list stands under `holds`, and under `quotas` a list of
-`gpufleet.plan.quota_limits.QuotaArgs`; a quota that it does not name is without limit. Under `network_quotas` stands what the
-account may hold of networks in each region where that is not AWS's default, `{elastic_ips: 10, nat_gateways: 8,
-vpcs: 7}`. Under `nodes` stand the servers of an own cluster, a list of `SeedServer`: those that it does not name any more
-are switched off.
+An environment lists it in `rehearsal.<environment>.yaml` beside its stack configuration: a list of
+{type, id, name, inputs}, with inputs as the provider would send them. Each resource is created once; one that exists
+stays as it is. Where the file sets more than resources, it is a mapping:
+
+    holds            the list of resources
+    quotas           a list of `gpufleet.plan.quota_limits.QuotaArgs`; a quota that is not listed has no limit
+    network_quotas   limits of networking resources in each region, where they differ from AWS's defaults:
+                     {elastic_ips: 10, nat_gateways: 8, vpcs: 7}
+    nodes            the servers of an on-prem cluster, a list of `SeedServer`; a server that is no longer listed is
+                     switched off
 """
 
 import json
@@ -18,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue, NonNegativeInt, TypeAdapt
 from gpufleet.errors import UserError
 from gpufleet.rules.messages import use_one_of
 from gpufleet_rehearsal.cloud.checks import CloudError
-from gpufleet_rehearsal.cloud.creation import draft
+from gpufleet_rehearsal.cloud.creation import plan_resource
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.scope import LIMITS
 from gpufleet_rehearsal.onprem_cluster import NODES
@@ -29,7 +32,7 @@ class SeedError(UserError):
     """The file cannot be used; the text is one line that names file and row."""
 
 
-class Existing(BaseModel):
+class SeedResource(BaseModel):
     """A resource of the account that no stack of ours manages."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -41,7 +44,7 @@ class Existing(BaseModel):
 
 
 class SeedServer(BaseModel):
-    """A server of an own cluster, as its node tells of it. taints: {key, value, effect} as of a pool."""
+    """A server of an on-prem cluster, as its node tells of it. taints: {key, value, effect} as of a pool."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -52,12 +55,12 @@ class SeedServer(BaseModel):
     taints: list[dict[str, str]] = []
 
 
-class Contents(BaseModel):
+class SeedFile(BaseModel):
     """All that the file says."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    holds: list[Existing] = []
+    holds: list[SeedResource] = []
     quotas: list[dict[str, JsonValue]] = []
     network_quotas: dict[str, NonNegativeInt] = {}
     nodes: list[SeedServer] = []
@@ -67,7 +70,7 @@ QUOTAS = "quotas"
 """Key under which the store remembers the quotas, as JSON."""
 
 
-def furnish(cloud: Cloud, file: Path) -> None:
+def seed_account(cloud: Cloud, file: Path) -> None:
     """Put into the cloud what the file lists; a file that is not there means an empty account.
 
     Errors: UnreadableFile, SeedError and QuotaError, lines that name the file; nothing is made then.
@@ -77,16 +80,16 @@ def furnish(cloud: Cloud, file: Path) -> None:
     document = read_yaml(file) or []
     try:
         if isinstance(document, dict):
-            contents = Contents.model_validate(document)
+            contents = SeedFile.model_validate(document)
         else:
-            contents = Contents(holds=TypeAdapter(list[Existing]).validate_python(document))
+            contents = SeedFile(holds=TypeAdapter(list[SeedResource]).validate_python(document))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
-        inner = SeedServer if first["loc"][:1] == ("nodes",) else Existing
-        keys = Contents.model_fields if len(first["loc"]) == 1 else inner.model_fields
+        inner = SeedServer if first["loc"][:1] == ("nodes",) else SeedResource
+        keys = SeedFile.model_fields if len(first["loc"]) == 1 else inner.model_fields
         extra = first["type"] == "extra_forbidden"
-        reason = f"is no key here; known: {', '.join(keys)}" if extra else first["msg"]
+        reason = f"unknown key; must be one of {', '.join(keys)}" if extra else first["msg"]
         raise SeedError(f"{file}: {place or 'the file'}: {reason}") from error
     quotas, limits = _quotas(contents.quotas, file), _limits(contents.network_quotas, cloud, file)
     with cloud.store.transaction():
@@ -103,7 +106,7 @@ def furnish(cloud: Cloud, file: Path) -> None:
                 kind = cloud.row(row.type)
             except CloudError as error:
                 raise SeedError(f"{file}: {number}.type: {error.text}") from error
-            made = draft(cloud.around, kind, row.type, urn, row.name, row.inputs, id_=row.id)
+            made = plan_resource(cloud.around, kind, row.type, urn, row.name, row.inputs, id_=row.id)
             now = cloud.clock.now()
             cloud.store.add(
                 type_=row.type, id_=row.id, urn=urn, name=row.name, inputs=made.inputs, outputs=made.outputs,
@@ -125,7 +128,7 @@ def _limits(raised: Mapping[str, int], cloud: Cloud, file: Path) -> dict[str, in
     if not raised:
         return {}
     if not cloud.table.row.limits:
-        raise SeedError(f"{file}: network_quotas: a rehearsal has none of {cloud.table.cloud}; leave it out")
+        raise SeedError(f"{file}: network_quotas: not supported for {cloud.table.cloud}; remove it")
     from gpufleet.catalog import aws
 
     quotas = aws().network_quotas
@@ -134,5 +137,5 @@ def _limits(raised: Mapping[str, int], cloud: Cloud, file: Path) -> dict[str, in
     for counted in raised:
         if raised_with.get(counted) != counted:
             fix = use_one_of(raised_with.get(counted, counted), sorted(set(raised_with.values())))
-            raise SeedError(f"{file}: network_quotas.{counted}: is nothing that AWS raises; {fix}")
+            raise SeedError(f"{file}: network_quotas.{counted}: is not a quota that AWS raises; {fix}")
     return {counted: raised[other] for counted, other in raised_with.items() if other in raised}

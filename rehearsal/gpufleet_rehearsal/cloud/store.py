@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.cloud.resource import Operation, Resource, folded, lies_in, merged
+from gpufleet_rehearsal.cloud.resource import LoggedOperation, SimulatedResource, lies_in, merged, normalized_handle
 from gpufleet_rehearsal.table.paths import Json
 
 SCHEMA = """
@@ -71,7 +71,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._seen: dict[int, Resource] = {}
+        self._seen: dict[int, SimulatedResource] = {}
         self._depth = 0
         with self._explained():
             self._db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -119,7 +119,7 @@ class Store:
             if self._depth == 0:
                 self._db.execute("COMMIT")
 
-    def _rows(self, where: str, values: Sequence[object]) -> list[Resource]:
+    def _rows(self, where: str, values: Sequence[object]) -> list[SimulatedResource]:
         """Resources that meet a condition, oldest first; what has not changed since it was last read is not read."""
         with self._explained():
             keys = self._db.execute(
@@ -131,38 +131,38 @@ class Store:
                     self._seen[serial] = self._read(serial)
         return [self._seen[serial] for serial, _ in keys]
 
-    def _read(self, serial: int) -> Resource:
+    def _read(self, serial: int) -> SimulatedResource:
         row = self._db.execute(f"SELECT {_COLUMNS} FROM resources WHERE serial = ?", (serial,)).fetchone()
         cells = dict(zip(_COLUMNS.split(", "), row, strict=True))
         for column in ("inputs", "outputs", "reasons"):
             cells[column] = json.loads(cells[column])
         cells["hidden"] = bool(cells["hidden"])
-        return Resource(**cells)
+        return SimulatedResource(**cells)
 
-    def resources(self, type_: str | None = None, *, gone: bool = False) -> list[Resource]:
+    def resources(self, type_: str | None = None, *, gone: bool = False) -> list[SimulatedResource]:
         """Everything the cloud holds, oldest first; with `gone` also what was deleted."""
         where = "1" if gone else "deleted_at IS NULL"
         return self._rows(f"{where} AND type = ?", (type_,)) if type_ else self._rows(where, ())
 
-    def get(self, type_: str, id_: str) -> Resource | None:
+    def get(self, type_: str, id_: str) -> SimulatedResource | None:
         """The resource of this type and id, or None."""
         return next(iter(self._rows("type = ? AND id = ? AND deleted_at IS NULL", (type_, id_))), None)
 
-    def by_serial(self, serial: int) -> Resource:
+    def by_serial(self, serial: int) -> SimulatedResource:
         """The resource of this serial, deleted or not."""
         return self._rows("serial = ?", (serial,))[0]
 
-    def find(self, handle: str, types: Sequence[str] = ()) -> list[Resource]:
+    def find(self, handle: str, types: Sequence[str] = ()) -> list[SimulatedResource]:
         """Resources that are called `handle` (id, arn or name), of these types only if any are given."""
         where = "serial IN (SELECT serial FROM handles WHERE handle = ?) AND deleted_at IS NULL"
-        found = self._rows(where, (folded(handle),))
+        found = self._rows(where, (normalized_handle(handle),))
         return [resource for resource in found if not types or resource.type in types]
 
-    def below(self, id_: str) -> list[Resource]:
+    def below(self, id_: str) -> list[SimulatedResource]:
         """What lies in the resource of this id, where ids are a tree."""
         return [resource for resource in self._rows("deleted_at IS NULL", ()) if lies_in(resource.id, id_)]
 
-    def owned_by(self, serial: int) -> list[Resource]:
+    def owned_by(self, serial: int) -> list[SimulatedResource]:
         """What the cloud made for this resource."""
         return self._rows("owner = ? AND deleted_at IS NULL", (serial,))
 
@@ -179,7 +179,7 @@ class Store:
         ready_at: float,
         owner: int | None = None,
         hidden: bool = False,
-    ) -> Resource:
+    ) -> SimulatedResource:
         """Put a resource into the cloud."""
         with self.transaction():
             cursor = self._db.execute(
@@ -192,7 +192,7 @@ class Store:
             self._index(resource)
         return resource
 
-    def change(self, resource: Resource, **columns: object) -> Resource:
+    def change(self, resource: SimulatedResource, **columns: object) -> SimulatedResource:
         """Change columns of a resource (inputs, outputs and reasons as values, not as JSON text)."""
         texts = {k: json.dumps(v) if k in ("inputs", "outputs", "reasons") else v for k, v in columns.items()}
         with self.transaction():
@@ -205,7 +205,7 @@ class Store:
             self._index(changed)
         return changed
 
-    def remove(self, resource: Resource, at: float) -> None:
+    def remove(self, resource: SimulatedResource, at: float) -> None:
         """Take a resource, what lies in it and what the cloud made for it out of the cloud."""
         with self.transaction():
             for owned in self.owned_by(resource.serial):
@@ -218,31 +218,31 @@ class Store:
         for resource in self._rows("status = 'deleting' AND deleted_at IS NULL AND ready_at <= ?", (now,)):
             self.remove(resource, resource.ready_at)
 
-    def keep_former(self, resource: Resource, at: float) -> None:
+    def keep_former(self, resource: SimulatedResource, at: float) -> None:
         """Remember how a resource is before an update that is over at a moment."""
         cells = (resource.serial, at, json.dumps(resource.inputs), json.dumps(resource.outputs))
         with self.transaction():
             self._db.execute("INSERT INTO former VALUES (?, ?, ?, ?)", cells)
 
-    def former(self, type_: str, since: float) -> list[Resource]:
+    def former(self, type_: str, since: float) -> list[SimulatedResource]:
         """Resources of a type, each as it was before an update that was over after a moment, or is not yet."""
         with self._explained():
             rows = self._db.execute("SELECT serial, inputs, outputs FROM former WHERE at > ?", (since,)).fetchall()
         found = [(self.by_serial(serial), inputs, outputs) for serial, inputs, outputs in rows]
         return [replace(r, inputs=json.loads(i), outputs=json.loads(o)) for r, i, o in found if r.type == type_]
 
-    def _index(self, resource: Resource) -> None:
+    def _index(self, resource: SimulatedResource) -> None:
         self._db.execute("DELETE FROM handles WHERE serial = ?", (resource.serial,))
         if resource.deleted_at is None:
             pairs = [(handle, resource.serial) for handle in sorted(resource.handles)]
             self._db.executemany("INSERT INTO handles VALUES (?, ?)", pairs)
 
-    def put_file(self, resource: Resource, path: str, content: bytes, at: float = 0.0) -> None:
+    def put_file(self, resource: SimulatedResource, path: str, content: bytes, at: float = 0.0) -> None:
         """Write a file (an image, an object) into a file system (a registry, a bucket)."""
         with self.transaction():
             self._db.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", (resource.serial, path, content, at))
 
-    def files(self, resource: Resource) -> dict[str, bytes]:
+    def files(self, resource: SimulatedResource) -> dict[str, bytes]:
         """What lies in a resource, by path."""
         with self._explained():
             rows = self._db.execute(
@@ -258,11 +258,11 @@ class Store:
                 (at, took, operation, type_, urn, id_, outcome),
             )
 
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[LoggedOperation]:
         """Every call, first one first."""
         with self._explained():
             rows = self._db.execute("SELECT * FROM operations ORDER BY number").fetchall()
-        return [Operation(*row) for row in rows]
+        return [LoggedOperation(*row) for row in rows]
 
     def count(self, key: str) -> int:
         """Add one to a counter and return it (1 at the first time)."""
@@ -297,4 +297,4 @@ class Store:
             self._db.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
 
 
-__all__ = ["Operation", "Resource", "Store", "StoreError", "merged"]
+__all__ = ["LoggedOperation", "SimulatedResource", "Store", "StoreError", "merged"]

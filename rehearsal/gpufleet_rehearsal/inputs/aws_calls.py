@@ -2,15 +2,15 @@
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import botocore.session
 from botocore.model import ServiceModel
 from botocore.model import Shape as Member
 
-from gpufleet_rehearsal.inputs.call_table import CallRow, Matched, Shape, book
+from gpufleet_rehearsal.inputs.call_table import CallRow, MatchResult, Shape, call_table
+from gpufleet_rehearsal.inputs.merge import ModelMerge
 
 CLOUD = "aws"
 MADE_FROM = ("pulumi_aws", "botocore")
@@ -26,7 +26,7 @@ def _service(name: str) -> ServiceModel:
     return botocore.session.get_session().get_service_model(name)
 
 
-class Call(NamedTuple):
+class AwsCall(NamedTuple):
     """A structure of a call's input: where properties find their members."""
 
     service: str
@@ -35,7 +35,7 @@ class Call(NamedTuple):
     structure: Member
 
 
-def call(spelt: str) -> Call:
+def find_call(spelt: str) -> AwsCall:
     """The call that `service:Operation.Member...` names; KeyError if botocore's model has none."""
     service, _, path = spelt.partition(":")
     operation, *members = path.split(".")
@@ -45,51 +45,37 @@ def call(spelt: str) -> Call:
     for member in members:
         shape = _inside(shape.members[member])
     words = {"autoscaling": "Auto Scaling", "logs": "CloudWatch Logs"}
-    return Call(service, f"{words.get(service, service.upper())} {operation}", shape)
+    return AwsCall(service, f"{words.get(service, service.upper())} {operation}", shape)
 
 
-def merge(row: CallRow, properties: Mapping[str, Shape]) -> Matched:
+def merge(row: CallRow, properties: Mapping[str, Shape]) -> MatchResult:
     """Add enum, pattern, min, max, form and call to the shapes of a type's properties, in place."""
-    merging = _Merge(row, Matched(unused={*row.rename, *row.local, *row.documents}))
-    merging.structure(properties, [call(spelt) for spelt in row.calls], "")
-    return merging.result
+    return _AwsMerge(row).merge_structure(properties, [find_call(spelt) for spelt in row.calls])
 
 
-@dataclass
-class _Merge:
-    row: CallRow
-    result: Matched
+class _AwsMerge(ModelMerge[AwsCall, Member]):
+    cloud = CLOUD
 
-    def structure(self, properties: Mapping[str, Shape], calls: Sequence[Call], above: str) -> None:
-        for name, shape in properties.items():
-            path = f"{above}.{name}" if above else name
-            self.result.unused.discard(path)
-            if path in self.row.local or (not above and name in book(CLOUD).everywhere):
-                continue
-            found = ((one, _member(one.structure, self.row.rename.get(path, name))) for one in calls)
-            one, member = next(((one, member) for one, member in found if member is not None), (None, None))
-            if one is None:
-                self.result.loose.append(path)
-            else:
-                self.value(shape, one, member, path)
+    def find_member(self, call: AwsCall, name: str) -> Member | None:
+        return _member(call.structure, name)
 
-    def value(self, shape: Shape, one: Call, member: Member, path: str) -> None:
+    def merge_value(self, shape: Shape, call: AwsCall, member: Member, path: str) -> None:
         """Join one property with one member. The SDK makes an object of a list of at most one, and the reverse."""
         kind = shape["type"]
         if kind == "list" and member.type_name == "list":
-            _constrain(shape, one, member)
-            self.value(shape["items"], one, member.member, path)
+            _constrain(shape, call, member)
+            self.merge_value(shape["items"], call, member.member, path)
         elif kind == "list":
-            self.value(shape["items"], one, member, path)
+            self.merge_value(shape["items"], call, member, path)
         elif kind == "map" and member.type_name == "map":
-            self.value(shape["items"], one, member.value, path)
+            self.merge_value(shape["items"], call, member.value, path)
         elif kind == "object" and _inside(member).type_name == "structure":
-            self.structure(shape["properties"], [one._replace(structure=_inside(member))], path)
+            self.merge_structure(shape["properties"], [call._replace(structure=_inside(member))], path)
         elif path in self.row.documents and kind == "string" and member.type_name == "structure":
             shape["json"] = document(member)
-            shape["call"] = one.title
+            shape["call"] = call.title
         elif kind in ("string", "integer", "number", "boolean", "document") and not hasattr(_inside(member), "members"):
-            _constrain(shape, one, _inside(member))
+            _constrain(shape, call, _inside(member))
         else:
             self.result.loose.append(f"{path}: {kind} against {member.type_name} {member.name}")
 
@@ -128,17 +114,17 @@ def _inside(shape: Member) -> Member:
     return shape
 
 
-def _constrain(shape: Shape, one: Call, member: Member) -> None:
+def _constrain(shape: Shape, one: AwsCall, member: Member) -> None:
     """Copy what the model says of one list or plain value. A string of the SDK that AWS takes as a number or a
     boolean gets that as its form."""
     key = f"{one.service}.{member.name}"
     facts: dict[str, Any] = {fact: member.metadata[fact] for fact in _FACTS if fact in member.metadata}
-    facts |= {fact: value for fact, value in book(CLOUD).corrections.get(key, {}).items() if fact in _FACTS}
-    if key in book(CLOUD).open_enums:
+    facts |= {fact: value for fact, value in call_table(CLOUD).corrections.get(key, {}).items() if fact in _FACTS}
+    if key in call_table(CLOUD).open_enums:
         facts.pop("enum", None)
     if facts.get("pattern"):
         facts["pattern"] = python_pattern(facts["pattern"])
-        facts["says"] = book(CLOUD).words.get(key)
+        facts["says"] = call_table(CLOUD).words.get(key)
     if shape["type"] == "string" and member.type_name in ("boolean", *NUMBERS, "timestamp"):
         facts["form"] = NUMBERS.get(member.type_name, member.type_name)
     facts = {fact: value for fact, value in facts.items() if value is not None}

@@ -15,12 +15,12 @@ import re
 import textwrap
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from gpufleet_rehearsal.inputs.call_table import CallRow, Matched, Shape, book
+from gpufleet_rehearsal.inputs.call_table import CallRow, MatchResult, Shape, call_table
+from gpufleet_rehearsal.inputs.merge import ModelMerge
 
 CLOUD = "azure-native"
 MADE_FROM = (
@@ -64,7 +64,7 @@ class Member(NamedTuple):
     facts: Facts
 
 
-class Call(NamedTuple):
+class AzureCall(NamedTuple):
     """A method, or a model inside of its body."""
 
     package: str
@@ -73,11 +73,11 @@ class Call(NamedTuple):
     models: ModuleType
     """the module that the names of models are looked up in"""
     members: Mapping[str, Member]
-    """by the property's name in small letters"""
+    """by the property's name in lower-case letters"""
 
 
 @functools.cache
-def call(spelt: str) -> Call:
+def find_call(spelt: str) -> AzureCall:
     """The call that a row names; KeyError if the package has none."""
     package, _, path = spelt.partition(":")
     name, _, method_name = path.partition(".")
@@ -93,7 +93,7 @@ def call(spelt: str) -> Call:
     body = _body(method)
     if body is not None:
         members |= {wire: member for wire, member in _attributes(short, body).items() if wire not in members}
-    return Call(short, f"azure-mgmt-{short} {name}.{method_name}", models, members)
+    return AzureCall(short, f"azure-mgmt-{short} {name}.{method_name}", models, members)
 
 
 def _body(method: Callable[..., object]) -> type | None:
@@ -135,73 +135,59 @@ def _attributes(package: str, model: type) -> dict[str, Member]:
     return found
 
 
-def merge(row: CallRow, properties: Mapping[str, Shape]) -> Matched:
+def merge(row: CallRow, properties: Mapping[str, Shape]) -> MatchResult:
     """Add pattern, min, max, form, required and call to the shapes of a type's properties, in place."""
-    merging = _Merge(row, Matched(unused={*row.rename, *row.local}))
-    merging.structure(properties, [call(spelt) for spelt in row.calls], "")
-    return merging.result
+    return _AzureMerge(row).merge_structure(properties, [find_call(spelt) for spelt in row.calls])
 
 
-@dataclass
-class _Merge:
-    row: CallRow
-    result: Matched
+class _AzureMerge(ModelMerge[AzureCall, Member]):
+    cloud = CLOUD
 
-    def structure(self, properties: Mapping[str, Shape], calls: list[Call], above: str) -> None:
-        for name, shape in properties.items():
-            path = f"{above}.{name}" if above else name
-            self.result.unused.discard(path)
-            if path in self.row.local or (not above and name in book(CLOUD).everywhere):
-                continue
-            wanted = self.row.rename.get(path, name).replace("-", "").lower()
-            one = next((each for each in calls if wanted in each.members), None)
-            if one is None:
-                self.result.loose.append(path)
-            else:
-                self.value(shape, one, one.members[wanted], path)
+    def find_member(self, call: AzureCall, name: str) -> Member | None:
+        return call.members.get(name.replace("-", "").lower())
 
-    def value(self, shape: Shape, one: Call, member: Member, path: str) -> None:
+    def merge_value(self, shape: Shape, call: AzureCall, member: Member, path: str) -> None:
         """Join one property with one member."""
         kind, model = shape["type"], member.type
         if kind == "list" and model.startswith("["):
-            _constrain(shape, one, member)
-            self.value(shape["items"], one, Member(f"{member.key}[]", model[1:-1], {}), path)
+            _constrain(shape, call, member)
+            self.merge_value(shape["items"], call, Member(f"{member.key}[]", model[1:-1], {}), path)
         elif kind == "map" and model.startswith("{"):
-            _constrain(shape, one, member)
-            self.value(shape["items"], one, Member(f"{member.key}{{}}", model[1:-1], {}), path)
+            _constrain(shape, call, member)
+            self.merge_value(shape["items"], call, Member(f"{member.key}{{}}", model[1:-1], {}), path)
         elif kind == "list" and model.startswith("{"):
             # A set of ids, which Azure takes as the keys of an object.
-            _constrain(shape, one, member)
-        elif kind == "object" and isinstance(inner := getattr(one.models, model, None), type):
-            _constrain(shape, one, member)
-            self.structure(shape["properties"], [one._replace(members=_attributes(one.package, inner))], path)
-        elif kind in ("any", "recursive") or (kind in _PLAIN.values() and self.is_plain(shape, one, model)):
-            _constrain(shape, one, member)
+            _constrain(shape, call, member)
+        elif kind == "object" and isinstance(inner := getattr(call.models, model, None), type):
+            _constrain(shape, call, member)
+            self.merge_structure(shape["properties"], [call._replace(members=_attributes(call.package, inner))], path)
+        elif kind in ("any", "recursive") or (kind in _PLAIN.values() and self.is_plain(shape, call, model)):
+            _constrain(shape, call, member)
         else:
             self.result.loose.append(f"{path}: {kind} against {model} {member.key}")
 
-    def is_plain(self, shape: Shape, one: Call, model: str) -> bool:
+    def is_plain(self, shape: Shape, call: AzureCall, model: str) -> bool:
         """Whether a plain property fits a type of msrest; an enum of the model gives the values that the SDK lacks."""
-        listed = getattr(one.models, model, None)
+        listed = getattr(call.models, model, None)
         if isinstance(listed, type) and issubclass(listed, Enum):
             if "enum" not in shape:
                 shape |= {"enum": [each.value for each in listed], "enum_name": model}
             return bool(shape["type"] == "string")
         if model in _FORMS:
             shape["form"] = _FORMS[model]
-            shape["call"] = one.title
+            shape["call"] = call.title
             return bool(shape["type"] == "string")
         return bool(_PLAIN.get(model) == shape["type"] or (model in ("int", "long") and shape["type"] == "number"))
 
 
-def _constrain(shape: Shape, one: Call, member: Member) -> None:
+def _constrain(shape: Shape, one: AzureCall, member: Member) -> None:
     """Copy what the model says of one value, as corrected."""
     facts = dict(member.facts)
-    facts |= {fact: value for fact, value in book(CLOUD).corrections.get(member.key, {}).items() if fact != "why"}
+    facts |= {fact: value for fact, value in call_table(CLOUD).corrections.get(member.key, {}).items() if fact != "why"}
     if facts.get("pattern"):
         # The service looks for the pattern; here the whole value must match.
         facts["pattern"] = python_pattern(facts["pattern"])
-        facts["says"] = book(CLOUD).words.get(member.key)
+        facts["says"] = call_table(CLOUD).words.get(member.key)
     facts = {fact: value for fact, value in facts.items() if value is not None and value is not False}
     shape |= facts
     if facts or "enum" in shape:

@@ -1,8 +1,8 @@
 """The rows of `<cloud>/calls/<service>.yaml`: which call each input property of a resource type goes into.
 
 A row maps one type. Names are matched without regard to case, structures recursively; `rename` bridges the rest, and
-what no member takes is listed in `local` with the reason. So no input property can slip: `Matched.loose` names those
-that are neither matched nor listed. What a call demands is read from the cloud's own models: `aws_calls`,
+what no member takes is listed in `local` with the reason. No input property can be missed: `MatchResult.loose` names
+those that are neither matched nor listed. What a call demands is read from the cloud's own models: `aws_calls`,
 `azure_models`.
 """
 
@@ -37,7 +37,7 @@ class CallRow(BaseModel):
     """What the provider or the cloud demands beyond the model: see rules.py."""
 
 
-class Book(BaseModel):
+class CallTable(BaseModel):
     """One file of calls/."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -57,7 +57,7 @@ class Book(BaseModel):
 
 
 @dataclass
-class Matched:
+class MatchResult:
     """What matching one type gave."""
 
     loose: list[str] = field(default_factory=list[str])
@@ -67,11 +67,11 @@ class Matched:
 
 
 @functools.cache
-def book(cloud: str) -> Book:
-    """All of <cloud>/calls/*.yaml as one book; a type in two files is an error."""
-    whole = Book()
+def call_table(cloud: str) -> CallTable:
+    """All of <cloud>/calls/*.yaml as one table; a type in two files is an error."""
+    whole = CallTable()
     for path in sorted((DATA / cloud / "calls").glob("*.yaml")):
-        part = Book.model_validate(yaml.safe_load(path.read_text()))
+        part = CallTable.model_validate(yaml.safe_load(path.read_text()))
         for ours, theirs in ((whole.types, part.types), (whole.everywhere, part.everywhere)):
             if twice := ours.keys() & theirs.keys():
                 raise ValueError(f"{path.name}: listed twice: {', '.join(sorted(twice))}")

@@ -1,8 +1,8 @@
 """Judges JSON texts that go into a call as a structure: the container properties of a Batch job definition.
 
 The provider decodes such a text into the call's own types: a name that they do not have is dropped without a word, and
-that is refused here on purpose; a value of another kind ("4" for 4) stops it. So there are no coercions as in the
-bridge. Names are judged in the case of the API reference, although the provider would take any.
+that is rejected here on purpose; a value of another kind ("4" for 4) stops it. So there are no coercions as in the
+bridge. Names are checked in the case of the API reference, although the provider would take any.
 """
 
 import json
@@ -36,7 +36,7 @@ def faults(shape: Shape, text: str, path: str) -> Iterator[Fault]:
     if isinstance(content, dict):
         yield from _structure(shape["properties"], content, path)
     else:
-        yield path, f"{path}={shown(content)}: an object is wanted"
+        yield path, f"{path}={shown(content)}: must be an object"
 
 
 def _value(shape: Shape, value: object, path: str) -> Iterator[Fault]:
@@ -44,7 +44,7 @@ def _value(shape: Shape, value: object, path: str) -> Iterator[Fault]:
     if value is None:
         return
     if not isinstance(value, _KINDS[kind]) or (isinstance(value, bool) and kind != "boolean"):
-        yield path, f"{path}={shown(value)}: {_WORDS.get(kind, f'a {kind}')} is wanted"
+        yield path, f"{path}={shown(value)}: must be {_WORDS.get(kind, f'a {kind}')}"
     elif kind == "object" and isinstance(value, dict):
         yield from _structure(shape["properties"], value, path)
     elif isinstance(value, list):
@@ -62,7 +62,7 @@ def _structure(shapes: Mapping[str, Shape], value: Mapping[str, Any], path: str)
         if name in shapes:
             yield from _value(shapes[name], inner, f"{path}.{name}")
         else:
-            yield f"{path}.{name}", f"{path}.{name}: AWS knows no such name here; {_nearest(name, list(shapes))}"
+            yield f"{path}.{name}", f"{path}.{name}: unknown name; {_nearest(name, list(shapes))}"
     for name, shape in shapes.items():
         if shape.get("required") and value.get(name) is None:
             yield f"{path}.{name}", f"{path}.{name}: missing, but required"

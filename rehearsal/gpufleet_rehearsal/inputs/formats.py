@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from gpufleet_rehearsal.inputs.wire_values import Hidden, judged, plain
+from gpufleet_rehearsal.inputs.wire_values import Hidden, plain, validated_value
 
 _TRUTHS = {"1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"}  # Go's strconv.ParseBool
 _TAGS = 50
@@ -34,11 +34,11 @@ def is_number(value: object) -> bool:
     return re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", str(value)) is not None
 
 
-def misformed(form: str, value: object) -> str | None:
+def format_error(form: str, value: object) -> str | None:
     """What is wrong with a value of this form, or None. An unknown form is a KeyError, when the rows are loaded."""
     if isinstance(value, Hidden):
         value = value.value
-    return FORMS[form](value)
+    return FORMATS[form](value)
 
 
 def _boolean(value: object) -> str | None:
@@ -81,7 +81,7 @@ def _policy(value: object) -> str | None:
         return "a policy document without Statement"
     for statement in statements if isinstance(statements, list) else [statements]:
         if not isinstance(statement, dict) or statement.get("Effect") not in ("Allow", "Deny"):
-            return "a statement's Effect is neither Allow nor Deny"
+            return "a statement's Effect must be Allow or Deny"
         if not statement.keys() & {"Action", "NotAction"}:
             return "a statement without Action"
     return None
@@ -119,7 +119,7 @@ def _lifecycle_rule(rule: object) -> str | None:
         return f"a rule without {', '.join(sorted(lacking))}"
     selection = rule["selection"]
     if selection.get("tagStatus") not in ("tagged", "untagged", "any"):
-        return "a selection's tagStatus is none of tagged, untagged, any"
+        return "a selection's tagStatus must be one of tagged, untagged, any"
     if selection["tagStatus"] == "tagged" and not selection.keys() & {"tagPrefixList", "tagPatternList"}:
         return "a selection of tagged images without tagPrefixList or tagPatternList"
     if lacking := {"countType", "countNumber"} - selection.keys():
@@ -208,7 +208,7 @@ def _tags(value: object, longest: int, illegal: Callable[[str], str]) -> str | N
             return f"key {key[:20]!r}...: {len(key)} characters, legal are 1 to {longest}"
         if found := illegal(key):
             return f"key {key!r}: {found}"
-        if judged(inner) and len(as_text(inner)) > 256:
+        if validated_value(inner) and len(as_text(inner)) > 256:
             return f"value of {key!r}: {len(as_text(inner))} characters, at most 256 are legal"
     return None
 
@@ -236,7 +236,7 @@ def _arm_id(value: object) -> str | None:
 WHOLE = frozenset({"tags", "azure-tags"})
 """Forms whose words name the part that is wrong, so that the whole value need not be shown."""
 
-FORMS: Mapping[str, Callable[[object], str | None]] = {
+FORMATS: Mapping[str, Callable[[object], str | None]] = {
     "boolean": _boolean,
     "integer": _integer,
     "number": _number,

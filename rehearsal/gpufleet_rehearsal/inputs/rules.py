@@ -27,14 +27,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gpufleet_rehearsal.inputs.formats import WHOLE, as_text, is_number, misformed
-from gpufleet_rehearsal.inputs.wire_values import is_unknown, judged, plain, shown
+from gpufleet_rehearsal.inputs.formats import WHOLE, as_text, format_error, is_number
+from gpufleet_rehearsal.inputs.wire_values import is_unknown, plain, shown, validated_value
 
 Row = Mapping[str, Any]
-Found = tuple[str, object]  # full path, value; None where nothing is there
+FoundValue = tuple[str, object]  # full path, value; None where nothing is there
 
 
-class Fault(NamedTuple):
+class BrokenRule(NamedTuple):
     """One broken demand, in the parts of a line."""
 
     path: str
@@ -43,7 +43,7 @@ class Fault(NamedTuple):
     text: str
 
 
-def broken(rows: Iterable[Row], inputs: object) -> Iterator[tuple[str, str]]:
+def broken_rules(rows: Iterable[Row], inputs: object) -> Iterator[tuple[str, str]]:
     """(path, whole line) of each demand that the inputs break."""
     for row in rows:
         demand = next(word for word in DEMANDS if word in row)
@@ -66,20 +66,20 @@ def _join(place: str, path: str) -> str:
     return f"{place}.{path}" if place else path
 
 
-def _places(inputs: object, path: str) -> Iterator[Found]:
+def _places(inputs: object, path: str) -> Iterator[FoundValue]:
     """Every place that `a.b[*]` names, with its full path; none where the path is absent or unknown."""
-    found: list[Found] = [("", inputs)]
+    found: list[FoundValue] = [("", inputs)]
     for part in filter(None, path.split(".")):
         name, each = part.removesuffix("[*]"), part.endswith("[*]")
         inner = [(_join(place, name), plain(value.get(name))) for place, value in found if isinstance(value, Mapping)]
-        found = [(place, value) for place, value in inner if value is not None and judged(value)]
+        found = [(place, value) for place, value in inner if value is not None and validated_value(value)]
         if each:
             found = [
                 (f"{place}[{index}]", plain(item))
                 for place, value in found
                 if isinstance(value, Sequence) and not isinstance(value, str)
                 for index, item in enumerate(value)
-                if judged(item)
+                if validated_value(item)
             ]
     yield from found
 
@@ -114,7 +114,7 @@ def _set(paths: list[str], scope: object) -> list[str]:
     return [path for path in paths if _present(_get(scope, path))]
 
 
-Broken = Iterator[Fault]
+Broken = Iterator[BrokenRule]
 
 
 def _exactly_one_of(paths: list[str], scope: object, place: str) -> Broken:
@@ -125,37 +125,37 @@ def _exactly_one_of(paths: list[str], scope: object, place: str) -> Broken:
 def _at_most_one_of(paths: list[str], scope: object, place: str) -> Broken:
     if len(given := _set(paths, scope)) > 1:
         first, *others = (_join(place, path) for path in given)
-        yield Fault(first, "", f"cannot be given together with {', '.join(others)}; keep one of them")
+        yield BrokenRule(first, "", f"cannot be given together with {', '.join(others)}; keep one of them")
 
 
 def _at_least_one_of(paths: list[str], scope: object, place: str) -> Broken:
     if all(_absent(scope, path) for path in paths):
-        yield Fault(place, "", f"one of {', '.join(paths)} is required")
+        yield BrokenRule(place, "", f"one of {', '.join(paths)} is required")
 
 
 def _needs(paths: list[str], scope: object, place: str) -> Broken:
     for path in paths:
         if _absent(scope, path):
-            yield Fault(_join(place, path), "", "missing, but required")
+            yield BrokenRule(_join(place, path), "", "missing, but required")
 
 
 def _requires(pairs: Mapping[str, list[str]], scope: object, place: str) -> Broken:
     for given, wanted in pairs.items():
         for path in wanted if _present(_get(scope, given)) else ():
             if _absent(scope, path):
-                yield Fault(_join(place, path), "", f"missing, but required with {_join(place, given)}")
+                yield BrokenRule(_join(place, path), "", f"missing, but required with {_join(place, given)}")
 
 
 def _lacks(paths: list[str], scope: object, place: str) -> Broken:
     for path in _set(paths, scope):
-        yield Fault(_join(place, path), shown(_get(scope, path)), "not allowed")
+        yield BrokenRule(_join(place, path), shown(_get(scope, path)), "not allowed")
 
 
 def _ordered(paths: list[str], scope: object, place: str) -> Broken:
     known = [(path, value) for path in paths if is_number(value := _get(scope, path))]
     for (low_path, low), (high_path, high) in itertools.pairwise(known):
         if float(as_text(low)) > float(as_text(high)):
-            yield Fault(_join(place, low_path), shown(low), f"more than {_join(place, high_path)}={shown(high)}")
+            yield BrokenRule(_join(place, low_path), shown(low), f"more than {_join(place, high_path)}={shown(high)}")
 
 
 def _each(pairs: Mapping[str, Any], scope: object, place: str) -> Iterator[tuple[str, object, Any]]:
@@ -169,13 +169,13 @@ def _each(pairs: Mapping[str, Any], scope: object, place: str) -> Iterator[tuple
 def _one_of(pairs: Mapping[str, list[object]], scope: object, place: str) -> Broken:
     for path, value, legal in _each(pairs, scope, place):
         if as_text(value) not in [as_text(one) for one in legal]:
-            yield Fault(path, shown(value), f"not one of {', '.join(as_text(one) for one in legal)}")
+            yield BrokenRule(path, shown(value), f"not one of {', '.join(as_text(one) for one in legal)}")
 
 
 def _range(pairs: Mapping[str, list[float | None]], scope: object, place: str) -> Broken:
     for path, value, ends in _each(pairs, scope, place):
         if is_number(value) and not _within(float(as_text(value)), ends):
-            yield Fault(path, shown(value), f"legal is {_ends(ends)}")
+            yield BrokenRule(path, shown(value), f"legal is {_ends(ends)}")
 
 
 def _size(pairs: Mapping[str, list[float | None]], scope: object, place: str) -> Broken:
@@ -183,25 +183,27 @@ def _size(pairs: Mapping[str, list[float | None]], scope: object, place: str) ->
         whole = isinstance(value, Sequence | Mapping) and not isinstance(value, str)
         size = len(value) if isinstance(value, Sequence | Mapping) else len(as_text(value))
         if not _within(size, ends):
-            yield Fault(path, shown(value), f"{size} {'items' if whole else 'characters'}, legal are {_ends(ends)}")
+            yield BrokenRule(
+                path, shown(value), f"{size} {'items' if whole else 'characters'}, legal are {_ends(ends)}"
+            )
 
 
 def _pattern(pairs: Mapping[str, str], scope: object, place: str) -> Broken:
     for path, value, pattern in _each(pairs, scope, place):
         if not re.fullmatch(pattern, as_text(value), re.ASCII):
-            yield Fault(path, shown(value), f"does not match {pattern}")
+            yield BrokenRule(path, shown(value), f"does not match {pattern}")
 
 
 def _unlike(pairs: Mapping[str, str], scope: object, place: str) -> Broken:
     for path, value, pattern in _each(pairs, scope, place):
         if re.fullmatch(pattern, as_text(value), re.ASCII):
-            yield Fault(path, shown(value), f"may not match {pattern}")
+            yield BrokenRule(path, shown(value), f"may not match {pattern}")
 
 
 def _form(pairs: Mapping[str, str], scope: object, place: str) -> Broken:
     for path, value, form in _each(pairs, scope, place):
-        if wrong := misformed(form, value):
-            yield Fault(path, "" if form in WHOLE else shown(value), wrong)
+        if wrong := format_error(form, value):
+            yield BrokenRule(path, "" if form in WHOLE else shown(value), wrong)
 
 
 def _within(number: float, ends: Sequence[float | None]) -> bool:

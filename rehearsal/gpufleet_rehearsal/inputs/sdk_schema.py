@@ -1,4 +1,4 @@
-"""Generate `<cloud>/schema.json`: what problems.py judges by. Needs the clouds' SDKs and models; judging needs none.
+"""Generate `<cloud>/schema.json`: what validate.py checks by. Needs the clouds' SDKs and models; checking needs none.
 
     python -m gpufleet_rehearsal.inputs.sdk_schema           write them (of all clouds, or of those named)
     python -m gpufleet_rehearsal.inputs.sdk_schema --check   exit 1 if a committed file differs
@@ -45,7 +45,7 @@ _TAGS = {
 }
 
 
-class Unfit(Exception):
+class SchemaMismatch(Exception):
     """The data of calls/ does not fit the SDK or the models; the text has one line per fault."""
 
 
@@ -68,7 +68,7 @@ def _write(cloud: str, check: bool) -> int:
     file = schema_file(cloud)
     try:
         text = generate(cloud)
-    except (Unfit, sdk_shapes.NotInTheSdk) as error:
+    except (SchemaMismatch, sdk_shapes.UnknownSdkType) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     if check and (not file.is_file() or file.read_text() != text):
@@ -79,19 +79,19 @@ def _write(cloud: str, check: bool) -> int:
         return 1
     if not check:
         file.write_text(text)
-        sys.stdout.write(f"{file}: {len(call_table.book(cloud).types)} types, {len(text) // 1024} KiB\n")
+        sys.stdout.write(f"{file}: {len(call_table.call_table(cloud).types)} types, {len(text) // 1024} KiB\n")
     return 0
 
 
 def generate(cloud: str) -> str:
-    """The file's text; Unfit if a type, property, call, rule or form does not exist."""
-    models, book = importlib.import_module(f"{__package__}.{MODELS[cloud]}"), call_table.book(cloud)
+    """The file's text; SchemaMismatch if a type, property, call, rule or form does not exist."""
+    models, table = importlib.import_module(f"{__package__}.{MODELS[cloud]}"), call_table.call_table(cloud)
     faults = [
         f"{token}: in the table, but without a row in {cloud}/calls"
-        for token in sorted(table_types(cloud) - book.types.keys())
+        for token in sorted(table_types(cloud) - table.types.keys())
     ]
     types: dict[str, Any] = {}
-    for token, row in sorted(book.types.items()):
+    for token, row in sorted(table.types.items()):
         properties = sdk_shapes.inputs_of(token)
         merged = models.merge(row, properties)
         faults += [
@@ -99,7 +99,7 @@ def generate(cloud: str) -> str:
         ]
         faults += [f"{token}: {path}: in rename or local, but no such property" for path in sorted(merged.unused)]
         faults += [f"{token}: {fault}" for rule in row.rules for fault in rule_faults(rule, properties)]
-        _close_enums(token.split(":")[1], properties, book.open_enums)
+        _close_enums(token.split(":")[1], properties, table.open_enums)
         types[token] = {
             "properties": properties,
             "outputs": sdk_shapes.outputs_of(token),
@@ -108,7 +108,7 @@ def generate(cloud: str) -> str:
             **_unless_empty("replaced_on", sdk_shapes.replace_on_changes_of(token)),
         }
     if faults:
-        raise Unfit("\n".join(faults))
+        raise SchemaMismatch("\n".join(faults))
     return _text(cloud, types, models.MADE_FROM)
 
 
@@ -187,7 +187,7 @@ def rule_faults(rule: Mapping[str, Any], properties: Mapping[str, Any]) -> Itera
         if not _exists(full, properties):
             yield f"rule: {full}: no such property"
     words = demand.values() if "form" in rule else ()
-    yield from (f"rule: {word}: no such form" for word in words if word not in formats.FORMS)
+    yield from (f"rule: {word}: no such form" for word in words if word not in formats.FORMATS)
     for key in ("pattern", "unlike"):
         for pattern in rule.get(key, {}).values():
             re.compile(pattern)

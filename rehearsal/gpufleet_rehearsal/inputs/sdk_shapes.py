@@ -9,7 +9,7 @@ A *shape* is a plain mapping, as it stands in `<cloud>/schema.json`:
      "properties": {name: shape}} # of object
 
 "document" is a JSON string for which the SDK takes an object as well (IAM's assumeRolePolicy). "recursive" is an object
-of a class that it lies in: nobody's program gives one, and the rehearsal refuses it.
+of a class that it lies in: nobody's program gives one, and the rehearsal rejects it.
 """
 
 import collections.abc
@@ -33,7 +33,7 @@ _LISTS = (list, collections.abc.Sequence)
 _MAPS = (dict, collections.abc.Mapping)
 
 
-class NotInTheSdk(Exception):
+class UnknownSdkType(Exception):
     """A type token without a class of that token in the SDK."""
 
 
@@ -64,11 +64,11 @@ SDKS: Mapping[str, Sdk] = {
 
 
 def sdk_of(token: str) -> Sdk:
-    """The SDK of a type token's cloud. Errors: NotInTheSdk."""
+    """The SDK of a type token's cloud. Errors: UnknownSdkType."""
     sdk = SDKS.get(token.partition(":")[0])
     if sdk is None:
         forms = " or ".join(each.form for each in SDKS.values())
-        raise NotInTheSdk(f"{token}: not of the form {forms}")
+        raise UnknownSdkType(f"{token}: not of the form {forms}")
     return sdk
 
 
@@ -77,15 +77,15 @@ def resource_class(token: str) -> type[pulumi.CustomResource]:
     sdk = sdk_of(token)
     found = re.fullmatch(sdk.token, token)
     if found is None:
-        raise NotInTheSdk(f"{token}: not of the form {sdk.form}")
+        raise UnknownSdkType(f"{token}: not of the form {sdk.form}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # a module loads its deprecated classes as well
             cls = getattr(importlib.import_module(f"{sdk.package}.{found[1]}"), found[2])
     except (ImportError, AttributeError) as error:
-        raise NotInTheSdk(f"{token}: {sdk.package} has no such class") from error
+        raise UnknownSdkType(f"{token}: {sdk.package} has no such class") from error
     if f"'{token}'" not in _source(cls):
-        raise NotInTheSdk(f"{token}: the class {sdk.package}.{found[1]}.{found[2]} registers another type token")
+        raise UnknownSdkType(f"{token}: the class {sdk.package}.{found[1]}.{found[2]} registers another type token")
     return typing.cast("type[pulumi.CustomResource]", cls)
 
 
@@ -100,7 +100,7 @@ def inputs_of(token: str) -> dict[str, Shape]:
     # Not always `<Class>Args`: where a nested type has that name, the resource's own is `<Class>InitArgs`.
     made = re.search(r"__props__ = (\w+)\.__new__", _source(cls))
     if made is None:
-        raise NotInTheSdk(f"{token}: its class makes no properties")
+        raise UnknownSdkType(f"{token}: its class makes no properties")
     with_enums = sdk_of(token).enums
     return _properties(getattr(importlib.import_module(cls.__module__), made[1]), with_enums)
 

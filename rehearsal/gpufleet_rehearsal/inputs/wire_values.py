@@ -16,7 +16,7 @@ _WIDTH = 80  # characters of a value in a line
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """A plain value inside a secret: judged, but never printed."""
+    """A plain value inside a secret: checked, but never printed."""
 
     value: object
 
@@ -44,8 +44,8 @@ def _hidden(value: object) -> object:
     return Hidden(value) if isinstance(value, str | int | float) and value != UNKNOWN else value
 
 
-def judged(value: object) -> bool:
-    """Whether there is a value to judge: it is known and of the wire's own kinds. Outputs and the SDK's Unknown
+def validated_value(value: object) -> bool:
+    """Whether there is a value to check: it is known and of the wire's own kinds. Outputs and the SDK's Unknown
     objects, assets and archives are not."""
     value = plain(value)
     if isinstance(value, Mapping):
@@ -56,8 +56,8 @@ def judged(value: object) -> bool:
 
 
 def is_unknown(value: object) -> bool:
-    """Whether there is a value, but not one to judge."""
-    return value is not None and value is not MISSING and not judged(value)
+    """Whether there is a value, but not one to check."""
+    return value is not None and value is not MISSING and not validated_value(value)
 
 
 def shown(value: object) -> str:

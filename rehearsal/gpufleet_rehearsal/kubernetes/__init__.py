@@ -1,1 +1,1 @@
-"""The stand-in for the Pulumi `kubernetes` provider: a real control plane behind it, or schema checks without one."""
+"""The simulated Pulumi `kubernetes` provider: backed by a real control plane, or by schema checks without one."""

@@ -33,7 +33,7 @@ class ApiUnreachable(UserError):
 
 
 class ApiError(UserError):
-    """The API server refused; the text is its own message, on one line.
+    """The API server rejected; the text is its own message, on one line.
 
     code: HTTP status. reason: the API's word, for instance Invalid. causes: its details, {reason, message, field}.
     """
@@ -43,7 +43,7 @@ class ApiError(UserError):
         super().__init__(" ".join(message.split()))
 
 
-class NoKind(UserError):
+class UnknownKind(UserError):
     """The API server does not know the kind (yet): no such apiVersion, or no such kind in it."""
 
 
@@ -100,12 +100,12 @@ class ApiServer:
         return _answer(response.status, response.data)
 
     def place(self, api_version: str, kind: str) -> ApiPath:
-        """Where a kind is found; what is not known is asked for anew. Errors: NoKind, ApiUnreachable, ApiError."""
+        """Where a kind is found; what is not known is asked for anew. Errors: UnknownKind, ApiUnreachable, ApiError."""
         known = self._places.get(api_version, {})
         if kind not in known:
             known = self._discover(api_version)
         if kind not in known:
-            raise NoKind(
+            raise UnknownKind(
                 f'no matches for kind "{kind}" in version "{api_version}"; install its CustomResourceDefinition first, '
                 "and name it in depends_on of this resource"
             )
@@ -115,7 +115,7 @@ class ApiServer:
         """Whether the API server serves a kind. Errors: ApiUnreachable, ApiError."""
         try:
             self.place(api_version, kind)
-        except NoKind:
+        except UnknownKind:
             return False
         return True
 

@@ -1,4 +1,4 @@
-"""The stand-in autoscaler of a rehearsal: it runs where the program has installed the cluster autoscaler's chart.
+"""The simulated autoscaler of a rehearsal: it runs where the program has installed the cluster autoscaler's chart.
 
 Agent pools of AKS that scale themselves have it without a chart.
 """
@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.node_groups import NodeGroup, groups
-from gpufleet_rehearsal.kubernetes.recorded_objects import noted_in_all
+from gpufleet_rehearsal.kubernetes.recorded_objects import recorded_in_all
 from gpufleet_rehearsal.kubernetes.release import KIND
 from gpufleet_rehearsal.table.paths import Json
 
@@ -23,7 +23,7 @@ BOOT_SECONDS = 125.0
 IDLE_SECONDS = 600.0
 """Where the chart's values say nothing: the autoscaler's own scale-down-unneeded-time, by its FAQ."""
 SHORTEST = 2.0
-"""Real seconds that a node stays idle at the least, however fast the simulated cloud is: a job's pods come one by
+"""Real seconds that a node stays idle at least, however fast the simulated cloud is: a job's pods come one by
 one."""
 NOTE = "autoscaler.json"
 """In the control plane's directory: what the autoscaler runs with."""
@@ -49,7 +49,7 @@ class Scaling:
 
 
 def follow(store: Store, notes: Store, home: Path, scale: float, runner: Runner) -> str:
-    """Start, restart or end the stand-in as the program says; what was done, empty when nothing.
+    """Start, restart or stop the simulated autoscaler as the program says; return what was done, empty for nothing.
 
     notes: the rehearsal's, recorded.FILE. home: the control plane's. scale: real seconds for one of the cloud's.
     """
@@ -63,12 +63,12 @@ def follow(store: Store, notes: Store, home: Path, scale: float, runner: Runner)
     else:
         runner.stop_autoscaler()
     note.write_text(text, encoding="utf-8")
-    return f"{CHART}: a stand-in looks after {len(wanted.pools)} pools"
+    return f"{CHART}: a simulated autoscaler manages {len(wanted.pools)} pools"
 
 
 def installed(notes: Store) -> Mapping[str, Json] | None:
     """The arguments of the autoscaler's release, None without one."""
-    return next((inputs for inputs in noted_in_all(notes, KIND) if inputs.get("chart") == CHART), None)
+    return next((inputs for inputs in recorded_in_all(notes, KIND) if inputs.get("chart") == CHART), None)
 
 
 def scaling(pools: Sequence[NodeGroup], release: Mapping[str, Json] | None, scale: float) -> Scaling:

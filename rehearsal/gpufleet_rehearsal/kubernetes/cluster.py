@@ -11,9 +11,9 @@ from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.change import has_unknown
 from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
 from gpufleet_rehearsal.kubernetes import waiting
-from gpufleet_rehearsal.kubernetes.api import ApiError, ApiServer, ApiUnreachable, NoKind, Object
+from gpufleet_rehearsal.kubernetes.api import ApiError, ApiServer, ApiUnreachable, Object, UnknownKind
 from gpufleet_rehearsal.kubernetes.configuration import DELETE_UNREACHABLE, ProviderConfiguration
-from gpufleet_rehearsal.kubernetes.control_plane import OwnPlane
+from gpufleet_rehearsal.kubernetes.control_plane import RehearsalControlPlane
 from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
 from gpufleet_rehearsal.kubernetes.object_identity import (
     document_of,
@@ -28,21 +28,21 @@ from gpufleet_rehearsal.kubernetes.object_identity import (
     split_id,
 )
 from gpufleet_rehearsal.kubernetes.objects import DEFINITION, Objects
-from gpufleet_rehearsal.kubernetes.recorded_objects import Recorded, as_if_live, noted_id
+from gpufleet_rehearsal.kubernetes.recorded_objects import RecordedObjects, as_live_object, recorded_id
 from gpufleet_rehearsal.kubernetes.releases import Releases
-from gpufleet_rehearsal.kubernetes.resource_type import ResourceType, kind_of
+from gpufleet_rehearsal.kubernetes.resource_type import ResourceType, resource_type_of
 from gpufleet_rehearsal.kubernetes.schemas import VERSION, Problem, Schemas
-from gpufleet_rehearsal.kubernetes.word_lists import words
-from gpufleet_rehearsal.provider.responses import HalfMade
+from gpufleet_rehearsal.kubernetes.word_lists import word_list
+from gpufleet_rehearsal.provider.responses import ResourceInitFailed
 from gpufleet_rehearsal.table.paths import Json
 
-FLEET_SECONDS = 1.0
+NODE_SYNC_SECONDS = 1.0
 """Between two looks at the simulated cloud's node groups."""
 Found = tuple[Mapping[str, Json], Mapping[str, Json]]
 """Inputs and outputs of an object."""
 
 
-class Cluster:
+class SimulatedCluster:
     """The cluster of one configuration of the provider."""
 
     def __init__(self, directory: Path, configuration: ProviderConfiguration, clock: Clock, log: EngineLog) -> None:
@@ -51,7 +51,7 @@ class Cluster:
         self.releases = Releases(directory, self._address, log, self._play)
         self._directory, self._clock, self._log = directory, clock, log
         self._schemas = Schemas()
-        self._own = OwnPlane(directory)
+        self._own = RehearsalControlPlane(directory)
         self._objects: Objects | None = None
         self._silent = ""
         self._opening = asyncio.Lock()
@@ -78,7 +78,7 @@ class Cluster:
         try:
             while True:
                 await asyncio.to_thread(self._own.follow_fleet)
-                await self._clock.pause(FLEET_SECONDS)
+                await self._clock.pause(NODE_SYNC_SECONDS)
         except UserError as error:
             await self._log.warn(str(error))
         except Interrupted:
@@ -90,14 +90,14 @@ class Cluster:
             return ""
         return await asyncio.to_thread(self._own.play, release)
 
-    def _noted(self) -> Recorded:
-        return Recorded(self._directory, self._address)
+    def _noted(self) -> RecordedObjects:
+        return RecordedObjects(self._directory, self._address)
 
     async def check(
         self, type_: str, logical_name: str, news: Mapping[str, Json], olds: Mapping[str, Json], seed: bytes
     ) -> tuple[Mapping[str, Json], list[Problem]]:
         """The object that inputs say, named and placed, and what is wrong with it. Errors: UserError."""
-        kind = kind_of(type_, news)
+        kind = resource_type_of(type_, news)
         document = document_of(kind, news)
         if kind.kind.endswith("List") and "items" in document:
             raise UserError(f"{type_}: a list cannot be created; register each of its items by itself")
@@ -121,7 +121,7 @@ class Cluster:
         return document, found
 
     def _cluster_wide(self, kind: ResourceType) -> bool:
-        return kind.kind in words("kinds_without_namespace") or self._schemas.cluster_wide(kind)
+        return kind.kind in word_list("kinds_without_namespace") or self._schemas.cluster_wide(kind)
 
     def _judged(self, kind: ResourceType, document: Object) -> list[Problem]:
         return [(path, f"{path}: {why}" if path else why) for path, why in self._schemas.problems(kind, document)]
@@ -134,14 +134,14 @@ class Cluster:
         By the API server's dry run; where it cannot tell (no control plane, values not known, kind or namespace not
         there yet), by the schemas. Errors: UserError.
         """
-        kind = kind_of(type_, inputs)
+        kind = resource_type_of(type_, inputs)
         document, new = document_of(kind, inputs), olds is None
         manager = field_manager(urn, olds or {}, document)
         try:
             objects = await self._there()
             if objects and not kind.patch and not has_unknown(cast("Json", document)):
                 return foreseen(await objects.foreseen(kind, document, manager, new=new), manager, new=new)
-        except NoKind:
+        except UnknownKind:
             pass
         except ApiUnreachable as error:
             # A preview goes on without it.
@@ -153,7 +153,7 @@ class Cluster:
         await self._say_what_is_not_verified(kind, urn)
         if problems := self._judged(kind, document):
             raise UserError("; ".join(why for _, why in problems))
-        return foreseen(as_if_live(document, olds), manager, new=new)
+        return foreseen(as_live_object(document, olds), manager, new=new)
 
     async def _say_what_is_not_verified(self, kind: ResourceType, urn: str) -> None:
         if self._objects is None:
@@ -161,25 +161,25 @@ class Cluster:
                 f"kubernetes: {self._why_none()}; objects are only checked against the schemas of Kubernetes {VERSION}"
             )
         if not self._schemas.knows(kind):
-            await self._log.warn(f"{kind}: not verified: its CustomResourceDefinition was not seen (yet)", urn)
+            await self._log.warn(f"{kind}: not verified: its CustomResourceDefinition does not exist (yet)", urn)
 
     def _why_none(self) -> str:
         if self.configuration.unknown:
-            return "the kubeconfig is only known once its cluster is there"
+            return "the kubeconfig is only known once its cluster exists"
         return self._silent or self._own.why_not or "the rehearsal's control plane is not started by a preview"
 
     async def create(
         self, type_: str, urn: str, inputs: Mapping[str, Json], seconds: float
     ) -> tuple[str, Mapping[str, Json]]:
-        """Make an object; its id and outputs. Errors: UserError, HalfMade, Interrupted."""
-        kind = kind_of(type_, inputs)
+        """Make an object; its id and outputs. Errors: UserError, ResourceInitFailed, Interrupted."""
+        kind = resource_type_of(type_, inputs)
         document = document_of(kind, inputs)
         manager = field_manager(urn, {}, document)
         objects = await self._there(start=True)
         if objects is not None:
             try:
                 return await objects.create(kind, urn, document, manager, seconds)
-            except NoKind:
+            except UnknownKind:
                 if not self.releases.any:
                     raise
                 await self._log.warn(
@@ -200,8 +200,8 @@ class Cluster:
     def _note(
         self, kind: ResourceType, urn: str, document: Object, manager: str, before: Mapping[str, Json] | None
     ) -> tuple[str, Mapping[str, Json]]:
-        outputs = outputs_of(as_if_live(document, before), manager)
-        id_ = noted_id(document, cluster_wide=self._schemas.cluster_wide(kind))
+        outputs = outputs_of(as_live_object(document, before), manager)
+        id_ = recorded_id(document, cluster_wide=self._schemas.cluster_wide(kind))
         self._noted().put(kind, urn, id_, document, outputs)
         return id_, outputs
 
@@ -216,7 +216,7 @@ class Cluster:
         ignored: Sequence[str],
     ) -> Mapping[str, Json]:
         """Change an object; its outputs. Errors: as create."""
-        kind = kind_of(type_, inputs)
+        kind = resource_type_of(type_, inputs)
         document = document_of(kind, inputs)
         manager = field_manager(urn, olds, document)
         objects = await self._there(start=True)
@@ -228,8 +228,8 @@ class Cluster:
     async def read(
         self, type_: str, urn: str, id_: str, inputs: Mapping[str, Json], olds: Mapping[str, Json]
     ) -> Found | None:
-        """Inputs and outputs of an object as it is now; None when it is gone. Errors: UserError, HalfMade."""
-        kind = kind_of(type_, inputs or olds)
+        """Inputs and outputs of an object as it is now; None when it is gone. Errors: UserError, ResourceInitFailed."""
+        kind = resource_type_of(type_, inputs or olds)
         if (noted := self._noted().get(kind, id_)) is not None:
             return noted
         objects = await self._there()
@@ -241,7 +241,7 @@ class Cluster:
         namespace, name = split_id(id_)
         try:
             target = await objects.target(kind, {}, name, namespace)
-        except NoKind:
+        except UnknownKind:
             return None
         live = await target.look()
         if live is None:
@@ -251,7 +251,7 @@ class Cluster:
             return inputs_of(live), outputs
         now = cast("Mapping[str, Json]", drifted(inputs, dict(olds), live))
         if missing := await waiting.missing_now(target, live):
-            raise HalfMade(id_, properties=outputs, inputs=now, reasons=[f"{target} is not ready: {missing}"])
+            raise ResourceInitFailed(id_, properties=outputs, inputs=now, reasons=[f"{target} is not ready: {missing}"])
         return now, outputs
 
     async def delete(
@@ -265,7 +265,7 @@ class Cluster:
     ) -> None:
         """Delete an object and wait until it is gone; what is gone already is fine. Errors: UserError, Interrupted."""
         state: dict[str, Any] = {**inputs, **olds}
-        kind = kind_of(type_, state)
+        kind = resource_type_of(type_, state)
         if self._noted().remove(kind, id_):
             return
         objects = await self._there()
@@ -283,7 +283,7 @@ class Cluster:
                 await objects.relinquish(target, field_manager(urn, olds, document_of(kind, inputs)))
             else:
                 await waiting.delete(target, state, seconds, self._clock, tell)
-        except NoKind:
+        except UnknownKind:
             return
         except ApiUnreachable as error:
             if not self.configuration.delete_unreachable:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gpufleet_rehearsal.cloud.change import has_unknown
 from gpufleet_rehearsal.kubernetes.diff import MUTABLE_ON_REQUEST
 from gpufleet_rehearsal.kubernetes.kubeconfig import Access, UnusableKubeconfig, read_kubeconfig
-from gpufleet_rehearsal.kubernetes.word_lists import words
+from gpufleet_rehearsal.kubernetes.word_lists import word_list
 from gpufleet_rehearsal.table.paths import Json
 
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
@@ -48,7 +48,7 @@ def read_configuration(config: Mapping[str, Json]) -> ProviderConfiguration:
 
 def configuration_problems(config: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """What is wrong with the provider's inputs: key and reason."""
-    legal = words("provider_keys")
+    legal = word_list("provider_keys")
     for key in sorted(set(config) - legal):
         if not key.startswith("__"):
             yield (
@@ -56,7 +56,10 @@ def configuration_problems(config: Mapping[str, Json]) -> Iterator[tuple[str, st
                 f"kubernetes:{key}: no such key of the provider's configuration; legal are: {', '.join(sorted(legal))}",
             )
     if config.get("renderYamlToDirectory"):
-        yield "renderYamlToDirectory", "kubernetes:renderYamlToDirectory: a rehearsal applies objects, it renders none"
+        yield (
+            "renderYamlToDirectory",
+            "kubernetes:renderYamlToDirectory: not supported: a rehearsal applies objects and renders none",
+        )
     server_side = config.get("enableServerSideApply")
     if server_side is not None and not has_unknown(server_side) and not _is_true(server_side):
         yield (

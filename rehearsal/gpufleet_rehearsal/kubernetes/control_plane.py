@@ -20,9 +20,9 @@ from gpufleet_rehearsal.cloud.settings import load_settings
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes import autoscaling, fake_nodes, onprem_servers
 from gpufleet_rehearsal.kubernetes.kubeconfig import Access, read_kubeconfig
-from gpufleet_rehearsal.kubernetes.load_balancers import Balancers
+from gpufleet_rehearsal.kubernetes.load_balancers import LoadBalancers
 from gpufleet_rehearsal.kubernetes.recorded_objects import FILE as NOTES
-from gpufleet_rehearsal.kubernetes.service_table import PlaneServices
+from gpufleet_rehearsal.kubernetes.service_table import ControlPlaneServices
 from gpufleet_rehearsal.table.paths import Json
 
 if TYPE_CHECKING:
@@ -34,16 +34,16 @@ FOLDER = "kubernetes"
 KUEUE = "kueue"
 """The last word of its chart's address, and its program's name."""
 SERVICES_SECONDS = 0.2
-"""Real ones at the least between two looks at the Services: where nothing waits, the nodes are looked at more often."""
+"""Real ones at least between two looks at the Services: where nothing waits, the nodes are looked at more often."""
 
 
-class OwnPlane:
+class RehearsalControlPlane:
     """The control plane of the rehearsal in `directory`."""
 
     def __init__(self, directory: Path) -> None:
         self._directory, self._home = directory, directory / FOLDER
         self._store: Store | None = None
-        self._balancers: Balancers | None = None
+        self._balancers: LoadBalancers | None = None
         self._looked = -SERVICES_SECONDS
         self.why_not = ""
         """Why there is none, when it could not be had."""
@@ -68,7 +68,7 @@ class OwnPlane:
             except failed as error:
                 self.why_not = str(error)
                 return None
-            # Own servers are there before anybody labels them.
+            # On-prem servers are there before anybody labels them.
             self._follow_servers(plane)
         return read_kubeconfig(str(plane.kubeconfig))
 
@@ -84,7 +84,7 @@ class OwnPlane:
         try:
             return onprem_servers.follow(store, cast("onprem_servers.ServerTable", nodes.Nodes(plane.client)))
         except (errors.ApiSilent, errors.ApiRefused) as error:
-            raise UserError(f"own servers: {error}") from error
+            raise UserError(f"on-prem servers: {error}") from error
 
     def play(self, release: Mapping[str, Json]) -> str:
         """Start the program of a chart, if this is Kueue's; what was done, empty for any other. It must run.
@@ -108,7 +108,7 @@ class OwnPlane:
     def instead_of(self, kubeconfig: object, environment: str) -> object:
         """The administrator's kubeconfig in the place of a simulated cluster's; any other as it is.
 
-        Errors: UserError when it does not run, KubeconfigError for what is none.
+        Errors: UserError when it does not run, UnusableKubeconfig for what is none.
         """
         text = kubeconfig if isinstance(kubeconfig, str) else json.dumps(kubeconfig)
         if not read_kubeconfig(text).simulated:
@@ -131,7 +131,7 @@ class OwnPlane:
             raise UserError(str(error)) from error
 
     def follow_fleet(self) -> list[str]:
-        """Make and take away fake nodes as the simulated cloud's node groups say, run a stand-in autoscaler where
+        """Make and take away fake nodes as the simulated cloud's node groups say, run a simulated autoscaler where
         the program has installed one, and look after the Services' load balancers; what was done, a line each.
 
         Nothing where it does not run. Errors: UserError.
@@ -151,7 +151,7 @@ class OwnPlane:
             scale = load_settings(self._directory / "rehearsal.json").latency_scale
             done.append(autoscaling.follow(store, self._notes, self._home, scale, plane))
             if self._balancers is not None and time.monotonic() - self._looked >= SERVICES_SECONDS:
-                done += self._balancers.follow(PlaneServices(plane.client, errors.ApiRefused))
+                done += self._balancers.follow(ControlPlaneServices(plane.client, errors.ApiRefused))
                 self._looked = time.monotonic()
             return [line for line in done if line]
         except (errors.ApiSilent, errors.ApiRefused, nodes.UnknownNode, ended) as error:
@@ -171,7 +171,7 @@ class OwnPlane:
         if self._store is None and database.exists():
             self._store = Store(database)
             clock = timeline(self._store, load_settings(self._directory / "rehearsal.json"))
-            self._balancers = Balancers(self._store, clock)
+            self._balancers = LoadBalancers(self._store, clock)
         return self._store
 
     def _forget_balancers(self) -> None:

@@ -9,7 +9,7 @@ from typing import Literal, cast
 
 import yaml
 
-from gpufleet_rehearsal.cloud.change import Change, Diff, joined
+from gpufleet_rehearsal.cloud.change import Diff, PropertyChange, join_path
 from gpufleet_rehearsal.kubernetes.object_identity import AUTONAMED, name_of, namespace_of, says
 from gpufleet_rehearsal.kubernetes.resource_type import ResourceType
 from gpufleet_rehearsal.table.paths import Json
@@ -25,7 +25,7 @@ def changes(
     """Compare two objects. mutable: those keys of MUTABLE_ON_REQUEST that the provider's configuration sets."""
     fixed = _immutable(kind, news, mutable)
     found = tuple(
-        Change(path, word, any(plain == held or plain.startswith(f"{held}.") for held in fixed))
+        PropertyChange(path, word, any(plain == held or plain.startswith(f"{held}.") for held in fixed))
         for path, plain, word in _compare(_settled(olds), _settled(news), "", "")
     )
     replaced = any(change.replaces for change in found)
@@ -67,11 +67,11 @@ def _compare(
                 continue
             inner = f"{plain}.{key}" if plain else key
             if key not in new:
-                yield joined(path, key), inner, "delete"
+                yield join_path(path, key), inner, "delete"
             elif key not in old:
-                yield joined(path, key), inner, "add"
+                yield join_path(path, key), inner, "add"
             else:
-                yield from _compare(old[key], new[key], joined(path, key), inner)
+                yield from _compare(old[key], new[key], join_path(path, key), inner)
     elif _is_list(old) and _is_list(new):
         before, after = cast("Sequence[Json]", old), cast("Sequence[Json]", new)
         for n in range(max(len(before), len(after))):

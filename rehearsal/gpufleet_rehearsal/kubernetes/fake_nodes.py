@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Protocol, cast
 
+from gpufleet.atomic_file import write_atomically
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.node_groups import NodeGroup, groups
 
@@ -57,9 +58,7 @@ def follow(store: Store, home: Path, table: NodeTable) -> list[str]:
             _grow(table, wanted[pool], len(keep))
         done.append(f"{pool}: {len(there)} -> {wanted[pool].desired if pool in wanted else 0} nodes")
     if done:
-        fresh = note.with_suffix(".new")
-        fresh.write_text(json.dumps(now))
-        fresh.replace(note)
+        write_atomically(note, json.dumps(now))
     return done
 
 

@@ -1,7 +1,7 @@
-"""Own servers that run their scripts: those of the account's file that the environment names join its cluster.
+"""On-prem servers that run their join scripts: those that the environment names join its cluster.
 
-A stand-in for the servers and for Systems Manager: it takes what the script says, and looks whether the simulated cloud
-knows it. Driver, container runtime and network of a server are not played.
+Simulates the servers and Systems Manager: it reads the script and checks that the simulated cloud has what it names.
+Driver, container runtime and network of a server are not simulated.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from gpufleet.onprem.join_script import script_of
 from gpufleet.onprem.servers import OnpremServers
 from gpufleet_rehearsal.cloud.interpreter import Cloud
-from gpufleet_rehearsal.cloud.resource import Resource
-from gpufleet_rehearsal.kubernetes.join_config import JoinConfig, NoConfig, join_config
+from gpufleet_rehearsal.cloud.resource import SimulatedResource
+from gpufleet_rehearsal.kubernetes.join_config import JoinConfig, JoinConfigError, join_config
 from gpufleet_rehearsal.onprem_cluster import JOINED, NODES
 
 CLUSTER = "aws:eks/cluster:Cluster"
@@ -51,12 +51,12 @@ def join(cloud: Cloud, own: OnpremServers) -> JoinResult:
         if name in there:
             continue
         if name not in machines:
-            done.refused.append(f"{name}: no server of this name stands in the account's file, under nodes")
+            done.refused.append(f"{name}: not listed under nodes in the account's file")
             continue
         try:
             config = join_config(script_of(own, server))
-        except NoConfig as error:
-            done.refused.append(f"{name}: its script is of no use: {error}")
+        except JoinConfigError as error:
+            done.refused.append(f"{name}: its join script is invalid: {error}")
             continue
         problem = _cluster_problem(cloud, config) or _credentials_problem(cloud, config)
         if problem:
@@ -75,9 +75,9 @@ def _cluster_problem(cloud: Cloud, config: JoinConfig) -> str:
     """Why the cluster would not have the server; empty where it would."""
     cluster = next((each for each in cloud.store.resources(CLUSTER) if _value(each, "name") == config.cluster), None)
     if cluster is None:
-        return f"there is no EKS cluster {config.cluster}"
+        return f"EKS cluster {config.cluster} not found"
     if not _value(cluster, "remoteNetworkConfig"):
-        return f"the cluster {config.cluster} has no remote networks, so it takes no hybrid nodes"
+        return f"the cluster {config.cluster} has no remote networks, so hybrid nodes cannot join it"
     if not any(_value(each, "type") == "HYBRID_LINUX" for each in cloud.store.resources(ENTRY)):
         return f"the cluster {config.cluster} has no access entry of type HYBRID_LINUX"
     return ""
@@ -90,25 +90,25 @@ def _credentials_problem(cloud: Cloud, config: JoinConfig) -> str:
     nodes.html: its expiry date, and its number of registrations. What SSM says then is not documented: our words.
     """
     if bool(config.ssm) == bool(config.roles_anywhere):
-        return "its script has credentials of no kind, or of both"
+        return "its script must have exactly one kind of credentials"
     if config.roles_anywhere:
         for type_, key in ((ANCHOR, "trustAnchorArn"), (PROFILE, "profileArn")):
             arn = config.roles_anywhere.get(key)
             if not any(_value(each, "arn") == arn for each in cloud.store.resources(type_)):
-                return f"Roles Anywhere knows no {key} {arn}"
+                return f"Roles Anywhere: {key} {arn} not found"
         return ""
     activation = cloud.store.get(ACTIVATION, str(config.ssm.get("activationId")))
     if activation is None or _value(activation, "activationCode") != config.ssm.get("activationCode"):
-        return "Systems Manager knows no such activation: it was replaced or deleted after the script was written"
+        return "activation not found in Systems Manager: it was replaced or deleted after the script was written"
     if _has_ended(cloud, activation):
-        return "the activation has ended; set own_servers.activation_expires to another day and run `pulumi up`"
+        return "the activation has expired; set own_servers.activation_expires to another day and run `pulumi up`"
     most = int(str(_value(activation, "registrationLimit") or 1))
     if cloud.store.counted(_counter(config)) >= most:
         return f"the activation is used up: {most} servers have registered; raise own_servers.count and run `pulumi up`"
     return ""
 
 
-def _has_ended(cloud: Cloud, activation: Resource) -> bool:
+def _has_ended(cloud: Cloud, activation: SimulatedResource) -> bool:
     day = activation.inputs.get("expirationDate")
     if isinstance(day, str):
         return datetime.fromisoformat(day) <= datetime.now(UTC)
@@ -130,6 +130,6 @@ def _counter(config: JoinConfig) -> str:
     return f"registered:{config.ssm.get('activationId')}"
 
 
-def _value(resource: Resource, key: str) -> Any:  # noqa: ANN401 - JSON
+def _value(resource: SimulatedResource, key: str) -> Any:  # noqa: ANN401 - JSON
     merged: Mapping[str, Any] = {**resource.inputs, **resource.outputs}
     return merged.get(key)

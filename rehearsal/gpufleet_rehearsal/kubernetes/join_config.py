@@ -12,7 +12,7 @@ import yaml
 _KIND, _VARIABLE = "NodeConfig", "NODE_CONFIG"
 
 
-class NoConfig(Exception):
+class JoinConfigError(Exception):
     """The script has no NodeConfig that nodeadm could read; the text says what is wrong."""
 
 
@@ -32,7 +32,7 @@ class JoinConfig:
 
 
 def join_config(script: str) -> JoinConfig:
-    """The NodeConfig of a script that `gpufleet.aws.join_script` made. Errors: NoConfig.
+    """The NodeConfig of a script that `gpufleet.aws.join_script` made. Errors: JoinConfigError.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-nodeadm.html
     """
@@ -56,9 +56,9 @@ def _config(script: str) -> dict[str, Any]:
         words = dict(word.partition("=")[::2] for word in shlex.split(head, comments=True))
         document = yaml.safe_load(words.get(_VARIABLE, ""))
     except (ValueError, yaml.YAMLError) as error:
-        raise NoConfig(f"its head is no shell, or {_VARIABLE} no YAML: {error}") from error
+        raise JoinConfigError(f"its header is not valid shell, or {_VARIABLE} is not valid YAML: {error}") from error
     if not isinstance(document, dict) or document.get("kind") != _KIND:
-        raise NoConfig(f"its variable {_VARIABLE} holds no {_KIND}")
+        raise JoinConfigError(f"its variable {_VARIABLE} does not contain a {_KIND}")
     return document
 
 

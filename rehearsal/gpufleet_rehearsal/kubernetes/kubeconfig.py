@@ -2,7 +2,7 @@
 
 A rehearsal speaks to control planes on this machine only. A kubeconfig of a simulated cluster leads to the rehearsal's
 own one: its address ends with `.rehearsal.invalid`, or its user gets tokens from EKS, which is simulated here with the
-whole account. Any other address is refused, so that no rehearsal can change a real cluster.
+whole account. Any other address is rejected, so that no rehearsal can change a real cluster.
 """
 
 from __future__ import annotations

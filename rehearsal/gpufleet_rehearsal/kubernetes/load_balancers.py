@@ -1,4 +1,4 @@
-"""Load balancers for Services of type LoadBalancer: EKS's service controller, played on the simulated cloud.
+"""Load balancers for Services of type LoadBalancer: EKS's service controller on the simulated cloud.
 
 As k8s.io/cloud-provider v0.34 (controllers/service) and kubernetes/cloud-provider-aws (pkg/providers/v1/aws.go) do,
 read in November 2026. The simulated cloud has no load balancers: of each one only its network interfaces and its
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gpufleet_rehearsal.cloud.clock import Clock
-from gpufleet_rehearsal.cloud.resource import Resource
+from gpufleet_rehearsal.cloud.resource import SimulatedResource
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.table.paths import Json
 from gpufleet_rehearsal.table.templates import generated
@@ -47,7 +47,7 @@ class ServiceTable(Protocol):
 
 
 @dataclass(frozen=True)
-class Balancer:
+class LoadBalancer:
     """The load balancer that a Service asks for. network: a Network Load Balancer instead of a classic one.
 
     groups: security groups that the Service names, empty where the controller makes one. problem: why the controller
@@ -75,7 +75,7 @@ class Balancer:
         return f"{name}.{region}.elb.rehearsal.invalid"
 
 
-def balancer_of(service: Service) -> Balancer:
+def load_balancer_of(service: Service) -> LoadBalancer:
     """What a Service of type LoadBalancer asks for."""
     metadata, spec = service["metadata"], service["spec"]
     said = metadata.get("annotations") or {}
@@ -85,7 +85,7 @@ def balancer_of(service: Service) -> Balancer:
     problem = f"Protocol {refused[0]} not supported by LoadBalancer" if refused else ""
     if spec.get("loadBalancerIP"):
         problem = "LoadBalancerIP cannot be specified for AWS ELB"
-    return Balancer(
+    return LoadBalancer(
         name=_name(service),
         service=f"{metadata['namespace']}/{metadata['name']}",
         network=network,
@@ -111,12 +111,12 @@ def is_to_go(service: Service) -> bool:
     return FINALIZER in (metadata.get("finalizers") or ()) and unwanted
 
 
-def subnets_for(store: Store, cluster: Resource, *, internal: bool) -> list[Resource]:
+def subnets_for(store: Store, cluster: SimulatedResource, *, internal: bool) -> list[SimulatedResource]:
     """One subnet of the cluster's VPC for each zone; where it is to be reached from outside, only public ones."""
     vpc = str(_mapping(cluster.view.get("vpcConfig")).get("vpcId"))
     own = f"{OF_CLUSTERS}{cluster.view.get('name')}"
     role = f"kubernetes.io/role/{'internal-elb' if internal else 'elb'}"
-    found: dict[str, Resource] = {}
+    found: dict[str, SimulatedResource] = {}
     for subnet in store.resources(SUBNET):
         tags = subnet.tags
         of_others = own not in tags and any(tag.startswith(OF_CLUSTERS) for tag in tags)
@@ -132,7 +132,7 @@ def subnets_for(store: Store, cluster: Resource, *, internal: bool) -> list[Reso
     return [found[zone] for zone in sorted(found)]
 
 
-def is_public(store: Store, subnet: Resource) -> bool:
+def is_public(store: Store, subnet: SimulatedResource) -> bool:
     """Whether its route table, else the VPC's main one, leads to an internet gateway."""
     ties = [tie.view for tie in store.resources(ASSOCIATION)]
     named = [tie.get("routeTableId") for tie in ties if tie.get("subnetId") == subnet.id]
@@ -145,7 +145,7 @@ def is_public(store: Store, subnet: Resource) -> bool:
     return any(str(route.get("gatewayId")).startswith("igw-") for route in routes)
 
 
-class Balancers:
+class LoadBalancers:
     """The load balancers of one rehearsal. They are looked after as long as an EKS cluster is there: what is left when
     it goes stays in the cloud, as it does in AWS."""
 
@@ -172,18 +172,18 @@ class Balancers:
                 for held in self._of(None):
                     self._store.remove(held, self._clock.now())
 
-    def _cluster(self) -> Resource | None:
+    def _cluster(self) -> SimulatedResource | None:
         """The oldest one: all clusters of a rehearsal have one control plane."""
         there = [cluster for cluster in self._store.resources(CLUSTER) if cluster.status == "available"]
         return next((one for one in there if not self._clock.counts or one.ready_at <= self._clock.now()), None)
 
-    def _of(self, name: str | None) -> list[Resource]:
+    def _of(self, name: str | None) -> list[SimulatedResource]:
         """Interfaces, then groups, of one load balancer, or of all of them."""
         held = [each for type_ in (INTERFACE, GROUP) for each in self._store.resources(type_) if each.hidden]
         return [each for each in held if (its := _balancer_name(each)) is not None and name in (None, its)]
 
     def _ensure(self, service: Service, services: ServiceTable) -> list[str]:
-        metadata, balancer = service["metadata"], balancer_of(service)
+        metadata, balancer = service["metadata"], load_balancer_of(service)
         # Before anything is made, so that the Service stays until it is gone again.
         if FINALIZER not in (metadata.get("finalizers") or ()) and not services.hold(service):
             return []
@@ -199,13 +199,13 @@ class Balancers:
             services.set_address(service, hostname)
         return done
 
-    def _warn(self, service: Service, balancer: Balancer, problem: str, services: ServiceTable) -> None:
+    def _warn(self, service: Service, balancer: LoadBalancer, problem: str, services: ServiceTable) -> None:
         """Once for each problem."""
         if (balancer.name, problem) not in self._warned:
             self._warned.add((balancer.name, problem))
             services.warn(service, f"Error syncing load balancer: failed to ensure load balancer: {problem}")
 
-    def _made(self, balancer: Balancer) -> str:
+    def _made(self, balancer: LoadBalancer) -> str:
         """Make a load balancer, unless another process has. Why not, in the controller's words; empty: it is there."""
         with self._store.transaction():
             cluster = self._cluster()
@@ -217,7 +217,7 @@ class Balancers:
             self._put(cluster, balancer, subnets)
             return ""
 
-    def _put(self, cluster: Resource, balancer: Balancer, subnets: Sequence[Resource]) -> None:
+    def _put(self, cluster: SimulatedResource, balancer: LoadBalancer, subnets: Sequence[SimulatedResource]) -> None:
         groups = [*balancer.groups, *balancer.extra_groups]
         # A Network Load Balancer of this controller has none.
         if not balancer.groups and not balancer.network:
@@ -235,7 +235,9 @@ class Balancers:
             inputs |= {"securityGroups": list(groups), "tags": {"scheme": "internal"} if balancer.internal else {}}
             self._add(INTERFACE, id_, cluster, balancer, inputs)
 
-    def _add(self, type_: str, id_: str, cluster: Resource, balancer: Balancer, inputs: Mapping[str, Json]) -> None:
+    def _add(
+        self, type_: str, id_: str, cluster: SimulatedResource, balancer: LoadBalancer, inputs: Mapping[str, Json]
+    ) -> None:
         """Nobody's, and the environment's of the cluster: what is left of it counts as left behind."""
         now, name = self._clock.now(), f"ELB {balancer.name} of Service {balancer.service}"
         self._store.add(
@@ -278,7 +280,7 @@ def _name(service: Service) -> str:
     return f"a{str(service['metadata']['uid']).replace('-', '')}"[:32]
 
 
-def _balancer_name(held: Resource) -> str | None:
+def _balancer_name(held: SimulatedResource) -> str | None:
     """The load balancer of an interface or a group of the cloud's; None when it is of none."""
     if held.type == GROUP:
         name = str(held.view.get("name"))
@@ -287,7 +289,7 @@ def _balancer_name(held: Resource) -> str | None:
     return text.removeprefix("ELB ").removeprefix("net/").partition("/")[0] if text.startswith("ELB ") else None
 
 
-def _region(cluster: Resource) -> str:
+def _region(cluster: SimulatedResource) -> str:
     return str(cluster.view.get("region"))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from gpufleet_rehearsal.cloud.resource import Resource
+from gpufleet_rehearsal.cloud.resource import SimulatedResource
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.table.paths import Json
 from gpufleet_rehearsal.table.zone_names import zone_id
@@ -148,11 +148,11 @@ def _taint(text: str) -> Mapping[str, str]:
     return {"key": key, "value": value, "effect": _EFFECTS[effect]}
 
 
-def _zone(subnet: Resource) -> str:
+def _zone(subnet: SimulatedResource) -> str:
     return zone_id(str(subnet.view.get("availabilityZoneId") or subnet.view.get("availabilityZone")))
 
 
-def _has_efa(template: Resource) -> bool:
+def _has_efa(template: SimulatedResource) -> bool:
     interfaces = [_mapping(entry) for entry in _list(template.view.get("networkInterfaces"))]
     return any(str(entry.get("interfaceType", "")).startswith("efa") for entry in interfaces)
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
-from gpufleet_rehearsal.kubernetes.api import ApiError, ApiServer, NoKind, Object
+from gpufleet_rehearsal.kubernetes.api import ApiError, ApiServer, Object, UnknownKind
 from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
 from gpufleet_rehearsal.kubernetes.object_identity import id_of, metadata, name_of, namespace_of, outputs_of, says
-from gpufleet_rehearsal.kubernetes.readiness import Failed
+from gpufleet_rehearsal.kubernetes.readiness import NeverReady
 from gpufleet_rehearsal.kubernetes.resource_type import ResourceType
-from gpufleet_rehearsal.kubernetes.waiting import NotReady, Target, until_ready
-from gpufleet_rehearsal.provider.responses import HalfMade
+from gpufleet_rehearsal.kubernetes.waiting import ReadinessTimeout, Target, until_ready
+from gpufleet_rehearsal.provider.responses import ResourceInitFailed
 from gpufleet_rehearsal.table.paths import Json
 
 FORCE = "pulumi.com/patchForce"
@@ -35,7 +35,7 @@ class Objects:
     async def target(
         self, kind: ResourceType, document: Mapping[str, Any], name: str = "", namespace: str = ""
     ) -> Target:
-        """Where an object is, or will be. Errors: NoKind, ApiUnreachable, ApiError."""
+        """Where an object is, or will be. Errors: UnknownKind, ApiUnreachable, ApiError."""
         place = await asyncio.to_thread(self.api.place, kind.api_version, kind.kind)
         within = (namespace or namespace_of(document, self._default)) if place.namespaced else ""
         return Target(self.api, kind, place, within, name or name_of(document))
@@ -45,7 +45,7 @@ class Objects:
         return id_of(live, namespaced=target.place.namespaced, default=target.namespace)
 
     async def foreseen(self, kind: ResourceType, document: Object, manager: str, *, new: bool) -> Object:
-        """What the API server would make of an object. Errors: ApiError, NoKind, ApiUnreachable."""
+        """What the API server would make of an object. Errors: ApiError, UnknownKind, ApiUnreachable."""
         target = await self.target(kind, document)
         if not new and kind == DEFINITION:
             return await self._replace(target, document, manager, dry_run=True)
@@ -62,7 +62,10 @@ class Objects:
     async def create(
         self, kind: ResourceType, urn: str, document: Object, manager: str, seconds: float
     ) -> tuple[str, dict[str, Json]]:
-        """Apply an object and wait until it is ready; its id and outputs. Errors: HalfMade, UserError, Interrupted."""
+        """Apply an object, wait until it is ready, and return its id and outputs.
+
+        Errors: ResourceInitFailed, UserError, Interrupted.
+        """
 
         async def work() -> tuple[Target, Object]:
             target = await self.target(kind, document)
@@ -103,17 +106,19 @@ class Objects:
 
         try:
             live = await until_ready(target, live, document, seconds, self._clock, tell)
-        except (NotReady, Failed, Interrupted, UserError) as error:
+        except (ReadinessTimeout, NeverReady, Interrupted, UserError) as error:
             why = str(error) or (f"interrupted before {target} was ready; the next `pulumi up` goes on with it")
-            reason = f"{target}: {why}" if isinstance(error, Failed) else why
-            raise HalfMade(id_, properties=outputs_of(live, manager), inputs=document, reasons=[reason]) from error
+            reason = f"{target}: {why}" if isinstance(error, NeverReady) else why
+            raise ResourceInitFailed(
+                id_, properties=outputs_of(live, manager), inputs=document, reasons=[reason]
+            ) from error
         return id_, outputs_of(live, manager)
 
     async def _patiently(self, work: Callable[[], Coroutine[Any, Any, tuple[Target, Object]]]) -> tuple[Target, Object]:
         for turn in range(TRIES):
             try:
                 return await work()
-            except (NoKind, ApiError) as error:
+            except (UnknownKind, ApiError) as error:
                 last = turn == TRIES - 1
                 if last or (isinstance(error, ApiError) and error.code != 404):
                     raise
@@ -195,4 +200,4 @@ def _without(document: Object, fields: Sequence[str]) -> Object:
     return found
 
 
-__all__ = ["Failed", "NoKind", "Objects", "Target"]
+__all__ = ["NeverReady", "Objects", "Target", "UnknownKind"]

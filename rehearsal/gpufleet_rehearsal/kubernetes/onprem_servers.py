@@ -1,5 +1,4 @@
-"""Fake nodes for own servers, those of the environment's file of its account: all of them in an own cluster, and in a
-cloud's cluster those that have joined it."""
+"""Fake nodes for the servers in the account's file: all of them in an on-prem cluster, else those that joined."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ def follow(store: Store, table: ServerTable) -> list[str]:
     new = [node for name, node in wanted.items() if name not in there or name in gone]
     table.remove(gone)
     table.add_own(new)
-    return [f"own servers: {len(there)} -> {len(wanted)} nodes"] if gone or new else []
+    return [f"on-prem servers: {len(there)} -> {len(wanted)} nodes"] if gone or new else []
 
 
 def _nodes(servers: Mapping[str, dict[str, Any]], joined: str | None) -> list[dict[str, Any]]:

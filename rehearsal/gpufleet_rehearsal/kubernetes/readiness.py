@@ -13,12 +13,12 @@ from typing import Any
 Document = Mapping[str, Any]
 
 
-class Failed(Exception):
+class NeverReady(Exception):
     """The object will not become ready; the text says why."""
 
 
 @dataclass(frozen=True)
-class Belonging:
+class RelatedObjects:
     """What has to be looked at beside the object itself.
 
     endpoints: a Service's EndpointSlices. binds_at_once: of a claim's storage class, False when it waits for a pod.
@@ -28,8 +28,8 @@ class Belonging:
     binds_at_once: bool = True
 
 
-Test = Callable[[Document, Belonging], str]
-"""What is missing, in a few words; empty when the object is ready. Raises Failed."""
+Test = Callable[[Document, RelatedObjects], str]
+"""What is missing, in a few words; empty when the object is ready. Raises NeverReady."""
 
 
 def condition(document: Document, type_: str) -> Document:
@@ -44,7 +44,7 @@ def _observed(document: Document) -> bool:
     return bool((document.get("status") or {}).get("observedGeneration", 0) >= generation)
 
 
-def _deployment(document: Document, _: Belonging) -> str:
+def _deployment(document: Document, _: RelatedObjects) -> str:
     status, wanted = document.get("status") or {}, (document.get("spec") or {}).get("replicas", 1)
     updated, available = status.get("updatedReplicas", 0), status.get("availableReplicas", 0)
     if not _observed(document):
@@ -59,7 +59,7 @@ def _deployment(document: Document, _: Belonging) -> str:
     return ""
 
 
-def _daemon_set(document: Document, _: Belonging) -> str:
+def _daemon_set(document: Document, _: RelatedObjects) -> str:
     status = document.get("status") or {}
     wanted, updated = status.get("desiredNumberScheduled", 0), status.get("updatedNumberScheduled", 0)
     if not _observed(document):
@@ -71,7 +71,7 @@ def _daemon_set(document: Document, _: Belonging) -> str:
     return f"{available} of {wanted} pods available" if available < wanted else ""
 
 
-def _stateful_set(document: Document, _: Belonging) -> str:
+def _stateful_set(document: Document, _: RelatedObjects) -> str:
     status, spec = document.get("status") or {}, document.get("spec") or {}
     wanted, ready = spec.get("replicas", 1), status.get("readyReplicas", 0)
     if not _observed(document):
@@ -85,10 +85,10 @@ def _stateful_set(document: Document, _: Belonging) -> str:
     return ""
 
 
-def _job(document: Document, _: Belonging) -> str:
+def _job(document: Document, _: RelatedObjects) -> str:
     failed = condition(document, "Failed")
     if failed.get("status") == "True":
-        raise Failed(f"the job failed: {failed.get('reason', '')}: {failed.get('message', '')}".rstrip(": "))
+        raise NeverReady(f"the job failed: {failed.get('reason', '')}: {failed.get('message', '')}".rstrip(": "))
     if condition(document, "Complete").get("status") == "True":
         return ""
     status = document.get("status") or {}
@@ -96,32 +96,32 @@ def _job(document: Document, _: Belonging) -> str:
     return f"{done} of {wanted} completions, {status.get('active', 0)} pods at work"
 
 
-def _pod(document: Document, _: Belonging) -> str:
+def _pod(document: Document, _: RelatedObjects) -> str:
     status = document.get("status") or {}
     phase = status.get("phase", "Pending")
     if phase == "Failed":
-        raise Failed(f"the pod failed: {status.get('message') or status.get('reason') or 'see its log'}")
+        raise NeverReady(f"the pod failed: {status.get('message') or status.get('reason') or 'see its log'}")
     ready = phase == "Succeeded" or condition(document, "Ready").get("status") == "True"
     return "" if ready else why_waiting(document) or f"phase {phase}"
 
 
-def _claim(document: Document, belonging: Belonging) -> str:
+def _claim(document: Document, belonging: RelatedObjects) -> str:
     phase = (document.get("status") or {}).get("phase", "Pending")
     if phase == "Lost":
-        raise Failed("its volume is lost")
+        raise NeverReady("its volume is lost")
     bound = phase == "Bound" or (phase == "Pending" and not belonging.binds_at_once)
     return "" if bound else f"phase {phase}: no volume is bound to it"
 
 
-def _volume(document: Document, _: Belonging) -> str:
+def _volume(document: Document, _: RelatedObjects) -> str:
     status = document.get("status") or {}
     phase = status.get("phase", "Pending")
     if phase == "Failed":
-        raise Failed(f"the volume failed: {status.get('message', '')}")
+        raise NeverReady(f"the volume failed: {status.get('message', '')}")
     return "" if phase in ("Available", "Bound") else f"phase {phase}"
 
 
-def _service(document: Document, belonging: Belonging) -> str:
+def _service(document: Document, belonging: RelatedObjects) -> str:
     spec = document.get("spec") or {}
     if spec.get("type") == "LoadBalancer":
         ingress = ((document.get("status") or {}).get("loadBalancer") or {}).get("ingress")
@@ -137,10 +137,10 @@ def _service(document: Document, belonging: Belonging) -> str:
     return "" if ready else "no ready pod behind it"
 
 
-def _definition(document: Document, _: Belonging) -> str:
+def _definition(document: Document, _: RelatedObjects) -> str:
     refused = condition(document, "NamesAccepted")
     if refused.get("status") == "False":
-        raise Failed(f"its names are not accepted: {refused.get('message', '')}")
+        raise NeverReady(f"its names are not accepted: {refused.get('message', '')}")
     return "" if condition(document, "Established").get("status") == "True" else "not established yet"
 
 

@@ -10,18 +10,18 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
-from gpufleet_rehearsal.cloud.resource import Resource
+from gpufleet_rehearsal.cloud.resource import SimulatedResource
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.api import Object
 from gpufleet_rehearsal.kubernetes.object_identity import metadata, name_of, namespace_of
 from gpufleet_rehearsal.kubernetes.resource_type import ResourceType
-from gpufleet_rehearsal.kubernetes.word_lists import words
+from gpufleet_rehearsal.kubernetes.word_lists import word_list
 from gpufleet_rehearsal.table.paths import Json
 
 FILE = "kubernetes.db"
 
 
-class Recorded:
+class RecordedObjects:
     """The notes of one cluster; several environments of a rehearsal have one each, with objects of the same names.
 
     cluster: the address of its API server, empty where the program gives none. Without a control plane that is all that
@@ -73,24 +73,24 @@ class Recorded:
             self._store.remove(held, time.time())
         return held is not None
 
-    def _held(self, kind: ResourceType, id_: str) -> Resource | None:
+    def _held(self, kind: ResourceType, id_: str) -> SimulatedResource | None:
         return self._store.get(str(kind), f"{self._cluster} {id_}")
 
 
-def noted_in_all(notes: Store, kind: ResourceType) -> list[Mapping[str, Json]]:
+def recorded_in_all(notes: Store, kind: ResourceType) -> list[Mapping[str, Json]]:
     """The inputs of everything of a kind that is noted in a rehearsal, of whatever cluster. notes: the store FILE."""
     return [held.inputs for held in notes.resources(str(kind))]
 
 
-def as_if_live(document: Object, before: Mapping[str, Json] | None = None) -> Object:
+def as_live_object(document: Object, before: Mapping[str, Json] | None = None) -> Object:
     """An object as an API server would hold it, as far as that is known without one: with a uid."""
     old = before.get("metadata") if before else None
     uid = old.get("uid") if isinstance(old, Mapping) else None
     return document | {"metadata": {**metadata(document), "uid": uid or str(uuid.uuid4())}}
 
 
-def noted_id(document: Object, *, cluster_wide: bool = False) -> str:
+def recorded_id(document: Object, *, cluster_wide: bool = False) -> str:
     """The id of an object whose scope no API server tells."""
-    if cluster_wide or document.get("kind") in words("kinds_without_namespace"):
+    if cluster_wide or document.get("kind") in word_list("kinds_without_namespace"):
         return name_of(document)
     return f"{namespace_of(document)}/{name_of(document)}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from gpufleet_rehearsal.cloud.change import Change, Diff, has_unknown, top_level
+from gpufleet_rehearsal.cloud.change import Diff, PropertyChange, has_unknown, top_level
 from gpufleet_rehearsal.kubernetes.diff import changes
 from gpufleet_rehearsal.kubernetes.resource_type import ResourceType
-from gpufleet_rehearsal.kubernetes.word_lists import words
+from gpufleet_rehearsal.kubernetes.word_lists import word_list
 from gpufleet_rehearsal.table.paths import Json
 
 KIND = ResourceType("helm.sh/v3", "Release")
@@ -20,31 +20,34 @@ _FIXED = ("name", "namespace", "chart", "repositoryOpts")
 
 def problems(inputs: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """What is wrong with a release: argument and reason."""
-    legal = words("release_arguments")
+    legal = word_list("release_arguments")
     for key in sorted(set(inputs) - legal):
-        yield key, f"{key}: no such argument of a Release; legal are: {', '.join(sorted(legal))}"
+        yield key, f"{key}: unknown argument of a Release; must be one of {', '.join(sorted(legal))}"
     chart, version, values = inputs.get("chart"), inputs.get("version"), inputs.get("values")
     if not chart:
         yield "chart", "chart: not set; name the chart, or its oci:// address"
     if version is None:
         yield "version", f"version: not set; pin the version of {chart}, so that every `up` installs the same"
     elif not has_unknown(version) and not (isinstance(version, str) and _PINNED.fullmatch(version)):
-        yield "version", f"version={version!r}: not a pinned version; give one, such as 1.2.3, not a range"
+        yield "version", f"version={version!r}: must be one version, such as 1.2.3, not a range"
     if values is not None and not has_unknown(values) and not isinstance(values, Mapping):
-        yield "values", f"values: a mapping is wanted, not {type(values).__name__}"
+        yield "values", f"values: must be a mapping, not {type(values).__name__}"
     name = inputs.get("name")
     if isinstance(name, str) and not has_unknown(name) and (len(name) > 53 or not _RELEASE_NAME.fullmatch(name)):
-        yield "name", f"name={name!r}: not a release's name; 53 small letters, digits and - at most are legal"
+        yield "name", f"name={name!r}: must be a release name: at most 53 lower-case letters, digits and -"
     repository = inputs.get("repositoryOpts")
     repo = repository.get("repo") if isinstance(repository, Mapping) else None
     if isinstance(repo, str) and not has_unknown(repo) and not repo.startswith(("http://", "https://")):
-        yield "repositoryOpts", f"repositoryOpts.repo={repo!r}: an http(s) address is wanted; oci:// goes into chart"
+        yield (
+            "repositoryOpts",
+            f"repositoryOpts.repo={repo!r}: must be an http(s) address; an oci:// address goes into chart",
+        )
 
 
-def changed(olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
+def release_diff(olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
     """What changes between two sets of arguments."""
     found = tuple(
-        Change(change.path, change.kind, top_level(change.path) in _FIXED)
+        PropertyChange(change.path, change.kind, top_level(change.path) in _FIXED)
         for change in changes(KIND, olds, news).changes
     )
     replaced = any(change.replaces for change in found)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
-from gpufleet_rehearsal.kubernetes.recorded_objects import Recorded
+from gpufleet_rehearsal.kubernetes.recorded_objects import RecordedObjects
 from gpufleet_rehearsal.kubernetes.release import KIND, outputs, problems
 from gpufleet_rehearsal.table.paths import Json
 
@@ -22,12 +22,12 @@ class Releases:
         """cluster: as Recorded has it. play: runs the program of a chart where there is one, and says what it did;
         empty where there is none."""
         self._directory, self._cluster, self._log, self._play = directory, cluster, log, play
-        self._opened: Recorded | None = None
+        self._opened: RecordedObjects | None = None
 
     @property
-    def _recorded(self) -> Recorded:
+    def _recorded(self) -> RecordedObjects:
         if self._opened is None:
-            self._opened = Recorded(self._directory, self._cluster)
+            self._opened = RecordedObjects(self._directory, self._cluster)
         return self._opened
 
     @property

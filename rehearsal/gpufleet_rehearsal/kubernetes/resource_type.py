@@ -19,7 +19,7 @@ ONE_BY_ONE = (
 )
 
 
-class KindError(UserError):
+class ResourceTypeError(UserError):
     """A type that names no kind of Kubernetes; the text is one line."""
 
 
@@ -40,13 +40,13 @@ class ResourceType:
         return f"{self.api_version}/{self.kind}"
 
 
-def kind_of(type_: str, inputs: Mapping[str, Json]) -> ResourceType:
-    """The kind that a resource's type and inputs name. Errors: KindError."""
+def resource_type_of(type_: str, inputs: Mapping[str, Json]) -> ResourceType:
+    """The kind that a resource's type and inputs name. Errors: ResourceTypeError."""
     if _COMPONENTS.match(type_):
-        raise KindError(f"{type_}: {ONE_BY_ONE}")
+        raise ResourceTypeError(f"{type_}: {ONE_BY_ONE}")
     match = _TYPE.fullmatch(type_)
     if match is None:
-        raise KindError(f"{type_}: not a type of Kubernetes; kubernetes:<group>/<version>:<Kind>")
+        raise ResourceTypeError(f"{type_}: must be a Kubernetes type, kubernetes:<group>/<version>:<Kind>")
     group = "" if match["group"] == "core" else f"{match['group']}/"
     api_version, kind = f"{group}{match['version']}", match["kind"]
     given = inputs.get("kind")

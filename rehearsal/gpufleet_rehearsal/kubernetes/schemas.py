@@ -1,6 +1,6 @@
-"""Objects judged by JSON schemas: of Kubernetes' own kinds (`kubernetes-validate`), and of CustomResourceDefinitions.
+"""Objects checked by JSON schemas: of Kubernetes' own kinds (`kubernetes-validate`), and of CustomResourceDefinitions.
 
-Only for where no API server can judge: it knows more than any schema. Values that are not known yet pass.
+Only for where no API server can check: it knows more than any schema. Values that are not known yet pass.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Problem = tuple[str, str]
 """Path (`spec.replicas`, empty for the object itself) and what is wrong there, without the value of anything secret."""
 
 
-class NoSchemas(UserError):
+class SchemasMissing(UserError):
     """The package with the schemas is not installed."""
 
 
@@ -54,15 +54,15 @@ class Schemas:
                     self._cluster_wide.add(key)
 
     def knows(self, kind: ResourceType) -> bool:
-        """Whether there is a schema for the kind. Errors: NoSchemas."""
-        return (kind.api_version, kind.kind) in self._learnt or (kind.api_version, kind.kind) in own_kinds()
+        """Whether there is a schema for the kind. Errors: SchemasMissing."""
+        return (kind.api_version, kind.kind) in self._learnt or (kind.api_version, kind.kind) in builtin_kinds()
 
     def cluster_wide(self, kind: ResourceType) -> bool:
         """Whether the kind's definition says that its objects lie in no namespace."""
         return (kind.api_version, kind.kind) in self._cluster_wide
 
     def problems(self, kind: ResourceType, document: Mapping[str, Any]) -> list[Problem]:
-        """What is wrong with an object; nothing for kinds without a schema. Errors: NoSchemas."""
+        """What is wrong with an object; nothing for kinds without a schema. Errors: SchemasMissing."""
         return [*_naming(document), *self._by_schema(kind, document)]
 
     def _by_schema(self, kind: ResourceType, document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -71,7 +71,7 @@ class Schemas:
 
         schema = self._learnt.get((kind.api_version, kind.kind))
         if schema is None:
-            name = own_kinds().get((kind.api_version, kind.kind))
+            name = builtin_kinds().get((kind.api_version, kind.kind))
             if name is None:
                 return
             schema = {"$ref": f"{_FILE}#/$defs/{name}"}
@@ -118,7 +118,7 @@ def _naming(document: Mapping[str, Any]) -> Iterator[Problem]:
     if not isinstance(name, str) or has_unknown(name) or str(document.get("apiVersion")).startswith("rbac."):
         return
     if len(name) > 253 or not _NAME.fullmatch(name):
-        yield "metadata.name", f"{name!r} is not legal; small letters, digits, - and . are legal, 253 of them"
+        yield "metadata.name", f"{name!r} must be at most 253 lower-case letters, digits, - and ."
 
 
 def _path(parts: Sequence[str | int]) -> str:
@@ -129,7 +129,7 @@ def _path(parts: Sequence[str | int]) -> str:
 
 
 def _closed(schema: object, *, top: bool = False) -> object:
-    """A definition's schema as the API server applies it: a field that it does not name is refused."""
+    """A definition's schema as the API server applies it: a field that it does not name is rejected."""
     if isinstance(schema, Sequence) and not isinstance(schema, str):
         return [_closed(inner) for inner in schema]
     if not isinstance(schema, Mapping):
@@ -154,14 +154,14 @@ def _closed(schema: object, *, top: bool = False) -> object:
 def _definitions() -> dict[str, Any]:
     found = importlib.util.find_spec("kubernetes_validate")
     if found is None or not found.submodule_search_locations:
-        raise NoSchemas("kubernetes-validate is not installed, and no control plane runs: nothing can be checked")
+        raise SchemasMissing("kubernetes-validate is not installed, and no control plane runs: nothing can be checked")
     folder = Path(found.submodule_search_locations[0]) / "kubernetes-json-schema" / f"v{VERSION}-local-strict"
     found_in: dict[str, Any] = json.loads((folder / "_definitions.json").read_text())
     return found_in
 
 
 @cache
-def own_kinds() -> Mapping[tuple[str, str], str]:
+def builtin_kinds() -> Mapping[tuple[str, str], str]:
     """Definitions by apiVersion and kind."""
     kinds: dict[tuple[str, str], str] = {}
     for name, schema in _definitions()["$defs"].items():
@@ -174,5 +174,5 @@ def own_kinds() -> Mapping[tuple[str, str], str]:
 
 
 def top_level_properties(name: str) -> list[str]:
-    """The properties of one definition of `own_kinds`, sorted."""
+    """The properties of one definition of `builtin_kinds`, sorted."""
     return sorted(_definitions()["$defs"][name].get("properties") or {})

@@ -1,4 +1,4 @@
-"""The Services of a control plane, as the stand-in of EKS's service controller reads and changes them."""
+"""The Services of a control plane, as the simulated service controller of EKS reads and changes them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Client(Protocol):
     def apply(self, document: Mapping[str, Any], manager: str = ...) -> object: ...
 
 
-class PlaneServices:
-    """Those that `client` talks of. refused: what it raises, with the status code as its `code`."""
+class ControlPlaneServices:
+    """Those that `client` talks of. rejected: what it raises, with the status code as its `code`."""
 
     def __init__(self, client: Client, refused: type[Exception]) -> None:
         self._client, self._refused = client, refused

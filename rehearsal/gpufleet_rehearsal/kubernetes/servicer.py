@@ -18,19 +18,19 @@ from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.change import Diff, has_unknown
 from gpufleet_rehearsal.cloud.clock import Clock
 from gpufleet_rehearsal.cloud.settings import DIRECTORY
-from gpufleet_rehearsal.kubernetes.cluster import Cluster
+from gpufleet_rehearsal.kubernetes.cluster import SimulatedCluster
 from gpufleet_rehearsal.kubernetes.configuration import configuration_problems, leads_elsewhere, read_configuration
 from gpufleet_rehearsal.kubernetes.diff import changes
 from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
 from gpufleet_rehearsal.kubernetes.object_identity import document_of
 from gpufleet_rehearsal.kubernetes.package_schema import package_schema
-from gpufleet_rehearsal.kubernetes.release import changed as release_changed
-from gpufleet_rehearsal.kubernetes.resource_type import ONE_BY_ONE, RELEASE, kind_of
-from gpufleet_rehearsal.provider.responses import KINDS, Context, explained, plugin_version, refuse, type_of
+from gpufleet_rehearsal.kubernetes.release import release_diff as release_changed
+from gpufleet_rehearsal.kubernetes.resource_type import ONE_BY_ONE, RELEASE, resource_type_of
+from gpufleet_rehearsal.provider.responses import KINDS, Context, abort, plugin_version, type_of, with_user_errors
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
 
 UNSEEN = (
-    "kubernetes: the kubeconfig is only known once its cluster is there; until then no preview checks the objects of "
+    "kubernetes: the kubeconfig is only known once its cluster exists; until then no preview checks the objects of "
     "this provider"
 )
 THREADS = 32
@@ -38,16 +38,16 @@ THREADS = 32
 
 
 class KubernetesProvider(ResourceProviderServicer):
-    """A stand-in for the real provider's plugin. directory: the rehearsal's. engine: its address, for warnings."""
+    """A simulated kubernetes provider plugin. directory: the rehearsal's. engine: its address, for warnings."""
 
     def __init__(self, directory: Path | None, engine: str | None = None) -> None:
         self._directory = directory
         self._log = EngineLog(engine)
         self._clock = Clock(1.0)
-        self._cluster: Cluster | None = None
+        self._cluster: SimulatedCluster | None = None
 
     @property
-    def cluster(self) -> Cluster:
+    def cluster(self) -> SimulatedCluster:
         """What the program's objects go to; the engine always configures it first."""
         if self._cluster is None:
             raise UserError("kubernetes: the engine asked for a resource before it configured the provider")
@@ -57,14 +57,14 @@ class KubernetesProvider(ResourceProviderServicer):
         """The version of the provider whose place this one takes is in its directory's name."""
         return plugin_pb2.PluginInfo(version=plugin_version())
 
-    @explained
+    @with_user_errors
     async def GetSchema(self, request: pb.GetSchemaRequest, context: Context) -> pb.GetSchemaResponse:
         """Enough of a schema for `pulumi import`."""
         return pb.GetSchemaResponse(schema=json.dumps(package_schema(plugin_version())))
 
-    @explained
+    @with_user_errors
     async def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
-        """Refuse a configuration that leads nowhere, or to a real cluster."""
+        """Reject a configuration that leads nowhere, or to a real cluster."""
         config = read_struct(request.news)
         found = _failures(configuration_problems(config))
         if has_unknown(config.get("kubeconfig")):
@@ -76,11 +76,11 @@ class KubernetesProvider(ResourceProviderServicer):
 
     def _no_rehearsal(self) -> str:
         return (
-            f"{DIRECTORY}={self._directory or ''}: this stand-in for the kubernetes provider only works in a "
+            f"{DIRECTORY}={self._directory or ''}: the simulated kubernetes provider only works in a "
             "rehearsal; run `gpufleet rehearse`"
         )
 
-    @explained
+    @with_user_errors
     async def DiffConfig(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
         """Another cluster replaces the provider, and so everything on it; nothing else does."""
         olds = read_struct(request.old_inputs) or read_struct(request.olds)
@@ -88,17 +88,17 @@ class KubernetesProvider(ResourceProviderServicer):
             return pb.DiffResponse(changes=pb.DiffResponse.DIFF_SOME, replaces=["kubeconfig"], diffs=["kubeconfig"])
         return pb.DiffResponse(changes=pb.DiffResponse.DIFF_UNKNOWN)
 
-    @explained
+    @with_user_errors
     async def Configure(self, request: pb.ConfigureRequest, context: Context) -> pb.ConfigureResponse:
         """Take note of the cluster; it is looked for when the first object needs it."""
         if self._directory is None or not self._directory.is_dir():
             raise UserError(self._no_rehearsal())
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS))
         configuration = read_configuration(read_struct(request.args))
-        self._cluster = Cluster(self._directory, configuration, self._clock, self._log)
+        self._cluster = SimulatedCluster(self._directory, configuration, self._clock, self._log)
         return pb.ConfigureResponse(supportsPreview=True)
 
-    @explained
+    @with_user_errors
     async def Check(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
         """Name the object, fill in its place, and tell what is wrong with it as far as that is seen here."""
         type_, news, olds = type_of(request.urn), read_struct(request.news), read_struct(request.olds)
@@ -109,7 +109,7 @@ class KubernetesProvider(ResourceProviderServicer):
             inputs, found = await self.cluster.check(type_, name, news, olds, request.randomSeed)
         return pb.CheckResponse(inputs=write_struct(inputs), failures=_failures(found))
 
-    @explained
+    @with_user_errors
     async def Diff(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
         """What changes, property by property, and what replaces the object."""
         type_, news = type_of(request.urn), read_struct(request.news)
@@ -117,7 +117,7 @@ class KubernetesProvider(ResourceProviderServicer):
         if type_ == RELEASE:
             found = release_changed(olds, news)
         else:
-            kind = kind_of(type_, news)
+            kind = resource_type_of(type_, news)
             mutable = self.cluster.configuration.mutable
             found = changes(kind, document_of(kind, olds), document_of(kind, news), mutable=mutable)
         kept = tuple(change for change in found.changes if not _within(change.path, request.ignoreChanges))
@@ -131,7 +131,7 @@ class KubernetesProvider(ResourceProviderServicer):
             detailedDiff={c.path: pb.PropertyDiff(kind=KINDS[c.kind, c.replaces], inputDiff=True) for c in kept},
         )
 
-    @explained
+    @with_user_errors
     async def Create(self, request: pb.CreateRequest, context: Context) -> pb.CreateResponse:
         """Apply an object that is new, and wait for it."""
         type_, inputs = type_of(request.urn), read_struct(request.properties)
@@ -143,7 +143,7 @@ class KubernetesProvider(ResourceProviderServicer):
             id_, outputs = await self.cluster.create(type_, request.urn, inputs, request.timeout)
         return pb.CreateResponse(id=id_, properties=write_struct(outputs))
 
-    @explained
+    @with_user_errors
     async def Update(self, request: pb.UpdateRequest, context: Context) -> pb.UpdateResponse:
         """Apply an object that is there, and wait for it."""
         type_, inputs, olds = type_of(request.urn), read_struct(request.news), read_struct(request.olds)
@@ -157,7 +157,7 @@ class KubernetesProvider(ResourceProviderServicer):
             )
         return pb.UpdateResponse(properties=write_struct(outputs))
 
-    @explained
+    @with_user_errors
     async def Read(self, request: pb.ReadRequest, context: Context) -> pb.ReadResponse:
         """Refresh, import and `.get`; an empty id says that the object is gone."""
         type_, inputs, olds = type_of(request.urn), read_struct(request.inputs), read_struct(request.properties)
@@ -170,7 +170,7 @@ class KubernetesProvider(ResourceProviderServicer):
         new_inputs, outputs = found
         return pb.ReadResponse(id=request.id, properties=write_struct(outputs), inputs=write_struct(new_inputs))
 
-    @explained
+    @with_user_errors
     async def Delete(self, request: pb.DeleteRequest, context: Context) -> Empty:
         """Delete an object and wait until it is gone."""
         type_, olds = type_of(request.urn), read_struct(request.properties)
@@ -187,11 +187,11 @@ class KubernetesProvider(ResourceProviderServicer):
 
     async def StreamInvoke(self, request: pb.InvokeRequest, context: Context) -> NoReturn:
         """Watching lists of objects is not part of a rehearsal."""
-        await refuse(context, f"{request.tok}: a rehearsal streams nothing; use the `kubernetes` client for that")
+        await abort(context, f"{request.tok}: not supported in a rehearsal; use the `kubernetes` client")
 
     async def Call(self, request: pb.CallRequest, context: Context) -> pb.CallResponse:
         """The real provider has no methods."""
-        return await refuse(context, f"{request.tok}: the kubernetes provider has no methods")
+        return await abort(context, f"{request.tok}: the kubernetes provider has no methods")
 
     async def Construct(self, request: pb.ConstructRequest, context: Context) -> pb.ConstructResponse:
         """`yaml.v2`, `helm.v4` and `kustomize.v2` are components of the real provider."""
@@ -209,7 +209,7 @@ def _failures(found: Iterable[tuple[str, str]]) -> list[pb.CheckFailure]:
 
 
 async def _refuse_rendering(context: Context, token: str) -> NoReturn:
-    await refuse(context, f"{token}: {ONE_BY_ONE}")
+    await abort(context, f"{token}: {ONE_BY_ONE}")
 
 
 def _within(path: str, ignored: Sequence[str]) -> bool:

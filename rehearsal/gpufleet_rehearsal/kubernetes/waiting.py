@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
-from gpufleet_rehearsal.kubernetes.api import ApiError, ApiPath, ApiServer, ApiUnreachable, NoKind, Object
+from gpufleet_rehearsal.kubernetes.api import ApiError, ApiPath, ApiServer, ApiUnreachable, Object, UnknownKind
 from gpufleet_rehearsal.kubernetes.object_identity import annotation, metadata, name_of, says
-from gpufleet_rehearsal.kubernetes.readiness import TESTS, Belonging, Failed, why_waiting
+from gpufleet_rehearsal.kubernetes.readiness import TESTS, NeverReady, RelatedObjects, why_waiting
 from gpufleet_rehearsal.kubernetes.resource_type import ResourceType
 
 SKIP = "pulumi.com/skipAwait"
@@ -32,11 +32,11 @@ Tell = Callable[[str], Awaitable[None]]
 """Shows how a wait stands, for a moment."""
 
 
-class NotReady(UserError):
+class ReadinessTimeout(UserError):
     """The object is there, and not ready; the text says since when, and what is missing."""
 
 
-class NotGone(UserError):
+class DeletionTimeout(UserError):
     """The object is there still; the text says what holds it."""
 
 
@@ -76,7 +76,7 @@ async def until_ready(target: Target, live: Object, inputs: Object, asked: float
     """Wait until the object is ready and return it as it is then.
 
     inputs: whose annotations say how long, or not at all. asked: seconds of the resource option, 0 when there is none.
-    Errors: NotReady, Failed, Interrupted; ApiUnreachable after OUTAGE_SECONDS without an answer.
+    Errors: ReadinessTimeout, NeverReady, Interrupted; ApiUnreachable after OUTAGE_SECONDS without an answer.
     """
     test, default = TESTS.get(f"{target.kind.group}/{target.kind.kind}", (None, 0))
     if test is None or target.kind.patch or says(inputs, SKIP):
@@ -92,7 +92,7 @@ async def until_ready(target: Target, live: Object, inputs: Object, asked: float
             await tell(f"waiting: {missing}")
             last = missing
         if time.monotonic() - began > seconds:
-            raise NotReady(f"{target} is not ready after {seconds:g} s: {missing}{await _pods(target, live)}")
+            raise ReadinessTimeout(f"{target} is not ready after {seconds:g} s: {missing}{await _pods(target, live)}")
         await clock.pause(pause)
         pause = min(pause * 1.3, SLOWEST_LOOK)
         try:
@@ -100,10 +100,12 @@ async def until_ready(target: Target, live: Object, inputs: Object, asked: float
             seen = time.monotonic()
         except ApiUnreachable as error:
             if time.monotonic() - seen > OUTAGE_SECONDS:
-                raise NotReady(f"{target} was not ready yet ({missing}), and {error}") from error
+                raise ReadinessTimeout(f"{target} was not ready yet ({missing}), and {error}") from error
             continue
         if found is None:
-            raise NotReady(f"{target} was deleted by somebody else before it was ready; run `pulumi up --refresh`")
+            raise ReadinessTimeout(
+                f"{target} was deleted by somebody else before it was ready; run `pulumi up --refresh`"
+            )
         live = found
 
 
@@ -114,29 +116,29 @@ async def missing_now(target: Target, live: Object) -> str:
         return ""
     try:
         return test(live, await _belonging(target, live))
-    except Failed as error:
+    except NeverReady as error:
         return str(error)
 
 
-async def _belonging(target: Target, live: Object) -> Belonging:
+async def _belonging(target: Target, live: Object) -> RelatedObjects:
     """What the test of this kind looks at; nothing when the API server cannot say."""
     api, row = target.api, f"{target.kind.group}/{target.kind.kind}"
     try:
         if row == "core/Service":
             place = await asyncio.to_thread(api.place, "discovery.k8s.io/v1", "EndpointSlice")
             selector = f"kubernetes.io/service-name={target.name}"
-            return Belonging(
+            return RelatedObjects(
                 endpoints=await asyncio.to_thread(api.list, place, target.namespace, labelSelector=selector)
             )
         class_name = (live.get("spec") or {}).get("storageClassName")
         if row == "core/PersistentVolumeClaim" and class_name:
             place = await asyncio.to_thread(api.place, "storage.k8s.io/v1", "StorageClass")
             found = await asyncio.to_thread(api.get, place, "", class_name)
-            return Belonging(binds_at_once=(found or {}).get("volumeBindingMode") != "WaitForFirstConsumer")
-    except (ApiError, NoKind, ApiUnreachable):
+            return RelatedObjects(binds_at_once=(found or {}).get("volumeBindingMode") != "WaitForFirstConsumer")
+    except (ApiError, UnknownKind, ApiUnreachable):
         # The wait itself will tell of an API server that is gone.
-        return Belonging()
-    return Belonging()
+        return RelatedObjects()
+    return RelatedObjects()
 
 
 async def _pods(target: Target, live: Object) -> str:
@@ -148,7 +150,7 @@ async def _pods(target: Target, live: Object) -> str:
     try:
         place = await asyncio.to_thread(target.api.place, "v1", "Pod")
         pods = await asyncio.to_thread(target.api.list, place, target.namespace, labelSelector=selector)
-    except (ApiError, NoKind, ApiUnreachable):
+    except (ApiError, UnknownKind, ApiUnreachable):
         return ""
     reasons = [f"{name_of(pod)}: {why}" for pod in pods if (why := why_waiting(pod))]
     more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
@@ -158,7 +160,8 @@ async def _pods(target: Target, live: Object) -> str:
 async def delete(target: Target, state: Object, asked: float, clock: Clock, tell: Tell) -> None:
     """Delete the object and wait until it is gone, or until another one has its name.
 
-    state: as the state holds it, for its annotations and uid. Errors: NotGone, ApiError, ApiUnreachable, Interrupted.
+    state: the object as the stack's state has it, for its annotations and uid. Errors: DeletionTimeout, ApiError,
+    ApiUnreachable, Interrupted.
     """
     api, uid = target.api, metadata(state).get("uid")
     policy = annotation(state, PROPAGATION) or "foreground"
@@ -178,14 +181,14 @@ async def delete(target: Target, state: Object, asked: float, clock: Clock, tell
             await tell(f"being deleted: {held}")
             last = held
         if time.monotonic() - began > seconds:
-            raise NotGone(
+            raise DeletionTimeout(
                 f"{target} is still there {seconds:g} s after it was to be deleted{f'; {held}' if held else ''}; take "
                 "away what holds it, then run the command again"
             )
         try:
             await clock.pause(pause)
         except Interrupted as error:
-            raise NotGone(f"interrupted while {target} was being deleted; run the command again") from error
+            raise DeletionTimeout(f"interrupted while {target} was being deleted; run the command again") from error
         pause = min(pause * 1.3, SLOWEST_LOOK)
 
 

@@ -1,1 +1,1 @@
-"""The stand-in for a Pulumi provider: the protocol of the engine on one side, the simulated cloud on the other."""
+"""A simulated Pulumi provider: the protocol of the engine on one side, the simulated cloud on the other."""

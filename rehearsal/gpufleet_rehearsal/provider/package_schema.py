@@ -1,4 +1,4 @@
-"""The package schema that the engine asks a stand-in for: as much as `pulumi import` needs to write code."""
+"""The package schema that the engine asks a simulated provider for: as much as `pulumi import` needs to write code."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ PARENT_LOOK_SECONDS = 0.2
 
 
 def main(cloud: str) -> None:
-    """Serve the stand-in of `cloud` until the engine ends it."""
+    """Serve the simulated provider of `cloud` until the engine ends it."""
     _load_protocol_alone()
     # The engine puts plugins into process groups of their own, so this is never somebody's Ctrl-C (then the engine says
     # Cancel): it is how the engine ends a plugin that it is done with, and it waits five seconds for who ignores it.
@@ -67,10 +67,11 @@ async def _serve(cloud: str) -> None:
     try:
         port = server.add_insecure_port("127.0.0.1:0")
     except RuntimeError:
-        sys.exit(f"the rehearsal's stand-in for the {cloud} provider: no port of 127.0.0.1 is free")
+        sys.exit(f"the simulated {cloud} provider: no port of 127.0.0.1 is free")
     await server.start()
-    print(port, flush=True)
+    # Read first: an engine that has the port may end at once.
     parent = os.getppid()
+    print(port, flush=True)
     while os.getppid() == parent:
         await asyncio.sleep(PARENT_LOOK_SECONDS)
     # The engine was killed: what was accepted is in the store, and the cloud goes on with it by itself.

@@ -1,4 +1,4 @@
-"""How every stand-in answers the engine: errors as one line, the id of what was half made, its version."""
+"""Responses of a simulated provider: errors in one line, the id of a partly created resource, the version."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Request = TypeVar("Request")
 Response = TypeVar("Response")
 
 
-class HalfMade(Exception):
+class ResourceInitFailed(Exception):
     """A resource exists and is not as it should be: the state keeps it, and the next `up` calls Update on it."""
 
     def __init__(
@@ -45,13 +45,13 @@ class HalfMade(Exception):
         super().__init__("; ".join(reasons))
 
 
-async def refuse(context: Context, text: str) -> NoReturn:
+async def abort(context: Context, text: str) -> NoReturn:
     """End a call with a line for the user."""
     await context.abort(grpc.StatusCode.UNKNOWN, text)
     raise AssertionError("abort does not return")
 
 
-def explained(
+def with_user_errors(
     call: Callable[[Servicer, Request, Context], Coroutine[Any, Any, Response]],
 ) -> Callable[[Servicer, Request, Context], Coroutine[Any, Any, Response]]:
     """Turn errors that are meant for the user into one line of the engine's; nothing else may escape a call."""
@@ -61,10 +61,10 @@ def explained(
         try:
             return await call(self, request, context)
         except UserError as error:
-            await refuse(context, str(error))
+            await abort(context, str(error))
         except Interrupted:
-            await refuse(context, "interrupted while the cloud was at work; run the command again")
-        except HalfMade as error:
+            await abort(context, "interrupted while the cloud was working; run the command again")
+        except ResourceInitFailed as error:
             detail = pb.ErrorResourceInitFailed(
                 id=error.id,
                 properties=write_struct(error.properties),
@@ -75,7 +75,7 @@ def explained(
             packed.Pack(detail)
             status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(error), details=[packed])
             context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
-            await refuse(context, str(error))
+            await abort(context, str(error))
 
     return answer
 

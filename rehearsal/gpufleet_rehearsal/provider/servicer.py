@@ -1,7 +1,7 @@
-"""The engine's protocol for a provider plugin, spoken for a simulated cloud.
+"""The Pulumi provider protocol for a simulated cloud.
 
-Built on the raw servicer, because the SDK's own base class hides what a strict stand-in needs: old inputs in Diff, the
-id of a resource whose creation failed, errors without a traceback. Secrets and outputs are left to the engine, which
+Built on the raw servicer, because the SDK's base class hides what a strict simulation needs: old inputs in Diff, the id
+of a resource whose creation failed, errors without a traceback. Secrets and outputs are left to the engine, which
 marks the same properties secret again in what comes back.
 """
 
@@ -18,10 +18,18 @@ from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto.provider_pb2_grpc import ResourceProviderServicer
 
 from gpufleet.errors import UserError
-from gpufleet_rehearsal.cloud.interpreter import Cloud, InitFailed, logical_name
-from gpufleet_rehearsal.cloud.lookups import look_up
-from gpufleet_rehearsal.cloud.open_cloud import NoRehearsal, config_problems, open_cloud
-from gpufleet_rehearsal.provider.responses import KINDS, Context, HalfMade, explained, plugin_version, refuse, type_of
+from gpufleet_rehearsal.cloud.interpreter import Cloud, ProvisioningFailed, logical_name
+from gpufleet_rehearsal.cloud.lookups import answer_invoke
+from gpufleet_rehearsal.cloud.open_cloud import RehearsalMissing, config_problems, open_cloud
+from gpufleet_rehearsal.provider.responses import (
+    KINDS,
+    Context,
+    ResourceInitFailed,
+    abort,
+    plugin_version,
+    type_of,
+    with_user_errors,
+)
 from gpufleet_rehearsal.provider.wire import read_struct, write_struct
 from gpufleet_rehearsal.table.paths import Json
 
@@ -31,13 +39,13 @@ def _half_made() -> Iterator[None]:
     """What the simulated cloud accepted and failed at later, as the engine is told of it."""
     try:
         yield
-    except InitFailed as error:
+    except ProvisioningFailed as error:
         made = error.resource
-        raise HalfMade(made.id, properties=made.shown, inputs=made.inputs, reasons=error.reasons) from error
+        raise ResourceInitFailed(made.id, properties=made.shown, inputs=made.inputs, reasons=error.reasons) from error
 
 
 class Provider(ResourceProviderServicer):
-    """A stand-in for the provider plugin of one cloud. The cloud is opened when the engine configures it."""
+    """A simulated provider plugin of one cloud. The cloud is opened when the engine configures it."""
 
     def __init__(self, cloud: str, directory: Path | None) -> None:
         self._name = cloud
@@ -48,23 +56,23 @@ class Provider(ResourceProviderServicer):
     def cloud(self) -> Cloud:
         """The simulated cloud; the engine always configures it first."""
         if self._cloud is None:
-            raise NoRehearsal(f"{self._name}: the engine asked for a resource before it configured the provider")
+            raise RehearsalMissing(f"{self._name}: the engine asked for a resource before it configured the provider")
         return self._cloud
 
     async def GetPluginInfo(self, request: Empty, context: Context) -> plugin_pb2.PluginInfo:
         """The version of the provider whose place this one takes is in its directory's name."""
         return plugin_pb2.PluginInfo(version=plugin_version())
 
-    @explained
+    @with_user_errors
     async def GetSchema(self, request: pb.GetSchemaRequest, context: Context) -> pb.GetSchemaResponse:
         """Enough of a schema for `pulumi import`."""
         from gpufleet_rehearsal.provider.package_schema import package_schema
 
         return pb.GetSchemaResponse(schema=json.dumps(package_schema(self._name, plugin_version())))
 
-    @explained
+    @with_user_errors
     async def CheckConfig(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
-        """Refuse a rehearsal that cannot be opened here, where nothing has begun."""
+        """Reject a rehearsal that cannot be opened here, where nothing has begun."""
         config = read_struct(request.news)
         try:
             cloud = open_cloud(self._name, self._directory, config)
@@ -79,13 +87,13 @@ class Provider(ResourceProviderServicer):
         """A change of the provider's configuration replaces nothing."""
         return pb.DiffResponse(changes=pb.DiffResponse.DIFF_NONE)
 
-    @explained
+    @with_user_errors
     async def Configure(self, request: pb.ConfigureRequest, context: Context) -> pb.ConfigureResponse:
         """Open the cloud in the region that the program configures."""
         self._cloud = open_cloud(self._name, self._directory, read_struct(request.args))
         return pb.ConfigureResponse(supportsPreview=True)
 
-    @explained
+    @with_user_errors
     async def Check(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
         """What the provider finds wrong with inputs; and the name it makes when none is given."""
         news, olds = read_struct(request.news), read_struct(request.olds)
@@ -95,7 +103,7 @@ class Provider(ResourceProviderServicer):
         found = [pb.CheckFailure(property=failure.property, reason=failure.reason) for failure in failures]
         return pb.CheckResponse(inputs=write_struct(inputs), failures=found)
 
-    @explained
+    @with_user_errors
     async def Diff(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
         """What changes, property by property, and what replaces the resource."""
         olds = read_struct(request.old_inputs) or read_struct(request.olds)
@@ -111,7 +119,7 @@ class Provider(ResourceProviderServicer):
             },
         )
 
-    @explained
+    @with_user_errors
     async def Create(self, request: pb.CreateRequest, context: Context) -> pb.CreateResponse:
         """Make a resource."""
         inputs = read_struct(request.properties)
@@ -124,7 +132,7 @@ class Provider(ResourceProviderServicer):
     def _preview(self, urn: str, inputs: Mapping[str, Json]) -> Mapping[str, Json]:
         return self.cloud.preview(type_of(urn), urn, inputs)
 
-    @explained
+    @with_user_errors
     async def Update(self, request: pb.UpdateRequest, context: Context) -> pb.UpdateResponse:
         """Change a resource, or make anew one that had failed."""
         type_, inputs = type_of(request.urn), read_struct(request.news)
@@ -135,7 +143,7 @@ class Provider(ResourceProviderServicer):
             resource = await self.cloud.update(type_, request.id, request.urn, inputs)
         return pb.UpdateResponse(properties=write_struct(resource.shown))
 
-    @explained
+    @with_user_errors
     async def Read(self, request: pb.ReadRequest, context: Context) -> pb.ReadResponse:
         """Refresh, import and `.get`; an empty id says that the resource is gone."""
         resource = self.cloud.read(type_of(request.urn), request.id)
@@ -145,16 +153,16 @@ class Provider(ResourceProviderServicer):
             id=resource.id, properties=write_struct(resource.shown), inputs=write_struct(resource.inputs)
         )
 
-    @explained
+    @with_user_errors
     async def Delete(self, request: pb.DeleteRequest, context: Context) -> Empty:
         """Delete a resource."""
         await self.cloud.delete(type_of(request.urn), request.id, request.urn)
         return Empty()
 
-    @explained
+    @with_user_errors
     async def Invoke(self, request: pb.InvokeRequest, context: Context) -> pb.InvokeResponse:
         """Look-ups of a live account are not simulated, but for the few that the table lists (keys, credentials)."""
-        answer = look_up(self.cloud, request.tok, read_struct(request.args))
+        answer = answer_invoke(self.cloud, request.tok, read_struct(request.args))
         response = pb.InvokeResponse()
         # `return` is a word of Python's.
         getattr(response, "return").CopyFrom(write_struct(answer))
@@ -162,11 +170,11 @@ class Provider(ResourceProviderServicer):
 
     async def Call(self, request: pb.CallRequest, context: Context) -> pb.CallResponse:
         """Methods of resources are not simulated."""
-        return await refuse(context, f"{request.tok}: methods of resources are not simulated by the rehearsal")
+        return await abort(context, f"{request.tok}: methods of resources are not simulated by the rehearsal")
 
     async def Construct(self, request: pb.ConstructRequest, context: Context) -> pb.ConstructResponse:
         """The provider whose place this is has no components."""
-        return await refuse(context, f"{request.type}: the {self._name} provider has no components")
+        return await abort(context, f"{request.type}: the {self._name} provider has no components")
 
     async def Cancel(self, request: Empty, context: Context) -> Empty:
         """Ctrl-C: end every wait."""

@@ -34,7 +34,7 @@ def _others(type_: str, where: Mapping[str, str], scope: Scope) -> Iterator[Scop
     wanted = {theirs: [plain(v) for v in values_at(ours, scope)] for theirs, ours in where.items()}
     if not all(wanted.values()):
         return
-    for thing in scope.around.things(type_):
+    for thing in scope.around.resources_of(type_):
         there = scope.at(thing)
         if thing.id == scope.here.id and thing.type == scope.here.type:
             continue
@@ -148,7 +148,7 @@ class Files(Condition, operator="files"):
 
 
 class NoCapacity(Condition, operator="no_capacity"):
-    """`no_capacity: {type: instanceTypes[*], zone: "subnetIds[*] -> availabilityZoneId"}`: a rehearsed fault
+    """`no_capacity: {type: instanceTypes[*], zone: "subnetIds[*] -> availabilityZoneId"}`: a injected fault
     (`capacity:...`) says so for **every** pair of an instance type and a zone (id or name) there. Ask besides whether
     anything is to be launched at all."""
 

@@ -10,7 +10,7 @@ from gpufleet_rehearsal.table.conditions import TemplateText
 from gpufleet_rehearsal.table.model import Evidence, TableRow, Template
 
 
-class Region(TableRow):
+class RegionRow(TableRow):
     """Where the provider works."""
 
     key: str = "region"
@@ -21,7 +21,7 @@ class Region(TableRow):
     """Of a rehearsal whose settings name none; also the example in words to the user."""
 
 
-class Account(TableRow):
+class AccountRow(TableRow):
     """Whose resources these are, where the rehearsal's settings do not say it."""
 
     key: str
@@ -29,7 +29,7 @@ class Account(TableRow):
     default: str
 
 
-class Said(TableRow):
+class ErrorMessage(TableRow):
     """An error of the cloud's or its provider's, the same for every type. An empty code: the provider's own words."""
 
     code: str = ""
@@ -38,7 +38,7 @@ class Said(TableRow):
     evidence: Evidence
 
 
-UNKNOWN_ERROR = Said(
+UNKNOWN_ERROR = ErrorMessage(
     code="InternalFailure",
     text="The request processing has failed because of an unknown error, exception or failure",
     source="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html",
@@ -52,8 +52,8 @@ class CloudRow(TableRow):
 
     ids: Literal["flat", "tree"] = "flat"
     """tree: what has an id that begins with another one's and a slash lies in that one, and goes with it."""
-    region: Region = Region()
-    account: Account | None = None
+    region: RegionRow = RegionRow()
+    account: AccountRow | None = None
     """None: it is in the rehearsal's settings."""
     region_output: bool = True
     """Whether a regional resource has an output `region`."""
@@ -66,15 +66,15 @@ class CloudRow(TableRow):
     made_flag: str | None = None
     """An input by which the provider remembers that it made the name at random. Where there is one, everything is
     deleted before its replacement is made, but for what has it."""
-    exists: Said | None = None
+    exists: ErrorMessage | None = None
     """The id is there already."""
-    unknown_error: Said = UNKNOWN_ERROR
-    """What the cloud says when it fails for no reason of the user's: a rehearsed fault."""
+    unknown_error: ErrorMessage = UNKNOWN_ERROR
+    """What the cloud says when it fails for no reason of the user's: a injected fault."""
 
 
 class Lookup(TableRow):
     """An invoke that the provider answers from a resource that is there. Everything else that looks something up is
-    refused, so that a preview needs no cloud."""
+    rejected, so that a preview needs no cloud."""
 
     type: str
     """Of the resource."""
@@ -84,6 +84,6 @@ class Lookup(TableRow):
     """Arguments beside those in `id`."""
     answer: dict[str, Template]
     """Templates over the resource."""
-    missing: Said
+    missing: ErrorMessage
     source: str
     evidence: Evidence = Field("documented")

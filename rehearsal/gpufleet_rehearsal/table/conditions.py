@@ -253,7 +253,7 @@ class Some(Condition, operator="some"):
     when: When
 
     def holds(self, scope: Scope) -> bool:
-        return any(self.when.holds(scope.looking_at(value)) for value in values_at(self.of, scope))
+        return any(self.when.holds(scope.with_item(value)) for value in values_at(self.of, scope))
 
 
 class Every(Condition, operator="every"):
@@ -264,4 +264,4 @@ class Every(Condition, operator="every"):
 
     def holds(self, scope: Scope) -> bool:
         values = values_at(self.of, scope)
-        return bool(values) and all(self.when.holds(scope.looking_at(value)) for value in values)
+        return bool(values) and all(self.when.holds(scope.with_item(value)) for value in values)

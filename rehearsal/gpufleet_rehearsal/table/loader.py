@@ -4,9 +4,9 @@ A cloud is a directory (`aws/`) with
     cloud.yaml                CloudRow: what holds of every type
     types/<service>.yaml      {<type token>: TypeRow}
     refusals/<service>.yaml   [Refusal]
-    worlds/<name>.yaml        [WorldResource]: resources that a refusal's trigger needs first
+    scenarios/<name>.yaml     [ScenarioResource]: resources that a refusal's trigger needs first
     lookups/<service>.yaml    {<token of an invoke>: Lookup}
-The models of the rows are in `rows.py` and `cloud_rows.py`. Every key is checked: an unknown one, an unknown operator,
+The models of the rows are in `model.py` and `cloud_rows.py`. Every key is checked: an unknown one, an unknown operator,
 an unreadable path or a reference to a type that has no row is one clear TableError that names file and row.
 """
 
@@ -25,15 +25,15 @@ from gpufleet.errors import UserError
 from gpufleet_rehearsal.table.cloud_conditions import Exists
 from gpufleet_rehearsal.table.cloud_rows import CloudRow, Lookup
 from gpufleet_rehearsal.table.model import (
-    HeldBy,
-    Leaves,
-    Makes,
+    DeletionBlocker,
+    ImplicitResource,
+    Leftover,
     Operation,
     Refusal,
     Requirement,
+    ScenarioResource,
     TableRow,
     TypeRow,
-    WorldResource,
 )
 from gpufleet_rehearsal.table.paths import Json
 
@@ -43,13 +43,13 @@ class TableError(UserError):
 
 
 @dataclass(frozen=True)
-class Table:
+class CloudTable:
     """The loaded table of one cloud."""
 
     cloud: str
     types: Mapping[str, TypeRow]
     refusals: tuple[Refusal, ...]
-    worlds: Mapping[str, tuple[WorldResource, ...]]
+    scenarios: Mapping[str, tuple[ScenarioResource, ...]]
     row: CloudRow = field(default_factory=CloudRow)
     lookups: Mapping[str, Lookup] = field(default_factory=dict)
 
@@ -62,7 +62,7 @@ DATA = Path(__file__).parent.parent
 
 
 @lru_cache(maxsize=4)
-def load_table(cloud: str, data: Path = DATA) -> Table:
+def load_table(cloud: str, data: Path = DATA) -> CloudTable:
     """Load and check the table of `cloud`, from the directory `data`/<cloud>. TableError names file and row."""
     directory = data / cloud
     if not directory.is_dir():
@@ -75,16 +75,16 @@ def load_table(cloud: str, data: Path = DATA) -> Table:
                 raise TableError(f"{file}: {token}: is already in {where[token].name}")
             types[token], where[token] = _parse(TypeRow, row, file, token), file
     refusals: list[Refusal] = []
-    worlds: dict[str, tuple[WorldResource, ...]] = {}
-    for file in sorted(directory.glob("worlds/*.yaml")):
-        worlds[file.stem] = tuple(_parse(WorldResource, row, file, _name(row)) for row in _rows(file))
-        _check_known(types, file, {row.name: [row.type] for row in worlds[file.stem]})
+    scenarios: dict[str, tuple[ScenarioResource, ...]] = {}
+    for file in sorted(directory.glob("scenarios/*.yaml")):
+        scenarios[file.stem] = tuple(_parse(ScenarioResource, row, file, _name(row)) for row in _rows(file))
+        _check_known(types, file, {row.name: [row.type] for row in scenarios[file.stem]})
     for file in sorted(directory.glob("refusals/*.yaml")):
         for refusal in [_parse(Refusal, row, file, _name(row)) for row in _rows(file)]:
             _check_known(types, file, {refusal.name: [refusal.type, *_types_in_conditions(refusal)]})
-            if refusal.world is not None and refusal.world not in worlds:
-                known = ", ".join(worlds)
-                raise TableError(f"{file}: {refusal.name}: unknown world {refusal.world!r}; known are {known}")
+            if refusal.scenario is not None and refusal.scenario not in scenarios:
+                known = ", ".join(scenarios)
+                raise TableError(f"{file}: {refusal.name}: unknown scenario {refusal.scenario!r}; known are {known}")
             if any(refusal.name == other.name for other in refusals):
                 raise TableError(f"{file}: {refusal.name}: a refusal of this name is already there")
             refusals.append(refusal)
@@ -97,13 +97,18 @@ def load_table(cloud: str, data: Path = DATA) -> Table:
             _check_known(types, file, {token: [lookups[token].type]})
     whole = directory / "cloud.yaml"
     cloud_row = _parse(CloudRow, _mapping(whole), whole, cloud) if whole.is_file() else CloudRow()
-    return Table(cloud, types, tuple(refusals), worlds, cloud_row, lookups)
+    return CloudTable(cloud, types, tuple(refusals), scenarios, cloud_row, lookups)
 
 
 def _named_types(row: TypeRow) -> Iterator[str]:
     for reference in row.references.values():
         yield from reference.to
-    others: list[HeldBy | Requirement | Leaves | Makes] = [*row.held_by, *row.needs, *row.leaves, *row.makes]
+    others: list[DeletionBlocker | Requirement | Leftover | ImplicitResource] = [
+        *row.held_by,
+        *row.needs,
+        *row.leaves,
+        *row.makes,
+    ]
     yield from (other.type for other in others)
     yield from _types_in_conditions(row)
 

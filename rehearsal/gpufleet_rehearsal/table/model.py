@@ -81,7 +81,7 @@ class Reference(TableRow):
         return self.unless is not None and re.search(self.unless, value) is not None
 
 
-class HeldBy(TableRow):
+class DeletionBlocker(TableRow):
     """A row of the *target*: it cannot be deleted while a resource of `type` names it by its path `by`.
 
     A resource that this one made itself (see `makes`) does not hold it. `settles`: so many simulated seconds after
@@ -127,7 +127,7 @@ class Requirement(TableRow):
     why: str
 
 
-class Leaves(TableRow):
+class Leftover(TableRow):
     """A hidden leftover of the deletion, when `when` holds at that moment: a resource of `type` that nobody owns."""
 
     when: When
@@ -136,7 +136,7 @@ class Leaves(TableRow):
     why: str
 
 
-class Makes(TableRow):
+class ImplicitResource(TableRow):
     """A hidden resource that the cloud makes along with this one and takes along when this one is deleted (the cluster
     security group of an EKS cluster, the default security group of a VPC). Its id becomes the output `output`."""
 
@@ -156,7 +156,7 @@ class OutputsWhen(TableRow):
 
 class Settle(TableRow):
     """Seconds after creation before *others* may use it (IAM propagation): the genuine provider retries, so the
-    stand-in waits and the wait counts."""
+    simulated cloud waits and the wait counts."""
 
     seconds: float
     source: str
@@ -192,7 +192,7 @@ class Latency(TableRow):
     delete: Timing
 
 
-class Taken(TableRow):
+class UniqueConstraint(TableRow):
     """The id, or what `by` (paths) leads to, can only be there once: code and words of the cloud if it is."""
 
     by: list[PathText] = []
@@ -221,7 +221,7 @@ class TypeRow(TableRow):
     defaults: dict[str, Template] = {}
     """What the cloud fills in for absent inputs; shows in outputs."""
     references: dict[PathText, Reference] = {}
-    held_by: list[HeldBy] = []
+    held_by: list[DeletionBlocker] = []
     immutable: list[str] = []
     """Properties (dotted, `vpcConfig.subnetIds`) whose change, or a change inside of them, replaces the resource."""
     immutable_when: list[ImmutableWhen] = []
@@ -229,12 +229,12 @@ class TypeRow(TableRow):
     """Lists in which the order means nothing (dotted; `a[*].b` for inner ones)."""
     delete_before_replace: bool = False
     """Always; else only if its name is fixed by the program."""
-    taken: list[Taken] = []
+    taken: list[UniqueConstraint] = []
     idempotent: bool = False
     """A put: creating what is there already sets it anew, and the cloud says nothing. Else the id can be there once."""
     needs: list[Requirement] = []
-    leaves: list[Leaves] = []
-    makes: list[Makes] = []
+    leaves: list[Leftover] = []
+    makes: list[ImplicitResource] = []
     settle: Settle | None = None
     latency: Latency
     hidden: bool = False
@@ -243,21 +243,21 @@ class TypeRow(TableRow):
 
 class Trigger(TableRow):
     """One request: create with `inputs` (update: then change the properties of `then`, null removes one; delete: of
-    the world's resource `delete`, whose inputs first become those of `inputs`)."""
+    the scenario's resource `delete`, whose inputs first become those of `inputs`)."""
 
     inputs: dict[str, JsonValue] = {}
     then: dict[str, JsonValue] = {}
     delete: str | None = None
     before: list[str] = []
-    """World resources deleted first (in this order)."""
+    """Scenario resources deleted first (in this order)."""
     faults: list[str] = []
-    """Rehearsed faults (faults.py) in force."""
+    """Injected faults (faults.py) in force."""
     quotas: dict[str, int] = {}
     """vCPU quotas in force."""
 
 
 class Refusal(TableRow):
-    """Something that the cloud refuses, with its words."""
+    """Something that the cloud rejects, with its words."""
 
     name: str = Field(pattern=r"^[a-z0-9-]+$")
     type: str
@@ -267,7 +267,7 @@ class Refusal(TableRow):
     text: TemplateText
     comes: Literal["at-once", "in-status"] = "at-once"
     after: float = 0
-    """in-status: so many seconds after acceptance; it is only refused if `when` still holds then."""
+    """in-status: so many seconds after acceptance; it is only rejected if `when` still holds then."""
     retries: float = 0
     """at-once: for so long the genuine provider repeats the call before it gives up."""
     status: str = "CREATE_FAILED"
@@ -275,12 +275,12 @@ class Refusal(TableRow):
     source: str
     evidence: Evidence
     date: str = Field(pattern=r"^\d{4}-\d{2}$")
-    world: str | None = None
+    scenario: str | None = None
     trigger: Trigger
     neighbour: Trigger
 
 
-class WorldResource(TableRow):
+class ScenarioResource(TableRow):
     """A resource made before a refusal is tried; `${name.id}`, `${name.<output path>}` lead to earlier ones."""
 
     name: str

@@ -41,7 +41,7 @@ class PathError(ValueError):
     """A path or template of the table that cannot be read; the text says which and why."""
 
 
-class Thing(Protocol):
+class ResourceView(Protocol):
     """What a path is asked of: a resource that the cloud holds, or one that is being asked for."""
 
     @property
@@ -56,7 +56,7 @@ class Thing(Protocol):
     def view(self) -> Mapping[str, Json]: ...
 
 
-class Surroundings(Protocol):
+class CloudState(Protocol):
     """The rest of the cloud, as far as paths and conditions look at it."""
 
     @property
@@ -70,24 +70,24 @@ class Surroundings(Protocol):
         """How many of a thing the account may hold, by the name of the limit."""
         ...
 
-    def find(self, handle: str, types: Sequence[str]) -> Sequence[Thing]:
+    def find(self, handle: str, types: Sequence[str]) -> Sequence[ResourceView]:
         """Resources whose id, arn or name is `handle`; of any type when `types` is empty."""
         ...
 
-    def things(self, type_: str) -> Sequence[Thing]:
+    def resources_of(self, type_: str) -> Sequence[ResourceView]:
         """Every resource of a type that the cloud holds."""
         ...
 
-    def led(self, thing: Thing, path: str, value: str) -> Sequence[Thing]:
+    def path_targets(self, thing: ResourceView, path: str, value: str) -> Sequence[ResourceView]:
         """Resources that `value`, found at `path` of `thing`, leads to: by the row's references, of any type when they
         name none."""
         ...
 
-    def age(self, thing: Thing) -> float:
+    def age(self, thing: ResourceView) -> float:
         """Simulated seconds since the resource was made; infinite where time does not count (latency scale 0)."""
         ...
 
-    def status(self, thing: Thing) -> str:
+    def status(self, thing: ResourceView) -> str:
         """creating, available, failed, deleting."""
         ...
 
@@ -96,7 +96,7 @@ class Surroundings(Protocol):
         ...
 
     def no_capacity(self, instance_type: str, zone: str) -> bool:
-        """Whether a rehearsed fault says that there is none in the zone id."""
+        """Whether a injected fault says that there is none in the zone id."""
         ...
 
     def vcpus(self, instance_type: str) -> int | None:
@@ -115,7 +115,7 @@ class Surroundings(Protocol):
         """On-demand vCPUs at most of a family; None without a limit."""
         ...
 
-    def file_count(self, thing: Thing) -> int:
+    def file_count(self, thing: ResourceView) -> int:
         """How many files, images or objects lie in the resource."""
         ...
 
@@ -124,17 +124,17 @@ class Surroundings(Protocol):
 class Scope:
     """Where a path is read: `here`, in the cloud `around`, for the request `request` (default: `here` itself)."""
 
-    here: Thing
-    around: Surroundings
-    request: Thing | None = None
+    here: ResourceView
+    around: CloudState
+    request: ResourceView | None = None
     old: Mapping[str, Json] | None = None
     it: Json = None
 
-    def at(self, thing: Thing) -> Scope:
+    def at(self, thing: ResourceView) -> Scope:
         """The same request, looked at from another resource."""
         return Scope(thing, self.around, self.request or self.here, self.old, self.it)
 
-    def looking_at(self, value: Json) -> Scope:
+    def with_item(self, value: Json) -> Scope:
         """The same place, with `$it` bound to `value`."""
         return Scope(self.here, self.around, self.request, self.old, value)
 
@@ -149,7 +149,7 @@ class Hop:
 
 
 @dataclass(frozen=True)
-class Path:
+class PropertyPath:
     """A path that has been read; `values` gives what is there."""
 
     hops: tuple[Hop, ...]
@@ -160,7 +160,7 @@ class Path:
         here = [scope.here]
         for hop in self.hops[:-1]:
             met = [(thing, value) for thing in here for value in _walk(hop, scope.at(thing))]
-            here = [led for t, v in met if isinstance(v, str) for led in scope.around.led(t, hop.text, v)]
+            here = [led for t, v in met if isinstance(v, str) for led in scope.around.path_targets(t, hop.text, v)]
         last = self.hops[-1]
         found = [value for thing in here for value in _walk(last, scope.at(thing))]
         for name in self.filters:
@@ -175,13 +175,13 @@ _STEP = re.compile(r'\.(?P<json>\$json)|\.?(?P<name>[A-Za-z_][\w-]*)|\[(?P<index
 
 
 @cache
-def parse_path(text: str) -> Path:
+def parse_path(text: str) -> PropertyPath:
     """Read a path. PathError says what is wrong with it."""
     whole, *filters = (part.strip() for part in text.split("|"))
     for name in filters:
         if name not in FILTERS:
             raise PathError(f"path {text!r}: unknown filter {name!r}; known are {', '.join(sorted(FILTERS))}")
-    return Path(tuple(_hop(part.strip(), text) for part in whole.split("->")), tuple(filters))
+    return PropertyPath(tuple(_hop(part.strip(), text) for part in whole.split("->")), tuple(filters))
 
 
 def _hop(part: str, whole: str) -> Hop:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from gpufleet_rehearsal.table.paths import STAR, Json, Path, Scope, parse_path, plain
+from gpufleet_rehearsal.table.paths import STAR, Json, PropertyPath, Scope, parse_path, plain
 
 _GENERATOR = re.compile(r"(?P<kind>hex|digits|letters):(?P<length>\d+)")
 _ALPHABETS = {"hex": "0123456789abcdef", "digits": "0123456789", "letters": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"}
@@ -27,9 +27,9 @@ _BRACES = re.compile(r"\{\{|\}\}|\{(?P<inner>[^{}]*)\}")
 
 
 @cache
-def parse_template(text: str) -> tuple[str | Path | tuple[str, int], ...]:
+def parse_template(text: str) -> tuple[str | PropertyPath | tuple[str, int], ...]:
     """Read a template into literal text, paths and (generator, length). PathError says what is wrong with it."""
-    parts: list[str | Path | tuple[str, int]] = []
+    parts: list[str | PropertyPath | tuple[str, int]] = []
     at = 0
     for match in _BRACES.finditer(text):
         parts.append(text[at : match.start()])
@@ -52,7 +52,7 @@ def fill(template: Json, scope: Scope, salt: str = "") -> Json:
     """
     if isinstance(template, Mapping) and "$each" in template:
         each = [plain(value) for value in parse_path(str(template["$each"])).values(scope)]
-        return {key: fill(template["$as"], scope.looking_at(key), f"{salt}.{key}") for key in each}
+        return {key: fill(template["$as"], scope.with_item(key), f"{salt}.{key}") for key in each}
     if isinstance(template, Mapping) and "$base64" in template:
         return base64.b64encode(json.dumps(fill(template["$base64"], scope, salt)).encode()).decode()
     if isinstance(template, Mapping):
@@ -64,7 +64,7 @@ def fill(template: Json, scope: Scope, salt: str = "") -> Json:
     if not isinstance(template, str):
         return template
     parts = parse_template(template)
-    if len(parts) == 1 and isinstance(parts[0], Path):
+    if len(parts) == 1 and isinstance(parts[0], PropertyPath):
         values = parts[0].values(scope)
         many = any(STAR in hop.steps for hop in parts[0].hops)
         return values if many else (values[0] if values else None)
@@ -72,7 +72,7 @@ def fill(template: Json, scope: Scope, salt: str = "") -> Json:
     for n, part in enumerate(parts):
         if isinstance(part, str):
             pieces.append(part)
-        elif isinstance(part, Path):
+        elif isinstance(part, PropertyPath):
             values = part.values(scope)
             if not values:
                 return None

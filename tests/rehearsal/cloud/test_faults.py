@@ -3,8 +3,8 @@
 import pytest
 
 from gpufleet_rehearsal.cloud.checks import CloudError
-from gpufleet_rehearsal.cloud.faults import FaultError, Faults, Struck, parse_fault
-from gpufleet_rehearsal.cloud.interpreter import InitFailed
+from gpufleet_rehearsal.cloud.faults import FaultError, Faults, InjectedError, parse_fault
+from gpufleet_rehearsal.cloud.interpreter import ProvisioningFailed
 from gpufleet_rehearsal.table.loader import load_table
 
 NETWORK = "toy:net/network:Network"
@@ -44,7 +44,7 @@ def test_failing_creates(make_toy, spec, expected):
 
 def test_failure_names_the_fault_and_leaves_no_trace(make_toy):
     toy = make_toy(faults=["create:@a"])
-    with pytest.raises(CloudError, match=r"rehearsed fault create:@a"):
+    with pytest.raises(CloudError, match=r"injected fault create:@a"):
         toy.create(NETWORK, "a")
     assert toy.store.resources() == []
 
@@ -72,10 +72,10 @@ def test_share_is_drawn_from_the_seed(make_toy):
 def test_update_and_delete(make_toy):
     toy = make_toy(faults=[f"update:{NETWORK}", f"delete:{NETWORK}"])
     network = toy.create(NETWORK, "a")
-    with pytest.raises(CloudError, match="rehearsed fault update"):
+    with pytest.raises(CloudError, match="injected fault update"):
         toy.update(network, a=1)
     assert toy.update(network, a=1).inputs == {"a": 1}
-    with pytest.raises(CloudError, match="rehearsed fault delete"):
+    with pytest.raises(CloudError, match="injected fault delete"):
         toy.delete(network)
     toy.delete(network)
 
@@ -112,12 +112,12 @@ def test_capacity(make_toy, timed_toy, spec, again):
     pool = {"kind": "big.1", "size": 1}
     toy.create(POOL, "f", name="far", subnetIds=[far.id], **pool)
     toy.create(POOL, "s", name="small", subnetIds=[near.id], kind="small.1", size=1)
-    with pytest.raises(InitFailed, match=r"NoCapacity: no big\.1"):
+    with pytest.raises(ProvisioningFailed, match=r"NoCapacity: no big\.1"):
         toy.create(POOL, "p", name="p", subnetIds=[near.id], **pool)
     if again:
         assert toy.again().create(POOL, "q", name="q", subnetIds=[near.id], **pool).status == "available"
     else:
-        with pytest.raises(InitFailed):
+        with pytest.raises(ProvisioningFailed):
             toy.again().create(POOL, "q", name="q", subnetIds=[near.id], **pool)
 
 
@@ -145,6 +145,6 @@ def test_no_fault_counts_nothing(toy):
 )
 def test_each_cloud_fails_in_its_own_words(cloud, words, toy):
     faults = Faults(["create:*"], toy.store, 0, load_table(cloud).row.unknown_error)
-    with pytest.raises(Struck) as error:
+    with pytest.raises(InjectedError) as error:
         faults.before("create", NETWORK, "urn", "a")
-    assert str(error.value) == f"{words} (rehearsed fault create:*)"
+    assert str(error.value) == f"{words} (injected fault create:*)"

@@ -6,7 +6,7 @@ import pytest
 
 from gpufleet_rehearsal.cloud.change import UNKNOWN
 from gpufleet_rehearsal.cloud.checks import CloudError
-from gpufleet_rehearsal.cloud.interpreter import InitFailed
+from gpufleet_rehearsal.cloud.interpreter import ProvisioningFailed
 from gpufleet_rehearsal.cloud.naming import SUFFIX_OF_PREFIX
 from gpufleet_rehearsal.cloud.store import StoreError
 
@@ -121,13 +121,13 @@ def test_update_meets_what_create_would_refuse_if_it_brings_it_about(toy):
 
 
 def test_failure_in_the_status_leaves_a_failed_resource_that_an_update_makes_anew(timed_toy):
-    with pytest.raises(InitFailed) as failed:
+    with pytest.raises(ProvisioningFailed) as failed:
         timed_toy.create(POOL, "p", name="p", network="closed")
     assert failed.value.reasons == ["CREATE_FAILED: NeverJoined: p did not join"]
     assert timed_toy.store.get(POOL, "p").status == "failed"
     assert timed_toy.store.get(POOL, "p").view["status"] == "CREATE_FAILED"
     assert timed_toy.clock.now() >= 1200
-    with pytest.raises(InitFailed):
+    with pytest.raises(ProvisioningFailed):
         timed_toy.update(failed.value.resource, name="p", network="closed")
     timed_toy.update(failed.value.resource, name="p", network="open")
     assert timed_toy.store.get(POOL, "p").status == "available"
@@ -220,9 +220,9 @@ def test_duration_by_case_and_settling(timed_toy):
     assert timed_toy.clock.now() == 2
     timed_toy.create(POOL, "p", name="p", size=0, roleArn=role.view["arn"])
     assert timed_toy.clock.now() == 2 + 10 + 5
-    assert timed_toy.cloud.seconds(POOL, "create", {"size": 0}) == 5
-    assert timed_toy.cloud.seconds(POOL, "create", {"size": 1}) == 30
-    assert timed_toy.cloud.seconds(POOL, "update", {}) == 1
+    assert timed_toy.cloud.operation_seconds(POOL, "create", {"size": 0}) == 5
+    assert timed_toy.cloud.operation_seconds(POOL, "create", {"size": 1}) == 30
+    assert timed_toy.cloud.operation_seconds(POOL, "update", {}) == 1
 
 
 def test_accepted_resource_outlives_its_plugin(make_toy):

@@ -7,7 +7,7 @@ import pytest
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.open_cloud import open_cloud
-from gpufleet_rehearsal.cloud.seed_resources import furnish
+from gpufleet_rehearsal.cloud.seed_resources import seed_account
 
 VPC = "aws:ec2/vpc:Vpc"
 ROW = f"- {{type: '{VPC}', id: vpc-1, name: theirs, inputs: {{cidrBlock: 10.0.0.0/16}}}}\n"
@@ -21,7 +21,7 @@ def cloud(tmp_path: Path) -> Cloud:
 def furnished(cloud: Cloud, folder: Path, text: str | bytes) -> None:
     file = folder / "rehearsal.dev.yaml"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
-    furnish(cloud, file)
+    seed_account(cloud, file)
 
 
 def test_rows_are_made_once_and_stay(cloud: Cloud, tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_rows_are_made_once_and_stay(cloud: Cloud, tmp_path: Path) -> None:
 
 
 def test_no_file_and_an_empty_one_are_an_empty_account(cloud: Cloud, tmp_path: Path) -> None:
-    furnish(cloud, tmp_path / "nowhere.yaml")
+    seed_account(cloud, tmp_path / "nowhere.yaml")
     furnished(cloud, tmp_path, "")
     assert cloud.store.resources() == []
 
@@ -43,23 +43,23 @@ def test_no_file_and_an_empty_one_are_an_empty_account(cloud: Cloud, tmp_path: P
 FAULTS: list[tuple[str | bytes, str]] = [
     ("- type: x\n", "0.id: Field required"),
     (ROW + ROW.replace("vpc-1", "7"), "1.id: Input should be a valid string"),
-    (ROW.replace("inputs", "input"), "0.input: is no key here; known: type, id, name, inputs"),
+    (ROW.replace("inputs", "input"), "0.input: unknown key; must be one of type, id, name, inputs"),
     ("7\n", "the file: Input should be a valid list"),
-    ("a: b\n", "a: is no key here; known: holds, quotas, network_quotas, nodes"),
+    ("a: b\n", "a: unknown key; must be one of holds, quotas, network_quotas, nodes"),
     ("holds: 7\n", "holds: Input should be a valid list"),
     (
         "quotas: [{family: PP, market: spot, limit: 1}]\n",
-        "quotas[0].family=PP: there is no such quota family; did you mean P? [config-quota]",
+        "quotas[0].family=PP: unknown quota family; did you mean P? [config-quota]",
     ),
     ("network_quotas: {vpcs: -1}\n", "network_quotas.vpcs: Input should be greater than or equal to 0"),
     (
         "network_quotas: {internet_gateways: 9}\n",
-        "network_quotas.internet_gateways: is nothing that AWS raises; did you mean vpcs? (use elastic_ips, "
+        "network_quotas.internet_gateways: is not a quota that AWS raises; did you mean vpcs? (use elastic_ips, "
         "nat_gateways or vpcs)",
     ),
     (
         "network_quotas: {elastic_ip: 9}\n",
-        "network_quotas.elastic_ip: is nothing that AWS raises; did you mean elastic_ips? (use elastic_ips, "
+        "network_quotas.elastic_ip: is not a quota that AWS raises; did you mean elastic_ips? (use elastic_ips, "
         "nat_gateways or vpcs)",
     ),
     (": [", "not valid YAML: line 1, column 1: expected <block end>, but found ':'"),
@@ -85,7 +85,7 @@ def test_unusable_file_is_one_line_and_makes_nothing(
 def test_directory_in_its_place_is_one_line(cloud: Cloud, tmp_path: Path) -> None:
     (tmp_path / "rehearsal.dev.yaml").mkdir()
     with pytest.raises(UserError, match=r"rehearsal\.dev\.yaml: Is a directory$"):
-        furnish(cloud, tmp_path / "rehearsal.dev.yaml")
+        seed_account(cloud, tmp_path / "rehearsal.dev.yaml")
 
 
 def test_quotas_are_those_of_the_file_as_it_is_now(cloud: Cloud, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_quotas_are_those_of_the_file_as_it_is_now(cloud: Cloud, tmp_path: Path)
 
 
 def test_azure_has_no_quotas_on_networks_in_a_rehearsal(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"rehearsal\.dev\.yaml: network_quotas: a rehearsal has none of azure-native"):
+    with pytest.raises(UserError, match=r"rehearsal\.dev\.yaml: network_quotas: not supported for azure-native"):
         furnished(open_cloud("azure-native", tmp_path), tmp_path, "network_quotas: {vpcs: 9}\n")
 
 

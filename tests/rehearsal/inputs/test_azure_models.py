@@ -3,7 +3,7 @@
 import pytest
 
 from gpufleet_rehearsal.inputs import azure_models, sdk_schema, sdk_shapes, validate
-from gpufleet_rehearsal.inputs.call_table import CallRow, book
+from gpufleet_rehearsal.inputs.call_table import CallRow, call_table
 
 CLOUD = "azure-native"
 POOL = "azure-native:batch:Pool"
@@ -11,15 +11,15 @@ POOL = "azure-native:batch:Pool"
 
 def merged(token, row=None):
     properties = sdk_shapes.inputs_of(token)
-    return properties, azure_models.merge(row or book(CLOUD).types[token], properties)
+    return properties, azure_models.merge(row or call_table(CLOUD).types[token], properties)
 
 
-@pytest.mark.parametrize("token", sorted(book(CLOUD).types))
+@pytest.mark.parametrize("token", sorted(call_table(CLOUD).types))
 def test_every_property_is_matched_or_listed_with_a_reason(token):
     _, found = merged(token)
     assert found.loose == []
     assert found.unused == set()
-    assert all(len(reason) > 10 for reason in book(CLOUD).types[token].local.values())
+    assert all(len(reason) > 10 for reason in call_table(CLOUD).types[token].local.values())
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_every_property_is_matched_or_listed_with_a_reason(token):
 )
 def test_a_call_that_does_not_exist_is_an_error(spelt):
     with pytest.raises(KeyError, match="azure-mgmt-batch has no such operation"):
-        azure_models.call(spelt)
+        azure_models.find_call(spelt)
 
 
 def test_a_property_that_slips_is_named():
@@ -61,7 +61,7 @@ def test_what_the_shapes_know():
     scaling = pool["scaleSettings"]["properties"]
     assert scaling["fixedScale"]["properties"]["resizeTimeout"]["form"] == "duration"
     assert scaling["autoScale"]["properties"]["formula"]["required"] is True
-    # Identities are a list of ids, which Azure takes as the keys of an object.
+    # Identities are a list of ids, which Azure allows as the keys of an object.
     identity = pool["identity"]["properties"]
     assert identity["userAssignedIdentities"] == {"type": "list", "items": {"type": "string"}}
 
@@ -88,12 +88,12 @@ def test_an_object_inside_of_itself_is_refused():
 
 
 def test_every_correction_and_open_enum_names_something():
-    whole = book(CLOUD)
+    whole = call_table(CLOUD)
     known = {
         member.key
         for row in whole.types.values()
         for spelt in row.calls
-        for member in azure_models.call(spelt).members.values()
+        for member in azure_models.find_call(spelt).members.values()
     }
     packages = {name.removeprefix("azure-mgmt-") for name in azure_models.MADE_FROM}
     assert {key.partition(".")[0] for key in (*whole.corrections, *whole.words)} <= packages

@@ -1,4 +1,4 @@
-"""What `problems.problems` lets pass and what it refuses, with whole messages."""
+"""What `problems.problems` lets pass and what it rejects, with whole messages."""
 
 import copy
 import re
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpufleet_rehearsal.inputs import validate
-from gpufleet_rehearsal.inputs.wire_values import UNKNOWN, Hidden, is_unknown, judged, plain, shown
+from gpufleet_rehearsal.inputs.wire_values import UNKNOWN, Hidden, is_unknown, plain, shown, validated_value
 
 HERE = Path(__file__).parent
 GOOD: dict[str, dict[str, Any]] = yaml.load((HERE / "good.yaml").read_text(), yaml.CSafeLoader)
@@ -155,8 +155,8 @@ def test_values_out_of_their_wrappers() -> None:
     assert shown("x" * 100) == '"' + "x" * 76 + "..."
     assert is_unknown(ASSET)
     assert not is_unknown(None)
-    assert judged(0)
-    assert not judged(object())
+    assert validated_value(0)
+    assert not validated_value(object())
 
 
 VALUES = st.recursive(
@@ -192,8 +192,8 @@ def test_it_never_raises_and_never_names_a_lost_path(data: st.DataObject) -> Non
 def test_start_up_needs_no_sdk(capsys: pytest.CaptureFixture[str]) -> None:
     program = (
         "import time, sys; a = time.perf_counter();"
-        "from gpufleet_rehearsal.inputs import problems; b = time.perf_counter();"
-        "problems.types('aws'); c = time.perf_counter();"
+        "from gpufleet_rehearsal.inputs import validate; b = time.perf_counter();"
+        "validate.types('aws'); c = time.perf_counter();"
         "print(f'import {1000 * (b - a):.0f} ms, load {1000 * (c - b):.0f} ms');"
         "sys.exit(bool({'pulumi', 'pulumi_aws', 'botocore', 'pydantic', 'yaml'} & sys.modules.keys()))"
     )

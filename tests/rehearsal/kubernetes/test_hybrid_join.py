@@ -1,11 +1,11 @@
-"""Own servers that run their scripts in a rehearsal: who joins, as which node, and whom the cloud does not believe."""
+"""On-prem servers that run their scripts in a rehearsal: who joins, as which node, and who is rejected."""
 
 import json
 from types import SimpleNamespace
 
 import pytest
 
-from gpufleet.onprem.servers import own_servers_of
+from gpufleet.onprem.servers import onprem_servers_of
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.hybrid_join import (
     ACTIVATION,
@@ -42,7 +42,7 @@ def own(names, credentials=SSM):
         "driver": "580-server",
         "nodes": servers,
     }
-    return own_servers_of({"own_servers": output}, "lab")
+    return onprem_servers_of({"own_servers": output}, "lab")
 
 
 class Clock:
@@ -94,14 +94,14 @@ def test_a_server_that_was_switched_off_has_left_and_one_that_is_named_no_more_s
     assert list(json.loads(cloud.store.fact(JOINED))) == ["gpu-1"]
 
 
-UNKNOWN = "Systems Manager knows no such activation: it was replaced or deleted after the script was written"
-ENDED = "the activation has ended; set own_servers.activation_expires to another day and run `pulumi up`"
+UNKNOWN = "activation not found in Systems Manager: it was replaced or deleted after the script was written"
+ENDED = "the activation has expired; set own_servers.activation_expires to another day and run `pulumi up`"
 REFUSED = {
-    "no cluster": (CLUSTER, {"name": "other"}, "there is no EKS cluster lab"),
+    "no cluster": (CLUSTER, {"name": "other"}, "EKS cluster lab not found"),
     "no networks": (
         CLUSTER,
         {"remoteNetworkConfig": None},
-        "the cluster lab has no remote networks, so it takes no hybrid nodes",
+        "the cluster lab has no remote networks, so hybrid nodes cannot join it",
     ),
     "no entry": (ENTRY, {"type": "EC2_LINUX"}, "the cluster lab has no access entry of type HYBRID_LINUX"),
     "another code": (ACTIVATION, {"activationCode": "new"}, UNKNOWN),
@@ -110,7 +110,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_whom_the_cloud_does_not_believe_stays_outside(case, cloud):
+def test_a_server_that_the_cloud_rejects_does_not_join(case, cloud):
     type_, inputs, problem = REFUSED[case]
     change(cloud, type_, **inputs)
     assert join(cloud, own(["gpu-1"])) == ([], [f"gpu-1: {problem}"])
@@ -136,4 +136,4 @@ def test_an_activation_lets_as_many_in_as_it_says(cloud):
 
 def test_a_profile_of_another_cloud_is_not_known(cloud):
     change(cloud, PROFILE, arn="arn:other")
-    assert join(cloud, own(["gpu-1"], ANYWHERE)).refused == ["gpu-1: Roles Anywhere knows no profileArn arn:profile"]
+    assert join(cloud, own(["gpu-1"], ANYWHERE)).refused == ["gpu-1: Roles Anywhere: profileArn arn:profile not found"]

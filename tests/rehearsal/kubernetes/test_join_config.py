@@ -3,7 +3,7 @@
 import pytest
 
 from gpufleet.aws.join_script import join_script
-from gpufleet_rehearsal.kubernetes.join_config import NoConfig, join_config
+from gpufleet_rehearsal.kubernetes.join_config import JoinConfigError, join_config
 
 ARGS = {
     "cluster_name": "lab",
@@ -44,11 +44,11 @@ def test_certificates_are_read_too():
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        ("", "holds no NodeConfig"),
-        ('NODE_CONFIG=\'{"kind": "Pod"}\'\n\nmain', "holds no NodeConfig"),
-        ("NODE_CONFIG='{\n\nmain", "its head is no shell"),
+        ("", "does not contain a NodeConfig"),
+        ('NODE_CONFIG=\'{"kind": "Pod"}\'\n\nmain', "does not contain a NodeConfig"),
+        ("NODE_CONFIG='{\n\nmain", "its header is not valid shell"),
     ],
 )
 def test_a_script_without_a_config_is_said(script, words):
-    with pytest.raises(NoConfig, match=words):
+    with pytest.raises(JoinConfigError, match=words):
         join_config(script)

@@ -16,7 +16,7 @@ from gpufleet_rehearsal.kubernetes.load_balancers import (
     ROUTE_TABLE,
     SUBNET,
     VPC,
-    Balancers,
+    LoadBalancers,
     subnets_for,
 )
 from tests.rehearsal.fast_clock import FastClock
@@ -105,7 +105,7 @@ def cloud(tmp_path):
 
 @pytest.fixture
 def balancers(cloud):
-    return Balancers(cloud.store, cloud.clock)
+    return LoadBalancers(cloud.store, cloud.clock)
 
 
 def address(of):
@@ -147,7 +147,7 @@ def test_deleted_service_waits_until_the_interfaces_are_gone(cloud, balancers):
 def test_without_simulated_time_it_is_gone_at_once(tmp_path):
     cloud = Cloud(tmp_path / "cloud.db", Clock(0.0, 0.0, 0.0))
     services = Services(web := service())
-    balancers = Balancers(cloud.store, cloud.clock)
+    balancers = LoadBalancers(cloud.store, cloud.clock)
     balancers.follow(services)
     web["metadata"]["deletionTimestamp"] = "2026-11-01T00:00:00Z"
     balancers.follow(services)

@@ -1,4 +1,4 @@
-"""An own cluster in a rehearsal: its servers are those of the environment's file, its kubeconfig leads nowhere else."""
+"""An on-prem cluster in a rehearsal: its servers are those of the account's file, its kubeconfig leads nowhere else."""
 
 import json
 
@@ -7,10 +7,10 @@ import yaml
 
 from gpufleet.kubernetes.kubeconfig_portability import kubeconfig_faults
 from gpufleet_rehearsal.cloud.open_cloud import open_cloud
-from gpufleet_rehearsal.cloud.seed_resources import SeedError, furnish
+from gpufleet_rehearsal.cloud.seed_resources import SeedError, seed_account
 from gpufleet_rehearsal.kubernetes.kubeconfig import read_kubeconfig
 from gpufleet_rehearsal.kubernetes.onprem_servers import follow
-from gpufleet_rehearsal.onprem_cluster import JOINED, NODES, is_own_cluster, kubeconfig_text
+from gpufleet_rehearsal.onprem_cluster import JOINED, NODES, is_onprem_config, kubeconfig_text
 from gpufleet_rehearsal.stack_config import stack_config
 from tools.kubernetes.own_node import own_node
 
@@ -43,7 +43,7 @@ def account(tmp_path):
     def furnished(**content):
         file = tmp_path / "rehearsal.lab.yaml"
         file.write_text(yaml.safe_dump(content))
-        furnish(cloud, file)
+        seed_account(cloud, file)
         return cloud.store
 
     yield furnished
@@ -53,10 +53,10 @@ def account(tmp_path):
 def test_servers_come_and_go_without_touching_the_others(account):
     table = Table()
     one, two = {"name": "gpu-1", "gpus": 4}, {"name": "gpu-2", "gpus": 4}
-    assert follow(account(nodes=[one, two]), table) == ["own servers: 0 -> 2 nodes"]
+    assert follow(account(nodes=[one, two]), table) == ["on-prem servers: 0 -> 2 nodes"]
     assert follow(account(nodes=[one, two]), table) == []
     table.asked.clear()
-    assert follow(account(nodes=[two, {"name": "gpu-3", "gpus": 8}]), table) == ["own servers: 2 -> 2 nodes"]
+    assert follow(account(nodes=[two, {"name": "gpu-3", "gpus": 8}]), table) == ["on-prem servers: 2 -> 2 nodes"]
     assert table.asked == ["remove gpu-1", "add gpu-3"]
 
 
@@ -75,9 +75,9 @@ def test_servers_that_join_a_clouds_cluster_are_nodes_once_they_have_joined(acco
     assert follow(store, table) == []
     node = {"name": "mi-1", "labels": {"gpufleet.dev/gpu": "V100"}, "taints": []}
     store.remember(JOINED, json.dumps({"gpu-2": node}))
-    assert follow(store, table) == ["own servers: 0 -> 1 nodes"]
+    assert follow(store, table) == ["on-prem servers: 0 -> 1 nodes"]
     assert table.made == {"mi-1": 4}
-    # An own cluster's are all of them again.
+    # An on-prem cluster's are all of them again.
     store.remember(JOINED, "")
     follow(store, table)
     assert table.made == {"gpu-1": 4, "gpu-2": 4}
@@ -95,7 +95,7 @@ def test_an_account_without_servers_leaves_those_of_another_environment(account)
 
 
 def test_a_misspelt_key_of_a_server_is_one_line(account):
-    with pytest.raises(SeedError, match=r"nodes\.0\.gpu: is no key here; known: name, gpus, vcpus, memory_gib"):
+    with pytest.raises(SeedError, match=r"nodes\.0\.gpu: unknown key; must be one of name, gpus, vcpus, memory_gib"):
         account(nodes=[{"name": "gpu-1", "gpus": 4, "gpu": "V100"}])
 
 
@@ -118,4 +118,4 @@ def test_the_users_own_kubeconfig_is_neither_read_nor_decrypted(tmp_path):
     seen = stack_config(file, tmp_path / "copy", tmp_path / "state")
     assert not seen.own_passphrase
     assert yaml.safe_load(seen.text)["config"]["gpufleet:kubeconfig"] == kubeconfig_text()
-    assert not is_own_cluster({"gpufleet:cloud": "aws"})
+    assert not is_onprem_config({"gpufleet:cloud": "aws"})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpufleet_rehearsal.kubernetes.readiness import TESTS, Belonging, Failed, why_waiting
+from gpufleet_rehearsal.kubernetes.readiness import TESTS, NeverReady, RelatedObjects, why_waiting
 
 
 def condition(type_, status="True", **words):
@@ -15,8 +15,8 @@ def at(generation, observed, spec=None, **status):
 
 
 DEADLINE = condition("Progressing", "False", reason="ProgressDeadlineExceeded", message="no progress")
-READY_ENDPOINT = Belonging(endpoints=[{"endpoints": [{"conditions": {"ready": True}}]}])
-WAITING_ENDPOINT = Belonging(endpoints=[{"endpoints": [{"conditions": {"ready": False}}]}])
+READY_ENDPOINT = RelatedObjects(endpoints=[{"endpoints": [{"conditions": {"ready": True}}]}])
+WAITING_ENDPOINT = RelatedObjects(endpoints=[{"endpoints": [{"conditions": {"ready": False}}]}])
 
 
 @pytest.mark.parametrize(
@@ -47,18 +47,19 @@ WAITING_ENDPOINT = Belonging(endpoints=[{"endpoints": [{"conditions": {"ready": 
          "0 of 3 completions, 2 pods at work"),
         ("batch/Job", {"status": {"conditions": [condition("Complete")]}}, None, ""),
         ("batch/Job", {"status": {"conditions": [condition("Failed", reason="DeadlineExceeded", message="late")]}},
-         None, Failed("the job failed: DeadlineExceeded: late")),
+         None, NeverReady("the job failed: DeadlineExceeded: late")),
         ("core/Pod", {"status": {"phase": "Succeeded"}}, None, ""),
-        ("core/Pod", {"status": {"phase": "Failed", "message": "evicted"}}, None, Failed("the pod failed: evicted")),
+        ("core/Pod", {"status": {"phase": "Failed", "message": "evicted"}}, None,
+         NeverReady("the pod failed: evicted")),
         ("core/Pod", {"status": {"phase": "Pending"}}, None, "phase Pending"),
         ("core/Pod", {"status": {"phase": "Running", "conditions": [condition("Ready")]}}, None, ""),
         ("core/PersistentVolume", {"status": {"phase": "Available"}}, None, ""),
         ("core/PersistentVolume", {}, None, "phase Pending"),
         ("core/PersistentVolumeClaim", {"status": {"phase": "Pending"}}, None,
          "phase Pending: no volume is bound to it"),
-        ("core/PersistentVolumeClaim", {"status": {"phase": "Pending"}}, Belonging(binds_at_once=False), ""),
+        ("core/PersistentVolumeClaim", {"status": {"phase": "Pending"}}, RelatedObjects(binds_at_once=False), ""),
         ("core/PersistentVolumeClaim", {"status": {"phase": "Bound"}}, None, ""),
-        ("core/PersistentVolumeClaim", {"status": {"phase": "Lost"}}, None, Failed("its volume is lost")),
+        ("core/PersistentVolumeClaim", {"status": {"phase": "Lost"}}, None, NeverReady("its volume is lost")),
         ("core/Service", {"spec": {"selector": {"a": "b"}}}, None, "no ready pod behind it"),
         ("core/Service", {"spec": {"selector": {"a": "b"}}}, WAITING_ENDPOINT, "no ready pod behind it"),
         ("core/Service", {"spec": {"selector": {"a": "b"}}}, READY_ENDPOINT, ""),
@@ -72,18 +73,18 @@ WAITING_ENDPOINT = Belonging(endpoints=[{"endpoints": [{"conditions": {"ready": 
          None, ""),
         ("apiextensions.k8s.io/CustomResourceDefinition",
          {"status": {"conditions": [condition("NamesAccepted", "False", message="taken")]}}, None,
-         Failed("its names are not accepted: taken")),
+         NeverReady("its names are not accepted: taken")),
     ],
 )  # fmt: skip
 def test_readiness(row, document, belonging, missing):
     test, seconds = TESTS[row]
     assert seconds > 0
-    if isinstance(missing, Failed):
-        with pytest.raises(Failed) as failed:
-            test(document, belonging or Belonging())
+    if isinstance(missing, NeverReady):
+        with pytest.raises(NeverReady) as failed:
+            test(document, belonging or RelatedObjects())
         assert str(failed.value) == str(missing)
     else:
-        assert test(document, belonging or Belonging()) == missing
+        assert test(document, belonging or RelatedObjects()) == missing
 
 
 def test_every_kind_that_is_waited_for_is_tested():

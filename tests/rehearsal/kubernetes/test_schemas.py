@@ -1,4 +1,4 @@
-"""Objects judged without an API server."""
+"""Objects checked without an API server."""
 
 import pytest
 
@@ -37,7 +37,10 @@ def job(**spec):
         (deployment(replicas=UNKNOWN), None),
         (deployment(replica=2), ("spec", "unknown field replica; legal are: minReadySeconds, paused, ")),
         (deployment(template=UNKNOWN), None),
-        (deployment(selector=None) | {"metadata": {"name": "A_b"}}, ("metadata.name", "'A_b' is not legal; ")),
+        (
+            deployment(selector=None) | {"metadata": {"name": "A_b"}},
+            ("metadata.name", "'A_b' must be at most 253 "),
+        ),
     ],
 )
 def test_own_kinds(document, problem):

@@ -3,7 +3,7 @@
 import pytest
 
 from gpufleet_rehearsal.kubernetes.load_balancers import FINALIZER
-from gpufleet_rehearsal.kubernetes.service_table import PlaneServices
+from gpufleet_rehearsal.kubernetes.service_table import ControlPlaneServices
 
 UID = "0a1b2c3d-0000-4000-8000-00000000beef"
 WEB = {"metadata": {"name": "web", "namespace": "team", "uid": UID}, "spec": {"type": "LoadBalancer"}}
@@ -35,7 +35,7 @@ class Client:
 
 
 def test_changes_of_finalizer_and_address_as_they_are_asked_for():
-    table = PlaneServices(client := Client(), Refused)
+    table = ControlPlaneServices(client := Client(), Refused)
     (web,) = table.all()
     assert table.hold(web)
     assert table.let_go(web)
@@ -58,6 +58,6 @@ def test_changes_of_finalizer_and_address_as_they_are_asked_for():
 
 
 def test_only_answers_of_others_changes_are_passed_over():
-    assert not PlaneServices(Client(404), Refused).hold(WEB)
+    assert not ControlPlaneServices(Client(404), Refused).hold(WEB)
     with pytest.raises(Refused):
-        PlaneServices(Client(500), Refused).hold(WEB)
+        ControlPlaneServices(Client(500), Refused).hold(WEB)

@@ -9,13 +9,13 @@ from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.change import UNKNOWN
 from gpufleet_rehearsal.cloud.clock import Clock
 from gpufleet_rehearsal.cloud.store import Store
-from gpufleet_rehearsal.kubernetes.cluster import Cluster
+from gpufleet_rehearsal.kubernetes.cluster import SimulatedCluster
 from gpufleet_rehearsal.kubernetes.configuration import configuration_problems, leads_elsewhere, read_configuration
 from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
 from gpufleet_rehearsal.kubernetes.package_schema import package_schema
-from gpufleet_rehearsal.kubernetes.recorded_objects import FILE, noted_in_all
+from gpufleet_rehearsal.kubernetes.recorded_objects import FILE, recorded_in_all
 from gpufleet_rehearsal.kubernetes.release import KIND as RELEASE_KIND
-from gpufleet_rehearsal.kubernetes.resource_type import KindError, kind_of
+from gpufleet_rehearsal.kubernetes.resource_type import ResourceTypeError, resource_type_of
 
 CONFIGMAP = "kubernetes:core/v1:ConfigMap"
 URN = f"urn:pulumi:s::p::{CONFIGMAP}::a"
@@ -41,7 +41,7 @@ def heard():
 @pytest.fixture
 def cluster(tmp_path, heard):
     (tmp_path / "rehearsal.json").write_text('{"control_plane": false}')
-    return Cluster(tmp_path, read_configuration({}), Clock(1.0), heard)
+    return SimulatedCluster(tmp_path, read_configuration({}), Clock(1.0), heard)
 
 
 def run(work):
@@ -80,16 +80,16 @@ def test_wrong_object_is_found_by_its_schema(cluster):
 def test_kind_without_a_definition_is_said_not_to_be_verified(cluster, heard):
     lamp = {"apiVersion": "x.org/v1", "kind": "Lamp", "metadata": {"name": "l"}}
     run(cluster.foresee("kubernetes:x.org/v1:Lamp", "urn", lamp, None))
-    assert "x.org/v1/Lamp: not verified: its CustomResourceDefinition was not seen (yet)" in heard.warnings
+    assert "x.org/v1/Lamp: not verified: its CustomResourceDefinition does not exist (yet)" in heard.warnings
 
 
 def test_preview_before_the_cluster_is_there_is_judged_by_schemas(tmp_path, heard):
-    cluster = Cluster(tmp_path, read_configuration({"kubeconfig": UNKNOWN}), Clock(1.0), heard)
+    cluster = SimulatedCluster(tmp_path, read_configuration({"kubeconfig": UNKNOWN}), Clock(1.0), heard)
     wrong = {"metadata": {"name": "a"}, "data": {"x": 1}}
     with pytest.raises(UserError, match=r"data.x: 1 is not of type string"):
         run(cluster.foresee(CONFIGMAP, URN, wrong, None))
     assert heard.warnings == [
-        "kubernetes: the kubeconfig is only known once its cluster is there; objects are only checked against the "
+        "kubernetes: the kubeconfig is only known once its cluster exists; objects are only checked against the "
         "schemas of Kubernetes 1.34.0"
     ]
     with pytest.raises(UserError, match="its cluster is not known yet, so it cannot be read"):
@@ -98,7 +98,7 @@ def test_preview_before_the_cluster_is_there_is_judged_by_schemas(tmp_path, hear
 
 def test_namespace_of_the_provider_is_for_kinds_that_lie_in_one(tmp_path, heard):
     (tmp_path / "rehearsal.json").write_text('{"control_plane": false}')
-    cluster = Cluster(tmp_path, read_configuration({"namespace": "team"}), Clock(1.0), heard)
+    cluster = SimulatedCluster(tmp_path, read_configuration({"namespace": "team"}), Clock(1.0), heard)
     placed, _ = run(cluster.check(CONFIGMAP, "a", {"metadata": {"name": "a"}}, {}, b""))
     assert placed["metadata"] == {"name": "a", "namespace": "team"}
     free, _ = run(cluster.check("kubernetes:core/v1:Namespace", "a", {"metadata": {"name": "a"}}, {}, b""))
@@ -117,7 +117,7 @@ def test_metadata_that_is_not_known_yet_passes(cluster):
         ("kubernetes:yaml/v2:ConfigGroup", {}, "parse the manifest and register each object by itself"),
         ("kubernetes:helm.sh/v4:Chart", {}, "a chart as helm.v3.Release"),
         ("kubernetes:helm.sh/v3:Chart", {}, "a chart as helm.v3.Release"),
-        ("kubernetes:core:ConfigMap", {}, "not a type of Kubernetes; kubernetes:<group>/<version>:<Kind>"),
+        ("kubernetes:core:ConfigMap", {}, "must be a Kubernetes type, kubernetes:<group>/<version>:<Kind>"),
     ],
 )
 def test_what_is_no_object_is_refused(cluster, type_, inputs, line):
@@ -127,14 +127,16 @@ def test_what_is_no_object_is_refused(cluster, type_, inputs, line):
 
 
 def test_kinds_by_type():
-    assert str(kind_of("kubernetes:core/v1:Pod", {})) == "v1/Pod"
-    assert str(kind_of("kubernetes:rbac.authorization.k8s.io/v1:Role", {})) == "rbac.authorization.k8s.io/v1/Role"
-    patch = kind_of("kubernetes:core/v1:NamespacePatch", {"kind": "Namespace"})
+    assert str(resource_type_of("kubernetes:core/v1:Pod", {})) == "v1/Pod"
+    assert (
+        str(resource_type_of("kubernetes:rbac.authorization.k8s.io/v1:Role", {})) == "rbac.authorization.k8s.io/v1/Role"
+    )
+    patch = resource_type_of("kubernetes:core/v1:NamespacePatch", {"kind": "Namespace"})
     assert (patch.kind, patch.patch) == ("Namespace", True)
-    own = kind_of("kubernetes:x.org/v1:DriverPatch", {"kind": "DriverPatch"})
+    own = resource_type_of("kubernetes:x.org/v1:DriverPatch", {"kind": "DriverPatch"})
     assert (own.kind, own.patch) == ("DriverPatch", False)
-    with pytest.raises(KindError):
-        kind_of("aws:ec2/vpc:Vpc", {})
+    with pytest.raises(ResourceTypeError):
+        resource_type_of("aws:ec2/vpc:Vpc", {})
 
 
 RELEASE = {"chart": "kueue", "version": "0.19.0", "values": {"replicas": 1}, "namespace": "kueue"}
@@ -147,14 +149,14 @@ RELEASE = {"chart": "kueue", "version": "0.19.0", "values": {"replicas": 1}, "na
         ({"version": "v1.2.3-rc.1"}, None),
         ({"version": UNKNOWN, "values": UNKNOWN}, None),
         ({"version": None}, "version: not set; pin the version of kueue, so that every `up` installs the same"),
-        ({"version": "0.19"}, "version='0.19': not a pinned version; give one, such as 1.2.3, not a range"),
-        ({"version": "^1.2.3"}, "version='^1.2.3': not a pinned version; give one, such as 1.2.3, not a range"),
+        ({"version": "0.19"}, "version='0.19': must be one version, such as 1.2.3, not a range"),
+        ({"version": "^1.2.3"}, "version='^1.2.3': must be one version, such as 1.2.3, not a range"),
         ({"chart": None}, "chart: not set; name the chart, or its oci:// address"),
-        ({"values": "a: b"}, "values: a mapping is wanted, not str"),
-        ({"value": {}}, "value: no such argument of a Release; legal are: allowNullValues, "),
-        ({"name": "a_b"}, "name='a_b': not a release's name; "),
-        ({"name": "a" * 54}, f"name={'a' * 54!r}: not a release's name; "),
-        ({"repositoryOpts": {"repo": "oci://x"}}, "repositoryOpts.repo='oci://x': an http(s) address is wanted; "),
+        ({"values": "a: b"}, "values: must be a mapping, not str"),
+        ({"value": {}}, "value: unknown argument of a Release; must be one of allowNullValues, "),
+        ({"name": "a_b"}, "name='a_b': must be a release name: "),
+        ({"name": "a" * 54}, f"name={'a' * 54!r}: must be a release name: "),
+        ({"repositoryOpts": {"repo": "oci://x"}}, "repositoryOpts.repo='oci://x': must be an http(s) address; "),
     ],
 )
 def test_arguments_of_a_release(cluster, change, reason):
@@ -185,7 +187,7 @@ def test_two_clusters_of_one_rehearsal_hold_objects_of_the_same_names(tmp_path, 
         context = {"name": "x", "context": {"cluster": "c"}}
         cluster = {"name": "c", "cluster": {"server": server}}
         leading = json.dumps({"clusters": [cluster], "contexts": [context], "current-context": "x"})
-        return Cluster(tmp_path, read_configuration({"kubeconfig": leading}), Clock(1.0), heard)
+        return SimulatedCluster(tmp_path, read_configuration({"kubeconfig": leading}), Clock(1.0), heard)
 
     dev, prod = cluster_at("https://dev.rehearsal.invalid"), cluster_at("https://prod.rehearsal.invalid")
     release = RELEASE | {"name": "autoscaler"}
@@ -193,7 +195,7 @@ def test_two_clusters_of_one_rehearsal_hold_objects_of_the_same_names(tmp_path, 
     for each, value in ((dev, "dev"), (prod, "prod")):
         run(each.releases.create("urn", release | {"values": {"of": value}}, preview=False))
         run(each.create(CONFIGMAP, URN, document | {"data": {"x": value}}, 0))
-    noted = noted_in_all(Store(tmp_path / FILE), RELEASE_KIND)
+    noted = recorded_in_all(Store(tmp_path / FILE), RELEASE_KIND)
     assert [each["values"] for each in noted] == [{"of": "dev"}, {"of": "prod"}]
 
     run(dev.delete(CONFIGMAP, URN, "default/a", document, {}, 0))
@@ -209,7 +211,10 @@ def test_two_clusters_of_one_rehearsal_hold_objects_of_the_same_names(tmp_path, 
     [
         ({"kubeconfg": "x"}, "kubernetes:kubeconfg: no such key of the provider's configuration; legal are: "),
         ({"enableServerSideApply": "false"}, "kubernetes:enableServerSideApply=false: a rehearsal applies"),
-        ({"renderYamlToDirectory": "out"}, "kubernetes:renderYamlToDirectory: a rehearsal applies objects"),
+        (
+            {"renderYamlToDirectory": "out"},
+            "kubernetes:renderYamlToDirectory: not supported: a rehearsal applies objects",
+        ),
         ({"kubeconfig": "/no/file"}, "kubeconfig: /no/file: No such file or directory"),
         ({"enableServerSideApply": "true", "kubeconfig": UNKNOWN, "namespace": UNKNOWN}, None),
     ],

@@ -120,9 +120,9 @@ def test_life_of_an_account(azure):
             {"kind": "StorageV3"},
             'kind="StorageV3": not one of Storage, StorageV2, BlobStorage, FileStorage, BlockBlobStorage',
         ),
-        ({"accountName": "Fleet-Data"}, 'accountName="Fleet-Data": small letters and digits are legal, 3 to 24'),
+        ({"accountName": "Fleet-Data"}, 'accountName="Fleet-Data": lower-case letters and digits are legal, 3 to 24'),
         ({"accountName": "fl"}, 'accountName="fl": 2 characters, legal are 3 to 24'),
-        ({"isHnsEnabled": "true"}, 'isHnsEnabled="true": true or false is wanted, not a string'),
+        ({"isHnsEnabled": "true"}, 'isHnsEnabled="true": must be true or false, not a string'),
         ({"minimumTlsVersion": ""}, 'minimumTlsVersion="": not one of TLS1_0, TLS1_1, TLS1_2, TLS1_3'),
         ({"tags": {"a?b": "x"}}, "key 'a?b': ? is not legal in a key"),
     ],
@@ -179,7 +179,7 @@ def test_keys_of_an_account_that_is_there(azure):
         (
             KEYS,
             {"resourceGroupName": "fleet", "accountName": "x", "name": "y"},
-            f"{KEYS}: name: no such argument; it has ",
+            f"{KEYS}: name: unknown argument; must be one of ",
         ),
         (
             "azure-native:storage:getStorageAccount",

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from gpufleet_rehearsal.cloud.availability import AwsOffers
-from gpufleet_rehearsal.cloud.scope import Request
+from gpufleet_rehearsal.cloud.availability import AwsInstanceCatalog
+from gpufleet_rehearsal.cloud.scope import ResourceRequest
 from gpufleet_rehearsal.table import cloud_conditions
 from gpufleet_rehearsal.table.conditions import OPERATORS, When
 from gpufleet_rehearsal.table.paths import Scope
@@ -88,7 +88,7 @@ CASES = [
 ]
 
 
-class OnlyInA(AwsOffers):
+class OnlyInA(AwsInstanceCatalog):
     """A catalog in which big.1 has 10 vCPUs and is only to be had in the zone use1-az1."""
 
     def offered(self, instance_type, region, zone):
@@ -105,7 +105,7 @@ def scope(make_toy, timed_toy):
     network = toy.create("toy:net/network:Network", "n", cidr="10.0.0.0/16")
     toy.clock.at += 30
     view = {**VIEW, "networkId": network.id}
-    return Scope(Request("toy:run/pool:Pool", "p", "p", view), toy.cloud.around, old={**view, "size": 1})
+    return Scope(ResourceRequest("toy:run/pool:Pool", "p", "p", view), toy.cloud.around, old={**view, "size": 1})
 
 
 @pytest.mark.parametrize(("operator", "holds", "does_not"), CASES)
@@ -146,6 +146,6 @@ def test_unreadable_condition(condition, words):
 
 def test_window_of_time_is_over_at_once_at_scale_0(toy):
     network = toy.create("toy:net/network:Network", "n")
-    here = Request("toy:run/pool:Pool", "p", "p", {"networkId": network.id})
+    here = ResourceRequest("toy:run/pool:Pool", "p", "p", {"networkId": network.id})
     condition = Holder.model_validate({"when": {"younger": {"of": "networkId", "seconds": 1000}}}).when
     assert not condition.holds(Scope(here, toy.cloud.around))

@@ -43,11 +43,11 @@ def write(directory, **files):
 
 
 def test_table(tmp_path):
-    table = write(tmp_path, types_a=ROW, refusals_a=REFUSAL, worlds_w="- {name: c, type: 'toy:a/b:C'}")
+    table = write(tmp_path, types_a=ROW, refusals_a=REFUSAL, scenarios_w="- {name: c, type: 'toy:a/b:C'}")
     assert list(table.types) == ["toy:a/b:C"]
     assert [row.name for row in table.refusals_of("toy:a/b:C", "create")] == ["no-x"]
     assert list(table.refusals_of("toy:a/b:C", "update")) == []
-    assert table.worlds["w"][0].name == "c"
+    assert table.scenarios["w"][0].name == "c"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_table(tmp_path):
         ),
         ({"types_a": ROW, "refusals_a": REFUSAL + REFUSAL}, "a.yaml: no-x: a refusal of this name is already there"),
         ({"types_a": ROW, "refusals_a": REFUSAL.replace("b:C", "b:D")}, "no-x: names the type 'toy:a/b:D'"),
-        ({"types_a": ROW, "refusals_a": REFUSAL + "  world: mars"}, "no-x: unknown world 'mars'"),
+        ({"types_a": ROW, "refusals_a": REFUSAL + "  scenario: mars"}, "no-x: unknown scenario 'mars'"),
         ({"types_a": ROW, "refusals_a": REFUSAL.replace("2026-11", "yesterday")}, "no-x: date: "),
         ({"types_a": ROW, "cloud": "ids: bush"}, "cloud.yaml: toy: ids: Input should be 'flat' or 'tree'"),
         ({"types_a": ROW, "cloud": "colour: red"}, "cloud.yaml: toy: colour: Extra inputs"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpufleet_rehearsal.cloud.scope import Request
+from gpufleet_rehearsal.cloud.scope import ResourceRequest
 from gpufleet_rehearsal.table.paths import PathError, Scope, parse_path
 from gpufleet_rehearsal.table.templates import fill, generated, parse_template
 from gpufleet_rehearsal.table.zone_names import zone_id, zone_letter, zone_prefix
@@ -26,7 +26,7 @@ VIEW = {
 def scope(toy):
     network = toy.create("toy:net/network:Network", "main", cidr="10.0.0.0/16", name="core")
     view = {**VIEW, "networkId": network.id, "networkName": "core", "networkArn": network.view["arn"]}
-    return Scope(Request("toy:net/subnet:Subnet", "sub-1", "logical", view, 3), toy.cloud.around)
+    return Scope(ResourceRequest("toy:net/subnet:Subnet", "sub-1", "logical", view, 3), toy.cloud.around)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_path(scope, path, values):
 
 
 def test_old_and_it(scope):
-    seen = Scope(scope.here, scope.around, old={"size": 1}).looking_at("x")
+    seen = Scope(scope.here, scope.around, old={"size": 1}).with_item("x")
     assert parse_path("$old.size").values(seen) == [1]
     assert parse_path("$it").values(seen) == ["x"]
 
@@ -154,5 +154,5 @@ def test_zone_names(region, prefix):
     ],
 )
 def test_filters_of_names_and_keys(scope, text, value, found):
-    here = Request("toy:run/pool:Pool", "p", "p", {"x": value})
+    here = ResourceRequest("toy:run/pool:Pool", "p", "p", {"x": value})
     assert parse_path(text).values(Scope(here, scope.around)) == found

@@ -162,10 +162,10 @@ def test_with_nothing_to_delete_nothing_is_destroyed():
 @pytest.mark.parametrize(
     ("act", "fails", "message"),
     [
-        (import_resources, "import", "dev: the engine could not import what was found; its words are above"),
-        (import_resources, "refresh", "dev: the engine could not clear interrupted operations; its words are above"),
-        (delete, "import", "dev: the engine could not import what was found; its words are above"),
-        (delete, "destroy", "dev: the engine could not delete what was found; its words are above"),
+        (import_resources, "import", "dev: the engine could not import the resources; its output is above"),
+        (import_resources, "refresh", "dev: the engine could not clear interrupted operations; its output is above"),
+        (delete, "import", "dev: the engine could not import the resources; its output is above"),
+        (delete, "destroy", "dev: the engine could not delete the resources; its output is above"),
     ],
 )
 def test_an_engine_that_refuses_ends_it(act, fails, message):
@@ -184,7 +184,7 @@ def test_unlocking_cancels_the_dead_engines_update():
 
 def test_unlocking_says_what_the_engine_says():
     with pytest.raises(PulumiCliError, match=r"^no stack named 'dev' found$"):
-        unlock(FakeEngine(fails=["answer"]), "dev")
+        unlock(FakeEngine(fails=["output_of"]), "dev")
 
 
 @pytest.fixture
@@ -226,4 +226,4 @@ def test_the_command_ends_with_one_line_when_the_engine_refuses(command):
     engine = FakeEngine(steps=[made(VPC, "net-vpc")], fails=["import"])
     code, output = command.run(engine, "--delete", config={}, found=[CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1")])
     assert code == 1
-    assert output.splitlines()[1:] == ["Error: dev: the engine could not import what was found; its words are above"]
+    assert output.splitlines()[1:] == ["Error: dev: the engine could not import the resources; its output is above"]

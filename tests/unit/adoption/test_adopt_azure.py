@@ -4,7 +4,7 @@ import pytest
 
 from gpufleet.adoption.cloud_resource import CloudResource
 from gpufleet.adoption.import_resources import delete
-from gpufleet.adoption.orphans import AdoptError, Orphans, find_orphans, refuse_unclear
+from gpufleet.adoption.orphans import AdoptError, Orphans, find_orphans, reject_ambiguous
 from gpufleet.azure.arm_types import found_at
 from tests.tools.fake_engine import Adopting, Cloud, FakeEngine, held, made
 
@@ -80,7 +80,7 @@ def test_one_that_two_resources_of_the_program_might_be_is_not_guessed():
     other["newState"]["urn"] = other["newState"]["urn"].replace("Network$", "Files$")
     orphans = find_orphans(FakeEngine(steps=[AZURE_STEP, other]), "dev", Cloud(lost))
     with pytest.raises(AdoptError) as error:
-        refuse_unclear("dev", orphans)
+        reject_ambiguous("dev", orphans)
     assert str(error.value) == (
         f"dev: {lost.import_id} may be more than one of the program: devfiles, devfiles; "
         "`pulumi import` it as what it is"
@@ -93,7 +93,7 @@ def test_what_comes_by_itself_is_taken_when_wanted_and_else_not_named():
     step = made("azure-native:storage:BlobServiceProperties", "dev-files-blobs", names)
     for steps, wanted in (([step], 1), ([], 0)):
         orphans = find_orphans(FakeEngine(steps=steps), "dev", Cloud(found_at(services, {})))
-        assert (len(orphans.wanted), orphans.unknown, orphans.unclear) == (wanted, (), ())
+        assert (len(orphans.wanted), orphans.unknown, orphans.ambiguous) == (wanted, (), ())
 
 
 @pytest.mark.parametrize("type_", [FILES, "azure-native:storage:StorageAccountStaticWebsite"])

@@ -58,7 +58,7 @@ def told(lost, steps, state=()):
         return step["urn"].split("::")[-1]
 
     wanted = {name(each): logical(one) for each, one in placed.wanted}
-    unclear = {name(each): [logical(one) for one in fit] for each, fit in placed.unclear}
+    unclear = {name(each): [logical(one) for one in fit] for each, fit in placed.ambiguous}
     return wanted, unclear, [name(each) for each in placed.unknown]
 
 

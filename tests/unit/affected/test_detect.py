@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gpufleet.affected.detect import affected_stacks
-from gpufleet.affected.git import GitError, base_of, changed, fork_of, write_tree
+from gpufleet.affected.git import GitError, changed_files, default_base, merge_base, write_tree
 
 ALL = ["aws-dev", "aws-prod", "azure-dev"]
 
@@ -78,19 +78,19 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_what_differs_from_where_the_branch_began(project: Path) -> None:
-    start = fork_of(project, "main")
-    assert changed(project, start) == ["Pulumi.a.yaml", "gone.py"]
+    start = merge_base(project, "main")
+    assert changed_files(project, start) == ["Pulumi.a.yaml", "gone.py"]
     # Not committed yet, and a file with a name that git would quote.
     (project.parent / "shared.py").write_text("2")
     (project / "neu ä.py").write_text("")
     (project / "ignored").write_text("")
-    assert changed(project, start) == ["../shared.py", "Pulumi.a.yaml", "gone.py", "neu ä.py"]
+    assert changed_files(project, start) == ["../shared.py", "Pulumi.a.yaml", "gone.py", "neu ä.py"]
 
 
 def test_the_files_of_the_base(project: Path, tmp_path: Path) -> None:
     folder = tmp_path / "base"
     folder.mkdir()
-    inside = write_tree(project, fork_of(project, "main"), folder)
+    inside = write_tree(project, merge_base(project, "main"), folder)
     assert inside == folder / "infra"
     assert (inside / "Pulumi.a.yaml").read_text() == "Pulumi.a.yaml"
     assert (inside / "gone.py").exists()
@@ -99,19 +99,17 @@ def test_the_files_of_the_base(project: Path, tmp_path: Path) -> None:
 
 
 def test_a_base_that_is_not_there(project: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        GitError, match=r"--base=release: git knows no such commit here; give a branch or commit, in CI"
-    ):
-        fork_of(project, "release")
+    with pytest.raises(GitError, match=r"--base=release: commit not found here; give a branch or commit, in CI"):
+        merge_base(project, "release")
     # Nobody says: origin's branch, and without one the local main.
-    assert fork_of(project, base_of({})) == fork_of(project, "main")
+    assert merge_base(project, default_base({})) == merge_base(project, "main")
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.mkdir()
-    with pytest.raises(GitError, match="git knows no such commit"):
-        fork_of(outside, "main")
+    with pytest.raises(GitError, match="commit not found"):
+        merge_base(outside, "main")
 
 
 def test_the_base_by_the_ci() -> None:
-    assert base_of({"GITHUB_ACTIONS": "true"}) == "HEAD^1"
-    assert base_of({"GITLAB_CI": "true", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "abc"}) == "abc"
-    assert base_of({}) == "origin/HEAD"
+    assert default_base({"GITHUB_ACTIONS": "true"}) == "HEAD^1"
+    assert default_base({"GITLAB_CI": "true", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "abc"}) == "abc"
+    assert default_base({}) == "origin/HEAD"

@@ -28,9 +28,9 @@ READ = {"contents": "read"}
 IDENTITY = {"contents": "read", "id-token": "write"}
 PERMISSIONS = {
     "preview.yml": {
-        "stand-ins": READ,
+        "simulated": READ,
         "backend": IDENTITY,
-        "say": {"contents": "read", "pull-requests": "write", "security-events": "write"},
+        "comment": {"contents": "read", "pull-requests": "write", "security-events": "write"},
     },
     "up.yml": {"touched": READ, "up": IDENTITY},
     "drift.yml": {"drift": IDENTITY},
@@ -116,15 +116,15 @@ def test_a_fork_gets_no_identity_no_secret_and_no_comment() -> None:
     jobs = document["jobs"]
     own = "github.event.pull_request.head.repo.full_name == github.repository"
     assert own in jobs["backend"]["if"]
-    assert own in jobs["say"]["if"]
-    assert own not in jobs["stand-ins"]["if"]
-    assert "secrets." not in yaml.safe_dump(jobs["stand-ins"])
-    assert "github.token" not in yaml.safe_dump(jobs["stand-ins"])
+    assert own in jobs["comment"]["if"]
+    assert own not in jobs["simulated"]["if"]
+    assert "secrets." not in yaml.safe_dump(jobs["simulated"])
+    assert "github.token" not in yaml.safe_dump(jobs["simulated"])
     # The one that may write runs no code of the pull request's, nor what its other jobs could put into a cache.
-    says = jobs["say"]["steps"]
+    says = jobs["comment"]["steps"]
     assert says[0]["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
     assert [step["uses"] for step in says if step.get("uses", "").startswith(("./", "actions/cache@"))] == []
-    checkouts = [s for job in ("stand-ins", "backend") for s in jobs[job]["steps"] if "checkout" in s.get("uses", "")]
+    checkouts = [s for job in ("simulated", "backend") for s in jobs[job]["steps"] if "checkout" in s.get("uses", "")]
     assert [step["with"]["fetch-depth"] for step in checkouts] == ["2", "2"]
 
 
@@ -179,7 +179,7 @@ def test_every_input_of_the_action_is_one_of_the_command() -> None:
         for step in job["steps"]:
             if step.get("uses") == "./.github/actions/preview":
                 assert set(step["with"]) <= set(action["inputs"])
-                assert step["with"]["where"] in ("stand-ins", "real")
+                assert step["with"]["where"] in ("simulated", "real")
 
 
 @pytest.mark.parametrize(
@@ -211,8 +211,8 @@ def in_its_shell(step: dict[str, Any], folder: Path, given: dict[str, str]) -> s
 @pytest.mark.parametrize(
     ("ours", "environments", "said"),
     [
-        ('["prod", "old"]', None, "--among: old: no such environment; the project has: dev, prod, test"),
-        ("prod", None, '--among=prod: no JSON list of names; write it like \'["aws-dev", "aws-prod"]\''),
+        ('["prod", "old"]', None, "--among: old: environment not found; the project has: dev, prod, test"),
+        ("prod", None, '--among=prod: must be a JSON list of names, such as \'["aws-dev", "aws-prod"]\''),
         ('["prod", "test"]', ["prod"], ""),
         ('["test"]', [], ""),
     ],

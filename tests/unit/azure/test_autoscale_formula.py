@@ -72,8 +72,7 @@ def test_a_worse_formula_is_caught(old, new, fault, task_nodes):
     formula = autoscale_formula(max=MOST, spot=True, task_nodes=task_nodes)
     assert old in formula
     worse = formula.replace(old, new)
-    faults = {fault for seed in (1, 2, 3) for fault in a_day(seed, task_nodes, worse).faults}
-    assert fault in faults
+    assert any(fault in a_day(seed, task_nodes, worse).faults for seed in (1, 2, 3))
 
 
 def test_the_formula_for_single_tasks_is_not_enough_for_multi_instance_ones():
@@ -82,7 +81,7 @@ def test_the_formula_for_single_tasks_is_not_enough_for_multi_instance_ones():
     assert {"below running", "too few for all"} <= set(faults)
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=20, deadline=None, derandomize=True)
 @given(st.data())
 def test_any_load(data):
     most = data.draw(st.integers(1, 12))

@@ -3,7 +3,7 @@
 import pytest
 
 from gpufleet.azure.arm_types import rows
-from gpufleet.azure.inventory import AzureInventory, groups_named
+from gpufleet.azure.inventory import AzureInventory, resource_groups
 from gpufleet.preflight.azure.arm import ArmError
 from tests.unit.azure.azure_subscription import HERE
 
@@ -222,5 +222,5 @@ def test_groups_are_named_by_configuration_and_state():
         {"type": token("storage", "StorageAccount"), "id": f"{HERE}/resourcegroups/two/providers/x/y/z"},
         {"type": token("consumption", "Budget"), "id": f"{HERE}/providers/Microsoft.Consumption/budgets/b"},
     ]
-    assert groups_named({}, state) == {"one", "two"}
-    assert groups_named({"gpufleet:resource_group": "theirs"}, ()) == {"theirs"}
+    assert resource_groups({}, state) == {"one", "two"}
+    assert resource_groups({"gpufleet:resource_group": "theirs"}, ()) == {"theirs"}

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 
 from gpufleet.catalog import ServicePrice
 from gpufleet.catalog.records import AwsZone, ZoneOffer
-from gpufleet.catalog.refresh import DownloadError, Downloads, aws, run, spot_ranges
+from gpufleet.catalog.refresh import DownloadError, Downloads, aws, refresh, spot_ranges
 from gpufleet.catalog.refresh.aws_account import AccountFacts
 
 TODAY = date(2026, 11, 21)
@@ -84,7 +84,7 @@ def test_machines_without_gpu(shipped, site, nobody):
 
 def test_files_fit_the_rest_of_the_catalog(shipped, site, nobody, tmp_path):
     site.answers(listed(PRICES))
-    outcome = run(
+    outcome = refresh(
         shipped,
         lambda current, regions, downloads, today: aws.fetch(current, regions, downloads, today, site.url),
         ["us-east-1"],

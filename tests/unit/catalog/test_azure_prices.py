@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from gpufleet.catalog.refresh.azure_prices import rates_of
+from gpufleet.catalog.refresh.azure_prices import region_prices
 
 TODAY = date(2026, 11, 21)
 H100, H200 = "Standard_ND96isr_H100_v5", "Standard_ND96isr_H200_v5"
@@ -34,7 +34,7 @@ def row(usd=98.32, **changes):
 
 
 def rates(*rows):
-    return rates_of(rows, "eastus2", {H100, H200}, TODAY)
+    return region_prices(rows, "eastus2", {H100, H200}, TODAY)
 
 
 def test_a_linux_hour_is_the_price():

@@ -9,7 +9,7 @@ import pytest
 from azure.core.exceptions import ClientAuthenticationError
 
 from gpufleet.catalog import azure
-from gpufleet.catalog.refresh import DownloadError, Downloads, run
+from gpufleet.catalog.refresh import DownloadError, Downloads, refresh
 from gpufleet.catalog.refresh import azure_management as management_module
 from gpufleet.catalog.refresh.azure import fetch
 from tests.tools.fake_service import serving
@@ -156,8 +156,8 @@ def refused(service, answers, **arguments):
 def test_what_is_no_price_list_is_one_line(service):
     assert refused(service, [(503, {}, {})]).startswith("cannot be read in 3 attempts: ")
     assert refused(service, [(200, b'{"Items": [', {})]).startswith("the answer is not JSON: ")
-    assert refused(service, [(200, {"error": "gone"}, {})]) == "the answer is no price list"
-    assert refused(service, [(200, [], {})]) == "the answer is no price list"
+    assert refused(service, [(200, {"error": "gone"}, {})]) == "the answer is not a price list"
+    assert refused(service, [(200, [], {})]) == "the answer is not a price list"
     assert refused(service, [service.page([])]) == "no virtual machines are listed for eastus2; is it an Azure region?"
 
 
@@ -173,7 +173,7 @@ def test_a_price_that_the_list_contradicts_is_unknown_and_said(service):
     service.answers[PRICES] = [service.page([meter(H100, 98.32), meter(H100, 77.0)])]
     found = fetched(service)
     assert prices_in(found.files)[H100] is None
-    assert f"eastus2: {H100} is on the list with several prices (77, 98.32 USD), so that none is taken" in found.notes
+    assert f"eastus2: {H100} is listed with several prices (77, 98.32 USD), so none is used" in found.notes
 
 
 def test_without_credentials_only_prices_are_read_and_one_line_says_so(service):
@@ -350,7 +350,7 @@ def test_the_whole_refresh_writes_files_that_hold_and_says_what_changed(account,
     def fetch_here(current, regions, downloads, today):
         return fetched(account, regions, SomeCredential(), current)
 
-    outcome = run(azure(), fetch_here, ["eastus2"], tmp_path / "azure", Downloads(), TODAY)
+    outcome = refresh(azure(), fetch_here, ["eastus2"], tmp_path / "azure", Downloads(), TODAY)
     assert f"  {H100} eastus2 on-demand: 98.32 USD -> 99.5 USD" in outcome.lines()
     written = type(azure())(azure().folder, azure().kind, tmp_path / "azure")
     written.check()

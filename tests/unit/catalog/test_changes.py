@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from gpufleet.catalog import Price, ServicePrice, SpotPrice, ZoneOffer
-from gpufleet.catalog.refresh.diff import SHOWN, Changes, Held, changes
+from gpufleet.catalog.refresh.diff import SHOWN, CatalogDiff, CatalogSnapshot, diff_snapshots
 
 DATED = {"source": "a list", "as_of": "2026-10"}
 P5 = ("p5.48xlarge", "us-east-1", "on-demand")
@@ -14,7 +14,7 @@ def price(usd: float | None, region: str = "us-east-1", as_of: str = "2026-10") 
 
 
 def lines(before: dict, after: dict, what: str = "prices") -> list[str]:
-    (found,) = changes(Held({what: before}), Held({what: after}))
+    (found,) = diff_snapshots(CatalogSnapshot({what: before}), CatalogSnapshot({what: after}))
     return found.lines()
 
 
@@ -60,7 +60,7 @@ def test_other_kinds_in_their_own_words(shipped):
 
 def test_long_lists_are_counted():
     many = tuple(f"type {number}" for number in range(SHOWN + 5))
-    found = Changes("types", many, (), ()).lines()
+    found = CatalogDiff("types", many, (), ()).lines()
     assert found[0] == f"types: {SHOWN + 5} added, 0 removed, 0 changed"
     assert len(found) == SHOWN + 2
     assert found[-1] == "  and 5 more"

@@ -7,7 +7,7 @@ import pytest
 
 from gpufleet.catalog import AwsGpuType, Catalog, CatalogError, Price, SpotPrice
 from gpufleet.catalog.refresh import write_files
-from gpufleet.catalog.refresh.writer import finish
+from gpufleet.catalog.refresh.writer import finish_write
 
 PRICE = Price("p5.48xlarge", "us-east-1", "on-demand", 98.32, "a list", "2026-01")
 SPOT = SpotPrice("p5.48xlarge", "us-east-1", 10, 20, "a list", "2026-01")
@@ -123,7 +123,7 @@ def test_killed_while_moving(folder, shipped, monkeypatch, moves):
         else:
             write_files(folder, CHANGED, shipped, "2026-12-02")
     assert prices(folder, shipped) == NEW
-    finish(folder)
+    finish_write(folder)
     assert prices(folder, shipped) == NEW
     assert not (folder / ".next").exists()
 

@@ -7,7 +7,7 @@ import pytest
 
 import gpufleet.catalog
 from gpufleet.catalog import AwsGpuType, AzureGpuSize, Catalog
-from gpufleet.choose.options import Ask, Option, options_for
+from gpufleet.choose.options import Option, RunRequirements, options_for
 
 TODAY = date(2026, 11, 21)
 DATA = Path(gpufleet.catalog.__file__).parent
@@ -23,6 +23,6 @@ def chosen(catalogs):
     """Options for what is asked, with own servers if given."""
 
     def choose(servers=(), today=TODAY, **asked) -> list[Option]:
-        return options_for(Ask(**{"gpus": 8, "hours": 24.0} | asked), catalogs, servers, today)
+        return options_for(RunRequirements(**{"gpus": 8, "hours": 24.0} | asked), catalogs, servers, today)
 
     return choose

@@ -159,7 +159,7 @@ def test_own_servers(tmp_path):
         ),
         (
             ("--gpus", "8", "--hours", "1", "--gpu-memory", "9999"),
-            "Error: gpus=8: no type and no own server has all of this; ask for less memory or another network, or "
+            "Error: gpus=8: no type and no own server meets all of this; ask for less memory or another network, or "
             "leave out limits of cloud, region and model [choose-option]",
         ),
     ],

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from gpufleet.choose.config import as_yaml, config_of, findings_on, stack_of
+from gpufleet.choose.config import config_of, option_findings, render_yaml, stack_of
 from gpufleet.choose.onprem_servers import PricedServers
 from gpufleet.config.reader import read_config
 from gpufleet.errors import UserError
@@ -24,7 +24,7 @@ JOINED = {
 
 def as_read(option, stack, servers, rest):
     """The configuration that a stack reads of what is printed, once it says the rest; and the comments."""
-    text = as_yaml(option, config_of(option, stack, False, servers), "agreed", stack, servers)
+    text = render_yaml(option, config_of(option, stack, False, servers), "agreed", stack, servers)
     config = yaml.safe_load(text)["config"]
     if stack == "hybrid":
         config["gpufleet:own_servers"] |= JOINED
@@ -48,8 +48,8 @@ def test_rules_refuse_no_configuration_but_of_types_that_batch_has_no_image_for(
         (option.type, finding.rule)
         for option in options
         if not (stack == "aws-batch" and spot and option.nodes > 1)
-        for finding in findings_on(option, config_of(option, stack_of(option, stack), spot))
-        if finding.refuses
+        for finding in option_findings(option, config_of(option, stack_of(option, stack), spot))
+        if finding.rejects
     }
     # The driver of AWS Batch's image does not know V100 and T4g, and GB200 has Arm's processors, for which Azure's
     # usual image is not: the user gets the rule's line, and no configuration.
@@ -118,7 +118,7 @@ def test_the_stack_reads_the_configuration_of_every_option(chosen, stack, gpus):
     options = [option for option in chosen(gpus=gpus) if option.cloud == stack.split("-")[0]]
     assert len(options) > 10
     for option in options:
-        config = rest | yaml.safe_load(as_yaml(option, config_of(option, stack, spot=False), "agreed"))["config"]
+        config = rest | yaml.safe_load(render_yaml(option, config_of(option, stack, spot=False), "agreed"))["config"]
         texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
         read = read_config(texts, "dev")
         pools = read["batch"]["pools"] if stack == "azure-batch" else read["pools"]
@@ -137,7 +137,7 @@ def test_infiniband_and_zones_that_azure_chooses(chosen):
 @pytest.mark.parametrize("stack", ["aws", "aws-batch"])
 def test_the_stack_reads_what_is_printed(chosen, stack):
     option = named(chosen(gpus=16, regions=("us-east-1",)), "p5.48xlarge")
-    text = as_yaml(option, config_of(option, stack, spot=False), "confirmed")
+    text = render_yaml(option, config_of(option, stack, spot=False), "confirmed")
     config = yaml.safe_load(text)["config"]
     rest = {"gpufleet:owner": "team", "gpufleet:project": "x", "gpufleet:network": {"zones": ["use1-az1"]}}
     values = {key: value if isinstance(value, str) else json.dumps(value) for key, value in (rest | config).items()}
@@ -175,7 +175,7 @@ def test_own_servers_are_a_pool_of_an_onprem_environment(chosen):
         "# The run takes 2 of them: gpufleet jobs submit --workers 2",
         "# The environment needs gpufleet:kubeconfig and gpufleet:nfs too: docs/onprem.md.",
     ]
-    assert findings_on(option, config_of(option, stack, False, [LAB])) == []
+    assert option_findings(option, config_of(option, stack, False, [LAB])) == []
 
 
 def test_names_that_no_pool_may_have_are_made_legal_and_nodes_to_be_replaced_are_said(chosen):
@@ -186,7 +186,7 @@ def test_names_that_no_pool_may_have_are_made_legal_and_nodes_to_be_replaced_are
     }  # fmt: skip
     assert comments[2] == "# Replace the names of nodes of ben-s-desk by what `kubectl get nodes` prints."
     assert "usd_per_gpu_hour" not in read
-    assert findings_on(option, config_of(option, "onprem", False, [DESK])) == []
+    assert option_findings(option, config_of(option, "onprem", False, [DESK])) == []
 
 
 def test_hybrid_has_the_rented_pool_and_all_own_servers(chosen):
@@ -212,8 +212,8 @@ def test_own_servers_alone_are_a_pool_of_a_hybrid_environment(chosen):
 
 def test_a_group_that_is_called_like_the_rented_pool_is_said(chosen):
     option = named(chosen(gpus=16, regions=("us-east-1",)), "p5.48xlarge")
-    found = findings_on(option, config_of(option, "hybrid", False, [replace(LAB, name="trainers")]))
-    assert [each.rule for each in found if each.refuses] == ["any-pool-name-once"]
+    found = option_findings(option, config_of(option, "hybrid", False, [replace(LAB, name="trainers")]))
+    assert [each.rule for each in found if each.rejects] == ["any-pool-name-once"]
 
 
 @pytest.mark.parametrize(
@@ -228,5 +228,5 @@ def test_a_group_that_is_called_like_the_rented_pool_is_said(chosen):
 def test_rules_judge_own_servers(chosen, change, rule, stack):
     bad = replace(LAB, count=2, **change)
     (option,) = chosen(servers=[bad], clouds=("own",))
-    found = findings_on(option, config_of(option, stack, False, [bad]))
-    assert [each.rule for each in found if each.refuses] == [rule]
+    found = option_findings(option, config_of(option, stack, False, [bad]))
+    assert [each.rule for each in found if each.rejects] == [rule]

@@ -7,26 +7,26 @@ import pytest
 from gpufleet.choose.model_fit import (
     READING,
     READINGS,
-    Fitted,
-    Point,
+    FittedModel,
+    Measurement,
     fit,
-    fitted,
+    fitted_models,
     placement_gain,
     rate,
-    read_measured,
+    read_measurements,
     scores,
 )
 
 
 def test_every_measured_point_is_scored():
-    _, points = read_measured()
+    _, points = read_measurements()
     assert len(points) == 18
     for reading in READINGS:
         assert {score.point for score in scores(reading)} == set(points)
 
 
 def test_points_are_those_of_the_source():
-    _, points = read_measured()
+    _, points = read_measurements()
     rates = {(point.series, point.type, point.nodes): point.per_second for point in points}
     assert rates["plain", "p2.xlarge", 2] == 0.3347
     assert rates["placed", "p3.2xlarge", 4] == 1.8987
@@ -35,8 +35,8 @@ def test_points_are_those_of_the_source():
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_fit_finds_numbers_that_made_the_points(reading):
-    true = Fitted(0.7, 0.3, 0)
-    points = [Point("x", "plain", n, rate(n, true, reading), 32, False) for n in (2, 4, 8)]
+    true = FittedModel(0.7, 0.3, 0)
+    points = [Measurement("x", "plain", n, rate(n, true, reading), 32, False) for n in (2, 4, 8)]
     found = fit(points, reading)
     assert found.compute_seconds == pytest.approx(0.7, rel=1e-3)
     assert found.exchange_seconds == pytest.approx(0.3, rel=1e-3)
@@ -44,17 +44,17 @@ def test_fit_finds_numbers_that_made_the_points(reading):
 
 
 def test_no_other_numbers_fit_better():
-    _, points = read_measured()
+    _, points = read_measurements()
     plain = [point for point in points if (point.series, point.type) == ("plain", "p2.xlarge")]
     best = fit(plain, READING)
 
-    def error(found: Fitted) -> float:
+    def error(found: FittedModel) -> float:
         logs = [rate(point.nodes, found, READING) / point.per_second - 1 for point in plain]
         return statistics.fmean(each**2 for each in logs)
 
     for compute in (0.9, 1.1):
         for exchange in (0.7, 1.3):
-            other = Fitted(best.compute_seconds * compute, best.exchange_seconds * exchange, 0)
+            other = FittedModel(best.compute_seconds * compute, best.exchange_seconds * exchange, 0)
             assert error(best) < error(other)
 
 
@@ -64,7 +64,7 @@ def test_only_the_plain_points_are_fitted():
 
 
 def test_placed_points_are_predicted_without_any_gain():
-    said = {(s.point.type, s.point.series, s.point.nodes): s.said for s in scores() if s.overlap == 0}
+    said = {(s.point.type, s.point.series, s.point.nodes): s.predicted for s in scores() if s.overlap == 0}
     for (name, series, nodes), value in said.items():
         if series == "placed":
             assert value == said[name, "plain", nodes]
@@ -74,7 +74,7 @@ def test_placed_points_are_predicted_without_any_gain():
 
 
 def test_the_reading_that_is_used_fits_both_types_together_better():
-    worst = {reading: max(found.error for found in fitted(reading).values()) for reading in READINGS}
+    worst = {reading: max(found.error for found in fitted_models(reading).values()) for reading in READINGS}
     assert min(worst, key=worst.__getitem__) == READING
 
 

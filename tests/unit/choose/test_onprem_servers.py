@@ -24,20 +24,21 @@ def test_a_price_of_zero_is_the_owners_word():
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        ({"gpus": 0}, "gpus=0: is no count; use a whole number from 1"),
-        ({"gpus": 1.5}, "gpus=1.5: is no count; use a whole number from 1"),
-        ({"gpus": True}, "gpus=true: is no count; use a whole number from 1"),
-        ({"gpu_memory_gib": -1}, "gpu_memory_gib=-1: is no amount; use a number above 0"),
-        ({"network_gbps": "25"}, "network_gbps=25: is no amount; use a number above 0"),
-        ({"name": " "}, "name= : is no name; write text"),
-        ({"fabric": "yes"}, "fabric=yes: is neither true nor false; say whether it is InfiniBand or RoCE"),
+        ({"gpus": 0}, "gpus=0: must be a whole number, 1 or more"),
+        ({"gpus": 1.5}, "gpus=1.5: must be a whole number, 1 or more"),
+        ({"gpus": True}, "gpus=true: must be a whole number, 1 or more"),
+        ({"gpu_memory_gib": -1}, "gpu_memory_gib=-1: is not an amount; use a number above 0"),
+        ({"network_gbps": "25"}, "network_gbps=25: is not an amount; use a number above 0"),
+        ({"name": " "}, "name= : must be a name"),
+        ({"fabric": "yes"}, "fabric=yes: must be true (InfiniBand or RoCE) or false"),
         (
             {"usd_per_hour": -0.1},
-            "usd_per_hour=-0.1: is no price; use USD for an hour of one server, or leave it out if it is not known",
+            "usd_per_hour=-0.1: is not a valid price; use USD for an hour of one server, or leave it out if it is not "
+            "known",
         ),
         (
             {"nodes": "gpu-1"},
-            "nodes=gpu-1: is no list of names; write what the servers are called, as in [gpu-1, gpu-2]",
+            "nodes=gpu-1: must be a list of the servers' names, such as [gpu-1, gpu-2]",
         ),
         ({"nodes": ["gpu-1"], "count": 2}, "count=2: there are 1 nodes; leave count out"),
         ({"gpu_modell": "V100"}, "gpu_modell: unknown key; did you mean gpu_model?"),
@@ -61,7 +62,7 @@ def test_all_faults_at_once():
 def test_no_list(text, tmp_path):
     file = tmp_path / "own.yaml"
     file.write_text(text)
-    with pytest.raises(ServersError, match="is no list of servers; write lines such as"):
+    with pytest.raises(ServersError, match="must be a list of servers, such as"):
         read_servers_file(file)
 
 

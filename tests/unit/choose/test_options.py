@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from gpufleet.choose.node_shapes import Pair, one_or_several
+from gpufleet.choose.node_shapes import NodeComparison, compare_node_counts
 from gpufleet.choose.onprem_servers import PricedServers
 from gpufleet.choose.scaling import Range, Workload
 
@@ -132,7 +132,7 @@ def test_exchange_makes_several_nodes_longer_and_dearer_and_leaves_one_alone(cho
 
 
 def pair(chosen, model, **asked):
-    (found,) = (each for each in one_or_several(chosen(clouds=("aws",), **asked)) if each.one.gpu_model == model)
+    (found,) = (each for each in compare_node_counts(chosen(clouds=("aws",), **asked)) if each.one.gpu_model == model)
     return found
 
 
@@ -157,7 +157,7 @@ def test_break_even_needs_no_model(chosen):
 def test_advice_follows_how_long_several_take(chosen, stretched, start):
     found = pair(chosen, "L40S", regions=("us-east-1",), min_gbps=100)
     assert found.break_even == pytest.approx(30.13118 / (2 * 10.49264))  # 1.4358
-    assert Pair(found.one, replace(found.several, stretch=stretched)).advice.startswith(start)
+    assert NodeComparison(found.one, replace(found.several, stretch=stretched)).advice.startswith(start)
 
 
 def test_one_node_at_the_same_price_comes_first(chosen):

@@ -2,15 +2,15 @@
 
 import pytest
 
-from gpufleet.choose.model_fit import fitted
+from gpufleet.choose.model_fit import fitted_models
 from gpufleet.choose.scaling import (
     NETWORK_SHARE,
     RESNET50,
     Range,
     Workload,
     exchange_seconds,
-    from_to,
     run_hours,
+    scaling_rows,
     step_seconds,
     stretch,
 )
@@ -63,17 +63,17 @@ def test_batch_of_a_gpu_fixed_needs_fewer_steps_and_the_total_one_shorter_ones()
 
 
 def test_from_n_to_m_nodes_doubles_and_ends_at_m():
-    rows = from_to(10, 2, 12, WORK, 10, usd_per_hour=3.0)
+    rows = scaling_rows(10, 2, 12, WORK, 10, usd_per_hour=3.0)
     assert [nodes for nodes, _, _ in rows] == [2, 4, 8, 12]
     for nodes, hours, usd in rows:
         assert usd.slow == pytest.approx(hours.slow * nodes * 3)
 
 
 def test_an_unknown_price_stays_unknown_on_more_nodes():
-    assert [usd for _, _, usd in from_to(10, 1, 2, WORK, 10, usd_per_hour=None)] == [None, None]
+    assert [usd for _, _, usd in scaling_rows(10, 1, 2, WORK, 10, usd_per_hour=None)] == [None, None]
 
 
 def test_share_of_the_network_is_what_p3_reached_if_its_model_was_resnet50():
-    seconds = fitted()["p3.2xlarge"].exchange_seconds
+    seconds = fitted_models()["p3.2xlarge"].exchange_seconds
     reached = RESNET50 * 32 / seconds / 1e9
     assert reached / 10 == pytest.approx(NETWORK_SHARE, abs=0.02)

@@ -86,7 +86,7 @@ def test_what_is_no_report(played: FakeGitHub, folder: Path) -> None:
     (folder / "gpufleet.aws-dev.md").unlink()
     assert f"no text of {STACK}; make it with" in comment(folder, env=env).output
     (folder / "report.json").write_text("[]")
-    assert "report.json: is no report" in comment(folder, env=env).output
+    assert "report.json: is not a report" in comment(folder, env=env).output
     shutil.rmtree(folder)
     done = comment(folder, env=env)
     assert (done.exit_code, done.output.count("\n")) == (1, 1)

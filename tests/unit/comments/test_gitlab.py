@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gpufleet.comments.ci_environment import place_of, run_of
-from gpufleet.comments.sticky import stick
+from gpufleet.comments.ci_environment import code_host_of, run_of
+from gpufleet.comments.sticky import update_comments
 
 STACK = "gpufleet/aws-dev"
 BODY = f"<!-- gpufleet-report:{STACK} -->\n### passed\n"
@@ -81,6 +81,6 @@ def test_created_once_then_edited(url: str) -> None:
     }
     for number, outcome in ((1, "created"), (2, "edited")):
         run = run_of(variables | {"CI_PIPELINE_ID": str(number), "CI_JOB_ID": "9"}, None)
-        assert stick(place_of(variables, None, "", 5), {STACK: BODY}, run) == {STACK: outcome}
+        assert update_comments(code_host_of(variables, None, "", 5), {STACK: BODY}, run) == {STACK: outcome}
     assert len(FakeGitLab.notes) == 6
     assert "gpufleet-run:2.9 c1 -->" in FakeGitLab.notes[-1]["body"]

@@ -64,7 +64,7 @@ def test_labels_hold_what_is_set_as_far_as_a_label_can():
     }
 
 
-def judged(env, part):
+def of_part(env, part):
     """Faults of one part, of which all parts have the same."""
     for argument in ("region", "tags.x", "cidr", "max"):
         yield ResourceFinding(env.part(part), at_least(argument=argument, value=0, least=1))
@@ -73,7 +73,7 @@ def judged(env, part):
 def test_faults_of_what_all_parts_share_are_said_once():
     env = named("dev")
     with pytest.raises(pulumi.RunError) as error, env.gathering("cidr"):
-        validate_stack([*judged(env, "a"), *judged(env, "b")])
+        validate_stack([*of_part(env, "a"), *of_part(env, "b")])
     assert [line.partition("=")[0] for line in str(error.value).splitlines()] == [
         "dev-a: region",
         "dev-a: tags.x",

@@ -158,17 +158,17 @@ def suppress(*entries: object) -> dict[str, str]:
 FAULTS += [
     (
         {"gpufleet:suppress": "x"},
-        "gpufleet:suppress: is no list; write [{rule: ..., reason: ..., expires: 2027-01-31}] [config-suppression]",
+        "gpufleet:suppress: must be a list; write [{rule: ..., reason: ..., expires: 2027-01-31}] [config-suppression]",
     ),
     (
         suppress(SUPPRESSION, SUPPRESSION | {"rule": "any-capacity-spot-choise"}),
-        "gpufleet:suppress[1].rule=any-capacity-spot-choise: there is no such rule; did you mean "
+        "gpufleet:suppress[1].rule=any-capacity-spot-choise: unknown rule; did you mean "
         "any-capacity-spot-choice? [config-suppression]",
     ),
     (
         suppress(SUPPRESSION | {"expires": "2026-01-31"}),
-        "gpufleet:suppress[0].expires=2026-01-31: has passed; mend what the rule says, or decide anew and give a later "
-        "day [config-suppression]",
+        "gpufleet:suppress[0].expires=2026-01-31: has passed; fix what the rule reports, or give a later "
+        "date [config-suppression]",
     ),
     (
         suppress(SUPPRESSION | {"expires": 29990131}),
@@ -176,7 +176,7 @@ FAULTS += [
     ),
     (
         {"gpufleet:quotas": json.dumps([{"family": "P", "market": "spots", "limit": 192}])},
-        "gpufleet:quotas[0].market=spots: is no market; did you mean spot? (use on-demand or spot) [config-quota]",
+        "gpufleet:quotas[0].market=spots: is not a market; did you mean spot? (use on-demand or spot) [config-quota]",
     ),
     (
         {"gpufleet:usage": json.dumps({"nat_gbs": 5})},

@@ -6,7 +6,7 @@ import pytest
 
 from gpufleet.cost.estimate import Estimate, estimate
 from gpufleet.cost.line_item import FIGURES, LineItem
-from gpufleet.cost.usage_assumptions import Usage
+from gpufleet.cost.usage_assumptions import UsageAssumptions
 from tests.policies.raw_program import plan_from
 
 GROUP = {"type": "azure-native:resources:ResourceGroup", "inputs": {"location": "East US", "resourceGroupName": "rg"}}
@@ -15,7 +15,7 @@ OUT = {"networkProfile": {"outboundType": "userDefinedRouting"}}
 """A cluster that makes nothing for the way out."""
 
 
-def of(resources: dict[str, Any], usage: Usage | None = None) -> Estimate:
+def of(resources: dict[str, Any], usage: UsageAssumptions | None = None) -> Estimate:
     return estimate(plan_from({"rg": GROUP} | resources, region=None), usage)
 
 
@@ -72,7 +72,7 @@ def test_account_with_shares_only_keeps_no_objects() -> None:
 
 def test_registry_holds_some_for_nothing() -> None:
     registry = {"type": "azure-native:containerregistry:Registry", "inputs": IN | {"sku": {"name": "Basic"}}}
-    found = of({"acr": registry}, Usage(registry_gib=50))
+    found = of({"acr": registry}, UsageAssumptions(registry_gib=50))
     assert line(found, "container images beyond 10 GB (ACR)").amounts.floor == 40
 
 

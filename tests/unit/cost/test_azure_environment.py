@@ -7,14 +7,14 @@ import pytest
 from gpufleet.catalog import azure
 from gpufleet.cost.estimate import Estimate, estimate
 from gpufleet.cost.line_item import FIGURES, LineItem
-from gpufleet.cost.usage_assumptions import Usage
+from gpufleet.cost.usage_assumptions import UsageAssumptions
 from tests.policies.azure_environment import Resources, azure_environment
 from tests.policies.raw_program import plan_from
 
 AKS = "azure-native:containerservice:ManagedCluster"
 
 
-def of(resources: Resources, usage: Usage | None = None) -> Estimate:
+def of(resources: Resources, usage: UsageAssumptions | None = None) -> Estimate:
     return estimate(plan_from(resources, region=None), usage)
 
 
@@ -114,7 +114,7 @@ def test_an_unknown_number_of_reserved_nodes_is_unknown() -> None:
 
 
 def test_deallocated_nodes_keep_their_disks() -> None:
-    usage = Usage(busy_nodes=(("trainers", 1),))
+    usage = UsageAssumptions(busy_nodes=(("trainers", 1),))
     disk = "trainers: disk (Premium_LRS, 128 GiB)"
     assert months(lines(of(azure_environment(), usage))[disk]) == [0.0, 4.32, 39.42]  # 160 of 730 hours
     kept = of(changed("trainers", scaleDownMode="Deallocate"), usage)
@@ -212,7 +212,7 @@ def test_a_share_without_a_quota_holds_what_is_assumed() -> None:
     del resources["logs"]["inputs"]["shareQuota"]
     assert months(lines(of(resources))["shared files (Azure Files)"]) == [30.0] * 3
     few = azure_environment()
-    assert months(lines(of(few, Usage(files_gib=50)))["shared files (Azure Files)"]) == [3.0] * 3
+    assert months(lines(of(few, UsageAssumptions(files_gib=50)))["shared files (Azure Files)"]) == [3.0] * 3
 
 
 def test_a_share_in_an_account_of_somewhere_else_is_unknown() -> None:

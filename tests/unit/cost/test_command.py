@@ -129,7 +129,7 @@ def test_policy_configuration_and_suppressions_count(preview: Path, tmp_path: Pa
         ("[]", "no steps in it"),
         (json.dumps({"diagnostics": [{"message": "error: boom"}]}), "error: boom"),
         (json.dumps(PREVIEW | {"config": {"gpufleet:usage": '{"nat": 1}'}}), "gpufleet:usage.nat: unknown key"),
-        (json.dumps(PREVIEW | {"config": {"gpufleet:usage": "lots"}}), "gpufleet:usage=lots: is no mapping"),
+        (json.dumps(PREVIEW | {"config": {"gpufleet:usage": "lots"}}), "gpufleet:usage=lots: must be a mapping"),
     ],
 )
 def test_bad_preview_is_one_line_and_exit_1(tmp_path: Path, content: str, part: str) -> None:
@@ -144,10 +144,10 @@ def test_bad_preview_is_one_line_and_exit_1(tmp_path: Path, content: str, part: 
 @pytest.mark.parametrize(
     ("option", "content", "part"),
     [
-        ("--usage", "nat_gb: -1", "nat_gb=-1: is no amount in GB"),
-        ("--policy-config", "[]", "is no JSON object"),
-        ("--policy-config", '{"cost": {"stack_usd_month": 0}}', "cost.stack_usd_month=0: is no amount"),
-        ("--policy-config", '{"cost": {"suppress": [{"rule": "no"}]}}', "there is no such rule"),
+        ("--usage", "nat_gb: -1", "nat_gb=-1: must be a number of GB"),
+        ("--policy-config", "[]", "is not a JSON object"),
+        ("--policy-config", '{"cost": {"stack_usd_month": 0}}', "cost.stack_usd_month=0: is not an amount"),
+        ("--policy-config", '{"cost": {"suppress": [{"rule": "no"}]}}', "rule=no: unknown rule"),
     ],
 )
 def test_bad_option_is_said_and_exit_1(preview: Path, tmp_path: Path, option: str, content: str, part: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from gpufleet.cost.estimate import Estimate, estimate
 from gpufleet.cost.line_item import FIGURES, LineItem, PriceTag
-from gpufleet.cost.usage_assumptions import Usage
+from gpufleet.cost.usage_assumptions import UsageAssumptions
 from tests.policies.raw_program import plan_from
 
 TODAY = date(2026, 11, 21)
@@ -27,7 +27,9 @@ def group(type_names: list[str] | str, counts: tuple[int, Any, Any], **more: obj
     return {"type": "aws:eks/nodeGroup:NodeGroup", "inputs": inputs | more}
 
 
-def of(resources: Mapping[str, Any], usage: Usage | None = None, region: str | None = "us-east-1") -> Estimate:
+def of(
+    resources: Mapping[str, Any], usage: UsageAssumptions | None = None, region: str | None = "us-east-1"
+) -> Estimate:
     return estimate(plan_from(resources, region), usage, TODAY)
 
 
@@ -42,7 +44,7 @@ def months(found: LineItem) -> list[float | None]:
 
 
 def test_steady_is_desired_in_busy_hours_and_min_in_all_others() -> None:
-    nodes = line(of({"a": group("g5.xlarge", (1, 4, 8))}, Usage(busy_hours=100)), "nodes: g5.xlarge")
+    nodes = line(of({"a": group("g5.xlarge", (1, 4, 8))}, UsageAssumptions(busy_hours=100)), "nodes: g5.xlarge")
     assert nodes.amounts.floor == 730
     assert nodes.amounts.steady == 4 * 100 + 1 * 630
     assert nodes.amounts.ceiling == 8 * 730
@@ -50,7 +52,7 @@ def test_steady_is_desired_in_busy_hours_and_min_in_all_others() -> None:
 
 def test_steady_is_never_below_the_floor_nor_above_the_ceiling() -> None:
     for busy in (0, 99):
-        usage = Usage(busy_hours=730, busy_nodes=(("a", busy),))
+        usage = UsageAssumptions(busy_hours=730, busy_nodes=(("a", busy),))
         amounts = line(of({"a": group("g5.xlarge", (2, 2, 3))}, usage), "nodes: g5.xlarge").amounts
         assert (amounts.floor, amounts.steady) == (1460, 1460 if busy == 0 else 2190)
 

@@ -4,7 +4,7 @@ import pytest
 
 from gpufleet.cost.estimate import estimate
 from gpufleet.cost.line_item import FIGURES, LineItem
-from gpufleet.cost.usage_assumptions import Usage
+from gpufleet.cost.usage_assumptions import UsageAssumptions
 from tests.policies.raw_program import plan_from
 
 GROUP = {"type": "azure-native:resources:ResourceGroup", "inputs": {"location": "eastus", "resourceGroupName": "rg"}}
@@ -26,7 +26,9 @@ def gateway(kind: str, sku: str) -> dict[str, object]:
     return {"type": "azure-native:network:VirtualNetworkGateway", "inputs": inputs}
 
 
-def lines(resources: dict[str, object], region: str | None, usage: Usage | None = None) -> dict[str, LineItem]:
+def lines(
+    resources: dict[str, object], region: str | None, usage: UsageAssumptions | None = None
+) -> dict[str, LineItem]:
     found = estimate(plan_from(resources, region), usage)
     assert found.not_priced == {}
     return {line.what: line for _, line in found.lines}
@@ -38,26 +40,28 @@ def months(line: LineItem) -> list[float | None]:
 
 
 def test_a_vpn_is_paid_by_the_hour_and_for_what_leaves():
-    found = lines({"vpn": VPN, **FREE}, "us-east-1", Usage(site_gb=200))
+    found = lines({"vpn": VPN, **FREE}, "us-east-1", UsageAssumptions(site_gb=200))
     assert {what: months(line) for what, line in found.items()} == {
         "VPN connection": [36.5, 36.5, 36.5],
-        "data out to own servers (VPN)": [0.0, 18.0, 18.0],
+        "data out to on-prem servers (VPN)": [0.0, 18.0, 18.0],
     }
     assert all(line.price.source and line.price.as_of for line in found.values())
 
 
 def test_direct_connect_makes_what_leaves_cheaper():
-    found = lines({"line": DIRECT}, "us-east-1", Usage(site_gb=200))
+    found = lines({"line": DIRECT}, "us-east-1", UsageAssumptions(site_gb=200))
     assert {what: months(line) for what, line in found.items()} == {
-        "data out to own servers (Direct Connect)": [0.0, 4.0, 4.0]
+        "data out to on-prem servers (Direct Connect)": [0.0, 4.0, 4.0]
     }
 
 
 def test_a_sync_is_paid_by_what_it_copies_and_its_way_back_for_what_leaves():
-    found = lines({"in": task("to-cloud"), "back": task("to-site")}, "us-east-1", Usage(sync_gb=1000, site_gb=100))
+    found = lines(
+        {"in": task("to-cloud"), "back": task("to-site")}, "us-east-1", UsageAssumptions(sync_gb=1000, site_gb=100)
+    )
     # Two tasks share what is copied.
     assert months(found["data copied by DataSync"]) == [0.0, 12.5, 12.5]
-    assert months(found["data out to own servers (DataSync)"]) == [0.0, 9.0, 9.0]
+    assert months(found["data out to on-prem servers (DataSync)"]) == [0.0, 9.0, 9.0]
     assert set(lines({"in": task("to-cloud")}, "us-east-1")) == {"data copied by DataSync"}
 
 
@@ -73,7 +77,7 @@ def test_a_sync_is_paid_by_what_it_copies_and_its_way_back_for_what_leaves():
 def test_a_gateway_of_azure_costs_by_its_size(kind, sku, what, usd):
     found = lines({"rg": GROUP, "gateway": gateway(kind, sku)}, None)
     assert months(found[what]) == [usd] * 3
-    assert ("data out to own servers (VPN)" in found) is (kind == "Vpn")
+    assert ("data out to on-prem servers (VPN)" in found) is (kind == "Vpn")
 
 
 @pytest.mark.parametrize("sku", ["VpnGw5AZ", "VpnGw1"])

@@ -5,22 +5,31 @@ from pathlib import Path
 
 import pytest
 
-from gpufleet.cost.usage_assumptions import AMOUNTS, Usage, UsageArgs, UsageError, read_usage, read_usage_file
+from gpufleet.cost.usage_assumptions import (
+    AMOUNTS,
+    UsageArgs,
+    UsageAssumptions,
+    UsageError,
+    read_usage,
+    read_usage_file,
+)
 
 
 def test_every_key_has_a_default_and_words() -> None:
-    assert set(UsageArgs.__annotations__) == set(Usage().as_args()) == {*AMOUNTS, "busy_nodes"}
+    assert set(UsageArgs.__annotations__) == set(UsageAssumptions().as_args()) == {*AMOUNTS, "busy_nodes"}
 
 
 def test_docstrings_say_the_defaults() -> None:
     text = Path(read_usage.__code__.co_filename).read_text().split("class UsageError")[0]
     said = dict(re.findall(r'    (\w+): NotRequired\[float\]\n    """.*?Default (\d+)', text))
-    defaults = {key: value for key, value in Usage().as_args().items() if key != "busy_nodes" and value is not None}
+    defaults = {
+        key: value for key, value in UsageAssumptions().as_args().items() if key != "busy_nodes" and value is not None
+    }
     assert {key: float(value) for key, value in said.items()} == defaults
 
 
 def test_nothing_is_the_defaults() -> None:
-    assert read_usage(None, "usage") == read_usage({}, "usage") == Usage()
+    assert read_usage(None, "usage") == read_usage({}, "usage") == UsageAssumptions()
 
 
 def test_given_keys_replace_defaults() -> None:
@@ -33,19 +42,19 @@ def test_given_keys_replace_defaults() -> None:
 @pytest.mark.parametrize(
     ("values", "line"),
     [
-        ([], "usage=[]: is no mapping; write keys under it, such as nat_gb: 500 [cost-usage]"),
-        ("500", "usage=500: is no mapping; write keys under it, such as nat_gb: 500 [cost-usage]"),
+        ([], "usage=[]: must be a mapping; write keys under it, such as nat_gb: 500 [cost-usage]"),
+        ("500", "usage=500: must be a mapping; write keys under it, such as nat_gb: 500 [cost-usage]"),
         ({"nat_gbs": 5}, "usage.nat_gbs: unknown key; did you mean nat_gb? [cost-usage]"),
-        ({"nat_gb": "5"}, "usage.nat_gb=5: is no amount in GB; use a number, 0 or more [cost-usage]"),
-        ({"nat_gb": True}, "usage.nat_gb=true: is no amount in GB; use a number, 0 or more [cost-usage]"),
-        ({"files_gib": -0.1}, "usage.files_gib=-0.1: is no amount in GiB; use a number, 0 or more [cost-usage]"),
-        ({"logs_gb": float("nan")}, "usage.logs_gb=nan: is no amount in GB; use a number, 0 or more [cost-usage]"),
-        ({"logs_gb": float("inf")}, "usage.logs_gb=inf: is no amount in GB; use a number, 0 or more [cost-usage]"),
-        ({"busy_hours": 730.1}, "usage.busy_hours=730.1: is no number of hours in a month; use 0 to 730 [cost-usage]"),
-        ({"busy_nodes": 2}, "usage.busy_nodes=2: is no mapping; write {<pool>: <nodes>} [cost-usage]"),
+        ({"nat_gb": "5"}, "usage.nat_gb=5: must be a number of GB, 0 or more [cost-usage]"),
+        ({"nat_gb": True}, "usage.nat_gb=true: must be a number of GB, 0 or more [cost-usage]"),
+        ({"files_gib": -0.1}, "usage.files_gib=-0.1: must be a number of GiB, 0 or more [cost-usage]"),
+        ({"logs_gb": float("nan")}, "usage.logs_gb=nan: must be a number of GB, 0 or more [cost-usage]"),
+        ({"logs_gb": float("inf")}, "usage.logs_gb=inf: must be a number of GB, 0 or more [cost-usage]"),
+        ({"busy_hours": 730.1}, "usage.busy_hours=730.1: must be 0 to 730 hours [cost-usage]"),
+        ({"busy_nodes": 2}, "usage.busy_nodes=2: must be a mapping; write {<pool>: <nodes>} [cost-usage]"),
         (
             {"busy_nodes": {"a": 1.5}},
-            "usage.busy_nodes.a=1.5: is no number of nodes; use a whole number, 0 or more [cost-usage]",
+            "usage.busy_nodes.a=1.5: must be a whole number, 0 or more [cost-usage]",
         ),
     ],
 )
@@ -67,7 +76,7 @@ def test_all_faults_at_once() -> None:
 def test_file(tmp_path: Path) -> None:
     file = tmp_path / "usage.yaml"
     file.write_text("nat_gb: 0\nbusy_nodes: {trainers: 4}\n")
-    assert read_usage_file(file) == Usage(nat_gb=0, busy_nodes=(("trainers", 4),))
+    assert read_usage_file(file) == UsageAssumptions(nat_gb=0, busy_nodes=(("trainers", 4),))
 
 
 @pytest.mark.parametrize(("content", "part"), [(b"a: [", "not YAML"), (b"\xff\xfe\x00", "not YAML"), (None, "No such")])

@@ -52,13 +52,16 @@ def test_without_mpirun_the_rank_is_alone(ranks):
         ),
         (
             told(local_rank="x"),
-            "OMPI_COMM_WORLD_LOCAL_RANK=x: is no number; start train.py with OpenMPI's mpirun, or alone",
+            "OMPI_COMM_WORLD_LOCAL_RANK=x: must be a whole number; start train.py with OpenMPI's mpirun, or alone",
         ),
-        (told(size="-1"), "OMPI_COMM_WORLD_SIZE=-1: is no number; start train.py with OpenMPI's mpirun, or alone"),
+        (
+            told(size="-1"),
+            "OMPI_COMM_WORLD_SIZE=-1: must be a whole number; start train.py with OpenMPI's mpirun, or alone",
+        ),
     ],
 )
 def test_place_half_told(ranks, environment, message):
-    with pytest.raises(ranks.TrainingRefused) as refused:
+    with pytest.raises(ranks.TrainingError) as refused:
         ranks.place_in_job(environment)
     assert str(refused.value) == message
 
@@ -72,12 +75,12 @@ def test_meeting_point_of_the_job(ranks):
 
 @pytest.mark.parametrize("port", ["0", "65536", "http", ""])
 def test_meeting_point_with_a_port_that_is_none(ranks, port):
-    with pytest.raises(ranks.TrainingRefused) as refused:
+    with pytest.raises(ranks.TrainingError) as refused:
         ranks.meeting_point({"MASTER_ADDR": "a", "MASTER_PORT": port}, ranks.ALONE)
-    assert str(refused.value) == f"MASTER_PORT={port}: is no port; give one from 1 to 65535"
+    assert str(refused.value) == f"MASTER_PORT={port}: must be a port from 1 to 65535"
 
 
 def test_nothing_to_meet_by(ranks, monkeypatch):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
-    with pytest.raises(ranks.TrainingRefused, match="MASTER_ADDR is not set and mpi4py does not load"):
+    with pytest.raises(ranks.TrainingError, match="MASTER_ADDR is not set and mpi4py does not load"):
         ranks.meeting_point({}, ranks.place_in_job(told()))

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 
 from gpufleet.cli import main
 from gpufleet.errors import UserError
-from gpufleet.fleet.clusters import looked_at
+from gpufleet.fleet.clusters import query_clusters
 from gpufleet.fleet.gpu_jobs import GpuJob, running_jobs
 from gpufleet.fleet.gpu_metrics import GpuUse, gpu_uses
 from gpufleet.fleet.idle_history import IdleHistory
-from gpufleet.fleet.kubeconfig import contexts_of, host_of
+from gpufleet.fleet.kubeconfig import host_of, select_contexts
 
 # As DCGM's exporter answers (github.com/NVIDIA/dcgm-exporter, README), and nvidia_gpu_exporter (its METRICS.md).
 DCGM = """# HELP DCGM_FI_DEV_GPU_UTIL GPU utilization (in %).
@@ -82,10 +82,10 @@ def looked(file: Path, percents: dict[int, float | None], up: int = -600) -> lis
     start = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
     found = []
     for minute, percent in percents.items():
-        now, looks = start + timedelta(minutes=minute), IdleHistory(file)
+        now, history = start + timedelta(minutes=minute), IdleHistory(file)
         job = GpuJob("t", "one", 1, 1, start + timedelta(minutes=up), percent)
-        (judged,) = looks.judge("cluster", [job], now)
-        looks.keep(now)
+        (judged,) = history.update("cluster", [job], now)
+        history.save(now)
         found.append((int(judged.idle.total_seconds() // 60), judged.hung))
     return found
 
@@ -186,7 +186,7 @@ def busy(api: Api) -> Api:
 
 def test_cluster_tells_its_gpus_and_jobs(busy: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBECONFIG", str(busy.kubeconfig(tmp_path / "config", "lab")))
-    (cluster,) = looked_at(contexts_of("all"))
+    (cluster,) = query_clusters(select_contexts("all"))
     assert (cluster.fault, cluster.gpus, cluster.exporters, cluster.silent) == ("", 8, 2, 0)
     assert [(job.name, job.percent) for job in cluster.jobs] == [("one", 97), ("two", 0)]
 
@@ -196,14 +196,14 @@ def test_exporter_that_fails_is_counted_and_its_jobs_unknown(
 ) -> None:
     del busy.answers["/api/v1/namespaces/t/pods/dcgm-a:9400/proxy/metrics"]
     monkeypatch.setenv("KUBECONFIG", str(busy.kubeconfig(tmp_path / "config", "lab")))
-    (cluster,) = looked_at(contexts_of("lab"))
+    (cluster,) = query_clusters(select_contexts("lab"))
     assert (cluster.silent, [job.percent for job in cluster.jobs]) == (1, [None, None])
 
 
 def test_silent_cluster_holds_nobody_up(busy: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     busy.silent.clear()
     monkeypatch.setenv("KUBECONFIG", str(busy.kubeconfig(tmp_path / "config", "lab")))
-    (cluster,) = looked_at(contexts_of("all"), seconds=0.3)
+    (cluster,) = query_clusters(select_contexts("all"), seconds=0.3)
     assert (cluster.context, cluster.host, cluster.fault) == ("lab", "127.0.0.1", "did not answer within 0.3 s")
 
 
@@ -218,12 +218,12 @@ def test_ps_shows_a_hung_job_and_whose_cluster_it_is_on(
     monkeypatch.setenv("KUBECONFIG", str(busy.kubeconfig(tmp_path / "config", "lab")))
     before = datetime.now(UTC)
     for minutes in (40, 30, 20, 10):
-        looks, now = IdleHistory(tmp_path / "home" / "gpufleet" / "gpu-use.json"), before - timedelta(minutes=minutes)
+        history, now = IdleHistory(tmp_path / "home" / "gpufleet" / "gpu-use.json"), before - timedelta(minutes=minutes)
         since = datetime.fromisoformat(START)
-        looks.judge(
+        history.update(
             "127.0.0.1", [GpuJob("t", name, 1, 1, since, percent) for name, percent in (("one", 50), ("two", 0))], now
         )
-        looks.keep(now)
+        history.save(now)
     found = CliRunner().invoke(main, ["ps", "--backend", backend.url, "--contexts", "lab", "--json"])
     assert found.exit_code == 0, found.output
     content = json.loads(found.output)
@@ -238,13 +238,13 @@ def test_ps_shows_a_hung_job_and_whose_cluster_it_is_on(
 def test_contexts_that_are_not_there_are_said(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = api.kubeconfig(tmp_path / "config", "lab", "prod")
     monkeypatch.setenv("KUBECONFIG", str(file))
-    assert [host_of(each) for each in contexts_of("prod, lab").values()] == ["127.0.0.1", "127.0.0.1"]
+    assert [host_of(each) for each in select_contexts("prod, lab").values()] == ["127.0.0.1", "127.0.0.1"]
     with pytest.raises(UserError) as caught:
-        contexts_of("prd")
+        select_contexts("prd")
     assert str(caught.value) == f"{file}: has no context prd; did you mean prod?"
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
-    with pytest.raises(UserError, match="there is no kubeconfig; set KUBECONFIG, or leave --contexts out"):
-        contexts_of("all")
+    with pytest.raises(UserError, match="kubeconfig not found; set KUBECONFIG, or leave out --contexts"):
+        select_contexts("all")
     (tmp_path / "none").write_text("[1, 2]")
-    with pytest.raises(UserError, match="none: is no kubeconfig: "):
-        contexts_of("all")
+    with pytest.raises(UserError, match="none: is not a kubeconfig: "):
+        select_contexts("all")

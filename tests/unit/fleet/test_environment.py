@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.fleet.environment import EnvironmentSummary, environment_of, in_order
+from gpufleet.fleet.environment import EnvironmentSummary, environment_of, sort_environments
 from gpufleet.fleet.expires_at import expiry_of
 from gpufleet.fleet.file_backend import folder_of, stacks_of_files
 from gpufleet.fleet.stack_state import StackState
@@ -37,7 +37,7 @@ def test_environment_of_a_cluster(backend: Any, eks: Eks) -> None:
         "vision",
         date(2026, 12, 31),
     )
-    assert (found.resources, found.gpus_then, found.gpus_most) == (2, 8, 12)
+    assert (found.resources, found.gpus_at_last_update, found.gpus_most) == (2, 8, 12)
     assert str(found.created) == "2026-10-31 10:00:00.500000+00:00"
     assert str(found.updated) == "2026-11-01 10:00:00.123456+00:00"
     assert found.endpoints == {"dev.EKS.example"}
@@ -70,7 +70,7 @@ def test_own_cluster_has_no_tags_but_labels(backend: Any, onprem: Eks) -> None:
     assert (found.owner, found.purpose, found.grace) == ("ana", "vision", timedelta(hours=48))
     assert (found.end and str(found.end.moment)) == "2026-11-06 16:00:00.500000+00:00"
     assert (found.resources, found.ending, found.expired(NOON)) == (5, 5, True)
-    assert (found.gpus_then, found.gpus_most, found.costs["ceiling"].hour) == (10, 10, 0)
+    assert (found.gpus_at_last_update, found.gpus_most, found.costs["ceiling"].hour) == (10, 10, 0)
 
 
 def test_own_nodes_that_no_output_tells_of_are_not_counted_as_none(backend: Any, onprem: Eks) -> None:
@@ -78,7 +78,7 @@ def test_own_nodes_that_no_output_tells_of_are_not_counted_as_none(backend: Any,
     resources[0]["outputs"] = {"jobs": {"4dabf18193072939515e22adb298388d": "secret", "ciphertext": "v1:hush"}}
     backend.put("lab", resources)
     found = the_one(backend)
-    assert (found.gpus_then, found.gpus_most, found.end) == (None, None, None)
+    assert (found.gpus_at_last_update, found.gpus_most, found.end) == (None, None, None)
 
 
 def test_servers_that_may_join_a_cluster_count_beside_its_pools_and_cost_nothing(
@@ -86,7 +86,7 @@ def test_servers_that_may_join_a_cluster_count_beside_its_pools_and_cost_nothing
 ) -> None:
     backend.put("dev", hybrid("dev"))
     found = the_one(backend)
-    assert (found.gpus_then, found.gpus_most) == (10 + 8, 10 + 12)
+    assert (found.gpus_at_last_update, found.gpus_most) == (10 + 8, 10 + 12)
     # AWS bills the servers' vCPUs, of which nobody has said the number; the servers themselves are in no line.
     assert [each.unknown for each in found.costs.values()] == [1, 1, 1]
     backend.put("dev", eks("dev"))
@@ -101,13 +101,13 @@ def test_servers_that_no_output_tells_of_are_not_counted_as_none(backend: Any, h
     resources[0]["outputs"] = {"jobs": {"pools": told}}
     backend.put("dev", resources)
     found = the_one(backend)
-    assert (found.gpus_then, found.gpus_most) == (None, None)
+    assert (found.gpus_at_last_update, found.gpus_most) == (None, None)
 
 
 def test_servers_of_a_cluster_that_has_gone_are_in_no_figure(backend: Any, hybrid: Eks) -> None:
     backend.put("dev", [each for each in hybrid("dev") if each["id"] in ("dev", "admin", "trainers")])
     found = the_one(backend)
-    assert (found.gpus_then, found.gpus_most) == (8, 12)
+    assert (found.gpus_at_last_update, found.gpus_most) == (8, 12)
 
 
 def test_tags_count_before_labels(backend: Any, eks: Eks, onprem: Eks) -> None:
@@ -202,7 +202,7 @@ def test_type_that_nobody_knows_is_unknown_and_not_zero(backend: Any, eks: Eks) 
     resources[2]["inputs"]["instanceTypes"] = ["p9.48xlarge"]
     backend.put("dev", resources)
     found = the_one(backend)
-    assert (found.gpus_then, found.gpus_most) == (None, None)
+    assert (found.gpus_at_last_update, found.gpus_most) == (None, None)
     assert not found.costs["ceiling"].complete
 
 
@@ -227,10 +227,10 @@ def test_locked_packed_new_and_old_layouts_are_read(backend: Any, eks: Eks) -> N
     ("content", "reason"),
     [
         ("{", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
-        ("[]", "is no JSON object"),
+        ("[]", "is not a JSON object"),
         ("{}", "holds no checkpoint"),
         ('{"checkpoint": {"latest": []}}', "holds no deployment"),
-        ('{"checkpoint": {"latest": {"resources": [1]}}}', "its resources are no list of resources"),
+        ('{"checkpoint": {"latest": {"resources": [1]}}}', "resources must be a list of resources"),
     ],
 )
 def test_broken_state_is_said_and_hides_no_other(backend: Any, eks: Eks, content: str, reason: str) -> None:
@@ -242,7 +242,7 @@ def test_broken_state_is_said_and_hides_no_other(backend: Any, eks: Eks, content
 
 
 def test_backend_that_is_not_there_is_one_line() -> None:
-    with pytest.raises(UserError, match=r"^file:///no/such: there is no such folder; give the backend's URL"):
+    with pytest.raises(UserError, match=r"^file:///no/such: folder not found; give the backend's URL"):
         stacks_of_files("file:///no/such")
 
 
@@ -261,7 +261,14 @@ def test_expired_ones_come_first_and_empty_ones_last() -> None:
         "late": date(2026, 11, 1), "later": date(2026, 10, 1), "today": TODAY, "soon": date(2026, 12, 1), "never": None
     }  # fmt: skip
     found = [there(name, day) for name, day in reversed(days.items())] + [there("gone", date(2026, 1, 1), 0)]
-    assert [each.stack for each in in_order(found, NOON)] == ["later", "late", "today", "soon", "never", "gone"]
+    assert [each.stack for each in sort_environments(found, NOON)] == [
+        "later",
+        "late",
+        "today",
+        "soon",
+        "never",
+        "gone",
+    ]
     assert [each.stack for each in found if each.expired(NOON)] == ["later", "late"]
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from gpufleet.cli import main
 from gpufleet.errors import UserError
-from gpufleet.fleet.extend import end_in, new_end, with_end
+from gpufleet.fleet.extend import extended_expiry, read_expiry, replace_expiry
 
 TODAY = date(2026, 11, 21)
 LATER = date(2027, 1, 31)
@@ -39,7 +39,7 @@ LATER = date(2027, 1, 31)
     ids=["plain", "comments and quotes", "ends of lines of Windows", "not there yet", "beside secrets"],
 )
 def test_only_the_day_changes(before: str, after: str) -> None:
-    assert with_end(before, LATER, "f.yaml") == after
+    assert replace_expiry(before, LATER, "f.yaml") == after
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_only_the_day_changes(before: str, after: str) -> None:
 )
 def test_file_of_another_shape_is_left_alone(text: str) -> None:
     with pytest.raises(UserError) as caught:
-        with_end(text, LATER, "f.yaml")
+        replace_expiry(text, LATER, "f.yaml")
     assert str(caught.value) == (
         "f.yaml: gpufleet:expires_at is not on a line of its own; write it so: `  gpufleet:expires_at: 2027-01-31`"
     )
@@ -74,30 +74,30 @@ def test_file_of_another_shape_is_left_alone(text: str) -> None:
     ],
 )
 def test_new_end(wanted: str, now: date | timedelta | None, after: date | str) -> None:
-    assert new_end(wanted, now, TODAY) == after
+    assert extended_expiry(wanted, now, TODAY) == after
 
 
 @pytest.mark.parametrize(
     ("wanted", "now", "line"),
     [
-        ("7", TODAY, "7: is neither a time nor a day; write 7d, 2w or 2026-11-21"),
-        ("-7d", TODAY, "-7d: is neither a time nor a day; write 7d, 2w or 2026-11-21"),
+        ("7", TODAY, "7: must be a duration or a date, such as 7d, 2w or 2026-11-21"),
+        ("-7d", TODAY, "-7d: must be a duration or a date, such as 7d, 2w or 2026-11-21"),
         ("2026-11-20", TODAY, "2026-11-20: this day has passed; write 7d, 2w or a day from 2026-11-21 on"),
-        ("0d", timedelta(days=6), "0d: is neither a time nor a day; write 7d, 2w or 2026-11-21"),
+        ("0d", timedelta(days=6), "0d: must be a duration or a date, such as 7d, 2w or 2026-11-21"),
         ("7d", None, "gpufleet:expires_at: is not set, so there is nothing to extend; give a day, such as 2026-11-21"),
     ],
 )
 def test_end_that_makes_no_sense_is_one_line(wanted: str, now: date | timedelta | None, line: str) -> None:
     with pytest.raises(UserError) as caught:
-        new_end(wanted, now, TODAY)
+        extended_expiry(wanted, now, TODAY)
     assert str(caught.value) == line
 
 
 def test_day_that_is_none_is_said() -> None:
     with pytest.raises(
-        UserError, match=r"^f: gpufleet:expires_at='soon': is no end; write a day like 2027-01-31, or a lifetime"
+        UserError, match=r"^f: gpufleet:expires_at='soon': must be a date like 2027-01-31 or a lifetime"
     ):
-        end_in("config:\n  gpufleet:expires_at: soon\n", "f")
+        read_expiry("config:\n  gpufleet:expires_at: soon\n", "f")
 
 
 @pytest.fixture
@@ -140,6 +140,6 @@ def test_lifetime_becomes_longer(project: Path) -> None:
 
 def test_unknown_environment_and_no_project_are_one_line(project: Path, tmp_path: Path) -> None:
     found = extend(project, "prod", "7d")
-    wanted = f"Error: {project / 'config' / 'Pulumi.prod.yaml'}: there is no such environment; there are dev\n"
+    wanted = f"Error: {project / 'config' / 'Pulumi.prod.yaml'}: environment not found; the project has dev\n"
     assert (found.exit_code, found.output) == (1, wanted)
     assert "no Pulumi.yaml here or above" in extend(Path("/"), "prod", "7d").output

@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 from gpufleet.cli import main
 from gpufleet.cost.estimate import estimate
 from gpufleet.fleet.environment import environment_of, plan_of_state
-from gpufleet.fleet.pool_inputs import can_stop, is_stopped, stopped
-from gpufleet.fleet.scale_to_zero import flavors_of, gpu_pools, lines_without_nodes, still_as_they_were
+from gpufleet.fleet.pool_inputs import can_stop, is_stopped, stopped_inputs
+from gpufleet.fleet.scale_to_zero import flavors_of, gpu_pools, remaining_costs, unchanged_pools
 from gpufleet.fleet.stack_state import StackState
 from gpufleet.pulumi_cli import PulumiCli
 
@@ -63,9 +63,9 @@ def test_stopped_pool_has_no_node_and_is_known_as_such(kind: str) -> None:
     before, after = CASES[kind]
     assert can_stop(kind)
     assert not is_stopped(kind, before)
-    assert stopped(kind, before) == after
+    assert stopped_inputs(kind, before) == after
     assert is_stopped(kind, after)
-    assert stopped(kind, after) == after
+    assert stopped_inputs(kind, after) == after
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_stopped_pool_has_no_node_and_is_known_as_such(kind: str) -> None:
 def test_other_pools_are_not_touched(kind: str) -> None:
     assert not can_stop(kind)
     with pytest.raises(KeyError):
-        stopped(kind, {})
+        stopped_inputs(kind, {})
 
 
 @pytest.mark.parametrize("kind", CASES)
@@ -115,7 +115,7 @@ def test_control_plane_still_costs_and_the_pool_does_not(eks: Eks) -> None:
     plan = plan_of_state(StackState("dev", "training", eks("dev")))
     (pool,), others = gpu_pools(plan)
     assert (pool.resource.name, others) == ("trainers", [])
-    lines = lines_without_nodes(estimate(plan, None, date(2026, 11, 21)), [pool])
+    lines = remaining_costs(estimate(plan, None, date(2026, 11, 21)), [pool])
     assert [(name, line.resources) for name, line in lines] == [("", ("cluster",))]
 
 
@@ -124,7 +124,7 @@ def test_nodes_that_are_reserved_cost_all_the_same(eks: Eks) -> None:
     resources[2]["inputs"]["capacityType"] = "CAPACITY_BLOCK"
     plan = plan_of_state(StackState("dev", "training", resources))
     (pool,), _ = gpu_pools(plan)
-    lines = lines_without_nodes(estimate(plan, None, date(2026, 11, 21)), [pool])
+    lines = remaining_costs(estimate(plan, None, date(2026, 11, 21)), [pool])
     assert [line.what for name, line in lines if name] == ["nodes: g5.12xlarge"]
 
 
@@ -138,12 +138,12 @@ def test_what_an_up_has_left_as_it_was_is_named(eks: Eks) -> None:
     resources = eks("dev")
     before = plan_of_state(StackState("dev", "training", resources))
     pools, _ = gpu_pools(before)
-    assert still_as_they_were(before, pools, stop=True) == ["trainers"]
-    assert still_as_they_were(before, pools, stop=False) == []
+    assert unchanged_pools(before, pools, stop=True) == ["trainers"]
+    assert unchanged_pools(before, pools, stop=False) == []
     node_group = resources[2]
-    node_group["inputs"] = stopped(node_group["type"], node_group["inputs"])
+    node_group["inputs"] = stopped_inputs(node_group["type"], node_group["inputs"])
     state = StackState("dev", "training", resources)
-    assert still_as_they_were(plan_of_state(state), pools, stop=True) == []
+    assert unchanged_pools(plan_of_state(state), pools, stop=True) == []
     notes = environment_of(state, date(2026, 11, 21)).notes
     assert notes == ("stopped: trainers; `gpufleet stop dev --undo` starts them again",)
 
@@ -168,7 +168,7 @@ def test_own_servers_are_said_to_run_on_and_to_cost_by_the_assumptions(
     assert lines == [
         "would be stopped: trainers",
         "still costs $2.100/h, $1,533.00 a month (list prices):",
-        "  $  2.000/h  own servers' vCPUs (EKS hybrid nodes) (servers)",
+        "  $  2.000/h  on-prem servers' vCPUs (EKS hybrid nodes) (servers)",
         "  $  0.100/h  EKS control plane (cluster)",
         "own servers are not stopped, nor the jobs on them",
     ]
@@ -210,7 +210,7 @@ def test_queue_that_cannot_be_told_keeps_no_pool_running_and_is_told_the_next_ti
             return 255
         for each in targets:
             stop = variable == "GPUFLEET_STOP" and each["urn"].rsplit("::")[-1] in names.splitlines()
-            each["inputs"] = stopped(each["type"], as_written[each["urn"]]) if stop else as_written[each["urn"]]
+            each["inputs"] = stopped_inputs(each["type"], as_written[each["urn"]]) if stop else as_written[each["urn"]]
         return 0
 
     monkeypatch.setattr(PulumiCli, "state", lambda self, stack: resources)

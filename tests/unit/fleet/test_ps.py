@@ -97,18 +97,18 @@ def test_webhook_is_told_what_has_expired(fleet: Any, webhook: tuple[str, list[A
 def test_webhook_that_refuses_is_one_line_without_its_secret(fleet: Any, webhook: tuple[str, list[Any]]) -> None:
     found = ps(fleet, "--notify", f"{webhook[0]}/no/T0PSECRET")
     assert found.exit_code == 1
-    assert "Error: --notify: 127.0.0.1: was not told: it answers 404; is its URL right?" in found.output
+    assert "Error: --notify: 127.0.0.1: the webhook answers 404; check its URL" in found.output
     assert "T0PSECRET" not in found.output
 
 
 @pytest.mark.parametrize("url", ["hooks.example.com/T0PSECRET", "ftp://hooks.example.com/T0PSECRET", ""])
 def test_url_that_is_none_is_said_without_it(url: str) -> None:
-    with pytest.raises(UserError, match=r"^--notify: is no URL of a webhook") as caught:
+    with pytest.raises(UserError, match=r"^--notify: must be the URL of a webhook") as caught:
         notify(url, {})
     assert "T0PSECRET" not in str(caught.value)
 
 
 def test_webhook_that_nobody_answers_for_is_said_without_its_path() -> None:
-    with pytest.raises(UserError, match=r"^--notify: 127.0.0.1: was not told: ") as caught:
+    with pytest.raises(UserError, match=r"^--notify: 127.0.0.1: the webhook cannot be reached: ") as caught:
         notify("http://127.0.0.1:9/services/T0PSECRET", {})
     assert "T0PSECRET" not in str(caught.value)

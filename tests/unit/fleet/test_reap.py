@@ -219,4 +219,4 @@ def test_stack_that_cannot_be_read_is_said(fleet: Any) -> None:
 def test_grace_that_is_no_time_is_one_line(backend: Any, grace: str) -> None:
     found = reap(backend, "--grace", grace)
     assert found.exit_code == 2
-    assert "is no time; write hours, days or weeks like 24h, 3d or 1w" in found.output
+    assert "must be a duration in hours, days or weeks, such as 24h, 3d or 1w" in found.output

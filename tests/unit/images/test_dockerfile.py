@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.images.dockerfile import advice, base_images, found
+from gpufleet.images.dockerfile import advice, base_images, find_dockerfile
 
 UNPINNED = "is another image after its next release; write a tag of one release, {}:..., or a digest"
 NO_HOST = "names no registry, and builders without a Docker daemon have none by default; write docker.io/{}"
@@ -60,26 +60,26 @@ def test_base_images_that_change_or_cannot_be_found_are_advised_against(
 
 def test_dockerfile_comes_before_containerfile_and_another_name_is_looked_for_here_and_there(tmp_path: Path) -> None:
     (tmp_path / "Containerfile").touch()
-    assert found(tmp_path, None).name == "Containerfile"
+    assert find_dockerfile(tmp_path, None).name == "Containerfile"
     (tmp_path / "Dockerfile").touch()
     (tmp_path / "cpu.Dockerfile").touch()
-    assert found(tmp_path, None).name == "Dockerfile"
-    assert found(tmp_path, Path("cpu.Dockerfile")) == tmp_path / "cpu.Dockerfile"
-    assert found(tmp_path, tmp_path / "cpu.Dockerfile") == tmp_path / "cpu.Dockerfile"
+    assert find_dockerfile(tmp_path, None).name == "Dockerfile"
+    assert find_dockerfile(tmp_path, Path("cpu.Dockerfile")) == tmp_path / "cpu.Dockerfile"
+    assert find_dockerfile(tmp_path, tmp_path / "cpu.Dockerfile") == tmp_path / "cpu.Dockerfile"
 
 
 def test_what_is_not_there_is_one_line(tmp_path: Path) -> None:
     for directory, file, line in (
-        (tmp_path / "no", None, f"{tmp_path}/no: there is no such directory; give the one with the Dockerfile"),
+        (tmp_path / "no", None, f"{tmp_path}/no: directory not found; give the one with the Dockerfile"),
         (tmp_path, None, f"{tmp_path}: has no Dockerfile or Containerfile; write one, or name another with --file"),
-        (tmp_path, Path("x"), f"file=x: there is no such file, neither here nor in {tmp_path}"),
+        (tmp_path, Path("x"), f"file=x: file not found, neither here nor in {tmp_path}"),
     ):
         with pytest.raises(UserError) as error:
-            found(directory, file)
+            find_dockerfile(directory, file)
         assert str(error.value) == line
     (tmp_path / "Dockerfile").write_bytes(b"\xff")
     with pytest.raises(UserError) as error:
-        found(tmp_path / "Dockerfile", None)
+        find_dockerfile(tmp_path / "Dockerfile", None)
     assert str(error.value).endswith(f"is a file; give its directory: {tmp_path} --file {tmp_path}/Dockerfile")
     with pytest.raises(UserError, match="Dockerfile: cannot be read: 'utf-8' codec"):
         advice(tmp_path / "Dockerfile", {})

@@ -36,13 +36,13 @@ def test_tag_that_is_taken_for_good_is_refused(ecr: Any) -> None:
     with pytest.raises(UserError) as error:
         advice(TRAINING, "v1")
     assert str(error.value) == (
-        f"{HOST}/dev/training: tag=v1: there is an image of this tag, and the repository keeps tags immutable; give "
+        f"{HOST}/dev/training: tag=v1: this tag exists, and the repository's tags are immutable; give "
         "another --tag, or none"
     )
 
 
 def test_repository_that_is_not_there_is_refused(ecr: Any) -> None:
-    with pytest.raises(UserError, match="ECR has no such repository in us-east-1; `pulumi up` makes it"):
+    with pytest.raises(UserError, match="repository not found in ECR in us-east-1; `pulumi up` creates it"):
         advice(Repository("dev/none", f"{HOST}/dev/none"), "v1")
 
 

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from moto import mock_aws
 
 from gpufleet.cli import main
-from gpufleet.images.pinned_images import PinnedImage, record, recorded
+from gpufleet.images.pinned_images import PinnedImage, pin_image, read_pinned_images
 from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError
 from tests.tools.fake_cluster import FakeCluster, played
 
@@ -38,7 +38,7 @@ while [ $# -gt 0 ]; do
     --authfile) cp "$2" "$PLAYED/login" ;;
   esac
   [ "$FAILS" = "$1" ] && exit 125
-  [ "$HANGS" = "$1" ] && { touch "$PLAYED/hangs"; sleep 30; }
+  [ "$HANGS" = "$1" ] && { touch "$PLAYED/hangs"; sleep 3600; }
   shift
 done
 exit 0
@@ -171,9 +171,9 @@ def test_what_cannot_be_is_one_line_before_anything_is_built(
 ) -> None:
     context = str(tmp_path / "context")
     for arguments, line in (
-        ([context + "x"], f"{context}x: there is no such directory; give the one with the Dockerfile"),
-        ([context, "--repository", "tools"], "dev: repository=tools: no such repository; use dev/training"),
-        ([context, "--tag", "a b"], "tag=a b: is no tag; use up to 128 letters"),
+        ([context + "x"], f"{context}x: directory not found; give the one with the Dockerfile"),
+        ([context, "--repository", "tools"], "dev: repository=tools: repository not found; use dev/training"),
+        ([context, "--tag", "a b"], "tag=a b: is not a valid tag; use up to 128 letters"),
         ([context, "--build-arg", "NOT_SET"], "images: build-arg=NOT_SET: has no value, here nor in the environment"),
         ([context, "--platform", "linux/arm64"], "dev: platform=linux/arm64: the nodes of its pools (trainers) are"),
     ):
@@ -214,11 +214,11 @@ def test_ctrl_c_ends_the_builder_and_pushes_nothing(
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not (tmp_path / "hangs").exists() and time.monotonic() < end:
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=120)
     assert (process.returncode, stdout, here.created) == (130, "", [])
     assert stderr.endswith("Error: nothing is pushed: interrupted\n")
 
@@ -228,7 +228,7 @@ class _Api(KubernetesApi):
 
     def __init__(self, late: bool) -> None:
         self.where, self.late = "dev", late
-        self.merged: list[tuple[str, object]] = []
+        self.patched: list[tuple[str, object]] = []
         self.data: dict[str, str] = {}
 
     def find(self, path: str, **_: object) -> dict[str, Any] | None:
@@ -238,23 +238,23 @@ class _Api(KubernetesApi):
         assert self.late
         raise KubernetesApiError("dev: exists (409)", 409)
 
-    def merge(self, path: str, body: Any) -> dict[str, Any]:
+    def patch(self, path: str, body: Any) -> dict[str, Any]:
         self.data |= body["data"]
-        self.merged.append((path, body))
+        self.patched.append((path, body))
         return {}
 
 
 def test_two_who_record_at_once_keep_each_others_image() -> None:
     api = _Api(late=True)
     image = PinnedImage("r.invalid/dev/training", "v1", DIGEST)
-    record(api, "team", "dev/training", image)
-    assert api.merged == [(IMAGES, {"data": {"dev..training": str(image)}})]
-    record(api, "team", "tools", PinnedImage("r.invalid/tools", "", OLD))
-    assert recorded(api, "team") == {"dev/training": image, "tools": PinnedImage("r.invalid/tools", "", OLD)}
+    pin_image(api, "team", "dev/training", image)
+    assert api.patched == [(IMAGES, {"data": {"dev..training": str(image)}})]
+    pin_image(api, "team", "tools", PinnedImage("r.invalid/tools", "", OLD))
+    assert read_pinned_images(api, "team") == {"dev/training": image, "tools": PinnedImage("r.invalid/tools", "", OLD)}
 
 
 def test_namespace_that_is_not_there_is_said_after_the_push(here: FakeCluster, run: Run, tmp_path: Path) -> None:
     here.answers = [404, 404]
     done = run("build", str(tmp_path / "context"))
     assert done.exit_code == 1
-    assert done.stderr.endswith(": dev: namespace=team: there is no such namespace; `pulumi up` makes it\n")
+    assert done.stderr.endswith(": dev: namespace=team: namespace not found; `pulumi up` creates it\n")

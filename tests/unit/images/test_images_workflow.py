@@ -14,7 +14,7 @@ import yaml
 from gpufleet.aws.image_mirror import SESSION_SECONDS
 from gpufleet.cli import main
 from gpufleet.images.mirror.image_list import read_image_list
-from gpufleet.images.mirror.lock import lock_of
+from gpufleet.images.mirror.lock import lock_file
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / ".github" / "workflows" / "images.yml"
@@ -57,7 +57,7 @@ def test_it_keeps_the_lists_lock_and_bills(workflow: dict[str, Any]) -> None:
     assert f"{listed.parent}/**" in workflow["on"]["pull_request"]["paths"]
     [kept] = [step["with"]["path"] for step in workflow["jobs"]["sync"]["steps"] if "upload-artifact" in str(step)]
     patterns = kept.split()
-    assert lock_of(listed).match(patterns[0])
+    assert lock_file(listed).match(patterns[0])
     # Of two paths below one directory, an artifact holds what is below that directory.
     assert listed.with_suffix(".sbom").match(patterns[1].rstrip("/"))
     [taken] = [step for step in workflow["jobs"]["propose"]["steps"] if "download-artifact" in str(step)]

@@ -145,7 +145,7 @@ BROKEN: dict[str, tuple[list[str], dict[str, object], str]] = {
     "not synced": (
         [],
         {"locked": False},
-        f"{NAME}: is not locked, so that nobody knows its digest; `gpufleet images sync LIST` pushes it; "
+        f"{NAME}: is not locked, so its digest is unknown; `gpufleet images sync LIST` pushes it; "
         "--from-source takes the source's own registry",
     ),
     "source without a digest": (
@@ -156,7 +156,7 @@ BROKEN: dict[str, tuple[list[str], dict[str, object], str]] = {
     "unknown image": (
         ["--only", "nvcr.io/nvidia/cuda"],
         {},
-        "LIST: only=nvcr.io/nvidia/cuda: the list has no such image; name one of its `from`",
+        "LIST: only=nvcr.io/nvidia/cuda: image not found in the list; use one of its `from`",
     ),
     "a certificate that is not there": (
         ["--from-source"],

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.images.mirror.sbom import licences, made
+from gpufleet.images.mirror.sbom import licences, write_sbom
 
 REPORTS = Path(__file__).with_name("reports")
 
@@ -77,7 +77,7 @@ def writes(text: str) -> list[str]:
 
 def test_made_by_the_lists_command(tmp_path: Path) -> None:
     file = tmp_path / "sbom" / "x.json"
-    digest = made([*writes('{"bomFormat": "CycloneDX"}'), str(file)], file, tmp_path)
+    digest = write_sbom([*writes('{"bomFormat": "CycloneDX"}'), str(file)], file, tmp_path)
     assert len(digest) == 64
     assert list(licences(file)) == []
 
@@ -88,7 +88,7 @@ WRONG = {
         "wrote no x.json (exit code 1): no disk",
     ),
     "no JSON": (writes("<bom/>"), "cannot be read: "),
-    "SPDX": (writes('{"spdxVersion": "SPDX-2.3"}'), "is no CycloneDX in JSON; have the command write it"),
+    "SPDX": (writes('{"spdxVersion": "SPDX-2.3"}'), "is not CycloneDX JSON; let the command write that format"),
     "no such program": (["/nonexistent/syft"], "/nonexistent/syft: cannot be started: No such file or directory"),
 }
 
@@ -98,6 +98,6 @@ def test_not_made(case: str, tmp_path: Path) -> None:
     command, words = WRONG[case]
     file = tmp_path / "sbom" / "x.json"
     with pytest.raises(UserError) as error:
-        made([*command, str(file)], file, tmp_path)
+        write_sbom([*command, str(file)], file, tmp_path)
     assert words in str(error.value)
     assert "\n" not in str(error.value)

@@ -8,12 +8,12 @@ import pytest
 import yaml
 
 from gpufleet.errors import UserError
-from gpufleet.images.mirror.checks import faults_of_list
+from gpufleet.images.mirror.checks import validate_image_list
 from gpufleet.images.mirror.credentials import Credentials
 from gpufleet.images.mirror.derived_image import certificate_files, dockerfile
-from gpufleet.images.mirror.error_messages import explained
+from gpufleet.images.mirror.error_messages import explain
 from gpufleet.images.mirror.image_list import Login, Wrap, items, read_image_list
-from gpufleet.images.mirror.lock import Locked, lock_of, read_lock, write_lock
+from gpufleet.images.mirror.lock import LockEntry, lock_file, read_lock, write_lock
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "images" / "images.yaml"
 IMAGE = {"from": "nvcr.io/nvidia/pytorch", "tags": ["25.10-py3"]}
@@ -29,7 +29,7 @@ def test_example_is_a_list_whose_exceptions_hold() -> None:
     wanted = read_image_list(EXAMPLE)
     [item] = items(wanted)
     assert item.name == "123456789012.dkr.ecr.us-east-1.amazonaws.com/dev/training:25.10-py3"
-    assert faults_of_list(wanted, date(2026, 12, 1)) == []
+    assert validate_image_list(wanted, date(2026, 12, 1)) == []
 
 
 def test_tags_digests_and_targets(tmp_path: Path) -> None:
@@ -41,23 +41,22 @@ def test_tags_digests_and_targets(tmp_path: Path) -> None:
 FAULTS = {
     "no registry": (
         {"images": [IMAGE | {"from": "nvidia/cuda"}]},
-        "images[0].from=nvidia/cuda: is no HOST/PATH; write the registry's name too, "
-        "for instance nvcr.io/nvidia/pytorch",
+        "images[0].from=nvidia/cuda: must be HOST/PATH with the registry's host, such as nvcr.io/nvidia/pytorch",
     ),
     "short digest": (
         {"images": [IMAGE | {"tags": ["1@sha256:ab"]}]},
-        "images[0].tags[0]=1@sha256:ab: is no TAG, and no TAG@sha256:...; a digest has 64 hexadecimal digits",
+        "images[0].tags[0]=1@sha256:ab: must be TAG or TAG@sha256:..., with a digest of 64 hexadecimal digits",
     ),
     "no tags": (
         {"images": [IMAGE | {"tags": []}]},
         "images[0].tags=[]: Tuple should have at least 1 item after validation, not 0",
     ),
-    "unknown key": ({"image": []}, "image: there is no such key here; see docs/images.md for those that there are"),
+    "unknown key": ({"image": []}, "image: unknown key; see docs/images.md for the known ones"),
     "no target": ({"to": None}, "to=null: Input should be a valid string"),
     "password in a proxy": (
         {"images": [IMAGE | {"wrap": {"proxy": {"http": "http://u:p@proxy:1"}}}]},
-        "images[0].wrap.proxy.http=http://...@proxy:1: holds a password, which everybody could read in the image; "
-        "name a proxy without one",
+        "images[0].wrap.proxy.http=http://...@proxy:1: contains a password, which everybody could read in the image; "
+        "use a proxy without one",
     ),
     "twice": (
         {"images": [IMAGE, IMAGE]},
@@ -85,16 +84,16 @@ def test_checks_that_no_longer_hold_are_told(tmp_path: Path) -> None:
         "organisation": {"sources": ["docker.io/*"], "refused_licences": ["AGPL-*"]},
     }
     wanted = wanted_of(tmp_path, checks=checks)
-    lines = faults_of_list(wanted, date(2027, 1, 31))
+    lines = validate_image_list(wanted, date(2027, 1, 31))
     assert [line.partition(":")[0] for line in lines] == [
         "checks.secrets.allow[1]",
         "checks.organisation.refused_licences",
         "nvcr.io/nvidia/pytorch",
     ]
     assert lines[-1].endswith("use one of [docker.io/*], or have it added to the list [image-source]")
-    late = faults_of_list(wanted, date(2027, 2, 1))
+    late = validate_image_list(wanted, date(2027, 2, 1))
     assert late[0] == (
-        "checks.secrets.allow[0]: expires=2027-01-31: private-key is allowed no longer; mend it, or decide anew"
+        "checks.secrets.allow[0]: expires=2027-01-31: private-key is no longer allowed; fix it, or set a new date"
     )
 
 
@@ -113,20 +112,23 @@ def test_certificate_with_its_key_is_refused(tmp_path: Path) -> None:
     wrap = Wrap(certificates=("ca.pem",))
     assert certificate_files(wrap, tmp_path) == {"ca.crt": text.encode()}
     (tmp_path / "ca.pem").write_text(text + "-----BEGIN " + "PRIVATE KEY-----\n")
-    with pytest.raises(UserError, match="holds a private key; leave the certificate only"):
+    with pytest.raises(UserError, match="contains a private key; keep only the certificate"):
         certificate_files(wrap, tmp_path)
 
 
 def test_lock_file_is_read_as_it_was_written(tmp_path: Path) -> None:
-    file = lock_of(tmp_path / "images.yaml")
+    file = lock_file(tmp_path / "images.yaml")
     assert file.name == "images.lock.json"
     assert read_lock(file) == {}
-    images = {"b": Locked("s:1", DIGEST, "linux/amd64", "i", "1", DIGEST), "a": Locked("s:2", "d", "p", "i", "1", "q")}
+    images = {
+        "b": LockEntry("s:1", DIGEST, "linux/amd64", "i", "1", DIGEST),
+        "a": LockEntry("s:2", "d", "p", "i", "1", "q"),
+    }
     write_lock(file, images)
     assert read_lock(file) == images
     assert [each.name for each in tmp_path.iterdir()] == [file.name]
     file.write_text('{"version": 1, "images": {"a": {}}}')
-    with pytest.raises(UserError, match="is no lock file of gpufleet"):
+    with pytest.raises(UserError, match="is not a lock file of gpufleet"):
         read_lock(file)
     file.write_text('{"version": 2, "images": {}}')
     with pytest.raises(UserError, match="version=2: is of another gpufleet"):
@@ -150,7 +152,7 @@ SAID = {
 @pytest.mark.parametrize("name", SAID)
 def test_failures_are_explained_in_one_line(name: str) -> None:
     during, said, words = SAID[name]
-    line = explained(f'time="t" level=fatal msg="{said}"\n', during, "registry/x", "log in")
+    line = explain(f'time="t" level=fatal msg="{said}"\n', during, "registry/x", "log in")
     assert words in line
     assert "\n" not in line
     assert said in line, "the program's own words"

@@ -62,13 +62,13 @@ def test_severities(name: str, tmp_path: Path) -> None:
 
 
 NO_REPORT = {
-    "no JSON": ("<sarif/>", "is no JSON"),
-    "something else": ("{}", "is neither SARIF 2.1.0 nor CycloneDX"),
-    "no run": (json.dumps({"version": "2.1.0", "runs": []}), "holds no run, so that nothing was scanned"),
+    "no JSON": ("<sarif/>", "is not JSON"),
+    "something else": ("{}", "must be SARIF 2.1.0 or CycloneDX"),
+    "no run": (json.dumps({"version": "2.1.0", "runs": []}), "has no run, so nothing was scanned"),
     "no results": (json.dumps(sarif() | {"runs": [{"tool": {"driver": {}}}]}), "a run without results"),
-    "failed": (json.dumps(sarif(invocations=[{"executionSuccessful": False}])), "the scanner says that it failed"),
-    "an SBOM": (json.dumps({"bomFormat": "CycloneDX", "components": []}), "is a bill of materials and no scan"),
-    "broken": (json.dumps(sarif({})), "is not as its format has it"),
+    "failed": (json.dumps(sarif(invocations=[{"executionSuccessful": False}])), "the scanner reports that it failed"),
+    "an SBOM": (json.dumps({"bomFormat": "CycloneDX", "components": []}), "is an SBOM and not a scan"),
+    "broken": (json.dumps(sarif({})), "does not match its format"),
 }
 
 

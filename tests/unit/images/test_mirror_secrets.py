@@ -11,7 +11,7 @@ import pytest
 
 from gpufleet.errors import UserError
 from gpufleet.images.mirror.oci_layout import MANIFEST, OciLayout
-from gpufleet.images.mirror.secrets import MOST, Secret, known_patterns, secrets_in
+from gpufleet.images.mirror.secrets import MAX_BYTES, Secret, known_patterns, secrets_in
 
 # In pieces, so that scanners of this repository find nothing.
 FOUND = {
@@ -37,7 +37,7 @@ CLEAN = {
 
 
 def image(folder: Path, *layers: dict[str, bytes], env: tuple[str, ...] = (), packed: bool = True) -> OciLayout:
-    made = OciLayout.made(folder, "image")
+    made = OciLayout.create(folder, "image")
 
     def put(content: bytes) -> dict[str, object]:
         digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
@@ -88,7 +88,7 @@ def test_deleted_file_is_found_in_the_layer_below(tmp_path: Path) -> None:
 
 def test_size_and_binaries_bound_the_search(tmp_path: Path) -> None:
     secret = FOUND["pulumi-token"].encode()
-    files = {"full": secret.rjust(MOST), "above": secret.rjust(MOST + 1), "binary": b"\0" + secret}
+    files = {"full": secret.rjust(MAX_BYTES), "above": secret.rjust(MAX_BYTES + 1), "binary": b"\0" + secret}
     assert [each.place for each in secrets_in(image(tmp_path, files), tmp_path / "memory")] == ["full"]
 
 

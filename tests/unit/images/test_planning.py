@@ -9,10 +9,10 @@ import pytest
 from gpufleet.errors import UserError
 from gpufleet.images import platforms
 from gpufleet.images.builder import Build, build_command, digest_in, find_builder, push_command, run
-from gpufleet.images.repository import Repository, checked_tag, chosen
+from gpufleet.images.repository import Repository, select_repository, validate_tag
 from gpufleet.images.tag import default_tag
 from gpufleet.jobs.pool_info import PoolInfo
-from gpufleet.jobs.settings import settings_from
+from gpufleet.jobs.settings import read_settings
 
 NOW = datetime(2026, 11, 21, 17, 5, 9, tzinfo=UTC)
 TWO = {"dev/training": "r.invalid/dev/training", "dev/tools": "r.invalid/dev/tools"}
@@ -20,7 +20,7 @@ TWO = {"dev/training": "r.invalid/dev/training", "dev/tools": "r.invalid/dev/too
 
 def pools(**types: str) -> list[PoolInfo]:
     told = {name: {"types": [kind]} for name, kind in types.items()}
-    return list(settings_from({"kubeconfig": "k", "jobs": {"pools": told}}, "dev").pools.values())
+    return list(read_settings({"kubeconfig": "k", "jobs": {"pools": told}}, "dev").pools.values())
 
 
 def git(folder: Path, *words: str) -> str:
@@ -44,27 +44,31 @@ def test_tag_says_when_and_from_which_commit_and_whether_files_differ(tmp_path: 
     assert default_tag(inner, NOW) == f"20261121-170509-g{commit}", "only the directory counts"
     (inner / "new.py").touch()
     assert default_tag(inner, NOW) == f"20261121-170509-g{commit}-dirty"
-    assert checked_tag(default_tag(inner, NOW))
+    assert validate_tag(default_tag(inner, NOW))
 
 
 @pytest.mark.parametrize("tag", ["", ".a", "-a", "a/b", "a:b", "ä", "a" * 129, "a\n"])
 def test_tag_that_no_registry_takes_is_refused(tag: str) -> None:
-    with pytest.raises(UserError, match="is no tag; use up to 128 letters"):
-        checked_tag(tag)
+    with pytest.raises(UserError, match="is not a valid tag; use up to 128 letters"):
+        validate_tag(tag)
 
 
 def test_repository_is_the_only_one_or_the_named_one() -> None:
     one = {"dev/training": "r.invalid/dev/training"}
-    assert chosen(one, None, "dev") == Repository("dev/training", "r.invalid/dev/training")
-    assert chosen(TWO, "dev/tools", "dev") == chosen(TWO, "tools", "dev") == Repository("dev/tools", TWO["dev/tools"])
+    assert select_repository(one, None, "dev") == Repository("dev/training", "r.invalid/dev/training")
+    assert (
+        select_repository(TWO, "dev/tools", "dev")
+        == select_repository(TWO, "tools", "dev")
+        == Repository("dev/tools", TWO["dev/tools"])
+    )
     for repositories, wanted, line in (
         (TWO, None, "dev: which repository? use --repository dev/training or dev/tools"),
-        (TWO, "ools", "dev: repository=ools: no such repository; use dev/training or dev/tools"),
-        ({"a/x": "1", "b/x": "2"}, "x", "dev: repository=x: no such repository; use a/x or b/x"),
+        (TWO, "ools", "dev: repository=ools: repository not found; use dev/training or dev/tools"),
+        ({"a/x": "1", "b/x": "2"}, "x", "dev: repository=x: repository not found; use a/x or b/x"),
         ({}, None, "dev: the stack's outputs tell of no repository (registry_urls); name one in gpufleet:registry"),
     ):
         with pytest.raises(UserError) as error:
-            chosen(repositories, wanted, "dev")
+            select_repository(repositories, wanted, "dev")
         assert str(error.value).startswith(line)
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from gpufleet.jobs import Job, JobError, submit
-from gpufleet.jobs.client import started_in
-from gpufleet.jobs.events import Event, Kind
+from gpufleet.jobs import JobError, SubmittedJob, submit
+from gpufleet.jobs.client import command_in_folder
+from gpufleet.jobs.events import Event, EventKind
 from gpufleet.jobs.kubernetes import in_cluster
-from gpufleet.jobs.settings import settings_from
+from gpufleet.jobs.settings import read_settings
 
 JOBS = {
     "environment": "lab",
@@ -46,14 +46,14 @@ class Backend:
         return "uid"
 
     def follow(self, name, resume, *, logs):
-        yield Event(Kind.STATE, f"{name}: Running")
+        yield Event(EventKind.STATE, f"{name}: Running")
         if logs:
-            yield Event(Kind.LINE, "epoch 1")
-        yield Event(Kind.END, f"{name}: failed", 3)
+            yield Event(EventKind.LINE, "epoch 1")
+        yield Event(EventKind.END, f"{name}: failed", 3)
 
-    def written_so_far(self, name):
-        yield Event(Kind.NOTE, "no launcher has started yet")
-        yield Event(Kind.LINE, "epoch 1")
+    def read_log(self, name):
+        yield Event(EventKind.NOTE, "no launcher has started yet")
+        yield Event(EventKind.LINE, "epoch 1")
 
     def cancel(self, name) -> str:
         return f"{name}: cancelled"
@@ -69,8 +69,8 @@ def home(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("GPUFLEET_USER", "ana")
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("JUPYTER_IMAGE_SPEC", "registry.example.com/notebook:1")
-    settings = settings_from({"kubeconfig": {"x": 1}, "jobs": JOBS["jobs"]}, "lab")
-    monkeypatch.setattr(in_cluster, "settings_here", lambda: settings)
+    settings = read_settings({"kubeconfig": {"x": 1}, "jobs": JOBS["jobs"]}, "lab")
+    monkeypatch.setattr(in_cluster, "in_cluster_settings", lambda: settings)
     monkeypatch.setattr("gpufleet.jobs.kubernetes.backend.KubernetesBackend", Backend)
     Backend.sent.clear()
     return folder
@@ -83,7 +83,7 @@ def sent() -> dict:
 
 def test_folder_image_and_user_are_the_notebooks_own(home, capsys):
     job = submit("python3 train.py --note 'two words'", workers=2, gpus=4, name="digits")
-    assert repr(job) == "Job('digits')"
+    assert repr(job) == "SubmittedJob('digits')"
     spec = sent()["spec"]["mpiReplicaSpecs"]
     launcher = spec["Launcher"]["template"]["spec"]["containers"][0]
     assert launcher["command"][-5:] == [str(home), "python3", "train.py", "--note", "two words"]
@@ -106,31 +106,38 @@ def test_another_folder_and_image(home):
 
 
 def test_a_users_own_mpirun_is_told_the_folder():
-    assert started_in("/mnt/a", ["mpirun", "-np", "8", "a.out"]) == ["mpirun", "-wdir", "/mnt/a", "-np", "8", "a.out"]
+    assert command_in_folder("/mnt/a", ["mpirun", "-np", "8", "a.out"]) == [
+        "mpirun",
+        "-wdir",
+        "/mnt/a",
+        "-np",
+        "8",
+        "a.out",
+    ]
 
 
 def test_the_command_starts_in_its_folder(tmp_path):
-    command = started_in(
+    command = command_in_folder(
         str(tmp_path), [sys.executable, "-c", "import os, sys; print(os.getcwd(), sys.argv)", "$HOME *"]
     )
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == f"{tmp_path.resolve()} ['-c', '$HOME *']\n"
-    missing = subprocess.run(started_in(str(tmp_path / "no"), ["true"]), capture_output=True, check=False)
+    missing = subprocess.run(command_in_folder(str(tmp_path / "no"), ["true"]), capture_output=True, check=False)
     assert missing.returncode != 0
 
 
 @pytest.mark.parametrize(
     ("words", "options", "line"),
     [
-        ("", {}, 'submit: command: there is nothing to run; give what each rank runs, "python3 train.py"'),
+        ("", {}, 'submit: command: nothing to run; give what each rank runs, "python3 train.py"'),
         ("python3 'x", {}, "submit: command=python3 'x: No closing quotation; give a list of words"),
-        ("a", {"gpu_model": "A10G"}, "submit: gpu_model=A10G: there is no argument of this name"),
+        ("a", {"gpu_model": "A10G"}, "submit: gpu_model=A10G: unknown argument"),
         ("a", {"workers": "two"}, 'submit: workers="two": is not a whole number'),
         ("a", {"array": 3}, "submit: array=3: is for AWS Batch"),
-        ("a", {"folder": "nowhere"}, "is no directory; give the one that the command starts in"),
+        ("a", {"folder": "nowhere"}, "is not a directory; give the one that the command starts in"),
         ("a", {"folder": "/tmp"}, "submit: folder=/tmp: is in this notebook only, and a job would not find it"),
         ("a", {"gpu": "H100"}, "lab: gpu=H100: no pool has it; use A10G"),
-        ("a", {"user": "eve"}, "user=eve: no such user; use ana"),
+        ("a", {"user": "eve"}, "user=eve: user not found; use ana"),
     ],
 )
 def test_faults_are_lines(home, words, options, line):
@@ -154,18 +161,18 @@ def test_without_the_image_known(home, monkeypatch):
 
 
 def test_outside_of_a_cluster():
-    with pytest.raises(JobError, match="this is no pod of a cluster; use `gpufleet jobs submit ENVIRONMENT`"):
+    with pytest.raises(JobError, match="this is not a pod in a cluster; use `gpufleet jobs submit ENVIRONMENT`"):
         submit("a")
 
 
 def test_a_job_is_followed_read_and_ended(capsys):
-    job = Job("digits", Backend(None), print)
+    job = SubmittedJob("digits", Backend(None), print)
     assert job.wait() == 3
     assert capsys.readouterr().out.splitlines() == ["digits: Running", "epoch 1", "digits: failed"]
     assert job.wait(logs=False) == 3
     assert capsys.readouterr().out.splitlines() == ["digits: Running", "digits: failed"]
     assert job.logs() == "epoch 1\n"
-    job.end()
+    job.cancel()
     assert capsys.readouterr().out.splitlines() == ["no launcher has started yet", "digits: cancelled"]
 
 

@@ -121,7 +121,7 @@ def test_dry_run_with_a_whole_image_asks_nobody(here: FakeCluster, run: Run, nam
 
 def test_image_that_is_not_clear_is_one_line(here: FakeCluster, run: Run) -> None:
     two = outputs(here) | {"registry_urls": {"dev/training": "r.invalid/t", "dev/tools": "r.invalid/o"}}
-    mended = "build the image again, or mend it with `kubectl edit`"
+    mended = "build the image again, or correct it with `kubectl edit`"
     for options, given, line in (
         ([], two, "dev: which image? give --image; the environment's registry has dev/training and dev/tools"),
         ([], outputs(here) | {"registry_urls": {}}, "dev: which image? give --image; the environment has no registry"),
@@ -136,7 +136,7 @@ def test_image_that_is_not_clear_is_one_line(here: FakeCluster, run: Run) -> Non
         assert (done.exit_code, done.stderr) == (1, f"Error: {line}\n")
     here.objects[f"{TEAM}/configmaps/images"] = {"data": {"dev..training": "r.invalid/t:v1"}}
     done = submit(run, "--workers", "1")
-    line = f"dev: ConfigMap images in namespace team: dev..training is no URL@sha256:...; {mended}"
+    line = f"dev: ConfigMap images in namespace team: dev..training is not of the form URL@sha256:...; {mended}"
     assert (done.exit_code, done.stderr) == (1, f"Error: {line}\n")
     assert here.created == []
 
@@ -203,9 +203,12 @@ def forbidden(here: FakeCluster) -> None:
 
 
 BROKEN = [
-    (no_operator, "train: dev has no MPI operator (kubeflow.org/v2beta1 MPIJob is not known there); install it with"),
-    (no_namespace, "train: namespace=team: there is no such namespace in dev; `pulumi up` makes it"),
-    (no_claim, "train: volume_claim=shared: there is no such PersistentVolumeClaim in namespace team; `pulumi up`"),
+    (
+        no_operator,
+        "train: dev has no MPI operator (kubeflow.org/v2beta1 MPIJob is not installed there); install it with",
+    ),
+    (no_namespace, "train: namespace=team: namespace not found in dev; `pulumi up` makes it"),
+    (no_claim, "train: volume_claim=shared: PersistentVolumeClaim not found in namespace team; `pulumi up`"),
     (
         claim_elsewhere,
         "train: volume_claim=shared: its volume can be mounted in us-east-1c only, and the workers run in us-east-1a "
@@ -213,7 +216,8 @@ BROKEN = [
     ),
     (
         name_taken,
-        "train: the name is taken by another job in namespace team; give another --name, or `gpufleet jobs cancel`",
+        "train: the name is already used by another job in namespace team; give another --name, or "
+        "`gpufleet jobs cancel`",
     ),
     (forbidden, "dev: not allowed (403): played 403; ask the environment's owner for the right"),
 ]
@@ -242,12 +246,12 @@ def test_claim_whose_zone_cannot_be_known_is_said_and_not_refused(here: FakeClus
     ("options", "line"),
     [
         (["--workers", "2", "--gpus", "9"], "train: gpus_per_worker=9: is more than the 1 of g5.8xlarge; use 1"),
-        (["--workers", "3"], "train: workers=3: pool trainers has 2 nodes at the most, room for 2 workers of 1 GPU"),
+        (["--workers", "3"], "train: workers=3: pool trainers has at most 2 nodes, room for 2 workers of 1 GPU"),
         (["--workers", "0"], "train: workers=0: no launcher is ever made for it; use 1 or more"),
         (["--workers", "2", "--pool", "trainer"], "dev: pool=trainer: no such pool; did you mean trainers?"),
-        (["--workers", "2", "--image-pull-secret", "no"], "train: image_pull_secret=no: there is no such secret in"),
+        (["--workers", "2", "--image-pull-secret", "no"], "train: image_pull_secret=no: secret not found in"),
         (["--workers", "2", "--env", "X"], "job: env=X: is no variable; write --env KEY=VALUE"),
-        ([], "job: workers=null: is required and was not given; give a whole number"),
+        ([], "job: workers=null: is required; give a whole number"),
         (["--workers", "2", "--file", "/no/such.yaml"], "/no/such.yaml: No such file or directory"),
     ],
 )
@@ -286,8 +290,8 @@ PLUGIN = {"apiVersion": "client.authentication.k8s.io/v1beta1", "interactiveMode
             ),
             "dev: its credential program sh failed: exec: process returned 255. expired; sign in",
         ),
-        (lambda here: {"kind": "Config"}, "dev: is no kubeconfig: it needs clusters, users, contexts"),
-        (lambda here: "{", "dev: is no kubeconfig: "),
+        (lambda here: {"kind": "Config"}, "dev: is not a kubeconfig: it needs clusters, users, contexts"),
+        (lambda here: "{", "dev: is not a kubeconfig: "),
     ],
     ids=["refused", "401", "no plugin", "plugin fails", "empty", "no yaml"],
 )
@@ -305,10 +309,13 @@ def test_kubeconfig_that_leads_nowhere_is_one_line(
     [
         ({}, "dev: the stack's outputs have no kubeconfig; run `pulumi up -s dev` first"),
         ({"kubeconfig": "[secret]"}, "dev: the kubeconfig is hidden in these outputs; write them with"),
-        ({"kubeconfig": "k", "jobs": 1}, "dev: the stack's output jobs is no mapping; it is not a stack of gpufleet"),
+        (
+            {"kubeconfig": "k", "jobs": 1},
+            "dev: the stack's output jobs must be a mapping; this is not a gpufleet stack",
+        ),
         (
             {"kubeconfig": "k"},
-            "dev: the stack's outputs tell of no GPU pool (jobs.pools); add one to gpufleet:pools and run `pulumi up`",
+            "dev: the stack's outputs have no GPU pool (jobs.pools); add one to gpufleet:pools and run `pulumi up`",
         ),
     ],
 )

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.settings import settings_from
+from gpufleet.jobs.settings import read_settings
 
 BATCH = {"on": "batch", "region": "eu-west-1", "queue": "q"}
 
 
 def settings(jobs: dict[str, Any], on: str | None = None, **outputs: Any) -> Any:
-    return settings_from({"jobs": jobs, **outputs}, "dev", on)
+    return read_settings({"jobs": jobs, **outputs}, "dev", on)
 
 
 def test_a_stack_says_what_runs_its_jobs() -> None:
@@ -52,15 +52,15 @@ def test_multi_node_jobs_may_have_a_queue_of_their_own() -> None:
             None,
             "dev: the stack's output jobs.on=nomad: use kubernetes, batch, azure-batch, slurm or hosts",
         ),
-        ({"on": "slurm"}, None, "dev: its outputs tell of no Slurm (jobs.slurm); write a file with it (docs/jobs.md)"),
+        ({"on": "slurm"}, None, "dev: its outputs have no Slurm (jobs.slurm); write a file with it (docs/jobs.md)"),
         (
             {"on": "hosts"},
             None,
-            "dev: its outputs tell of no hosts (jobs.hosts); write a file with them (docs/jobs.md)",
+            "dev: its outputs have no hosts (jobs.hosts); write a file with them (docs/jobs.md)",
         ),
-        ({}, "batch", "dev: the stack's outputs tell of no AWS Batch (jobs.region); run `pulumi up -s dev` first, or"),
+        ({}, "batch", "dev: the stack's outputs have no AWS Batch (jobs.region); run `pulumi up -s dev` first, or"),
         (BATCH, "kubernetes", "dev: the stack's outputs have no kubeconfig; run `pulumi up -s dev` first"),
-        ({**BATCH, "multinode": {"nodes": 2}}, None, "dev: the stack's output jobs.multinode names no definition; run"),
+        ({**BATCH, "multinode": {"nodes": 2}}, None, "dev: the stack's output jobs.multinode has no definition; run"),
     ],
 )
 def test_outputs_that_will_not_do(jobs: dict[str, Any], on: str | None, line: str) -> None:

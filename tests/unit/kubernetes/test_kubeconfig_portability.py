@@ -22,7 +22,7 @@ FAULTS = {
         },
         ["names a file (certificate-authority)", "names a file (client-certificate)", "names a file (client-key)"],
     ),
-    "no clusters": ({"clusters": []}, ["is no kubeconfig, which has clusters, contexts and users"]),
+    "no clusters": ({"clusters": []}, ["is not a kubeconfig with clusters, contexts and users"]),
 }
 
 
@@ -33,4 +33,4 @@ def test_faults(case: str) -> None:
 
 
 def test_what_is_no_yaml() -> None:
-    assert kubeconfig_faults("a: [") == ["is no YAML"]
+    assert kubeconfig_faults("a: [") == ["is not valid YAML"]

@@ -10,7 +10,7 @@ from gpufleet.cli import main
 from gpufleet.errors import UserError
 from gpufleet.onprem.listing import as_json, lines, rows
 from gpufleet.onprem.secret_file import write_secret_file
-from gpufleet.onprem.servers import own_servers_of
+from gpufleet.onprem.servers import onprem_servers_of
 
 LABELS = {"gpufleet.dev/pool": "lab-v100", "gpufleet.dev/gpu": "V100", "gpufleet.dev/place": "onprem"}
 TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
@@ -48,7 +48,7 @@ NODES = [
 
 
 def test_nodes_are_listed_by_pool_with_servers_that_have_not_joined():
-    own = own_servers_of({"own_servers": OWN}, "lab")
+    own = onprem_servers_of({"own_servers": OWN}, "lab")
     found = rows(NODES, own.servers)
     assert [(each.node, each.server, each.state, each.cordoned) for each in found] == [
         ("ip-10-0-0-9", "", "not ready", False),
@@ -66,9 +66,9 @@ def test_nodes_are_listed_by_pool_with_servers_that_have_not_joined():
 
 
 def test_an_environment_without_own_servers_has_none_and_hidden_ones_are_said():
-    assert own_servers_of({}, "lab") is None
+    assert onprem_servers_of({}, "lab") is None
     with pytest.raises(UserError, match=r"lab: the stack's output own_servers is hidden; .*--show-secrets"):
-        own_servers_of({"own_servers": "[secret]"}, "lab")
+        onprem_servers_of({"own_servers": "[secret]"}, "lab")
 
 
 def script(tmp_path, *words, outputs=None):

@@ -3,8 +3,8 @@
 import pytest
 
 from gpufleet.plan.quota_demand import DemandingPool, quota_demand_of
-from gpufleet.plan.quota_limits import ALL, Limit, QuotaError
-from gpufleet.plan.quotas import validate_needs, validate_quotas
+from gpufleet.plan.quota_limits import ALL, QuotaError, QuotaLimit
+from gpufleet.plan.quotas import validate_quota_demand, validate_quotas
 from gpufleet.rules import Status
 
 
@@ -49,15 +49,17 @@ def growing(name, most, capacity="on-demand", account="train"):
 
 def test_a_batch_account_is_counted_apart_from_the_subscription_and_its_markets_from_each_other():
     limits = [
-        Limit(ALL, "on-demand", 24, 0, "train"),
-        Limit(ALL, "spot", 12, 0, "train"),
-        Limit("standardNCFamily", "on-demand", 6, 0),
-        Limit(ALL, "spot", 6, 0),
+        QuotaLimit(ALL, "on-demand", 24, 0, "train"),
+        QuotaLimit(ALL, "spot", 12, 0, "train"),
+        QuotaLimit("standardNCFamily", "on-demand", 6, 0),
+        QuotaLimit(ALL, "spot", 6, 0),
     ]
     pools = [growing("a", 4), growing("b", 2, "spot"), growing("c", 1, account=""), growing("d", 1, "spot", "")]
-    assert {each.finding.status for each in validate_needs("dev", quota_demand_of(pools), limits)} == {Status.PASS}
+    assert {each.finding.status for each in validate_quota_demand("dev", quota_demand_of(pools), limits)} == {
+        Status.PASS
+    }
     one_more = [growing("a", 5), growing("b", 3, "spot"), growing("c", 2, account=""), growing("d", 2, "spot", "")]
-    found = validate_needs("dev", quota_demand_of(one_more), limits)
+    found = validate_quota_demand("dev", quota_demand_of(one_more), limits)
     assert [each.finding.status for each in found] == [Status.FAIL] * 4
     assert [each.line.partition(" at the peak")[0].rpartition("}: ")[2] for each in found] == [
         "30 dedicated cores of all families of Batch account train",
@@ -124,8 +126,8 @@ def test_a_quota_whose_code_nobody_publishes_is_not_taken_for_another():
     ],
 )
 def test_whom_azure_wants_to_be_asked(account, capacity, family, ask):
-    limits = [Limit(family, capacity, 24, 0, account)]
-    (found,) = validate_needs("dev", quota_demand_of([growing("a", 5, capacity, account)]), limits)
+    limits = [QuotaLimit(family, capacity, 24, 0, account)]
+    (found,) = validate_quota_demand("dev", quota_demand_of([growing("a", 5, capacity, account)]), limits)
     assert f"ask for 30 or more, which takes days: {ask}; until then a.max=4 fits" in found.line
 
 

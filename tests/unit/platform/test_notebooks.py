@@ -81,7 +81,7 @@ def test_arguments_are_those_of_the_component(hubs):
         *validate_arguments({**args, "volume_claim": "shared", "jobs": {}}, NotebooksArgs),
         *validate_notebooks(args),
     ]
-    assert [each.line("notebooks") for each in findings if each.refuses] == []
+    assert [each.line("notebooks") for each in findings if each.rejects] == []
 
 
 def test_a_hub_pulls_with_the_login_of_its_team_and_says_why_it_is_there(hubs):

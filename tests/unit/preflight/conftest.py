@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.preflight.azure.arm import Arm
+from gpufleet.preflight.azure.arm import ArmClient
 from tests.unit.aws.conftest import aws, credentials, session
 
 __all__ = ["aws", "credentials", "session"]
@@ -129,4 +129,4 @@ def waits():
 
 @pytest.fixture
 def arm(azure, waits):
-    return Arm("00000000-0000-0000-0000-000000000001", lambda: "secret", azure.base, waits.append)
+    return ArmClient("00000000-0000-0000-0000-000000000001", lambda: "secret", azure.base, waits.append)

@@ -7,7 +7,7 @@ import pytest
 
 from gpufleet.errors import UserError
 from gpufleet.plan.preview import config_of, read_preview
-from gpufleet.plan.quota_limits import Limit
+from gpufleet.plan.quota_limits import QuotaLimit
 from gpufleet.preflight.configuration import read_configuration, values_in_file
 from gpufleet.rules.suppression import Suppression
 
@@ -36,7 +36,7 @@ def test_a_stack_file_and_a_preview_say_the_same(tmp_path):
     for values in (values_in_file(file), config_of(read_preview(preview))):
         configuration = read_configuration(values, "here", TODAY)
         assert configuration.zone_names == {"use1-az1": "us-east-1c"}
-        assert configuration.limits == (Limit("P", "spot", 96),)
+        assert configuration.limits == (QuotaLimit("P", "spot", 96),)
         expected = Suppression("any-quota-enough", "raised on Monday", date(2027, 1, 31))
         assert configuration.suppressions == (expected,)
 

@@ -71,7 +71,7 @@ def test_two_nodes_may_be_had_and_the_third_may_not(allowed, preview):
         "the limit of 64; ask for 96 or more, which takes days: `aws service-quotas request-service-quota-increase "
         "--service-code ec2 --quota-code L-DB2E81BA --region us-east-1 --desired-value 96`; until then nodes.max=2 "
         "fits [any-quota-enough]",
-        "dev, live account: 1 passed, 1 refused",
+        "dev, live account: 1 passed, 1 rejected",
     ]
 
 
@@ -161,12 +161,14 @@ def test_json(allowed, preview):
     [
         (
             {"quotas": [{"family": "P", "market": "spott", "limit": 1}]},
-            "gpufleet:quotas[0].market=spott: is no market; did you mean spot? (use on-demand or spot) [config-quota]",
+            (
+                "gpufleet:quotas[0].market=spott: is not a market; did you mean spot? (use on-demand or spot) "
+                "[config-quota]"
+            ),
         ),
         (
             {"suppress": [{"rule": "any-quota", "reason": "r", "expires": "2999-01-31"}]},
-            "gpufleet:suppress[0].rule=any-quota: there is no such rule; did you mean any-quota-enough? "
-            "[config-suppression]",
+            "gpufleet:suppress[0].rule=any-quota: unknown rule; did you mean any-quota-enough? [config-suppression]",
         ),
     ],
 )
@@ -204,7 +206,7 @@ def test_addresses_are_counted_without_any_gpu_pool(aws, tmp_path, monkeypatch):
     assert lines[0].startswith(
         "error: dev: elastic_ips=2: 2 new Elastic IPs in us-east-1 and 4 in use make 6, which is above the limit of 5; "
     )
-    assert lines[1] == "dev, live account: 0 passed, 1 refused"
+    assert lines[1] == "dev, live account: 0 passed, 1 rejected"
 
 
 @pytest.mark.parametrize(
@@ -230,5 +232,5 @@ def test_pools_without_gpus_are_nobodys_business(aws, tmp_path, monkeypatch):
     )
     file = tmp_path / "preview.json"
     file.write_text(json.dumps({"config": {"aws:region": "us-east-1"}, "steps": [nodes]}))
-    assert run(file, "--strict") == (0, ["dev, live account: no GPU pools and no new networks to judge"], "")
+    assert run(file, "--strict") == (0, ["dev, live account: no GPU pools and no new networks to check"], "")
     assert aws.asked == []

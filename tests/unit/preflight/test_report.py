@@ -13,7 +13,7 @@ RULE = "aws-type-in-zone"
 ALLOWED = Suppression(RULE, "new there", date(2027, 1, 31))
 
 
-def judged(severity=Severity.ERROR, status=Status.FAIL, suppression=None):
+def resource_finding(severity=Severity.ERROR, status=Status.FAIL, suppression=None):
     return ResourceFinding(
         "a", Finding(RULE, severity, status, "zones", ["z"], "is wrong", "use b"), "urn:a", suppression
     )
@@ -23,10 +23,10 @@ def report(*findings, reasons=(), suppressions=()):
     return PreflightReport("dev", "live account", findings, reasons, suppressions)
 
 
-PASS = judged(status=Status.PASS)
-OPEN = judged(status=Status.UNVERIFIED)
-COVERED = judged(suppression=ALLOWED)
-COVERED_DOUBT = judged(status=Status.UNVERIFIED, suppression=ALLOWED)
+PASS = resource_finding(status=Status.PASS)
+OPEN = resource_finding(status=Status.UNVERIFIED)
+COVERED = resource_finding(suppression=ALLOWED)
+COVERED_DOUBT = resource_finding(status=Status.UNVERIFIED, suppression=ALLOWED)
 
 
 @pytest.mark.parametrize(
@@ -34,8 +34,8 @@ COVERED_DOUBT = judged(status=Status.UNVERIFIED, suppression=ALLOWED)
     [
         (report(), 0, 0),
         (report(PASS), 0, 0),
-        (report(PASS, judged()), 1, 1),
-        (report(judged(Severity.WARNING)), 0, 0),
+        (report(PASS, resource_finding()), 1, 1),
+        (report(resource_finding(Severity.WARNING)), 0, 0),
         (report(OPEN), 0, 1),
         (report(PASS, reasons=("denied",)), 0, 1),
         (report(COVERED), 0, 0),
@@ -50,7 +50,14 @@ def test_exit_codes(given, plain, strict):
 def test_lines():
     idle = Suppression(RULE, "other", date(2027, 1, 31), "b")
     of_another_door = Suppression("any-tag-expiry", "x", date(2027, 1, 31))
-    findings = (PASS, judged(), judged(Severity.WARNING), judged(Severity.INFO), OPEN, COVERED)
+    findings = (
+        PASS,
+        resource_finding(),
+        resource_finding(Severity.WARNING),
+        resource_finding(Severity.INFO),
+        OPEN,
+        COVERED,
+    )
     given = report(*findings, reasons=("ec2: denied",), suppressions=(ALLOWED, idle, of_another_door))
     assert list(given.lines()) == [
         "warning: not verified: ec2: denied",
@@ -60,12 +67,12 @@ def test_lines():
         "warning: a: zones=[z]: not verified: is wrong; use b [aws-type-in-zone]",
         "suppressed: a: zones=[z]: is wrong; use b [aws-type-in-zone] (suppressed until 2027-01-31: new there)",
         "note: suppression of aws-type-in-zone on b covers nothing here (suppressed until 2027-01-31: other)",
-        "dev, live account: 1 passed, 1 refused, 2 advised, 1 not verified, 1 suppressed",
+        "dev, live account: 1 passed, 1 rejected, 2 advised, 1 not verified, 1 suppressed",
     ]
 
 
 def test_nothing_to_judge_is_said():
-    assert list(report().lines()) == ["dev, live account: no GPU pools and no new networks to judge"]
+    assert list(report().lines()) == ["dev, live account: no GPU pools and no new networks to check"]
 
 
 def test_json_holds_every_finding_and_every_suppression():

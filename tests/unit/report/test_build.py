@@ -9,17 +9,17 @@ import jsonschema
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.report.build import report
-from gpufleet.report.event_log import read_events
-from gpufleet.report.exit_codes import fails, losses
-from gpufleet.report.formats.json import report_as_json, schema, schema_text
+from gpufleet.report.build import build_report
+from gpufleet.report.event_log import read_event_log
+from gpufleet.report.exit_codes import data_losses, should_fail
+from gpufleet.report.formats.json import render_json, schema, schema_text
 from gpufleet.report.load_previews import read_preview
 from gpufleet.report.model import Report, StackReport
-from gpufleet.report.preview import BrokenInput, Preview, Said
-from gpufleet.report.preview_json import preview_of
-from gpufleet.report.step_summary import summary
+from gpufleet.report.preview import Diagnostic, InvalidPreview, Preview
+from gpufleet.report.preview_json import parse_preview
+from gpufleet.report.step_summary import step_summary
 from gpufleet.report.text import headline, money_rows
-from gpufleet.report.write_files import write
+from gpufleet.report.write_files import write_report_files
 from tests.unit.report.written_previews import document, step, urn
 
 TODAY = date(2026, 11, 22)
@@ -36,7 +36,7 @@ def nodes(most: int, kind: str = "g5.8xlarge") -> dict[str, Any]:
 
 
 def made(*steps: dict[str, Any], **more: Any) -> StackReport:
-    (stack,) = report([preview_of(document(*steps, **more), "p")], today=TODAY).stacks
+    (stack,) = build_report([parse_preview(document(*steps, **more), "p")], today=TODAY).stacks
     return stack
 
 
@@ -182,7 +182,7 @@ def events(*events: dict[str, Any], packs: str = "gpufleet-cost") -> Preview:
     first = {"resourcePreEvent": {"metadata": {"op": "same", "urn": net, "old": state, "new": state}}}
     last = {"summaryEvent": {"PolicyPacks": {f"{packs}|local|/x": "1"}}}
     lines = (json.dumps({"sequence": 1, **each}, separators=(",", ":")).encode() for each in (first, *events, last))
-    return read_events(lines, "log")  # type: ignore[arg-type]
+    return read_event_log(lines, "log")  # type: ignore[arg-type]
 
 
 def violation(message: str, level: str = "mandatory", pack: str = "gpufleet-cost") -> dict[str, Any]:
@@ -196,9 +196,9 @@ def test_violations_of_our_packs_are_taken_apart() -> None:
     lived_with = violation(
         "x.\ndata: a=1: is bad; mend it [any-cost-budget] (suppressed until 2026-12-01: a trial)", "advisory"
     )
-    (stack,) = report([events(refused, doubt, lived_with)], today=TODAY).stacks
+    (stack,) = build_report([events(refused, doubt, lived_with)], today=TODAY).stacks
     found = {issue.rule: issue for issue in stack.issues}
-    assert (found["any-cost-ceiling-pool"].refuses, found["any-cost-ceiling-pool"].fix) == (True, "set max=1")
+    assert (found["any-cost-ceiling-pool"].rejects, found["any-cost-ceiling-pool"].fix) == (True, "set max=1")
     assert (found["any-owner-tags"].status, found["any-owner-tags"].severity) == ("unverified", "warning")
     assert found["any-cost-budget"].suppressed is not None
     assert found["any-cost-budget"].line == "data: a=1: is bad; mend it [any-cost-budget]"
@@ -207,31 +207,31 @@ def test_violations_of_our_packs_are_taken_apart() -> None:
 
 
 def test_violations_of_other_packs_are_told_whole() -> None:
-    (stack,) = report(
+    (stack,) = build_report(
         [events(violation("No.\nNever: at all", "advisory", "theirs"), packs="theirs")], today=TODAY
     ).stacks
     (issue,) = stack.issues
     assert (issue.rule, issue.line, issue.severity) == ("theirs/cost", "No. Never: at all", "warning")
     assert stack.verdict == "warned"
-    assert "No policy pack of gpufleet ran: nothing was judged." in stack.notes
+    assert "No policy pack of gpufleet ran: nothing was checked." in stack.notes
 
 
 def test_the_pack_counts_where_both_judge() -> None:
-    plain = preview_of(document(step("same", BUCKET, "data", {}, {})), "p")
-    alone = report([plain], today=TODAY)
+    plain = parse_preview(document(step("same", BUCKET, "data", {}, {})), "p")
+    alone = build_report([plain], today=TODAY)
     assert {issue.rule for issue in alone.stacks[0].issues} == {"any-cost-budget", "any-owner-tags"}
-    with_log = report([plain, events(violation("x\ndata: a=1: b; c [any-cost-nat]", "advisory"))], today=TODAY)
+    with_log = build_report([plain, events(violation("x\ndata: a=1: b; c [any-cost-nat]", "advisory"))], today=TODAY)
     assert [issue.rule for issue in with_log.stacks[0].issues] == ["any-cost-nat"]
     # A pack of somebody else takes nothing away.
-    plain = preview_of(document(step("same", BUCKET, "data", {}, {})), "p")
-    others = report([plain, events(packs="theirs")], today=TODAY)
+    plain = parse_preview(document(step("same", BUCKET, "data", {}, {})), "p")
+    others = build_report([plain, events(packs="theirs")], today=TODAY)
     assert {issue.rule for issue in others.stacks[0].issues} == {"any-cost-budget", "any-owner-tags"}
 
 
 def test_base_branch_instead_of_a_state() -> None:
-    old = preview_of(document(step("create", NODES, "n", None, nodes(2))), "base.json")
-    new = preview_of(document(step("create", NODES, "n", None, nodes(4))), "p")
-    (stack,) = report([new], befores=[old], from_nothing=True, today=TODAY).stacks
+    old = parse_preview(document(step("create", NODES, "n", None, nodes(2))), "base.json")
+    new = parse_preview(document(step("create", NODES, "n", None, nodes(4))), "p")
+    (stack,) = build_report([new], befores=[old], from_nothing=True, today=TODAY).stacks
     assert stack.cost is not None
     assert stack.summary == {"change": 1}
     assert stack.cost.ceiling.usd_month_change is not None
@@ -242,8 +242,8 @@ def test_base_branch_instead_of_a_state() -> None:
 
 
 def test_from_nothing_there_is_no_before() -> None:
-    new = preview_of(document(step("create", NODES, "n", None, nodes(4))), "p")
-    (stack,) = report([new], from_nothing=True, today=TODAY).stacks
+    new = parse_preview(document(step("create", NODES, "n", None, nodes(4))), "p")
+    (stack,) = build_report([new], from_nothing=True, today=TODAY).stacks
     assert stack.cost is not None
     assert stack.cost.ceiling.usd_month_before is None
     assert [issue.known for issue in stack.issues] == [None] * len(stack.issues)
@@ -256,14 +256,14 @@ def test_unchanged_resources_that_are_left_out_are_said() -> None:
 
 
 def of_stack(name: str, *steps: dict[str, Any]) -> Preview:
-    return preview_of(
+    return parse_preview(
         json.loads(json.dumps(document(*steps)).replace("urn:pulumi:dev::", f"urn:pulumi:{name}::")), name
     )
 
 
 def test_many_stacks_and_their_total() -> None:
     stacks = [of_stack(name, step("update", NODES, "n", nodes(2), nodes(4))) for name in ("b", "a")]
-    both = report(stacks, today=TODAY)
+    both = build_report(stacks, today=TODAY)
     assert [stack.name for stack in both.stacks] == ["billing/a", "billing/b"]
     assert both.total is not None
     assert both.stacks[0].cost is not None
@@ -274,8 +274,8 @@ def test_many_stacks_and_their_total() -> None:
 def test_a_stack_that_failed_makes_the_total_incomplete() -> None:
     good = of_stack("a", step("create", NODES, "n", None, nodes(2)))
     bad = of_stack("b", step("create", NODES, "n", None, nodes(2)))
-    bad.said.append(Said("", "error", "no"))
-    both = report([good, bad], today=TODAY)
+    bad.diagnostics.append(Diagnostic("", "error", "no"))
+    both = build_report([good, bad], today=TODAY)
     assert both.verdict == "failed"
     assert both.total is not None
     assert not both.total.ceiling.complete
@@ -284,32 +284,34 @@ def test_a_stack_that_failed_makes_the_total_incomplete() -> None:
 @pytest.mark.parametrize(
     ("previews", "befores", "said"),
     [
-        ([], ["a"], "a: of billing/a, of which there is no preview"),
+        ([], ["a"], "a: of billing/a, for which no preview was given"),
         (["a", "a"], [], "a: of billing/a, as a; give one preview of each stack"),
     ],
 )
 def test_previews_that_do_not_fit(previews: list[str], befores: list[str], said: str) -> None:
     one = step("create", BUCKET, "x", None, {})
-    with pytest.raises(BrokenInput, match=said):
-        report([of_stack(each, one) for each in [*previews, "z"]], befores=[of_stack(each, one) for each in befores])
+    with pytest.raises(InvalidPreview, match=said):
+        build_report(
+            [of_stack(each, one) for each in [*previews, "z"]], befores=[of_stack(each, one) for each in befores]
+        )
 
 
 def test_a_preview_of_no_stack() -> None:
-    with pytest.raises(BrokenInput, match="p: tells no stack: no steps in it; run it with --show-sames"):
-        report([preview_of(document(), "p")])
+    with pytest.raises(InvalidPreview, match="p: does not name a stack: no steps in it; run it with --show-sames"):
+        build_report([parse_preview(document(), "p")])
 
 
 def test_configuration_of_policies() -> None:
-    one = preview_of(document(step("create", NODES, "n", None, nodes(4))), "p")
+    one = parse_preview(document(step("create", NODES, "n", None, nodes(4))), "p")
     config = {"cost": {"pool_usd_month": 1}}
-    rules = {issue.rule for issue in report([one], policy_config=config, today=TODAY).stacks[0].issues}
+    rules = {issue.rule for issue in build_report([one], policy_config=config, today=TODAY).stacks[0].issues}
     assert "any-cost-ceiling-pool" in rules
     with pytest.raises(
-        UserError, match="policy configuration: costs: no policy of gpufleet; use zones, cost, ownership"
+        UserError, match="policy configuration: costs: unknown policy; use one of zones, cost, ownership"
     ):
-        report([one], policy_config={"costs": {}})
+        build_report([one], policy_config={"costs": {}})
     with pytest.raises(UserError, match=r"cost\.pool_usd_mont: unknown key"):
-        report([one], policy_config={"cost": {"pool_usd_mont": 1}})
+        build_report([one], policy_config={"cost": {"pool_usd_mont": 1}})
 
 
 @pytest.mark.parametrize(
@@ -323,22 +325,24 @@ def test_configuration_of_policies() -> None:
 )
 def test_exits(verdict: Any, codes: tuple[bool, ...]) -> None:
     made = Report(1, verdict, None, [], None)  # type: ignore[arg-type]
-    assert tuple(fails(made, each) for each in ("refuse", "warning", "never")) == codes
+    assert tuple(should_fail(made, each) for each in ("refuse", "warning", "never")) == codes
 
 
 def all_reports() -> list[Report]:
     plain = read_preview(PREVIEWS / "secrets.json")
     return [
-        report([plain], today=TODAY),
-        report([read_preview(PREVIEWS / "secrets.events.jsonl")], today=TODAY),
-        report([events(violation("x\ndata: a=1: b; c [any-cost-nat]"))], today=TODAY),
-        report([preview_of(document(step("update", NODES, "trainers", nodes(2), nodes(40))), "p")], today=TODAY),
+        build_report([plain], today=TODAY),
+        build_report([read_preview(PREVIEWS / "secrets.events.jsonl")], today=TODAY),
+        build_report([events(violation("x\ndata: a=1: b; c [any-cost-nat]"))], today=TODAY),
+        build_report(
+            [parse_preview(document(step("update", NODES, "trainers", nodes(2), nodes(40))), "p")], today=TODAY
+        ),
     ]
 
 
 @pytest.mark.parametrize("number", range(4))
 def test_the_json_fits_its_schema(number: int) -> None:
-    made = json.loads(report_as_json(all_reports()[number]))
+    made = json.loads(render_json(all_reports()[number]))
     jsonschema.Draft202012Validator.check_schema(schema())
     jsonschema.Draft202012Validator(schema()).validate(made)
     for spoilt in (made | {"verdict": "fine"}, made | {"more": 1}, {k: v for k, v in made.items() if k != "footer"}):
@@ -356,25 +360,30 @@ def test_losses_are_what_is_deleted_with_its_data() -> None:
     kept = step("delete", BUCKET, "kept", {}, oldStates={"retainOnDelete": True})
     route = step("delete", "aws:ec2/route:Route", "route", {})
     gone = step("delete", BUCKET, "gone", {"forceDestroy": True})
-    document_of = [preview_of(document(kept, route, gone), "p")]
-    assert [each.name for each in losses(report(document_of, today=TODAY))] == ["gone"]
+    document_of = [parse_preview(document(kept, route, gone), "p")]
+    assert [each.name for each in data_losses(build_report(document_of, today=TODAY))] == ["gone"]
 
 
 def test_configuration_of_single_stacks_and_how_a_preview_was_made() -> None:
-    one = preview_of(document(step("create", BUCKET, "b", new={})), "p")
-    one.notes, one.from_nothing = ("On stand-ins.",), True
+    one = parse_preview(document(step("create", BUCKET, "b", new={})), "p")
+    one.notes, one.from_nothing = ("On simulated clouds.",), True
     config = {"cost": {"budget": "elsewhere"}}
-    (own,) = report([one], policy_configs={one.name: config}, today=TODAY).stacks
-    assert own.notes[0] == "On stand-ins."
+    (own,) = build_report([one], policy_configs={one.name: config}, today=TODAY).stacks
+    assert own.notes[0] == "On simulated clouds."
     assert "from nothing" in own.notes[1]
     assert "any-cost-budget" not in {issue.rule for issue in own.issues}
-    (other,) = report([one], policy_configs={("other", "stack"): config}, today=TODAY).stacks
+    (other,) = build_report([one], policy_configs={("other", "stack"): config}, today=TODAY).stacks
     assert "any-cost-budget" in {issue.rule for issue in other.issues}
 
 
 def test_a_change_that_touches_nothing(tmp_path: Path) -> None:
-    nothing = report([], today=TODAY)
-    assert (nothing.verdict, nothing.total, fails(nothing, "warning")) == ("passed", None, False)
-    assert sorted(write(nothing, tmp_path, tmp_path)) == ["report.html", "report.json", "report.junit.xml", "report.md"]
+    nothing = build_report([], today=TODAY)
+    assert (nothing.verdict, nothing.total, should_fail(nothing, "warning")) == ("passed", None, False)
+    assert sorted(write_report_files(nothing, tmp_path, tmp_path)) == [
+        "report.html",
+        "report.json",
+        "report.junit.xml",
+        "report.md",
+    ]
     jsonschema.validate(json.loads((tmp_path / "report.json").read_text()), schema())
-    assert "No environment is touched" in summary(nothing)
+    assert "No environment is affected" in step_summary(nothing)

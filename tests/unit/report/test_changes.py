@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 
 import gpufleet.report
-from gpufleet.report.changes import changes_of, compared, summary
+from gpufleet.report.changes import compare_previews, count_operations, resource_changes
 from gpufleet.report.load_previews import read_preview
-from gpufleet.report.model import Change, Property
-from gpufleet.report.preview_json import preview_of
-from gpufleet.report.property_diff import changed_properties, parsed
-from gpufleet.report.text import loss
+from gpufleet.report.model import Property, ResourceChange
+from gpufleet.report.preview_json import parse_preview
+from gpufleet.report.property_diff import changed_properties, parse_path
+from gpufleet.report.text import loss_text
 from tests.unit.report.written_previews import document, step, urn, written
 
 HOLDINGS = Path(gpufleet.report.__file__).with_name("holdings.json")
 BUCKET, FILES, NODES = "aws:s3/bucket:Bucket", "aws:efs/fileSystem:FileSystem", "aws:eks/nodeGroup:NodeGroup"
 
 
-def change(one: dict[str, Any]) -> Change:
-    (found,) = changes_of(preview_of(document(one), "p"))
+def change(one: dict[str, Any]) -> ResourceChange:
+    (found,) = resource_changes(parse_preview(document(one), "p"))
     return found
 
 
@@ -63,7 +63,7 @@ LOSSES = {
 def test_what_is_lost(name: str) -> None:
     one, said, loses = LOSSES[name]
     found = change(one)
-    assert (loss(found), found.loses) == (said, loses)
+    assert (loss_text(found), found.loses_data) == (said, loses)
 
 
 def test_replacements_and_deletions_come_first_and_components_not_at_all() -> None:
@@ -78,20 +78,20 @@ def test_replacements_and_deletions_come_first_and_components_not_at_all() -> No
         step("delete-replaced", BUCKET, "again", {}),
         step("refresh", BUCKET, "looked at", {}, {}),
     ]
-    found = changes_of(preview_of(document(*steps), "p"))
+    found = resource_changes(parse_preview(document(*steps), "p"))
     assert [(each.operation, each.name) for each in found] == [
         ("replace", "again"),
         ("delete", "gone"),
         ("update", "other"),
         ("create", "new"),
     ]
-    assert summary(found) == {"replace": 1, "delete": 1, "update": 1, "create": 1}
+    assert count_operations(found) == {"replace": 1, "delete": 1, "update": 1, "create": 1}
 
 
 def test_two_previews_compared() -> None:
     old = document(step("create", BUCKET, "a", None, {"x": 1}), step("create", BUCKET, "b", None, {}))
     new = document(step("create", BUCKET, "a", None, {"x": 2}), step("create", BUCKET, "c", None, {}))
-    found = compared(preview_of(old, "old"), preview_of(new, "new"))
+    found = compare_previews(parse_preview(old, "old"), parse_preview(new, "new"))
     assert [(each.operation, each.name) for each in found] == [("delete", "b"), ("change", "a"), ("create", "c")]
     assert [(each.path, each.before, each.after) for each in found[1].properties] == [("x", "1", "2")]
 
@@ -120,18 +120,18 @@ DIFFS: dict[str, tuple[Any, Any, dict[str, str] | None, list[Property]]] = {
 def test_properties(name: str) -> None:
     old, new, diff, wanted = DIFFS[name]
     detailed = {path: {"kind": kind} for path, kind in diff.items()} if diff is not None else None
-    one = preview_of(document(step("update", NODES, "n", old, new, detailedDiff=detailed)), "p").steps[0]
+    one = parse_preview(document(step("update", NODES, "n", old, new, detailedDiff=detailed)), "p").steps[0]
     assert list(changed_properties(one)) == wanted
 
 
 def test_a_property_that_differs_without_a_diff() -> None:
     said = step("update", NODES, "n", {"a": 1}, {"a": 1}, diffReasons=["a"])
-    assert changed_properties(preview_of(document(said), "p").steps[0]) == [P("a", "1", "1", False)]
+    assert changed_properties(parse_preview(document(said), "p").steps[0]) == [P("a", "1", "1", False)]
 
 
 def test_a_long_value_is_cut() -> None:
     said = step("update", NODES, "n", {"a": "x" * 500}, {"a": "y"})
-    before = changed_properties(preview_of(document(said), "p").steps[0])[0].before
+    before = changed_properties(parse_preview(document(said), "p").steps[0])[0].before
     assert before is not None
     assert before.endswith("xxx... (502 characters)")
 
@@ -141,13 +141,13 @@ def test_a_long_value_is_cut() -> None:
     [("a", ("a",)), ("a.b[2].c", ("a", "b", 2, "c")), ('a["x.y"].z', ("a", "x.y", "z")), ('["q\\"r"]', ('q"r',))],
 )
 def test_paths_of_the_engine(path: str, parts: tuple[str | int, ...]) -> None:
-    assert parsed(path) == parts
+    assert parse_path(path) == parts
 
 
 def test_read_from_a_file_as_from_a_document(tmp_path: Path) -> None:
     said = document(step("delete", FILES, "f", {}, oldStates={"protect": True}))
-    assert changes_of(read_preview(written(tmp_path, said))) == changes_of(preview_of(said, "p"))
-    assert changes_of(preview_of(said, "p"))[0].urn == urn(FILES, "f")
+    assert resource_changes(read_preview(written(tmp_path, said))) == resource_changes(parse_preview(said, "p"))
+    assert resource_changes(parse_preview(said, "p"))[0].urn == urn(FILES, "f")
 
 
 @pytest.mark.parametrize(("cloud", "package"), [("aws", "pulumi-aws"), ("azure-native", "pulumi-azure-native")])
@@ -169,5 +169,5 @@ def test_types_that_hold_something_are_those_of_the_providers(cloud: str, packag
 )
 def test_version_of_a_type_makes_no_difference(kind: str, says: str) -> None:
     found = change(step("delete", kind, "x", {}))
-    assert loss(found).startswith(says)
-    assert not found.loses
+    assert loss_text(found).startswith(says)
+    assert not found.loses_data

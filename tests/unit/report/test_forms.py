@@ -9,21 +9,21 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from gpufleet.report.build import report
-from gpufleet.report.chart import chart
+from gpufleet.report.build import build_report
+from gpufleet.report.chart import cost_chart
 from gpufleet.report.configuration_files import configuration_files
-from gpufleet.report.diagram import picture
-from gpufleet.report.formats.html import report_as_html
-from gpufleet.report.formats.json import report_as_json
-from gpufleet.report.formats.junit import report_as_junit
-from gpufleet.report.formats.markdown import LIMIT, report_as_markdown, stack_as_markdown, text
-from gpufleet.report.formats.mermaid import picture_as_mermaid
-from gpufleet.report.formats.sarif import report_as_sarif
-from gpufleet.report.formats.svg import picture_as_svg
-from gpufleet.report.model import Amount, Money, Report
-from gpufleet.report.preview_json import preview_of
+from gpufleet.report.diagram import build_diagram
+from gpufleet.report.formats.html import render_html
+from gpufleet.report.formats.json import render_json
+from gpufleet.report.formats.junit import render_junit
+from gpufleet.report.formats.markdown import LIMIT, render_comment, render_markdown, text
+from gpufleet.report.formats.mermaid import render_mermaid
+from gpufleet.report.formats.sarif import render_sarif
+from gpufleet.report.formats.svg import render_svg
+from gpufleet.report.model import CostAmount, CostSummary, Report
+from gpufleet.report.preview_json import parse_preview
 from gpufleet.report.redaction import _HINTS, _LOOKS
-from gpufleet.report.write_files import write
+from gpufleet.report.write_files import write_report_files
 from gpufleet.rules.rule import all_rules
 from tests.unit.report.written_previews import document, step
 
@@ -38,7 +38,7 @@ def nodes(most: int) -> dict[str, Any]:
 
 
 def made(*steps: dict[str, Any], **more: Any) -> Report:
-    return report([preview_of(document(*steps, **more), "p")], today=date(2026, 11, 22))
+    return build_report([parse_preview(document(*steps, **more), "p")], today=date(2026, 11, 22))
 
 
 def usual(name: str = "trainers", buckets: int = 1, suppress: bool = False) -> Report:
@@ -56,7 +56,7 @@ def usual(name: str = "trainers", buckets: int = 1, suppress: bool = False) -> R
 
 
 def test_replacements_and_deletions_stand_before_everything_else() -> None:
-    comment = report_as_markdown(usual(suppress=True))
+    comment = render_markdown(usual(suppress=True))
     assert comment.startswith("<!-- gpufleet-report:billing/dev -->\n## ")
     order = (
         "DATA WOULD BE LOST", "### Replaced and deleted", "- deleted `shared`", "- replaced `trainers`", "### Cost",
@@ -69,7 +69,7 @@ def test_replacements_and_deletions_stand_before_everything_else() -> None:
 @pytest.mark.parametrize("buckets", [1, 100, 300, 1000])
 def test_a_comment_is_never_too_long_and_says_what_is_cut(buckets: int) -> None:
     """A bucket takes 390 characters: some 150 are the limit."""
-    comment = report_as_markdown(usual(buckets=buckets))
+    comment = render_markdown(usual(buckets=buckets))
     assert len(comment) <= LIMIT
     cut = "lines of the diff left out here for want of room: report.json has all." in comment
     assert cut is (buckets > 150)
@@ -83,7 +83,7 @@ def test_a_comment_is_never_too_long_and_says_what_is_cut(buckets: int) -> None:
 
 def test_the_diff_is_cut_first_then_the_picture_and_findings_last() -> None:
     whole = usual(buckets=30)
-    lengths = {limit: stack_as_markdown(whole, whole.stacks[0], limit) for limit in (15_000, 9_000, 4_900)}
+    lengths = {limit: render_comment(whole, whole.stacks[0], limit) for limit in (15_000, 9_000, 4_900)}
     for limit, comment in lengths.items():
         assert len(comment) <= limit
         assert "### Findings" in comment
@@ -93,9 +93,9 @@ def test_the_diff_is_cut_first_then_the_picture_and_findings_last() -> None:
 
 
 def test_many_stacks_begin_with_the_total() -> None:
-    one, two = (preview_of(json.loads(json.dumps(document(step("update", NODES, "n", nodes(2), nodes(3)))).replace(
+    one, two = (parse_preview(json.loads(json.dumps(document(step("update", NODES, "n", nodes(2), nodes(3)))).replace(
         "urn:pulumi:dev", f"urn:pulumi:{name}")), name) for name in ("a", "b"))  # fmt: skip
-    both = report_as_markdown(report([one, two], today=date(2026, 11, 22)))
+    both = render_markdown(build_report([one, two], today=date(2026, 11, 22)))
     assert "| `billing/a` | refused |" in both
     assert "All stacks together:" in both
     assert both.count("<!-- gpufleet-report:") == 2
@@ -103,25 +103,25 @@ def test_many_stacks_begin_with_the_total() -> None:
 
 def test_what_a_program_names_is_no_markup() -> None:
     nasty = usual(NASTY)
-    assert "<script" not in report_as_html(nasty)
-    assert "<script" not in picture_as_svg(picture(nasty.stacks[0]))
-    ElementTree.fromstring(picture_as_svg(picture(nasty.stacks[0])))
-    outside = report_as_markdown(nasty).split("<details><summary>Picture")[0].replace("\\`", "")
+    assert "<script" not in render_html(nasty)
+    assert "<script" not in render_svg(build_diagram(nasty.stacks[0]))
+    ElementTree.fromstring(render_svg(build_diagram(nasty.stacks[0])))
+    outside = render_markdown(nasty).split("<details><summary>Picture")[0].replace("\\`", "")
     assert "<script" not in "".join(outside.split("`")[::2])
-    diagram = picture_as_mermaid(picture(nasty.stacks[0]))
+    diagram = render_mermaid(build_diagram(nasty.stacks[0]))
     assert "<script" not in diagram
     assert all(line.count('"') % 2 == 0 for line in diagram.splitlines())
     assert text("@all") != "@all"
-    junit = ElementTree.fromstring(report_as_junit(usual("bell \x07 rings")).encode())
+    junit = ElementTree.fromstring(render_junit(usual("bell \x07 rings")).encode())
     assert junit is not None
 
 
 def test_junit_counts() -> None:
     suppressed = usual(suppress=True)
-    (suite,) = ElementTree.fromstring(report_as_junit(suppressed).encode())
+    (suite,) = ElementTree.fromstring(render_junit(suppressed).encode())
     issues = suppressed.stacks[0].issues
     assert int(suite.get("tests", "")) == 1 + len(issues) == len(suite.findall("testcase"))
-    assert int(suite.get("failures", "")) == sum(issue.refuses for issue in issues) == len(suite.findall("*/failure"))
+    assert int(suite.get("failures", "")) == sum(issue.rejects for issue in issues) == len(suite.findall("*/failure"))
     assert int(suite.get("skipped", "")) == len(suite.findall("*/skipped")) > 0
     skipped = [each.get("message") for each in suite.findall("*/skipped")]
     assert "suppressed until 2026-12-01: a trial @all" in skipped
@@ -129,14 +129,14 @@ def test_junit_counts() -> None:
 
 def test_junit_of_a_preview_that_failed() -> None:
     failed = made(diagnostics=[{"severity": "error", "message": "no", "urn": "urn:pulumi:dev::billing::t::n"}])
-    (suite,) = ElementTree.fromstring(report_as_junit(failed).encode())
+    (suite,) = ElementTree.fromstring(render_junit(failed).encode())
     failing = [case.get("name") for case in suite.findall("testcase") if case.find("failure") is not None]
     assert failing == ["preview", "n"]
 
 
 def test_sarif_rules_and_results() -> None:
     whole = usual(suppress=True)
-    (run,) = json.loads(report_as_sarif(whole, {"billing/dev": "stacks/config/Pulumi.dev.yaml"}))["runs"]
+    (run,) = json.loads(render_sarif(whole, {"billing/dev": "stacks/config/Pulumi.dev.yaml"}))["runs"]
     rules = run["tool"]["driver"]["rules"]
     sentences = {rule.name: rule.sentence for rule in all_rules()}
     assert len({rule["id"] for rule in rules}) == len(rules)
@@ -158,8 +158,13 @@ def test_sarif_rules_and_results() -> None:
 
 
 def test_bars_are_in_proportion() -> None:
-    money = Money(Amount(0, 0, 0, True), Amount(None, 50, None, True), Amount(25, 100, 75, True), Amount(0, 0, 0, True))
-    svg = ElementTree.fromstring(chart([("x", money)]).split("<p")[0])
+    money = CostSummary(
+        CostAmount(0, 0, 0, True),
+        CostAmount(None, 50, None, True),
+        CostAmount(25, 100, 75, True),
+        CostAmount(0, 0, 0, True),
+    )
+    svg = ElementTree.fromstring(cost_chart([("x", money)]).split("<p")[0])
     bars = [(each.get("class"), each.get("data-usd"), each.get("height")) for each in svg.iter("rect")]
     assert bars == [
         ("before", "0.00", "0.000"),
@@ -174,8 +179,8 @@ def test_the_picture_has_zones_placement_groups_and_what_changes() -> None:
     subnet = {"availabilityZoneId": "use1-az1"}
     pool = nodes(2) | {"subnetIds": ["subnet-1"]}
     links = {"propertyDependencies": {"subnetIds": ["urn:pulumi:dev::billing::aws:ec2/subnet:Subnet::a"]}}
-    drawn = picture_as_mermaid(
-        picture(
+    drawn = render_mermaid(
+        build_diagram(
             made(
                 step("same", "aws:ec2/subnet:Subnet", "a", subnet, subnet),
                 step("update", NODES, "trainers", pool, pool, oldStates=links, newStates=links),
@@ -191,12 +196,12 @@ def test_the_picture_has_zones_placement_groups_and_what_changes() -> None:
 
 def test_the_json_has_all_that_the_report_has() -> None:
     made = usual()
-    assert msgspec.json.decode(report_as_json(made), type=Report) == made
+    assert msgspec.json.decode(render_json(made), type=Report) == made
 
 
 def test_files_stay_in_their_directory(tmp_path: Path) -> None:
     nasty = json.loads(json.dumps(document(step("create", BUCKET, "x", None, {}))).replace("billing", "../../up"))
-    names = write(report([preview_of(nasty, "p")]), tmp_path / "out", tmp_path)
+    names = write_report_files(build_report([parse_preview(nasty, "p")]), tmp_path / "out", tmp_path)
     assert ".._.._up.dev.md" in names
     assert {path.parent for path in tmp_path.rglob("*.*")} == {tmp_path / "out"}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gpufleet.report.load_previews import read_preview
-from gpufleet.report.preview import BrokenInput
-from gpufleet.report.preview_json import preview_of
+from gpufleet.report.preview import InvalidPreview
+from gpufleet.report.preview_json import parse_preview
 from tests.unit.report.written_previews import document, step, urn, written
 
 PREVIEWS = Path(__file__).parent / "previews"
@@ -29,7 +29,7 @@ def test_the_two_forms_say_the_same() -> None:
 def test_what_was_parsed_already_is_the_same() -> None:
     """Of the file the rehearsal's preview has the document in hand."""
     file = PREVIEWS / "secrets.json"
-    read, given = read_preview(file), preview_of(json.loads(file.read_text()), str(file))
+    read, given = read_preview(file), parse_preview(json.loads(file.read_text()), str(file))
     assert len(read.steps) == 4
     assert read == given
 
@@ -63,18 +63,18 @@ LOG_END = '{"sequence":2,"timestamp":1,"summaryEvent":{"resourceChanges":{}}}'
 BROKEN = {
     "": "is empty",
     "preview failed": "not JSON",
-    "[]": "no preview: Expected `object`, got `array`",
+    "[]": "not a preview: Expected `object`, got `array`",
     "{}": "no steps in it",
-    '{"steps": 7}': "no preview",
-    '{"steps": [{}]}': "no preview: Object missing required field `op` - at `$.steps[0]`",
+    '{"steps": 7}': "not a preview",
+    '{"steps": [{}]}': "not a preview: Object missing required field `op` - at `$.steps[0]`",
     '{\n    "config": {},\n    "steps": [\n        {\n            "op": "same"': "not JSON: Input data was truncated",
-    '{"steps": [{"op": "same", "urn": 7}]}': "no preview: Expected `str`, got `int` - at `$.steps[0].urn`",
+    '{"steps": [{"op": "same", "urn": 7}]}': "not a preview: Expected `str`, got `int` - at `$.steps[0].urn`",
     '{"config": {"a": ' + "[" * 100_000: "nested too deeply",
     '{\n    "steps": [\n        {\n            "op": ,\n        }\n    ]\n}': "not JSON",
-    '{"sequence":0,"timestamp":1,"preludeEvent":{}}\n': "the event log has no end",
-    '{"sequence":0,"timestamp":1,"resourcePreEvent":{}}\n' + LOG_END: "no event of the engine",
-    '{"sequence":0,"timestamp":1,"policyEvent":{"x"\n' + LOG_END: "no event of the engine",
-    '{"sequence":0,"timestamp":1,"resourcePreEvent":{"metadata":{"op":"same","urn":"u","old":7}}}': "no event",
+    '{"sequence":0,"timestamp":1,"preludeEvent":{}}\n': "the event log is incomplete",
+    '{"sequence":0,"timestamp":1,"resourcePreEvent":{}}\n' + LOG_END: "not an event of the engine",
+    '{"sequence":0,"timestamp":1,"policyEvent":{"x"\n' + LOG_END: "not an event of the engine",
+    '{"sequence":0,"timestamp":1,"resourcePreEvent":{"metadata":{"op":"same","urn":"u","old":7}}}': "not an event",
     "\x00\xff": "not JSON",
 }
 
@@ -83,7 +83,7 @@ BROKEN = {
 def test_broken_input_is_one_line(tmp_path: Path, text: str) -> None:
     file = tmp_path / "p.json"
     file.write_bytes(text.encode("latin-1"))
-    with pytest.raises(BrokenInput) as caught:
+    with pytest.raises(InvalidPreview) as caught:
         read_preview(file)
     line = str(caught.value)
     assert line.startswith(f"{file}:")
@@ -92,7 +92,7 @@ def test_broken_input_is_one_line(tmp_path: Path, text: str) -> None:
 
 
 def test_a_file_that_is_not_there() -> None:
-    with pytest.raises(BrokenInput, match="No such file"):
+    with pytest.raises(InvalidPreview, match="No such file"):
         read_preview(Path("/no/such"))
 
 

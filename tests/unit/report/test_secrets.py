@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gpufleet.report.build import report
+from gpufleet.report.build import build_report
 from gpufleet.report.load_previews import read_preview
-from gpufleet.report.redaction import is_secret_name, masked
-from gpufleet.report.write_files import write
+from gpufleet.report.redaction import is_secret_name, mask_secrets
+from gpufleet.report.write_files import write_report_files
 from tests.unit.report.written_previews import document, step, urn, written
 
 PREVIEWS = Path(__file__).parent / "previews"
@@ -61,8 +61,8 @@ PLACES: dict[str, dict[str, Any]] = {
 
 
 def all_forms(folder: Path, *previews: Path) -> str:
-    made = report([read_preview(each) for each in previews], today=date(2026, 11, 22))
-    names = write(made, folder / "out", folder)
+    made = build_report([read_preview(each) for each in previews], today=date(2026, 11, 22))
+    names = write_report_files(made, folder / "out", folder)
     assert len(names) == 7
     return "\n".join((folder / "out" / name).read_text() for name in names)
 
@@ -126,5 +126,5 @@ def test_names_of_what_is_none(name: str) -> None:
 
 def test_masking_leaves_the_rest() -> None:
     line = "aws-dev: max=4: costs up to 64,148 USD; set max=1 or less [any-cost-ceiling-pool]"
-    assert masked(line, {"abc"}) == line
-    assert masked("id AKIAABCDEFGHIJKLMNOP here") == "id [hidden] here"
+    assert mask_secrets(line, {"abc"}) == line
+    assert mask_secrets("id AKIAABCDEFGHIJKLMNOP here") == "id [hidden] here"

@@ -18,7 +18,7 @@ CASES = {
             {"usd_per_month": 0},
             "fail",
             (
-                "trainers: usd_per_month=0: is no amount of money to spend; give what the environment may cost "
+                "trainers: usd_per_month=0: must be above 0; give what the environment may cost "
                 "in a month; gpufleet cost says what its pools can [any-budget-limit]"
             ),
         ),
@@ -27,7 +27,7 @@ CASES = {
             {"usd_per_month": -5.5},
             "fail",
             (
-                "trainers: usd_per_month=-5.5: is no amount of money to spend; give what the environment may "
+                "trainers: usd_per_month=-5.5: must be above 0; give what the environment may "
                 "cost in a month; gpufleet cost says what its pools can [any-budget-limit]"
             ),
         ),
@@ -36,7 +36,7 @@ CASES = {
             {"usd_per_month": float("inf")},
             "fail",
             (
-                "trainers: usd_per_month=inf: is no amount of money to spend; give what the environment may "
+                "trainers: usd_per_month=inf: must be above 0; give what the environment may "
                 "cost in a month; gpufleet cost says what its pools can [any-budget-limit]"
             ),
         ),
@@ -48,7 +48,7 @@ CASES = {
             {"email": "a@example.com, b@example.com"},
             "fail",
             (
-                "trainers: emails=a@example.com, b@example.com: is no e-mail address; give one such as "
+                "trainers: emails=a@example.com, b@example.com: is not an e-mail address; give one such as "
                 "team@example.com, each as an item [any-budget-email]"
             ),
         ),
@@ -57,7 +57,7 @@ CASES = {
             {"email": "example.com"},
             "fail",
             (
-                "trainers: emails=example.com: is no e-mail address; give one such as team@example.com, each as "
+                "trainers: emails=example.com: is not an e-mail address; give one such as team@example.com, each as "
                 "an item [any-budget-email]"
             ),
         ),
@@ -66,7 +66,7 @@ CASES = {
             {"email": "ml@localhost"},
             "fail",
             (
-                "trainers: emails=ml@localhost: is no e-mail address; give one such as team@example.com, each "
+                "trainers: emails=ml@localhost: is not an e-mail address; give one such as team@example.com, each "
                 "as an item [any-budget-email]"
             ),
         ),
@@ -75,7 +75,7 @@ CASES = {
             {"email": "ml@example.com\n"},
             "fail",
             (
-                "trainers: emails='ml@example.com\\n': is no e-mail address; give one such as team@example.com, "
+                "trainers: emails='ml@example.com\\n': is not an e-mail address; give one such as team@example.com, "
                 "each as an item [any-budget-email]"
             ),
         ),
@@ -87,7 +87,7 @@ CASES = {
             (
                 "trainers: "
                 f"emails={'a' * 157}...: "
-                "is no e-mail address; give one such as team@example.com, each as an item [any-budget-email]"
+                "is not an e-mail address; give one such as team@example.com, each as an item [any-budget-email]"
             ),
         ),
     ],
@@ -98,7 +98,7 @@ CASES = {
             {"emails": 11},
             "fail",
             (
-                "trainers: emails=11: is more addresses than the 10 that AWS takes for a notification; give a "
+                "trainers: emails=11: is more addresses than the 10 that AWS allows for a notification; give a "
                 "mailing list's address [aws-budget-emails]"
             ),
         ),
@@ -111,7 +111,8 @@ CASES = {
             {"argument": "actual_percents", "percents": (80, 80)},
             "fail",
             (
-                "trainers: actual_percents=[80, 80]: do not rise from above 0; write them like [50, 80, 100] "
+                "trainers: actual_percents=[80, 80]: must be above 0 and in ascending order; write them like [50, 80, "
+                "100] "
                 "[any-budget-percents]"
             ),
         ),
@@ -120,7 +121,8 @@ CASES = {
             {"argument": "forecast_percents", "percents": (100, 80)},
             "fail",
             (
-                "trainers: forecast_percents=[100, 80]: do not rise from above 0; write them like [50, 80, 100] "
+                "trainers: forecast_percents=[100, 80]: must be above 0 and in ascending order; write them like [50, "
+                "80, 100] "
                 "[any-budget-percents]"
             ),
         ),
@@ -129,7 +131,8 @@ CASES = {
             {"argument": "actual_percents", "percents": (0, 100)},
             "fail",
             (
-                "trainers: actual_percents=[0, 100]: do not rise from above 0; write them like [50, 80, 100] "
+                "trainers: actual_percents=[0, 100]: must be above 0 and in ascending order; write them like [50, 80, "
+                "100] "
                 "[any-budget-percents]"
             ),
         ),
@@ -142,7 +145,7 @@ CASES = {
             {"actual": 8, "forecast": 3},
             "fail",
             (
-                "trainers: actual_percents=8: with forecast_percents are 11 notifications, and AWS takes 10; "
+                "trainers: actual_percents=8: with forecast_percents are 11 notifications, and AWS allows 10; "
                 "keep the percentages that somebody acts on [aws-budget-notifications]"
             ),
         ),
@@ -151,7 +154,7 @@ CASES = {
             {"actual": 0, "forecast": 0},
             "fail",
             (
-                "trainers: actual_percents=[]: leaves a budget that never speaks; give at least one, such as "
+                "trainers: actual_percents=[]: leaves a budget without notifications; give at least one, such as "
                 "[100] [aws-budget-notifications]"
             ),
         ),

@@ -113,7 +113,7 @@ CASES = {
             {"capacity": "spot", "types": ("g6e.xlarge",), "zones": ("use1-az1",)},
             "fail",
             (
-                "trainers: types=[g6e.xlarge]: Spot capacity of one type in one zone is often not to be had; give "
+                "trainers: types=[g6e.xlarge]: Spot capacity of one type in one zone is often not available; give "
                 "more types, or more zones for jobs of one node [any-capacity-spot-choice]"
             ),
         ),

@@ -37,23 +37,23 @@ from gpufleet.rules.aws.existing_network import validate_existing_network
 from gpufleet.rules.aws.hybrid_credentials import validate_hybrid_nodes
 from gpufleet.rules.aws.image_mirror import validate_image_mirror, validate_mirror_file, validate_mirror_list
 from gpufleet.rules.aws.node_image import validate_node_image
-from gpufleet.rules.aws.onprem_servers import validate_own_servers
-from gpufleet.rules.aws.pool_arguments import validate_intent
+from gpufleet.rules.aws.onprem_servers import validate_onprem_servers
+from gpufleet.rules.aws.pool_arguments import validate_pool_arguments
 from gpufleet.rules.aws.registry_host import validate_registry_host
 from gpufleet.rules.aws.remote_networks import validate_joined_cluster
-from gpufleet.rules.aws.service_cidr import validate_services, validate_services_apart
+from gpufleet.rules.aws.service_cidr import validate_service_overlap, validate_services
 from gpufleet.rules.aws.site_link import validate_site_link
-from gpufleet.rules.aws.subnet_plan import validate_address_plan
+from gpufleet.rules.aws.subnet_plan import validate_subnet_plan
 from gpufleet.rules.aws.system_nodes import validate_system_nodes
 from gpufleet.rules.aws.training_job import validate_command
 from gpufleet.rules.azure.addresses import validate_azure_addresses
 from gpufleet.rules.azure.batch_account import validate_azure_batch_account
-from gpufleet.rules.azure.batch_autoscale import validate_autoscale
 from gpufleet.rules.azure.batch_pool import validate_batch_pool
+from gpufleet.rules.azure.batch_scaling import validate_autoscale
 from gpufleet.rules.azure.budget import validate_azure_budget
 from gpufleet.rules.azure.cluster import validate_azure_cluster
 from gpufleet.rules.azure.gpu_node_group import validate_agent_pool
-from gpufleet.rules.azure.location import validate_azure_environment, validate_azure_place
+from gpufleet.rules.azure.location import validate_azure_location, validate_resource_group
 from gpufleet.rules.azure.network import validate_azure_network
 from gpufleet.rules.azure.nfs_share import validate_nfs_share
 from gpufleet.rules.azure.registry import validate_azure_registry
@@ -64,11 +64,11 @@ from gpufleet.rules.budget import validate_budget
 from gpufleet.rules.kubernetes.autoscaler import validate_autoscaler
 from gpufleet.rules.kubernetes.cilium import validate_cilium
 from gpufleet.rules.kubernetes.device_plugins import validate_device_plugin, validate_efa_plugin, validate_gpu_operator
-from gpufleet.rules.kubernetes.file_access import validate_reach
+from gpufleet.rules.kubernetes.file_access import validate_file_access
 from gpufleet.rules.kubernetes.mpi_job import validate_mpi_job
 from gpufleet.rules.kubernetes.ngc import validate_ngc_secret
 from gpufleet.rules.kubernetes.notebooks import validate_notebooks
-from gpufleet.rules.kubernetes.onprem_nodes import validate_own_cluster, validate_own_nodes
+from gpufleet.rules.kubernetes.onprem_nodes import validate_onprem_cluster, validate_onprem_nodes
 from gpufleet.rules.kubernetes.operator import validate_mpi_operator
 from gpufleet.rules.kubernetes.queue import validate_queue
 from gpufleet.rules.kubernetes.queue_flavors import validate_queue_pool
@@ -122,7 +122,7 @@ def test_the_walk_finds_the_rules():
 
 @pytest.mark.parametrize("name", RULES)
 def test_every_rule_has_cases_of_each_outcome(name):
-    possible = outcomes_of(RULES[name].judge)
+    possible = outcomes_of(RULES[name].check)
     assert "pass" in possible, "a rule that never passes is no rule"
     assert possible & {"fail", "unverified"}, "a rule that never objects is no rule"
     assert case_tables().get(name, set()) == possible
@@ -139,10 +139,10 @@ def test_every_rule_states_itself_and_its_source(name):
 
 @pytest.mark.parametrize("name", RULES)
 def test_every_rule_takes_few_plain_keyword_arguments(name):
-    parameters = inspect.signature(RULES[name].judge).parameters.values()
+    parameters = inspect.signature(RULES[name].check).parameters.values()
     assert 1 <= len(parameters) <= 6
     assert {parameter.kind for parameter in parameters} == {inspect.Parameter.KEYWORD_ONLY}
-    assert "pulumi" not in str(inspect.signature(RULES[name].judge))
+    assert "pulumi" not in str(inspect.signature(RULES[name].check))
 
 
 REGION, ZONES = "us-east-1", ["use1-az1"]
@@ -222,10 +222,10 @@ SYNC = {"to": "efs", "agent_arns": ["agent-1"], "limit_mbit": 100, "back_from": 
 AZURE_LOGIN = {"hub": {"username_secret": "https://...", "password_secret": "https://..."}}
 CONSTRUCTED = [
     (validate_arguments, POOL, EksPool),
-    (validate_intent, POOL, REGION),
+    (validate_pool_arguments, POOL, REGION),
     (validate_schedule, {**POOL, "schedule": [{"at": "20:00", "max": 0}]}),
     (validate_network, NETWORK),
-    (validate_address_plan, NETWORK, "10.0.0.0/16", 3),
+    (validate_subnet_plan, NETWORK, "10.0.0.0/16", 3),
     (validate_addresses, ["10.0.0.0/24"], 1, 21),
     (validate_existing_network, NETWORK),
     (validate_cluster, CLUSTER),
@@ -249,7 +249,7 @@ CONSTRUCTED = [
     (validate_site_link, {**LINK, "kind": "vpn", "customer_asn": 65010, "gateway_asn": 64513}),
     (validate_site_link, {**LINK, **DX, "kind": "direct-connect"}),
     (validate_data_sync, SYNC),
-    (validate_reach, {"places": ["onprem", "cloud"], "files_place": "onprem", "sync_hours": 6}),
+    (validate_file_access, {"places": ["onprem", "cloud"], "files_place": "onprem", "sync_hours": 6}),
     (validate_batch_environment, {**POOL, "region": REGION, "strategy": "BEST_FIT_PROGRESSIVE"}),
     (validate_batch_queue, {"environments": [BATCH], "shares": {"vision": 2}, "runnable_minutes": 30}),
     (validate_training_job, TRAINING),
@@ -263,8 +263,8 @@ CONSTRUCTED = [
         "eastus",
     ),
     (validate_budget, {"usd_per_month": 1000, "emails": ["ml@example.com"]}),
-    (validate_azure_environment, {"region": "eastus", "resource_group_name": "fleet", "tags": TAGS | {"owner": "ml"}}),
-    (validate_azure_place, {"region": "eastus"}),
+    (validate_resource_group, {"region": "eastus", "resource_group_name": "fleet", "tags": TAGS | {"owner": "ml"}}),
+    (validate_azure_location, {"region": "eastus"}),
     (validate_azure_files, {"containers": ["data"], "account_name": "files", "allowed_cidrs": ["203.0.113.7"]}),
     (validate_azure_files, {"access": "private-endpoint"}),
     (validate_azure_network, {"route_table_id": "/subscriptions/..."}),
@@ -302,7 +302,7 @@ CONSTRUCTED = [
     (validate_mpi_operator, {"flavour": "trainer"}, []),
     (validate_mpi_job, "llm", JOB),
     (validate_services, {"service_cidr": "10.200.0.0/16"}),
-    (validate_services_apart, "10.200.0.0/16", "10.0.0.0/16"),
+    (validate_service_overlap, "10.200.0.0/16", "10.0.0.0/16"),
     (validate_joined_cluster, {"remote_networks": OWN}),
     (
         validate_hybrid_nodes,
@@ -314,9 +314,9 @@ CONSTRUCTED = [
         {"region": REGION, "credentials": "roles-anywhere", "certificate_authority": certificate()},
     ),
     (validate_notebooks, NOTEBOOKS),
-    (validate_own_nodes, {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1"]}),
-    (validate_own_servers, {"v100": ["gpu-1"]}, ["rented"], "", [], {"version": "v1.0.9", "sha256": "a" * 64}),
-    (validate_own_cluster, {"v100": ["gpu-1"]}, [], ["device-plugin"]),
+    (validate_onprem_nodes, {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1"]}),
+    (validate_onprem_servers, {"v100": ["gpu-1"]}, ["rented"], "", [], {"version": "v1.0.9", "sha256": "a" * 64}),
+    (validate_onprem_cluster, {"v100": ["gpu-1"]}, [], ["device-plugin"]),
     (validate_queue, "gpus", QUEUE),
     (validate_queue_pool, {"types": ["g5.xlarge"], "zones": ["use1-az1"]}, {"g5.xlarge": "A10G"}),
     (validate_shared_volume, {"source": {"nfs": "10.0.0.5:/export"}, "mount_options": ["hard"]}),
@@ -327,23 +327,23 @@ CONSTRUCTED = [
         {"namespace": "vision", "docker_config": "{}", "ngc_key": "key", "users": {"ana": {"uid": 1501, "gid": 1501}}},
     ),
 ]
-"""The doors of components and stacks, with arguments that bring each of their rules into play."""
+"""The validations of components and stacks, with arguments that apply each of their rules."""
 
 
 @cache
 def called_by_constructors() -> frozenset[str]:
-    return frozenset(finding.rule for judge, *args in CONSTRUCTED for finding in judge(*args))
+    return frozenset(finding.rule for validate, *args in CONSTRUCTED for finding in validate(*args))
 
 
-@pytest.mark.parametrize("judge", [judge for judge, *_ in CONSTRUCTED], ids=lambda judge: judge.__name__)
-def test_every_door_of_constructors_is_one(judge):
+@pytest.mark.parametrize("validate", [validate for validate, *_ in CONSTRUCTED], ids=lambda validate: validate.__name__)
+def test_every_validation_is_called_by_a_constructor(validate):
     """A component or a stack calls it, not only this test."""
     root = Path(__file__).parents[3]
     ours = root / "components/gpufleet"
     packages = [ours / name for name in ("aws", "azure", "kubernetes", "platform", "config", "checks")]
     sources = [path for folder in (*packages, root / "stacks") for path in folder.glob("*.py")]
     sources.append(ours / "component.py")
-    assert any(f"{judge.__name__}(" in source.read_text() for source in sources)
+    assert any(f"{validate.__name__}(" in source.read_text() for source in sources)
 
 
 @cache
@@ -353,9 +353,9 @@ def called_by_packs_and_preflight() -> frozenset[str]:
         finding.rule
         for mistake in mistakes()
         for version in (mistake.wrong, mistake.legal)
-        for door in ("resources", "account")
-        if door in version
-        for finding in entry_points.findings(mistake, door, version[door])
+        for entry_point in ("resources", "account")
+        if entry_point in version
+        for finding in entry_points.findings(mistake, entry_point, version[entry_point])
     )
 
 

@@ -151,7 +151,7 @@ CASES = {
             "nowhere",
             {"present": False, "elsewhere": False, "kinds": "aws.budgets.Budget"},
             "fail",
-            "trainers: budget=null: no budget tells anybody when it costs more than planned; add one "
+            "trainers: budget=null: no budget notifies anybody when it costs more than planned; add one "
             "(aws.budgets.Budget), or say budget: elsewhere in the policy's configuration [any-cost-budget]",
         ),
     ],

@@ -135,7 +135,7 @@ CASES = {
             },
             "fail",
             (
-                'trainers: cuda=cu128: is no version of CUDA; write major.minor in quotes, such as "12.8" '
+                'trainers: cuda=cu128: is not a CUDA version; write major.minor in quotes, such as "12.8" '
                 "[any-image-cuda]"
             ),
         ),
@@ -153,7 +153,7 @@ CASES = {
                 ),
             },
             "fail",
-            ('trainers: cuda=12: is no version of CUDA; write major.minor in quotes, such as "12.8" [any-image-cuda]'),
+            ('trainers: cuda=12: is not a CUDA version; write major.minor in quotes, such as "12.8" [any-image-cuda]'),
         ),
     ],
     gpu_not_dropped: [

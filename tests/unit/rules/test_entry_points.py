@@ -1,4 +1,4 @@
-"""The doors of network, cluster, files, registry and tags: which rules a mistake meets."""
+"""The validation of network, cluster, files, registry and tags: which rules a mistake breaks."""
 
 import pytest
 from hypothesis import given, settings
@@ -32,12 +32,12 @@ def not_passed(findings):
 
 
 @pytest.mark.parametrize(
-    ("judge", "args"),
+    ("validate", "args"),
     [
         (validate_network, NETWORK),
         (validate_network, NETWORK | {"zones": ["use1-az3"]}),
         (validate_network, NETWORK | {"nat": "none"}),
-        (validate_network, NETWORK | {"vpc_id": object(), "cidr": "not judged", "nat": "not judged"}),
+        (validate_network, NETWORK | {"vpc_id": object(), "cidr": "not checked", "nat": "not checked"}),
         (validate_cluster, CLUSTER),
         (validate_shared_files, FILES),
         (validate_shared_files, {"region": "us-east-1", "zones": [], "file_system_id": "fs-1"}),
@@ -51,8 +51,8 @@ def not_passed(findings):
         (validate_registry, REGISTRY | {"credentials": {"hub": object()}}),
     ],
 )
-def test_legal_arguments_pass_every_rule(judge, args):
-    assert not_passed(judge(args)) == []
+def test_legal_arguments_pass_every_rule(validate, args):
+    assert not_passed(validate(args)) == []
 
 
 @pytest.mark.parametrize(
@@ -173,5 +173,5 @@ FIELDS = [
 @settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.sampled_from(FIELDS), ANY | st.dictionaries(st.text(max_size=3), ANY, max_size=2)))
 def test_no_door_ever_raises(args):
-    for judge in (validate_network, validate_cluster, validate_shared_files, validate_registry):
-        assert all(finding.line("x").isprintable() for finding in judge(args))
+    for validate in (validate_network, validate_cluster, validate_shared_files, validate_registry):
+        assert all(finding.line("x").isprintable() for finding in validate(args))

@@ -1,16 +1,16 @@
 """Cases of gpufleet.rules.generic."""
 
-from gpufleet.rules.generic import at_least, distinct, legal_word, not_empty
+from gpufleet.rules.generic import allowed_choice, at_least, distinct, not_empty
 
 CASES = {
-    legal_word: [
+    allowed_choice: [
         ("legal", {"argument": "capacity", "word": "spot", "legal": ("on-demand", "spot")}, "pass", ""),
         (
             "misspelt",
             {"argument": "capacity", "word": "spott", "legal": ("on-demand", "spot")},
             "fail",
             (
-                "trainers: capacity=spott: is none of the legal words; did you mean spot? (use on-demand or spot) "
+                "trainers: capacity=spott: is not an allowed value; did you mean spot? (use on-demand or spot) "
                 "[any-argument-word]"
             ),
         ),
@@ -19,7 +19,7 @@ CASES = {
             {"argument": "capacity", "word": "Spot", "legal": ("on-demand", "spot")},
             "fail",
             (
-                "trainers: capacity=Spot: is none of the legal words; did you mean spot? (use on-demand or spot) "
+                "trainers: capacity=Spot: is not an allowed value; did you mean spot? (use on-demand or spot) "
                 "[any-argument-word]"
             ),
         ),
@@ -27,13 +27,13 @@ CASES = {
             "far-off",
             {"argument": "network", "word": "infiniband", "legal": ("plain", "efa")},
             "fail",
-            "trainers: network=infiniband: is none of the legal words; use plain or efa [any-argument-word]",
+            "trainers: network=infiniband: is not an allowed value; use plain or efa [any-argument-word]",
         ),
         (
             "empty",
             {"argument": "network", "word": "", "legal": ("plain", "efa")},
             "fail",
-            "trainers: network='': is none of the legal words; use plain or efa [any-argument-word]",
+            "trainers: network='': is not an allowed value; use plain or efa [any-argument-word]",
         ),
     ],
     at_least: [

@@ -14,14 +14,14 @@ CASES = {
             "misspelt",
             {"type_name": "p4d.24xl", "known": ("g4dn.xlarge", "g5.8xlarge", "p4d.24xlarge", "p5.48xlarge")},
             "fail",
-            "trainers: types=p4d.24xl: is no GPU type in the catalog; did you mean p4d.24xlarge? [aws-type-known]",
+            "trainers: types=p4d.24xl: is not a GPU type in the catalog; did you mean p4d.24xlarge? [aws-type-known]",
         ),
         (
             "cpu",
             {"type_name": "m7i.large", "known": ("g4dn.xlarge", "g5.8xlarge", "p4d.24xlarge", "p5.48xlarge")},
             "fail",
             (
-                "trainers: types=m7i.large: is no GPU type in the catalog; use a GPU type such as g5.8xlarge, "
+                "trainers: types=m7i.large: is not a GPU type in the catalog; use a GPU type such as g5.8xlarge, "
                 "p4d.24xlarge or p5.48xlarge [aws-type-known]"
             ),
         ),
@@ -30,7 +30,7 @@ CASES = {
             {"type_name": "", "known": ("g4dn.xlarge", "g5.8xlarge", "p4d.24xlarge", "p5.48xlarge")},
             "fail",
             (
-                "trainers: types='': is no GPU type in the catalog; use a GPU type such as g5.8xlarge, "
+                "trainers: types='': is not a GPU type in the catalog; use a GPU type such as g5.8xlarge, "
                 "p4d.24xlarge or p5.48xlarge [aws-type-known]"
             ),
         ),

@@ -12,8 +12,8 @@ CASES = {
             {"argument": "labels", "key": "b" * 64},
             "fail",
             (
-                f"trainers: labels={'b' * 64}: is no key "
-                "that Kubernetes takes; use at most 63 letters, digits and - _ . between them, after a domain "
+                f"trainers: labels={'b' * 64}: is not a "
+                "valid Kubernetes key; use at most 63 letters, digits and - _ . between them, after a domain "
                 "and / if you like: example.com/team [any-label-form]"
             ),
         ),
@@ -22,7 +22,7 @@ CASES = {
             {"argument": "labels", "key": ""},
             "fail",
             (
-                "trainers: labels='': is no key that Kubernetes takes; use at most 63 letters, digits and - _ . "
+                "trainers: labels='': is not a valid Kubernetes key; use at most 63 letters, digits and - _ . "
                 "between them, after a domain and / if you like: example.com/team [any-label-form]"
             ),
         ),
@@ -31,7 +31,7 @@ CASES = {
             {"argument": "labels", "key": "example.com/"},
             "fail",
             (
-                "trainers: labels=example.com/: is no key that Kubernetes takes; use at most 63 letters, digits "
+                "trainers: labels=example.com/: is not a valid Kubernetes key; use at most 63 letters, digits "
                 "and - _ . between them, after a domain and / if you like: example.com/team [any-label-form]"
             ),
         ),
@@ -40,7 +40,7 @@ CASES = {
             {"argument": "labels", "key": "/team"},
             "fail",
             (
-                "trainers: labels=/team: is no key that Kubernetes takes; use at most 63 letters, digits and - "
+                "trainers: labels=/team: is not a valid Kubernetes key; use at most 63 letters, digits and - "
                 "_ . between them, after a domain and / if you like: example.com/team [any-label-form]"
             ),
         ),
@@ -49,7 +49,7 @@ CASES = {
             {"argument": "labels", "key": "a/b/c"},
             "fail",
             (
-                "trainers: labels=a/b/c: is no key that Kubernetes takes; use at most 63 letters, digits and - "
+                "trainers: labels=a/b/c: is not a valid Kubernetes key; use at most 63 letters, digits and - "
                 "_ . between them, after a domain and / if you like: example.com/team [any-label-form]"
             ),
         ),
@@ -58,7 +58,7 @@ CASES = {
             {"argument": "labels", "key": "Example.com/team"},
             "fail",
             (
-                "trainers: labels=Example.com/team: is no key that Kubernetes takes; use at most 63 letters, "
+                "trainers: labels=Example.com/team: is not a valid Kubernetes key; use at most 63 letters, "
                 "digits and - _ . between them, after a domain and / if you like: example.com/team "
                 "[any-label-form]"
             ),
@@ -68,7 +68,7 @@ CASES = {
             {"argument": "labels", "key": "my team"},
             "fail",
             (
-                "trainers: labels=my team: is no key that Kubernetes takes; use at most 63 letters, digits and "
+                "trainers: labels=my team: is not a valid Kubernetes key; use at most 63 letters, digits and "
                 "- _ . between them, after a domain and / if you like: example.com/team [any-label-form]"
             ),
         ),
@@ -77,7 +77,7 @@ CASES = {
             {"argument": "labels", "key": "team-"},
             "fail",
             (
-                "trainers: labels=team-: is no key that Kubernetes takes; use at most 63 letters, digits and - "
+                "trainers: labels=team-: is not a valid Kubernetes key; use at most 63 letters, digits and - "
                 "_ . between them, after a domain and / if you like: example.com/team [any-label-form]"
             ),
         ),
@@ -89,7 +89,7 @@ CASES = {
             (
                 "trainers: "
                 f"labels={'b' * 157}...: "
-                "is no key that Kubernetes takes; use at most 63 letters, digits and - _ . between them, after "
+                "is not a valid Kubernetes key; use at most 63 letters, digits and - _ . between them, after "
                 "a domain and / if you like: example.com/team [any-label-form]"
             ),
         ),
@@ -103,8 +103,8 @@ CASES = {
             {"argument": "labels.team", "value": "b" * 64},
             "fail",
             (
-                f"trainers: labels.team={'b' * 64}: is no "
-                "value that Kubernetes takes; use at most 63 letters, digits and - _ . between them "
+                f"trainers: labels.team={'b' * 64}: is not "
+                "a valid Kubernetes value; use at most 63 letters, digits and - _ . between them "
                 "[any-label-value]"
             ),
         ),
@@ -113,7 +113,7 @@ CASES = {
             {"argument": "labels.team", "value": "computer vision"},
             "fail",
             (
-                "trainers: labels.team=computer vision: is no value that Kubernetes takes; use at most 63 "
+                "trainers: labels.team=computer vision: is not a valid Kubernetes value; use at most 63 "
                 "letters, digits and - _ . between them [any-label-value]"
             ),
         ),
@@ -122,7 +122,7 @@ CASES = {
             {"argument": "labels.team", "value": "a/b"},
             "fail",
             (
-                "trainers: labels.team=a/b: is no value that Kubernetes takes; use at most 63 letters, digits "
+                "trainers: labels.team=a/b: is not a valid Kubernetes value; use at most 63 letters, digits "
                 "and - _ . between them [any-label-value]"
             ),
         ),
@@ -131,7 +131,7 @@ CASES = {
             {"argument": "labels.team", "value": "-a"},
             "fail",
             (
-                "trainers: labels.team=-a: is no value that Kubernetes takes; use at most 63 letters, digits "
+                "trainers: labels.team=-a: is not a valid Kubernetes value; use at most 63 letters, digits "
                 "and - _ . between them [any-label-value]"
             ),
         ),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpufleet.rules.messages import listed, nearest, one_line, shown, use_one_of
+from gpufleet.rules.messages import format_value, join_words, nearest, one_line, use_one_of
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from gpufleet.rules.messages import listed, nearest, one_line, shown, use_one_of
     ],
 )
 def test_shown(value, text):
-    assert shown(value) == text
+    assert format_value(value) == text
 
 
 @given(
@@ -35,7 +35,7 @@ def test_shown(value, text):
     )
 )
 def test_shown_is_one_short_line(value):
-    text = shown(value)
+    text = format_value(value)
     assert len(text) <= 160
     assert text.isprintable()
 
@@ -44,7 +44,7 @@ def test_shown_is_one_short_line(value):
     ("words", "text"), [([], ""), (["a"], "a"), (["a", "b"], "a or b"), (["a", "b", "c"], "a, b or c")]
 )
 def test_listed(words, text):
-    assert listed(words) == text
+    assert join_words(words) == text
 
 
 def test_nearest_ignores_case_and_gives_up_on_the_far():

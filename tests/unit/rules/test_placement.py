@@ -33,7 +33,7 @@ CASES = {
             "fail",
             (
                 "trainers: types=[g6e.24xlarge, g6e.12xlarge]: several types in one cluster placement group make "
-                "an insufficient capacity error likelier; keep one type, or set placement=none "
+                "an insufficient capacity error more likely; keep one type, or set placement=none "
                 "[aws-placement-same-type]"
             ),
         ),
@@ -79,7 +79,7 @@ CASES = {
             {"placement": "existing", "capacity": "reservation", "group": "ring"},
             "fail",
             (
-                "trainers: placement_group=ring: delivers the whole reservation only if that was made in this "
+                "trainers: placement_group=ring: delivers the whole reservation only if it was created in this "
                 "group; make sure that it was, or set placement=none [aws-placement-of-reservation]"
             ),
         ),

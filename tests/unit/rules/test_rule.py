@@ -63,11 +63,11 @@ def test_unverified_is_said_in_the_line():
     ],
 )
 def test_only_a_broken_error_rule_refuses(severity, status, refuses):
-    assert Finding("any-x-y", severity, status, "a", 1, "p", "f").refuses is refuses
+    assert Finding("any-x-y", severity, status, "a", 1, "p", "f").rejects is refuses
 
 
 def test_two_rules_of_one_name_are_an_error(monkeypatch):
-    twin = rule("any-placement-one-zone", Severity.ERROR)(even.judge)
+    twin = rule("any-placement-one-zone", Severity.ERROR)(even.check)
     monkeypatch.setattr("gpufleet.rules.efa.twin", twin, raising=False)
     module.all_rules.cache_clear()
     try:

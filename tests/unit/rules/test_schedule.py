@@ -14,14 +14,14 @@ CASES = {
             "too-late",
             {**HERE, "at": "24:00"},
             "fail",
-            'trainers: schedule[0]=24:00: is no time of day; write hours and minutes in quotes, like "07:30" '
+            'trainers: schedule[0]=24:00: is not a time of day; write hours and minutes in quotes, like "07:30" '
             "[any-hours-time]",
         ),
         (
             "short",
             {**HERE, "at": "7:30"},
             "fail",
-            'trainers: schedule[0]=7:30: is no time of day; write hours and minutes in quotes, like "07:30" '
+            'trainers: schedule[0]=7:30: is not a time of day; write hours and minutes in quotes, like "07:30" '
             "[any-hours-time]",
         ),
     ],
@@ -32,13 +32,16 @@ CASES = {
             "misspelt",
             {**HERE, "zone": "Europe/Berlim", "zones": ZONES},
             "fail",
-            "trainers: schedule[0]=Europe/Berlim: is no time zone; did you mean Europe/Berlin? [any-hours-zone]",
+            (
+                "trainers: schedule[0]=Europe/Berlim: is not a known time zone; did you mean Europe/Berlin? "
+                "[any-hours-zone]"
+            ),
         ),
         (
             "none",
             {**HERE, "zone": "9 o'clock", "zones": ZONES},
             "fail",
-            "trainers: schedule[0]=9 o'clock: is no time zone; use UTC, or Europe/Berlin [any-hours-zone]",
+            "trainers: schedule[0]=9 o'clock: is not a known time zone; use UTC, or Europe/Berlin [any-hours-zone]",
         ),
         ("utc-anywhere", {**HERE, "zone": "UTC", "zones": ()}, "pass", ""),
         (
@@ -78,7 +81,7 @@ CASES = {
             "never",
             {"argument": "schedule", "mosts": [0, 0]},
             "fail",
-            "trainers: schedule=[0, 0]: leaves the pool without nodes for ever; add an entry with nodes "
+            "trainers: schedule=[0, 0]: leaves the pool without nodes forever; add an entry with nodes "
             "[any-hours-back]",
         ),
     ],
@@ -111,10 +114,10 @@ def test_nights_are_legal_and_all_faults_are_said_at_once():
     assert lines(
         schedule=[{"at": "25:00", "days": ["sunday"], "time_zone": "Mars", "min": 2, "max": 1}, NIGHT, NIGHT]
     ) == [
-        'trainers: schedule[0].at=25:00: is no time of day; write hours and minutes in quotes, like "07:30" '
+        'trainers: schedule[0].at=25:00: is not a time of day; write hours and minutes in quotes, like "07:30" '
         "[any-hours-time]",
-        "trainers: schedule[0].time_zone=Mars: is no time zone; use UTC, or Europe/Berlin [any-hours-zone]",
-        "trainers: schedule[0].days=sunday: is none of the legal words; did you mean sun? (use sun, mon, tue, wed, "
+        "trainers: schedule[0].time_zone=Mars: is not a known time zone; use UTC, or Europe/Berlin [any-hours-zone]",
+        "trainers: schedule[0].days=sunday: is not an allowed value; did you mean sun? (use sun, mon, tue, wed, "
         "thu, fri or sat) [any-argument-word]",
         "trainers: schedule[0]=2 to 1: has min above max; use a min of 1 or fewer [any-hours-sizes]",
         "trainers: schedule=[sunday 25:00 Mars, mon 20:00 Europe/Berlin, fri 20:00 Europe/Berlin, mon 20:00 "

@@ -22,7 +22,7 @@ CASES = {
             {"argument": "site_cidrs", "cidr": "10.0.0.0/7"},
             "fail",
             (
-                "trainers: site_cidrs=10.0.0.0/7: is no IPv4 range of /8 to /32; use one such as 192.168.10.0/24 "
+                "trainers: site_cidrs=10.0.0.0/7: is not an IPv4 range of /8 to /32; use one such as 192.168.10.0/24 "
                 "[any-link-range]"
             ),
         ),
@@ -31,7 +31,7 @@ CASES = {
             {"argument": "static_routes", "cidr": "0.0.0.0/0"},
             "fail",
             (
-                "trainers: static_routes=0.0.0.0/0: is no IPv4 range of /8 to /32; use one such as 192.168.10.0/24 "
+                "trainers: static_routes=0.0.0.0/0: is not an IPv4 range of /8 to /32; use one such as 192.168.10.0/24 "
                 "[any-link-range]"
             ),
         ),
@@ -49,7 +49,7 @@ CASES = {
             {"argument": "site_cidrs", "cidr": "192.168.1.0"},
             "fail",
             (
-                "trainers: site_cidrs=192.168.1.0: is no IPv4 range of /8 to /32; use one such as 192.168.10.0/24 "
+                "trainers: site_cidrs=192.168.1.0: is not an IPv4 range of /8 to /32; use one such as 192.168.10.0/24 "
                 "[any-link-range]"
             ),
         ),
@@ -58,7 +58,7 @@ CASES = {
             {"argument": "site_cidrs", "cidr": "fd00::/8"},
             "fail",
             (
-                "trainers: site_cidrs=fd00::/8: is no IPv4 range of /8 to /32; use one such as 192.168.10.0/24 "
+                "trainers: site_cidrs=fd00::/8: is not an IPv4 range of /8 to /32; use one such as 192.168.10.0/24 "
                 "[any-link-range]"
             ),
         ),
@@ -66,7 +66,10 @@ CASES = {
             "nothing",
             {"argument": "vpc_cidr", "cidr": ""},
             "fail",
-            ("trainers: vpc_cidr='': is no IPv4 range of /8 to /32; use one such as 192.168.10.0/24 [any-link-range]"),
+            (
+                "trainers: vpc_cidr='': is not an IPv4 range of /8 to /32; use one such as 192.168.10.0/24 "
+                "[any-link-range]"
+            ),
         ),
     ],
     ranges_apart: [
@@ -137,7 +140,8 @@ CASES = {
             {"address": "8.8.8.0/24"},
             "fail",
             (
-                "trainers: customer_address=8.8.8.0/24: is no IPv4 address; use the public one of the own VPN device "
+                "trainers: customer_address=8.8.8.0/24: is not an IPv4 address; use the public one of the own VPN "
+                "device "
                 "[any-link-public-address]"
             ),
         ),
@@ -146,7 +150,7 @@ CASES = {
             {"address": "vpn.example.com"},
             "fail",
             (
-                "trainers: customer_address=vpn.example.com: is no IPv4 address; use the public one of the own VPN "
+                "trainers: customer_address=vpn.example.com: is not an IPv4 address; use the public one of the own VPN "
                 "device [any-link-public-address]"
             ),
         ),
@@ -165,7 +169,7 @@ CASES = {
             {"argument": "customer_asn", "asn": 0, "other": 64512, "reserved": [7224]},
             "fail",
             (
-                "trainers: customer_asn=0: is no number of a BGP network; use one that is private to you, 64512 to "
+                "trainers: customer_asn=0: is not a BGP ASN; use one that is private to you, 64512 to "
                 "65534, for instance 65010 [any-link-asn]"
             ),
         ),
@@ -174,7 +178,7 @@ CASES = {
             {"argument": "customer_asn", "asn": 65535, "other": 64512, "reserved": [7224]},
             "fail",
             (
-                "trainers: customer_asn=65535: is no number of a BGP network; use one that is private to you, 64512 "
+                "trainers: customer_asn=65535: is not a BGP ASN; use one that is private to you, 64512 "
                 "to 65534, for instance 65010 [any-link-asn]"
             ),
         ),
@@ -183,7 +187,7 @@ CASES = {
             {"argument": "customer_asn", "asn": 4294967296, "other": 64512, "reserved": [7224]},
             "fail",
             (
-                "trainers: customer_asn=4294967296: is no number of a BGP network; use one that is private to you, "
+                "trainers: customer_asn=4294967296: is not a BGP ASN; use one that is private to you, "
                 "64512 to 65534, for instance 65010 [any-link-asn]"
             ),
         ),
@@ -232,8 +236,8 @@ CASES = {
             {"bgp": False, "static": False},
             "fail",
             (
-                "trainers: customer_asn=null: is not given, nor are static_routes: nothing would say what is at the "
-                "other end; give customer_asn for BGP, or static_routes [any-link-routing]"
+                "trainers: customer_asn=null: is not given, nor are static_routes: no route to the other end would "
+                "exist; give customer_asn for BGP, or static_routes [any-link-routing]"
             ),
         ),
     ],

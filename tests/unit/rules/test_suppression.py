@@ -23,37 +23,37 @@ def without(key):
 FAULTS = {
     "unknown-rule": (
         GOOD | {"rule": "aws-type-in-zones"},
-        ".rule=aws-type-in-zones: there is no such rule; did you mean aws-type-in-zone?",
+        ".rule=aws-type-in-zones: unknown rule; did you mean aws-type-in-zone?",
     ),
-    "no-rule-like-it": (GOOD | {"rule": "xyzzy"}, ".rule=xyzzy: there is no such rule; docs/rules.md lists them"),
+    "no-rule-like-it": (GOOD | {"rule": "xyzzy"}, ".rule=xyzzy: unknown rule; docs/rules.md lists them"),
     "rule-missing": (
         without("rule"),
         ".rule: is missing; name the rule as it stands in brackets behind its message",
     ),
-    "rule-is-a-list": (GOOD | {"rule": []}, ".rule=[]: there is no such rule; docs/rules.md lists them"),
+    "rule-is-a-list": (GOOD | {"rule": []}, ".rule=[]: unknown rule; docs/rules.md lists them"),
     "reason-missing": (without("reason"), ".reason: is missing; say why the rule does not matter here"),
     "reason-blank": (GOOD | {"reason": " "}, ".reason= : says nothing; say why the rule does not matter here"),
     "reason-empty": (GOOD | {"reason": ""}, ".reason='': says nothing; say why the rule does not matter here"),
     "reason-is-a-number": (GOOD | {"reason": 7}, ".reason=7: says nothing; say why the rule does not matter here"),
     "expires-missing": (without("expires"), ".expires: is missing; write a day like 2027-01-31"),
-    "expires-no-day": (GOOD | {"expires": "soon"}, ".expires=soon: is no day; write a day like 2027-01-31"),
+    "expires-no-day": (GOOD | {"expires": "soon"}, ".expires=soon: is not a date; write a day like 2027-01-31"),
     "expires-no-such-day": (
         GOOD | {"expires": "2027-02-30"},
-        ".expires=2027-02-30: is no day; write a day like 2027-01-31",
+        ".expires=2027-02-30: is not a date; write a day like 2027-01-31",
     ),
     "expired": (
         GOOD | {"expires": "2026-11-20"},
-        ".expires=2026-11-20: has passed; mend what the rule says, or decide anew and give a later day",
+        ".expires=2026-11-20: has passed; fix what the rule reports, or give a later date",
     ),
-    "unknown-key": (GOOD | {"expire": "2027-01-31"}, ".expire: is no key of a suppression; did you mean expires?"),
+    "unknown-key": (GOOD | {"expire": "2027-01-31"}, ".expire: is not a key of a suppression; did you mean expires?"),
     "key-like-none": (
         GOOD | {"xyzzy": 1},
-        ".xyzzy: is no key of a suppression; did you mean rule, reason, expires or resource?",
+        ".xyzzy: is not a key of a suppression; did you mean rule, reason, expires or resource?",
     ),
-    "resource-no-text": (GOOD | {"resource": 1}, ".resource=1: is no text; give a logical name, * for any"),
+    "resource-no-text": (GOOD | {"resource": 1}, ".resource=1: must be a string; give a logical name, * for any"),
     "no-mapping": (
         "aws-type-in-zone",
-        ": is no mapping; write {rule: ..., reason: ..., expires: 2027-01-31}",
+        ": must be a mapping; write {rule: ..., reason: ..., expires: 2027-01-31}",
     ),
 }
 
@@ -82,7 +82,7 @@ def test_what_is_no_list_is_one_line(entries):
     with pytest.raises(SuppressionError) as error:
         read_suppressions(entries, "gpufleet:suppress", TODAY)
     assert str(error.value) == (
-        "gpufleet:suppress: is no list; write [{rule: ..., reason: ..., expires: 2027-01-31}] [config-suppression]"
+        "gpufleet:suppress: must be a list; write [{rule: ..., reason: ..., expires: 2027-01-31}] [config-suppression]"
     )
 
 
@@ -126,8 +126,8 @@ def test_without_a_resource_it_covers_every_one():
 
 def test_the_report_says_until_when_and_why_in_one_line():
     covered = ResourceFinding("trainers", finding(), suppression=read(GOOD | {"reason": "we know\nit is there"})[0])
-    assert not covered.refuses
+    assert not covered.rejects
     assert covered.line == (
         "trainers: zones=[a]: is wrong; use b [aws-type-in-zone] (suppressed until 2027-01-31: we know it is there)"
     )
-    assert ResourceFinding("trainers", finding()).refuses
+    assert ResourceFinding("trainers", finding()).rejects

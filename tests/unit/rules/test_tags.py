@@ -44,7 +44,7 @@ CASES = {
             {"key": "owner?"},
             "fail",
             (
-                "trainers: tags=owner?: has characters that AWS refuses; use letters, digits, spaces and _ . : / = "
+                "trainers: tags=owner?: has characters that AWS rejects; use letters, digits, spaces and _ . : / = "
                 "+ - @ [aws-tag-key]"
             ),
         ),
@@ -64,7 +64,7 @@ CASES = {
             {"key": "owner", "value": "a;b"},
             "fail",
             (
-                "trainers: tags.owner=a;b: has characters that AWS refuses; use letters, digits, spaces and _ . : "
+                "trainers: tags.owner=a;b: has characters that AWS rejects; use letters, digits, spaces and _ . : "
                 "/ = + - @ [aws-tag-value]"
             ),
         ),
@@ -89,19 +89,22 @@ CASES = {
             "no-such-day",
             {"value": "2027-02-30"},
             "fail",
-            "trainers: tags.expires-at=2027-02-30: is no date; write it as 2027-01-31, 150h or never [any-tag-expiry]",
+            (
+                "trainers: tags.expires-at=2027-02-30: is not a date; write it as 2027-01-31, 150h or never "
+                "[any-tag-expiry]"
+            ),
         ),
         (
             "basic-form",
             {"value": "20270131"},
             "fail",
-            "trainers: tags.expires-at=20270131: is no date; write it as 2027-01-31, 150h or never [any-tag-expiry]",
+            "trainers: tags.expires-at=20270131: is not a date; write it as 2027-01-31, 150h or never [any-tag-expiry]",
         ),
         (
             "word",
             {"value": "tomorrow"},
             "fail",
-            "trainers: tags.expires-at=tomorrow: is no date; write it as 2027-01-31, 150h or never [any-tag-expiry]",
+            "trainers: tags.expires-at=tomorrow: is not a date; write it as 2027-01-31, 150h or never [any-tag-expiry]",
         ),
     ],
     not_expired: [

@@ -4,24 +4,24 @@ from gpufleet.rules.unknown_values import plan_known
 
 CASES = {
     plan_known: [
-        ("told", {"words": ()}, "pass", ""),
+        ("told", {"arguments": ()}, "pass", ""),
         (
             "one",
-            {"words": ("zones",)},
+            {"arguments": ("zones",)},
             "unverified",
             (
-                "trainers: plan=[zones]: not verified: the program does not tell these before deployment, so "
-                "that rules about them were not judged; give plain values, or resources of the same program "
+                "trainers: plan=[zones]: not verified: these are not known before deployment, so rules about "
+                "them were not checked; give plain values, or resources of the same program "
                 "[any-plan-known]"
             ),
         ),
         (
             "several",
-            {"words": ("zones", "placement")},
+            {"arguments": ("zones", "placement")},
             "unverified",
             (
-                "trainers: plan=[placement, zones]: not verified: the program does not tell these before "
-                "deployment, so that rules about them were not judged; give plain values, or resources of the "
+                "trainers: plan=[placement, zones]: not verified: these are not known before deployment, "
+                "so rules about them were not checked; give plain values, or resources of the "
                 "same program [any-plan-known]"
             ),
         ),

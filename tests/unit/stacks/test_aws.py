@@ -34,33 +34,36 @@ def test_zones_of_the_control_plane_can_be_chosen():
 REFUSED = {
     "one zone is left": (
         {"network": {"zones": ["use1-az1", "use1-az3"]}},
-        "dev-cluster: zones=[use1-az1]: EKS wants its control plane in two zones and puts none in use1-az3; add a "
+        "dev-cluster: zones=[use1-az1]: EKS requires its control plane in two zones and places none in use1-az3; add a "
         "second zone to the network; nodes may still lie in one [aws-cluster-two-zones]",
     ),
     "one zone is chosen": (
         {"cluster": {"zones": ["use1-az1"]}},
-        "dev-cluster: zones=[use1-az1]: EKS wants its control plane in two zones and puts none in use1-az3; add a "
+        "dev-cluster: zones=[use1-az1]: EKS requires its control plane in two zones and places none in use1-az3; add a "
         "second zone to the network; nodes may still lie in one [aws-cluster-two-zones]",
     ),
     "no zone is chosen": (
         {"cluster": {"zones": []}},
-        "dev-cluster: zones=[]: EKS wants its control plane in two zones and puts none in use1-az3; add a second zone "
+        "dev-cluster: zones=[]: EKS requires its control plane in two zones and places none in use1-az3; add a second "
+        "zone "
         "to the network; nodes may still lie in one [aws-cluster-two-zones]",
     ),
-    "a zone that EKS refuses is chosen": (
+    "a zone that EKS rejects is chosen": (
         {"cluster": {"zones": ["use1-az1", "use1-az2", "use1-az3"]}},
-        "dev-cluster: zones=use1-az3: EKS puts no control plane in this zone; use use1-az1, use1-az2, use1-az4, "
+        "dev-cluster: zones=use1-az3: EKS does not place control planes in this zone; use use1-az1, use1-az2, "
+        "use1-az4, "
         "use1-az5 or use1-az6; nodes may lie in it [aws-cluster-zone-accepted]",
     ),
     "a zone without a subnet is chosen": (
         {"cluster": {"zones": ["use1-az1", "use1-az4"]}},
-        "dev-cluster: zones=use1-az4: is no zone of the network; add it to network.zones, or use use1-az1, use1-az2 or "
+        "dev-cluster: zones=use1-az4: is not a zone of the network; add it to network.zones, or use use1-az1, "
+        "use1-az2 or "
         "use1-az3 [aws-cluster-zone-of-network]",
     ),
     "what a component alone would see": (
         {"registry": {}, "network": {"zones": ["use1-az1", "use1-az2", "use1-az3"], "max_zones": 2}},
         "dev-network: max_zones=2: the address plan keeps no room for 3 zones; use 3 to 7 [aws-network-max-zones]\n"
-        "dev-registry: account_id=null: is not given, and no repository is made that would tell it; give the account "
+        "dev-registry: account_id=null: is required when no repository is created; give the account "
         "of the registry, or a name in repositories [aws-registry-account]",
     ),
     "subnets without an address for each node": (
@@ -71,14 +74,14 @@ REFUSED = {
         "dev-trainers: max=60: 10.0.0.192/26 has 59 addresses, room for 59 nodes with 1 each; use 59 or fewer, or "
         "larger subnets [aws-subnet-nodes]",
     ),
-    "a tag that AWS refuses": (
+    "a tag that AWS rejects": (
         {"tags": {"team": "a;b"}},
-        "dev-network: tags.team=a;b: has characters that AWS refuses; use letters, digits, spaces and _ . : / = + - @ "
+        "dev-network: tags.team=a;b: has characters that AWS rejects; use letters, digits, spaces and _ . : / = + - @ "
         "[aws-tag-value]",
     ),
     "a budget of nothing": (
         {"budget": {"usd_per_month": 0, "emails": ["ml@example.com"]}},
-        "dev-budget: usd_per_month=0.0: is no amount of money to spend; give what the environment may cost in a month; "
+        "dev-budget: usd_per_month=0.0: must be above 0; give what the environment may cost in a month; "
         "gpufleet cost says what its pools can [any-budget-limit]",
     ),
 }
@@ -92,7 +95,7 @@ def test_refuses_before_anything_is_registered(case):
 
 def warnings_of(caplog, **changes):
     caplog.set_level("INFO")
-    program(**changes)
+    program.run(**changes)
     return [each.message for each in caplog.records if "[aws-" in each.message]
 
 
@@ -107,7 +110,7 @@ def test_pods_without_addresses_are_a_warning(caplog):
 
 def test_an_api_that_only_the_vpc_reaches_is_a_warning(caplog):
     assert warnings_of(caplog) == [
-        "dev-cluster: public_access_cidrs=[]: the cluster's API is reached from inside of the VPC only; run `pulumi "
+        "dev-cluster: public_access_cidrs=[]: the cluster's API is reachable from inside the VPC only; run `pulumi "
         "up` and `gpufleet jobs` in it (a VPN, a runner there), or list your address, as 203.0.113.7/32 "
         "[aws-cluster-api-reached]"
     ]
@@ -135,7 +138,7 @@ def test_an_environment_with_a_budget_watches_its_own_tag():
 
 def test_an_expired_environment_comes_up_with_a_warning(caplog):
     caplog.set_level("INFO")
-    assert program(expires_at="2020-01-31").resources
+    assert program.run(expires_at="2020-01-31").resources
     assert (
         "dev-network: tags.expires-at=2020-01-31: has passed; bring the environment down, or give a later day to "
         in (caplog.text)

@@ -119,12 +119,12 @@ def test_work_overflows_to_the_next_pool_when_the_first_is_full():
 REFUSED = {
     "a pool that is none": (
         {"queue": {"pools": ["chaep"]}},
-        "dev-queue: pools=chaep: is no pool of the environment; did you mean cheap? (use big or cheap) "
+        "dev-queue: pools=chaep: is not a pool of the environment; did you mean cheap? (use big or cheap) "
         "[aws-batch-pool-known]",
     ),
     "several nodes on Spot": (
         {"multinode": {"pool": "cheap"}},
-        "dev-multinode: pool=[its pool (SPOT)]: a multi-node job stays RUNNABLE for ever on its pool (SPOT); add a "
+        "dev-multinode: pool=[its pool (SPOT)]: a multi-node job stays RUNNABLE forever on its pool (SPOT); add a "
         "queue with managed environments of type EC2 only [aws-batch-multinode-on-demand]",
     ),
     "more nodes than the pool has": (
@@ -134,7 +134,7 @@ REFUSED = {
     ),
     "one node": (
         {"multinode": {"pool": "big", "nodes": 1}},
-        "dev-multinode: nodes=1: is no job of several nodes; use 2 or more, or leave multinode out "
+        "dev-multinode: nodes=1: is not a multi-node job; use 2 or more, or leave multinode out "
         "[aws-batch-multinode-fits]",
     ),
     "no image": (
@@ -144,7 +144,7 @@ REFUSED = {
     ),
     "four pools in a queue": (
         {"pools": dict.fromkeys("abcd", SPOT), "multinode": None},
-        "dev-queue: environments=4: Batch takes 1 to 3 compute environments in a queue; make another "
+        "dev-queue: environments=4: Batch allows 1 to 3 compute environments in a queue; make another "
         "queue, or one environment [aws-batch-queue-environments]",
     ),
 }

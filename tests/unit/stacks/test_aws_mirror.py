@@ -71,7 +71,7 @@ WRONG: dict[str, tuple[dict[str, object], list[str]]] = {
     "another registry, and tags that move": (
         {"to": "registry.lab:5000/dev", "unique_tags": False},
         [
-            "dev-mirror: list.to=registry.lab:5000/dev: is no registry of ECR, so that no repository can be made for "
+            "dev-mirror: list.to=registry.lab:5000/dev: is not an ECR registry, so no repository can be created for "
             "it; write <account>.dkr.ecr.us-east-1.amazonaws.com/<environment> [aws-mirror-list-registry]",
             "dev-mirror: list.unique_tags=false: the repositories keep tags immutable; write unique_tags: true in the "
             "list [aws-mirror-list-tags]",
@@ -80,9 +80,9 @@ WRONG: dict[str, tuple[dict[str, object], list[str]]] = {
     "a list with two faults": (
         {"too": 1, "images": []},
         [
-            "images.yaml: images=[]: Tuple should have at least 1 item after validation, not 0; mend it; "
+            "images.yaml: images=[]: Tuple should have at least 1 item after validation, not 0; fix it; "
             "`gpufleet images sync <list> --dry-run` reads it in the same way [aws-mirror-list-legal]",
-            "images.yaml: too: there is no such key here; see docs/images.md for those that there are; mend it; "
+            "images.yaml: too: unknown key; see docs/images.md for the known ones; fix it; "
             "`gpufleet images sync <list> --dry-run` reads it in the same way [aws-mirror-list-legal]",
         ],
     ),

@@ -129,7 +129,8 @@ REFUSED = {
     ),
     "a mount of nothing": (
         {"batch": {"pools": {"spot": BATCH_POOL | {"mounts": ["results"]}}}},
-        "dev-spot: mounts=results: is no container and no share of the environment's files; did you mean result? (use "
+        "dev-spot: mounts=results: is neither a container nor a share of the environment's files; did you mean "
+        "result? (use "
         "logs, result or scripts) [azure-stack-mount-known]",
     ),
     "a mount twice": (
@@ -193,7 +194,7 @@ def test_the_pool_of_2018_is_refused_with_its_successor():
 def test_a_region_of_no_form_is_said_once():
     region = {"azure-native:location": "East US"}
     assert program.refusal(region) == [
-        "dev: region=East US: is no region of Azure; did you mean eastus? [azure-region-form]"
+        "dev: region=East US: is not an Azure region; did you mean eastus? [azure-region-form]"
     ]
 
 

@@ -22,7 +22,7 @@ def encrypted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("encrypted")
 def test_key_is_in_the_namespaces_pull_secret() -> None:
-    made = program(team=team(KEY))
+    made = program.run(team=team(KEY))
     secret = made.one("kubernetes:core/v1:Secret").inputs
     assert secret["metadata"]["namespace"] == "vision"
     login = secret["stringData"][".dockerconfigjson"]
@@ -40,6 +40,6 @@ def test_plain_text_is_refused_and_not_shown() -> None:
 def test_a_key_that_looks_wrong_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr("pulumi.log.warn", lambda message, *_, **__: said.append(message))
-    program(preview=True, team=team("wrong key"))
+    program.run(preview=True, team=team("wrong key"))
     (line,) = [each for each in said if each.endswith("[any-ngc-key-form]")]
     assert "wrong key" not in line

@@ -57,7 +57,7 @@ def test_faults_are_told_with_those_of_the_stack():
     wrong = {**NOTEBOOKS, "host": "hub", "oidc": {"client_id": "hub"}, "admins": ["ana"]}
     lines = program.refusal(pools={"near": POOL}, notebooks=wrong)
     assert [line for line in lines if line.startswith("dev-notebooks: ")] == [
-        "dev-notebooks: host=hub: is no DNS name; use a name such as notebooks.example.com [any-notebooks-host]",
+        "dev-notebooks: host=hub: is not a DNS name; use a name such as notebooks.example.com [any-notebooks-host]",
         "dev-notebooks: oidc=[client_id]: lacks client_secret, authorize_url, token_url and userdata_url; take them "
         "from the provider, see <issuer>/.well-known/openid-configuration [any-notebooks-oidc]",
         "dev-notebooks: admins=ana: has no uid in users; give users the name with its uid and gid [any-notebooks-user]",

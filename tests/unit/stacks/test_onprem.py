@@ -129,11 +129,11 @@ REFUSED = {
     ),
     "no name of a node": (
         {"pools": {"v100": V100 | {"nodes": ["GPU 1"]}}},
-        "lab-v100: nodes=GPU 1: is no name of a node; use names as `kubectl get nodes` prints them [any-node-name]",
+        "lab-v100: nodes=GPU 1: is not a valid node name; use names as `kubectl get nodes` prints them [any-node-name]",
     ),
     "the word for every place": (
         {"pools": {"v100": V100 | {"place": "any"}}},
-        "lab-v100: place=any: is the word for every place; use another name, such as onprem [any-node-place]",
+        "lab-v100: place=any: is reserved for every place; use another name, such as onprem [any-node-place]",
     ),
     "a kubeconfig of one machine": (
         {
@@ -145,7 +145,7 @@ REFUSED = {
     ),
     "a path instead of a kubeconfig": (
         {"kubeconfig": "~/.kube/config"},
-        "lab: kubeconfig=[secret]: is no kubeconfig, which has clusters, contexts and users; "
+        "lab: kubeconfig=[secret]: is not a kubeconfig with clusters, contexts and users; "
         f"{FLATTEN} [any-kubeconfig-whole]",
     ),
     "two device plugins": (
@@ -155,7 +155,7 @@ REFUSED = {
     ),
     "an order of what is no pool": (
         {"queue": {"order": ["v10"]}},
-        "lab: queue.order=v10: is none of the legal words; did you mean v100? (use v100 or rented) [any-argument-word]",
+        "lab: queue.order=v10: is not an allowed value; did you mean v100? (use v100 or rented) [any-argument-word]",
     ),
     "an hour that brings money": (
         {"usd_per_gpu_hour": {"v100": -0.5}},
@@ -163,7 +163,10 @@ REFUSED = {
     ),
     "no NFS server": (
         {"nfs": "/export/shared"},
-        "lab-volume: source.nfs=/export/shared: is no such place; write server:/directory [any-volume-place-known]",
+        (
+            "lab-volume: source.nfs=/export/shared: does not have the required form; write server:/directory "
+            "[any-volume-place-known]"
+        ),
     ),
 }
 

@@ -87,8 +87,7 @@ REFUSED = {
     ),
     "another spelling of a GPU": (
         changed(pools={"v100": V100 | {"gpu": "v-100"}}),
-        "dev-v100: gpu=v-100: is another spelling than the catalog's, so that jobs see two models; use V100 "
-        "[any-node-gpu]",
+        "dev-v100: gpu=v-100: is spelled differently in the catalog, so jobs see two models; use V100 [any-node-gpu]",
     ),
     "a pool's name in the cloud too": (
         changed(pools={"rented": V100}),
@@ -117,10 +116,10 @@ def test_is_refused_before_anything_is_made(case):
 def test_a_site_where_eks_may_put_its_services_chooses_their_range(site, monkeypatch):
     warned: list[str] = []
     monkeypatch.setattr("pulumi.log.warn", lambda message, *_, **__: warned.append(message))
-    program(**changed(networks={"nodes": [site], "pods": ["10.81.0.0/16"]}))
+    program.run(**changed(networks={"nodes": [site], "pods": ["10.81.0.0/16"]}))
     assert any("which EKS may choose" in line for line in warned)
     warned.clear()
-    made = program(
+    made = program.run(
         **changed(networks={"nodes": [site], "pods": ["10.81.0.0/16"]}), cluster={"service_cidr": "10.200.0.0/16"}
     )
     assert made.one(CLUSTER).inputs["kubernetesNetworkConfig"] == {"serviceIpv4Cidr": "10.200.0.0/16"}
@@ -206,7 +205,7 @@ def test_without_own_servers_nothing_of_them_is_made():
 
 UNREACHED = (
     "dev: place=cloud: nothing leads from there to the shared files, which are at onprem: jobs with these files are "
-    "refused; give gpufleet:link, or own_servers.line: true where there is one, or submit such jobs with --place "
+    "rejected; give gpufleet:link, or own_servers.line: true where there is one, or submit such jobs with --place "
     "onprem [any-pool-reaches-files]"
 )
 
@@ -225,7 +224,7 @@ UNREACHED = (
 def test_jobs_know_from_where_the_files_are_not_reached(own, more, warnings, monkeypatch):
     warned: list[str] = []
     monkeypatch.setattr("pulumi.log.warn", lambda message, *_, **__: warned.append(message))
-    pools = program(**changed(**own) | more).result["jobs"]["pools"]
+    pools = program.run(**changed(**own) | more).result["jobs"]["pools"]
     assert [line for line in warned if "any-pool-reaches-files" in line] == warnings
     unreached = [name for name, each in pools.items() if not each.get("reaches_files", True)]
     assert unreached == (["rented"] if warnings else [])

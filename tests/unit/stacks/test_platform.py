@@ -110,5 +110,5 @@ def test_a_queue_of_what_it_cannot_count_is_refused_before_anything_is_made():
     pools = {"small": POOL | {"types": ["g5.xlarge", "g6.xlarge"], "capacity": "spot", "network": "plain"}}
     pools["small"] |= {"placement": "none", "zones": ["use1-az1", "use1-az2"]}
     lines = program.refusal(pools=pools, queue={"order": ["big"]})
-    assert "dev: queue.order=big: is none of the legal words; use small [any-argument-word]" in lines
+    assert "dev: queue.order=big: is not an allowed value; use small [any-argument-word]" in lines
     assert {line.partition("[any-queue-pool-")[2] for line in lines} == {"", "zone]", "gpu]"}

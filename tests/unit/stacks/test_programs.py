@@ -37,7 +37,7 @@ def test_a_run_that_only_stops_pools_is_not_refused(monkeypatch):
     monkeypatch.setattr(pulumi.runtime, "register_resource_transform", transforms.append)
     monkeypatch.setenv("GPUFLEET_STOP", "dev-trainers-nodes")
     late = {"suppress": [{"rule": "aws-tag-key", "reason": "why", "expires": "2020-01-31"}], "tags": {"a": ";"}}
-    assert aws_environment.program(**late).resources
+    assert aws_environment.program.run(**late).resources
     # By it the engine registers the pools without nodes: see tests/unit/fleet/test_stopped_pool.py.
     assert len(transforms) == 1
     monkeypatch.delenv("GPUFLEET_STOP")
@@ -58,4 +58,4 @@ def test_faults_of_the_configuration_come_before_those_of_its_parts():
 def test_a_fault_of_a_program_itself_is_no_refusal(monkeypatch):
     monkeypatch.setattr("gpufleet.checks.aws.check_teams", lambda env: env.config["nothing of the kind"])
     with pytest.raises(KeyError, match="nothing of the kind"):
-        aws_environment.program()
+        aws_environment.program.run()

@@ -4,7 +4,7 @@ from functools import cache
 
 import pytest
 
-from gpufleet.jobs.settings import settings_from
+from gpufleet.jobs.settings import read_settings
 from tests.unit.stacks import azure_stack
 from tests.unit.stacks.aws_environment import POOL, program
 
@@ -85,7 +85,7 @@ def test_the_first_job_says_whose_it_is(made):
 
 def test_jobs_are_told_of_their_teams_own(made):
     outputs = {"kubeconfig": "{}", "jobs": made.result["jobs"]}
-    vision, speech = (settings_from(outputs, "dev", team=team) for team in ("vision", "speech"))
+    vision, speech = (read_settings(outputs, "dev", team=team) for team in ("vision", "speech"))
     assert (vision.namespace, vision.team, vision.project, list(vision.users)) == (
         "vision",
         "vision",
@@ -116,7 +116,7 @@ def test_faults_of_all_teams_are_said_before_anything_is_made():
         *["any-kubernetes-name"] * 2,
     ]
     assert lines[2] == (
-        "dev: teams.vision.quota=nera: is none of the legal words; did you mean near? (use near or own)"
+        "dev: teams.vision.quota=nera: is not an allowed value; did you mean near? (use near or own)"
         " [any-argument-word]"
     )
 

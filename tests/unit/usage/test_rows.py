@@ -8,10 +8,10 @@ import pytest
 
 from gpufleet.catalog import aws
 from gpufleet.errors import UserError
-from gpufleet.usage.allocation import GpuAllocation, allocations_from
+from gpufleet.usage.allocation import GpuAllocation, parse_allocation
 from gpufleet.usage.collect import allocated_by_jobs, allocated_by_pods, ends_of_jobs
-from gpufleet.usage.ledger import merged, read_ledger, write_ledger
-from gpufleet.usage.rows import account, prices, total
+from gpufleet.usage.ledger import merge_allocations, read_ledger, write_ledger
+from gpufleet.usage.rows import prices, total_row, usage_rows
 from gpufleet.usage.summary import UsageSummary
 
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
@@ -85,7 +85,7 @@ def held(*pods: dict, now: datetime = NOW) -> list[GpuAllocation]:
 
 
 def hours(records, by: str = "team", since: datetime = DAY, until: datetime = NOW, **own: float) -> dict:
-    rows = account(records, since, until, by, prices(own))
+    rows = usage_rows(records, since, until, by, prices(own))
     return {row.name: (row.jobs, row.gpu_hours, round(row.usd, 4), row.unpriced) for row in rows}
 
 
@@ -133,7 +133,7 @@ def test_only_the_part_within_the_time_counts():
 def test_a_suspended_jobs_time_between_is_not_counted():
     # Kueue suspends by deleting the pods: the ledger has the first ones, ended when they were seen last.
     first = held(pod("a", 1, None), now=DAY + timedelta(hours=2))
-    later = merged(first, held(pod("b", 5, 6)), {}, "lab")
+    later = merge_allocations(first, held(pod("b", 5, 6)), {}, "lab")
     assert hours(later) == {"vision": (1, 8.0, round(2 * PRICE, 4), 0)}
     assert [each.exact for each in later] == [False, True]
 
@@ -175,28 +175,28 @@ def test_jobs_whose_pods_are_gone_count_by_their_own_times():
 def test_a_pod_that_is_gone_ended_with_its_job_or_when_it_was_seen():
     seen = DAY + timedelta(hours=2)
     before = held(pod("a", 1, None), pod("b", 1, None, job="other", on="n2"), now=seen)
-    after = merged(before, [], ends_of_jobs([job("train", 1, 4)]), "lab")
+    after = merge_allocations(before, [], ends_of_jobs([job("train", 1, 4)]), "lab")
     ends = {each.job: (each.end, each.exact) for each in after}
     assert ends == {"train": (DAY + timedelta(hours=4), True), "other": (seen, False)}
     # And is not counted any further by the next look.
-    assert merged(after, [], {}, "lab") == after
+    assert merge_allocations(after, [], {}, "lab") == after
 
 
 def test_another_environments_records_stay_as_they_are():
     before = held(pod("a", 1, None))
-    assert merged(before, [], {}, "rented") == before
+    assert merge_allocations(before, [], {}, "rented") == before
 
 
 def test_a_job_that_was_counted_by_its_times_gives_way_to_its_pods():
     by_job = list(allocated_by_jobs([job("train", 1, 3)], set(), "lab", None, NOW))
-    assert [each.uid for each in merged(by_job, held(pod("a", 1, 3)), {}, "lab")] == ["uid-a"]
+    assert [each.uid for each in merge_allocations(by_job, held(pod("a", 1, 3)), {}, "lab")] == ["uid-a"]
 
 
 def test_a_node_that_is_gone_keeps_its_price():
     before = held(pod("a", 1, None), now=DAY + timedelta(hours=2))
     now = list(allocated_by_pods([pod("a", 1, 3)], [], "lab", "llm", NOW))
     assert prices({})(now[0]) is None
-    assert hours(merged(before, now, {}, "lab")) == {"vision": (1, 8.0, round(2 * PRICE, 4), 0)}
+    assert hours(merge_allocations(before, now, {}, "lab")) == {"vision": (1, 8.0, round(2 * PRICE, 4), 0)}
 
 
 def test_an_evicted_pod_ends_by_its_conditions():
@@ -217,11 +217,11 @@ def test_the_ledger_is_one_record_for_each_pod(tmp_path: Path):
     assert read_ledger(file) == []
     for hour in (2, 3, 4):
         look = held(pod("a", 1, None if hour < 4 else 3.5), now=DAY + timedelta(hours=hour))
-        write_ledger(file, merged(read_ledger(file), look, {}, "lab"))
+        write_ledger(file, merge_allocations(read_ledger(file), look, {}, "lab"))
     [record] = read_ledger(file)
     assert record.end == DAY + timedelta(hours=3.5)
     assert hours([record]) == {"vision": (1, 10.0, round(2.5 * PRICE, 4), 0)}
-    assert allocations_from(json.loads(file.read_text()) | {"later": 1}) == record
+    assert parse_allocation(json.loads(file.read_text()) | {"later": 1}) == record
 
 
 @pytest.mark.parametrize("line", ["{", "[]", "{}", '{"uid": "a"}'])
@@ -229,7 +229,7 @@ def test_a_broken_ledger_says_which_line(tmp_path: Path, line: str):
     file = tmp_path / "usage.jsonl"
     write_ledger(file, held(pod("a", 1, 2)))
     file.write_text(file.read_text() + line + "\n")
-    with pytest.raises(UserError, match=f"{file}: line 2: is no record of usage"):
+    with pytest.raises(UserError, match=f"{file}: line 2: is not a usage record"):
         read_ledger(file)
 
 
@@ -261,4 +261,4 @@ def test_what_a_person_sees():
         "gpuHoursWithoutPrice": 8.0,
         "gpuHoursInexact": 0,
     }
-    assert total([]).gpu_hours == 0
+    assert total_row([]).gpu_hours == 0

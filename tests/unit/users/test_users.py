@@ -11,9 +11,9 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.data_pod import data_pod
 from gpufleet.jobs.kubernetes.mpi_job import mpi_job
 from gpufleet.jobs.kubernetes.submission import build_submission
-from gpufleet.jobs.settings import settings_from
-from gpufleet.users.directory_import import users_in
-from gpufleet.users.team_users import users_told, who
+from gpufleet.jobs.settings import read_settings
+from gpufleet.users.directory_import import parse_users
+from gpufleet.users.team_users import select_user, users_from_outputs
 from gpufleet.users.user import User, passwd_text
 
 PASSWD = """root:x:0:0:root:/root:/bin/bash
@@ -55,25 +55,25 @@ JOB = {"command": ["true"], "workers": 2, "gpus": 1, "image": "registry.example/
 
 
 def test_passwd():
-    users, skipped = users_in(PASSWD, "here")
+    users, skipped = parse_users(PASSWD, "here")
     assert users == BOTH
     assert list(users) == ["ana", "ben"]
-    assert skipped == ["root: uid 0 is one of the system's", "nobody: uid 65534 is one of the system's"]
+    assert skipped == ["root: uid 0 is a system account's", "nobody: uid 65534 is a system account's"]
 
 
 @pytest.mark.parametrize("text", [LDIF, LDIF.replace("\n", "\r\n")])
 def test_ldif_of_posix_accounts_and_of_active_directory(text):
-    assert users_in(text, "here") == (BOTH, ["NODE7$: has no uid and gid of POSIX"])
+    assert parse_users(text, "here") == (BOTH, ["NODE7$: has no POSIX uid and gid"])
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("ana 1501\n", "here: line 1: is no line of passwd; "),
+        ("ana 1501\n", "here: line 1: is not a line of passwd; "),
         ("root:x:0:0:root:/root:/bin/sh\n", "here: has no user with a uid of 1000 or more; "),
         ("", "here: has no user with a uid of 1000 or more; "),
-        ("dn: x\nuid ana\n", "here: uid ana: is no line of LDIF; "),
-        ("dn: x\nuid:: %%%\n", "here: uid: is no base64 of a text; "),
+        ("dn: x\nuid ana\n", "here: uid ana: is not a line of LDIF; "),
+        ("dn: x\nuid:: %%%\n", "here: uid: is not base64-encoded text; "),
         (
             "ana:x:1501:1501::/:/bin/sh\nana:x:1502:1501::/:/bin/sh\n",
             "here: ana=1502: is there with uid 1501 too; ask for one directory",
@@ -82,7 +82,7 @@ def test_ldif_of_posix_accounts_and_of_active_directory(text):
 )
 def test_what_is_no_list_of_users(text, said):
     with pytest.raises(UserError) as refused:
-        users_in(text, "here")
+        parse_users(text, "here")
     assert str(refused.value).startswith(said)
 
 
@@ -90,14 +90,14 @@ def test_read_on_the_command_line(tmp_path: Path):
     done = CliRunner().invoke(main, ["users", "read"], input=PASSWD)
     assert done.exit_code == 0
     assert yaml.safe_load(done.stdout) == BOTH
-    assert "note: left out: root: uid 0 is one of the system's" in done.stderr
+    assert "note: left out: root: uid 0 is a system account's" in done.stderr
     file = tmp_path / "people"
     file.write_text(PASSWD)
     one = CliRunner().invoke(main, ["users", "read", str(file), "--only", "ben"])
     assert yaml.safe_load(one.stdout) == {"ben": BOTH["ben"]}
     none = CliRunner().invoke(main, ["users", "read", str(file), "--only", "ben,cy"])
     assert none.exit_code == 1
-    assert none.stderr == f"Error: {file}: only=cy: no such user; is it spelt so?\n"
+    assert none.stderr == f"Error: {file}: only=cy: user not found; check the spelling\n"
 
 
 def test_two_names_of_one_uid_are_refused():
@@ -107,24 +107,24 @@ def test_two_names_of_one_uid_are_refused():
 
 
 def test_who(monkeypatch: pytest.MonkeyPatch):
-    users = users_told(TOLD["jobs"]["users"], 3000.0)
-    assert who(users, "ana", "lab") == User("ana", 1501, 1600, (3000,))
+    users = users_from_outputs(TOLD["jobs"]["users"], 3000.0)
+    assert select_user(users, "ana", "lab") == User("ana", 1501, 1600, (3000,))
     monkeypatch.setenv("LOGNAME", "ben")
-    assert who(users, None, "lab") == User("ben", 1502, 1502, (3000,))
-    assert who({}, None, "lab") is None
+    assert select_user(users, None, "lab") == User("ben", 1502, 1502, (3000,))
+    assert select_user({}, None, "lab") is None
     monkeypatch.setenv("LOGNAME", "root")
     for wanted, known, said in (
-        (None, users, "lab: user=root: who is logged in here is no user of the team; use --user ana or ben"),
-        ("anna", users, "lab: user=anna: no such user; did you mean ana? (use ana or ben)"),
+        (None, users, "lab: user=root: the logged-in user is not in the team; use --user ana or ben"),
+        ("anna", users, "lab: user=anna: user not found; did you mean ana? (use ana or ben)"),
         ("ana", {}, "lab: user=ana: the environment has no users; name them in gpufleet:team.users"),
     ):
         with pytest.raises(UserError) as refused:
-            who(known, wanted, "lab")
+            select_user(known, wanted, "lab")
         assert str(refused.value) == said
 
 
 def test_a_users_job():
-    job = build_submission(settings_from(TOLD, "lab"), {**JOB, "user": "ana"}).manifest
+    job = build_submission(read_settings(TOLD, "lab"), {**JOB, "user": "ana"}).manifest
     labels = {"gpufleet.dev/project": "llm", "gpufleet.dev/user": "ana"}
     assert job["metadata"]["labels"] == labels
     for kind in ("Launcher", "Worker"):
@@ -157,7 +157,7 @@ def test_a_users_job():
 
 def test_without_users_a_job_is_as_before():
     told = {**TOLD, "jobs": {key: value for key, value in TOLD["jobs"].items() if key in ("namespace", "pools")}}
-    job = build_submission(settings_from(told, "lab"), JOB).manifest
+    job = build_submission(read_settings(told, "lab"), JOB).manifest
     assert "labels" not in job["metadata"]
     pod = job["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
     assert pod["securityContext"]["runAsUser"] == 1000
@@ -172,8 +172,8 @@ def test_without_a_volume_home_is_tmp():
 
 
 def test_the_pod_that_copies_is_the_users():
-    settings = settings_from(TOLD, "lab")
-    pod = data_pod(settings, "data", "busybox:1", who(settings.users, "ben", "lab"))
+    settings = read_settings(TOLD, "lab")
+    pod = data_pod(settings, "data", "busybox:1", select_user(settings.users, "ben", "lab"))
     security = pod["spec"]["securityContext"]
     assert (security["runAsUser"], security["runAsGroup"], security["supplementalGroups"]) == (1502, 1502, [3000])
     assert pod["metadata"]["labels"] == {"gpufleet.dev/purpose": "data", "gpufleet.dev/user": "ben"}
@@ -188,17 +188,17 @@ def test_passwd_has_whom_ssh_looks_up():
 def test_teams_of_an_environment():
     own = {"namespace": "vision", "volume_claim": "claim", "users": TOLD["jobs"]["users"]}
     told = {**TOLD, "jobs": {"pools": {}, "teams": {"vision": own, "speech": {"namespace": "speech"}}}}
-    settings = settings_from(told, "lab", team="vision")
+    settings = read_settings(told, "lab", team="vision")
     assert (settings.team, settings.namespace, settings.volume_claim) == ("vision", "vision", "claim")
     assert list(settings.users) == ["ana", "ben"]
-    assert settings_from(told, "lab", team="speech").users == {}
+    assert read_settings(told, "lab", team="speech").users == {}
     for team, said in (
         (None, "lab: which team? use --team speech or vision"),
         ("visions", "lab: team=visions: no such team; did you mean vision? (use speech or vision)"),
     ):
         with pytest.raises(UserError) as refused:
-            settings_from(told, "lab", team=team)
+            read_settings(told, "lab", team=team)
         assert str(refused.value) == said
     with pytest.raises(UserError) as refused:
-        settings_from(TOLD, "lab", team="vision")
+        read_settings(TOLD, "lab", team="vision")
     assert str(refused.value) == "lab: team=vision: the environment has one team only; leave --team out"

@@ -5,7 +5,7 @@ Neither cloud's SDK is imported before its `fetch` runs.
 """
 
 from gpufleet.catalog.refresh.downloads import DownloadError, Downloads
-from gpufleet.catalog.refresh.result import Fetch, FetchResult, merged, spot_ranges
+from gpufleet.catalog.refresh.result import Fetch, FetchResult, merge_records, spot_ranges
 from gpufleet.catalog.refresh.run import RefreshOutcome, refresh
 from gpufleet.catalog.refresh.writer import write_files
 
@@ -15,7 +15,7 @@ __all__ = [
     "Fetch",
     "FetchResult",
     "RefreshOutcome",
-    "merged",
+    "merge_records",
     "refresh",
     "spot_ranges",
     "write_files",

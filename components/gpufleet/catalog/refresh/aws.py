@@ -8,7 +8,7 @@ from gpufleet.catalog.records import AwsGpuType, Price, Record, ServicePrice
 from gpufleet.catalog.refresh.aws_account import AccountFacts, describe_account, hardware
 from gpufleet.catalog.refresh.aws_prices import SITE, PriceList, read_price_list
 from gpufleet.catalog.refresh.downloads import Downloads
-from gpufleet.catalog.refresh.result import FetchResult, merged, spot_ranges
+from gpufleet.catalog.refresh.result import FetchResult, merge_records, spot_ranges
 
 
 def fetch(
@@ -66,10 +66,10 @@ def _by_region(
 ) -> dict[str, Sequence[Record]]:
     """What an account says of each region takes the place of all that the catalog had of that region."""
     asked = {each.region for each in seen}
-    offers = merged(
+    offers = merge_records(
         current.offers.values(), [offer for each in seen for offer in each.offers], lambda old: old.region in asked
     )
-    zones = merged(
+    zones = merge_records(
         [zone for region in current.regions.values() for zone in region.values()],
         [zone for each in seen for zone in each.zones],
         lambda old: old.region in asked,
@@ -77,7 +77,7 @@ def _by_region(
     on_demand = {(name, region): each.usd.get(name) for region, each in lists.items() for name in types}
     found = [price for each in seen for price in each.spot]
     ranges = spot_ranges(found, on_demand, "ec2 DescribeSpotPriceHistory", today.isoformat())
-    spot = merged(current.spot_prices.values(), ranges, lambda old: old.region in asked)
+    spot = merge_records(current.spot_prices.values(), ranges, lambda old: old.region in asked)
     return {"zone_offers.json": offers, "zones.json": zones, "spot_prices.json": spot}
 
 
@@ -92,7 +92,7 @@ def _prices(
         if name in each.usd
     ]
     kept = {name for name, record in types.items() if record.retired}
-    return merged(
+    return merge_records(
         current.prices.values(),
         new,
         lambda record: record.region in lists and record.usd_per_hour is not None and record.type not in kept,
@@ -109,4 +109,4 @@ def _machine_prices(current: Catalog[AwsGpuType], lists: Mapping[str, PriceList]
         if item in each.usd
     ]
     old = current.service_prices.values()
-    return merged(old, new, lambda record: record.service == "ec2" and record.region in lists)
+    return merge_records(old, new, lambda record: record.service == "ec2" and record.region in lists)

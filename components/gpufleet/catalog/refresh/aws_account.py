@@ -1,4 +1,4 @@
-"""What an AWS account says of GPU types: hardware, zones that offer them, Spot prices. Reads only, with boto3."""
+"""GPU types in an AWS account: hardware, zones that offer them, Spot prices. Only reads, with boto3."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ CONTROL_PLANE = "https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.h
 
 @dataclass(frozen=True)
 class AccountFacts:
-    """What one region's API answered."""
+    """The API's answers for one region."""
 
     region: str
     types: list[dict[str, Any]]

@@ -9,10 +9,10 @@ from gpufleet.catalog.records import AzureGpuSize, Price, Record, ServicePrice
 from gpufleet.catalog.refresh.azure_management import ADDRESS as MANAGEMENT
 from gpufleet.catalog.refresh.azure_management import Management, NotAllowedError, open_management
 from gpufleet.catalog.refresh.azure_prices import ADDRESS as RETAIL_PRICES
-from gpufleet.catalog.refresh.azure_prices import Rates, rates_of, read_rows
-from gpufleet.catalog.refresh.azure_skus import Skus, read_skus
+from gpufleet.catalog.refresh.azure_prices import RegionPrices, read_rows, region_prices
+from gpufleet.catalog.refresh.azure_skus import RegionSkus, read_skus
 from gpufleet.catalog.refresh.downloads import Downloads
-from gpufleet.catalog.refresh.result import FetchResult, merged, spot_ranges
+from gpufleet.catalog.refresh.result import FetchResult, merge_records, spot_ranges
 
 if TYPE_CHECKING:
     from azure.core.credentials import TokenCredential
@@ -38,7 +38,7 @@ def fetch(
     """
     machines = {item for service, item, _ in current.service_prices if service == MACHINES}
     wanted = {*current.types, *machines}
-    rates = [rates_of(read_rows(downloads, region, prices), region, wanted, today) for region in regions]
+    rates = [region_prices(read_rows(downloads, region, prices), region, wanted, today) for region in regions]
     files, notes = _priced(current, rates, machines, today)
     try:
         reader = open_management(credential, management)
@@ -50,7 +50,7 @@ def fetch(
 
 
 def _priced(
-    current: Catalog[AzureGpuSize], rates: Sequence[Rates], machines: set[str], today: date
+    current: Catalog[AzureGpuSize], rates: Sequence[RegionPrices], machines: set[str], today: date
 ) -> tuple[dict[str, Sequence[Record]], list[str]]:
     """The files with prices, and a line for each price that the list contradicts.
 
@@ -71,22 +71,22 @@ def _priced(
         if name in machines and region in current.regions
     ]
     kept = {name for name, size in current.types.items() if size.retired}
-    prices = merged(
+    prices = merge_records(
         current.prices.values(),
         new,
         lambda old: old.region in regions and old.usd_per_hour is not None and old.type not in kept,
     )
-    ranges = merged(
+    ranges = merge_records(
         current.spot_prices.values(),
         spot_ranges(spot, on_demand, RETAIL_PRICES, day),
         lambda old: old.region in regions,
     )
-    services = merged(
+    services = merge_records(
         current.service_prices.values(), others, lambda old: old.service == MACHINES and old.region in regions
     )
     notes = [
-        f"{each.region}: {name} is on the list with several prices ({', '.join(f'{usd:g}' for usd in several)} USD), "
-        "so that none is taken"
+        f"{each.region}: {name} is listed with several prices ({', '.join(f'{usd:g}' for usd in several)} USD), "
+        "so none is used"
         for each in rates
         for name, several in each.doubtful.items()
     ]
@@ -94,27 +94,27 @@ def _priced(
 
 
 def _located(
-    current: Catalog[AzureGpuSize], skus: Sequence[Skus], reader: Management, today: date
+    current: Catalog[AzureGpuSize], skus: Sequence[RegionSkus], reader: Management, today: date
 ) -> tuple[dict[str, Sequence[Record]], list[str]]:
     """The files with zones, offers and hardware, and a line for each thing that a person must look at."""
     source = f"ResourceSkus of Microsoft.Compute, as subscription {reader.subscription} sees it"
     day, regions = today.isoformat(), {each.region for each in skus}
-    offers = merged(
+    offers = merge_records(
         current.offers.values(),
         [offer for each in skus for offer in each.offers(source, day)],
         lambda old: old.region in regions,
     )
-    zones = merged(
+    zones = merge_records(
         [zone for known in current.regions.values() for zone in known.values()],
         [zone for each in skus for zone in each.zones(source, day)],
         lambda _: False,
     )
-    sizes = merged(
+    sizes = merge_records(
         current.types.values(),
         [size for each in skus for size in each.sizes(current.types, source, day)],
         lambda _: False,
     )
-    quotas = merged(
+    quotas = merge_records(
         current.quotas.values(), [quota for each in skus for quota in each.quotas(source, day)], lambda _: False
     )
     files: dict[str, Sequence[Record]] = {

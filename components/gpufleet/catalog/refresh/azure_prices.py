@@ -19,11 +19,11 @@ OTHER_METERS = ("Low Priority",)
 SPOT = " Spot"
 """How the name of a Spot meter ends."""
 
-Row = Mapping[str, object]
+MeterRow = Mapping[str, object]
 
 
 @dataclass(frozen=True)
-class Rates:
+class RegionPrices:
     """What the list says about one region. on_demand: USD for one hour, None where it contradicts itself.
 
     spot: single prices, placeholders among them. doubtful: the prices of those that are None.
@@ -35,7 +35,7 @@ class Rates:
     doubtful: Mapping[str, tuple[float, ...]]
 
 
-def read_rows(downloads: Downloads, region: str, address: str = ADDRESS) -> Iterator[Row]:
+def read_rows(downloads: Downloads, region: str, address: str = ADDRESS) -> Iterator[MeterRow]:
     """All meters of virtual machines in a region, page by page.
 
     Raises DownloadError: an answer that is no price list, a next page elsewhere or one that was read before, and a
@@ -59,7 +59,7 @@ def read_rows(downloads: Downloads, region: str, address: str = ADDRESS) -> Iter
         raise DownloadError(f"{address}: no virtual machines are listed for {region}; is it an Azure region?")
 
 
-def rates_of(rows: Iterable[Row], region: str, wanted: Container[str], today: date) -> Rates:
+def region_prices(rows: Iterable[MeterRow], region: str, wanted: Container[str], today: date) -> RegionPrices:
     """The prices of wanted sizes: Linux, pay as you go, by the hour, in USD, and above zero."""
     on_demand: dict[str, dict[float, str]] = {}
     spot: set[tuple[str, float]] = set()
@@ -75,7 +75,7 @@ def rates_of(rows: Iterable[Row], region: str, wanted: Container[str], today: da
             found = on_demand.setdefault(name, {})
             found[float(usd)] = max(begin, found.get(float(usd), ""))
     newest = {name: _newest(found) for name, found in on_demand.items()}
-    return Rates(
+    return RegionPrices(
         region,
         {name: usd[0] if len(usd) == 1 else None for name, usd in newest.items()},
         tuple(sorted(spot)),
@@ -89,7 +89,7 @@ def _newest(found: Mapping[float, str]) -> tuple[float, ...]:
     return tuple(sorted(usd for usd, begin in found.items() if begin == last))
 
 
-def _is_linux_hour(row: Row, region: str) -> bool:
+def _is_linux_hour(row: MeterRow, region: str) -> bool:
     product, meter = str(row.get("productName")), str(row.get("meterName"))
     return (
         row.get("armRegionName") == region
@@ -103,11 +103,11 @@ def _is_linux_hour(row: Row, region: str) -> bool:
     )
 
 
-def _page(content: object, url: str) -> tuple[list[Row], str | None]:
+def _page(content: object, url: str) -> tuple[list[MeterRow], str | None]:
     """The rows of a page, and the address of the next one."""
     items = content.get("Items") if isinstance(content, dict) else None
     if not isinstance(content, dict) or not isinstance(items, list):
-        raise DownloadError(f"{url}: the answer is no price list")
+        raise DownloadError(f"{url}: the answer is not a price list")
     following = content.get("NextPageLink")
     return [row for row in items if isinstance(row, dict)], following if isinstance(following, str) else None
 

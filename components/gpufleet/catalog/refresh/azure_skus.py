@@ -20,7 +20,7 @@ class PublishedSku:
     """One size in one region. zones: numbers of those that this subscription may use, sorted.
 
     closed: the subscription may not use it in this region at all. vcpus, memory_gib, gpus: None where it is not said.
-    retires: the day on which Azure takes it away.
+    retires: the day on which Azure allows it away.
     """
 
     name: str
@@ -34,7 +34,7 @@ class PublishedSku:
 
 
 @dataclass(frozen=True)
-class Skus:
+class RegionSkus:
     """What one region has. sizes that the catalog knows, by name; missing: those it knows and the region has not;
     unknown: names of GPU sizes that the catalog does not know."""
 
@@ -90,7 +90,7 @@ class Skus:
                 yield f"{self.region}: {name} is retired since {sku.retires}, which the catalog does not say"
 
 
-def read_skus(management: Management, region: str, types: Mapping[str, AzureGpuSize]) -> Skus:
+def read_skus(management: Management, region: str, types: Mapping[str, AzureGpuSize]) -> RegionSkus:
     """The machines of one region. Raises NotAllowedError."""
     asked = quote(f"location eq '{region}'")
     path = f"/subscriptions/{management.subscription}/providers/Microsoft.Compute/skus"
@@ -103,7 +103,7 @@ def read_skus(management: Management, region: str, types: Mapping[str, AzureGpuS
     known = {sku.name: sku for sku in skus if sku.name in types}
     unknown = sorted(sku.name for sku in skus if sku.gpus and sku.name not in types)
     numbers = sorted({number for row in rows for number in _zones(row, region)})
-    return Skus(region, known, tuple(sorted(types.keys() - known.keys())), tuple(unknown), tuple(numbers))
+    return RegionSkus(region, known, tuple(sorted(types.keys() - known.keys())), tuple(unknown), tuple(numbers))
 
 
 def _sku(row: Mapping[str, object], region: str) -> PublishedSku:

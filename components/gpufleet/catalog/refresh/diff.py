@@ -1,4 +1,4 @@
-"""What a refresh changed, in lines for a person."""
+"""The changes of a refresh, as lines of text."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -14,7 +14,7 @@ SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Changes:
+class CatalogDiff:
     """One kind of record before and after. Source and date alone are no change."""
 
     what: str
@@ -36,13 +36,13 @@ class Changes:
 
 
 @dataclass(frozen=True)
-class Held:
+class CatalogSnapshot:
     """All records of a catalog, by kind and key."""
 
     kinds: Mapping[str, Mapping[tuple[str, ...], Record]]
 
     @classmethod
-    def of(cls, catalog: Catalog[T]) -> "Held":
+    def of(cls, catalog: Catalog[T]) -> "CatalogSnapshot":
         """Read now: the files may be replaced afterwards."""
         kinds: dict[str, tuple[str, type[Record]]] = {
             "types": ("instance_types.json", catalog.kind),
@@ -54,13 +54,13 @@ class Held:
         return cls({what: catalog.records(name, kind) for what, (name, kind) in kinds.items()})
 
 
-def changes(before: Held, after: Held) -> list[Changes]:
+def diff_snapshots(before: CatalogSnapshot, after: CatalogSnapshot) -> list[CatalogDiff]:
     """For each kind what was added, removed and changed."""
     found = []
     for what, old in before.kinds.items():
         new = after.kinds[what]
         found.append(
-            Changes(
+            CatalogDiff(
                 what,
                 tuple(f"{_named(key)}: {_said(new[key])}" for key in sorted(new.keys() - old.keys())),
                 tuple(_named(key) for key in sorted(old.keys() - new.keys())),

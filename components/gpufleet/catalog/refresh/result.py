@@ -36,7 +36,7 @@ class Fetch(Protocol[T]):
     ) -> FetchResult: ...
 
 
-def merged(current: Iterable[R], new: Iterable[R], replaced: Callable[[R], bool]) -> list[R]:
+def merge_records(current: Iterable[R], new: Iterable[R], replaced: Callable[[R], bool]) -> list[R]:
     """The new records, and those current ones that are neither `replaced` nor there anew; sorted by key."""
     by_key = {_key(record): record for record in current if not replaced(record)}
     by_key.update({_key(record): record for record in new})

@@ -1,4 +1,4 @@
-"""The whole of a refresh: read a cloud, write its files, say what changed."""
+"""A refresh: read a cloud, write its files, report what changed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from gpufleet.catalog.catalog import Catalog
 from gpufleet.catalog.records import GpuType
-from gpufleet.catalog.refresh.diff import Changes, Held, changes
+from gpufleet.catalog.refresh.diff import CatalogDiff, CatalogSnapshot, diff_snapshots
 from gpufleet.catalog.refresh.downloads import Downloads
 from gpufleet.catalog.refresh.result import Fetch
 from gpufleet.catalog.refresh.writer import write_files
@@ -21,7 +21,7 @@ class RefreshOutcome:
     """What a refresh changed, and notes on what stayed as it was and why."""
 
     notes: Sequence[str]
-    changes: Sequence[Changes]
+    changes: Sequence[CatalogDiff]
 
     def lines(self) -> list[str]:
         """For a person."""
@@ -32,8 +32,8 @@ def refresh(
     current: Catalog[T], fetch: Fetch[T], regions: Sequence[str], to: Path, downloads: Downloads, today: date
 ) -> RefreshOutcome:
     """Read a cloud anew and write to the folder `to`. Raises UserError, with all old files as they were."""
-    before = Held.of(current)
+    before = CatalogSnapshot.of(current)
     fetched = fetch(current, regions, downloads, today)
     write_files(to, fetched.files, current, today.isoformat())
-    after = Held.of(Catalog(current.folder, current.kind, to))
-    return RefreshOutcome(fetched.notes, changes(before, after))
+    after = CatalogSnapshot.of(Catalog(current.folder, current.kind, to))
+    return RefreshOutcome(fetched.notes, diff_snapshots(before, after))

@@ -25,7 +25,7 @@ def write_files(folder: Path, files: Mapping[str, Sequence[Record]], current: Ca
     marked complete every reader takes them, and moving them into place can be ended at any time, by any process.
     Raises CatalogError if they do not fit, and OSError if they cannot be written; the old files hold then.
     """
-    finish(folder)
+    finish_write(folder)
     new = folder / NEXT
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
@@ -33,15 +33,15 @@ def write_files(folder: Path, files: Mapping[str, Sequence[Record]], current: Ca
         for name, records in files.items():
             _write(new / name, _text(records))
         _write(new / EDITION, json.dumps({"as_of": edition}) + "\n")
-        Checked(current, folder, new).check()
+        StagedCatalog(current, folder, new).check()
         _write(new / COMPLETE, "")
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
         raise
-    finish(folder)
+    finish_write(folder)
 
 
-def finish(folder: Path) -> None:
+def finish_write(folder: Path) -> None:
     """Move files into place that an earlier refresh completed, but did not get to move."""
     new = folder / NEXT
     if not (new / COMPLETE).exists():
@@ -53,7 +53,7 @@ def finish(folder: Path) -> None:
     new.rmdir()
 
 
-class Checked(Catalog[T]):
+class StagedCatalog(Catalog[T]):
     """The catalog as it will be: new files first, then the folder's, then those of the current catalog."""
 
     def __init__(self, current: Catalog[T], folder: Path, new: Path) -> None:

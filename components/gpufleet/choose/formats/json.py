@@ -1,16 +1,24 @@
-"""Options, pairs and the model's scores for programs."""
+"""Options, comparisons and the model's scores as JSON data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from gpufleet.choose.model_fit import READING, READINGS, Fitted, fitted, placement_gain, read_measured, scores
-from gpufleet.choose.node_shapes import Pair
+from gpufleet.choose.model_fit import (
+    READING,
+    READINGS,
+    FittedModel,
+    fitted_models,
+    placement_gain,
+    read_measurements,
+    scores,
+)
+from gpufleet.choose.node_shapes import NodeComparison
 from gpufleet.choose.options import Option
 from gpufleet.choose.scaling import Range
 
 
-def option_as_json(number: int, option: Option) -> dict[str, Any]:
+def option_to_dict(number: int, option: Option) -> dict[str, Any]:
     """An option with what follows from it; unknown is null."""
     return {
         "number": number,
@@ -24,7 +32,7 @@ def option_as_json(number: int, option: Option) -> dict[str, Any]:
     }
 
 
-def pair_as_json(pair: Pair) -> dict[str, Any]:
+def comparison_to_dict(pair: NodeComparison) -> dict[str, Any]:
     """One node against several."""
     return {
         "cloud": pair.one.cloud,
@@ -36,25 +44,25 @@ def pair_as_json(pair: Pair) -> dict[str, Any]:
     }
 
 
-def model_as_json() -> dict[str, Any]:
+def model_to_dict() -> dict[str, Any]:
     """The measurements, and under each reading of them the fitted numbers and every residual."""
-    origin, _ = read_measured()
+    origin, _ = read_measurements()
     return {
         **origin,
         "reading": READING,
-        "readings": {reading: _reading(fitted(reading), reading) for reading in READINGS},
+        "readings": {reading: _reading(fitted_models(reading), reading) for reading in READINGS},
         "placement_gain_measured": placement_gain(),
     }
 
 
-def _reading(numbers: Mapping[str, Fitted], reading: str) -> dict[str, Any]:
+def _reading(numbers: Mapping[str, FittedModel], reading: str) -> dict[str, Any]:
     return {
         "fitted": {name: asdict(each) for name, each in numbers.items()},
         "points": [
             {
                 **asdict(score.point),
                 "overlap": score.overlap,
-                "said_per_second": score.said,
+                "said_per_second": score.predicted,
                 "fitted": score.fitted,
                 "residual": score.residual,
             }
@@ -67,17 +75,17 @@ def _ends(found: Range | None) -> dict[str, float] | None:
     return None if found is None else asdict(found)
 
 
-def options_as_json(
+def options_to_dict(
     options: Sequence[Option],
-    pairs: Sequence[Pair],
+    pairs: Sequence[NodeComparison],
     rows: Sequence[tuple[int, Range | None, Range | None]] | None,
     taken: int | None,
     config: str | None,
 ) -> dict[str, Any]:
     """Everything. rows: nodes, hours and USD. taken: number of the option that was confirmed, config: its YAML."""
     return {
-        "options": [option_as_json(number, option) for number, option in enumerate(options, start=1)],
-        "one_or_several": [pair_as_json(pair) for pair in pairs],
+        "options": [option_to_dict(number, option) for number, option in enumerate(options, start=1)],
+        "one_or_several": [comparison_to_dict(pair) for pair in pairs],
         "more_nodes": rows and [{"nodes": nodes, "hours": _ends(h), "usd": _ends(usd)} for nodes, h, usd in rows],
         "taken": None if taken is None else {"number": taken, "config": config},
     }

@@ -1,4 +1,4 @@
-"""Options, and the scaling model beside what was measured, for people."""
+"""Options, and the scaling model compared with measurements, as tables."""
 
 import statistics
 from collections.abc import Sequence
@@ -7,11 +7,11 @@ from rich.console import Console
 from rich.table import Table
 
 from gpufleet.choose.formats import text
-from gpufleet.choose.model_fit import READING, READINGS, fitted, placement_gain, read_measured, scores
-from gpufleet.choose.node_shapes import Pair
-from gpufleet.choose.options import Ask, Option
+from gpufleet.choose.model_fit import READING, READINGS, fitted_models, placement_gain, read_measurements, scores
+from gpufleet.choose.node_shapes import NodeComparison
+from gpufleet.choose.options import Option, RunRequirements
 from gpufleet.choose.scaling import BITS, NETWORK_SHARE, Range
-from gpufleet.rules.messages import zones_shown
+from gpufleet.rules.messages import format_zones
 
 WIDTH = 400
 """Characters that no row reaches."""
@@ -22,7 +22,7 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, markup=False, width=max(Console().width, WIDTH), soft_wrap=True)
 
 
-def print_options(ask: Ask, options: Sequence[Option], shown: int, out: Console) -> None:
+def print_options(ask: RunRequirements, options: Sequence[Option], shown: int, out: Console) -> None:
     """The first `shown` options, numbered as `--take` counts, and what the reader has to know."""
     columns = ["", "nodes", "where", "GPUs", "GiB", "network"]
     columns += ["h", "USD of the run"] + (["in budget"] if ask.budget else []) + (["on Spot"] if ask.spot else [])
@@ -35,7 +35,7 @@ def print_options(ask: Ask, options: Sequence[Option], shown: int, out: Console)
         row += [f"{option.gpus} {option.gpu_model}{arm}{spare}", f"{option.gpu_memory_gib:.4g}", text.network(option)]
         row += [text.between(option.hours, ",.1f"), text.between(option.usd)]
         row += ([option.verdict] if ask.budget else []) + ([text.between(option.spot_usd)] if ask.spot else [])
-        table.add_row(*row, zones_shown(option.zone_ids), text.quota(option), text.age(option))
+        table.add_row(*row, format_zones(option.zone_ids), text.quota(option), text.age(option))
     out.print(table)
     if len(options) > shown:
         out.print(f"and {len(options) - shown} more: --top {len(options)} shows them")
@@ -44,10 +44,10 @@ def print_options(ask: Ask, options: Sequence[Option], shown: int, out: Console)
         out.print(note)
 
 
-def _notes(ask: Ask, options: Sequence[Option]) -> list[str]:
+def _notes(ask: RunRequirements, options: Sequence[Option]) -> list[str]:
     notes = ["USD: list prices of the nodes before tax, on demand; what is around them is in `gpufleet cost ENV`."]
     if ask.spot:
-        notes.append("On Spot: what nodes cost lately, lowest to highest; the budget is judged without it.")
+        notes.append("On Spot: what nodes cost lately, lowest to highest; the budget check ignores them.")
     if ask.work is None:
         notes.append("Hours are as asked for: --parameters and --step let several nodes take longer, by a model.")
     else:
@@ -65,7 +65,7 @@ def _notes(ask: Ask, options: Sequence[Option]) -> list[str]:
     return notes
 
 
-def print_pairs(pairs: Sequence[Pair], out: Console) -> None:
+def print_pairs(pairs: Sequence[NodeComparison], out: Console) -> None:
     """One node against several, a line for each GPU model."""
     if not pairs:
         return
@@ -86,7 +86,7 @@ def print_scaling(option: Option, rows: Sequence[tuple[int, Range | None, Range 
 
 def print_model(out: Console) -> None:
     """The formula, what is fitted, and every measured point with its residual, under both readings."""
-    origin, _ = read_measured()
+    origin, _ = read_measurements()
     out.print("step(n) = compute(n) + exchange(n) - overlap * min of both")
     out.print("exchange(n) = 2 (n - 1) / n * parameters * bits / bandwidth, bits: " + str(BITS))
     out.print(f"measured: {origin['source']}")
@@ -95,7 +95,7 @@ def print_model(out: Console) -> None:
         mark = "used" if reading == READING else "not used"
         computing = "1/n of a shared batch" if reading == "total" else "a batch of each node's own, rates summed up"
         out.print(f"\nIf a step is {computing} (reading {reading}, {mark})")
-        for name, found in fitted(reading).items():
+        for name, found in fitted_models(reading).items():
             out.print(
                 f"  {name}: fitted to its plain points: computing {found.compute_seconds:.3f} s on one node, exchange "
                 f"{found.exchange_seconds:.3f} s for the gradient once; off by {found.error:.1%} (root mean square)"
@@ -108,7 +108,7 @@ def print_model(out: Console) -> None:
                 point.type,
                 str(point.nodes),
                 f"{point.per_second:.4f}",
-                f"{score.said:.4f}",
+                f"{score.predicted:.4f}",
                 f"{score.residual:+.1%}",
                 f"{score.overlap:g}",
                 "fitted" if score.fitted else "predicted",

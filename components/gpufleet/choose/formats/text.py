@@ -45,6 +45,6 @@ def confirmation(option: Option, spot: bool) -> str:
         "yes": f"; within the budget of {option.budget:,.2f} USD" if option.budget else "",
         "at best": f"; within the budget of {option.budget or 0:,.2f} USD at best",
         "no": f"; over the budget of {option.budget or 0:,.2f} USD",
-        "unknown": f"; nobody knows whether that is within the budget of {option.budget or 0:,.2f} USD",
+        "unknown": f"; unknown whether that is within the budget of {option.budget or 0:,.2f} USD",
     }[option.verdict]
     return f"{what}: {between(option.hours, ',.1f')} h, {price} for the nodes{old}{on_spot}{limit}"

@@ -1,21 +1,21 @@
-"""An estimate as data. The fields are described in docs/cost.md; they only ever become more."""
+"""An estimate as JSON data. docs/cost.md describes the fields; fields are only ever added."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gpufleet.cost.charges import why_free
+from gpufleet.cost.charges import free_reason
 from gpufleet.cost.estimate import Estimate
-from gpufleet.cost.line_item import FIGURES, LineItem, Total, total
+from gpufleet.cost.line_item import FIGURES, LineItem, Total, total_of
 from gpufleet.cost.pool_cost import PoolCost
 from gpufleet.cost.prices import catalog_of
 from gpufleet.cost.usage_assumptions import HOURS
 from gpufleet.rules.resource_finding import ResourceFinding
 
 SCHEMA = 1
-"""Number of the format: a field that goes, or means something else, makes it another one."""
+"""Version of the format; it changes when a field is removed or changes its meaning."""
 
 
-def estimate_as_json(cost: Estimate, seen_on: str, findings: Sequence[ResourceFinding]) -> dict[str, Any]:
+def estimate_to_dict(cost: Estimate, seen_on: str, findings: Sequence[ResourceFinding]) -> dict[str, Any]:
     """The whole estimate. seen_on: where its plan is from, in words. findings: of the rules on cost."""
     return {
         "schema": SCHEMA,
@@ -31,7 +31,7 @@ def estimate_as_json(cost: Estimate, seen_on: str, findings: Sequence[ResourceFi
         "assumptions": cost.usage.as_args(),
         "unknown": cost.unknowns,
         "old_prices": cost.old,
-        "free": {kind: {"count": number, "why": why_free(kind)} for kind, number in sorted(cost.free.items())},
+        "free": {kind: {"count": number, "why": free_reason(kind)} for kind, number in sorted(cost.free.items())},
         "not_priced": dict(sorted(cost.not_priced.items())),
         "findings": [_finding(judged) for judged in findings],
     }
@@ -53,7 +53,7 @@ def _pool(pool: PoolCost, cost: Estimate) -> dict[str, Any]:
         "max": pool.most,
         "nodes": _figures(pool.nodes.of(figure) for figure in FIGURES),
         "spot_usd_per_node_hour": {"low": spot.low, "high": spot.high, "as_of": spot.as_of} if spot else None,
-        "totals": {figure: _total(total(pool.lines, figure)) for figure in FIGURES},
+        "totals": {figure: _total(total_of(pool.lines, figure)) for figure in FIGURES},
         "lines": [_line(line, cost) for line in pool.lines],
     }
 
@@ -98,7 +98,7 @@ def _finding(judged: ResourceFinding) -> dict[str, Any]:
         "rule": judged.finding.rule,
         "severity": judged.finding.severity.value,
         "status": judged.finding.status.value,
-        "refuses": judged.refuses,
+        "refuses": judged.rejects,
         "line": judged.line,
         "suppressed": judged.suppression.text if judged.suppression else None,
     }

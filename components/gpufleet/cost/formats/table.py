@@ -1,4 +1,4 @@
-"""An estimate for people: a table in USD a month, and under it all that the reader has to know."""
+"""An estimate as a table in USD a month, with notes below."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gpufleet.cost.estimate import Estimate
-from gpufleet.cost.line_item import FIGURES, LineItem, PriceTag, Total, total
+from gpufleet.cost.line_item import FIGURES, LineItem, PriceTag, Total, total_of
 from gpufleet.cost.pool_cost import PoolCost
 from gpufleet.cost.prices import catalog_of
 from gpufleet.rules.resource_finding import ResourceFinding
@@ -45,7 +45,7 @@ def _table(cost: Estimate) -> Table:
 def _section(table: Table, heading: str, lines: Sequence[LineItem]) -> None:
     if not lines:
         return
-    totals = [total(lines, figure) for figure in FIGURES]
+    totals = [total_of(lines, figure) for figure in FIGURES]
     table.add_row(f"[bold]{escape(heading)}[/]", "", *(_amount(each) for each in totals))
     table.add_row("  an hour", "", *(_amount(each, hourly=True) for each in totals))
     for line in lines:

@@ -1,4 +1,4 @@
-"""What `gpufleet ps` has found, for people."""
+"""The result of `gpufleet ps` as tables."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -14,8 +14,8 @@ from gpufleet.fleet.report import FleetReport
 from gpufleet.rules.messages import plural
 
 
-def print_report(report: FleetReport, console: Console) -> None:
-    """Print the environments, the clusters' jobs, and under them what a reader has to know."""
+def print_fleet(report: FleetReport, console: Console) -> None:
+    """Print the environments, the clusters' jobs, and notes."""
     expired = len(report.expired)
     stacks = plural(len(report.environments), "stack")
     title = f"{report.backend}: {stacks}, {expired} past their end; USD an hour"
@@ -53,7 +53,7 @@ def _cells(each: EnvironmentSummary, report: FleetReport) -> Iterator[str]:
         yield from ("0/0", *["0.00"] * 3)
     else:
         cluster = report.cluster_of(each)
-        now = str(cluster.gpus) if cluster else _number(each.gpus_then, "~")
+        now = str(cluster.gpus) if cluster else _number(each.gpus_at_last_update, "~")
         yield f"{now}/{_number(each.gpus_most)}"
         yield from (_usd(each.costs[figure]) for figure in FIGURES)
     yield "now" if each.updating else _ago(report.now - each.updated) if each.updated else "-"
@@ -67,7 +67,7 @@ def _end(each: EnvironmentSummary, report: FleetReport) -> str:
     if each.end is None:
         return "never"
     away = each.end.distance(report.now)
-    return f"{each.end.said} ({'+' if each.end.past(report.now) else ''}{away})"
+    return f"{each.end.text} ({'+' if each.end.past(report.now) else ''}{away})"
 
 
 def _jobs(report: FleetReport) -> Table:
@@ -101,9 +101,9 @@ def _notes(report: FleetReport) -> Iterator[str]:
         yield "GPUs: now/at most; ~: when the stack was last updated; --contexts asks the clusters"
     for cluster in report.clusters:
         if cluster.silent:
-            yield f"{cluster.context}: {cluster.silent} exporters of GPU figures did not answer in time"
+            yield f"{cluster.context}: {cluster.silent} exporters of GPU metrics did not answer in time"
         elif not cluster.fault and cluster.jobs and not cluster.exporters:
-            yield f"{cluster.context}: has no exporter of GPU figures (DCGM's), so that nobody knows what computes"
+            yield f"{cluster.context}: has no exporter of GPU metrics (such as DCGM's), so GPU use is unknown"
 
 
 def _usd(total: Total) -> str:

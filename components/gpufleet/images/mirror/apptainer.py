@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet.images.mirror.derived_image import certificate_files, dockerfile, is_wrapped
-from gpufleet.images.mirror.image_list import Item, Login
-from gpufleet.images.mirror.lock import Locked
+from gpufleet.images.mirror.derived_image import certificate_files, dockerfile, is_derived
+from gpufleet.images.mirror.image_list import ListItem, Login
+from gpufleet.images.mirror.lock import LockEntry
 from gpufleet.images.registry_auth import ECR
 from gpufleet.images.repository import Repository
 
@@ -25,7 +25,7 @@ _CERTIFICATES = "/usr/local/share/ca-certificates/gpufleet"
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ApptainerRecipe:
     """One image. name: of its files, without suffix. command: what builds it, in the directory of its files."""
 
     name: str
@@ -34,7 +34,7 @@ class Recipe:
     command: str
 
 
-def mirrored(item: Item, locked: Locked, name: str) -> Recipe:
+def recipe_from_mirror(item: ListItem, locked: LockEntry, name: str) -> ApptainerRecipe:
     """The image as it was pushed: what is put on top is in it."""
     labels = _labels(item, locked.digest) | {
         "dev.gpufleet.inputs": locked.inputs,
@@ -44,15 +44,15 @@ def mirrored(item: Item, locked: Locked, name: str) -> Recipe:
         labels["dev.gpufleet.sbom.sha256"] = locked.sbom["sha256"]
     origin = f"{item.target.url}@{locked.pushed}"
     text = _header(origin) + _section("labels", _words(labels)) + _tested(item)
-    return Recipe(name, origin, {f"{name}.def": text.encode()}, _command(name, item.target))
+    return ApptainerRecipe(name, origin, {f"{name}.def": text.encode()}, _command(name, item.target))
 
 
-def from_source(item: Item, digest: str, name: str, beside: Path) -> Recipe:
+def recipe_from_source(item: ListItem, digest: str, name: str, beside: Path) -> ApptainerRecipe:
     """The source's image with the same put on top, for a team without a registry. Errors: UserError."""
     wrap = item.image.wrap
     origin = f"{item.image.source}@{digest}"
     files, sections = {}, []
-    if is_wrapped(wrap):
+    if is_derived(wrap):
         # Apptainer takes names with spaces for two, and expands patterns.
         contents = certificate_files(wrap, beside).values()
         certificates = {f"{number}.crt": content for number, content in enumerate(contents, start=1)}
@@ -69,7 +69,7 @@ def from_source(item: Item, digest: str, name: str, beside: Path) -> Recipe:
         sections += [_section("environment", exported)] if exported else []
     text = _header(origin) + "".join(sections) + _section("labels", _words(_labels(item, digest))) + _tested(item)
     source = Repository("", item.image.source)
-    return Recipe(name, origin, {f"{name}.def": text.encode(), **files}, _command(name, source))
+    return ApptainerRecipe(name, origin, {f"{name}.def": text.encode(), **files}, _command(name, source))
 
 
 def login_line(repository: Repository, logins: tuple[Login, ...]) -> str:
@@ -86,12 +86,12 @@ def login_line(repository: Repository, logins: tuple[Login, ...]) -> str:
     return f"{login} {shlex.quote(user) if user else 'USER'} docker://{host}"
 
 
-def name_of(item: Item, to: str) -> str:
+def recipe_name(item: ListItem, to: str) -> str:
     """Of the recipe and the SIF: the repository below the list's `to`, and the tag."""
     return f"{item.target.url.removeprefix(to + '/').replace('/', '-')}-{item.tag}"
 
 
-def written(recipe: Recipe, folder: Path) -> Path:
+def write_recipe(recipe: ApptainerRecipe, folder: Path) -> Path:
     """Write its files; the recipe's own. Errors: UserError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -110,7 +110,7 @@ def _section(name: str, lines: list[str]) -> str:
     return f"\n%{name}\n" + "".join(f"    {line}\n" for line in lines)
 
 
-def _labels(item: Item, digest: str) -> dict[str, str]:
+def _labels(item: ListItem, digest: str) -> dict[str, str]:
     return {
         "org.opencontainers.image.base.name": item.source,
         "org.opencontainers.image.base.digest": digest,
@@ -122,7 +122,7 @@ def _words(labels: dict[str, str]) -> list[str]:
     return [f"{key} {value}" for key, value in labels.items()]
 
 
-def _tested(item: Item) -> str:
+def _tested(item: ListItem) -> str:
     """What has to be there for mpirun on the hosts to start ranks in it."""
     wanted = [
         program for program, asked in (("mpirun", item.image.wrap.mpi), ("jupyter", item.image.wrap.jupyter)) if asked

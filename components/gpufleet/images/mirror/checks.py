@@ -1,6 +1,6 @@
 """What an image has to pass before it is pushed: scans, secrets, and the organisation's own rules.
 
-What cannot be known refuses as well: nothing passes because nobody looked. Lines are those of the rules elsewhere:
+What cannot be checked fails as well. Lines are those of the rules elsewhere:
 `<image>: <what>=<value>: <what is illegal>; <how to mend it> [<check>]`.
 """
 
@@ -18,8 +18,8 @@ from gpufleet.images.mirror.image_list import Allowed, Checks, ImageList, Organi
 from gpufleet.images.mirror.oci_layout import OciLayout
 from gpufleet.images.mirror.scan_report import SEVERITIES, Vulnerability, read_report
 from gpufleet.images.mirror.secrets import Secret, known_patterns, secrets_in
-from gpufleet.images.mirror.skopeo import spoken
-from gpufleet.rules.messages import listed, shown
+from gpufleet.images.mirror.skopeo import run_command
+from gpufleet.rules.messages import format_value, join_words
 from gpufleet.rules.rule import Finding, Severity, Status
 
 _SHOWN = 5
@@ -37,8 +37,8 @@ class ImageVerdict:
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where a check finds things: what stands for {layout}, {name}, {tag}, {digest} and {report} in its words.
+class CheckContext:
+    """Values for {layout}, {name}, {tag}, {digest} and {report} in a check's command.
 
     beside: the list's directory. work: for files that nobody keeps. names: digests that a report may name the image by.
     """
@@ -58,8 +58,8 @@ class Places:
         return words
 
 
-def faults_of_list(wanted: ImageList, today: date) -> list[str]:
-    """What of the list's checks no longer holds, or cannot: a line each."""
+def validate_image_list(wanted: ImageList, today: date) -> list[str]:
+    """Faults of the list's checks, such as expired exceptions: a line each."""
     lines = []
     secrets = [(f"checks.secrets.allow[{at}]", each) for at, each in enumerate(wanted.checks.secrets.allow)]
     scans = [
@@ -69,27 +69,32 @@ def faults_of_list(wanted: ImageList, today: date) -> list[str]:
     ]
     for where, each in [*secrets, *scans]:
         if each.expires < today:
-            lines.append(f"{where}: expires={each.expires}: {each.id} is allowed no longer; mend it, or decide anew")
+            lines.append(f"{where}: expires={each.expires}: {each.id} is no longer allowed; fix it, or set a new date")
     for where, each in secrets:
         if each.id not in known_patterns():
-            lines.append(f"{where}: id={each.id}: there is no such pattern; use {listed(known_patterns())}")
+            lines.append(f"{where}: id={each.id}: pattern not found; use {join_words(known_patterns())}")
     if wanted.checks.organisation.refused_licences and wanted.checks.sbom is None:
         lines.append("checks.organisation.refused_licences: licences are read from an SBOM; give checks.sbom a command")
     for image in wanted.images:
-        if finding := source_refused(wanted.checks.organisation, image.source):
+        if finding := disallowed_source(wanted.checks.organisation, image.source):
             lines.append(finding.line(image.source))
     return lines
 
 
-def source_refused(rules: Organisation, source: str) -> Finding | None:
-    """Whether the organisation does not let images be built on it."""
+def disallowed_source(rules: Organisation, source: str) -> Finding | None:
+    """A finding if the organisation does not allow it as a base image."""
     if not rules.sources or any(fnmatchcase(source, each) for each in rules.sources):
         return None
-    problem, fix = "is no image to build on here", f"use one of {shown(rules.sources)}, or have it added to the list"
+    problem, fix = (
+        "is not an allowed base image",
+        f"use one of {format_value(rules.sources)}, or have it added to the list",
+    )
     return _finding("image-source", "from", source, problem, fix)
 
 
-def judged(checks: Checks, image: OciLayout, sbom_file: Path | None, places: Places, memory: Path) -> ImageVerdict:
+def check_image(
+    checks: Checks, image: OciLayout, sbom_file: Path | None, places: CheckContext, memory: Path
+) -> ImageVerdict:
     """All checks of one image. Errors: UserError when one cannot be made."""
     verdict = ImageVerdict()
     for scan in checks.scans:
@@ -101,7 +106,7 @@ def judged(checks: Checks, image: OciLayout, sbom_file: Path | None, places: Pla
     return verdict
 
 
-def _scanned(scan: Scan, places: Places, verdict: ImageVerdict) -> None:
+def _scanned(scan: Scan, places: CheckContext, verdict: ImageVerdict) -> None:
     number = len(verdict.scans)
     file = places.beside / places.filled(scan.report) if scan.report else places.work / f"report-{number}.json"
     if scan.command:
@@ -109,7 +114,7 @@ def _scanned(scan: Scan, places: Places, verdict: ImageVerdict) -> None:
         # A report of last time must not count when the scanner writes none.
         file.unlink(missing_ok=True)
         command = [places.filled(word, file) for word in scan.command]
-        code, said = spoken(command, lambda line: None, places.beside)
+        code, said = run_command(command, lambda line: None, places.beside)
         if code and not file.is_file():
             raise UserError(f"scan={command[0]}: failed (exit code {code}): {' '.join(said.split())[-300:]}")
     report = read_report(file)
@@ -162,27 +167,27 @@ def _secret(found: Sequence[Secret], allow: Sequence[Allowed]) -> Iterator[Findi
         fix = "build the image without it and change the secret, or allow it under checks.secrets.allow"
         yield _finding("image-secret", each.pattern, each.place, problem, fix)
     if len(bad) > _SHOWN:
-        problem, fix = f"{len(bad) - _SHOWN} more are not shown", "mend these first"
+        problem, fix = f"{len(bad) - _SHOWN} more are not shown", "fix these first"
         yield _finding("image-secret", "secrets", len(bad), problem, fix)
 
 
-def _own(rules: Organisation, image: OciLayout, sbom_file: Path | None, places: Places) -> Iterator[Finding]:
+def _own(rules: Organisation, image: OciLayout, sbom_file: Path | None, places: CheckContext) -> Iterator[Finding]:
     user = str((image.configuration.get("config") or {}).get("User") or "")
     if rules.user == "non-root" and user.partition(":")[0] in _ROOT:
-        problem, fix = "its programs run as root", "give it one with wrap.user"
+        problem, fix = "its programs run as root", "set another user with wrap.user"
         yield _finding("image-user", "user", user or "root", problem, fix)
     if rules.refused_licences:
-        assert sbom_file is not None, "asked for when the list was judged"
+        assert sbom_file is not None, "required when the list was validated"
         for package, licence in sbom.licences(sbom_file):
             if any(fnmatchcase(licence, each) for each in rules.refused_licences):
                 problem, fix = f"{package} has this licence", "leave the package out, or have the rule changed"
                 yield _finding("image-licence", "licence", licence, problem, fix)
     for command in rules.commands:
         words = [places.filled(word) for word in command]
-        code, said = spoken(words, lambda line: None, places.beside)
+        code, said = run_command(words, lambda line: None, places.beside)
         if code:
-            told = " ".join(said.split())[-300:] or "it says nothing"
-            yield _finding("image-command", "command", words[0], f"exit code {code}: {told}", "mend what it says")
+            told = " ".join(said.split())[-300:] or "no output"
+            yield _finding("image-command", "command", words[0], f"exit code {code}: {told}", "fix what it reports")
 
 
 def _finding(check: str, argument: str, value: object, problem: str, fix: str) -> Finding:

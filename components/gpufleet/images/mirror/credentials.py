@@ -40,7 +40,7 @@ class Credentials:
         with login_file(host, entry=entry) as file:
             yield file
 
-    def how(self, host: str) -> str:
+    def login_hint(self, host: str) -> str:
         """What to look at when a registry refuses the login."""
         login = self._of(host)
         if login is None:

@@ -14,13 +14,13 @@ from pathlib import Path
 from gpufleet.errors import UserError
 from gpufleet.images.builder import run
 from gpufleet.images.mirror.image_list import Proxy, Wrap
-from gpufleet.images.mirror.oci_layout import OciLayout, grafted
-from gpufleet.images.mirror.skopeo import Say, spoken
+from gpufleet.images.mirror.oci_layout import OciLayout, graft_layers
+from gpufleet.images.mirror.skopeo import Say, run_command
 
 _NAMES = {"http": "http_proxy", "https": "https_proxy"}
 
 
-def is_wrapped(wrap: Wrap) -> bool:
+def is_derived(wrap: Wrap) -> bool:
     """Whether there is anything to build."""
     return wrap != Wrap()
 
@@ -42,7 +42,7 @@ def dockerfile(wrap: Wrap, base: str, user: str) -> str:
 
 
 def proxy_variables(proxy: Proxy) -> Iterator[tuple[str, str]]:
-    """Name and value, in small letters and in capitals: programs differ in which they read."""
+    """Name and value, in lower-case letters and in capitals: programs differ in which they read."""
     values = [(_NAMES[key], url) for key in ("http", "https") if (url := getattr(proxy, key))]
     if proxy.none_for:
         values.append(("no_proxy", ",".join(proxy.none_for)))
@@ -60,9 +60,9 @@ def certificate_files(wrap: Wrap, beside: Path) -> dict[str, bytes]:
         except OSError as error:
             raise UserError(f"certificates: {beside / name}: cannot be read: {error.strerror}") from error
         if b"-----BEGIN CERTIFICATE-----" not in content:
-            raise UserError(f"certificates: {beside / name}: is no certificate in PEM; `openssl x509` converts others")
+            raise UserError(f"certificates: {beside / name}: is not a PEM certificate; `openssl x509` converts others")
         if b"PRIVATE KEY-----" in content:
-            raise UserError(f"certificates: {beside / name}: holds a private key; leave the certificate only")
+            raise UserError(f"certificates: {beside / name}: contains a private key; keep only the certificate")
         # Debian takes files that end in .crt only.
         found[f"{Path(name).stem}.crt"] = content
     if len(found) < len(wrap.certificates):
@@ -70,15 +70,17 @@ def certificate_files(wrap: Wrap, beside: Path) -> dict[str, bytes]:
     return found
 
 
-def recipe(wrap: Wrap, beside: Path) -> list[str]:
+def derived_image_inputs(wrap: Wrap, beside: Path) -> list[str]:
     """All that decides what is put on top, to tell whether it has changed. Errors: UserError."""
-    if not is_wrapped(wrap):
+    if not is_derived(wrap):
         return []
     files = certificate_files(wrap, beside)
     return [dockerfile(wrap, "", ""), *(f"{name}:{content.hex()}" for name, content in sorted(files.items()))]
 
 
-def wrapped(builder: str, wrap: Wrap, base: OciLayout, into: OciLayout, platform: str, beside: Path, say: Say) -> None:
+def build_derived_image(
+    builder: str, wrap: Wrap, base: OciLayout, into: OciLayout, platform: str, beside: Path, say: Say
+) -> None:
     """Build it, and leave the image in `into`, with the base's own layers below. Errors: UserError."""
     short = base.digest.partition(":")[2][:12]
     below, above = (f"localhost/gpufleet-mirror/{each}:{short}" for each in ("base", "wrapped"))
@@ -98,7 +100,7 @@ def wrapped(builder: str, wrap: Wrap, base: OciLayout, into: OciLayout, platform
             (folder / "made").mkdir()
             _did([builder, "push", "--quiet", above, f"oci:{folder / 'made'}"])
             made = OciLayout(folder / "made")
-            manifest = grafted(base, made)
+            manifest = graft_layers(base, made)
             for blob in (manifest["config"], *manifest["layers"][len(base.manifest["layers"]) :]):
                 shutil.move(made.blob(blob["digest"]), into.blob(blob["digest"]))
             into.put(manifest)
@@ -106,7 +108,7 @@ def wrapped(builder: str, wrap: Wrap, base: OciLayout, into: OciLayout, platform
             raise UserError(f"cache={folder.parent}: {error.strerror}; name another with --cache") from error
         finally:
             # Unpacked images are large, and the layouts hold what the next run needs.
-            spoken([builder, "rmi", "--force", above, below], lambda line: None)
+            run_command([builder, "rmi", "--force", above, below], lambda line: None)
 
 
 def _base_known(builder: str, base: OciLayout, name: str) -> None:
@@ -116,7 +118,7 @@ def _base_known(builder: str, base: OciLayout, name: str) -> None:
 
 
 def _did(command: list[str]) -> str:
-    code, said = spoken(command, lambda line: None)
+    code, said = run_command(command, lambda line: None)
     if code:
         words = " ".join(said.split())[-300:] or f"exit code {code}"
         raise UserError(f"images: {Path(command[0]).name} {command[1]}: {words}")

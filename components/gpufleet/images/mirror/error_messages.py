@@ -19,10 +19,10 @@ def _rows() -> list[dict[str, Any]]:
     return list(yaml.safe_load(text))
 
 
-def explained(said: str, during: str, what: str, login: str) -> str:
+def explain(said: str, during: str, what: str, login: str) -> str:
     """`what: problem (the program's own words); fix`. during: pull, push or look. login: how the registry was asked.
 
-    Words that no row knows are told as they are: nothing is guessed.
+    Output that matches no row is shown as it is.
     """
     own = own_words(said)
     for row in _rows():
@@ -34,13 +34,13 @@ def explained(said: str, during: str, what: str, login: str) -> str:
 
 
 def unknown_image(said: str) -> bool:
-    """Whether a registry has said that it holds no such image."""
+    """Whether a registry's answer means that the image does not exist."""
     return any(words in said.lower() for words in ("manifest unknown", "name unknown", "status: 404"))
 
 
 def own_words(said: str) -> str:
     """The reason in what a program has said, in one line."""
     found = _FATAL.findall(said)
-    text = found[-1].replace('\\"', '"') if found else " ".join(said.split()) or "it says nothing"
+    text = found[-1].replace('\\"', '"') if found else " ".join(said.split()) or "no output"
     text = re.sub(r'^Error parsing image name "[^"]*": ', "", text)
     return one_line(text if len(text) <= _LONGEST else "..." + text[-_LONGEST:])

@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from gpufleet.errors import UserError
 from gpufleet.images.repository import Repository
-from gpufleet.rules.messages import one_line, shown
+from gpufleet.rules.messages import format_value, one_line
 
 _REPOSITORY = re.compile(r"(?P<host>[\w.-]+(?::\d+)?)/[a-z0-9]+(?:[._/-]+[a-z0-9]+)*", re.ASCII)
 _TAG = re.compile(r"(?P<tag>\w[\w.-]{0,127})(?:@(?P<digest>sha256:[0-9a-f]{64}))?", re.ASCII)
@@ -26,21 +26,21 @@ def _repository(text: str) -> str:
     found = _REPOSITORY.fullmatch(text)
     host = found["host"] if found else ""
     if not ("." in host or ":" in host or host == "localhost"):
-        raise ValueError("is no HOST/PATH; write the registry's name too, for instance nvcr.io/nvidia/pytorch")
+        raise ValueError("must be HOST/PATH with the registry's host, such as nvcr.io/nvidia/pytorch")
     return text
 
 
 def _tag(text: str) -> str:
     if not _TAG.fullmatch(text):
-        raise ValueError("is no TAG, and no TAG@sha256:...; a digest has 64 hexadecimal digits")
+        raise ValueError("must be TAG or TAG@sha256:..., with a digest of 64 hexadecimal digits")
     return text
 
 
 def _proxy(url: str) -> str:
     if urlsplit(url).password:
-        raise ValueError("holds a password, which everybody could read in the image; name a proxy without one")
+        raise ValueError("contains a password, which everybody could read in the image; use a proxy without one")
     if not _PROXY.fullmatch(url):
-        raise ValueError("is no http://HOST:PORT")
+        raise ValueError("must be http://HOST:PORT")
     return url
 
 
@@ -89,7 +89,7 @@ class Wrap(_Strict):
     """Name or uid that the image's programs run as. Default: the source's."""
 
 
-class Image(_Strict):
+class SourceImage(_Strict):
     """One repository of a source registry, and the tags that are wanted of it."""
 
     source: RepositoryUrl = Field(alias="from")
@@ -174,15 +174,15 @@ class ImageList(_Strict):
     unique_tags: bool = False
     """Whether every change gets a tag of its own, TAG-<12 digits>: for registries that keep tags immutable."""
     logins: tuple[Login, ...] = ()
-    images: tuple[Image, ...] = Field(min_length=1)
+    images: tuple[SourceImage, ...] = Field(min_length=1)
     checks: Checks = Checks()
 
 
 @dataclass(frozen=True)
-class Item:
+class ListItem:
     """One image of the list with one tag. digest: pinned by hand, or None. target: where it goes."""
 
-    image: Image
+    image: SourceImage
     tag: str
     digest: str | None
     target: Repository
@@ -205,9 +205,9 @@ def read_image_list(file: Path) -> ImageList:
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: is no YAML: {one_line(' '.join(str(error).split()))}") from error
+        raise UserError(f"{file}: is not YAML: {one_line(' '.join(str(error).split()))}") from error
     if not isinstance(content, dict):
-        raise UserError(f"{file}: holds no list of images; it needs the keys `to` and `images`, see docs/images.md")
+        raise UserError(f"{file}: must be a mapping with the keys `to` and `images`, see docs/images.md")
     try:
         wanted = ImageList.model_validate(content)
     except ValidationError as error:
@@ -220,22 +220,22 @@ def read_image_list(file: Path) -> ImageList:
     return wanted
 
 
-def items(wanted: ImageList) -> Iterator[Item]:
+def items(wanted: ImageList) -> Iterator[ListItem]:
     """Every image with every tag, in the list's order."""
     for image in wanted.images:
         target = Repository("", f"{wanted.to}/{image.to or image.source.rpartition('/')[2]}")
         for text in image.tags:
             found = _TAG.fullmatch(text)
             assert found is not None, "checked when it was read"
-            yield Item(image, found["tag"], found["digest"], target)
+            yield ListItem(image, found["tag"], found["digest"], target)
 
 
-def chosen_of(file: Path, wanted: ImageList, only: Sequence[str]) -> list[Item]:
+def select_items(file: Path, wanted: ImageList, only: Sequence[str]) -> list[ListItem]:
     """The list's images, or those that are asked for. Errors: UserError for a name that the list does not have."""
     every = list(items(wanted))
     known = {name for each in every for name in (each.source, each.image.source)}
     if unknown := [name for name in only if name not in known]:
-        raise UserError(f"{file}: only={' '.join(unknown)}: the list has no such image; name one of its `from`")
+        raise UserError(f"{file}: only={' '.join(unknown)}: image not found in the list; use one of its `from`")
     return [each for each in every if not only or each.source in only or each.image.source in only]
 
 
@@ -249,6 +249,6 @@ def _fault(error: ErrorDetails) -> str:
     if error["type"] == "missing":
         return f"{where}: is missing"
     if error["type"] == "extra_forbidden":
-        return f"{where}: there is no such key here; see docs/images.md for those that there are"
-    value = re.sub(r"//[^/@]*@", "//...@", shown(error["input"]))  # a password is not shown
+        return f"{where}: unknown key; see docs/images.md for the known ones"
+    value = re.sub(r"//[^/@]*@", "//...@", format_value(error["input"]))  # a password is not shown
     return one_line(f"{where}={value}: {words}")

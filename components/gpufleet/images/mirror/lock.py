@@ -1,19 +1,19 @@
 """The lock file beside the list: which digest of a source was copied, and what was pushed for it."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gpufleet.atomic_file import write_atomically
 from gpufleet.errors import UserError
 
 VERSION = 1
 
 
 @dataclass(frozen=True)
-class Locked:
+class LockEntry:
     """One image as it was pushed last.
 
     digest: of the source, of its index where it is one for many platforms. inputs: of all that decided what was
@@ -31,32 +31,30 @@ class Locked:
     sbom: dict[str, str] | None = None
 
 
-def lock_of(file: Path) -> Path:
+def lock_file(file: Path) -> Path:
     """The lock file of a list: images.yaml -> images.lock.json."""
     return file.with_name(f"{file.stem}.lock.json")
 
 
-def read_lock(file: Path) -> dict[str, Locked]:
+def read_lock(file: Path) -> dict[str, LockEntry]:
     """Image by its name; nothing where there is no lock yet. Errors: UserError."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         if content["version"] != VERSION:
             raise UserError(f"{file}: version={content['version']}: is of another gpufleet; this one writes {VERSION}")
-        return {name: Locked(**entry) for name, entry in content["images"].items()}
+        return {name: LockEntry(**entry) for name, entry in content["images"].items()}
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise UserError(f"{file}: cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{file}: is no lock file of gpufleet; take it from version control again") from error
+        raise UserError(f"{file}: is not a lock file of gpufleet; restore it from version control") from error
 
 
-def write_lock(file: Path, images: Mapping[str, Locked]) -> None:
+def write_lock(file: Path, images: Mapping[str, LockEntry]) -> None:
     """Write it as a whole, or not at all. Errors: UserError."""
     content = {"version": VERSION, "images": {name: asdict(images[name]) for name in sorted(images)}}
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        beside.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        beside.replace(file)
+        write_atomically(file, json.dumps(content, indent=2) + "\n")
     except OSError as error:
         raise UserError(f"{file}: cannot be written: {error.strerror}") from error

@@ -23,7 +23,7 @@ class OciLayout:
     folder: Path
 
     @classmethod
-    def made(cls, cache: Path, name: str) -> "OciLayout":
+    def create(cls, cache: Path, name: str) -> "OciLayout":
         """An empty one in the cache, or the one of this name. Errors: UserError when the disk does not take it."""
         folder = cache / "images" / name
         try:
@@ -80,7 +80,7 @@ class OciLayout:
             raise UserError(f"cache={self.folder}: cannot be written: {error.strerror}; free room there") from error
 
 
-def annotated(manifest: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
+def annotate(manifest: Mapping[str, Any], annotations: Mapping[str, str]) -> dict[str, Any]:
     """The manifest with annotations; those that a builder has left are replaced, since they name files of this disk."""
     kept = {
         key: value
@@ -90,7 +90,7 @@ def annotated(manifest: Mapping[str, Any], annotations: Mapping[str, str]) -> di
     return {**manifest, "mediaType": MANIFEST, "annotations": {**kept, **annotations}}
 
 
-def grafted(base: OciLayout, wrapped: OciLayout) -> dict[str, Any]:
+def graft_layers(base: OciLayout, wrapped: OciLayout) -> dict[str, Any]:
     """The wrapped image's manifest with the base's own layers below the new ones.
 
     A builder unpacks the base and packs it again, as other bytes: a registry that holds the base would get all of it

@@ -1,4 +1,4 @@
-"""How much of an image has arrived: said now and then, since a layer of 8 GB else says nothing for minutes."""
+"""Progress of an image's download: without it, a layer of 8 GB prints nothing for minutes."""
 
 import re
 import threading
@@ -12,7 +12,9 @@ EVERY = 15.0
 
 
 @contextmanager
-def watched(cache: Path, layout: Path, due: int, say: Callable[[str], None], every: float = EVERY) -> Iterator[None]:
+def report_progress(
+    cache: Path, layout: Path, due: int, say: Callable[[str], None], every: float = EVERY
+) -> Iterator[None]:
     """Say how much has arrived, until the end. due: bytes. layout: where what has not fully arrived lies meanwhile."""
     before, done = _size(cache, layout), threading.Event()
 
@@ -29,8 +31,8 @@ def watched(cache: Path, layout: Path, due: int, say: Callable[[str], None], eve
         thread.join()
 
 
-def told(say: Callable[[str], None], sizes: Mapping[str, int]) -> Callable[[str], None]:
-    """Hears what skopeo says, and tells of each layer. sizes: bytes by digest; other blobs are too small to tell of."""
+def layer_progress(say: Callable[[str], None], sizes: Mapping[str, int]) -> Callable[[str], None]:
+    """A callback for skopeo's output that reports each layer. sizes: bytes by digest; other blobs are skipped."""
 
     def hear(line: str) -> None:
         found = _BLOB.match(line)

@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.images.mirror.skopeo import spoken
+from gpufleet.images.mirror.skopeo import run_command
 
 _NO_PACKAGES = ("file", "operating-system")
 """Types of components that syft lists beside packages, and that nobody states a licence of."""
 
 
-def made(command: list[str], file: Path, beside: Path) -> str:
+def write_sbom(command: list[str], file: Path, beside: Path) -> str:
     """Run the command that writes `file`; its sha256. Errors: UserError when it is no CycloneDX afterwards."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.unlink(missing_ok=True)
-    code, said = spoken(command, lambda line: None, beside)
+    code, said = run_command(command, lambda line: None, beside)
     if code or not file.is_file():
-        told = " ".join(said.split())[-300:] or "it says nothing"
+        told = " ".join(said.split())[-300:] or "no output"
         raise UserError(f"sbom={command[0]}: wrote no {file.name} (exit code {code}): {told}")
     _read(file)
     return hashlib.sha256(file.read_bytes()).hexdigest()
@@ -68,5 +68,5 @@ def _read(file: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise UserError(f"sbom={file}: cannot be read: {error}") from error
     if not isinstance(content, dict) or content.get("bomFormat") != "CycloneDX":
-        raise UserError(f"sbom={file}: is no CycloneDX in JSON; have the command write it")
+        raise UserError(f"sbom={file}: is not CycloneDX JSON; let the command write that format")
     return content

@@ -44,15 +44,15 @@ def read_report(file: Path) -> ScanReport:
     except OSError as error:
         raise UserError(f"report={file}: cannot be read: {error.strerror}; let the scanner write it first") from error
     except ValueError as error:
-        raise UserError(f"report={file}: is no JSON: {error}; have the scanner write SARIF or CycloneDX") from error
+        raise UserError(f"report={file}: is not JSON: {error}; let the scanner write SARIF or CycloneDX") from error
     try:
         if isinstance(content, dict) and content.get("version") == "2.1.0" and "runs" in content:
             return ScanReport("sarif", tuple(_once(_of_sarif(content, file))))
         if isinstance(content, dict) and content.get("bomFormat") == "CycloneDX":
             return ScanReport("cyclonedx", tuple(_once(_of_cyclonedx(content, file))))
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
-        raise UserError(f"report={file}: is not as its format has it: {type(error).__name__} {error}") from error
-    raise UserError(f"report={file}: is neither SARIF 2.1.0 nor CycloneDX in JSON; have the scanner write one of them")
+        raise UserError(f"report={file}: does not match its format: {type(error).__name__} {error}") from error
+    raise UserError(f"report={file}: must be SARIF 2.1.0 or CycloneDX JSON; let the scanner write one of them")
 
 
 def _once(found: Iterator[Vulnerability]) -> list[Vulnerability]:
@@ -68,12 +68,12 @@ def _once(found: Iterator[Vulnerability]) -> list[Vulnerability]:
 
 def _of_sarif(content: Mapping[str, Any], file: Path) -> Iterator[Vulnerability]:
     if not content["runs"]:
-        raise UserError(f"report={file}: holds no run, so that nothing was scanned; look at what the scanner says")
+        raise UserError(f"report={file}: has no run, so nothing was scanned; see the scanner's output")
     for run in content["runs"]:
         if any(each.get("executionSuccessful") is False for each in run.get("invocations") or ()):
-            raise UserError(f"report={file}: the scanner says that it failed; look at what it says")
+            raise UserError(f"report={file}: the scanner reports that it failed; see its output")
         if run.get("results") is None:
-            raise UserError(f"report={file}: has a run without results, so that nothing was scanned")
+            raise UserError(f"report={file}: has a run without results, so nothing was scanned")
         rules = run["tool"]["driver"].get("rules") or []
         by_id = {rule["id"]: rule for rule in rules}
         for result in run["results"]:
@@ -100,8 +100,8 @@ def _sarif_severity(result: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
 def _of_cyclonedx(content: Mapping[str, Any], file: Path) -> Iterator[Vulnerability]:
     if content.get("vulnerabilities") is None:
         raise UserError(
-            f"report={file}: has no `vulnerabilities`, so that it is a bill of materials and no scan; "
-            "have the scanner look for them"
+            f"report={file}: has no `vulnerabilities`, so it is an SBOM and not a scan; "
+            "let the scanner report vulnerabilities"
         )
     for each in content["vulnerabilities"]:
         if (each.get("analysis") or {}).get("state") in _NOT_AFFECTED:

@@ -21,7 +21,7 @@ import yaml
 from gpufleet.errors import UserError
 from gpufleet.images.mirror.oci_layout import OciLayout
 
-MOST = 1 << 20
+MAX_BYTES = 1 << 20
 """Bytes: larger files are data, and would take the time."""
 _BINARY = 8192
 """A zero byte among the first so many makes a file binary, as git has it."""
@@ -44,7 +44,7 @@ class _Pattern:
 
 
 def secrets_in(image: OciLayout, memory: Path) -> list[Secret]:
-    """All of them. memory: a directory that remembers layers which have been gone through. Errors: UserError."""
+    """All of them. memory: a directory with the results of scanned layers. Errors: UserError."""
     found = list(_in_configuration(image.configuration))
     for layer in image.manifest["layers"]:
         digest = str(layer["digest"])
@@ -79,7 +79,7 @@ def _in_layer(blob: Path) -> Iterator[Secret]:
                 for pattern, form in _rules()[1]:
                     if form.search(name):
                         yield Secret(pattern, name, "")
-                stream = files.extractfile(member) if 0 < member.size <= MOST else None
+                stream = files.extractfile(member) if 0 < member.size <= MAX_BYTES else None
                 content = stream.read() if stream else b""
                 if b"\0" in content[:_BINARY]:
                     continue
@@ -104,7 +104,7 @@ def _text() -> str:
 
 @cache
 def _version() -> str:
-    """Other patterns make everything be gone through again."""
+    """Version of the patterns; other patterns make all layers be scanned again."""
     return hashlib.sha256(_text().encode()).hexdigest()[:12]
 
 

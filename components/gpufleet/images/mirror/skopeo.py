@@ -17,7 +17,7 @@ from typing import Any
 from gpufleet.errors import UserError
 from gpufleet.images.builder import INTERRUPTED, BuilderFailed
 from gpufleet.images.mirror.credentials import Credentials
-from gpufleet.images.mirror.error_messages import explained, unknown_image
+from gpufleet.images.mirror.error_messages import explain, unknown_image
 from gpufleet.images.mirror.oci_layout import OciLayout
 from gpufleet.images.repository import Repository
 
@@ -52,7 +52,7 @@ class Skopeo:
     program: str
     credentials: Credentials
 
-    def look(self, repository: Repository, reference: str) -> RemoteImage | None:
+    def inspect(self, repository: Repository, reference: str) -> RemoteImage | None:
         """The manifest behind a tag (`:1`) or digest (`@sha256:...`); None when there is none. Errors: UserError."""
         name = f"{repository.url}{reference}"
         done = self._asked(repository, name, "--raw")
@@ -92,9 +92,9 @@ class Skopeo:
             self._copy([*command, f"oci:{image.folder}", f"docker://{name}"], "push", name, repository, hear)
 
     def _copy(self, command: Sequence[str], during: str, name: str, repository: Repository, hear: Say) -> None:
-        code, said = spoken(command, hear)
+        code, said = run_command(command, hear)
         if code:
-            raise UserError(explained(said, during, name, self.credentials.how(repository.host)))
+            raise UserError(explain(said, during, name, self.credentials.login_hint(repository.host)))
 
     def _asked(self, repository: Repository, name: str, *words: str) -> "subprocess.CompletedProcess[bytes]":
         with self._login(repository) as login:
@@ -110,7 +110,7 @@ class Skopeo:
 
     def _explained(self, done: "subprocess.CompletedProcess[bytes]", name: str, repository: Repository) -> str:
         said = done.stderr.decode(errors="replace")
-        return explained(said, "look", name, self.credentials.how(repository.host))
+        return explain(said, "look", name, self.credentials.login_hint(repository.host))
 
     @contextmanager
     def _login(self, repository: Repository) -> Iterator[list[str]]:
@@ -128,7 +128,7 @@ def find_skopeo() -> str:
     )
 
 
-def spoken(command: Sequence[str], hear: Callable[[str], None], folder: Path | None = None) -> tuple[int, str]:
+def run_command(command: Sequence[str], hear: Callable[[str], None], folder: Path | None = None) -> tuple[int, str]:
     """Run it; its exit code and its last lines. hear: told each line as it comes. folder: where it runs.
 
     Errors: UserError when it cannot be started, BuilderFailed after Ctrl-C, which has reached it as well.

@@ -1,4 +1,4 @@
-"""The list gone through: look, and where something has changed copy, wrap, judge, push and write it down."""
+"""Sync a list of images: inspect each, and if it has changed, copy, derive, check, push and lock it."""
 
 import fcntl
 import hashlib
@@ -15,15 +15,15 @@ from gpufleet.errors import UserError
 from gpufleet.images import ecr
 from gpufleet.images.builder import BuilderFailed, find_builder
 from gpufleet.images.mirror import sbom
-from gpufleet.images.mirror.checks import Places, faults_of_list, judged
+from gpufleet.images.mirror.checks import CheckContext, check_image, validate_image_list
 from gpufleet.images.mirror.credentials import Credentials
-from gpufleet.images.mirror.derived_image import is_wrapped, recipe, wrapped
-from gpufleet.images.mirror.image_list import ImageList, Item, chosen_of, read_image_list
-from gpufleet.images.mirror.lock import Locked, lock_of, read_lock, write_lock
-from gpufleet.images.mirror.oci_layout import OciLayout, annotated
-from gpufleet.images.mirror.progress import told, watched
+from gpufleet.images.mirror.derived_image import build_derived_image, derived_image_inputs, is_derived
+from gpufleet.images.mirror.image_list import ImageList, ListItem, read_image_list, select_items
+from gpufleet.images.mirror.lock import LockEntry, lock_file, read_lock, write_lock
+from gpufleet.images.mirror.oci_layout import OciLayout, annotate
+from gpufleet.images.mirror.progress import layer_progress, report_progress
 from gpufleet.images.mirror.skopeo import RemoteImage, Say, Skopeo, find_skopeo
-from gpufleet.images.mirror.source_image import layers_of, missing
+from gpufleet.images.mirror.source_image import layers_of, missing_bytes
 from gpufleet.images.repository import Repository
 
 _FORMAT = 1
@@ -33,7 +33,7 @@ _PREFIX = "dev.gpufleet."
 
 @dataclass
 class SyncOutcome:
-    """What was done for one image.
+    """The outcome for one image.
 
     did: unchanged, pushed, would-push or failed. because: what has changed. moved: the digest that the source's tag
     has now, where the lock keeps another. missing: bytes that a dry run found to be fetched. errors: a line each.
@@ -55,7 +55,7 @@ class Sync:
 
     file: Path
     wanted: ImageList
-    transfer: Skopeo
+    skopeo: Skopeo
     cache: Path
     update: bool
     dry_run: bool
@@ -67,8 +67,8 @@ class Sync:
 
     def run(self, only: Sequence[str] = ()) -> list[SyncOutcome]:
         """Every image, one after the other; what fails leaves the others alone. Errors: UserError for the list."""
-        chosen = chosen_of(self.file, self.wanted, only)
-        lock = read_lock(lock_of(self.file))
+        chosen = select_items(self.file, self.wanted, only)
+        lock = read_lock(lock_file(self.file))
         outcomes = []
         with _alone(self.cache):
             for number, item in enumerate(chosen, start=1):
@@ -84,20 +84,20 @@ class Sync:
                     outcome.errors += [line if item.name in line else f"{item.name}: {line}" for line in _lines(error)]
         return outcomes
 
-    def _one(self, item: Item, lock: dict[str, Locked], outcome: SyncOutcome, count: str) -> None:
+    def _one(self, item: ListItem, lock: dict[str, LockEntry], outcome: SyncOutcome, count: str) -> None:
         known = lock.get(item.name)
         digest = self._digest(item, known, outcome)
         inputs = inputs_of(item, digest, self.wanted, self.beside)
         tag = f"{item.tag}-{inputs[:12]}" if self.wanted.unique_tags else item.tag
-        there = self.transfer.look(item.target, f":{tag}")
+        there = self.skopeo.inspect(item.target, f":{tag}")
         outcome.because = _because(known, there, digest, inputs)
         if not outcome.because and known:
             outcome.did, outcome.image = "unchanged", f"{item.target.url}@{known.pushed}"
             self.say(f"{count} {item.name}: unchanged")
             return
         self.say(f"{count} {item.name}: {outcome.because}")
-        layers = layers_of(self.transfer, item, digest)
-        outcome.missing = missing(layers, self.cache)
+        layers = layers_of(self.skopeo, item, digest)
+        outcome.missing = missing_bytes(layers, self.cache)
         if self.dry_run:
             outcome.did = "would-push"
             return
@@ -110,24 +110,24 @@ class Sync:
             return
         self.say(f"  pushing {item.target.url}:{tag}")
         sizes = {str(each["digest"]): int(each["size"]) for each in image.manifest["layers"]}
-        self.transfer.push(image, item.target, tag, told(self.say, sizes))
-        pushed = self.transfer.look(item.target, f":{tag}")
+        self.skopeo.push(image, item.target, tag, layer_progress(self.say, sizes))
+        pushed = self.skopeo.inspect(item.target, f":{tag}")
         if pushed is None or pushed.digest != image.digest:
             raise UserError(f"{item.name}: the registry holds another digest than was pushed; does somebody else push?")
         lock[item.name] = locked
         # After each image: a run that breaks off has nothing to do again.
-        write_lock(lock_of(self.file), lock)
+        write_lock(lock_file(self.file), lock)
         outcome.did, outcome.image = "pushed", f"{item.target.url}@{image.digest}"
 
-    def _digest(self, item: Item, known: Locked | None, outcome: SyncOutcome) -> str:
+    def _digest(self, item: ListItem, known: LockEntry | None, outcome: SyncOutcome) -> str:
         """The source's digest that counts."""
         if item.digest:
             return item.digest
-        now = self.transfer.look(Repository("", item.image.source), f":{item.tag}")
+        now = self.skopeo.inspect(Repository("", item.image.source), f":{item.tag}")
         locked = known.digest if known and known.source == item.source else None
         if now is None:
             if locked is None:
-                raise UserError(f"{item.source}: there is no such image; look at the name and the tag in the list")
+                raise UserError(f"{item.source}: image not found; check the name and the tag in the list")
             outcome.notes.append(f"{item.source}: the tag is gone; what is locked is kept")
             return locked
         if locked is None or now.digest == locked:
@@ -140,52 +140,54 @@ class Sync:
         )
         return locked
 
-    def _pulled(self, digest: str, item: Item, layers: Mapping[str, int], due: int) -> OciLayout:
+    def _pulled(self, digest: str, item: ListItem, layers: Mapping[str, int], due: int) -> OciLayout:
         name = f"{digest.partition(':')[2]}-{item.image.platform.replace('/', '-')}"
-        base = OciLayout.made(self.cache, name)
+        base = OciLayout.create(self.cache, name)
         if not base.complete or due:
             (base.folder / "index.json").unlink(missing_ok=True)
             self.say(f"  fetching {due / 1e6:.1f} MB of {item.source}")
             source = Repository("", item.image.source)
-            with watched(self.cache, base.folder, due, self.say):
-                self.transfer.pull(source, digest, item.image.platform, base, told(self.say, layers))
+            with report_progress(self.cache, base.folder, due, self.say):
+                self.skopeo.pull(source, digest, item.image.platform, base, layer_progress(self.say, layers))
         return base
 
-    def _made(self, item: Item, base: OciLayout, digest: str) -> OciLayout:
+    def _made(self, item: ListItem, base: OciLayout, digest: str) -> OciLayout:
         """The image as it is to be, but for its annotations; what was built once is not built again."""
-        made = OciLayout.made(self.cache, f"made-{_hash(_content(item, digest, self.beside))}")
-        if not is_wrapped(item.image.wrap):
+        made = OciLayout.create(self.cache, f"made-{_hash(_content(item, digest, self.beside))}")
+        if not is_derived(item.image.wrap):
             made.put(base.manifest)
         elif not made.complete:
             self.say("  wrapping")
-            wrapped(find_builder(), item.image.wrap, base, made, item.image.platform, self.beside, self.say)
+            build_derived_image(find_builder(), item.image.wrap, base, made, item.image.platform, self.beside, self.say)
         return made
 
     def _passed(
-        self, item: Item, image: OciLayout, digest: str, inputs: str, tag: str, outcome: SyncOutcome, work: Path
-    ) -> tuple[OciLayout, Locked]:
+        self, item: ListItem, image: OciLayout, digest: str, inputs: str, tag: str, outcome: SyncOutcome, work: Path
+    ) -> tuple[OciLayout, LockEntry]:
         """The image with its annotations, and what is written down of it; what refuses it is in `outcome.errors`."""
         checks = self.wanted.checks
         name = item.target.url.rpartition("/")[2]
-        places = Places(self.beside, work, image.folder, name, item.tag, (digest, image.digest))
+        places = CheckContext(self.beside, work, image.folder, name, item.tag, (digest, image.digest))
         record, file = None, None
         notes = {"org.opencontainers.image.base.name": item.source, "org.opencontainers.image.base.digest": digest}
         notes |= {f"{_PREFIX}inputs": inputs, f"{_PREFIX}platform": item.image.platform}
         if checks.sbom:
             file = self.beside / f"{self.file.stem}.sbom" / f"{name}-{item.tag}.cdx.json"
-            found = sbom.made([places.filled(word, file) for word in checks.sbom.command], file, self.beside)
+            found = sbom.write_sbom([places.filled(word, file) for word in checks.sbom.command], file, self.beside)
             record = {"file": str(file.relative_to(self.beside)), "sha256": found}
             notes[f"{_PREFIX}sbom.sha256"] = found
-        self.say("  judging")
-        verdict = judged(checks, image, file, places, self.cache / "secrets")
+        self.say("  checking")
+        verdict = check_image(checks, image, file, places, self.cache / "secrets")
         outcome.notes += verdict.notes
         outcome.errors += [each.line(item.name) for each in verdict.refused]
-        final = OciLayout.made(self.cache, f"final-{inputs}")
-        final.put(annotated(image.manifest, notes))
-        return final, Locked(item.source, digest, item.image.platform, inputs, tag, final.digest, verdict.scans, record)
+        final = OciLayout.create(self.cache, f"final-{inputs}")
+        final.put(annotate(image.manifest, notes))
+        return final, LockEntry(
+            item.source, digest, item.image.platform, inputs, tag, final.digest, verdict.scans, record
+        )
 
 
-def synced(
+def sync_images(
     file: Path,
     *,
     cache: Path,
@@ -195,46 +197,46 @@ def synced(
     only: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
 ) -> list[SyncOutcome]:
-    """Go through a list. Errors: UserError for what concerns the list or this machine; else see `SyncOutcome.errors`."""
+    """Sync a list. Errors: UserError for faults of the list or this machine; others are in `SyncOutcome.errors`."""
     wanted = read_image_list(file)
-    faults = faults_of_list(wanted, datetime.now(UTC).date())
+    faults = validate_image_list(wanted, datetime.now(UTC).date())
     faults += _recipe_faults(wanted, file.parent)
     if faults:
         raise UserError("\n".join(f"{file}: {line}" for line in faults))
     credentials = Credentials(wanted.logins, environment) if environment is not None else Credentials(wanted.logins)
     credentials.check()
-    if any(is_wrapped(image.wrap) for image in wanted.images):
+    if any(is_derived(image.wrap) for image in wanted.images):
         find_builder()
-    transfer = Skopeo(find_skopeo(), credentials)
-    return Sync(file, wanted, transfer, cache, update, dry_run, say).run(only)
+    skopeo = Skopeo(find_skopeo(), credentials)
+    return Sync(file, wanted, skopeo, cache, update, dry_run, say).run(only)
 
 
 def _recipe_faults(wanted: ImageList, beside: Path) -> list[str]:
     faults = []
     for image in wanted.images:
         try:
-            recipe(image.wrap, beside)
+            derived_image_inputs(image.wrap, beside)
         except UserError as error:
             faults.append(str(error))
     return faults
 
 
-def inputs_of(item: Item, digest: str, wanted: ImageList, beside: Path) -> str:
+def inputs_of(item: ListItem, digest: str, wanted: ImageList, beside: Path) -> str:
     """64 hexadecimal digits of all that decides what is pushed, and whether: checks that change are made again."""
     return _hash([*_content(item, digest, beside), wanted.checks.model_dump(mode="json")])
 
 
-def _content(item: Item, digest: str, beside: Path) -> list[object]:
+def _content(item: ListItem, digest: str, beside: Path) -> list[object]:
     """All that decides what is pushed."""
     wrap = item.image.wrap
-    return [_FORMAT, item.source, digest, item.image.platform, wrap.user, recipe(wrap, beside)]
+    return [_FORMAT, item.source, digest, item.image.platform, wrap.user, derived_image_inputs(wrap, beside)]
 
 
 def _hash(parts: list[object]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _because(known: Locked | None, there: RemoteImage | None, digest: str, inputs: str) -> str:
+def _because(known: LockEntry | None, there: RemoteImage | None, digest: str, inputs: str) -> str:
     """What has changed; nothing when all is as it was."""
     if known is None:
         return "is not locked yet"

@@ -1,81 +1,74 @@
-"""Jobs on AWS Batch, as `gpufleet jobs` speaks to them: gpufleet.jobs.backend.Backend."""
+"""Jobs on AWS Batch, implementing gpufleet.jobs.backend.Backend."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.aws_batch.client import AwsBatchClient, code_of, words_of
-from gpufleet.jobs.aws_batch.definitions import found_definition, registered
-from gpufleet.jobs.aws_batch.follow import RUNNABLE_MINUTES, AwsBatchJobFollower
-from gpufleet.jobs.aws_batch.jobs import AwsBatchJobs, described, summary
+from gpufleet.jobs.aws_batch.client import AwsBatchClient, error_code, error_message
+from gpufleet.jobs.aws_batch.definitions import find_definition, register_revision
+from gpufleet.jobs.aws_batch.follow import PENDING_MINUTES, AwsBatchJobFollower
+from gpufleet.jobs.aws_batch.jobs import AwsBatchJobs, job_summary, state_text
 from gpufleet.jobs.aws_batch.latest_image import newest_images
 from gpufleet.jobs.aws_batch.pending_reasons import pending_reasons
-from gpufleet.jobs.aws_batch.settings import BatchSettings
-from gpufleet.jobs.aws_batch.status import children, counts, ended, exit_code_of
-from gpufleet.jobs.aws_batch.submission import AwsBatchSubmission, build_submission, definition_of
+from gpufleet.jobs.aws_batch.settings import AwsBatchSettings
+from gpufleet.jobs.aws_batch.status import child_count, children_by_state, container_exit_code, has_ended
+from gpufleet.jobs.aws_batch.submission import AwsBatchSubmission, build_submission, select_definition
 from gpufleet.jobs.backend import Note, Submission
-from gpufleet.jobs.events import Event, Kind
+from gpufleet.jobs.events import Event, EventKind
 from gpufleet.jobs.request import JobRequest
 from gpufleet.jobs.settings import JobSettings
 
 
-@dataclass(frozen=True)
-class _Submittable(Submission):
-    batch: AwsBatchSubmission | None = None
-
-
-class BatchBackend:
+class AwsBatchBackend:
     """One environment's jobs on AWS Batch.
 
-    runnable_minutes: after which a followed job that has no node yet says why.
+    pending_minutes: after which a followed job that has no node yet says why.
     """
 
     waits_for_after = False
     process = "container"
 
-    def __init__(self, settings: JobSettings, runnable_minutes: float = RUNNABLE_MINUTES) -> None:
+    def __init__(self, settings: JobSettings, pending_minutes: float = PENDING_MINUTES) -> None:
         assert settings.batch is not None
         self._all = settings
-        self._settings: BatchSettings = settings.batch
+        self._settings: AwsBatchSettings = settings.batch
         self._aws = AwsBatchClient(self._settings.region)
         self._jobs = AwsBatchJobs(self._aws, self._settings, settings.environment)
-        self._runnable_minutes = runnable_minutes
+        self._runnable_minutes = pending_minutes
         self.where = self._jobs.where
 
     def build_submission(self, request: JobRequest) -> Submission:
-        definition = found_definition(self._aws, definition_of(self._all, request), self._all.environment)
+        definition = find_definition(self._aws, select_definition(self._all, request), self._all.environment)
         image = self._image(request, definition)
         after = self._earlier(request["after"]) if "after" in request else None
-        plan = build_submission(self._all, request, definition, image, after)
-        return _Submittable(plan.name, plan.document, plan.advice, plan)
+        payload = build_submission(self._all, request, definition, image, after)
+        return Submission(payload.name, payload.document, payload.advice, payload)
 
-    def submit(self, plan: Submission, note: Note) -> str:
-        assert isinstance(plan, _Submittable)
-        assert plan.batch is not None
-        wanted = plan.batch
-        earlier = self._jobs.has(plan.name)
+    def submit(self, submission: Submission, note: Note) -> str:
+        payload = submission.payload
+        assert isinstance(payload, AwsBatchSubmission)
+        earlier = self._jobs.find_or_none(payload.name)
         if earlier:
             raise UserError(
-                f"{plan.name}: the name is taken by a job that is {earlier['status']}, and its outputs; give another "
-                "--name"
+                f"{payload.name}: the name is already used by a job that is {earlier['status']}, and its outputs; "
+                "give another --name"
             )
-        if wanted.upload:
-            self._put(plan.name, *wanted.upload)
-        arn = str(wanted.definition["jobDefinitionArn"])
-        if wanted.register:
-            arn = registered(self._aws, wanted.register)
-            note(f"{plan.name}: uses {arn.rpartition('/')[2]}, the stack's definition with another image")
+        if payload.upload:
+            self._put(payload.name, *payload.upload)
+        arn = str(payload.definition["jobDefinitionArn"])
+        if payload.register:
+            arn = register_revision(self._aws, payload.register)
+            note(f"{payload.name}: uses {arn.rpartition('/')[2]}, the stack's definition with another image")
         try:
-            made = self._aws.do("batch", "submit_job", **wanted.arguments, jobDefinition=arn)
+            made = self._aws.call("batch", "submit_job", **payload.arguments, jobDefinition=arn)
         except UserError as error:
-            if code_of(error) == "ClientException":
-                raise UserError(f"{plan.name}: AWS Batch refuses the job: {words_of(error)}") from error
+            if error_code(error) == "ClientException":
+                raise UserError(f"{payload.name}: AWS Batch rejects the job: {error_message(error)}") from error
             raise
         return str(made["jobId"])
 
-    def listed(self) -> list[dict[str, object]]:
-        return [summary(job) for job in self._jobs.all()]
+    def list_jobs(self) -> list[dict[str, object]]:
+        return [job_summary(job) for job in self._jobs.list_jobs()]
 
     def size(self, job: Mapping[str, object]) -> str:
         for key in ("children", "nodes"):
@@ -85,39 +78,39 @@ class BatchBackend:
 
     def details(self, name: str) -> dict[str, object]:
         job = self._jobs.find(name)
-        told = summary(job)
+        told = job_summary(job)
         waiting = pending_reasons(self._jobs, job) if job["status"] == "RUNNABLE" else []
         code = told["exitCode"]
-        if ended(job) and code is None:
-            code = exit_code_of(self._jobs.logged(job))
+        if has_ended(job) and code is None:
+            code = container_exit_code(self._jobs.log_source(job))
         more = {"waiting": waiting, "exitCode": code, "outputs": self._settings.outputs(str(job["jobName"]))}
-        return told | more | {"childrenByState": counts(job)}
+        return told | more | {"childrenByState": children_by_state(job)}
 
     def follow(self, name: str, resume: str, *, logs: bool) -> Iterator[Event]:
         return AwsBatchJobFollower(self._jobs, name, resume, logs, self._runnable_minutes).events()
 
-    def written_so_far(self, name: str) -> Iterator[Event]:
+    def read_log(self, name: str) -> Iterator[Event]:
         job = self._jobs.find(name)
-        if children(job):
+        if child_count(job):
             whose = f"the log of a child is that of {name}:INDEX"
-            yield Event(Kind.NOTE, f"{name}: is an array of {children(job)}; {whose}")
+            yield Event(EventKind.NOTE, f"{name}: is an array of {child_count(job)}; {whose}")
             return
-        streams = self._jobs.streams(job)
+        streams = self._jobs.log_streams(job)
         if not streams:
-            yield Event(Kind.NOTE, f"{name}: no container has started yet: {described(job)}")
+            yield Event(EventKind.NOTE, f"{name}: no container has started yet: {state_text(job)}")
         for stream in streams:
-            for line in stream.new():
-                yield Event(Kind.LINE, line)
+            for line in stream.new_lines():
+                yield Event(EventKind.LINE, line)
 
     def cancel(self, name: str) -> str:
         job = self._jobs.find(name)
-        if ended(job):
-            return f"{name}: has ended already: {job['status']}"
-        self._aws.do("batch", "terminate_job", jobId=job["jobId"], reason="gpufleet jobs cancel")
+        if has_ended(job):
+            return f"{name}: has already ended: {job['status']}"
+        self._aws.call("batch", "terminate_job", jobId=job["jobId"], reason="gpufleet jobs cancel")
         return f"{name}: cancelled; its log and its outputs stay"
 
     def _image(self, request: JobRequest, definition: Mapping[str, Any]) -> str:
-        """The wanted image; the definition's own, where the environment has no repository and nobody says another."""
+        """The requested image; the definition's own if the environment has no repository and none is requested."""
         if "image" not in request and not self._all.repositories:
             container = (definition.get("containerProperties") or {}).get("image")
             ranges = (definition.get("nodeProperties") or {}).get("nodeRangeProperties") or [{}]
@@ -135,6 +128,6 @@ class BatchBackend:
 
     def _put(self, job: str, key: str, text: str) -> None:
         try:
-            self._aws.do("s3", "put_object", Bucket=self._settings.bucket, Key=key, Body=text.encode())
+            self._aws.call("s3", "put_object", Bucket=self._settings.bucket, Key=key, Body=text.encode())
         except UserError as error:
             raise UserError(f"{job}: its parameters cannot be written to the bucket: {error}") from error

@@ -1,4 +1,4 @@
-"""AWS as the commands for Batch jobs speak to it: reads and writes; what may pass by itself is told from what does not.
+"""AWS calls for Batch jobs, with transient errors (AwsBusy) told apart from permanent ones.
 
 boto3 (extra `jobs`) is imported by the first call, not with the module.
 """
@@ -11,7 +11,7 @@ from gpufleet.jobs.retrying import TransientError
 
 T = TypeVar("T")
 
-_PASSING = {
+_TRANSIENT = {
     "InternalServerException",
     "RequestLimitExceeded",
     "RequestThrottled",
@@ -28,7 +28,7 @@ APIReference/CommonErrors.html, docs.aws.amazon.com/AmazonS3/latest/API/ErrorRes
 
 
 class AwsBusy(AwsClientError, TransientError):
-    """AWS was not reached, or could not answer now; the same question may have an answer later."""
+    """AWS was not reached, or could not answer; the same call may succeed later."""
 
 
 class AwsBatchClient(AwsClient):
@@ -41,8 +41,8 @@ class AwsBatchClient(AwsClient):
         super().__init__(region, seconds=seconds, attempts=attempts)
         self.region = region
 
-    def do(self, service: str, call: str, **arguments: object) -> dict[str, Any]:
-        """The answer to one call; {} when AWS says by its error's code that what it is about is not there.
+    def call(self, service: str, call: str, **arguments: object) -> dict[str, Any]:
+        """The answer to one call; {} when AWS reports that the object does not exist.
 
         service and call as boto3 names them. Errors: AwsBusy, AwsClientError.
         """
@@ -53,13 +53,13 @@ class AwsBatchClient(AwsClient):
                 return found
             return {}
 
-        return self._telling_busy(answer)
+        return self._raising_busy(answer)
 
     def ask(self, service: str, call: str, answer: str, **arguments: object) -> list[Any]:
         """As of `AwsClient`. Errors: AwsBusy, AwsClientError."""
-        return self._telling_busy(lambda: super(AwsBatchClient, self).ask(service, call, answer, **arguments))
+        return self._raising_busy(lambda: super(AwsBatchClient, self).ask(service, call, answer, **arguments))
 
-    def _telling_busy(self, answer: Callable[[], T]) -> T:
+    def _raising_busy(self, answer: Callable[[], T]) -> T:
         from botocore import exceptions as botocore
 
         try:
@@ -68,7 +68,7 @@ class AwsBatchClient(AwsClient):
             cause = error.__cause__
             if isinstance(cause, botocore.ClientError):
                 status = cause.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-                if code_of(error) in _PASSING or status >= 500:
+                if error_code(error) in _TRANSIENT or status >= 500:
                     raise AwsBusy(str(error)) from cause
             if isinstance(cause, botocore.HTTPClientError | botocore.ConnectionError):
                 where = f"{error}; is {self.region} the region of the environment, and the network there?"
@@ -81,14 +81,14 @@ class AwsBatchClient(AwsClient):
         return super()._refusal(permission, code, words)
 
 
-def code_of(error: BaseException) -> str:
-    """AWS's own code of an error that was caught here; empty when it has none."""
+def error_code(error: BaseException) -> str:
+    """AWS's error code of a caught error; empty if it has none."""
     response = getattr(error.__cause__, "response", None)
     return str(response["Error"].get("Code", "")) if isinstance(response, dict) and "Error" in response else ""
 
 
-def words_of(error: BaseException) -> str:
-    """AWS's own words of an error that was caught here; else the error's text."""
+def error_message(error: BaseException) -> str:
+    """AWS's error message of a caught error; else the error's text."""
     response = getattr(error.__cause__, "response", None)
     said = response.get("Error", {}).get("Message") if isinstance(response, dict) else None
     return " ".join(str(said or error).split())

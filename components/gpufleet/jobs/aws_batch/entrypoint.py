@@ -10,10 +10,10 @@ exit code is the job's; a child's end changes nothing for the others), job_timeo
 import json
 from collections.abc import Mapping, Sequence
 
-from gpufleet.jobs.embedded_program import program, sent
+from gpufleet.jobs.embedded_program import program_text, python_command
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
-from gpufleet.jobs.mpi_ssh import SSH_PORT, ssh_with, sshd_with
+from gpufleet.jobs.mpi_ssh import SSH_PORT, ssh_with_key, sshd_with_keys
 
 OVERRIDES_LIMIT = 8192
 """Characters that a container's command and environment may have as JSON.
@@ -22,9 +22,9 @@ Batch runs a job's command as an override of an ECS task; what is longer ends th
 must be at most 8192". Sources: docs.aws.amazon.com/AmazonECS/latest/APIReference/API_RunTask.html (overrides),
 github.com/ASFHyP3/hyp3/issues/3041.
 """
-MEETING_PORT = 2223
+RENDEZVOUS_PORT = 2223
 """TCP port of the main node at which the others report. Next to sshd's, and above 1023 as that."""
-PATIENCE_SECONDS = 1800
+RENDEZVOUS_TIMEOUT_SECONDS = 1800
 """How long nodes wait for each other. Their instances are there when the main node starts; what differs is how long
 they pull the image. Half an hour, as of a launcher on Kubernetes."""
 GRACE_SECONDS = 30
@@ -43,8 +43,8 @@ _MODULES = (
     "main_node",
     "aws_main",
 )
-_ALONE = ("process", "termination", "aws_context", "keys", "main_node", "aws_main")
-"""Those without which a main node that is alone gets by: it meets nobody."""
+_SINGLE_NODE_MODULES = ("process", "termination", "aws_context", "keys", "main_node", "aws_main")
+"""The modules that a job of one node needs: it waits for no other node."""
 
 
 def multinode_command(
@@ -54,7 +54,7 @@ def multinode_command(
     network: str = "plain",
     network_interface: str = "",
     environment: Mapping[str, str] | None = None,
-    patience_seconds: int = PATIENCE_SECONDS,
+    rendezvous_timeout_seconds: int = RENDEZVOUS_TIMEOUT_SECONDS,
     grace_seconds: int = GRACE_SECONDS,
 ) -> list[str]:
     """The command of every node, main and child, of a multi-node parallel job that runs ``command`` on each GPU.
@@ -65,9 +65,9 @@ def multinode_command(
     out: beside it, ECS gives containers of network mode awsvpc another one, that does not reach the other nodes.
     ``environment``: the variables that the job definition sets, which every rank then has; they win over those here.
 
-    Exit codes: mpirun's on all nodes; 1, with one line, when nodes do not come within ``patience_seconds`` or go away;
-    127 when the image lacks a program; 143 at SIGTERM, if the ranks have not ended by themselves with another code
-    ``grace_seconds`` minus 6 later.
+    Exit codes: mpirun's on all nodes; 1, with one line, when nodes do not join within ``rendezvous_timeout_seconds`` or
+    go away; 127 when the image lacks a program; 143 at SIGTERM, if the ranks have not ended by themselves with another
+    code ``grace_seconds`` minus 6 later.
     Sources: docs.aws.amazon.com/batch/latest/userguide/networking-modes-jobs.html (awsvpc).
     """
     rank_network = network_environment(network, network_interface or "{interface}")
@@ -76,11 +76,11 @@ def multinode_command(
     # All ssh from the main node, which alone has the key: OpenMPI would have nodes start others from 65 hosts on.
     flat = ["--mca", "plm_rsh_no_tree_spawn", "1"]
     plan = {
-        "port": MEETING_PORT,
+        "port": RENDEZVOUS_PORT,
         "ssh_port": SSH_PORT,
-        "patience": patience_seconds,
+        "patience": rendezvous_timeout_seconds,
         "sshd": [
-            *sshd_with(f"{_HERE}/host", f"{_HERE}/authorized_keys"),
+            *sshd_with_keys(f"{_HERE}/host", f"{_HERE}/authorized_keys"),
             *("-o", f"ForceCommand=exec /bin/sh {_HERE}/session"),
         ],
         "env": ours,
@@ -103,7 +103,7 @@ def container_command(
     if gpus <= 1:
         return list(command)
     ours = {"MASTER_ADDR": "{main}", "MASTER_PORT": "{port}", **network_environment("plain", "lo")}
-    return _node_command(command, gpus, {"env": _without(ours, environment)}, [], grace_seconds, _ALONE)
+    return _node_command(command, gpus, {"env": _without(ours, environment)}, [], grace_seconds, _SINGLE_NODE_MODULES)
 
 
 def overrides_length(command: Sequence[str], environment: Mapping[str, str] | None = None) -> int:
@@ -127,7 +127,7 @@ def _node_command(
 ) -> list[str]:
     own = plan["env"]
     assert isinstance(own, dict)
-    ssh = ssh_with(f"{_HERE}/key")
+    ssh = ssh_with_key(f"{_HERE}/key")
     hosts = {"OMPI_MCA_orte_default_hostfile": f"{_HERE}/hostfile", "OMPI_MCA_plm_rsh_args": ssh}
     mpirun = [] if is_mpirun(command) else ["--hostfile", f"{_HERE}/hostfile", *mpirun_options(ssh, own), *options]
     whole = {
@@ -138,4 +138,4 @@ def _node_command(
         "mpirun": mpirun,
     }
     told = json.dumps(whole, separators=(",", ":"), sort_keys=True)
-    return sent(f"{program(_PACKAGE, modules)}\nsys.exit(main({told!r}))", command)
+    return python_command(f"{program_text(_PACKAGE, modules)}\nsys.exit(main({told!r}))", command)

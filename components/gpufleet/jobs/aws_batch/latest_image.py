@@ -1,4 +1,4 @@
-"""The newest image of a repository of ECR, as its digest: what jobs on AWS Batch run unless they say otherwise."""
+"""The newest image of a repository of ECR, as its digest: the default of jobs on AWS Batch."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ Source: github.com/sigstore/cosign, specs/SIGNATURE_SPEC.md."""
 def newest_images(repositories: Mapping[str, str]) -> dict[str, PinnedImage]:
     """The image that was pushed last, by the repository's name. repositories: URL by name.
 
-    Repositories that are empty, gone or not of ECR are left out. Errors: Busy, AccountError.
+    Repositories that are empty, gone or not of ECR are left out. Errors: AwsBusy, AwsClientError.
     """
     found = {}
     for name, url in repositories.items():

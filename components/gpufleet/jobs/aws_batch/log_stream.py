@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from gpufleet.aws.client import AwsClientError
-from gpufleet.jobs.aws_batch.client import AwsBatchClient, code_of
+from gpufleet.jobs.aws_batch.client import AwsBatchClient, error_code
 
 _PAGES = 100_000
 """Most pages of one reading: a log that grows faster than it is read would never end."""
 
 
-class LogStream:
-    """One stream; `new` gives what nobody has been given yet."""
+class AwsBatchLogStream:
+    """One log stream; `new_lines` returns each line once."""
 
     def __init__(self, aws: AwsBatchClient, group: str, name: str) -> None:
         self._aws, self._group, self.name = aws, group, name
@@ -26,11 +26,11 @@ class LogStream:
         """Lines of the latest millisecond: an expired token is replaced by this time, which is read again."""
         self._again: Counter[str] = Counter()
 
-    def new(self) -> Iterator[str]:
-        """What has been written since the last call, line by line; nothing where there is no such stream yet.
+    def new_lines(self) -> Iterator[str]:
+        """Lines written since the last call; none if the stream does not exist yet.
 
-        A line counts as given when it is given, so that an error between two pages costs none. Errors: Busy,
-        AccountError.
+        An error between two pages loses no line. Errors: AwsBusy,
+        AwsClientError.
         """
         for _ in range(_PAGES):
             page = self._page()
@@ -46,14 +46,14 @@ class LogStream:
         where = {"logGroupName": self._group, "logStreamName": self.name, "startFromHead": True}
         if self._token is not None:
             try:
-                return self._aws.do("logs", "get_log_events", **where, nextToken=self._token)
+                return self._aws.call("logs", "get_log_events", **where, nextToken=self._token)
             except AwsClientError as error:
-                if code_of(error) != "InvalidParameterException":
+                if error_code(error) != "InvalidParameterException":
                     raise
             self._token = None
             self._again = self._at_latest.copy()
         start = {"startTime": self._latest} if self._latest else {}
-        return self._aws.do("logs", "get_log_events", **where, **start)
+        return self._aws.call("logs", "get_log_events", **where, **start)
 
     def _lines(self, event: dict[str, Any]) -> Iterator[str]:
         time, message = int(event["timestamp"]), str(event["message"])

@@ -1,4 +1,4 @@
-"""What a job has written to the environment's bucket: listed, and copied here.
+"""The files that a job has written to the environment's bucket: list and download.
 
 A file arrives beside its name, as NAME.gpufleet-part-MARK (of the object's ETag), and takes its name, and the object's
 time of change, once its size is right; what an interrupted copy has left is gone on with, unless the object has changed
@@ -7,23 +7,24 @@ since. A file here that has the object's size and time of change is not fetched 
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.aws_batch.client import AwsBatchClient, AwsBusy, code_of
-from gpufleet.jobs.aws_batch.settings import BatchSettings
+from gpufleet.jobs.aws_batch.client import AwsBatchClient, AwsBusy, error_code
+from gpufleet.jobs.aws_batch.settings import AwsBatchSettings
 from gpufleet.jobs.backoff import Backoff
+from gpufleet.jobs.file_transfer import Progress, TransferredFile
 from gpufleet.rules.messages import one_line
 
 _PIECE = 2**20
 
 
 @dataclass(frozen=True)
-class Output:
+class OutputFile:
     """One file of a job. path: below the job's prefix. changed: when it was written."""
 
     path: str
@@ -33,26 +34,17 @@ class Output:
     etag: str
 
 
-@dataclass(frozen=True)
-class Fetched:
-    """One file, copied. moved: bytes that really came over the network, 0 where it was here already."""
-
-    path: str
-    size: int
-    moved: int
-
-
 @dataclass
 class AwsBatchOutputs:
-    """Those of one environment's jobs. progress: told a path, the bytes that are here, and its size."""
+    """The outputs of one environment's jobs. progress: called with a path, its bytes so far, and its size."""
 
     aws: AwsBatchClient
-    settings: BatchSettings
+    settings: AwsBatchSettings
     environment: str
-    progress: Callable[[str, int, int], None] = lambda path, done, size: None
-    patience: Backoff = field(default_factory=Backoff)
+    progress: Progress = lambda path, done, size: None
+    backoff: Backoff = field(default_factory=Backoff)
 
-    def listed(self, job: str) -> list[Output]:
+    def list_files(self, job: str) -> list[OutputFile]:
         """A job's files, by name; JOB:7 is a child of an array. Errors: UserError, also where there are none."""
         prefix = f"{self.settings.key(job.replace(':', '/'))}/"
         found = [_output(each, prefix) for each in self._objects(prefix) if not each["Key"].endswith("/")]
@@ -63,16 +55,16 @@ class AwsBatchOutputs:
             )
         return sorted(found, key=lambda each: each.path)
 
-    def get(self, job: str, to: Path) -> Iterator[Fetched]:
+    def get(self, job: str, to: Path) -> Iterator[TransferredFile]:
         """Copy all of a job's files to a directory. Errors: UserError."""
-        for output in self.listed(job):
+        for output in self.list_files(job):
             yield self._get(output, to / _inside(output.path))
 
     @property
     def _bucket(self) -> str:
         if self.settings.bucket is None:
             raise UserError(
-                f"{self.environment}: the stack's outputs tell of no bucket (jobs.bucket); run `pulumi up` with one"
+                f"{self.environment}: the stack's outputs have no bucket (jobs.bucket); run `pulumi up` with one"
             )
         return self.settings.bucket
 
@@ -80,17 +72,17 @@ class AwsBatchOutputs:
         try:
             yield from self.aws.ask("s3", "list_objects_v2", "Contents[]", Bucket=self._bucket, Prefix=prefix)
         except UserError as error:
-            if code_of(error) == "NoSuchBucket":
+            if error_code(error) == "NoSuchBucket":
                 raise UserError(
-                    f"{self.environment}: bucket={self._bucket}: there is no such bucket; `pulumi up` makes it"
+                    f"{self.environment}: bucket={self._bucket}: bucket not found; `pulumi up` makes it"
                 ) from error
             raise
 
-    def _get(self, output: Output, file: Path) -> Fetched:
+    def _get(self, output: OutputFile, file: Path) -> TransferredFile:
         changed = output.changed.timestamp()
         try:
             if file.is_file() and file.stat().st_size == output.size and int(file.stat().st_mtime) == int(changed):
-                return Fetched(output.path, output.size, 0)
+                return TransferredFile(output.path, output.size, 0)
             file.parent.mkdir(parents=True, exist_ok=True)
             mark = hashlib.sha256(output.etag.encode()).hexdigest()[:8]
             part = file.with_name(f"{file.name}.gpufleet-part-{mark}")
@@ -99,9 +91,9 @@ class AwsBatchOutputs:
             part.replace(file)
         except OSError as error:
             raise UserError(f"{error.filename or file}: {error.strerror}; give another directory") from error
-        return Fetched(output.path, output.size, moved)
+        return TransferredFile(output.path, output.size, moved)
 
-    def _fill(self, output: Output, part: Path) -> int:
+    def _fill(self, output: OutputFile, part: Path) -> int:
         """Fetch what the part lacks, over as many connections as it takes. Returns the bytes that came."""
         moved = 0
         while True:
@@ -112,30 +104,30 @@ class AwsBatchOutputs:
             if has == output.size:
                 if not has:
                     part.touch()
-                self.patience.worked()
+                self.backoff.worked()
                 return moved
             try:
                 for length in self._pieces(output, part, has):
                     moved += length
                     has += length
-                    self.patience.worked()
+                    self.backoff.worked()
                     self.progress(output.path, has, output.size)
             except AwsBusy as error:
-                if not self.patience.pause():
+                if not self.backoff.pause():
                     raise UserError(
                         f"{output.path}: {error}; what is here is kept, run the same command again to go on"
                     ) from error
 
-    def _pieces(self, output: Output, part: Path, begin: int) -> Iterator[int]:
+    def _pieces(self, output: OutputFile, part: Path, begin: int) -> Iterator[int]:
         """Append to the part from a byte on; the length of each piece. Errors: AwsBusy, when the connection breaks."""
         from botocore import exceptions as botocore
 
         where = {"Bucket": self._bucket, "Key": output.key, "IfMatch": output.etag}
         try:
-            answer = self.aws.do("s3", "get_object", **where, **({"Range": f"bytes={begin}-"} if begin else {}))
+            answer = self.aws.call("s3", "get_object", **where, **({"Range": f"bytes={begin}-"} if begin else {}))
         except UserError as error:
-            if code_of(error) in ("PreconditionFailed", "412", "NoSuchKey"):
-                raise UserError(f"{output.path}: has changed meanwhile; run the same command again") from error
+            if error_code(error) in ("PreconditionFailed", "412", "NoSuchKey"):
+                raise UserError(f"{output.path}: has changed in the meantime; run the same command again") from error
             raise
         with part.open("ab") as file:
             try:
@@ -146,14 +138,14 @@ class AwsBatchOutputs:
                 raise AwsBusy(f"s3://{self._bucket}/{output.key}: {' '.join(str(error).split())}") from error
 
 
-def _output(found: dict[str, Any], prefix: str) -> Output:
+def _output(found: dict[str, Any], prefix: str) -> OutputFile:
     key = str(found["Key"])
-    return Output(key.removeprefix(prefix), int(found["Size"]), found["LastModified"], key, str(found["ETag"]))
+    return OutputFile(key.removeprefix(prefix), int(found["Size"]), found["LastModified"], key, str(found["ETag"]))
 
 
 def _inside(path: str) -> PurePosixPath:
     """The path, which other programs have made, when it stays inside. Errors: UserError."""
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or "\0" in path:
-        raise UserError(f"{one_line(path)}: is no path of a file here; copy it with `aws s3 cp`")
+        raise UserError(f"{one_line(path)}: is not a valid local path; copy it with `aws s3 cp`")
     return PurePosixPath(path)

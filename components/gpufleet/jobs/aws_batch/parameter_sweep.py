@@ -15,16 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.embedded_program import program, sent
-from gpufleet.rules.messages import shown
+from gpufleet.jobs.embedded_program import program_text, python_command
+from gpufleet.rules.messages import format_value
 
-FILE = "parameters.csv"
+PARAMETERS_FILE = "parameters.csv"
 _PACKAGE = "gpufleet.jobs.aws_batch.node_side"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NOT_OURS = re.compile(r"(AWS|BATCH|ECS|GPUFLEET|LD|NVIDIA|OMPI)_.*|HOME|PATH|PYTHON.*|USER")
 """Variables that something else of the container lives by."""
-_NEAR = "\nclass End(Exception):\n pass"
-"""What child_row.py needs of child_s3.py where it has no table to read."""
+_NEAR = "\nclass RowError(Exception):\n pass"
+"""What row.py needs of s3.py where it has no table to read."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ParameterTable:
         return [name for name in self.names if not any(f"{{{name}}}" in word for word in command)]
 
 
-def from_csv(file: Path) -> ParameterTable:
+def read_csv(file: Path) -> ParameterTable:
     """A header with the names, and a row for each child. Errors: UserError."""
     try:
         lines = [row for row in csv.reader(io.StringIO(file.read_bytes().decode("utf-8-sig"), newline="")) if row]
@@ -57,7 +57,7 @@ def from_csv(file: Path) -> ParameterTable:
         fix = "give a CSV file: a line of names, then a line for each child"
         raise UserError(f"{file}: {error.strerror}; {fix}") from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UserError(f"{file}: is no CSV file: {error}") from None
+        raise UserError(f"{file}: is not a CSV file: {error}") from None
     if len(lines) < 2:
         raise UserError(f"{file}: has no rows; write a line of names, then a line for each child")
     names, *rows = lines
@@ -68,24 +68,26 @@ def from_csv(file: Path) -> ParameterTable:
     return ParameterTable(tuple(names), tuple(tuple(row) for row in rows))
 
 
-def from_grid(grid: Mapping[str, Sequence[object]]) -> ParameterTable:
+def expand_grid(grid: Mapping[str, Sequence[object]]) -> ParameterTable:
     """All combinations of the values of each name. Errors: UserError."""
     _check(list(grid), "grid")
     for name, values in grid.items():
         # A job's YAML file may say anything.
         if isinstance(values, str) or not hasattr(values, "__len__") or not values:
-            raise UserError(f"grid: {name}={shown(values)}: is no list of values; write --grid {name}=0.1,0.01")
+            raise UserError(
+                f"grid: {name}={format_value(values)}: must be a list of values; write --grid {name}=0.1,0.01"
+            )
     texts = tuple(tuple(str(value) for value in values) for values in grid.values())
     if math.prod(len(values) for values in texts) > 10**6:
         raise UserError(f"grid: {' x '.join(str(len(values)) for values in texts)} are too many combinations")
     return ParameterTable(tuple(grid), tuple(itertools.product(*texts)), texts)
 
 
-def axis(text: str) -> tuple[str, list[str]]:
+def parse_grid_option(text: str) -> tuple[str, list[str]]:
     """lr=0.1,0.01 as name and values. Errors: UserError."""
     name, mark, values = text.partition("=")
     if not mark or not name or not all(values.split(",")):
-        raise UserError(f"grid={text}: is no list of values; write --grid lr=0.1,0.01")
+        raise UserError(f"grid={text}: must be a list of values; write --grid lr=0.1,0.01")
     return name, values.split(",")
 
 
@@ -104,11 +106,11 @@ def child_command(
     else:
         plan["at"] = at
     told = json.dumps(plan, separators=(",", ":"))
-    text = program(_PACKAGE, ("s3", "row")) if "at" in plan else program(_PACKAGE, ("row",)) + _NEAR
-    return sent(f"{text}\nsys.exit(main({told!r}))", command)
+    text = program_text(_PACKAGE, ("s3", "row")) if "at" in plan else program_text(_PACKAGE, ("row",)) + _NEAR
+    return python_command(f"{text}\nsys.exit(main({told!r}))", command)
 
 
-def numbered_command(command: Sequence[str]) -> list[str]:
+def indexed_command(command: Sequence[str]) -> list[str]:
     """The command of every child of an array without parameters: its index is put behind the outputs' place."""
     put = 'export GPUFLEET_OUTPUTS="${GPUFLEET_OUTPUTS:+$GPUFLEET_OUTPUTS/$AWS_BATCH_JOB_ARRAY_INDEX}"; exec "$@"'
     return ["/bin/sh", "-c", put, "sh", *command]
@@ -117,8 +119,10 @@ def numbered_command(command: Sequence[str]) -> list[str]:
 def _check(names: Sequence[str], where: str) -> None:
     for name in names:
         if not _NAME.fullmatch(name):
-            raise UserError(f"{where}: name={shown(name)}: is no name of a variable; use letters, digits and _")
+            raise UserError(
+                f"{where}: name={format_value(name)}: is not a valid variable name; use letters, digits and _"
+            )
         if _NOT_OURS.fullmatch(name):
             raise UserError(f"{where}: name={name}: the container itself needs this variable; use another name")
     if len(set(names)) < len(names):
-        raise UserError(f"{where}: names={shown(list(names))}: one is there twice; use each once")
+        raise UserError(f"{where}: names={format_value(list(names))}: duplicate name; use each once")

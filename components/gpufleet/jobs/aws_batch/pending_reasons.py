@@ -1,4 +1,4 @@
-"""Why a job stays RUNNABLE, as far as AWS Batch and the catalog know: its queue, its environments, what it asks for.
+"""Why a job stays RUNNABLE, according to AWS Batch and the catalog: its queue, its environments, what it asks for.
 
 Source: docs.aws.amazon.com/batch/latest/userguide/troubleshooting.html#job_stuck_in_runnable.
 """
@@ -9,16 +9,16 @@ from typing import Any
 
 from gpufleet.catalog import AwsGpuType, aws
 from gpufleet.jobs.aws_batch.jobs import AwsBatchJobs
-from gpufleet.jobs.aws_batch.status import Job, nodes
-from gpufleet.rules.messages import listed
+from gpufleet.jobs.aws_batch.status import JobDetail, multinode_count
+from gpufleet.rules.messages import join_words
 
-Found = Mapping[str, Any]
+ApiObject = Mapping[str, Any]
 MIB = 1024
 
 
 @dataclass(frozen=True)
-class Needs:
-    """What one container of a job asks for. count: of its containers, each on a node of its own when several."""
+class JobRequirements:
+    """What one container of a job requests. count: of its containers, each on a node of its own when several."""
 
     gpus: int
     vcpus: int
@@ -26,7 +26,7 @@ class Needs:
     count: int
 
     @classmethod
-    def of(cls, job: Job) -> "Needs":
+    def of(cls, job: JobDetail) -> "JobRequirements":
         """From DescribeJobs. Of a multi-node job the first range counts: a job of gpufleet has no more."""
         container = job.get("container") or {}
         ranges = (job.get("nodeProperties") or {}).get("nodeRangeProperties") or []
@@ -35,20 +35,20 @@ class Needs:
         asked = {each["type"]: int(float(each["value"])) for each in container.get("resourceRequirements") or []}
         vcpus = asked.get("VCPU", int(container.get("vcpus") or 0))
         memory = asked.get("MEMORY", int(container.get("memory") or 0))
-        return cls(asked.get("GPU", 0), vcpus, memory, nodes(job) or 1)
+        return cls(asked.get("GPU", 0), vcpus, memory, multinode_count(job) or 1)
 
 
-def pending_reasons(jobs: AwsBatchJobs, job: Job) -> list[str]:
-    """What a RUNNABLE job waits for, a line each; the same again while nothing changes. Errors: Busy, AccountError."""
+def pending_reasons(jobs: AwsBatchJobs, job: JobDetail) -> list[str]:
+    """Why a job stays RUNNABLE, one line each; the same while nothing changes. Errors: AwsBusy, AwsClientError."""
     return list(dict.fromkeys(_lines(jobs, job)))
 
 
-def _lines(jobs: AwsBatchJobs, job: Job) -> Iterator[str]:
+def _lines(jobs: AwsBatchJobs, job: JobDetail) -> Iterator[str]:
     if job.get("statusReason"):
         yield f"Batch says: {' '.join(str(job['statusReason']).split())}"
     queues = jobs.aws.ask("batch", "describe_job_queues", "jobQueues[]", jobQueues=[job["jobQueue"]])
     if not queues:
-        yield f"its queue {_short(str(job['jobQueue']))} is not there any more"
+        yield f"its queue {_short(str(job['jobQueue']))} no longer exists"
         return
     [queue] = queues
     name = f"queue {queue['jobQueueName']}"
@@ -64,13 +64,13 @@ def _lines(jobs: AwsBatchJobs, job: Job) -> Iterator[str]:
     answer = "computeEnvironments[]"
     found = jobs.aws.ask("batch", "describe_compute_environments", answer, computeEnvironments=wanted)
     place = {each: at for at, each in enumerate(wanted)}
-    needs = Needs.of(job)
+    needs = JobRequirements.of(job)
     for environment in sorted(found, key=lambda each: place.get(each["computeEnvironmentArn"], len(place))):
         said = "; ".join(_against(environment, needs)) or _no_fault(environment)
         yield f"environment {environment['computeEnvironmentName']}: {said}"
 
 
-def _against(environment: Found, needs: Needs) -> Iterator[str]:
+def _against(environment: ApiObject, needs: JobRequirements) -> Iterator[str]:
     """Why it starts no instance for the job; nothing when it should."""
     if environment.get("state") == "DISABLED":
         yield "is DISABLED; enable it, or take it out of the queue"
@@ -104,7 +104,7 @@ def _against(environment: Found, needs: Needs) -> Iterator[str]:
         yield f"full: {desired} of at most {most} vCPUs are in use or on their way; the job starts when others end"
 
 
-def _misfit(types: Sequence[str], needs: Needs) -> str:
+def _misfit(types: Sequence[str], needs: JobRequirements) -> str:
     """Why no instance type holds one container of the job; empty when one does, or a type is not in the catalog."""
     known = [_records(each) for each in types]
     if not types or not all(known):
@@ -125,7 +125,7 @@ def _without_gpus(types: Sequence[str]) -> str:
     if not others:
         return ""
     verb = "is" if len(others) == 1 else "are"
-    return f"{listed(others, 'and')} {verb} no GPU type of the catalog, and the job asks for GPUs"
+    return f"{join_words(others, 'and')} {verb} no GPU type of the catalog, and the job asks for GPUs"
 
 
 def _records(name: str) -> list[AwsGpuType]:
@@ -136,7 +136,7 @@ def _records(name: str) -> list[AwsGpuType]:
     return [record for each, record in known.items() if each.partition(".")[0] == name]
 
 
-def _no_fault(environment: Found) -> str:
+def _no_fault(environment: ApiObject) -> str:
     resources = environment.get("computeResources") or {}
     desired, most = int(resources.get("desiredvCpus") or 0), int(resources.get("maxvCpus") or 0)
     has = f"{desired} of at most {most} vCPUs wanted"

@@ -1,4 +1,4 @@
-"""What jobs on AWS Batch need to know, from the output `jobs` of a stack: nobody types it."""
+"""The settings of jobs on AWS Batch, read from the output `jobs` of a stack."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from typing import Any, TypedDict
 
 from gpufleet.errors import UserError
 
-PREFIX = "jobs"
+DEFAULT_PREFIX = "jobs"
 """Of all outputs in the bucket, where the stack names no other."""
 
 
-class MultinodeOutput(TypedDict, total=False):
+class AwsMultinodeOutput(TypedDict, total=False):
     """The definition that multi-node jobs are made of."""
 
     definition: str
-    """As `BatchOutput.definition`. Its node ranges are open above (0:), so that a job can say how many nodes it has."""
+    """As `AwsBatchOutput.definition`. Its node ranges have no upper end (0:), so a job sets its number of nodes."""
     type: str
     """Instance type of all nodes."""
     nodes: int
@@ -25,7 +25,7 @@ class MultinodeOutput(TypedDict, total=False):
     """Default: that of all jobs."""
 
 
-class BatchOutput(TypedDict, total=False):
+class AwsBatchOutput(TypedDict, total=False):
     """The keys of the stack's output `jobs` where its key `on` is batch; pools as for Kubernetes."""
 
     region: str
@@ -33,7 +33,7 @@ class BatchOutput(TypedDict, total=False):
     """Job queue, by name or ARN."""
     definition: str
     """Definition of container jobs: its ARN with the revision that the stack made; a name is its newest revision."""
-    multinode: MultinodeOutput
+    multinode: AwsMultinodeOutput
     bucket: str
     """Bucket of the outputs. Default: jobs are told of none."""
     prefix: str
@@ -45,8 +45,8 @@ class BatchOutput(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Multinode:
-    """type: instance type of all nodes, maybe empty. nodes, gpus: None where nobody says."""
+class AwsMultinodeSettings:
+    """type: instance type of all nodes, maybe empty. nodes, gpus: None if not given."""
 
     definition: str
     queue: str
@@ -56,13 +56,13 @@ class Multinode:
 
 
 @dataclass(frozen=True)
-class BatchSettings:
-    """Batch, as an environment's jobs see it. prefix: without a slash at its ends."""
+class AwsBatchSettings:
+    """AWS Batch as it runs an environment's jobs. prefix: without a slash at its ends."""
 
     region: str
     queue: str
     definition: str | None
-    multinode: Multinode | None
+    multinode: AwsMultinodeSettings | None
     bucket: str | None
     prefix: str
     log_group: str
@@ -82,33 +82,33 @@ class BatchSettings:
         return f"{self.prefix}/{job}" if self.prefix else job
 
 
-def batch_settings(jobs: Mapping[str, Any], environment: str) -> BatchSettings:
+def aws_batch_settings(jobs: Mapping[str, Any], environment: str) -> AwsBatchSettings:
     """Read the stack's output `jobs`. Errors: UserError when there is no region or queue in it."""
     for key in ("region", "queue"):
         if not jobs.get(key):
             raise UserError(
-                f"{environment}: the stack's outputs tell of no AWS Batch (jobs.{key}); "
+                f"{environment}: the stack's outputs have no AWS Batch (jobs.{key}); "
                 f"run `pulumi up -s {environment}` first, or leave out --on batch"
             )
     prefix = jobs.get("prefix")
-    return BatchSettings(
+    return AwsBatchSettings(
         region=str(jobs["region"]),
         queue=str(jobs["queue"]),
         definition=_text(jobs, "definition"),
         multinode=_multinode(jobs.get("multinode"), str(jobs["queue"]), environment),
         bucket=_text(jobs, "bucket"),
-        prefix=str(PREFIX if prefix is None else prefix).strip("/"),
+        prefix=str(DEFAULT_PREFIX if prefix is None else prefix).strip("/"),
         log_group=_text(jobs, "log_group") or "/aws/batch/job",
         share=_text(jobs, "share"),
     )
 
 
-def _multinode(output: object, queue: str, environment: str) -> Multinode | None:
+def _multinode(output: object, queue: str, environment: str) -> AwsMultinodeSettings | None:
     if not output:
         return None
     if not isinstance(output, Mapping) or not output.get("definition"):
-        raise UserError(f"{environment}: the stack's output jobs.multinode names no definition; run `pulumi up`")
-    return Multinode(
+        raise UserError(f"{environment}: the stack's output jobs.multinode has no definition; run `pulumi up`")
+    return AwsMultinodeSettings(
         definition=str(output["definition"]),
         queue=str(output.get("queue") or queue),
         type=str(output.get("type") or ""),

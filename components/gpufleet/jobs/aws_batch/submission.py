@@ -1,4 +1,4 @@
-"""What is sent to AWS Batch for a job that a researcher asks for. Nothing is asked of AWS here."""
+"""What is sent to AWS Batch for a job that a user requests. No call to AWS."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,19 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.aws_batch.definitions import Definition, asked, ranges, variables, with_image
+from gpufleet.jobs.aws_batch.definitions import (
+    JobDefinition,
+    container_variables,
+    node_ranges,
+    requested_resources,
+    revision_with_image,
+)
 from gpufleet.jobs.aws_batch.entrypoint import OVERRIDES_LIMIT, container_command, multinode_command, overrides_length
 from gpufleet.jobs.aws_batch.parameter_sweep import (
-    FILE,
+    PARAMETERS_FILE,
     ParameterTable,
     child_command,
-    from_csv,
-    from_grid,
-    numbered_command,
+    expand_grid,
+    indexed_command,
+    read_csv,
 )
-from gpufleet.jobs.aws_batch.settings import BatchSettings, Multinode
-from gpufleet.jobs.aws_batch.validation import faults, node_count
-from gpufleet.jobs.request import JobRequest, name_for
+from gpufleet.jobs.aws_batch.settings import AwsBatchSettings, AwsMultinodeSettings
+from gpufleet.jobs.aws_batch.validation import requested_nodes, validate_job
+from gpufleet.jobs.request import JobRequest, default_job_name
 from gpufleet.jobs.settings import JobSettings
 
 _BATCHS_OWN = 1024
@@ -35,7 +41,7 @@ class AwsBatchSubmission:
     """
 
     name: str
-    definition: Definition
+    definition: JobDefinition
     register: dict[str, Any] | None
     arguments: dict[str, Any]
     upload: tuple[str, str] | None = None
@@ -51,28 +57,28 @@ class AwsBatchSubmission:
         return {"registerJobDefinition": self.register, "submitJob": sent}
 
 
-def definition_of(settings: JobSettings, request: JobRequest) -> str:
+def select_definition(settings: JobSettings, request: JobRequest) -> str:
     """Which definition of the stack a job is made of. Errors: UserError when the stack has none for it."""
     batch = _batch(settings)
-    found = _multinode(settings).definition if node_count(request) else batch.definition
+    found = _multinode(settings).definition if requested_nodes(request) else batch.definition
     if not found:
         raise UserError(
-            f"{settings.environment}: the stack's outputs name no definition of jobs of one node (jobs.definition); "
+            f"{settings.environment}: the stack's outputs have no definition of jobs of one node (jobs.definition); "
             "run `pulumi up`, or give --nodes"
         )
     return found
 
 
 def build_submission(
-    settings: JobSettings, request: JobRequest, definition: Definition, image: str, after: str | None = None
+    settings: JobSettings, request: JobRequest, definition: JobDefinition, image: str, after: str | None = None
 ) -> AwsBatchSubmission:
     """What is sent for a request. image: its full name. after: id of the job that it depends on.
 
-    Errors: UserError with a line for every fault that can be known without AWS.
+    Errors: UserError with one line for each error that can be found without AWS.
     """
-    name = request.get("name") or name_for(request["command"], datetime.now(UTC))
+    name = request.get("name") or default_job_name(request["command"], datetime.now(UTC))
     table = _table(name, request)
-    lines = faults(settings, name, request, table, asked(definition).get("GPU", 1))
+    lines = validate_job(settings, name, request, table, requested_resources(definition).get("GPU", 1))
     if lines:
         raise UserError("\n".join(lines))
     batch = _batch(settings)
@@ -82,7 +88,7 @@ def build_submission(
         environment["GPUFLEET_OUTPUTS"] = place
     arguments: dict[str, Any] = {
         "jobName": name,
-        "jobQueue": request.get("queue") or (_multinode(settings).queue if node_count(request) else batch.queue),
+        "jobQueue": request.get("queue") or (_multinode(settings).queue if requested_nodes(request) else batch.queue),
         "propagateTags": True,
         "tags": {"environment": settings.environment, "project": "gpufleet", **request.get("tags", {})},
         **_limits(request, definition),
@@ -104,13 +110,13 @@ def build_submission(
         "environment": [{"name": key, "value": value} for key, value in environment.items()],
         **_resources(request, definition),
     }
-    if node_count(request):
-        every = [{"targetNodes": each, "containerOverrides": overrides} for each in ranges(definition)]
-        arguments["nodeOverrides"] = {"numNodes": node_count(request), "nodePropertyOverrides": every}
+    if requested_nodes(request):
+        every = [{"targetNodes": each, "containerOverrides": overrides} for each in node_ranges(definition)]
+        arguments["nodeOverrides"] = {"numNodes": requested_nodes(request), "nodePropertyOverrides": every}
     else:
         arguments["containerOverrides"] = overrides
-    upload = (f"{batch.key(name)}/{FILE}", table.csv()) if table and batch.bucket else None
-    register = with_image(definition, image, request.get("shared_memory_gib"))
+    upload = (f"{batch.key(name)}/{PARAMETERS_FILE}", table.csv()) if table and batch.bucket else None
+    register = revision_with_image(definition, image, request.get("shared_memory_gib"))
     advice = [] if not table else _unused(name, table, request["command"])
     return AwsBatchSubmission(name, definition, register, arguments, upload, advice)
 
@@ -119,11 +125,11 @@ def _table(name: str, request: JobRequest) -> ParameterTable | None:
     if "params" in request and "grid" in request:
         raise UserError(f"{name}: params and grid: give one of them; a CSV file can hold the grid's rows")
     if "params" in request:
-        return from_csv(Path(request["params"]))
-    return from_grid(request["grid"]) if request.get("grid") else None
+        return read_csv(Path(request["params"]))
+    return expand_grid(request["grid"]) if request.get("grid") else None
 
 
-def _limits(request: JobRequest, definition: Definition) -> dict[str, Any]:
+def _limits(request: JobRequest, definition: JobDefinition) -> dict[str, Any]:
     limits: dict[str, Any] = {}
     if "retries" in request:
         # When a try counts is the definition's affair: after the loss of a Spot node, not after a fault of the program.
@@ -134,9 +140,9 @@ def _limits(request: JobRequest, definition: Definition) -> dict[str, Any]:
     return limits
 
 
-def _resources(request: JobRequest, definition: Definition) -> dict[str, Any]:
+def _resources(request: JobRequest, definition: JobDefinition) -> dict[str, Any]:
     """What differs from the definition: the GPUs, and with them their part of vCPUs and memory."""
-    has = asked(definition)
+    has = requested_resources(definition)
     wanted = dict(has)
     if "gpus" in request:
         wanted["GPU"] = request["gpus"]
@@ -152,11 +158,11 @@ def _resources(request: JobRequest, definition: Definition) -> dict[str, Any]:
     return {"resourceRequirements": [{"type": kind, "value": str(value)} for kind, value in wanted.items()]}
 
 
-def _command(settings: JobSettings, request: JobRequest, definition: Definition) -> list[str]:
+def _command(settings: JobSettings, request: JobRequest, definition: JobDefinition) -> list[str]:
     """What a container runs: the user's command as a rank on each GPU."""
-    gpus = request.get("gpus", asked(definition).get("GPU", 1))
-    known = {**variables(definition), **request.get("env", {})}
-    if not node_count(request):
+    gpus = request.get("gpus", requested_resources(definition).get("GPU", 1))
+    known = {**container_variables(definition), **request.get("env", {})}
+    if not requested_nodes(request):
         return container_command(request["command"], gpus, environment=known)
     kind = _multinode(settings).type
     efa = any(pool.network == "efa" and kind in pool.types for pool in settings.pools.values())
@@ -164,7 +170,7 @@ def _command(settings: JobSettings, request: JobRequest, definition: Definition)
 
 
 def _of_children(
-    batch: BatchSettings,
+    batch: AwsBatchSettings,
     name: str,
     table: ParameterTable | None,
     command: Sequence[str],
@@ -173,7 +179,7 @@ def _of_children(
 ) -> list[str]:
     """The command of every child, which reads a long table in the bucket. Errors: UserError."""
     if table is None:
-        return numbered_command(command)
+        return indexed_command(command)
     own = len(request["command"])
     near = child_command(table, command, own, None)
     if _room(near, environment) >= 0:
@@ -183,7 +189,7 @@ def _of_children(
             f"{name}: {len(table)} rows of parameters are too long for AWS Batch, and the environment has no bucket to "
             "put them in (jobs.bucket); give fewer, or run `pulumi up` with an outputs bucket"
         )
-    return child_command(table, command, own, (batch.bucket, f"{batch.key(name)}/{FILE}", batch.region))
+    return child_command(table, command, own, (batch.bucket, f"{batch.key(name)}/{PARAMETERS_FILE}", batch.region))
 
 
 def _room(command: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -195,7 +201,7 @@ def _fits(name: str, command: Sequence[str], environment: Mapping[str, str]) -> 
     if over > 0:
         raise UserError(
             f"{name}: the command and its variables are {over} characters too long for AWS Batch (with ours "
-            f"{OVERRIDES_LIMIT} at the most); put them into a file of the image, or into parameters"
+            f"at most {OVERRIDES_LIMIT}); put them into a file of the image, or into parameters"
         )
 
 
@@ -209,16 +215,16 @@ def _unused(name: str, table: ParameterTable, command: Sequence[str]) -> list[st
     ]
 
 
-def _batch(settings: JobSettings) -> BatchSettings:
+def _batch(settings: JobSettings) -> AwsBatchSettings:
     assert settings.batch is not None
     return settings.batch
 
 
-def _multinode(settings: JobSettings) -> Multinode:
+def _multinode(settings: JobSettings) -> AwsMultinodeSettings:
     found = _batch(settings).multinode
     if found is None:
         raise UserError(
-            f"{settings.environment}: the stack's outputs name no definition of multi-node jobs (jobs.multinode); add "
+            f"{settings.environment}: the stack's outputs have no definition of multi-node jobs (jobs.multinode); add "
             "gpufleet:multinode and run `pulumi up`, or leave out --nodes"
         )
     return found

@@ -1,4 +1,4 @@
-"""What jobs need of the environment's containers: programs go in, what nodes have copied of logs is read.
+"""Blobs of jobs: upload programs, and read the logs that nodes have uploaded.
 
 Files are otherwise copied by `gpufleet.jobs.azure_storage`, which also sends the programs.
 """
@@ -10,12 +10,12 @@ from typing import Any
 from gpufleet.jobs.azure_batch.errors import AzureBatchError
 from gpufleet.jobs.azure_storage.blob_files import BlobFiles
 from gpufleet.jobs.azure_storage.clients import blob_service
-from gpufleet.jobs.azure_storage.errors import refused
+from gpufleet.jobs.azure_storage.errors import storage_errors
 from gpufleet.jobs.azure_storage.paths import AzureStorage, StoragePath
 
 
-class Blobs:
-    """Those of one storage account."""
+class JobBlobs:
+    """The blobs of one storage account."""
 
     def __init__(self, storage: AzureStorage) -> None:
         self._storage = storage
@@ -26,9 +26,9 @@ class Blobs:
             pass
 
     def read(self, container: str, name: str, begin: int = 0) -> bytes | None:
-        """What a blob has from a byte on; None where there is no such blob. Errors: Busy, AzureBatchError."""
+        """What a blob has from a byte on; None where there is no such blob. Errors: AzureBusy, AzureBatchError."""
         try:
-            with refused(self._storage, StoragePath("blob", container, name), writes=False):
+            with storage_errors(self._storage, StoragePath("blob", container, name), writes=False):
                 blob = self._service.get_blob_client(container, name)
                 if blob.get_blob_properties().size <= begin:
                     return b""

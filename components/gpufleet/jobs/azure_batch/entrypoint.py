@@ -21,19 +21,19 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpufleet.jobs.embedded_program import program, sent
+from gpufleet.jobs.embedded_program import program_text, python_command
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
-from gpufleet.jobs.mpi_ssh import SSH_PORT, ssh_with, sshd_with
+from gpufleet.jobs.mpi_ssh import SSH_PORT, ssh_with_key, sshd_with_keys
 from gpufleet.jobs.node_runtime.azure_context import EVICTED
 
-__all__ = ["EVICTED", "LOG", "application_command", "coordination_command"]
+__all__ = ["EVICTED", "NODE_LOG", "application_command", "coordination_command"]
 
-LOG = "wd/node.txt"
+NODE_LOG = "wd/node.txt"
 """Where a subtask's node, in its task directory, writes what stays behind of the coordination command."""
-MEETING_PORT = 2223
+RENDEZVOUS_PORT = 2223
 """TCP port of the master node at which the others report. Not AZ_BATCH_MASTER_NODE's, which is Azure Batch's own."""
-PATIENCE_SECONDS = 600
+RENDEZVOUS_TIMEOUT_SECONDS = 600
 """How long nodes wait for each other once the coordination command has returned everywhere: one may have been evicted
 since. What stays behind waits as long for a master node that never starts."""
 GRACE_SECONDS = 30
@@ -50,7 +50,10 @@ _MODULES = {
 
 
 def coordination_command(
-    processes_per_node: int, *, patience_seconds: int = PATIENCE_SECONDS, grace_seconds: int = GRACE_SECONDS
+    processes_per_node: int,
+    *,
+    rendezvous_timeout_seconds: int = RENDEZVOUS_TIMEOUT_SECONDS,
+    grace_seconds: int = GRACE_SECONDS,
 ) -> str:
     """The coordination command line, of every node, to an `application_command` of as many processes.
 
@@ -62,12 +65,12 @@ def coordination_command(
     plan = {
         "role": "coordinate",
         "slots": processes_per_node,
-        "port": MEETING_PORT,
+        "port": RENDEZVOUS_PORT,
         "ssh_port": SSH_PORT,
-        "patience": patience_seconds,
+        "patience": rendezvous_timeout_seconds,
         "grace": grace_seconds,
         "sshd": [
-            *sshd_with(f"{_HERE}/host", f"{_HERE}/authorized_keys"),
+            *sshd_with_keys(f"{_HERE}/host", f"{_HERE}/authorized_keys"),
             *("-o", f"ForceCommand=exec /bin/sh {_HERE}/session"),
         ],
     }
@@ -83,7 +86,7 @@ def application_command(
     network_interface: str = "",
     environment: Mapping[str, str] | None = None,
     folders: Mapping[str, str] | None = None,
-    patience_seconds: int = PATIENCE_SECONDS,
+    rendezvous_timeout_seconds: int = RENDEZVOUS_TIMEOUT_SECONDS,
     grace_seconds: int = GRACE_SECONDS,
 ) -> str:
     """The command line of a task that runs ``command`` as so many processes on each of its nodes.
@@ -98,9 +101,9 @@ def application_command(
     ``environment``: the task's own variables, which every rank has; they win over those here.
 
     Exit codes: mpirun's; 75 (`EVICTED`), with one line, when another node goes away in the middle; 1, with one line,
-    when nodes do not come within ``patience_seconds``; 127 when a program is missing. Any code but 0 has Azure Batch
-    try the task again up to its maxTaskRetryCount, the ranks' own codes too: it knows no retries by exit code. A
-    master node that is evicted says nothing any more; Azure Batch puts the task back into its queue by itself.
+    when nodes do not join within ``rendezvous_timeout_seconds``; 127 when a program is missing. Any code but 0 has
+    Azure Batch try the task again up to its maxTaskRetryCount, the ranks' own codes too: it knows no retries by exit
+    code. A master node that is evicted writes nothing more; Azure Batch requeues the task by itself.
     Sources: learn.microsoft.com/azure/batch/batch-spot-vms (interrupted tasks are requeued, and local files are lost),
     learn.microsoft.com/rest/api/batchservice/task/add (maxTaskRetryCount: for any non-zero exit code).
     """
@@ -109,7 +112,7 @@ def application_command(
     ours = {"MASTER_ADDR": "{main}", "MASTER_PORT": str(MASTER_PORT), **rank_network}
     own = {name: value for name, value in sorted(ours.items()) if name not in given}
     places = dict(sorted((folders or {}).items()))
-    ssh = ssh_with(f"{_HERE}/key")
+    ssh = ssh_with_key(f"{_HERE}/key")
     hosts = {"OMPI_MCA_orte_default_hostfile": f"{_HERE}/hostfile", "OMPI_MCA_plm_rsh_args": ssh}
     started = is_mpirun(command)
     # All ssh from the master node, which alone has the key: OpenMPI would have nodes start others from 65 hosts on.
@@ -124,8 +127,8 @@ def application_command(
     plan = {
         "role": "apply",
         "slots": processes_per_node,
-        "port": MEETING_PORT,
-        "patience": patience_seconds,
+        "port": RENDEZVOUS_PORT,
+        "patience": rendezvous_timeout_seconds,
         "grace": grace_seconds,
         "env": {**own, **(hosts if started else {})},
         "mpirun": [] if started else options,
@@ -138,5 +141,5 @@ def application_command(
 
 def _line(plan: Mapping[str, Any]) -> str:
     told = json.dumps(plan, separators=(",", ":"), sort_keys=True)
-    *words, text = sent(f"{program(_PACKAGE, _MODULES[plan['role']])}\nsys.exit(main({told!r}))", [])
+    *words, text = python_command(f"{program_text(_PACKAGE, _MODULES[plan['role']])}\nsys.exit(main({told!r}))", [])
     return f'{" ".join(words)} "{text}"'

@@ -1,4 +1,4 @@
-"""What Azure's services and the way to them refuse, each as one line; what may pass is told from what will not.
+"""Errors of Azure's services as one line each, transient ones (AzureBusy) told apart from permanent ones.
 
 Sources: azure.core.exceptions; learn.microsoft.com/rest/api/batchservice/batch-status-and-error-codes;
 learn.microsoft.com/rest/api/storageservices/blob-service-error-codes.
@@ -24,15 +24,15 @@ class AzureBatchError(UserError):
 
     def __init__(self, line: str, status: int = 0, code: str = "", words: str = "") -> None:
         super().__init__(line)
-        self.status, self.code, self.words = status, code, words
+        self.status, self.code, self.azure_message = status, code, words
 
 
 class AzureBusy(AzureBatchError, TransientError):
-    """Azure was not reached, or could not answer now."""
+    """Azure was not reached, or could not answer; the same call may succeed later."""
 
 
 @contextmanager
-def in_one_line(service: str, call: str, host: str) -> Iterator[None]:
+def azure_errors(service: str, call: str, host: str) -> Iterator[None]:
     """service: one of _ROLES. Errors: AzureBusy, AzureBatchError instead of those of the SDK."""
     from azure.core import exceptions as core
 
@@ -40,7 +40,7 @@ def in_one_line(service: str, call: str, host: str) -> Iterator[None]:
     try:
         yield
     except core.ClientAuthenticationError as error:
-        raise _not_known(service, host, error) from error
+        raise _authentication_error(service, host, error) from error
     # Before HttpResponseError, of which an answer that breaks off is one.
     except (core.ServiceRequestError, core.ServiceResponseError, core.IncompleteReadError) as error:
         said = _first_line(error)
@@ -48,25 +48,25 @@ def in_one_line(service: str, call: str, host: str) -> Iterator[None]:
             f"{where}: {host} does not answer ({said}); is it the environment's, and the network there?"
         ) from error
     except core.HttpResponseError as error:
-        raise _refusal(service, where, host, error) from error
+        raise _response_error(service, where, host, error) from error
     except core.AzureError as error:
         raise AzureBatchError(f"{where}: {_first_line(error)}") from error
 
 
-def _not_known(service: str, host: str, error: Any) -> AzureBatchError:  # noqa: ANN401
+def _authentication_error(service: str, host: str, error: Any) -> AzureBatchError:  # noqa: ANN401
     """Without a token, or with one that is not accepted."""
     if error.response is None:
         return AzureBatchError(f"Azure credentials: {_first_line(error)}; {_SIGN_IN}")
-    code, words = _told(error)
+    code, words = _code_and_message(error)
     why = f" ({code}: {words})" if code else ""
     return AzureBatchError(f"Azure credentials: not accepted by {host}{why}; {_SIGN_IN}", 401, code, words)
 
 
-def _refusal(service: str, where: str, host: str, error: Any) -> AzureBatchError:  # noqa: ANN401
+def _response_error(service: str, where: str, host: str, error: Any) -> AzureBatchError:  # noqa: ANN401
     status = int(error.status_code or 0)
     if status == 401:
-        return _not_known(service, host, error)
-    code, words = _told(error)
+        return _authentication_error(service, host, error)
+    code, words = _code_and_message(error)
     said = ": ".join(each for each in (code, words) if each) or f"HTTP {status}"
     if status == 403:
         fix = f"give the identity in use the role {_ROLES[service]}, from a network that it lets in"
@@ -75,7 +75,7 @@ def _refusal(service: str, where: str, host: str, error: Any) -> AzureBatchError
     return kind(f"{where}: {said}", status, code, words)
 
 
-def _told(error: Any) -> tuple[str, str]:  # noqa: ANN401
+def _code_and_message(error: Any) -> tuple[str, str]:  # noqa: ANN401
     """Azure's code and words for an error, in one line. Batch has an id and a time of the request on lines below."""
     model = getattr(error, "model", None)
     code = getattr(model, "code", None) or getattr(error, "error_code", None) or ""

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpufleet.images.pinned_images import PinnedImage
-from gpufleet.jobs.azure_batch.errors import in_one_line
-from gpufleet.jobs.azure_batch.login import credential, elsewhere
+from gpufleet.jobs.azure_batch.errors import azure_errors
+from gpufleet.jobs.azure_batch.login import credential, endpoint_override
 
 REGISTRY_ENDPOINT = "GPUFLEET_AZURE_REGISTRY_ENDPOINT"
-"""Variable with the URL of what stands in for a registry."""
+"""Variable with the URL of a simulated registry."""
 
 _ACR = re.compile(r"[a-z0-9]+(-[a-z0-9]+)?\.azurecr\.(io|cn|us)")
 _SCOPE = "https://containerregistry.azure.net/.default"
@@ -27,7 +27,7 @@ _ABOUT_OTHERS = re.compile(r"sha256-[0-9a-f]{64}(\..*)?")
 def newest_images(repositories: Mapping[str, str]) -> dict[str, PinnedImage]:
     """The image that was pushed or tagged last, by the repository's name. repositories: URL by name.
 
-    Repositories that are empty, gone or not of ACR are left out. Errors: Busy, AzureTrouble.
+    Repositories that are empty, gone or not of ACR are left out. Errors: AzureBusy, AzureBatchError.
     """
     found = {}
     for name, url in repositories.items():
@@ -42,11 +42,11 @@ def _newest(host: str, path: str) -> Mapping[str, Any] | None:
     from azure.core import PipelineClient
     from azure.core.pipeline.policies import RetryPolicy
 
-    near = elsewhere(REGISTRY_ENDPOINT)
+    near = endpoint_override(REGISTRY_ENDPOINT)
     base = near or f"https://{host}"
     client: Any = PipelineClient(base, policies=[RetryPolicy(retry_total=3)])
-    with in_one_line("Azure Container Registry", f"images of {path}", host), client:
-        # A stand-in never gets a token that another would take.
+    with azure_errors("Azure Container Registry", f"images of {path}", host), client:
+        # A simulated registry never gets a real token.
         own = "none" if base.startswith("http://") else credential().get_token(_SCOPE).token
         given = {"grant_type": "access_token", "service": host, "access_token": own}
         refresh = _post(client, f"{base}/oauth2/exchange", given)["refresh_token"]

@@ -1,16 +1,16 @@
 """One stream of a job's output, read from its beginning on: no line is lost or doubled.
 
 Azure Batch writes it to a file on the primary's node, and every try has a file of its own. When a try has ended the
-node copies it to the container of results (what planned.py asks for), from where it is read once the node is gone.
+node copies it to the container of results (as submission.py requests), from where it is read once the node is gone.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gpufleet.jobs.azure_batch.blobs import Blobs
+from gpufleet.jobs.azure_batch.blobs import JobBlobs
 from gpufleet.jobs.azure_batch.client import AzureBatchClient
 from gpufleet.jobs.azure_batch.errors import AzureBatchError
-from gpufleet.jobs.azure_batch.settings import TASK, AzureBatchSettings
+from gpufleet.jobs.azure_batch.settings import TASK_ID, AzureBatchSettings
 
 _PIECE = 4 * 2**20
 _NOT_THERE = (404, 409)
@@ -19,18 +19,18 @@ TaskFilesUnavailable, NodeStateUnusable and the like."""
 
 
 @dataclass
-class LogFile:
-    """stream: stdout.txt or stderr.txt. trying: the try that runs, by anything that differs from the one before.
+class AzureBatchLogStream:
+    """stream: stdout.txt or stderr.txt. attempt: the try that runs, by anything that differs from the one before.
 
-    Errors of all methods: Busy, AzureTrouble.
+    Errors of all methods: AzureBusy, AzureBatchError.
     """
 
     azure: AzureBatchClient
-    blobs: Blobs
+    blobs: JobBlobs
     settings: AzureBatchSettings
     job: str
     stream: str
-    trying: object = None
+    attempt: object = None
     _reading: object = field(default=None, init=False)
     """The try that was told of when the file was read last."""
     _ahead: bool = field(default=False, init=False)
@@ -43,20 +43,20 @@ class LogFile:
     _there: bool = field(default=False, init=False)
     """Whether the node has had all that was asked of it last."""
 
-    def new(self) -> Iterator[str]:
-        """What the node's file has beyond what was given, in whole lines; nothing where there is no such file.
+    def new_lines(self) -> Iterator[str]:
+        """Complete lines of the node's file not yet returned; none if there is no such file.
 
-        A line counts as given when it is given, so that an error between two pieces costs none.
+        An error between two chunks loses no line.
         """
         self._there = False
-        if self.trying != self._reading:
+        if self.attempt != self._reading:
             if not self._ahead:
                 # Its file may have been made in the same second as the one before.
                 yield from self.last_line()
                 self._made, self._read = "", 0
-            self._reading, self._ahead = self.trying, False
+            self._reading, self._ahead = self.attempt, False
         try:
-            size, made = self.azure.file_size(self.job, TASK, self.stream)
+            size, made = self.azure.file_size(self.job, TASK_ID, self.stream)
         except AzureBatchError as error:
             if error.status not in _NOT_THERE:
                 raise
@@ -69,7 +69,7 @@ class LogFile:
         while self._read < size:
             end = min(size, self._read + _PIECE)
             try:
-                content = self.azure.file(self.job, TASK, self.stream, self._read, end)
+                content = self.azure.file(self.job, TASK_ID, self.stream, self._read, end)
             except AzureBatchError as error:
                 if error.status not in _NOT_THERE:
                     raise
@@ -79,12 +79,12 @@ class LogFile:
                 break
         self._there = True
 
-    def rest(self) -> Iterator[str]:
-        """All that is left when the job has ended: from its node, or, when that is gone, from the copy."""
-        yield from self.new()
-        yield from self.last_line() if self._there else self.copied()
+    def remaining_lines(self) -> Iterator[str]:
+        """The remaining lines after the job has ended: from its node, or from the uploaded copy."""
+        yield from self.new_lines()
+        yield from self.last_line() if self._there else self.uploaded_lines()
 
-    def copied(self) -> Iterator[str]:
+    def uploaded_lines(self) -> Iterator[str]:
         """What the copy of the try that has ended last has beyond what was given of it; then the last line."""
         content = self.blobs.read(self.settings.result, f"{self.settings.folder(self.job)}/{self.stream}", self._read)
         if content:
@@ -92,7 +92,7 @@ class LogFile:
         yield from self.last_line()
 
     def last_line(self) -> Iterator[str]:
-        """What has no line's end, and will have none."""
+        """A last line without a line break."""
         if self._begun:
             text, self._begun = self._begun, b""
             yield _text(text)

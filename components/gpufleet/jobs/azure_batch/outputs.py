@@ -9,22 +9,22 @@ from gpufleet.jobs.azure_batch.errors import AzureBatchError
 from gpufleet.jobs.azure_batch.settings import AzureBatchSettings
 from gpufleet.jobs.azure_storage.blob_files import BlobFiles
 from gpufleet.jobs.azure_storage.paths import StoragePath
-from gpufleet.jobs.file_transfer import ListedFile, UploadedFile
+from gpufleet.jobs.file_transfer import ListedFile, TransferredFile
 
 
 @dataclass(frozen=True)
 class AzureBatchOutputs:
-    """Those of one environment's jobs."""
+    """The outputs of one environment's jobs."""
 
     files: BlobFiles
     settings: AzureBatchSettings
     environment: str
 
-    def listed(self, job: str) -> list[ListedFile]:
+    def list_files(self, job: str) -> list[ListedFile]:
         """A job's files, by their paths below its folder. Errors: UserError, also where there are none."""
         place = self._place(job)
         try:
-            return [replace(each, path=_below(each.path, place)) for each in self.files.listed(place)]
+            return [replace(each, path=_below(each.path, place)) for each in self.files.list_files(place)]
         except AzureBatchError:
             raise
         except UserError as error:
@@ -33,9 +33,9 @@ class AzureBatchOutputs:
                 f"$GPUFLEET_OUTPUTS, and `gpufleet jobs list {self.environment}` knows the jobs of the last days"
             ) from error
 
-    def get(self, job: str, to: Path) -> Iterator[UploadedFile]:
+    def get(self, job: str, to: Path) -> Iterator[TransferredFile]:
         """Copy all of a job's files to a directory; what is there already is not fetched again. Errors: UserError."""
-        self.listed(job)
+        self.list_files(job)
         place = self._place(job)
         for each in self.files.get(place, to):
             yield replace(each, path=_below(each.path, place))

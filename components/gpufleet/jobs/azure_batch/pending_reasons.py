@@ -1,4 +1,4 @@
-"""Why a job waits for nodes, as far as Azure Batch says: its pool, the pool's formula, quotas, and nodes with faults.
+"""Why a job waits for nodes, according to Azure Batch: its pool, the pool's formula, quotas, and nodes with faults.
 
 Sources: azure.batch.models (BatchPool, BatchNode, ResizeError, BatchNodeError); the codes of ResizeError are those of
 learn.microsoft.com/troubleshoot/azure/hpc/batch/azure-batch-pool-resizing-failure.
@@ -11,7 +11,7 @@ from gpufleet.jobs.azure_batch.client import AzureBatchClient
 from gpufleet.jobs.azure_batch.settings import AzureBatchSettings
 from gpufleet.jobs.azure_batch.status import AzureBatchJob
 
-Data = Mapping[str, Any]
+JsonObject = Mapping[str, Any]
 
 _QUOTAS = {
     "AccountCoreQuotaReached": "of dedicated cores",
@@ -28,29 +28,29 @@ _NAMED = 5
 def pending_reasons(
     azure: AzureBatchClient, settings: AzureBatchSettings, environment: str, job: AzureBatchJob
 ) -> list[str]:
-    """What a job without nodes waits for, a line each; the same while nothing changes. Errors: Busy, AzureTrouble."""
+    """Why a job has no nodes, one line each; the same while nothing changes. Errors: AzureBusy, AzureBatchError."""
     pool = azure.find("get_pool", job.pool_id)
     name = next((each.name for each in settings.pools.values() if each.pool_id == job.pool_id), job.pool_id)
     if pool is None:
-        return [f"its pool {name} is not there any more; `pulumi up` makes it, then submit the job again"]
+        return [f"its pool {name} no longer exists; `pulumi up` makes it, then submit the job again"]
     return list(dict.fromkeys(_lines(azure, pool, name, environment, job.nodes)))
 
 
-def pool_faults(azure: AzureBatchClient, pool: Data, environment: str, name: str) -> list[str]:
-    """What keeps a pool from having the nodes that it should have, a line each. Errors: Busy, AzureTrouble."""
+def pool_errors(azure: AzureBatchClient, pool: JsonObject, environment: str, name: str) -> list[str]:
+    """Errors that keep a pool below its target size, one line each. Errors: AzureBusy, AzureBatchError."""
     lines = [_resize_error(each, environment, name) for each in pool.get("resizeErrors") or []]
     run = pool.get("autoScaleRun") or {}
     if pool.get("enableAutoScale") and run.get("error"):
-        lines.append(f"its autoscale formula fails: {told(run['error'])}; `gpufleet pool autoscale` sets another")
-    return [*lines, *_faulty(list(azure.listed("list_nodes", str(pool["id"]))))]
+        lines.append(f"its autoscale formula fails: {error_text(run['error'])}; `gpufleet pool autoscale` sets another")
+    return [*lines, *_faulty(list(azure.list_all("list_nodes", str(pool["id"]))))]
 
 
-def _lines(azure: AzureBatchClient, pool: Data, name: str, environment: str, needed: int) -> Iterator[str]:
-    has, wants = current(pool), target(pool)
+def _lines(azure: AzureBatchClient, pool: JsonObject, name: str, environment: str, needed: int) -> Iterator[str]:
+    has, wants = current_nodes(pool), target_nodes(pool)
     if pool.get("state") == "deleting":
         yield f"its pool {name} is being deleted"
         return
-    faults = pool_faults(azure, pool, environment, name)
+    faults = pool_errors(azure, pool, environment, name)
     yield from faults
     if needed > 1 and not pool.get("enableInterNodeCommunication"):
         yield f"nodes of pool {name} do not talk to each other: a job of {needed} nodes never starts there; use another"
@@ -70,19 +70,19 @@ def _lines(azure: AzureBatchClient, pool: Data, name: str, environment: str, nee
         yield f"all {has} nodes of pool {name} are starting or busy; the job starts when {needed} of them are free"
 
 
-def current(pool: Data) -> int:
+def current_nodes(pool: JsonObject) -> int:
     """The nodes that a pool has, of both kinds."""
     return int(pool.get("currentDedicatedNodes") or 0) + int(pool.get("currentLowPriorityNodes") or 0)
 
 
-def target(pool: Data) -> int:
+def target_nodes(pool: JsonObject) -> int:
     """Those that it should have."""
     return int(pool.get("targetDedicatedNodes") or 0) + int(pool.get("targetLowPriorityNodes") or 0)
 
 
-def _resize_error(error: Data, environment: str, name: str) -> str:
+def _resize_error(error: JsonObject, environment: str, name: str) -> str:
     code = str(error.get("code") or "")
-    said = told(error)
+    said = error_text(error)
     if code in _QUOTAS:
         return f"quota {_QUOTAS[code]} is used up: {said}; raise it (the Batch account's Quotas), or use fewer nodes"
     if code in _NO_CAPACITY:
@@ -93,16 +93,20 @@ def _resize_error(error: Data, environment: str, name: str) -> str:
     return f"pool {name} could not be resized: {said}"
 
 
-def _faulty(nodes: Sequence[Data]) -> Iterator[str]:
+def _faulty(nodes: Sequence[JsonObject]) -> Iterator[str]:
     bad = [each for each in nodes if each.get("state") in _FAULTY]
     taken = sum(each.get("state") == "preempted" for each in nodes)
     for node in bad[:_NAMED]:
-        why = "; ".join(told(each) for each in node.get("errors") or [])
+        why = "; ".join(error_text(each) for each in node.get("errors") or [])
         if node["state"] == "starttaskfailed":
             info = node.get("startTaskInfo") or {}
             code = info.get("exitCode")
-            ended = f"with code {code}" if code is not None else told(info.get("failureInfo") or {}) or "without a code"
-            yield f"node {node['id']}: its start task failed {ended}; see startup/stderr.txt there, mend start_command"
+            ended = (
+                f"with code {code}"
+                if code is not None
+                else error_text(info.get("failureInfo") or {}) or "without a code"
+            )
+            yield f"node {node['id']}: its start task failed {ended}; see startup/stderr.txt there, fix start_command"
         elif node["state"] == "unusable":
             fix = "if it is a mount, look at the storage account's network and the identity's rights, then reboot it"
             yield f"node {node['id']} is unusable ({why or 'no reason given'}); {fix}"
@@ -114,7 +118,7 @@ def _faulty(nodes: Sequence[Data]) -> Iterator[str]:
         yield f"{taken} Spot nodes were taken by Azure; others come when there is capacity"
 
 
-def told(error: Data) -> str:
+def error_text(error: JsonObject) -> str:
     """An error of Batch in one line: code, words and details."""
     more = error.get("values") or error.get("errorDetails") or error.get("details") or []
     details = "; ".join(f"{each.get('name')}: {each.get('value')}" for each in more if each.get("value"))

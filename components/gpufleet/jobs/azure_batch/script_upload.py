@@ -6,9 +6,9 @@ from pathlib import Path
 
 from gpufleet.errors import UserError
 
-MOST_FILES = 200
+MAX_FILES = 200
 """They are named one by one in the task, whose request has a size."""
-MOST_BYTES = 100 * 2**20
+MAX_BYTES = 100 * 2**20
 """A program is small; data goes by `gpufleet data put`."""
 _LEFT_OUT = ("__pycache__",)
 
@@ -25,9 +25,7 @@ def program_files(job: str, given: str) -> list[ProgramFile]:
     """A file, or all files of a directory but hidden ones and caches of Python. Errors: UserError."""
     place = Path(given)
     if not place.exists():
-        raise UserError(
-            f"{job}: script={given}: there is no such file or directory here; give one that the command uses"
-        )
+        raise UserError(f"{job}: script={given}: file or directory not found; give one that the command uses")
     if place.is_dir():
         found = [ProgramFile(each.relative_to(place).as_posix(), each) for each in _files(place)]
     else:
@@ -35,10 +33,10 @@ def program_files(job: str, given: str) -> list[ProgramFile]:
     if not found:
         raise UserError(f"{job}: script={given}: has no files; give a program, or a directory with one")
     size = sum(each.source.stat().st_size for each in found)
-    if len(found) > MOST_FILES or size > MOST_BYTES:
+    if len(found) > MAX_FILES or size > MAX_BYTES:
         raise UserError(
-            f"{job}: script={given}: has {len(found):,} files of {size:,} bytes; send {MOST_FILES} files of "
-            f"{MOST_BYTES:,} bytes at the most, and data with `gpufleet data put`"
+            f"{job}: script={given}: has {len(found):,} files of {size:,} bytes; send {MAX_FILES} files of "
+            f"at most {MAX_BYTES:,} bytes, and data with `gpufleet data put`"
         )
     return found
 

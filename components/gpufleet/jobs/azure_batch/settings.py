@@ -1,4 +1,4 @@
-"""What jobs on Azure Batch need to know, from `azure_batch` of a stack's output `jobs`: nobody types it."""
+"""The settings of jobs on Azure Batch, read from `azure_batch` of a stack's output `jobs`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from typing import Any, TypedDict
 
 from gpufleet.errors import UserError
 
-TASK = "main"
+TASK_ID = "main"
 """Id of the one task that a job has."""
 
 
-class BatchPoolOutput(TypedDict, total=False):
+class AzureBatchPoolOutput(TypedDict, total=False):
     """One pool of Azure Batch, besides the keys of all pools (types, network, max)."""
 
     pool_id: str
@@ -28,7 +28,7 @@ class BatchPoolOutput(TypedDict, total=False):
     """Paths below $AZ_BATCH_NODE_MOUNTS_DIR; a container of the storage account is mounted under its own name."""
 
 
-class StorageOutput(TypedDict, total=False):
+class AzureStorageOutput(TypedDict, total=False):
     account_name: str
     blob_endpoint: str
     file_endpoint: str
@@ -45,10 +45,10 @@ class AzureBatchOutput(TypedDict, total=False):
     resource_group: str
     account_name: str
     region: str
-    pools: Mapping[str, BatchPoolOutput]
+    pools: Mapping[str, AzureBatchPoolOutput]
     identity_id: str
     """The user-assigned identity of the nodes: pulls images, and reads and writes the storage account."""
-    storage: StorageOutput
+    storage: AzureStorageOutput
     scripts: str
     """Container that programs are sent through. Default: scripts."""
     result: str
@@ -58,7 +58,7 @@ class AzureBatchOutput(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class BatchPoolSettings:
+class AzureBatchPoolSettings:
     """One pool. least: of its formula. task_nodes: most nodes of a task. idle_minutes: None for the default."""
 
     name: str
@@ -73,13 +73,13 @@ class BatchPoolSettings:
 
 @dataclass(frozen=True)
 class AzureBatchSettings:
-    """Azure Batch, as an environment's jobs see it. endpoint: the account's host. blobs: the storage account's URL,
+    """Azure Batch as it runs an environment's jobs. endpoint: the account's host. blobs: the storage account's URL,
     without a slash at its end. identity: of the nodes, None where they have none."""
 
     endpoint: str
     account: str
     region: str
-    pools: Mapping[str, BatchPoolSettings]
+    pools: Mapping[str, AzureBatchPoolSettings]
     identity: str | None
     blobs: str
     scripts: str
@@ -95,18 +95,18 @@ class AzureBatchSettings:
 
 
 def azure_batch_settings(jobs: Mapping[str, Any], environment: str) -> AzureBatchSettings:
-    """Read the stack's output `jobs`. Errors: UserError when it tells of no Batch account, pool or storage."""
+    """Read the stack's output `jobs`. Errors: UserError if it has no Batch account or storage."""
     told = jobs.get("azure_batch")
     if not isinstance(told, Mapping) or not told.get("account_endpoint"):
         raise UserError(
-            f"{environment}: the stack's outputs tell of no Azure Batch (jobs.azure_batch.account_endpoint); "
+            f"{environment}: the stack's outputs have no Azure Batch (jobs.azure_batch.account_endpoint); "
             f"run `pulumi up -s {environment}` first, or leave out --on azure-batch"
         )
     storage = told.get("storage")
     blobs = storage.get("blob_endpoint") if isinstance(storage, Mapping) else None
     if not blobs:
         raise UserError(
-            f"{environment}: the stack's outputs tell of no storage account beside Azure Batch "
+            f"{environment}: the stack's outputs have no storage account beside Azure Batch "
             f"(jobs.azure_batch.storage.blob_endpoint); run `pulumi up -s {environment}`"
         )
     endpoint = str(told["account_endpoint"]).removeprefix("https://").rstrip("/")
@@ -123,10 +123,10 @@ def azure_batch_settings(jobs: Mapping[str, Any], environment: str) -> AzureBatc
     )
 
 
-def _pool(name: str, output: Mapping[str, Any]) -> BatchPoolSettings:
+def _pool(name: str, output: Mapping[str, Any]) -> AzureBatchPoolSettings:
     # Pulumi's outputs have no whole numbers: 2 comes back as 2.0.
     idle = output.get("idle_minutes")
-    return BatchPoolSettings(
+    return AzureBatchPoolSettings(
         name=name,
         pool_id=str(output.get("pool_id") or name),
         least=int(output.get("min") or 0),

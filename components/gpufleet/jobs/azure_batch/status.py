@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-Data = Mapping[str, Any]
+JsonObject = Mapping[str, Any]
 
 _NO_NEWS = ("FailureExitCode",)
 """Codes that say no more than the exit code does.
@@ -20,8 +20,8 @@ Source: learn.microsoft.com/azure/batch/batch-job-task-error-checking."""
 class AzureBatchJob:
     """job, task: as Batch tells them; a job whose submission broke off has no task."""
 
-    job: Data
-    task: Data | None
+    job: JsonObject
+    task: JsonObject | None
 
     @property
     def name(self) -> str:
@@ -41,7 +41,7 @@ class AzureBatchJob:
         return self.state in ("succeeded", "failed")
 
     @property
-    def waits(self) -> bool:
+    def is_pending(self) -> bool:
         """Whether it has no node yet, or none any more."""
         return self.state == "active" and self.task is not None
 
@@ -95,7 +95,7 @@ class AzureBatchJob:
         return "; ".join(dict.fromkeys(" ".join(each.split()) for each in words))
 
     @property
-    def took_seconds(self) -> float | None:
+    def duration_seconds(self) -> float | None:
         """From the start of the last try to its end; None when it never ran."""
         begun, ended = self._ran.get("startTime"), self._ran.get("endTime")
         if not begun or not ended:
@@ -107,13 +107,13 @@ class AzureBatchJob:
         return str(self.job.get("creationTime") or "")
 
     @property
-    def described(self) -> str:
-        """Its state and the reason for it, for a person."""
+    def state_text(self) -> str:
+        """Its state and the reason for it, for display."""
         said = ": ".join(each for each in (self.reason, self.message) if each)
         return self.state + (f" ({said})" if said else "")
 
     def summary(self) -> dict[str, object]:
-        """In few words. Frozen: scripts outlive releases."""
+        """The JSON summary. Its keys do not change: scripts depend on them."""
         return {
             "name": self.name,
             "id": self.name,
@@ -128,7 +128,7 @@ class AzureBatchJob:
         }
 
     @property
-    def _ran(self) -> Data:
+    def _ran(self) -> JsonObject:
         return (self.task or {}).get("executionInfo") or {}
 
     @property

@@ -1,4 +1,4 @@
-"""What is sent to Azure Batch for a job that a researcher asks for. Nothing is asked of Azure here."""
+"""What is sent to Azure Batch for a job that a user requests. No call to Azure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ from typing import Any
 from gpufleet.errors import UserError
 from gpufleet.jobs.azure_batch.entrypoint import application_command, coordination_command
 from gpufleet.jobs.azure_batch.script_upload import ProgramFile, program_files
-from gpufleet.jobs.azure_batch.settings import TASK, AzureBatchSettings, BatchPoolSettings
-from gpufleet.jobs.azure_batch.validation import faults, node_count
+from gpufleet.jobs.azure_batch.settings import TASK_ID, AzureBatchPoolSettings, AzureBatchSettings
+from gpufleet.jobs.azure_batch.validation import validate_job
 from gpufleet.jobs.pool_info import PoolInfo
-from gpufleet.jobs.request import JobRequest, name_for
+from gpufleet.jobs.request import JobRequest, default_job_name, node_count
 from gpufleet.jobs.settings import JobSettings
 
-STREAMS = ("stdout.txt", "stderr.txt")
+LOG_FILES = ("stdout.txt", "stderr.txt")
 """What Azure Batch writes a task's output to, one folder above where the task starts."""
-OUTPUTS = "outputs"
+OUTPUTS_FOLDER = "outputs"
 """Folder of the outputs below a task's working directory, where the pool does not mount the container of results."""
 
 _RUN_OPTIONS = "--network host --ipc host --ulimit memlock=-1"
@@ -49,13 +49,13 @@ class AzureBatchSubmission:
 def build_submission(settings: JobSettings, request: JobRequest, image: str) -> AzureBatchSubmission:
     """What is sent for a request. image: its full name.
 
-    Errors: UserError with a line for every fault that can be known without Azure.
+    Errors: UserError with one line for each error that can be found without Azure.
     """
     azure = _azure(settings)
     pool = settings.pool(request.get("pool"))
     batch = azure.pools[pool.name]
-    name = request.get("name") or name_for(request["command"], datetime.now(UTC))
-    lines = faults(name, request, pool, batch)
+    name = request.get("name") or default_job_name(request["command"], datetime.now(UTC))
+    lines = validate_job(name, request, pool, batch)
     if lines:
         raise UserError("\n".join(lines))
     program = program_files(name, request["script"]) if "script" in request else []
@@ -75,7 +75,7 @@ def build_submission(settings: JobSettings, request: JobRequest, image: str) -> 
 class _Task:
     azure: AzureBatchSettings
     pool: PoolInfo
-    batch: BatchPoolSettings
+    batch: AzureBatchPoolSettings
     name: str
     request: JobRequest
     image: str
@@ -99,7 +99,7 @@ class _Task:
             folders={"GPUFLEET_OUTPUTS": self._outputs()},
         )
         task: dict[str, Any] = {
-            "id": TASK,
+            "id": TASK_ID,
             "commandLine": command,
             "containerSettings": self._container(),
             "outputFiles": self._output_files(),
@@ -135,15 +135,15 @@ class _Task:
     def _outputs(self) -> str:
         if self.azure.result in self.batch.mounts:
             return f"$AZ_BATCH_NODE_MOUNTS_DIR/{self.azure.result}/{self.azure.folder(self.name)}"
-        return f"$AZ_BATCH_TASK_WORKING_DIR/{OUTPUTS}"
+        return f"$AZ_BATCH_TASK_WORKING_DIR/{OUTPUTS_FOLDER}"
 
     def _output_files(self) -> list[dict[str, Any]]:
         """What the node copies to the container of results when a try has ended: the log, and outputs that no mount
         has written there already."""
         folder = self.azure.folder(self.name)
-        copies = {f"../{stream}": f"{folder}/{stream}" for stream in STREAMS}
+        copies = {f"../{stream}": f"{folder}/{stream}" for stream in LOG_FILES}
         if self.azure.result not in self.batch.mounts:
-            copies[f"{OUTPUTS}/**/*"] = folder
+            copies[f"{OUTPUTS_FOLDER}/**/*"] = folder
         return [
             {
                 "filePattern": pattern,
@@ -160,7 +160,7 @@ class _Task:
         ]
 
 
-def _advice(name: str, request: JobRequest, batch: BatchPoolSettings, azure: AzureBatchSettings) -> list[str]:
+def _advice(name: str, request: JobRequest, batch: AzureBatchPoolSettings, azure: AzureBatchSettings) -> list[str]:
     if not batch.spot:
         return []
     lines = []

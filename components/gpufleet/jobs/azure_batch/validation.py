@@ -1,22 +1,18 @@
-"""What can be said against a job on Azure Batch before Azure is asked."""
+"""Validation of a job on Azure Batch, before any call to Azure."""
 
 import re
 
-from gpufleet.jobs.azure_batch.settings import BatchPoolSettings
+from gpufleet.jobs.azure_batch.settings import AzureBatchPoolSettings
 from gpufleet.jobs.pool_info import PoolInfo
-from gpufleet.jobs.request import JobRequest
+from gpufleet.jobs.request import JobRequest, node_count
 
 _NAME = re.compile(r"[\w-]{1,64}", re.ASCII)
 """Source: azure.batch.models.BatchJobCreateOptions (id)."""
 _OURS = ("GPUFLEET_JOB", "GPUFLEET_OUTPUTS")
 
 
-def node_count(request: JobRequest) -> int:
-    return request.get("nodes", request.get("workers", 1))
-
-
-def faults(name: str, request: JobRequest, pool: PoolInfo, batch: BatchPoolSettings) -> list[str]:
-    """A line for every fault."""
+def validate_job(name: str, request: JobRequest, pool: PoolInfo, batch: AzureBatchPoolSettings) -> list[str]:
+    """One line for each error."""
     return [
         *_faults_of_nodes(name, request, pool, batch),
         *_misfits(name, request, pool),
@@ -24,19 +20,19 @@ def faults(name: str, request: JobRequest, pool: PoolInfo, batch: BatchPoolSetti
     ]
 
 
-def _faults_of_nodes(name: str, request: JobRequest, pool: PoolInfo, batch: BatchPoolSettings) -> list[str]:
+def _faults_of_nodes(name: str, request: JobRequest, pool: PoolInfo, batch: AzureBatchPoolSettings) -> list[str]:
     nodes = node_count(request)
     if "workers" in request and "nodes" in request and request["workers"] != request["nodes"]:
-        return [f"{name}: workers={request['workers']}: is the same as nodes={request['nodes']}; give one of them"]
+        return [f"{name}: workers={request['workers']}: conflicts with nodes={request['nodes']}; give only one of them"]
     if nodes < 1:
         return [f"{name}: nodes={nodes}: use 1 or more"]
     if pool.max is not None and nodes > pool.max:
         return [
-            f"{name}: nodes={nodes}: pool {pool.name} has {pool.max} at the most; use {pool.max} or fewer, or raise "
+            f"{name}: nodes={nodes}: pool {pool.name} has at most {pool.max}; use {pool.max} or fewer, or raise "
             "its max and run `pulumi up`"
         ]
     if nodes > batch.task_nodes:
-        few = "one node" if batch.task_nodes == 1 else f"{batch.task_nodes} nodes at the most"
+        few = "one node" if batch.task_nodes == 1 else f"at most {batch.task_nodes} nodes"
         return [
             f"{name}: nodes={nodes}: pool {pool.name} is made for tasks of {few}; use another --pool, or raise its "
             "task_nodes and run `pulumi up`"
@@ -66,7 +62,7 @@ def _misfits(name: str, request: JobRequest, pool: PoolInfo) -> list[str]:
 def _faults_of_words(name: str, request: JobRequest) -> list[str]:
     lines = []
     if not _NAME.fullmatch(name):
-        lines.append(f"{name}: name={name}: use letters, digits, - and _, 64 at the most")
+        lines.append(f"{name}: name={name}: use letters, digits, - and _, at most 64")
     if request.get("retries", 0) < 0:
         lines.append(f"{name}: retries={request['retries']}: use 0 or more")
     if request.get("time_limit_minutes", 1) < 1:
@@ -75,5 +71,5 @@ def _faults_of_words(name: str, request: JobRequest) -> list[str]:
         if key.startswith("AZ_BATCH_"):
             lines.append(f"{name}: env={key}: Azure Batch sets variables of this beginning itself; use another")
         if key in _OURS:
-            lines.append(f"{name}: env={key}: is told to every job; use another")
+            lines.append(f"{name}: env={key}: is set for every job; use another")
     return lines

@@ -14,9 +14,9 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.azure_batch.errors import AzureBatchError
-from gpufleet.jobs.azure_storage.errors import GONE, missing, refused
+from gpufleet.jobs.azure_storage.errors import NOT_FOUND_CODES, not_found_error, storage_errors
 from gpufleet.jobs.azure_storage.file_store import FileStore
-from gpufleet.jobs.azure_storage.partial_download import Known
+from gpufleet.jobs.azure_storage.partial_download import RemoteFile
 from gpufleet.jobs.azure_storage.paths import StoragePath
 from gpufleet.jobs.file_transfer import ListedFile
 
@@ -36,18 +36,18 @@ class BlobFiles(FileStore):
 
     block: int = 8 * _MIB
 
-    def listed(self, place: StoragePath) -> list[ListedFile]:
+    def list_files(self, place: StoragePath) -> list[ListedFile]:
         """Blobs at and below a path, by name. Errors: UserError, also where there are none below a path."""
-        with refused(self.storage, place, writes=False):
+        with storage_errors(self.storage, place, writes=False):
             found = [
-                ListedFile(known.size, known.changed, f"{place.holder}/{name}") for name, known in self._below(place)
+                ListedFile(known.size, known.changed, f"{place.root}/{name}") for name, known in self._below(place)
             ]
         if not found and place.path:
-            raise missing(place)
+            raise not_found_error(place)
         return sorted(found, key=lambda each: each.path)
 
-    def _below(self, place: StoragePath) -> Iterator[tuple[str, Known]]:
-        container = self.service.get_container_client(place.holder)
+    def _below(self, place: StoragePath) -> Iterator[tuple[str, RemoteFile]]:
+        container = self.service.get_container_client(place.root)
         prefix = f"{place.path}/" if place.path else None
         if place.path and (known := self._known(place)):
             yield place.path, known
@@ -55,13 +55,13 @@ class BlobFiles(FileStore):
             if (each.metadata or {}).get(_FOLDER) != "true":
                 yield each.name, _known(each)
 
-    def _known(self, place: StoragePath, writes: bool = False) -> Known | None:
+    def _known(self, place: StoragePath, writes: bool = False) -> RemoteFile | None:
         try:
-            with refused(self.storage, place, writes):
+            with storage_errors(self.storage, place, writes):
                 found = self._client(place).get_blob_properties()
                 return None if (found.metadata or {}).get(_FOLDER) == "true" else _known(found)
         except AzureBatchError as error:
-            if error.code not in GONE:
+            if error.code not in NOT_FOUND_CODES:
                 raise
         return None
 
@@ -96,7 +96,7 @@ class BlobFiles(FileStore):
         except ResourceNotFoundError:
             return set()
 
-    def _pieces(self, place: StoragePath, known: Known, begin: int) -> Iterator[bytes]:
+    def _pieces(self, place: StoragePath, known: RemoteFile, begin: int) -> Iterator[bytes]:
         from azure.core import MatchConditions
 
         if begin < known.size:
@@ -104,11 +104,11 @@ class BlobFiles(FileStore):
             yield from self._client(place).download_blob(offset=begin, validate_content=True, **same).chunks()
 
     def _client(self, place: StoragePath) -> Any:  # noqa: ANN401
-        return self.service.get_blob_client(place.holder, place.path)
+        return self.service.get_blob_client(place.root, place.path)
 
 
-def _known(found: Any) -> Known:  # noqa: ANN401
+def _known(found: Any) -> RemoteFile:  # noqa: ANN401
     md5 = found.content_settings.content_md5
-    return Known(
+    return RemoteFile(
         int(found.size), int(found.last_modified.timestamp()), str(found.etag), bytes(md5).hex() if md5 else None
     )

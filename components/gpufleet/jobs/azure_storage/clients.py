@@ -7,11 +7,11 @@ import os
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.login import BLOB_ENDPOINT, STORAGE_KEY, credential, elsewhere
+from gpufleet.jobs.azure_batch.login import BLOB_ENDPOINT, STORAGE_KEY, credential, endpoint_override
 from gpufleet.jobs.azure_storage.paths import AzureStorage
 
 _PACE: dict[str, Any] = {"retry_total": 2, "connection_timeout": 20, "read_timeout": 60}
-"""What breaks for longer is gone on with by who copies, which knows what has arrived."""
+"""Longer failures are handled by the copying code, which resumes the transfer."""
 _REHEARSED = ".rehearsal.invalid"
 
 
@@ -19,8 +19,8 @@ def blob_service(storage: AzureStorage, **options: Any) -> Any:  # noqa: ANN401
     """A BlobServiceClient. options: as the SDK takes them. Errors: UserError where the account is only rehearsed."""
     from azure.storage.blob import BlobServiceClient
 
-    url = elsewhere(BLOB_ENDPOINT) or _real(storage, storage.blobs)
-    # Only what stands in for an account on this machine is asked by key: it has no other login.
+    url = endpoint_override(BLOB_ENDPOINT) or _real(storage, storage.blobs)
+    # Only a simulated account on this machine uses a key: it has no other login.
     login = os.environ.get(STORAGE_KEY) if url.startswith("http://") else credential()
     return BlobServiceClient(url, credential=login, **{**_PACE, **options})
 
@@ -28,14 +28,13 @@ def blob_service(storage: AzureStorage, **options: Any) -> Any:  # noqa: ANN401
 def share_service(storage: AzureStorage, **options: Any) -> Any:  # noqa: ANN401
     """A ShareServiceClient. options: as the SDK takes them.
 
-    Errors: UserError where the stack tells of no file shares, or they are only rehearsed.
+    Errors: UserError where the stack has no file shares, or they are only rehearsed.
     """
     from azure.storage.fileshare import ShareServiceClient
 
     if not storage.files:
         raise UserError(
-            f"{storage.environment}: the stack's outputs tell of no file shares "
-            "(jobs.azure_batch.storage.file_endpoint)"
+            f"{storage.environment}: the stack's outputs have no file shares (jobs.azure_batch.storage.file_endpoint)"
         )
     # backup: whoever has the privileged role may copy all files, whatever rights their writers have set.
     url = _real(storage, storage.files)

@@ -1,4 +1,4 @@
-"""What a storage account refuses while files are copied: one line with the way out.
+"""Errors of a storage account while files are copied: one line each, with a fix.
 
 Source: learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes, blob-service-error-codes and
 file-service-error-codes; roles: learn.microsoft.com/azure/role-based-access-control/built-in-roles/storage.
@@ -9,47 +9,47 @@ from contextlib import contextmanager
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.errors import AzureBatchError, AzureBusy, in_one_line
-from gpufleet.jobs.azure_storage.paths import AzureStorage, Kind, StoragePath
+from gpufleet.jobs.azure_batch.errors import AzureBatchError, AzureBusy, azure_errors
+from gpufleet.jobs.azure_storage.paths import AzureStorage, StorageKind, StoragePath
 
-_ROLES: dict[Kind, tuple[str, str]] = {
+_ROLES: dict[StorageKind, tuple[str, str]] = {
     "blob": ("Storage Blob Data Reader", "Storage Blob Data Contributor"),
     "files": ("Storage File Data Privileged Reader", "Storage File Data Privileged Contributor"),
 }
 """To read, and to read and write."""
-_WORDS: dict[Kind, str] = {"blob": "container", "files": "file share"}
-GONE = ("BlobNotFound", "ResourceNotFound", "ParentNotFound", "PathNotFound")
+_WORDS: dict[StorageKind, str] = {"blob": "container", "files": "file share"}
+NOT_FOUND_CODES = ("BlobNotFound", "ResourceNotFound", "ParentNotFound", "PathNotFound")
 """Codes for a file, or a directory that it is in, that is not there."""
-CHANGED = ("ConditionNotMet", "InvalidRange")
+CHANGED_CODES = ("ConditionNotMet", "InvalidRange")
 
 
 @contextmanager
-def refused(storage: AzureStorage, place: StoragePath, writes: bool) -> Iterator[None]:
-    """Errors: AzureBusy for what may pass by itself; AzureBatchError, with Azure's code, for what does not."""
+def storage_errors(storage: AzureStorage, place: StoragePath, writes: bool) -> Iterator[None]:
+    """Errors: AzureBusy for transient errors; AzureBatchError, with Azure's code, for others."""
     host = _host(storage, place.kind)
     try:
-        with in_one_line("Azure Storage", "put" if writes else "get", host):
+        with azure_errors("Azure Storage", "put" if writes else "get", host):
             yield
     except AzureBusy:
         raise
     except AzureBatchError as error:
         if line := _line(storage, place, writes, error):
-            raise AzureBatchError(line, error.status, error.code, error.words) from error
-        raise AzureBatchError(f"{place.full}: {error}", error.status, error.code, error.words) from error
+            raise AzureBatchError(line, error.status, error.code, error.azure_message) from error
+        raise AzureBatchError(f"{place.full}: {error}", error.status, error.code, error.azure_message) from error
 
 
-def code_of(error: Any) -> str:  # noqa: ANN401
+def error_code(error: Any) -> str:  # noqa: ANN401
     """Azure's own code of an error of the storage SDK; empty where it has none."""
     code = getattr(error, "error_code", None) or ""
     return str(getattr(code, "value", code))
 
 
-def missing(place: StoragePath) -> UserError:
-    """What to say of a path at which there is nothing."""
-    return UserError(f"{place.full}: there is no such file in the {_WORDS[place.kind]} {place.holder}")
+def not_found_error(place: StoragePath) -> UserError:
+    """The error for a path at which there is nothing."""
+    return UserError(f"{place.full}: file not found in the {_WORDS[place.kind]} {place.root}")
 
 
-def _host(storage: AzureStorage, kind: Kind) -> str:
+def _host(storage: AzureStorage, kind: StorageKind) -> str:
     return (storage.blobs if kind == "blob" else storage.files).partition("://")[2]
 
 
@@ -61,11 +61,11 @@ def _line(storage: AzureStorage, place: StoragePath, writes: bool, error: AzureB
             names = storage.containers if place.kind == "blob" else storage.shares
             has = f"the stack has {', '.join(names)}" if names else f"the stack has no {what}"
             return (
-                f"{place.full}: there is no {what} {place.holder} in {account} ({has}); add it to "
+                f"{place.full}: there is no {what} {place.root} in {account} ({has}); add it to "
                 "gpufleet:files and run `pulumi up`"
             )
-        case code if code in GONE:
-            return str(missing(place))
+        case code if code in NOT_FOUND_CODES:
+            return str(not_found_error(place))
         case "AuthorizationPermissionMismatch" | "InsufficientAccountPermissions":
             role = _ROLES[place.kind][writes]
             return (
@@ -91,5 +91,5 @@ def _line(storage: AzureStorage, place: StoragePath, writes: bool, error: AzureB
                 "another name"
             )
         case "ContainerBeingDeleted" | "ShareBeingDeleted":
-            return f"{place.full}: the {what} {place.holder} is being deleted; run `pulumi up` in some minutes"
+            return f"{place.full}: the {what} {place.root} is being deleted; run `pulumi up` in some minutes"
     return None

@@ -8,28 +8,28 @@ from typing import Any, Literal
 from gpufleet.errors import UserError
 from gpufleet.rules.messages import nearest, use_one_of
 
-Kind = Literal["blob", "files"]
-KINDS: Sequence[Kind] = ("blob", "files")
+StorageKind = Literal["blob", "files"]
+STORAGE_KINDS: Sequence[StorageKind] = ("blob", "files")
 
 
 @dataclass(frozen=True)
 class StoragePath:
-    """kind: blob, or files for a file share. holder: the container or share. path: in it, "" for all of it."""
+    """kind: blob, or files for a file share. root: the container or share. path: in it, "" for all of it."""
 
-    kind: Kind
-    holder: str
+    kind: StorageKind
+    root: str
     path: str
 
     @property
     def full(self) -> str:
         """The path as a user gives it, with the container or share before it."""
-        return f"{self.holder}/{self.path}" if self.path else self.holder
+        return f"{self.root}/{self.path}" if self.path else self.root
 
 
 @dataclass(frozen=True)
 class AzureStorage:
     """The storage account beside an environment's jobs. blobs, files: its URLs, without a slash at their end; files is
-    empty where the stack tells of none."""
+    empty if the stack has none."""
 
     environment: str
     account: str
@@ -38,7 +38,7 @@ class AzureStorage:
     containers: Sequence[str]
     shares: Sequence[str]
 
-    def place(self, remote: str, kind: Kind | None = None) -> StoragePath | None:
+    def resolve(self, remote: str, kind: StorageKind | None = None) -> StoragePath | None:
         """Where a path is: its first part names the container or share. None where it names none of them.
 
         kind: said by the user; then a name that the stack does not tell of is left to Azure to know.
@@ -49,21 +49,21 @@ class AzureStorage:
             raise UserError(f"{remote}: leaves its container; give a path below it, for instance scripts/train.py")
         if not pure.parts:
             return None
-        holder, path = pure.parts[0], "/".join(pure.parts[1:])
-        kinds = [each for each, names in self._names.items() if holder in names]
+        root, path = pure.parts[0], "/".join(pure.parts[1:])
+        kinds = [each for each, names in self._names.items() if root in names]
         if kind is None and len(kinds) > 1:
-            raise UserError(
-                f"{remote}: {holder} is a container and a file share; say which with --to blob or --to files"
-            )
+            raise UserError(f"{remote}: {root} is a container and a file share; say which with --to blob or --to files")
         found = kind or next(iter(kinds), None)
-        return None if found is None else StoragePath(found, holder, path)
+        return None if found is None else StoragePath(found, root, path)
 
-    def places(self, kind: Kind | None = None) -> list[StoragePath]:
-        """Every container and share that the stack tells of."""
-        return [StoragePath(each, name, "") for each in KINDS if kind in (each, None) for name in self._names[each]]
+    def roots(self, kind: StorageKind | None = None) -> list[StoragePath]:
+        """Every container and share of the stack."""
+        return [
+            StoragePath(each, name, "") for each in STORAGE_KINDS if kind in (each, None) for name in self._names[each]
+        ]
 
-    def unknown(self, remote: str) -> UserError:
-        """What to say of a path in none of them."""
+    def unknown_path_error(self, remote: str) -> UserError:
+        """The error for a path in none of them."""
         names = [*self.containers, *self.shares]
         first = remote.strip("/").partition("/")[0]
         return UserError(
@@ -72,8 +72,8 @@ class AzureStorage:
             + " add it to gpufleet:files and run `pulumi up`"
         )
 
-    def misspelt(self, remote: str) -> UserError | None:
-        """What to say of a path for the volume whose first part looks much like a container or share; else None."""
+    def misspelling_error(self, remote: str) -> UserError | None:
+        """The error for a volume path whose first part resembles a container or share; else None."""
         first = remote.strip("/").partition("/")[0]
         near = nearest(first, [*self.containers, *self.shares], closeness=0.8)
         if near is None or near == first:
@@ -84,12 +84,12 @@ class AzureStorage:
         )
 
     @property
-    def _names(self) -> Mapping[Kind, Sequence[str]]:
+    def _names(self) -> Mapping[StorageKind, Sequence[str]]:
         return {"blob": self.containers, "files": self.shares}
 
 
 def azure_storage(jobs: Mapping[str, Any], environment: str) -> AzureStorage | None:
-    """Read `azure_batch.storage` of a stack's output `jobs`; None where it tells of no storage account."""
+    """Read `azure_batch.storage` of a stack's output `jobs`; None if it has no storage account."""
     batch = jobs.get("azure_batch")
     told = batch.get("storage") if isinstance(batch, Mapping) else None
     if not isinstance(told, Mapping) or not told.get("blob_endpoint"):

@@ -15,11 +15,11 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.azure_batch.errors import AzureBatchError
-from gpufleet.jobs.azure_storage.errors import GONE, code_of, refused
+from gpufleet.jobs.azure_storage.errors import NOT_FOUND_CODES, error_code, storage_errors
 from gpufleet.jobs.azure_storage.file_store import FileStore
-from gpufleet.jobs.azure_storage.partial_download import Known
+from gpufleet.jobs.azure_storage.partial_download import RemoteFile
 from gpufleet.jobs.azure_storage.paths import StoragePath
-from gpufleet.jobs.file_transfer import PART, ListedFile
+from gpufleet.jobs.file_transfer import PART_SUFFIX, ListedFile
 
 _PIECE = 4 * 2**20
 """Bytes of one range, at most. Source: learn.microsoft.com/rest/api/storageservices/put-range."""
@@ -34,44 +34,44 @@ class ShareFiles(FileStore):
     piece: int = _PIECE
     _made: set[tuple[str, str]] = field(default_factory=set, init=False)
 
-    def listed(self, place: StoragePath) -> list[ListedFile]:
+    def list_files(self, place: StoragePath) -> list[ListedFile]:
         """Files at and below a path, by name, not those that are on their way. Errors: UserError."""
         if place.path and (known := self._known(place)):
             return [ListedFile(known.size, known.changed, place.full)]
-        with refused(self.storage, place, writes=False):
+        with storage_errors(self.storage, place, writes=False):
             return sorted(self._below(place), key=lambda each: each.path)
 
     def _below(self, place: StoragePath) -> Iterator[ListedFile]:
         directories = [place.path]
         while directories:
             path = directories.pop()
-            directory = self.service.get_share_client(place.holder).get_directory_client(path)
+            directory = self.service.get_share_client(place.root).get_directory_client(path)
             for each in directory.list_directories_and_files(include=["timestamps"]):
                 inside = f"{path}/{each.name}" if path else each.name
                 if each.is_directory:
                     directories.append(inside)
-                elif not each.name.endswith(PART):
+                elif not each.name.endswith(PART_SUFFIX):
                     changed = _seconds(each.last_write_time)
-                    yield ListedFile(int(each.size), changed, f"{place.holder}/{inside}")
+                    yield ListedFile(int(each.size), changed, f"{place.root}/{inside}")
 
-    def _known(self, place: StoragePath, writes: bool = False, written: bool = True) -> Known | None:
+    def _known(self, place: StoragePath, writes: bool = False, written: bool = True) -> RemoteFile | None:
         """What is known of a file; None where there is none. written: its MD5 only where nobody has written it since.
 
-        Errors: as of `refused`.
+        Errors: as of `storage_errors`.
         """
         try:
-            with refused(self.storage, place, writes):
+            with storage_errors(self.storage, place, writes):
                 found = self._client(place).get_file_properties()
         except AzureBatchError as error:
-            if error.code not in GONE:
+            if error.code not in NOT_FOUND_CODES:
                 raise
             return None
         changed, metadata = _seconds(found.last_write_time), found.metadata or {}
         same = not written or metadata.get(_WRITTEN) == str(changed)
-        return Known(int(found.size), changed, str(found.etag), metadata.get(_MD5) if same else None)
+        return RemoteFile(int(found.size), changed, str(found.etag), metadata.get(_MD5) if same else None)
 
     def _send(self, file: Path, size: int, whole: str, place: StoragePath) -> Iterator[int]:
-        part = StoragePath(place.kind, place.holder, place.path + PART)
+        part = StoragePath(place.kind, place.root, place.path + PART_SUFFIX)
         for sent, done in self._ranges(file, size, whole, part):
             yield sent
             self.progress(place.full, done, size)
@@ -114,29 +114,29 @@ class ShareFiles(FileStore):
         from azure.core.exceptions import ResourceExistsError
 
         for parent in reversed(PurePosixPath(place.path).parents[:-1]):
-            if (place.holder, str(parent)) in self._made:
+            if (place.root, str(parent)) in self._made:
                 continue
             try:
-                self.service.get_share_client(place.holder).create_directory(str(parent))
+                self.service.get_share_client(place.root).create_directory(str(parent))
             except ResourceExistsError as error:
-                if code_of(error) != "ResourceAlreadyExists":
+                if error_code(error) != "ResourceAlreadyExists":
                     raise
-            self._made.add((place.holder, str(parent)))
+            self._made.add((place.root, str(parent)))
 
-    def _pieces(self, place: StoragePath, known: Known, begin: int) -> Iterator[bytes]:
+    def _pieces(self, place: StoragePath, known: RemoteFile, begin: int) -> Iterator[bytes]:
         for start in range(begin, known.size, self.piece):
             length = min(self.piece, known.size - start)
             yield self._client(place).download_file(start, length, validate_content=True).readall()
 
-    def _arrived(self, place: StoragePath, known: Known) -> None:
+    def _arrived(self, place: StoragePath, known: RemoteFile) -> None:
         """A file of a share cannot be read on condition that it has not changed. One that has only grown, as logs do,
         is taken as it was. Errors: UserError."""
         now = self._known(place)
         if now is None or (now.etag != known.etag and (now.size < known.size or known.md5 is not None)):
-            raise UserError(f"{place.full}: has changed meanwhile; get it again")
+            raise UserError(f"{place.full}: has changed in the meantime; get it again")
 
     def _client(self, place: StoragePath) -> Any:  # noqa: ANN401
-        return self.service.get_share_client(place.holder).get_file_client(place.path)
+        return self.service.get_share_client(place.root).get_file_client(place.path)
 
 
 def _metadata(file: Path, whole: str) -> dict[str, str]:

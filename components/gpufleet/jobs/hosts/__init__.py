@@ -1,1 +1,1 @@
-"""Jobs on own servers without a scheduler: mpirun over ssh, with files that all of them share."""
+"""Jobs on on-prem servers without a scheduler: mpirun over ssh, with files that all of them share."""

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 from gpufleet.jobs.hosts.status import HostJob
 from gpufleet.jobs.ssh.connection import SshConnection, SshError
-from gpufleet.jobs.ssh.job_folders import JobFolders, Record
+from gpufleet.jobs.ssh.job_folders import JobFolders, JobRecord
 
 # Process and boot: a number alone may be another process's after a restart. A session of its own is also a process
 # group of its own, which is ended as one.
 _START = """cd "$1" || exit
-command -v mpirun >/dev/null || { echo "mpirun: there is no such program; install OpenMPI" >&2; exit 1; }
+command -v mpirun >/dev/null || { echo "mpirun: program not found; install OpenMPI" >&2; exit 1; }
 [ "$(id -u)" != 0 ] || [ -n "${OMPI_ALLOW_RUN_AS_ROOT-}" ] || { echo "is root there; log in as a user" >&2; exit 1; }
 setsid bash job.sh >log.txt 2>&1 </dev/null &
 echo "$! $(cut -d ' ' -f 22 "/proc/$!/stat") $(cat /proc/sys/kernel/random/boot_id)" | tee id"""
@@ -32,43 +32,43 @@ echo cancelled >"$4/state\""""
 
 @dataclass(frozen=True)
 class HeadNode:
-    """Errors of all methods: Unreached, Trouble."""
+    """Errors of all methods: SshUnreachable, SshError."""
 
     machine: SshConnection
     folders: JobFolders
 
     def start(self, name: str) -> str:
         """Start a job's script, which goes on by itself; its id."""
-        told = self.machine.run(_START, self.folders.path(name))
-        if told.code:
-            raise SshError(f"{name}: {self.machine.where}: {told.said}")
-        return told.text.strip()
+        result = self.machine.run(_START, self.folders.path(name))
+        if result.code:
+            raise SshError(f"{name}: {self.machine.where}: {result.error_line}")
+        return result.text.strip()
 
     def find(self, name: str) -> HostJob:
         """The job of this name. Errors: UserError where there is none."""
-        return self.job(self.folders.find(name))
+        return self.job_of(self.folders.find(name))
 
-    def all(self) -> list[HostJob]:
+    def list_jobs(self) -> list[HostJob]:
         """The environment's jobs, newest first."""
-        return [self.job(each) for each in self.folders.all()]
+        return [self.job_of(each) for each in self.folders.list_records()]
 
-    def job(self, record: Record) -> HostJob:
+    def job_of(self, record: JobRecord) -> HostJob:
         if record.exit_code is not None and not record.id:
             return HostJob(record, "", alive=False)
-        told = self._run(_LOOK, record).splitlines()
-        alive = told[-1:] == ["alive"]
+        result = self._run(_LOOK, record).splitlines()
+        alive = result[-1:] == ["alive"]
         if record.exit_code is None and not alive:
             # It may have ended between the two looks.
-            record = self.folders.has(record.name) or record
-        return HostJob(record, told[0] if told else "", alive)
+            record = self.folders.find_or_none(record.name) or record
+        return HostJob(record, result[0] if result else "", alive)
 
-    def end(self, record: Record) -> None:
+    def cancel(self, record: JobRecord) -> None:
         """End a job's processes, here and by mpirun on its hosts."""
         self._run(_END, record)
 
-    def _run(self, script: str, record: Record) -> str:
+    def _run(self, script: str, record: JobRecord) -> str:
         words = [*record.id.split(), "", "", ""][:3]
-        told = self.machine.run(script, *words, self.folders.path(record.name))
-        if told.code:
-            raise SshError(f"{record.name}: {self.machine.where}: {told.said}")
-        return told.text
+        result = self.machine.run(script, *words, self.folders.path(record.name))
+        if result.code:
+            raise SshError(f"{record.name}: {self.machine.where}: {result.error_line}")
+        return result.text

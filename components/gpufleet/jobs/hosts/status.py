@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gpufleet.jobs.ssh.job_folders import Record
+from gpufleet.jobs.ssh.job_folders import JobRecord
 
 _TIMED_OUT = 124
 """What timeout(1) ends with at the limit; 137 when the job had to be killed."""
@@ -10,10 +10,10 @@ _TIMED_OUT = 124
 
 @dataclass(frozen=True)
 class HostJob:
-    """told: what the script wrote last of its state. alive: whether it runs."""
+    """state_file: what the script last wrote to its file `state`. alive: whether it runs."""
 
-    record: Record
-    told: str
+    record: JobRecord
+    state_file: str
     alive: bool
 
     @property
@@ -23,20 +23,20 @@ class HostJob:
     @property
     def state(self) -> str:
         """waiting, running, succeeded, failed, cancelled, or lost when its script is gone without a word."""
-        if self.told == "cancelled":
+        if self.state_file == "cancelled":
             return "cancelled"
         if self.record.exit_code is not None:
             return "failed" if self.record.exit_code else "succeeded"
         if not self.alive:
             return "lost"
-        return "running" if self.told.startswith("running") else "waiting"
+        return "running" if self.state_file.startswith("running") else "waiting"
 
     @property
     def ended(self) -> bool:
         return self.state not in ("waiting", "running")
 
     @property
-    def waits(self) -> bool:
+    def is_pending(self) -> bool:
         return self.state == "waiting"
 
     @property
@@ -48,34 +48,34 @@ class HostJob:
         return self.record.exit_code if self.state in ("succeeded", "failed") else None
 
     @property
-    def why(self) -> str:
+    def end_reason(self) -> str:
         if self.state == "lost":
             if not self.record.id:
                 return "it was never started; submit it again under another name"
             return (
                 "its script ended without a word: the machine that it was started from was restarted, or it was killed"
             )
-        if self.exit_code == _TIMED_OUT and self.record.told.get("time_limit_minutes"):
+        if self.exit_code == _TIMED_OUT and self.record.fields.get("time_limit_minutes"):
             return "its time limit was reached; give a longer --time-limit"
         return ""
 
     @property
-    def described(self) -> str:
-        on = f" on {self.told.partition(' ')[2]}" if self.state == "running" else ""
-        return self.state + on + (f" ({self.why})" if self.why else "")
+    def state_text(self) -> str:
+        on = f" on {self.state_file.partition(' ')[2]}" if self.state == "running" else ""
+        return self.state + on + (f" ({self.end_reason})" if self.end_reason else "")
 
     @property
-    def took_seconds(self) -> float | None:
+    def duration_seconds(self) -> float | None:
         return None
 
     def summary(self) -> dict[str, object]:
-        """In few words. Frozen: scripts outlive releases."""
+        """The JSON summary. Its keys do not change: scripts depend on them."""
         return {
             "name": self.name,
             "id": self.record.id,
             "state": self.state,
             "reason": "",
-            "message": self.why,
+            "message": self.end_reason,
             "nodes": self.record.nodes,
             "created": self.record.created,
             "exitCode": self.exit_code,

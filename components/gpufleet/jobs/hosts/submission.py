@@ -1,4 +1,4 @@
-"""The script that runs a job over plain hosts. Nothing is asked of them here.
+"""The script that runs a job over plain hosts. No connection is made here.
 
 It runs on the machine that jobs are started from, takes as many hosts as it needs as soon as they are free, looks at
 each, and starts mpirun over them. A host that a job has taken is locked by a file on the shared files; the kernel lets
@@ -16,11 +16,11 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.azure_batch.script_upload import ProgramFile, program_files
 from gpufleet.jobs.hosts.settings import HostsSettings
 from gpufleet.jobs.mpi_run import MASTER_PORT
-from gpufleet.jobs.request import JobRequest, name_for
-from gpufleet.jobs.ssh.apptainer import ApptainerContainer, container_of
-from gpufleet.jobs.ssh.job_folders import OUTPUTS, PROGRAM
-from gpufleet.jobs.ssh.job_script import ending, exports, passed_on, rank_network, tries
-from gpufleet.jobs.ssh.validation import faults_of_words, node_count
+from gpufleet.jobs.request import JobRequest, default_job_name, node_count
+from gpufleet.jobs.ssh.apptainer import ApptainerContainer, select_container
+from gpufleet.jobs.ssh.job_folders import OUTPUTS_FOLDER, PROGRAM_FOLDER
+from gpufleet.jobs.ssh.job_script import end_function, exports, mpirun_exports, rank_network, retry_loop
+from gpufleet.jobs.ssh.validation import validate_fields
 
 _SSH = ("-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15")
 _GRACE = "30s"
@@ -81,10 +81,10 @@ class HostsSubmission:
 
 
 def build_submission(settings: HostsSettings, environment: str, request: JobRequest) -> HostsSubmission:
-    """Errors: UserError with a line for every fault that can be known without the hosts."""
-    name = request.get("name") or name_for(request["command"], datetime.now(UTC))
-    container = container_of(settings.place, request.get("image"), name)
-    lines = faults_of_words(name, request, container)
+    """Errors: UserError with one line for each error that can be found without the hosts."""
+    name = request.get("name") or default_job_name(request["command"], datetime.now(UTC))
+    container = select_container(settings.target, request.get("image"), name)
+    lines = validate_fields(name, request, container)
     nodes, slots = node_count(request), request.get("gpus")
     if slots is not None and slots < 1:
         lines.append(f"{name}: gpus={slots}: use 1 or more")
@@ -123,32 +123,32 @@ class _Script:
     slots: int
 
     def text(self) -> str:
-        place = self.settings.place
-        folder = f"{place.directory}/jobs/{self.name}"
-        start = f"{folder}/{PROGRAM}" if "script" in self.request else place.directory
+        target = self.settings.target
+        folder = f"{target.directory}/jobs/{self.name}"
+        start = f"{folder}/{PROGRAM_FOLDER}" if "script" in self.request else target.directory
         environment = {
             "MASTER_PORT": str(MASTER_PORT),
             **rank_network(self.settings.network, self.settings.interface),
             **self.request.get("env", {}),
             "GPUFLEET_JOB": self.name,
-            "GPUFLEET_OUTPUTS": f"{folder}/{OUTPUTS}",
+            "GPUFLEET_OUTPUTS": f"{folder}/{OUTPUTS_FOLDER}",
         }
         lines = [
             "#!/bin/bash",
-            f"folder={folder} locks={place.directory}/jobs/.hosts nodes={node_count(self.request)}",
+            f"folder={folder} locks={target.directory}/jobs/.hosts nodes={node_count(self.request)}",
             f"candidates=({' '.join(map(shlex.quote, self.candidates))})",
             f"ssh=({' '.join(map(shlex.quote, self._ssh))})",
-            *ending(folder),
-            *place.setup,
+            *end_function(folder),
+            *target.setup,
             _TAKE,
-            *(self.container.lines() if self.container else []),
+            *(self.container.script_lines() if self.container else []),
             f"check={shlex.quote(self._check(folder))}",
             _LOOK,
             *exports(environment),
             *([] if "MASTER_ADDR" in environment else ['export MASTER_ADDR="${hosts[0]}"']),
             f"cd {start} || end 1",
             f'over=$(printf ",%s:{self.slots}" "${{hosts[@]}}") over=${{over:1}}',
-            *tries(self.name, self._mpirun([*environment, "MASTER_ADDR", "GPUFLEET_TRY"], start), self._retries),
+            *retry_loop(self.name, self._mpirun([*environment, "MASTER_ADDR", "GPUFLEET_TRY"], start), self._retries),
         ]
         return "\n".join(lines) + "\n"
 
@@ -163,7 +163,7 @@ class _Script:
     def _check(self, folder: str) -> str:
         """What each host runs before the ranks do."""
         wanted = {
-            "orted": 'OpenMPI (orted) is not in PATH of "ssh HOST"; install it there, at the same place everywhere'
+            "orted": 'OpenMPI (orted) is not in PATH of "ssh HOST"; install it there, at the same target everywhere'
         }
         if self.container:
             wanted["apptainer"] = "apptainer is not there; install it, or submit without an image"
@@ -181,15 +181,15 @@ class _Script:
         minutes = self.request.get("time_limit_minutes")
         # Not in a process group of its own: the job is ended as one group.
         limit = ["timeout", "--foreground", f"--kill-after={_GRACE}", f"{minutes}m"] if minutes else []
-        bind = self.settings.place.directory
-        container = self.container.words(bind=bind, gpus=True, start=start) if self.container else []
+        bind = self.settings.target.directory
+        container = self.container.arguments(bind=bind, gpus=True, start=start) if self.container else []
         ranks = node_count(self.request) * self.slots
         options = [
             *("-np", str(ranks), "--map-by", f"ppr:{self.slots}:node", "--bind-to", "none"),
             # All ssh from here, where the user's key is: OpenMPI would have hosts start others from 65 on.
             *("--mca", "plm_rsh_agent", "ssh", "--mca", "plm_rsh_args", " ".join(self._ssh)),
             *("--mca", "plm_rsh_no_tree_spawn", "1"),
-            *passed_on(names),
+            *mpirun_exports(names),
             *container,
             *self.request["command"],
         ]

@@ -17,7 +17,7 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.connection import connect
 from gpufleet.rules.messages import one_line
 
-Object = dict[str, Any]
+KubernetesObject = dict[str, Any]
 """One Kubernetes object, or a list of them, as JSON."""
 
 CONNECT_SECONDS = 5.0
@@ -25,12 +25,12 @@ ANSWER_SECONDS = 60.0
 """Longest wait for a connection and for the next bytes of an answer. A list of 513 pods takes one or two seconds."""
 
 
-class Unreachable(UserError):
-    """Nobody answers, or not now: worth another try later."""
+class KubernetesUnreachable(UserError):
+    """The API server did not answer; the same call may succeed later."""
 
 
 class KubernetesApiError(UserError):
-    """The API server answered that it will not. status: of HTTP; reason: in Kubernetes' one word."""
+    """The API server rejected a request. status: of HTTP; reason: in Kubernetes' one word."""
 
     def __init__(self, text: str, status: int, reason: str = "") -> None:
         super().__init__(text)
@@ -64,11 +64,11 @@ class KubernetesApi:
         """Of the client: credentials and certificates, for connections of another kind."""
         return self._client.configuration
 
-    def get(self, path: str, **query: object) -> Object:
-        """Errors: Unreachable, KubernetesApiError; so too for all others here."""
+    def get(self, path: str, **query: object) -> KubernetesObject:
+        """Errors: KubernetesUnreachable, KubernetesApiError; so too for all others here."""
         return self._json("GET", path, query)
 
-    def find(self, path: str, **query: object) -> Object | None:
+    def find(self, path: str, **query: object) -> KubernetesObject | None:
         """The same, and None for what does not exist."""
         try:
             return self.get(path, **query)
@@ -77,14 +77,14 @@ class KubernetesApi:
                 return None
             raise
 
-    def create(self, path: str, body: Mapping[str, object], **query: object) -> Object:
+    def create(self, path: str, body: Mapping[str, object], **query: object) -> KubernetesObject:
         return self._json("POST", path, query, body)
 
-    def merge(self, path: str, body: Mapping[str, object]) -> Object:
+    def patch(self, path: str, body: Mapping[str, object]) -> KubernetesObject:
         """Change an object by a merge patch."""
         return self._json("PATCH", path, {}, body, "application/merge-patch+json")
 
-    def delete(self, path: str, **query: object) -> Object:
+    def delete(self, path: str, **query: object) -> KubernetesObject:
         return self._json("DELETE", path, query)
 
     @contextmanager
@@ -104,7 +104,7 @@ class KubernetesApi:
             # Not read(): it waits until the whole amount is there.
             yield from response.stream(65536) if not response.chunked else response.read_chunked()
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise Unreachable(f"{self.server}: the stream broke: {_words(error)}") from error
+            raise KubernetesUnreachable(f"{self.server}: the stream broke: {_reason_text(error)}") from error
 
     def _json(
         self,
@@ -113,16 +113,18 @@ class KubernetesApi:
         query: Mapping[str, object],
         body: Mapping[str, object] | None = None,
         content_type: str | None = None,
-    ) -> Object:
+    ) -> KubernetesObject:
         response = self._ask(method, path, query, body, content_type, ANSWER_SECONDS)
         try:
-            return cast("Object", json.loads(response.data))
+            return cast("KubernetesObject", json.loads(response.data))
         except ValueError as error:
             raise KubernetesApiError(
                 f"{self.where}: {self.server} does not answer like Kubernetes", response.status
             ) from error
         except urllib3.exceptions.HTTPError as error:
-            raise Unreachable(f"{self.where}: {self.server}: the answer broke off: {_words(error)}") from error
+            raise KubernetesUnreachable(
+                f"{self.where}: {self.server}: the answer broke off: {_reason_text(error)}"
+            ) from error
 
     def _ask(
         self,
@@ -169,9 +171,9 @@ class KubernetesApi:
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise self._unreachable(error) from error
 
-    def _unreachable(self, error: object) -> Unreachable:
-        return Unreachable(
-            f"{self.where}: {self.server} cannot be reached: {_words(error)}; "
+    def _unreachable(self, error: object) -> KubernetesUnreachable:
+        return KubernetesUnreachable(
+            f"{self.where}: {self.server} cannot be reached: {_reason_text(error)}; "
             "is the cluster up, and this machine allowed to reach it?"
         )
 
@@ -180,14 +182,14 @@ class KubernetesApi:
         if "certificate" not in str(reason):
             return self._unreachable(reason)
         fix = "take the kubeconfig anew from the stack's outputs"
-        return KubernetesApiError(f"{self.where}: {self.server} is not trusted: {_words(reason)}; {fix}", 0)
+        return KubernetesApiError(f"{self.where}: {self.server} is not trusted: {_reason_text(reason)}; {fix}", 0)
 
     def _error(self, error: ApiException) -> UserError:
         status = int(error.status or 0)
         if status == 0:
             return self._insecure(error.reason)
-        said, reason = _said(error.body)
-        said = said or _words(error.reason)
+        said, reason = _message_and_reason(error.body)
+        said = said or _reason_text(error.reason)
         if status == 401:
             fix = "sign in again, or take the kubeconfig anew from the stack's outputs"
             return KubernetesApiError(
@@ -207,11 +209,11 @@ class KubernetesApi:
         return KubernetesApiError(f"{self.where}: {said} ({status})", status, reason)
 
 
-class KubernetesBusy(KubernetesApiError, Unreachable):
+class KubernetesBusy(KubernetesApiError, KubernetesUnreachable):
     """The server is there and cannot answer now (429, 5xx)."""
 
 
-def _said(body: object) -> tuple[str, str]:
+def _message_and_reason(body: object) -> tuple[str, str]:
     """Message and reason of the Status object that Kubernetes answers with."""
     try:
         status = json.loads(cast("str", body))
@@ -222,7 +224,7 @@ def _said(body: object) -> tuple[str, str]:
     return one_line(str(status.get("message") or "")), str(status.get("reason") or "")
 
 
-def _words(error: object) -> str:
+def _reason_text(error: object) -> str:
     """A library's error in few words: the innermost reason."""
     text = str(getattr(error, "reason", None) or error)
     for known, words in _KNOWN.items():
@@ -241,7 +243,7 @@ _KNOWN = {
     "Hostname mismatch": "its certificate is another host's",
     "IP address mismatch": "its certificate is another host's",
     "certificate verify failed": "its certificate is not signed by the kubeconfig's authority",
-    "no certificate or crl found": "the kubeconfig's authority is no certificate",
+    "no certificate or crl found": "the kubeconfig's authority is not a certificate",
     "Connection reset": "connection reset",
     "closed connection without response": "connection closed",
 }

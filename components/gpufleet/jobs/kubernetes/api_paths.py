@@ -4,7 +4,7 @@ OPERATOR = "/apis/kubeflow.org/v2beta1"
 JOB_NAME = "training.kubeflow.org/job-name"
 JOB_ROLE = "training.kubeflow.org/job-role"
 ZONE_ID = "gpufleet.dev/zone-id"
-"""Label of nodes that are near each other: in one zone of a cloud, or in one place of own servers."""
+"""Label of nodes that are near each other: in one zone of a cloud, or in one place of on-prem servers."""
 
 
 def jobs(namespace: str) -> str:
@@ -20,6 +20,6 @@ def core(namespace: str, kind: str, name: str = "") -> str:
     return f"/api/v1/namespaces/{namespace}/{kind}" + (f"/{name}" if name else "")
 
 
-def of_job(name: str, role: str = "") -> str:
+def job_selector(name: str, role: str = "") -> str:
     """The label selector of a job's pods; role: launcher or worker."""
     return f"{JOB_NAME}={name}" + (f",{JOB_ROLE}={role}" if role else "")

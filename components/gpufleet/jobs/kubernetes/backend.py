@@ -1,17 +1,17 @@
-"""MPI jobs on Kubernetes, as `gpufleet jobs` speaks to them: gpufleet.jobs.backend.Backend."""
+"""MPI jobs on Kubernetes, implementing gpufleet.jobs.backend.Backend."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from gpufleet.images.pinned_images import pinned_images
+from gpufleet.images.pinned_images import pinned_references
 from gpufleet.jobs.backend import Note, Submission
 from gpufleet.jobs.events import Event
 from gpufleet.jobs.kubernetes import jobs
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
-from gpufleet.jobs.kubernetes.log_reader import written_so_far
+from gpufleet.jobs.kubernetes.log_reader import read_log
 from gpufleet.jobs.kubernetes.submission import build_submission
-from gpufleet.jobs.kubernetes.submit import submit
+from gpufleet.jobs.kubernetes.submit import create_job
 from gpufleet.jobs.request import JobRequest
 from gpufleet.jobs.settings import JobSettings
 
@@ -31,29 +31,29 @@ class KubernetesBackend:
         return KubernetesApi.of(self._settings.kubeconfig, self._settings.environment)
 
     def build_submission(self, request: JobRequest) -> Submission:
-        plan = build_submission(self._settings, request, lambda: pinned_images(self._api, self._settings.namespace))
-        return Submission(plan.manifest["metadata"]["name"], plan.manifest, plan.advice)
+        job = build_submission(self._settings, request, lambda: pinned_references(self._api, self._settings.namespace))
+        return Submission(job.manifest["metadata"]["name"], job.manifest, job.advice)
 
-    def submit(self, plan: Submission, note: Note) -> str:
-        made = submit(self._api, plan.document, note)
+    def submit(self, submission: Submission, note: Note) -> str:
+        made = create_job(self._api, submission.document, note)
         return str(made["metadata"].get("uid") or "")
 
-    def listed(self) -> list[dict[str, object]]:
+    def list_jobs(self) -> list[dict[str, object]]:
         return jobs.list_jobs(self._api, self._settings.namespace)
 
     def size(self, job: Mapping[str, object]) -> str:
         return f"{job['workers']} x {job['gpusPerWorker']} GPU"
 
     def details(self, name: str) -> dict[str, object]:
-        return jobs.details(self._api, self._settings.namespace, name)
+        return jobs.job_details(self._api, self._settings.namespace, name)
 
     def follow(self, name: str, resume: str, *, logs: bool) -> Iterator[Event]:
         return KubernetesJobFollower(self._api, self._settings.namespace, name, resume, logs=logs).events()
 
-    def written_so_far(self, name: str) -> Iterator[Event]:
+    def read_log(self, name: str) -> Iterator[Event]:
         jobs.find_job(self._api, self._settings.namespace, name)
-        return written_so_far(self._api, self._settings.namespace, name)
+        return read_log(self._api, self._settings.namespace, name)
 
     def cancel(self, name: str) -> str:
-        jobs.cancel(self._api, self._settings.namespace, name)
+        jobs.cancel_job(self._api, self._settings.namespace, name)
         return f"{name}: cancelled; its pods and their logs are deleted, files on the shared volume stay"

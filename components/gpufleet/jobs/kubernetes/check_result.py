@@ -19,17 +19,17 @@ class CheckResult:
         return f"{self.status.value:<10}  {self.subject}: {self.text}" + (f"; {self.fix}" if self.fix else "")
 
     def as_json(self) -> dict[str, str]:
-        """Frozen: scripts outlive releases."""
+        """The keys do not change: scripts depend on them."""
         return {"subject": self.subject, "status": self.status.value, "text": self.text, "fix": self.fix}
 
 
-def passes(subject: str, text: str) -> CheckResult:
+def passed_check(subject: str, text: str) -> CheckResult:
     return CheckResult(subject, Status.PASS, text)
 
 
-def fails(subject: str, text: str, fix: str) -> CheckResult:
+def failed_check(subject: str, text: str, fix: str) -> CheckResult:
     return CheckResult(subject, Status.FAIL, text, fix)
 
 
-def unknown(subject: str, text: str, fix: str) -> CheckResult:
+def unknown_check(subject: str, text: str, fix: str) -> CheckResult:
     return CheckResult(subject, Status.UNVERIFIED, text, fix)

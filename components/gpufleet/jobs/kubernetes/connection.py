@@ -1,4 +1,4 @@
-"""From a kubeconfig to a cluster's API, with the one line that says why where it does not work."""
+"""Connect to a cluster's API with a kubeconfig; errors are one line."""
 
 import logging
 import shutil
@@ -12,13 +12,13 @@ from kubernetes.config import ConfigException  # type: ignore[import-untyped]
 from kubernetes.config.kube_config import KubeConfigLoader  # type: ignore[import-untyped]
 
 from gpufleet.errors import UserError
-from gpufleet.rules.messages import listed, one_line
+from gpufleet.rules.messages import join_words, one_line
 
 _ANEW = "take it anew from the stack's outputs (`pulumi stack output kubeconfig --show-secrets`)"
 
 
 class KubeconfigError(UserError):
-    """The kubeconfig leads nowhere; the text is the one line for the user."""
+    """The kubeconfig cannot be used; the text is one line for the user."""
 
 
 def connect(kubeconfig: object, where: str) -> ApiClient:
@@ -30,7 +30,7 @@ def connect(kubeconfig: object, where: str) -> ApiClient:
     content = _content(kubeconfig, where)
     plugin = _user(content, where).get("exec") or None
     if plugin is not None and not isinstance(plugin, Mapping):
-        raise KubeconfigError(f"{where}: is no kubeconfig: its user's exec is no mapping; {_ANEW}")
+        raise KubeconfigError(f"{where}: is not a kubeconfig: its user's exec must be a mapping; {_ANEW}")
     if plugin is not None and shutil.which(str(plugin.get("command"))) is None:
         hint = f"; {plugin['installHint']}" if plugin.get("installHint") else ""
         raise KubeconfigError(
@@ -38,7 +38,7 @@ def connect(kubeconfig: object, where: str) -> ApiClient:
             f"install it{hint}"
         )
     configuration = Configuration()
-    # Ours are bounded, with pauses that grow (patience.py); urllib3's three at once would only hide the first failure.
+    # Ours are bounded, with pauses that grow (backoff.py); urllib3's three at once would only hide the first failure.
     configuration.retries = False
     try:
         with _logged() as said:
@@ -49,7 +49,7 @@ def connect(kubeconfig: object, where: str) -> ApiClient:
     if plugin is not None and not configuration.api_key and not configuration.cert_file:
         words = one_line(" ".join(" ".join(said).split())) or "it gave neither a token nor a certificate"
         raise KubeconfigError(
-            f"{where}: its credential program {plugin['command']} failed: {words}; sign in, or mend what it says"
+            f"{where}: its credential program {plugin['command']} failed: {words}; sign in, or fix what it reports"
         )
     # The client would renew a token on its own, and only log it when that fails: we connect anew on a 401 instead.
     configuration.refresh_api_key_hook = None
@@ -64,10 +64,10 @@ def _content(kubeconfig: object, where: str) -> dict[str, Any]:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
         at = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
         said = one_line(str(problem or error).partition("\n")[0])
-        raise KubeconfigError(f"{where}: is no kubeconfig: it is not YAML: {said}{at}; {_ANEW}") from error
+        raise KubeconfigError(f"{where}: is not a kubeconfig: it is not YAML: {said}{at}; {_ANEW}") from error
     if not isinstance(content, Mapping) or not content.get("current-context") or not content.get("clusters"):
         raise KubeconfigError(
-            f"{where}: is no kubeconfig: it needs clusters, users, contexts and a current-context; {_ANEW}"
+            f"{where}: is not a kubeconfig: it needs clusters, users, contexts and a current-context; {_ANEW}"
         )
     context = _named(content, "context", content["current-context"], "its current-context", where)
     cluster = _named(content, "cluster", context.get("cluster"), "the cluster of its context", where)
@@ -80,12 +80,12 @@ def _named(content: Mapping[str, Any], kind: str, name: object, what: str, where
     """One context, cluster or user (kind). what: who names it, for the message. Errors: KubeconfigError."""
     listing = content.get(f"{kind}s") or []
     if not isinstance(listing, list) or not all(isinstance(each, Mapping) for each in listing):
-        raise KubeconfigError(f"{where}: is no kubeconfig: its {kind}s are no list of mappings; {_ANEW}")
+        raise KubeconfigError(f"{where}: is not a kubeconfig: its {kind}s must be a list of mappings; {_ANEW}")
     entries = {str(each.get("name")): each.get(kind) or {} for each in listing}
     found = entries.get(str(name))
     if isinstance(found, Mapping):
         return found
-    has = f"has only {listed(entries, 'and')}" if entries else "has none"
+    has = f"has only {join_words(entries, 'and')}" if entries else "has none"
     raise KubeconfigError(f"{where}: {what} is {name}, and the kubeconfig {has} under {kind}s; {_ANEW}")
 
 

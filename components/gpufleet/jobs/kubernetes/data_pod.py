@@ -9,7 +9,7 @@ from typing import Any
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes import api_paths
 from gpufleet.jobs.kubernetes.api import KubernetesApi
-from gpufleet.jobs.kubernetes.pending_pods import why_waiting
+from gpufleet.jobs.kubernetes.pending_pods import pending_reason
 from gpufleet.jobs.settings import JobSettings
 from gpufleet.users.user import User
 
@@ -28,7 +28,7 @@ def data_pod(settings: JobSettings, name: str, image: str, user: User | None = N
     Errors: UserError when the environment has no shared volume.
     """
     if settings.volume_claim is None:
-        raise UserError(f"{settings.environment}: it has no shared volume; its outputs name no claim")
+        raise UserError(f"{settings.environment}: it has no shared volume; its outputs have no claim")
     container = {
         "name": "data",
         "image": image,
@@ -57,7 +57,7 @@ def data_pod(settings: JobSettings, name: str, image: str, user: User | None = N
 
 
 @contextmanager
-def running(
+def running_data_pod(
     api: KubernetesApi, settings: JobSettings, image: str = IMAGE, name: str = "", user: User | None = None
 ) -> Iterator[str]:
     """The name of a pod that runs, deleted at the end. Errors: UserError, with what it waits for if it never runs."""
@@ -81,7 +81,7 @@ def _wait(api: KubernetesApi, settings: JobSettings, name: str) -> None:
             return
         if phase in ("Failed", "Succeeded"):
             raise UserError(f"{name}: the pod for copying ended at once; give an image with sh: --image")
-        why = why_waiting(pod)
+        why = pending_reason(pod)
         if why and why.startswith(("ErrImagePull", "ImagePullBackOff", "InvalidImageName")):
             break
         time.sleep(1)

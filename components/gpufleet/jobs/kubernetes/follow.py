@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from gpufleet.durations import format_duration
 from gpufleet.errors import UserError
 from gpufleet.jobs.backoff import Backoff
-from gpufleet.jobs.durations import format_duration
-from gpufleet.jobs.events import Event, Kind
+from gpufleet.jobs.events import Event, EventKind
 from gpufleet.jobs.kubernetes import api_paths
-from gpufleet.jobs.kubernetes.api import KubernetesApi, Object, Unreachable
-from gpufleet.jobs.kubernetes.jobs import exit_code
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesObject, KubernetesUnreachable
+from gpufleet.jobs.kubernetes.jobs import launcher_exit_code
 from gpufleet.jobs.kubernetes.log_reader import LogReader
 from gpufleet.jobs.kubernetes.pending_reasons import pending_reasons
-from gpufleet.jobs.kubernetes.status import JobState, JobStatus, status_of
+from gpufleet.jobs.kubernetes.status import JobState, JobStatus, job_status
 
 DRAIN_SECONDS = 30.0
 """How long the log may be silent after the job's end before it counts as read."""
@@ -36,7 +36,7 @@ class KubernetesJobFollower:
     logs: bool = True
     shortest: float = 1.0
     longest: float = 5.0
-    patience: Backoff = field(default_factory=Backoff)
+    backoff: Backoff = field(default_factory=Backoff)
     clock: Callable[[], float] = time.monotonic
     _uid: str | None = field(default=None, init=False)
     _said: list[str] = field(default_factory=list, init=False)
@@ -61,17 +61,17 @@ class KubernetesJobFollower:
             yield from looked.notes
             if looked.job is None:
                 continue
-            status = status_of(looked.job)
+            status = job_status(looked.job)
             if known is None or status.state is not known.state:
                 known = status
                 pause = self.shortest
-                yield Event(Kind.STATE, _described(self.name, status))
+                yield Event(EventKind.STATE, _described(self.name, status))
             if status.state.ended:
                 break
             if self._waited(looked.pending_reasons):
                 pause = self.shortest
                 for line in looked.pending_reasons:
-                    yield Event(Kind.WAITING, line)
+                    yield Event(EventKind.WAITING, line)
             if reader is not None and not reader.is_alive() and status.state is JobState.RUNNING and not reader.ident:
                 reader.start()
             yield from self._lines(reader, pause)
@@ -90,22 +90,22 @@ class KubernetesJobFollower:
             if job is not None and self._uid not in (None, job["metadata"]["uid"]):
                 job = None
             if job is None:
-                gone = "was deleted meanwhile" if self._uid else f"there is no such job in namespace {self.namespace}"
+                gone = "was deleted in the meantime" if self._uid else f"job not found in namespace {self.namespace}"
                 raise UserError(f"{self.name}: {gone}; see `gpufleet jobs list`")
-            state = status_of(job).state
+            state = job_status(job).state
             waiting = [] if state.ended or state is JobState.RUNNING else pending_reasons(self.api, job)
-        except Unreachable as error:
-            first = not self.patience.waiting
-            if not self.patience.pause():
+        except KubernetesUnreachable as error:
+            first = not self.backoff.waiting
+            if not self.backoff.pause():
                 raise UserError(
-                    f"{error}; gave up after {format_duration(self.patience.limit)}, the job is not touched; "
+                    f"{error}; gave up after {format_duration(self.backoff.limit)}, the job is not touched; "
                     f"go on with `{self.resume}`"
                 ) from error
-            limit = format_duration(self.patience.limit)
-            return _Look(notes=[Event(Kind.NOTE, f"{error}; trying again for {limit}")] if first else [])
+            limit = format_duration(self.backoff.limit)
+            return _Look(notes=[Event(EventKind.NOTE, f"{error}; trying again for {limit}")] if first else [])
         self._uid = job["metadata"]["uid"]
-        notes = [Event(Kind.NOTE, f"{self.api.server} answers again")] if self.patience.waiting else []
-        self.patience.worked()
+        notes = [Event(EventKind.NOTE, f"{self.api.server} answers again")] if self.backoff.waiting else []
+        self.backoff.worked()
         return _Look(job, waiting, notes)
 
     def _waited(self, lines: list[str]) -> bool:
@@ -119,7 +119,7 @@ class KubernetesJobFollower:
         end = self.clock() + seconds
         while (left := end - self.clock()) > 0:
             if reader is None:
-                self.patience.sleep(left)
+                self.backoff.sleep(left)
                 return
             try:
                 yield reader.events.get(timeout=left)
@@ -134,32 +134,32 @@ class KubernetesJobFollower:
                 event = reader.events.get(timeout=0.2)
             except queue.Empty:
                 if self.clock() - quiet_since > DRAIN_SECONDS:
-                    yield Event(Kind.NOTE, f"the rest of the log does not come; see it with `{self.resume}`")
+                    yield Event(EventKind.NOTE, f"the rest of the log does not come; see it with `{self.resume}`")
                     return
                 continue
             quiet_since = self.clock()
             yield event
 
-    def _end(self, job: Object, status: JobStatus) -> Iterator[Event]:
+    def _end(self, job: KubernetesObject, status: JobStatus) -> Iterator[Event]:
         took = _took(job)
         if status.state is JobState.SUCCEEDED:
-            yield Event(Kind.END, f"{self.name}: succeeded{took}", 0)
+            yield Event(EventKind.END, f"{self.name}: succeeded{took}", 0)
             return
         code = self._exit_code()
         ended = f"the launcher's exit code is {code}" if code else "the launcher has no exit code"
         why = ": ".join(word for word in (status.reason, status.message) if word)
-        yield Event(Kind.END, f"{self.name}: failed{took}: {ended}" + (f" ({why})" if why else ""), code or 1)
+        yield Event(EventKind.END, f"{self.name}: failed{took}: {ended}" + (f" ({why})" if why else ""), code or 1)
 
     def _exit_code(self) -> int | None:
         try:
-            return exit_code(self.api, self.namespace, self.name)
-        except Unreachable:
+            return launcher_exit_code(self.api, self.namespace, self.name)
+        except KubernetesUnreachable:
             return None
 
 
 @dataclass
 class _Look:
-    job: Object | None = None
+    job: KubernetesObject | None = None
     pending_reasons: list[str] = field(default_factory=list)
     notes: list[Event] = field(default_factory=list)
 
@@ -170,7 +170,7 @@ def _described(name: str, status: JobStatus) -> str:
     return f"{name}: {status.state.value}" + (f": {reason}" if reason else "")
 
 
-def _took(job: Object) -> str:
+def _took(job: KubernetesObject) -> str:
     status = job.get("status") or {}
     try:
         begun, ended = (datetime.fromisoformat(status[key]) for key in ("startTime", "completionTime"))

@@ -9,11 +9,11 @@ GPU = "nvidia.com/gpu"
 TYPE = "node.kubernetes.io/instance-type"
 
 
-def too_few_gpus(api: KubernetesApi, worker: Mapping[str, Any]) -> str | None:
+def gpu_capacity_error(api: KubernetesApi, worker: Mapping[str, Any]) -> str | None:
     """The fault of a worker that no node will ever take; None: it fits, or no node is there that would tell.
 
     Nodes of one instance type are alike, so that those which are there speak for those that are still to come. It
-    helps with types that the catalog lacks; the others are judged before.
+    helps with types that the catalog lacks; the others are validated before.
     """
     selector = worker.get("nodeSelector") or {}
     limits = (worker["containers"][0].get("resources") or {}).get("limits") or {}
@@ -25,7 +25,7 @@ def too_few_gpus(api: KubernetesApi, worker: Mapping[str, Any]) -> str | None:
     if most == 0 or wanted <= most:
         return None
     return (
-        f"gpus_per_worker={wanted}: nodes of type {selector[TYPE]} have {most} at the most, such as {node}; "
+        f"gpus_per_worker={wanted}: nodes of type {selector[TYPE]} have at most {most}, such as {node}; "
         f"use {most} or fewer"
     )
 

@@ -17,7 +17,7 @@ _STOPPED = re.compile(r"untolerated taint \{gpufleet[.]dev/stopped [^}]*\} in fl
 """By the taint that `gpufleet stop` gives to the flavor of a pool."""
 
 
-def kueue_reasons(message: str) -> str:
+def kueue_reason_text(message: str) -> str:
     """What a workload's condition QuotaReserved says, without the flavors of which the team has nothing at all.
 
     What is too large for ever is said as a sum with the quota, and a stopped pool as such; all else stays as Kueue has

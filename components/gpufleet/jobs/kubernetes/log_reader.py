@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpufleet.jobs.backoff import Backoff
-from gpufleet.jobs.events import Event, Kind
+from gpufleet.jobs.events import Event, EventKind
 from gpufleet.jobs.kubernetes import api_paths
-from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesBusy, Unreachable
-from gpufleet.jobs.kubernetes.log_stream import LogTail
-from gpufleet.jobs.kubernetes.status import exit_code_of
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesBusy, KubernetesUnreachable
+from gpufleet.jobs.kubernetes.log_stream import KubernetesLogStream
+from gpufleet.jobs.kubernetes.status import container_exit_code
 
 IDLE_SECONDS = 120.0
 """A stream that was silent for so long is opened anew: load balancers drop silent connections without a word (AWS's
@@ -23,11 +23,11 @@ _STILL_UNREADABLE = 3
 class LogReader(threading.Thread):
     """events: LINE and NOTE, in order. It ends by itself when the job has ended and all of its logs are read."""
 
-    def __init__(self, api: KubernetesApi, namespace: str, job: str, patience: Backoff | None = None) -> None:
+    def __init__(self, api: KubernetesApi, namespace: str, job: str, backoff: Backoff | None = None) -> None:
         super().__init__(name=f"log of {job}", daemon=True)
         self.events: queue.Queue[Event] = queue.Queue(_QUEUE_LINES)
         self._api, self._namespace, self._job = api, namespace, job
-        self._patience = patience or Backoff(first=0.2, longest=10.0)
+        self._patience = backoff or Backoff(first=0.2, longest=10.0)
         self._patience.sleep = self._sleep
         self._stopped = threading.Event()
         self._job_ended = threading.Event()
@@ -36,11 +36,11 @@ class LogReader(threading.Thread):
         self._unreadable = 0
 
     def stop(self) -> None:
-        """Nobody wants more."""
+        """Stop reading."""
         self._stopped.set()
 
     def job_ended(self) -> None:
-        """Nothing new will come: read what is there, and end."""
+        """The job has ended: read the rest of the log, then stop."""
         self._job_ended.set()
 
     def run(self) -> None:
@@ -51,7 +51,7 @@ class LogReader(threading.Thread):
                 if pod is not None:
                     self._read_pod(pod)
                     continue
-            except Unreachable as error:
+            except KubernetesUnreachable as error:
                 if not self._go_on_after(error):
                     return
                 continue
@@ -65,7 +65,7 @@ class LogReader(threading.Thread):
     def _next_launcher(self) -> Mapping[str, Any] | None:
         """The oldest launcher whose log is not read yet. Every try of a job has a pod of its own."""
         found = self._api.get(
-            api_paths.core(self._namespace, "pods"), labelSelector=api_paths.of_job(self._job, "launcher")
+            api_paths.core(self._namespace, "pods"), labelSelector=api_paths.job_selector(self._job, "launcher")
         )
         unread = [pod for pod in found.get("items") or [] if pod["metadata"]["uid"] not in self._read]
         begun = [pod for pod in unread if (pod.get("status") or {}).get("phase") in ("Running", "Succeeded", "Failed")]
@@ -76,7 +76,7 @@ class LogReader(threading.Thread):
         name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
         if self._read:
             self._note(f"the launcher was started again: {name}")
-        tail = LogTail()
+        tail = KubernetesLogStream()
         while not self._stopped.is_set():
             try:
                 # Asked before the stream: what is written until the container's end is in what is read after.
@@ -84,10 +84,10 @@ class LogReader(threading.Thread):
                 self._stream(tail, name, follow=not over)
                 if over:
                     for line in tail.finish():
-                        self._put(Event(Kind.LINE, line))
+                        self._put(Event(EventKind.LINE, line))
                     self._read.add(uid)
                     return
-            except Unreachable as error:
+            except KubernetesUnreachable as error:
                 if not self._go_on_after(error):
                     self._read.add(uid)
                     return
@@ -100,7 +100,7 @@ class LogReader(threading.Thread):
                 self._read.add(uid)
                 return
 
-    def _stream(self, tail: LogTail, pod: str, *, follow: bool) -> None:
+    def _stream(self, tail: KubernetesLogStream, pod: str, *, follow: bool) -> None:
         tail.begin()
         path = api_paths.core(self._namespace, "pods", f"{pod}/log")
         query = {"follow": follow, "timestamps": True, "sinceTime": tail.since}
@@ -110,18 +110,18 @@ class LogReader(threading.Thread):
             self._unreadable = 0
             for chunk in chunks:
                 for line in tail.feed(chunk):
-                    self._put(Event(Kind.LINE, line))
+                    self._put(Event(EventKind.LINE, line))
                 if self._stopped.is_set():
                     return
 
     def _is_over(self, pod: str, uid: str) -> bool:
-        """Whether the container has ended, or its pod is not there any more."""
+        """Whether the container has ended, or its pod no longer exists."""
         found = self._api.find(api_paths.core(self._namespace, "pods", pod))
         if found is None or found["metadata"]["uid"] != uid:
             return True
-        return exit_code_of(found) is not None or found["status"].get("phase") in ("Succeeded", "Failed")
+        return container_exit_code(found) is not None or found["status"].get("phase") in ("Succeeded", "Failed")
 
-    def _go_on_after(self, error: Unreachable) -> bool:
+    def _go_on_after(self, error: KubernetesUnreachable) -> bool:
         """A stream or a question failed. False: give up on this log."""
         if isinstance(error, KubernetesBusy):
             self._note(f"the launcher's log cannot be read now: {error}")
@@ -134,10 +134,10 @@ class LogReader(threading.Thread):
         return False
 
     def _note(self, text: str) -> None:
-        """Say something once."""
+        """Put a note once."""
         if text not in self._noted:
             self._noted.add(text)
-            self._put(Event(Kind.NOTE, text))
+            self._put(Event(EventKind.NOTE, text))
 
     def _put(self, event: Event) -> None:
         """Hand an event over; a terminal that is slow slows the reading down, not the memory up."""
@@ -152,19 +152,19 @@ class LogReader(threading.Thread):
         self._stopped.wait(seconds)
 
 
-def written_so_far(api: KubernetesApi, namespace: str, job: str) -> Iterator[Event]:
+def read_log(api: KubernetesApi, namespace: str, job: str) -> Iterator[Event]:
     """What a job's launchers have written until now. Errors: UserError when a log cannot be read."""
-    found = api.get(api_paths.core(namespace, "pods"), labelSelector=api_paths.of_job(job, "launcher"))
+    found = api.get(api_paths.core(namespace, "pods"), labelSelector=api_paths.job_selector(job, "launcher"))
     pods = sorted(found.get("items") or [], key=lambda pod: str(pod["metadata"]["creationTimestamp"]))
     if not pods:
-        yield Event(Kind.NOTE, f"{job}: no launcher has started yet")
+        yield Event(EventKind.NOTE, f"{job}: no launcher has started yet")
     for pod in pods:
         name = pod["metadata"]["name"]
-        tail = LogTail()
+        tail = KubernetesLogStream()
         try:
             with api.stream(api_paths.core(namespace, "pods", f"{name}/log"), IDLE_SECONDS, timestamps=True) as chunks:
                 for chunk in chunks:
-                    yield from (Event(Kind.LINE, line) for line in tail.feed(chunk))
+                    yield from (Event(EventKind.LINE, line) for line in tail.feed(chunk))
         except KubernetesApiError as error:
-            yield Event(Kind.NOTE, f"the log of {name} cannot be read: {error}")
-        yield from (Event(Kind.LINE, line) for line in tail.finish())
+            yield Event(EventKind.NOTE, f"the log of {name} cannot be read: {error}")
+        yield from (Event(EventKind.LINE, line) for line in tail.finish())

@@ -13,7 +13,7 @@ OVERLAP_SECONDS = 2
 """How much earlier a new stream starts. Our choice: writers of one container differ by milliseconds."""
 
 
-class LogTail:
+class KubernetesLogStream:
     """One container's log. Feed it the bytes of streams that were asked for with timestamps=true."""
 
     def __init__(self) -> None:

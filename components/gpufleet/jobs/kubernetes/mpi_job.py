@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, cast
 
 from gpufleet.catalog import aws
-from gpufleet.jobs.kubernetes.mpi_pods import grace_of, launcher_pod, user_of, worker_pod
+from gpufleet.jobs.kubernetes.mpi_pods import job_grace_seconds, job_uid, launcher_pod, worker_pod
 from gpufleet.jobs.kubernetes.pod_entrypoints import launcher_process
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
@@ -32,7 +32,7 @@ class MpiJobArgs(TypedDict):
     gpu: NotRequired[str]
     """GPU model of the nodes, as their label gpufleet.dev/gpu says it, for instance V100. Default: any."""
     place: NotRequired[str]
-    """Place of the nodes, as their label gpufleet.dev/place says it: cloud, or that of own servers, for instance
+    """Place of the nodes, as their label gpufleet.dev/place says it: cloud, or that of on-prem servers, for instance
     onprem. Default: any."""
     prefer_place: NotRequired[str]
     """Place that is taken first, where there is room, by a job that may run in any. With a queue its flavors' order
@@ -132,7 +132,7 @@ def mpi_job(name: str, args: MpiJobArgs) -> dict[str, Any]:
         "spec": {
             "slotsPerWorker": int(args["gpus_per_worker"]),
             "runPolicy": policy,
-            "sshAuthMountPath": ssh_path(user_of(args)),
+            "sshAuthMountPath": ssh_path(job_uid(args)),
             "launcherCreationPolicy": "WaitForWorkersReady",
             "mpiImplementation": "OpenMPI",
             "mpiReplicaSpecs": {
@@ -162,7 +162,7 @@ def rank_environment(name: str, args: MpiJobArgs) -> dict[str, str]:
         "MASTER_PORT": str(MASTER_PORT),
     }
     network = network_environment(args.get("network", "plain"), *_given(args, "network_interface"))
-    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if user_of(args) == 0 else {}
+    root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"} if job_uid(args) == 0 else {}
     return dict(sorted({**master, **network, **root, **args.get("env", {})}.items()))
 
 
@@ -171,13 +171,13 @@ def launcher_command(args: MpiJobArgs, environment: Mapping[str, str]) -> list[s
     command = list(args["command"])
     if not is_mpirun(command):
         command = mpirun_command(args, environment)
-    return launcher_process(grace_of(args), ssh_arguments(user_of(args)), command)
+    return launcher_process(job_grace_seconds(args), ssh_arguments(job_uid(args)), command)
 
 
 def mpirun_command(args: MpiJobArgs, environment: Mapping[str, str]) -> list[str]:
     """mpirun with one rank for each GPU, and the environment for all of them."""
     ranks = int(args["workers"]) * int(args["gpus_per_worker"])
-    options = mpirun_options(ssh_arguments(user_of(args)), environment)
+    options = mpirun_options(ssh_arguments(job_uid(args)), environment)
     return ["mpirun", "-np", str(ranks), *options, *args["command"]]
 
 

@@ -29,12 +29,12 @@ _USER = 1000
 _GRACE, _GRACE_AZURE = 100, 25
 
 
-def user_of(args: Mapping[str, Any]) -> int:
+def job_uid(args: Mapping[str, Any]) -> int:
     """The uid that a job runs as."""
     return int(args.get("uid", _USER))
 
 
-def grace_of(args: Mapping[str, Any]) -> int:
+def job_grace_seconds(args: Mapping[str, Any]) -> int:
     """Seconds from notice to a pod's end. Default: what the Spot notices of AWS (120 s) and Azure (30 s) leave when
     the node's drain has begun; it is no loss to be generous, for a pod ends when its ranks have.
 
@@ -78,7 +78,7 @@ def worker_pod(name: str, args: Mapping[str, Any], efa: int, environment: Mappin
     }
     container = {
         "name": "worker",
-        "command": worker_process(grace_of(args), sshd_command(user_of(args))),
+        "command": worker_process(job_grace_seconds(args), sshd_command(job_uid(args))),
         "ports": [{"containerPort": SSH_PORT, "name": "ssh"}],
         "readinessProbe": {"tcpSocket": {"port": SSH_PORT}, "periodSeconds": 2},
         # Of what a kubelet counts itself requests and limits differ; of devices and huge pages they may not.
@@ -142,7 +142,7 @@ def _pod(
     if claim := args.get("volume_claim"):
         mounts.append({"name": "shared-files", "mountPath": args.get("mount_path", "/mnt")})
         volumes.append({"name": "shared-files", "persistentVolumeClaim": {"claimName": claim}})
-    uid = user_of(args)
+    uid = job_uid(args)
     user: dict[str, Any] = {"runAsUser": uid, "runAsGroup": int(args.get("gid", _USER)), "runAsNonRoot": uid != 0}
     if groups := args.get("groups"):
         user["supplementalGroups"] = [int(each) for each in groups]
@@ -160,7 +160,7 @@ def _pod(
     spec = {
         # Training does not talk to the Kubernetes API.
         "automountServiceAccountToken": False,
-        "terminationGracePeriodSeconds": grace_of(args),
+        "terminationGracePeriodSeconds": job_grace_seconds(args),
         "securityContext": {**user, "seccompProfile": {"type": "RuntimeDefault"}},
         "containers": [container],
         "volumes": volumes,
@@ -179,5 +179,5 @@ def _known(args: Mapping[str, Any]) -> PodUser:
     """What makes the job's user known in its pods; nothing for a user of the image."""
     if "user" not in args:
         return PodUser()
-    user = User(args["user"], user_of(args), int(args.get("gid", _USER)))
+    user = User(args["user"], job_uid(args), int(args.get("gid", _USER)))
     return pod_user(user, args.get("mount_path", "/mnt") if args.get("volume_claim") else None)

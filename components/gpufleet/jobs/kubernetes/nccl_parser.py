@@ -55,7 +55,7 @@ class NcclRun:
         return max(self.out_of_bounds or 0, sum(row.wrong or 0 for row in self.rows))
 
 
-def read_nccl(lines: Iterable[str]) -> NcclRun:
+def parse_nccl_output(lines: Iterable[str]) -> NcclRun:
     """Everything that is of nccl-tests in a log; other lines are passed over."""
     run = NcclRun()
     for raw in lines:

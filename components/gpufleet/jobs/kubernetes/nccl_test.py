@@ -1,20 +1,20 @@
-"""An all-reduce across the nodes, judged against a floor: a run of nccl-tests as an MPI job."""
+"""An all-reduce across the nodes, checked against a minimum: a run of nccl-tests as an MPI job."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
-from gpufleet.jobs.events import Event, Kind
-from gpufleet.jobs.kubernetes.api import KubernetesApi, Object
-from gpufleet.jobs.kubernetes.check_result import CheckResult, fails, passes, unknown
+from gpufleet.jobs.events import Event, EventKind
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesObject
+from gpufleet.jobs.kubernetes.check_result import CheckResult, failed_check, passed_check, unknown_check
 from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
-from gpufleet.jobs.kubernetes.jobs import cancel
-from gpufleet.jobs.kubernetes.nccl_parser import NcclRun, read_nccl
+from gpufleet.jobs.kubernetes.jobs import cancel_job
+from gpufleet.jobs.kubernetes.nccl_parser import NcclRun, parse_nccl_output
 from gpufleet.jobs.kubernetes.node_readiness import is_fake
 from gpufleet.jobs.kubernetes.submission import build_submission
-from gpufleet.jobs.kubernetes.submit import submit
+from gpufleet.jobs.kubernetes.submit import create_job
 from gpufleet.jobs.pool_info import PoolInfo
-from gpufleet.jobs.request import JobRequest, name_for
+from gpufleet.jobs.request import JobRequest, default_job_name
 from gpufleet.jobs.settings import JobSettings
 
 FLOOR = 0.5
@@ -40,32 +40,32 @@ def check_bandwidth(
     settings: JobSettings,
     pool: PoolInfo,
     wanted: int,
-    nodes: Sequence[Object],
+    nodes: Sequence[KubernetesObject],
     say: Callable[[str], None],
     *,
     image: str = IMAGE,
     floor: float = FLOOR,
 ) -> list[CheckResult]:
-    """Run the all-reduce and judge it; the job is deleted afterwards, whatever happens. Errors: UserError."""
+    """Run the all-reduce and check its result; the job is always deleted afterwards. Errors: UserError."""
     if any(is_fake(node) for node in nodes):
-        return [unknown("bandwidth", "the nodes are fake: no container runs on them", "run it on real nodes")]
+        return [unknown_check("bandwidth", "the nodes are fake: no container runs on them", "run it on real nodes")]
     request = JobRequest(
         workers=wanted,
         command=rank_command(volume=settings.volume_claim is not None),
         pool=pool.label,
         image=image,
-        name=name_for(["check-bandwidth"], datetime.now(UTC)),
+        name=default_job_name(["check-bandwidth"], datetime.now(UTC)),
         time_limit_minutes=int(LIMIT_SECONDS // 60),
     )
     manifest = build_submission(settings, request).manifest
     name = manifest["metadata"]["name"]
-    submit(api, manifest, say)
+    create_job(api, manifest, say)
     say(f"{name}: submitted")
     try:
         events = _until_its_end(api, settings.namespace, name, say)
     finally:
-        cancel(api, settings.namespace, name)
-    return judge(events, pool, wanted, floor, volume=settings.volume_claim is not None)
+        cancel_job(api, settings.namespace, name)
+    return check_events(events, pool, wanted, floor, volume=settings.volume_claim is not None)
 
 
 def rank_command(*, volume: bool) -> list[str]:
@@ -78,22 +78,24 @@ def rank_command(*, volume: bool) -> list[str]:
     return ["sh", "-c", f"{touch}exec {PROGRAM} -b {SIZE} -e {SIZE} -n 20 -g 1"]
 
 
-def judge(events: Sequence[Event], pool: PoolInfo, wanted: int, floor: float, *, volume: bool) -> list[CheckResult]:
-    """What a followed run tells. Pure."""
-    lines = [event.text for event in events if event.kind is Kind.LINE]
-    end = next((event for event in events if event.kind is Kind.END), None)
+def check_events(
+    events: Sequence[Event], pool: PoolInfo, wanted: int, floor: float, *, volume: bool
+) -> list[CheckResult]:
+    """The checks of a finished run, from its events. Pure."""
+    lines = [event.text for event in events if event.kind is EventKind.LINE]
+    end = next((event for event in events if event.kind is EventKind.END), None)
     checks = [_written(lines, wanted)] if volume else []
     if end is None:
-        held = [event.text for event in events if event.kind is Kind.WAITING]
+        held = [event.text for event in events if event.kind is EventKind.WAITING]
         why = held[-1] if held else "it did not end"
-        return [*checks, _failed(f"no result after {LIMIT_SECONDS / 60:.0f} min: {why}", "mend that and check again")]
+        return [*checks, _failed(f"no result after {LIMIT_SECONDS / 60:.0f} min: {why}", "fix that and check again")]
     if end.code:
         said = next((line for line in reversed(lines) if line.strip()), "")
-        return [*checks, _failed(end.text + (f"; its last words: {said}" if said else ""), "mend that and check again")]
-    return [*checks, validate_run(read_nccl(lines), pool, wanted, floor)]
+        return [*checks, _failed(end.text + (f"; last output: {said}" if said else ""), "fix that and check again")]
+    return [*checks, check_run(parse_nccl_output(lines), pool, wanted, floor)]
 
 
-def validate_run(run: NcclRun, pool: PoolInfo, wanted: int, floor: float) -> CheckResult:
+def check_run(run: NcclRun, pool: PoolInfo, wanted: int, floor: float) -> CheckResult:
     """One run of nccl-tests against the floor."""
     row = run.largest
     if row is None:
@@ -104,26 +106,28 @@ def validate_run(run: NcclRun, pool: PoolInfo, wanted: int, floor: float) -> Che
         return _failed(f"it ran on {len(run.hosts)} of {wanted} nodes", "look at the hostfile and mpirun's options")
     got = f"{row.busbw:.1f} GB/s bus bandwidth with {row.size / 2**20:.0f} MiB on {wanted} nodes"
     if wanted < 2:
-        return unknown("bandwidth", f"{got}: one node's GPUs do not use the network", "check with --nodes 2 or more")
+        return unknown_check(
+            "bandwidth", f"{got}: one node's GPUs do not use the network", "check with --nodes 2 or more"
+        )
     if pool.network_gbps is None:
         types = ", ".join(pool.types)
-        return unknown("bandwidth", f"{got}; the network of {types} is not in the catalog", "compare it yourself")
+        return unknown_check("bandwidth", f"{got}; the network of {types} is not in the catalog", "compare it yourself")
     least = floor * pool.network_gbps / 8
     against = f"{got}, floor {least:.1f} ({floor:g} of {pool.network_gbps:g} Gbit/s)"
     if row.size < _LEAST_BYTES:
-        return unknown("bandwidth", f"{got}: too small a size to tell", "run with 128 MiB or more")
+        return unknown_check("bandwidth", f"{got}: too small a size to tell", "run with 128 MiB or more")
     if row.busbw < least:
         fix = "see in a run with NCCL_DEBUG=INFO which network it uses; look for one slow node by halves"
         return _failed(against, fix)
-    return passes("bandwidth", against)
+    return passed_check("bandwidth", against)
 
 
 def _written(lines: Iterable[str], wanted: int) -> CheckResult:
     hosts = {line.partition(_WRITABLE)[2].strip() for line in lines if _WRITABLE in line}
     found = f"written from {len(hosts)} of {wanted} nodes"
     if len(hosts) >= wanted:
-        return passes("volume writes", found)
-    return fails("volume writes", found, "look at the access point's user and the mount target of that zone")
+        return passed_check("volume writes", found)
+    return failed_check("volume writes", found, "look at the access point's user and the mount target of that zone")
 
 
 class _TimeIsUp(Exception):
@@ -133,7 +137,7 @@ class _TimeIsUp(Exception):
 def _until_its_end(api: KubernetesApi, namespace: str, name: str, say: Callable[[str], None]) -> list[Event]:
     """What happens to the job in LIMIT_SECONDS, with or without its end.
 
-    While a job waits for ever, nothing happens that one could count the time by: the clock itself ends it.
+    While a job waits forever, nothing happens that one could count the time by: the clock itself ends it.
     """
     ends = time.monotonic() + LIMIT_SECONDS
 
@@ -147,7 +151,7 @@ def _until_its_end(api: KubernetesApi, namespace: str, name: str, say: Callable[
     try:
         for event in KubernetesJobFollower(api, namespace, name, "run the check again", clock=clock).events():
             events.append(event)
-            if event.kind is not Kind.LINE:
+            if event.kind is not EventKind.LINE:
                 say(event.text)
     except _TimeIsUp:
         pass
@@ -155,4 +159,4 @@ def _until_its_end(api: KubernetesApi, namespace: str, name: str, say: Callable[
 
 
 def _failed(text: str, fix: str) -> CheckResult:
-    return fails("bandwidth", text, fix)
+    return failed_check("bandwidth", text, fix)

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpufleet.jobs.kubernetes.check_result import CheckResult, fails, passes, unknown
-from gpufleet.jobs.kubernetes.pending_pods import ranges
+from gpufleet.jobs.kubernetes.check_result import CheckResult, failed_check, passed_check, unknown_check
+from gpufleet.jobs.kubernetes.pending_pods import format_name_ranges
 from gpufleet.jobs.pool_info import PoolInfo
 
 GPU, EFA = "nvidia.com/gpu", "vpc.amazonaws.com/efa"
-FAKE = "kwok.x-k8s.io/node"
+FAKE_NODE_ANNOTATION = "kwok.x-k8s.io/node"
 """Annotation of nodes behind which no machine is, as in a rehearsal."""
 _ZONE_LABELS = ("gpufleet.dev/zone-id", "topology.k8s.aws/zone-id", "topology.kubernetes.io/zone")
 
@@ -39,49 +39,57 @@ def is_ready(node: Node) -> bool:
 
 
 def largest_zone(nodes: Sequence[Node]) -> tuple[str | None, list[Node]]:
-    """The zone with most nodes, and these. Zone ids where nodes carry them, else names; None: nobody tells."""
-    zones = Counter(zone_of(node) for node in nodes)
+    """The zone with most nodes, and these. Zone ids where nodes carry them, else names; None: unknown."""
+    zones = Counter(node_zone(node) for node in nodes)
     zone = max(zones, key=lambda each: (zones[each], each is not None, str(each)))
-    return zone, [node for node in nodes if zone_of(node) == zone]
+    return zone, [node for node in nodes if node_zone(node) == zone]
 
 
-def zone_of(node: Node) -> str | None:
+def node_zone(node: Node) -> str | None:
     labels = node["metadata"].get("labels") or {}
     return next((labels[label] for label in _ZONE_LABELS if labels.get(label)), None)
 
 
 def is_fake(node: Node) -> bool:
-    return FAKE in (node["metadata"].get("annotations") or {})
+    return FAKE_NODE_ANNOTATION in (node["metadata"].get("annotations") or {})
 
 
 def _ready(pool: PoolInfo, wanted: int, nodes: Sequence[Node], ready: Sequence[Node]) -> CheckResult:
     found = f"{len(ready)} of {wanted} nodes of pool {pool.name} are Ready"
     if len(ready) >= wanted:
-        return passes("nodes", found)
+        return passed_check("nodes", found)
     if pool.max is not None and pool.max < wanted:
-        return fails("nodes", f"{found}, and it has {pool.max} at the most", "raise its max and run `pulumi up`")
+        return failed_check("nodes", f"{found}, and it has at most {pool.max}", "raise its max and run `pulumi up`")
     waiting = [node["metadata"]["name"] for node in nodes if not is_ready(node)]
     if waiting:
-        return fails("nodes", f"{found}; not ready: {ranges(waiting)}", "see `kubectl describe node`")
-    return fails("nodes", found, "raise the pool's desired and run `pulumi up`, or submit a job that makes it grow")
+        return failed_check(
+            "nodes", f"{found}; not ready: {format_name_ranges(waiting)}", "see `kubectl describe node`"
+        )
+    return failed_check(
+        "nodes", found, "raise the pool's desired and run `pulumi up`, or submit a job that makes it grow"
+    )
 
 
 def _together(pool: PoolInfo, wanted: int, zone: str | None, together: Sequence[Node]) -> CheckResult:
     if zone is None:
-        return unknown("zone", "no node tells its zone", "label the nodes with topology.kubernetes.io/zone")
+        return unknown_check("zone", "no node tells its zone", "label the nodes with topology.kubernetes.io/zone")
     found = f"{len(together)} of {wanted} Ready nodes are in {zone}"
     if len(together) >= wanted:
-        return passes("zone", found)
-    return fails("zone", found, f"give pool {pool.name} one zone")
+        return passed_check("zone", found)
+    return failed_check("zone", found, f"give pool {pool.name} one zone")
 
 
 def _placed(nodes: Sequence[Node]) -> CheckResult:
     words = {(node["metadata"].get("labels") or {}).get("gpufleet.dev/placement") for node in nodes}
     if words <= {"create", "existing"}:
-        return passes("placement", "the nodes are of a pool with one placement group")
+        return passed_check("placement", "the nodes are of a pool with one placement group")
     if words == {"none"}:
-        return unknown("placement", "the pool has no placement group", "set placement: create where the network counts")
-    return unknown("placement", "the nodes do not tell whether they are in one group", "look in the cloud's console")
+        return unknown_check(
+            "placement", "the pool has no placement group", "set placement: create where the network counts"
+        )
+    return unknown_check(
+        "placement", "the nodes do not tell whether they are in one group", "look in the cloud's console"
+    )
 
 
 def _devices(
@@ -91,21 +99,21 @@ def _devices(
     if each is None:
         least = min(counts.values())
         has = f"{least} or more on each node; how many {', '.join(pool.types)} has is not in the catalog"
-        return unknown(subject, has, "compare with the vendor's figure") if least else _none(subject, counts, who)
+        return unknown_check(subject, has, "compare with the vendor's figure") if least else _none(subject, counts, who)
     short = {name: count for name, count in counts.items() if count < each}
     if not short:
-        return passes(subject, f"{each} allocatable on each of {len(nodes)} nodes")
+        return passed_check(subject, f"{each} allocatable on each of {len(nodes)} nodes")
     if not any(counts.values()):
         return _none(subject, counts, who)
     has = ", ".join(f"{name} has {count}" for name, count in sorted(short.items())[:4])
     more = f" and {len(short) - 4} more nodes" if len(short) > 4 else ""
-    return fails(
+    return failed_check(
         subject, f"of {each} on each node, {has}{more}", f"look at {who} there; replace the node if one is broken"
     )
 
 
 def _none(subject: str, counts: Mapping[str, int], who: str) -> CheckResult:
-    return fails(subject, f"none allocatable on {ranges(counts)}", f"look at {who}")
+    return failed_check(subject, f"none allocatable on {format_name_ranges(counts)}", f"look at {who}")
 
 
 def _allocatable(node: Node, resource: str) -> int:

@@ -1,4 +1,4 @@
-"""A user of whom a pod's image knows nothing, made known without root."""
+"""An /etc/passwd entry for a user that the pod's image does not have, without root."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +12,7 @@ _VOLUME = "passwd"
 
 @dataclass(frozen=True)
 class PodUser:
-    """What a pod has for its user."""
+    """The parts of a pod that define its user."""
 
     annotations: dict[str, str] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)

@@ -13,29 +13,29 @@ _ON_ITS_WAY = frozenset({"ContainerCreating", "PodInitializing"})
 
 
 @dataclass(frozen=True)
-class Wait:
+class PendingPods:
     """Pods that wait for the same: names, and the reason in Kubernetes' own words."""
 
     pods: tuple[str, ...]
-    why: str
+    reason: str
 
     @property
     def line(self) -> str:
         many = len(self.pods)
-        return f"{ranges(self.pods)} wait{'s' if many == 1 else ''}: {self.why}"
+        return f"{format_name_ranges(self.pods)} wait{'s' if many == 1 else ''}: {self.reason}"
 
 
-def waits(pods: Iterable[Mapping[str, Any]]) -> list[Wait]:
+def group_pending_pods(pods: Iterable[Mapping[str, Any]]) -> list[PendingPods]:
     """What every waiting pod waits for, pods with one reason together, in the order of their names."""
     by_reason: dict[str, list[str]] = {}
     for pod in pods:
-        why = why_waiting(pod)
+        why = pending_reason(pod)
         if why is not None:
             by_reason.setdefault(why, []).append(str(pod["metadata"]["name"]))
-    return [Wait(tuple(sorted(names, key=_natural)), why) for why, names in by_reason.items()]
+    return [PendingPods(tuple(sorted(names, key=_natural)), why) for why, names in by_reason.items()]
 
 
-def why_waiting(pod: Mapping[str, Any]) -> str | None:
+def pending_reason(pod: Mapping[str, Any]) -> str | None:
     """Why a pod does not run yet, in one line; None when it runs, has ended, or nothing holds it up."""
     status = pod.get("status") or {}
     if status.get("phase") not in (None, "Pending"):
@@ -60,7 +60,7 @@ def is_starting(pod: Mapping[str, Any]) -> bool:
     return status.get("phase") == "Pending" and any(each.get("reason") in _ON_ITS_WAY for each in held)
 
 
-def ranges(names: Iterable[str]) -> str:
+def format_name_ranges(names: Iterable[str]) -> str:
     """Names that end in a number, in ranges: train-worker-0..510, train-launcher."""
     runs: list[tuple[str, int | None, int | None]] = []
     for name in sorted(names, key=_natural):

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gpufleet.jobs.kubernetes import api_paths
-from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, Object
-from gpufleet.jobs.kubernetes.kueue_reasons import kueue_reasons
-from gpufleet.jobs.kubernetes.pending_pods import Wait, is_starting, waits
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesObject
+from gpufleet.jobs.kubernetes.kueue_reasons import kueue_reason_text
+from gpufleet.jobs.kubernetes.pending_pods import PendingPods, group_pending_pods, is_starting
 from gpufleet.rules.messages import one_line
 
 QUEUE = "kueue.x-k8s.io/queue-name"
@@ -30,10 +30,10 @@ def _lines(api: KubernetesApi, job: Mapping[str, Any]) -> Iterator[str]:
     pods = _items(
         api,
         api_paths.core(namespace, "pods"),
-        labelSelector=api_paths.of_job(name),
+        labelSelector=api_paths.job_selector(name),
         fieldSelector="status.phase=Pending",
     )
-    for wait in waits(pods):
+    for wait in group_pending_pods(pods):
         yield wait.line
     yield from _starting(api, namespace, sorted(pod["metadata"]["name"] for pod in pods if is_starting(pod)))
     # Pods that could not even be made (quota, admission), and jobs that the operator finds invalid.
@@ -51,7 +51,7 @@ def _starting(api: KubernetesApi, namespace: str, pods: Sequence[str]) -> Iterat
     others = len(pods) - _STARTING_ASKED
     more = f" ({others} more pods are starting)" if others > 0 else ""
     for warning, names in by_warning.items():
-        yield Wait(tuple(names), warning + more).line
+        yield PendingPods(tuple(names), warning + more).line
 
 
 def _queued(api: KubernetesApi, job: Mapping[str, Any]) -> Iterator[str]:
@@ -63,7 +63,7 @@ def _queued(api: KubernetesApi, job: Mapping[str, Any]) -> Iterator[str]:
     owner = f"kueue.x-k8s.io/job-uid={job['metadata'].get('uid')}"
     path = f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{namespace}/workloads"
     said = [
-        one_line(kueue_reasons(str(condition.get("message") or "")))
+        one_line(kueue_reason_text(str(condition.get("message") or "")))
         for workload in _items(api, path, labelSelector=owner)
         for condition in (workload.get("status") or {}).get("conditions") or []
         if condition.get("type") == "QuotaReserved" and condition.get("status") == "False"
@@ -88,7 +88,7 @@ def _last(event: Mapping[str, Any]) -> str:
     return str(event.get("lastTimestamp") or event.get("eventTime") or event["metadata"].get("creationTimestamp") or "")
 
 
-def _items(api: KubernetesApi, path: str, **query: object) -> list[Object]:
+def _items(api: KubernetesApi, path: str, **query: object) -> list[KubernetesObject]:
     """Errors: Unreachable."""
     try:
         found = api.find(path, **query) or {}

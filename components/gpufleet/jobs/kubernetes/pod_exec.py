@@ -10,7 +10,7 @@ from kubernetes.stream.ws_client import create_websocket  # type: ignore[import-
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes import api_paths
-from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, Unreachable
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesUnreachable
 from gpufleet.rules.messages import one_line
 
 _STDIN, _STDOUT, _STDERR, _ENDED = range(4)
@@ -19,7 +19,7 @@ IDLE_SECONDS = 300.0
 """Longest silence. A checksum of 100 GB on a slow file system takes minutes."""
 
 
-class CommandFailed(UserError):
+class CommandError(UserError):
     """The command ended with another code than 0; the text has its last words."""
 
     def __init__(self, text: str, code: int) -> None:
@@ -27,18 +27,18 @@ class CommandFailed(UserError):
         self.code = code
 
 
-def run(
-    api: KubernetesApi, namespace: str, pod: str, command: Sequence[str], given: Iterable[bytes] = ()
+def exec_in_pod(
+    api: KubernetesApi, namespace: str, pod: str, command: Sequence[str], stdin: Iterable[bytes] = ()
 ) -> Iterator[bytes]:
     """What the command writes to its standard output, as it comes.
 
-    given: its standard input. The protocol cannot say that it has ended: the command has to know how much comes.
-    Errors: Unreachable when the connection breaks, CommandFailed.
+    stdin: its standard input. The protocol cannot say that it has ended: the command has to know how much comes.
+    Errors: KubernetesUnreachable when the connection breaks, CommandError.
     """
     place = _open(api, namespace, pod, command)
     said = b""
     try:
-        for piece in given:
+        for piece in stdin:
             place.send(bytes([_STDIN]) + piece, opcode=websocket.ABNF.OPCODE_BINARY)
         while True:
             _, frame = place.recv_data()
@@ -48,10 +48,12 @@ def run(
             elif channel == _STDERR:
                 said = (said + content)[-2000:]
             elif channel == _ENDED:
-                _judge(content, said)
+                _raise_on_failure(content, said)
                 return
     except (websocket.WebSocketException, OSError) as error:
-        raise Unreachable(f"{api.where}: the connection to pod {pod} broke: {one_line(str(error))}") from error
+        raise KubernetesUnreachable(
+            f"{api.where}: the connection to pod {pod} broke: {one_line(str(error))}"
+        ) from error
     finally:
         place.close()
 
@@ -77,9 +79,9 @@ def _open(api: KubernetesApi, namespace: str, pod: str, command: Sequence[str]) 
             raise KubernetesApiError(
                 f"{api.where}: pod {pod} takes no commands ({error.status_code}); {fix}", error.status_code
             ) from error
-        raise Unreachable(f"{api.where}: pod {pod} takes no commands now ({error.status_code})") from error
+        raise KubernetesUnreachable(f"{api.where}: pod {pod} takes no commands now ({error.status_code})") from error
     except (websocket.WebSocketException, OSError) as error:
-        raise Unreachable(f"{api.where}: pod {pod} cannot be reached: {one_line(str(error))}") from error
+        raise KubernetesUnreachable(f"{api.where}: pod {pod} cannot be reached: {one_line(str(error))}") from error
     place.settimeout(IDLE_SECONDS)
     return place
 
@@ -89,7 +91,7 @@ def _connected(api: KubernetesApi, url: str) -> Any:  # noqa: ANN401
     return create_websocket(api.configuration, url, headers)
 
 
-def _judge(content: bytes, said: bytes) -> None:
+def _raise_on_failure(content: bytes, said: bytes) -> None:
     status = json.loads(content)
     if status.get("status") == "Success":
         return
@@ -97,4 +99,4 @@ def _judge(content: bytes, said: bytes) -> None:
     codes = [each.get("message") for each in causes if each.get("reason") == "ExitCode"]
     code = int(codes[0]) if codes and str(codes[0]).isdigit() else 1
     words = one_line(" ".join(said.decode(errors="replace").split())) or str(status.get("message") or "")
-    raise CommandFailed(f"in the pod: {words}", code)
+    raise CommandError(f"in the pod: {words}", code)

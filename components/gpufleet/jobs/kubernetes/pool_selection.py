@@ -8,9 +8,9 @@ from gpufleet.jobs.pool_info import PoolInfo
 from gpufleet.jobs.request import JobRequest
 from gpufleet.jobs.settings import JobSettings
 from gpufleet.pools.node_labels import CLOUD
-from gpufleet.rules.messages import listed, use_one_of
+from gpufleet.rules.messages import join_words, use_one_of
 
-ANY = "any"
+ANY_PLACE = "any"
 """The word of `--place` for every place."""
 
 
@@ -26,29 +26,31 @@ class PoolSelection:
     prefer: str | None = None
 
 
-def chosen(settings: JobSettings, request: JobRequest) -> PoolSelection:
+def select_pools(settings: JobSettings, request: JobRequest) -> PoolSelection:
     """The pools for a request: those of its GPU type in its place, else as `JobSettings.pool` finds it.
 
     Errors: UserError, one line, for a pool, GPU type or place that the environment has not.
     """
     gpu, place, prefer = request.get("gpu"), request.get("place"), request.get("prefer")
     where = settings.environment
-    if prefer is not None and place not in (None, ANY):
-        raise UserError(f"{where}: prefer={prefer}: has no choice with place={place}; leave one of them out")
+    if prefer is not None and place not in (None, ANY_PLACE):
+        raise UserError(f"{where}: prefer={prefer}: has no effect with place={place}; leave one of them out")
     if gpu is None and place is None and prefer is None:
         return PoolSelection([settings.pool(request.get("pool"))])
     pools = [settings.pool(request["pool"])] if "pool" in request else list(settings.pools.values())
     if not pools:
         settings.pool(None)
     pools = _of(where, "gpu", gpu, pools)
-    pools = _of(where, "place", None if place == ANY else place, pools, (ANY,), f" with gpu={gpu}" if gpu else "")
+    pools = _of(
+        where, "place", None if place == ANY_PLACE else place, pools, (ANY_PLACE,), f" with gpu={gpu}" if gpu else ""
+    )
     places = sorted({pool.place for pool in pools})
     if prefer is not None and prefer not in places:
         raise UserError(f"{where}: prefer={prefer}: no nodes there to choose from; {use_one_of(prefer, places)}")
     if len(places) == 1:
         return PoolSelection(pools, place=places[0])
     own = [each for each in places if each != CLOUD]
-    # Own servers cost no more when they are used.
+    # On-prem servers cost no more when they are used.
     return PoolSelection(pools, prefer=prefer or (own[0] if len(own) < len(places) else None))
 
 
@@ -62,6 +64,6 @@ def _of(
     assert wanted is not None
     there = sorted({str(getattr(pool, key)) for pool in pools if getattr(pool, key)})
     if not there:
-        names = listed([pool.name for pool in pools], "and")
+        names = join_words([pool.name for pool in pools], "and")
         raise UserError(f"{where}: {key}={wanted}: the {key} of pool {names} is not known; use --pool")
     raise UserError(f"{where}: {key}={wanted}: no pool has it{among}; {use_one_of(wanted, [*there, *more])}")

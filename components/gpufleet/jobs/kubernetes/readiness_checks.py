@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpufleet.jobs.kubernetes import api_paths
-from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, Object
-from gpufleet.jobs.kubernetes.check_result import CheckResult, fails, passes, unknown
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesObject
+from gpufleet.jobs.kubernetes.check_result import CheckResult, failed_check, passed_check, unknown_check
 from gpufleet.jobs.kubernetes.node_readiness import GPU, check_nodes, is_ready
-from gpufleet.jobs.kubernetes.pending_pods import ranges
+from gpufleet.jobs.kubernetes.pending_pods import format_name_ranges
 from gpufleet.jobs.pool_info import PoolInfo
 from gpufleet.jobs.settings import JobSettings
 
@@ -17,19 +17,19 @@ names: the EFA plugin's ends with NVIDIA's. The GPU operator starts NVIDIA's, to
 _EFA_PLUGIN = ("aws-efa-k8s-device-plugin",)
 
 
-def nodes_of(api: KubernetesApi, pool: PoolInfo) -> list[Object]:
+def pool_nodes(api: KubernetesApi, pool: PoolInfo) -> list[KubernetesObject]:
     """The pool's nodes that are there now. Errors: UserError."""
     return list(api.get("/api/v1/nodes", labelSelector=f"gpufleet.dev/pool={pool.label}").get("items") or [])
 
 
-def look(
-    api: KubernetesApi, settings: JobSettings, pool: PoolInfo, wanted: int, nodes: Sequence[Object]
+def check_readiness(
+    api: KubernetesApi, settings: JobSettings, pool: PoolInfo, wanted: int, nodes: Sequence[KubernetesObject]
 ) -> list[CheckResult]:
     """Every check that needs no job. Errors: UserError when the cluster does not answer."""
     operator = (
-        passes("MPI operator", "kubeflow.org/v2beta1 is served")
+        passed_check("MPI operator", "kubeflow.org/v2beta1 is served")
         if api.find(api_paths.OPERATOR) is not None
-        else fails("MPI operator", "MPIJob is not known", "install it with `pulumi up`")
+        else failed_check("MPI operator", "MPIJob is not known", "install it with `pulumi up`")
     )
     checks = [operator, *check_nodes(pool, wanted, nodes)]
     ready = [node for node in nodes if is_ready(node)]
@@ -39,20 +39,20 @@ def look(
     return checks
 
 
-def _plugins(api: KubernetesApi, pool: PoolInfo, ready: Sequence[Object]) -> list[CheckResult]:
+def _plugins(api: KubernetesApi, pool: PoolInfo, ready: Sequence[KubernetesObject]) -> list[CheckResult]:
     try:
         found = api.get("/apis/apps/v1/daemonsets").get("items") or []
     except KubernetesApiError as error:
         if error.status != 403:
             raise
-        return [unknown("device plugin", str(error), "ask somebody who may list DaemonSets")]
+        return [unknown_check("device plugin", str(error), "ask somebody who may list DaemonSets")]
     checks = [_plugin(api, "device plugin", _called(found, _PLUGIN), ready)]
     if pool.efa:
         checks.append(_plugin(api, "EFA plugin", _called(found, _EFA_PLUGIN), ready))
     return checks
 
 
-def _called(sets: Sequence[Object], names: Sequence[str]) -> list[Object]:
+def _called(sets: Sequence[KubernetesObject], names: Sequence[str]) -> list[KubernetesObject]:
     def runs(each: Mapping[str, Any]) -> bool:
         template = each["spec"]["template"]
         label = ((template.get("metadata") or {}).get("labels") or {}).get("app.kubernetes.io/name")
@@ -67,31 +67,33 @@ def _image_name(image: str) -> str:
     return image.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
-def _plugin(api: KubernetesApi, subject: str, sets: Sequence[Object], ready: Sequence[Object]) -> CheckResult:
+def _plugin(
+    api: KubernetesApi, subject: str, sets: Sequence[KubernetesObject], ready: Sequence[KubernetesObject]
+) -> CheckResult:
     """Whether a plugin is up on each of these nodes; how it is on others does not count."""
     if not sets:
         if subject == "device plugin" and all(node["status"].get("allocatable", {}).get(GPU) for node in ready):
-            return passes(subject, "no DaemonSet, but every node tells its GPUs: the node's image brings it")
-        return fails(subject, "there is no DaemonSet of it", "install it with `pulumi up`")
+            return passed_check(subject, "no DaemonSet, but every node tells its GPUs: the node's image brings it")
+        return failed_check(subject, "there is no DaemonSet of it", "install it with `pulumi up`")
     wanted = {node["metadata"]["name"] for node in ready}
     try:
         up = [_up_on(api, each) & wanted for each in sets]
     except KubernetesApiError as error:
         if error.status != 403:
             raise
-        return unknown(subject, str(error), "ask somebody who may list pods there")
+        return unknown_check(subject, str(error), "ask somebody who may list pods there")
     # Each kind of node may have one of its own.
     missing = wanted.difference(*up)
     best = sets[max(range(len(sets)), key=lambda number: len(up[number]))]["metadata"]
     name = f"{best['namespace']}/{best['name']}"
     if not missing:
-        return passes(subject, f"{name} is up on {len(wanted)} nodes")
-    found = f"{name} is up on {len(wanted) - len(missing)} of {len(wanted)} nodes, not on {ranges(missing)}"
-    return fails(subject, found, f"see `kubectl describe daemonset -n {best['namespace']} {best['name']}`")
+        return passed_check(subject, f"{name} is up on {len(wanted)} nodes")
+    found = f"{name} is up on {len(wanted) - len(missing)} of {len(wanted)} nodes, not on {format_name_ranges(missing)}"
+    return failed_check(subject, found, f"see `kubectl describe daemonset -n {best['namespace']} {best['name']}`")
 
 
-def _up_on(api: KubernetesApi, daemon_set: Object) -> set[str]:
-    """Names of the nodes on which a DaemonSet has a ready pod. Errors: UserError, and KubernetesApiError where nobody may ask."""
+def _up_on(api: KubernetesApi, daemon_set: KubernetesObject) -> set[str]:
+    """Names of the nodes on which a DaemonSet has a ready pod. Errors: UserError; KubernetesApiError if not allowed."""
     labels = daemon_set["spec"]["selector"].get("matchLabels") or {}
     selector = ",".join(f"{key}={value}" for key, value in labels.items())
     pods = (
@@ -100,7 +102,7 @@ def _up_on(api: KubernetesApi, daemon_set: Object) -> set[str]:
     return {str(pod["spec"].get("nodeName")) for pod in pods if _is_ready(pod)}
 
 
-def _is_ready(pod: Object) -> bool:
+def _is_ready(pod: KubernetesObject) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or []
     return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
@@ -108,16 +110,22 @@ def _is_ready(pod: Object) -> bool:
 def _volume(api: KubernetesApi, settings: JobSettings) -> CheckResult:
     claim = settings.volume_claim
     if claim is None:
-        return unknown("shared volume", "the environment's outputs name no claim", "run `pulumi up` with shared files")
+        return unknown_check(
+            "shared volume", "the environment's outputs have no claim", "run `pulumi up` with shared files"
+        )
     found = api.find(api_paths.core(settings.namespace, "persistentvolumeclaims", claim))
     if found is None:
-        return fails("shared volume", f"no claim {claim} in namespace {settings.namespace}", "`pulumi up` makes it")
+        return failed_check(
+            "shared volume", f"no claim {claim} in namespace {settings.namespace}", "`pulumi up` makes it"
+        )
     phase = str((found.get("status") or {}).get("phase"))
     modes = (found.get("spec") or {}).get("accessModes") or []
     if phase != "Bound":
-        return fails(
+        return failed_check(
             "shared volume", f"claim {claim} is {phase}", f"see `kubectl describe pvc -n {settings.namespace} {claim}`"
         )
     if "ReadWriteMany" not in modes:
-        return fails("shared volume", f"claim {claim} is {', '.join(modes)}", "use a volume that many nodes can write")
-    return passes("shared volume", f"claim {claim} is bound, ReadWriteMany")
+        return failed_check(
+            "shared volume", f"claim {claim} is {', '.join(modes)}", "use a volume that many nodes can write"
+        )
+    return passed_check("shared volume", f"claim {claim} is bound, ReadWriteMany")

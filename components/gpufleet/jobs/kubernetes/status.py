@@ -46,8 +46,8 @@ _BY_WEIGHT = (
 )
 
 
-def status_of(job: Mapping[str, Any]) -> JobStatus:
-    """What a MPIJob object says of itself."""
+def job_status(job: Mapping[str, Any]) -> JobStatus:
+    """The status of an MPIJob object."""
     conditions = (job.get("status") or {}).get("conditions") or []
     true = {each.get("type"): each for each in conditions if each.get("status") == "True"}
     for state in _BY_WEIGHT:
@@ -59,14 +59,14 @@ def status_of(job: Mapping[str, Any]) -> JobStatus:
     return JobStatus(JobState.SUBMITTED, since=made)
 
 
-def workers_of(job: Mapping[str, Any]) -> int:
+def worker_count(job: Mapping[str, Any]) -> int:
     """How many workers a MPIJob asks for."""
     replicas = (job.get("spec") or {}).get("mpiReplicaSpecs") or {}
     return int((replicas.get("Worker") or {}).get("replicas") or 0)
 
 
-def exit_code_of(pod: Mapping[str, Any]) -> int | None:
-    """The exit code of a pod's first container; None while it runs, or where nobody knows."""
+def container_exit_code(pod: Mapping[str, Any]) -> int | None:
+    """The exit code of a pod's first container; None while it runs, or if unknown."""
     for container in (pod.get("status") or {}).get("containerStatuses") or []:
         ended = (container.get("state") or {}).get("terminated") or {}
         if "exitCode" in ended:

@@ -8,13 +8,13 @@ from typing import Any, cast
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.api_paths import ZONE_ID
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
-from gpufleet.jobs.kubernetes.pool_selection import PoolSelection, chosen
+from gpufleet.jobs.kubernetes.pool_selection import PoolSelection, select_pools
 from gpufleet.jobs.pool_info import PoolInfo
-from gpufleet.jobs.request import JobRequest, name_for
-from gpufleet.jobs.settings import JobSettings, Recorded
+from gpufleet.jobs.request import JobRequest, default_job_name
+from gpufleet.jobs.settings import JobSettings, RecordedImages
 from gpufleet.rules.kubernetes.mpi_job import validate_mpi_job
 from gpufleet.rules.rule import Status
-from gpufleet.users.team_users import who
+from gpufleet.users.team_users import select_user
 from gpufleet.users.user import User
 
 
@@ -26,20 +26,22 @@ class KubernetesSubmission:
     advice: list[str]
 
 
-def build_submission(settings: JobSettings, request: JobRequest, recorded: Recorded = dict) -> KubernetesSubmission:
+def build_submission(
+    settings: JobSettings, request: JobRequest, recorded: RecordedImages = dict
+) -> KubernetesSubmission:
     """The MPIJob that the environment makes of a request.
 
     recorded: asked for a repository's image where the request names neither tag nor digest. Default: there is none.
-    Errors: UserError with a line for every fault that can be known without the cluster.
+    Errors: UserError with one line for each error that can be found without the cluster.
     """
-    choice = chosen(settings, request)
-    name = request.get("name") or name_for(request["command"], datetime.now(UTC))
+    choice = select_pools(settings, request)
+    name = request.get("name") or default_job_name(request["command"], datetime.now(UTC))
     gpus = request["gpus"] if "gpus" in request else _all_of_a_node(name, choice.pools)
     args = _arguments(settings, request, choice, gpus, settings.image(request.get("image"), recorded))
     findings = validate_mpi_job(name, args)
-    lines = [each.line(name) for each in findings if each.refuses]
+    lines = [each.line(name) for each in findings if each.rejects]
     if not lines:
-        unfit = [misfits(name, request["workers"], gpus, pool) for pool in choice.pools]
+        unfit = [size_errors(name, request["workers"], gpus, pool) for pool in choice.pools]
         lines = [line for each in unfit for line in each] if all(unfit) else []
     if lines:
         raise UserError("\n".join(lines))
@@ -58,7 +60,7 @@ def _all_of_a_node(name: str, pools: Sequence[PoolInfo]) -> int:
     return min(counts)
 
 
-def misfits(name: str, workers: int, gpus: int, pool: PoolInfo) -> list[str]:
+def size_errors(name: str, workers: int, gpus: int, pool: PoolInfo) -> list[str]:
     """Why a job can never run on a pool, as far as the catalog knows its types."""
     if pool.gpus is None:
         return []
@@ -71,7 +73,7 @@ def misfits(name: str, workers: int, gpus: int, pool: PoolInfo) -> list[str]:
     if most is not None and workers > most:
         each = "1 GPU" if gpus == 1 else f"{gpus} GPUs"
         return [
-            f"{name}: workers={workers}: pool {pool.name} has {pool.max} nodes at the most, room for {most} workers of "
+            f"{name}: workers={workers}: pool {pool.name} has at most {pool.max} nodes, room for {most} workers of "
             f"{each}; use {most} or fewer, or raise the pool's max and run `pulumi up`"
         ]
     return []
@@ -94,13 +96,13 @@ def _arguments(settings: JobSettings, request: JobRequest, choice: PoolSelection
     if unreached:
         args["unreached_places"] = unreached
         args["files_place"] = next((pool.place for pool in settings.pools.values() if pool.reaches_files), "")
-    user = who(settings.users, request.get("user"), settings.environment)
+    user = select_user(settings.users, request.get("user"), settings.environment)
     given: dict[str, object | None] = {
         "uid": user.uid if user else None,
         "gid": user.gid if user else None,
         "user": user.name if user else None,
         "groups": list(user.groups) if user and user.groups else None,
-        "labels": labels_of(settings, user) or None,
+        "labels": cost_labels(settings, user) or None,
         "volume_claim": request.get("volume_claim", settings.volume_claim),
         "image_pull_secret": request.get("image_pull_secret", settings.image_pull_secret),
         "service_account": settings.service_account,
@@ -115,7 +117,7 @@ def _arguments(settings: JobSettings, request: JobRequest, choice: PoolSelection
     return args
 
 
-def labels_of(settings: JobSettings, user: User | None) -> dict[str, str]:
+def cost_labels(settings: JobSettings, user: User | None) -> dict[str, str]:
     """Labels by which `gpufleet usage` and the cloud's bill split what a pod costs: those that are known."""
     words = {"project": settings.project, "team": settings.team, "user": user.name if user else None}
     return {f"gpufleet.dev/{key}": word for key, word in words.items() if word}
@@ -144,7 +146,7 @@ def _place(args: MpiJobArgs, pool: PoolInfo, queue: str | None) -> None:
 def _places(args: MpiJobArgs, choice: PoolSelection, request: JobRequest, queue: str | None) -> None:
     """The same for a job that may run on several pools: by GPU type and place, all workers in one neighbourhood.
 
-    Nodes of one zone, and own servers of one place, carry the same gpufleet.dev/zone-id.
+    Nodes of one zone, and on-prem servers of one place, carry the same gpufleet.dev/zone-id.
     """
     if "gpu" in request:
         args["gpu"] = request["gpu"]

@@ -1,24 +1,24 @@
-"""Submit a job: look whether the cluster has what it needs, then create it."""
+"""Submit a job: check that the cluster has what it needs, then create it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes import api_paths
-from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, Object
-from gpufleet.jobs.kubernetes.gpu_capacity import too_few_gpus
-from gpufleet.jobs.kubernetes.operator_check import no_operator
-from gpufleet.jobs.kubernetes.volume_affinity import claim_fits
+from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesObject
+from gpufleet.jobs.kubernetes.gpu_capacity import gpu_capacity_error
+from gpufleet.jobs.kubernetes.operator_check import operator_error
+from gpufleet.jobs.kubernetes.volume_affinity import volume_zone_error
 
 Note = Callable[[str], None]
 
 
-def submit(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> Object:
-    """Create the MPIJob and return it as the API server keeps it. note: told what could not be looked at.
+def create_job(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> KubernetesObject:
+    """Create the MPIJob and return it as the API server keeps it. note: called with what could not be read.
 
     Errors: UserError with a line for everything that the cluster lacks, or for a name that is taken.
     """
-    lines = list(lacks(api, manifest, note))
+    lines = list(missing_prerequisites(api, manifest, note))
     if lines:
         raise UserError("\n".join(lines))
     name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
@@ -27,32 +27,32 @@ def submit(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> Objec
     except KubernetesApiError as error:
         if error.status == 409:
             raise UserError(
-                f"{name}: the name is taken by another job in namespace {namespace}; give another --name, or "
+                f"{name}: the name is already used by another job in namespace {namespace}; give another --name, or "
                 "`gpufleet jobs cancel` that one"
             ) from error
         if error.status in (400, 422):
-            raise UserError(f"{name}: Kubernetes refuses the job: {error}") from error
+            raise UserError(f"{name}: Kubernetes rejected the job: {error}") from error
         raise
 
 
-def lacks(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> Iterator[str]:
-    """What the job needs and the cluster does not have, a line each. What may not be looked at is a note."""
+def missing_prerequisites(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> Iterator[str]:
+    """What the cluster lacks for the job, one line each. Anything we lack permission to read is reported as a note."""
     name, namespace = manifest["metadata"]["name"], manifest["metadata"]["namespace"]
-    fault = no_operator(api)
+    fault = operator_error(api)
     if fault:
         yield f"{name}: {fault}"
         return
     if _missing(api, f"/api/v1/namespaces/{namespace}", note):
-        yield f"{name}: namespace={namespace}: there is no such namespace in {api.where}; `pulumi up` makes it"
+        yield f"{name}: namespace={namespace}: namespace not found in {api.where}; `pulumi up` makes it"
         return
     worker = manifest["spec"]["mpiReplicaSpecs"]["Worker"]["template"]["spec"]
-    fault = too_few_gpus(api, worker)
+    fault = gpu_capacity_error(api, worker)
     if fault:
         yield f"{name}: {fault}"
     for secret in worker.get("imagePullSecrets") or []:
         if _missing(api, api_paths.core(namespace, "secrets", secret["name"]), note):
             yield (
-                f"{name}: image_pull_secret={secret['name']}: there is no such secret in namespace {namespace}; "
+                f"{name}: image_pull_secret={secret['name']}: secret not found in namespace {namespace}; "
                 f"make it with `kubectl create secret docker-registry {secret['name']} -n {namespace} ...`"
             )
     account = worker.get("serviceAccountName")
@@ -71,14 +71,14 @@ def _claim(
         return
     if not found:
         yield (
-            f"{name}: volume_claim={claim}: there is no such PersistentVolumeClaim in namespace {namespace}; "
+            f"{name}: volume_claim={claim}: PersistentVolumeClaim not found in namespace {namespace}; "
             "`pulumi up` makes the shared volume's"
         )
         return
     volume = (found.get("spec") or {}).get("volumeName")
     held = _look(api, f"/api/v1/persistentvolumes/{volume}", note) if volume else None
     if held:
-        fault = claim_fits(api, claim, held, worker, note)
+        fault = volume_zone_error(api, claim, held, worker, note)
         if fault:
             yield f"{name}: {fault}"
 
@@ -87,8 +87,8 @@ def _missing(api: KubernetesApi, path: str, note: Note) -> bool:
     return _look(api, path, note) == {}
 
 
-def _look(api: KubernetesApi, path: str, note: Note) -> Object | None:
-    """An object; {} when there is none, None when we may not look."""
+def _look(api: KubernetesApi, path: str, note: Note) -> KubernetesObject | None:
+    """An object; {} if there is none, None if we lack permission."""
     try:
         return api.find(path) or {}
     except KubernetesApiError as error:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 
 ZONE_ID = "gpufleet.dev/zone-id"
 _BY_ID = frozenset({ZONE_ID, "topology.k8s.aws/zone-id"})
@@ -13,7 +13,7 @@ _BY_NAME = frozenset(
 )
 
 
-def zones_of(volume: Mapping[str, Any], keys: frozenset[str]) -> set[str] | None:
+def volume_zones(volume: Mapping[str, Any], keys: frozenset[str]) -> set[str] | None:
     """Zones that a PersistentVolume's node affinity allows, under one of these labels; None: it does not say.
 
     Terms are alternatives; a term without any of the labels allows every zone.
@@ -30,12 +30,12 @@ def zones_of(volume: Mapping[str, Any], keys: frozenset[str]) -> set[str] | None
     return allowed if terms else None
 
 
-def claim_fits(
+def volume_zone_error(
     api: KubernetesApi, claim: str, volume: Mapping[str, Any], worker: Mapping[str, Any], note: Callable[[str], None]
 ) -> str | None:
     """The fault of a claim whose volume is in another zone than the workers; None: it fits, or cannot be known."""
     zone = (worker.get("nodeSelector") or {}).get(ZONE_ID)
-    ids, names = zones_of(volume, _BY_ID), zones_of(volume, _BY_NAME)
+    ids, names = volume_zones(volume, _BY_ID), volume_zones(volume, _BY_NAME)
     if ids is not None and zone is not None and zone not in ids:
         return _fault(claim, sorted(ids), zone)
     if ids is not None or names is None:
@@ -44,8 +44,8 @@ def claim_fits(
     if name is None:
         wanted = f"zone {zone}" if zone else "a zone that the scheduler chooses"
         note(
-            f"not verified: volume_claim={claim} can only be mounted in {listed(sorted(names))}, and the workers go "
-            f"to {wanted}, of which no node runs that would tell its name"
+            f"not verified: volume_claim={claim} can only be mounted in {join_words(sorted(names))}, and the workers "
+            f"go to {wanted}, of which no node runs that would tell its name"
         )
         return None
     return None if name in names else _fault(claim, sorted(names), f"{name} ({zone})")
@@ -53,8 +53,8 @@ def claim_fits(
 
 def _fault(claim: str, allowed: list[str], zone: str) -> str:
     return (
-        f"volume_claim={claim}: its volume can be mounted in {listed(allowed)} only, and the workers run in {zone}; "
-        "use a volume of that zone, or one that all zones can mount"
+        f"volume_claim={claim}: its volume can be mounted in {join_words(allowed)} only, and the workers run in "
+        f"{zone}; use a volume of that zone, or one that all zones can mount"
     )
 
 

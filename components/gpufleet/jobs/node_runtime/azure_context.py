@@ -1,36 +1,36 @@
-# What Azure Batch tells a node of a multi-instance task; aws_place is its counterpart.
+# What Azure Batch tells a node of a multi-instance task; aws_context is its counterpart.
 from __future__ import annotations
 
 import os
 import socket
 
-from gpufleet.jobs.node_runtime.connection import Link
-from gpufleet.jobs.node_runtime.process import End, say
-from gpufleet.jobs.node_runtime.termination import asked
+from gpufleet.jobs.node_runtime.connection import NodeConnection
+from gpufleet.jobs.node_runtime.process import NodeExit, say
+from gpufleet.jobs.node_runtime.termination import signals_received
 
 # Of sysexits(3), where it means that another try may succeed.
 EVICTED = 75
 
 
-def told(name: str) -> str:
+def variable(name: str) -> str:
     return os.environ.get("AZ_BATCH_" + name, "")
 
 
 # The port beside it is Azure Batch's own.
 def main_address() -> str:
-    return told("MASTER_NODE").partition(":")[0]
+    return variable("MASTER_NODE").partition(":")[0]
 
 
 # The addresses of all nodes, the master node's first, as its task is number 0 of all. Without multi-instance settings
 # a task has none.
-def listed() -> list[str]:
-    nodes = told("HOST_LIST").split(",") if told("HOST_LIST") else []
+def node_addresses() -> list[str]:
+    nodes = variable("HOST_LIST").split(",") if variable("HOST_LIST") else []
     return sorted(nodes, key=lambda address: address != main_address())
 
 
 # Of a node no more than its address is known: its index is the place of that in the list.
-def number(name: str) -> int:
-    nodes = listed()
+def batch_number(name: str) -> int:
+    nodes = node_addresses()
     if name == "NUM_NODES":
         return len(nodes)
     if name == "MAIN_NODE_INDEX" or not nodes:
@@ -43,22 +43,22 @@ def number(name: str) -> int:
                 # Another node's.
                 continue
             return index
-    raise End(f"none of AZ_BATCH_HOST_LIST={told('HOST_LIST')} is here; run the container with --network host")
+    raise NodeExit(f"none of AZ_BATCH_HOST_LIST={variable('HOST_LIST')} is here; run the container with --network host")
 
 
 # Of all nodes the same. Tasks of several jobs may have one name.
-def job() -> str:
-    return f"{told('JOB_ID')}/{told('TASK_ID')}"
+def job_id() -> str:
+    return f"{variable('JOB_ID')}/{variable('TASK_ID')}"
 
 
 # The hosts of the ranks, the main node first. Those of the list, whoever has come: ranks get the job's secrets.
-def hosts(address: str, nodes: list[Link]) -> list[str]:
-    return listed() or [address]
+def rank_hosts(address: str, nodes: list[NodeConnection]) -> list[str]:
+    return node_addresses() or [address]
 
 
 # The task's exit code, after mpirun's; gone is a node that went away meanwhile.
-def verdict(code: int, gone: Link | None, nodes: list[Link]) -> int:
-    if not code or asked:
+def job_exit_code(code: int, gone: NodeConnection | None, nodes: list[NodeConnection]) -> int:
+    if not code or signals_received:
         return code
     if not gone:
         # mpirun may have noticed first: of a node that is evicted nothing may be heard at all.

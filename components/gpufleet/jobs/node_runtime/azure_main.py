@@ -1,4 +1,4 @@
-# The first process on Azure Batch: python3 -I -c TEXT; TEXT ends with a call of main with start.py's plan.
+# The first process on Azure Batch: python3 -I -c TEXT; TEXT ends with a call of main with the plan of entrypoint.py.
 from __future__ import annotations
 
 import contextlib
@@ -12,12 +12,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gpufleet.jobs.node_runtime.azure_context import number, told
+from gpufleet.jobs.node_runtime.azure_context import batch_number, variable
 from gpufleet.jobs.node_runtime.keys import HERE
-from gpufleet.jobs.node_runtime.main_node import lead
-from gpufleet.jobs.node_runtime.process import End, find, say
-from gpufleet.jobs.node_runtime.termination import asked
-from gpufleet.jobs.node_runtime.worker_node import follow
+from gpufleet.jobs.node_runtime.main_node import run_main_node
+from gpufleet.jobs.node_runtime.process import NodeExit, find_program, say
+from gpufleet.jobs.node_runtime.termination import signals_received
+from gpufleet.jobs.node_runtime.worker_node import run_worker_node
 
 # A file that is locked as long as its node follows a task, with the process that does so.
 LOCK = f"/dev/shm/gpufleet-{os.getuid()}.lock"
@@ -25,15 +25,15 @@ LOCK = f"/dev/shm/gpufleet-{os.getuid()}.lock"
 
 def main(given: str) -> int:
     for sign in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(sign, lambda number, frame: asked.append(number))
+        signal.signal(sign, lambda number, frame: signals_received.append(number))
     plan = json.loads(given)
-    return ended(coordinate if plan["role"] == "coordinate" else apply, plan)
+    return run_role(coordinate if plan["role"] == "coordinate" else apply, plan)
 
 
-def ended(part: Any, plan: dict[str, Any]) -> int:  # noqa: ANN401
+def run_role(part: Any, plan: dict[str, Any]) -> int:  # noqa: ANN401
     try:
         return int(part(plan))
-    except End as end:
+    except NodeExit as end:
         say(str(end))
         return end.code
     except (OSError, ValueError) as error:
@@ -43,30 +43,30 @@ def ended(part: Any, plan: dict[str, Any]) -> int:  # noqa: ANN401
 
 # The coordination command, on every node. It has to return, so that of all but the main node a process stays behind.
 def coordinate(plan: dict[str, Any]) -> int:
-    find("ssh-keygen", "openssh-client")
-    if number("NODE_INDEX") == number("MAIN_NODE_INDEX"):
-        find("ssh", "openssh-client")
-        find("mpirun", "openmpi-bin")
+    find_program("ssh-keygen", "openssh-client")
+    if batch_number("NODE_INDEX") == batch_number("MAIN_NODE_INDEX"):
+        find_program("ssh", "openssh-client")
+        find_program("mpirun", "openmpi-bin")
         return 0
-    find("sshd", "openssh-server")
-    lock = only_one()
+    find_program("sshd", "openssh-server")
+    lock = acquire_lock()
     if os.fork():
         return 0
     # From here on it belongs to no command, and no command's output waits for its end.
     os.setsid()
-    log = os.open(f"{told('TASK_WORKING_DIR') or '/tmp'}/node.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    log = os.open(f"{variable('TASK_WORKING_DIR') or '/tmp'}/node.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(source, target)
     os.ftruncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode(), 0)
-    code = ended(follow, plan)
-    clear()
+    code = run_role(run_worker_node, plan)
+    remove_keys()
     os._exit(code)
 
 
 # The lock; who stayed behind from an earlier try of the task, and still waits for its main node, is ended.
-def only_one() -> int:
+def acquire_lock() -> int:
     lock = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     for attempt in range(100):
         with contextlib.suppress(BlockingIOError):
@@ -77,35 +77,35 @@ def only_one() -> int:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(int(earlier), signal.SIGKILL if attempt else signal.SIGTERM)
         time.sleep(0.1)
-    raise End("an earlier task's process does not end on this node; reboot the node")
+    raise NodeExit("an earlier task's process does not end on this node; reboot the node")
 
 
 # The application command, on the main node alone.
 def apply(plan: dict[str, Any]) -> int:
     for name, folder in plan["folders"].items():
-        os.environ[name] = expanded(folder)
+        os.environ[name] = expand(folder)
         Path(os.environ[name]).mkdir(parents=True, exist_ok=True)
-    command = [expanded(word) for word in plan["command"]]
+    command = [expand(word) for word in plan["command"]]
     if plan["directory"]:
-        os.chdir(expanded(plan["directory"]))
-    if number("NUM_NODES") < 2 and plan["slots"] == 1:
+        os.chdir(expand(plan["directory"]))
+    if batch_number("NUM_NODES") < 2 and plan["slots"] == 1:
         plan["mpirun"] = []
     try:
-        return lead(plan, command)
+        return run_main_node(plan, command)
     finally:
-        clear()
+        remove_keys()
 
 
 # Without a shell nothing else would: the paths of mounts and of the task's folders are known on the node only.
-def expanded(word: str) -> str:
+def expand(word: str) -> str:
     def value(found: re.Match[str]) -> str:
         if found[2] not in os.environ:
-            raise End(f"{word}: Azure Batch sets no {found[2]} here; see its list of variables")
+            raise NodeExit(f"{word}: Azure Batch sets no {found[2]} here; see its list of variables")
         return os.environ[found[2]]
 
     return re.sub(r"\$(\{)?((?:AZ_BATCH|GPUFLEET)_\w+)(?(1)\})", value, word)
 
 
 # Nodes serve one task after the other, under the same user.
-def clear() -> None:
+def remove_keys() -> None:
     shutil.rmtree(HERE, ignore_errors=True)

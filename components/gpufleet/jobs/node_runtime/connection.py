@@ -6,31 +6,31 @@ import contextlib
 import socket
 
 
-class Link:
+class NodeConnection:
     index, ready, rest = -1, False, b""
 
-    def __init__(self, place: socket.socket) -> None:
-        self.place = place
-        self.address = place.getpeername()[0]
-        place.settimeout(10)
-        place.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self.address = sock.getpeername()[0]
+        sock.settimeout(10)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for option, value in (
             (socket.TCP_KEEPIDLE, 30),
             (socket.TCP_KEEPINTVL, 10),
             (socket.TCP_KEEPCNT, 6),
             (socket.TCP_USER_TIMEOUT, 90000),
         ):
-            place.setsockopt(socket.IPPROTO_TCP, option, value)
+            sock.setsockopt(socket.IPPROTO_TCP, option, value)
 
     def send(self, line: str) -> None:
         # Whether the other side is gone, the next read tells.
         with contextlib.suppress(OSError):
-            self.place.sendall(line.encode() + b"\n")
+            self.sock.sendall(line.encode() + b"\n")
 
     # The lines that have come; None when the other side is gone, or talks of something else.
     def lines(self) -> list[str] | None:
         try:
-            came = self.place.recv(4096)
+            came = self.sock.recv(4096)
         except OSError:
             return None
         *whole, self.rest = (self.rest + came).split(b"\n")

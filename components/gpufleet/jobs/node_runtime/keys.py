@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from gpufleet.jobs.node_runtime.process import End, find
+from gpufleet.jobs.node_runtime.process import NodeExit, find_program
 
 HERE = Path("/dev/shm/gpufleet")
 
@@ -22,8 +22,8 @@ def make_key(name: str) -> str:
     try:
         pwd.getpwuid(os.getuid())
     except KeyError:
-        raise End(f"the image knows no user {os.getuid()}, and ssh needs one; add it to /etc/passwd") from None
-    words = [find("ssh-keygen", "openssh-client"), "-q", "-t", "ed25519", "-N", "", "-C", "gpufleet", "-f"]
+        raise NodeExit(f"the image has no user {os.getuid()}, and ssh needs one; add it to /etc/passwd") from None
+    words = [find_program("ssh-keygen", "openssh-client"), "-q", "-t", "ed25519", "-N", "", "-C", "gpufleet", "-f"]
     if subprocess.run([*words, str(HERE / name)], stdin=subprocess.DEVNULL, check=False).returncode:
-        raise End(f"ssh-keygen made no key in {HERE}; give the job shared memory")
+        raise NodeExit(f"ssh-keygen failed to create a key in {HERE}; give the job shared memory")
     return (HERE / f"{name}.pub").read_text().strip()

@@ -9,7 +9,7 @@ import sys
 
 
 # Ends this node: a line for the user, and the exit code.
-class End(Exception):
+class NodeExit(Exception):
     def __init__(self, line: str, code: int = 1) -> None:
         super().__init__(line)
         self.code = code
@@ -19,20 +19,20 @@ def say(line: str) -> None:
     print("gpufleet: " + line, file=sys.stderr, flush=True)
 
 
-def find(program: str, package: str) -> str:
+def find_program(program: str, package: str) -> str:
     found = shutil.which(program) or shutil.which(program, path="/usr/sbin")
     if not found:
-        raise End(f"the image has no {program}; install {package} in it", 127)
+        raise NodeExit(f"the image has no {program}; install {package} in it", 127)
     return found
 
 
 # Python ignores SIGPIPE, and what it starts would do so too.
-def start(words: list[str]) -> int:
+def start_process(words: list[str]) -> int:
     return os.posix_spawnp(words[0], words, os.environ, setsigdef=[signal.SIGPIPE])
 
 
 # The exit code of the process, None while it runs. As the first process this one has also to bury orphans.
-def code_of(process: int) -> int | None:
+def exit_code(process: int) -> int | None:
     while True:
         ended, status = os.waitpid(-1, os.WNOHANG)
         if ended == process:
@@ -41,6 +41,6 @@ def code_of(process: int) -> int | None:
             return None
 
 
-def kill(process: int, sign: int) -> None:
+def send_signal(process: int, sign: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, sign)

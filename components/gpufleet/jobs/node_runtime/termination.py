@@ -5,15 +5,15 @@ import contextlib
 import signal
 from pathlib import Path
 
-from gpufleet.jobs.node_runtime.process import kill, say
+from gpufleet.jobs.node_runtime.process import say, send_signal
 
 # What the first process was asked to end with.
-asked: list[int] = []
+signals_received: list[int] = []
 
 
 # Tells the ranks here, known by OpenMPI's variable: of those that catch SIGUSR1, else SIGTERM, the outermost only. A
 # signal that is not caught would end a rank's shell or its data loaders, and with one of them mpirun ends all.
-def tell() -> None:
+def notify_ranks() -> None:
     parents: dict[int, int] = {}
     listening: dict[int, signal.Signals] = {}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -33,4 +33,4 @@ def tell() -> None:
             above = parents.get(above, 0)
         if not above:
             say(f"notice to process {pid}")
-            kill(pid, sign)
+            send_signal(pid, sign)

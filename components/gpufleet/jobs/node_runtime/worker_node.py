@@ -9,30 +9,30 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gpufleet.jobs.node_runtime.aws_context import job, main_address, number
-from gpufleet.jobs.node_runtime.connection import Link
+from gpufleet.jobs.node_runtime.aws_context import batch_number, job_id, main_address
+from gpufleet.jobs.node_runtime.connection import NodeConnection
 from gpufleet.jobs.node_runtime.keys import HERE, make_folder, make_key
-from gpufleet.jobs.node_runtime.process import End, code_of, find, start
-from gpufleet.jobs.node_runtime.termination import asked, tell
+from gpufleet.jobs.node_runtime.process import NodeExit, exit_code, find_program, start_process
+from gpufleet.jobs.node_runtime.termination import notify_ranks, signals_received
 
 
 # The connection to the main node, asked for as long as that may take to start.
-def reach(plan: dict[str, Any]) -> Link:
+def connect_to_main(plan: dict[str, Any]) -> NodeConnection:
     address = main_address()
     end = time.monotonic() + plan["patience"]
-    while not asked:
+    while not signals_received:
         try:
-            return Link(socket.create_connection((address, plan["port"]), 5))
+            return NodeConnection(socket.create_connection((address, plan["port"]), 5))
         except OSError as error:
             if time.monotonic() > end:
                 why = f"{plan['patience']} s: {error.strerror or error}"
-                raise End(f"the main node {address}:{plan['port']} did not answer within {why}") from None
+                raise NodeExit(f"the main node {address}:{plan['port']} did not answer within {why}") from None
             time.sleep(1)
-    raise End("ended before the main node answered", 143)
+    raise NodeExit("ended before the main node answered", 143)
 
 
 def start_sshd(plan: dict[str, Any], key: str) -> int:
-    find("sshd", "openssh-server")
+    find_program("sshd", "openssh-server")
     make_folder()
     make_key("host")
     (HERE / "authorized_keys").write_text(key + "\n")
@@ -44,50 +44,50 @@ def start_sshd(plan: dict[str, Any], key: str) -> int:
     if not os.getuid():
         # Root's sshd locks itself into this directory.
         Path("/run/sshd").mkdir(exist_ok=True)
-    sshd = start(plan["sshd"])
+    sshd = start_process(plan["sshd"])
     for _ in range(100):
-        if code_of(sshd) is not None:
+        if exit_code(sshd) is not None:
             break
         with socket.socket() as probe:
             if not probe.connect_ex(("127.0.0.1", plan["ssh_port"])):
                 return sshd
         time.sleep(0.1)
-    raise End("sshd does not listen; look at this node's log")
+    raise NodeExit("sshd does not listen; look at this node's log")
 
 
-def follow(plan: dict[str, Any]) -> int:
-    link = reach(plan)
-    link.send(f"node {job()} {number('NODE_INDEX')} {plan['slots']}")
+def run_worker_node(plan: dict[str, Any]) -> int:
+    link = connect_to_main(plan)
+    link.send(f"node {job_id()} {batch_number('NODE_INDEX')} {plan['slots']}")
     try:
         return serve(plan, link)
-    except End as end:
+    except NodeExit as end:
         link.send(f"error {end}")
         raise
 
 
-def serve(plan: dict[str, Any], link: Link) -> int:
+def serve(plan: dict[str, Any], link: NodeConnection) -> int:
     sshd, last = 0, 0.0
     while not last or time.monotonic() < last:
-        if asked and not last:
+        if signals_received and not last:
             # The main node has all ranks told, these too, and ends the job when they have ended.
             link.send("notice")
             last = time.monotonic() + plan["grace"] - 1
-        if sshd and code_of(sshd) is not None:
-            raise End("sshd has ended; look at this node's log")
-        if not select.select([link.place], [], [], 0.5)[0]:
+        if sshd and exit_code(sshd) is not None:
+            raise NodeExit("sshd has ended; look at this node's log")
+        if not select.select([link.sock], [], [], 0.5)[0]:
             continue
         came = link.lines()
         if came is None:
-            raise End(f"the main node {link.address} is gone; look at its log")
+            raise NodeExit(f"the main node {link.address} is gone; look at its log")
         for line in came:
             word, _, rest = line.partition(" ")
             if word == "key":
                 sshd = start_sshd(plan, rest)
                 link.send("ready")
             elif word == "notice":
-                tell()
+                notify_ranks()
             elif word == "end":
                 return int(rest)
             elif word == "refused":
-                raise End(f"the main node {link.address} refuses this node: {rest}")
+                raise NodeExit(f"the main node {link.address} rejected this node: {rest}")
     return 143

@@ -1,1 +1,1 @@
-"""Jobs on a Slurm cluster that is there already."""
+"""Jobs on an existing Slurm cluster."""

@@ -7,23 +7,23 @@ Sources: slurm.schedmd.com/{squeue,sacct,sinfo,sbatch,scancel}.html.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gpufleet.jobs.slurm.status import SacctRow, exit_code_of_status, exit_code_of_text
-from gpufleet.jobs.ssh.connection import NO_PROGRAM, CommandResult, SshConnection, SshError, SshUnreachable
+from gpufleet.jobs.slurm.status import SacctRow, exit_code_from_sacct, exit_code_from_squeue
+from gpufleet.jobs.ssh.connection import COMMAND_NOT_FOUND, CommandResult, SshConnection, SshError, SshUnreachable
 
 _QUEUE = ("jobid", "state", "reason", "exit_code", "numnodes", "nodelist", "starttime", "endtime", "restartcnt")
-_PASSING = (
+_TRANSIENT = (
     "Unable to contact slurm controller",
     "Socket timed out",
     "Zero Bytes were transmitted",
     "Connection refused",
 )
-"""What of Slurm's words means that the controller does not answer now."""
+"""Slurm's messages for a controller that does not answer now."""
 _NO_ACCOUNTING = ("accounting storage is disabled", "accounting_storage/none", "Slurm accounting storage is disabled")
 
 
 @dataclass(frozen=True)
-class BadNode:
-    """A node that takes no jobs. state, reason: in Slurm's words."""
+class UnavailableNode:
+    """A node that takes no jobs. state, reason: as Slurm reports them."""
 
     name: str
     state: str
@@ -31,8 +31,8 @@ class BadNode:
 
 
 @dataclass(frozen=True)
-class Slurm:
-    """Errors of all methods: Unreached, Trouble."""
+class SlurmClient:
+    """Errors of all methods: SshUnreachable, SshError."""
 
     machine: SshConnection
 
@@ -41,17 +41,17 @@ class Slurm:
         script = 'cd "$1" || exit; shift; id=$(sbatch --parsable "$@" job.sh) || exit; echo "$id" >id; echo "$id"'
         return self._ask(script, folder, *options).text.strip().partition(";")[0]
 
-    def queued(self, names: Sequence[str]) -> dict[str, SacctRow]:
+    def queue_rows(self, names: Sequence[str]) -> dict[str, SacctRow]:
         """What the controller knows of jobs of these names, by id: those not ended, or ended minutes ago."""
         fields = ",".join(f"{each}:|" for each in _QUEUE)
         script = 'TZ=UTC0 SLURM_TIME_FORMAT=standard squeue --all --states=all --noheader --name="$1" --Format="$2"'
         rows = self._rows(self._ask(script, ",".join(names), fields), len(_QUEUE)) if names else []
         return {
-            row[0]: SacctRow(row[1], row[2], exit_code_of_status(row[3]), row[5], row[6], row[7], int(row[8] or 0))
+            row[0]: SacctRow(row[1], row[2], exit_code_from_squeue(row[3]), row[5], row[6], row[7], int(row[8] or 0))
             for row in rows
         }
 
-    def accounted(self, ids: Sequence[str]) -> dict[str, SacctRow]:
+    def accounting_rows(self, ids: Sequence[str]) -> dict[str, SacctRow]:
         """What the accounting knows of jobs, by id; nothing on a cluster without accounting."""
         if not ids:
             return {}
@@ -59,52 +59,51 @@ class Slurm:
             'TZ=UTC0 SLURM_TIME_FORMAT=standard sacct --allusers --allocations --noheader --parsable2 --jobs="$1" '
             "--format=JobIDRaw,State,ExitCode,NodeList,Start,End"
         )
-        told = self.machine.run(script, ",".join(ids))
-        if told.code and any(words in told.err for words in _NO_ACCOUNTING):
+        result = self.machine.run(script, ",".join(ids))
+        if result.code and any(words in result.err for words in _NO_ACCOUNTING):
             return {}
-        self._look_at(told, "sacct")
+        self._check(result, "sacct")
         return {
-            row[0]: SacctRow(row[1].partition(" ")[0], "", exit_code_of_text(row[2]), row[3], row[4], row[5], 0)
-            for row in self._rows(told, 6)
+            row[0]: SacctRow(row[1].partition(" ")[0], "", exit_code_from_sacct(row[2]), row[3], row[4], row[5], 0)
+            for row in self._rows(result, 6)
         }
 
-    def bad_nodes(self, partition: str) -> list[BadNode]:
+    def unavailable_nodes(self, partition: str) -> list[UnavailableNode]:
         """Nodes of a partition that take no jobs now."""
         script = (
             'sinfo --noheader --Node --partition="$1" --states=down,drain,fail,maint,no_respond '
             '--Format="nodelist:|,statelong:|,reason:|"'
         )
-        return [BadNode(*row) for row in self._rows(self._ask(script, partition), 3)]
+        return [UnavailableNode(*row) for row in self._rows(self._ask(script, partition), 3)]
 
     def cancel(self, job: str) -> None:
         self._ask('scancel "$1"', job)
 
     def _ask(self, script: str, *words: str) -> CommandResult:
-        told = self.machine.run(script, *words)
+        result = self.machine.run(script, *words)
         program = next(word for word in ("sbatch", "squeue", "sinfo", "scancel") if word in script)
-        self._look_at(told, program)
-        return told
+        self._check(result, program)
+        return result
 
-    def _look_at(self, told: CommandResult, program: str) -> None:
+    def _check(self, result: CommandResult, program: str) -> None:
         where = self.machine.where
-        if told.code == NO_PROGRAM:
+        if result.code == COMMAND_NOT_FOUND:
             raise SshError(
-                f"{program}: there is no such program on {where}; name a machine with Slurm's clients as "
-                "jobs.slurm.login"
+                f"{program}: program not found on {where}; name a machine with Slurm's clients as jobs.slurm.login"
             )
-        if told.code:
-            kind = SshUnreachable if any(words in told.err for words in _PASSING) else SshError
-            raise kind(_told(told, program, where))
+        if result.code:
+            kind = SshUnreachable if any(words in result.err for words in _TRANSIENT) else SshError
+            raise kind(_error_text(result, program, where))
 
-    def _rows(self, told: CommandResult, fields: int) -> Iterator[list[str]]:
-        for line in told.text.splitlines():
+    def _rows(self, result: CommandResult, fields: int) -> Iterator[list[str]]:
+        for line in result.text.splitlines():
             row = [each.strip() for each in line.split("|")]
             if len(row) >= fields:
                 yield row[:fields]
 
 
-def _told(told: CommandResult, program: str, where: str) -> str:
+def _error_text(result: CommandResult, program: str, where: str) -> str:
     """Slurm's complaint without the program's name in front, which it has itself."""
-    lines = [line.strip() for line in told.err.splitlines() if "error:" in line or "fatal:" in line]
-    said = lines[-1].partition(": ")[2].removeprefix("error: ").removeprefix("fatal: ") if lines else told.said
+    lines = [line.strip() for line in result.err.splitlines() if "error:" in line or "fatal:" in line]
+    said = lines[-1].partition(": ")[2].removeprefix("error: ").removeprefix("fatal: ") if lines else result.error_line
     return f"{program} on {where}: {said}"

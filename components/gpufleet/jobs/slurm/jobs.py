@@ -3,31 +3,31 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gpufleet.jobs.slurm.client import Slurm
+from gpufleet.jobs.slurm.client import SlurmClient
 from gpufleet.jobs.slurm.status import SlurmJob
-from gpufleet.jobs.ssh.job_folders import JobFolders, Record
+from gpufleet.jobs.ssh.job_folders import JobFolders, JobRecord
 
 
 @dataclass(frozen=True)
 class SlurmJobs:
-    """Errors of all methods: Unreached, Trouble."""
+    """Errors of all methods: SshUnreachable, SshError."""
 
-    slurm: Slurm
+    slurm: SlurmClient
     folders: JobFolders
 
     def find(self, name: str) -> SlurmJob:
         """The job of this name. Errors: UserError where there is none."""
         return self._with_rows([self.folders.find(name)])[0]
 
-    def all(self) -> list[SlurmJob]:
+    def list_jobs(self) -> list[SlurmJob]:
         """The environment's jobs, newest first."""
-        return self._with_rows(self.folders.all())
+        return self._with_rows(self.folders.list_records())
 
-    def _with_rows(self, records: Iterable[Record]) -> list[SlurmJob]:
+    def _with_rows(self, records: Iterable[JobRecord]) -> list[SlurmJob]:
         records = list(records)
-        rows = self.slurm.queued([each.name for each in records if each.id])
+        rows = self.slurm.queue_rows([each.name for each in records if each.id])
         gone = [each.id for each in records if each.id and each.id not in rows]
-        rows = {**(self.slurm.accounted(gone) if gone else {}), **rows}
+        rows = {**(self.slurm.accounting_rows(gone) if gone else {}), **rows}
         if any(each not in rows for each in gone):
             # What has ended between the two looks has its exit code by now.
             records = [
@@ -35,5 +35,5 @@ class SlurmJobs:
             ]
         return [SlurmJob(each, rows.get(each.id)) for each in records]
 
-    def _again(self, record: Record) -> Record:
-        return self.folders.has(record.name) or record
+    def _again(self, record: JobRecord) -> JobRecord:
+        return self.folders.find_or_none(record.name) or record

@@ -1,11 +1,11 @@
-"""Why a job on Slurm waits, in lines for its user."""
+"""Why a job on Slurm is pending, one line for each reason."""
 
 import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-from gpufleet.jobs.slurm.client import Slurm
+from gpufleet.jobs.slurm.client import SlurmClient
 from gpufleet.jobs.slurm.status import SlurmJob
 
 _ABOUT_NODES = ("BadConstraints", "NodeDown", "PartitionNodeLimit", "ReqNodeNotAvail", "Resources")
@@ -15,37 +15,37 @@ _NAMED = 5
 
 
 @cache
-def reasons() -> Mapping[str, str]:
+def reason_texts() -> Mapping[str, str]:
     """What each of Slurm's reasons means. Source: slurm.schedmd.com/job_reason_codes.html."""
     text = files("gpufleet.jobs.slurm").joinpath("reasons.json").read_text(encoding="utf-8")
     found: Mapping[str, str] = json.loads(text)
     return found
 
 
-def pending_reasons(slurm: Slurm, job: SlurmJob, partition: str) -> list[str]:
+def pending_reasons(slurm: SlurmClient, job: SlurmJob, partition: str) -> list[str]:
     """Slurm's reason first, then the nodes that take no jobs, and when it will start if Slurm expects that.
 
-    Errors: Unreached, Trouble.
+    Errors: SshUnreachable, SshError.
     """
-    if job.row is None or not job.waits or job.row.reason == "None":
+    if job.row is None or not job.is_pending or job.row.reason == "None":
         # Slurm has not looked at it yet.
         return []
     reason = job.row.reason
     # Slurm may put nodes or words of its own behind the reason.
     word = reason.partition(",")[0].split(" ")[0].strip("()")
-    known = reasons().get(word)
+    known = reason_texts().get(word)
     first = f"{word}: {known}" if known else reason
     if word.startswith("Nodes_required") or reason.startswith("Nodes required"):
-        word, first = "ReqNodeNotAvail", f"ReqNodeNotAvail: {reasons()['ReqNodeNotAvail']}"
+        word, first = "ReqNodeNotAvail", f"ReqNodeNotAvail: {reason_texts()['ReqNodeNotAvail']}"
     lines = [first]
     if word in _ABOUT_NODES:
-        bad = slurm.bad_nodes(partition)
+        bad = slurm.unavailable_nodes(partition)
         lines += [f"node {each.name} is {each.state}{_because(each.reason)}" for each in bad[:_NAMED]]
         if len(bad) > _NAMED:
             lines.append(f"{len(bad) - _NAMED} more nodes of partition {partition} take no jobs")
-    begun = job.row.begun
-    if begun[:1].isdigit():
-        lines.append(f"Slurm expects to start it at {begun} UTC")
+    started = job.row.started
+    if started[:1].isdigit():
+        lines.append(f"Slurm expects to start it at {started} UTC")
     return lines
 
 

@@ -1,14 +1,14 @@
-"""What jobs on Slurm need to know, from `slurm` of the output `jobs`, of a stack or in a file of one's own."""
+"""The settings of jobs on Slurm, from `slurm` of the output `jobs`, of a stack or in a file of one's own."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.ssh.settings import OnpremServersOutput, SshTarget, place_of, texts, whole
-from gpufleet.rules.messages import listed, shown, use_one_of
+from gpufleet.jobs.ssh.settings import OnpremServersOutput, SshTarget, ssh_target, string_list, whole_number
+from gpufleet.rules.messages import format_value, join_words, use_one_of
 
-STARTS = ("mpirun", "srun")
+LAUNCHERS = ("mpirun", "srun")
 """What starts the ranks: OpenMPI's mpirun, which asks Slurm for the rest, or Slurm's own srun."""
 NETWORKS = ("plain", "infiniband")
 
@@ -38,7 +38,7 @@ class SlurmPoolOutput(TypedDict, total=False):
 
 
 class SlurmOutput(OnpremServersOutput, total=False):
-    """The key `slurm` of the output `jobs`, beside what all own servers have."""
+    """The key `slurm` of the output `jobs`, beside what all on-prem servers have."""
 
     pools: Mapping[str, SlurmPoolOutput]
     start: str
@@ -66,9 +66,9 @@ class SlurmPool:
 
 @dataclass(frozen=True)
 class SlurmSettings:
-    """A Slurm cluster, as an environment's jobs see it."""
+    """A Slurm cluster that runs an environment's jobs."""
 
-    place: SshTarget
+    target: SshTarget
     pools: Mapping[str, SlurmPool]
     start: str = "mpirun"
     mpi: str = "pmix"
@@ -84,41 +84,41 @@ class SlurmSettings:
             models = sorted({each.gpu for each in self.pools.values() if each.gpu})
             raise UserError(f"{environment}: gpu={gpu}: no pool has such GPUs; {_models(str(gpu), models)}")
         if len(fitting) > 1:
-            raise UserError(f"{environment}: which pool? use --pool {listed(fitting)}")
+            raise UserError(f"{environment}: which pool? use --pool {join_words(fitting)}")
         return next(iter(fitting.values()))
 
 
 def slurm_settings(jobs: Mapping[str, Any], environment: str) -> SlurmSettings:
-    """Read the output `jobs`. Errors: UserError when it tells of no Slurm, or of one that cannot be."""
-    told = jobs.get("slurm")
-    if not isinstance(told, Mapping):
+    """Read the output `jobs`. Errors: UserError if Slurm is missing from it or not valid."""
+    values = jobs.get("slurm")
+    if not isinstance(values, Mapping):
         raise UserError(
-            f"{environment}: its outputs tell of no Slurm (jobs.slurm); write a file with it (docs/jobs.md) and give "
+            f"{environment}: its outputs have no Slurm (jobs.slurm); write a file with it (docs/jobs.md) and give "
             "it as --outputs, or leave out --on slurm"
         )
     where = f"{environment}: jobs.slurm"
-    pools = told.get("pools")
+    pools = values.get("pools")
     if not isinstance(pools, Mapping) or not pools:
         raise UserError(f"{where}.pools: is missing; name at least one, for instance {{train: {{gpus: 4}}}}")
     return SlurmSettings(
-        place=place_of(told, where),
+        target=ssh_target(values, where),
         pools={str(name): _pool(str(name), each, f"{where}.pools.{name}") for name, each in pools.items()},
-        start=_one_of(told, "start", STARTS, where),
-        mpi=str(told.get("mpi") or "pmix"),
+        start=_one_of(values, "start", LAUNCHERS, where),
+        mpi=str(values.get("mpi") or "pmix"),
     )
 
 
-def _pool(name: str, told: object, where: str) -> SlurmPool:
-    output: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
-    if told is not None and not isinstance(told, Mapping):
-        raise UserError(f"{where}={shown(told)}: is no mapping; write {{partition: {name}, gpus: 4}}")
+def _pool(name: str, values: object, where: str) -> SlurmPool:
+    output: Mapping[str, Any] = values if isinstance(values, Mapping) else {}
+    if values is not None and not isinstance(values, Mapping):
+        raise UserError(f"{where}={format_value(values)}: must be a mapping; write {{partition: {name}, gpus: 4}}")
     return SlurmPool(
         name=name,
         partition=_word(output, "partition", where) or name,
-        gpus=whole(output, "gpus", where),
+        gpus=whole_number(output, "gpus", where),
         gpu=_word(output, "gpu", where),
-        max=whole(output, "max", where, 1),
-        time_limit_minutes=whole(output, "time_limit_minutes", where, 1),
+        max=whole_number(output, "max", where, 1),
+        time_limit_minutes=whole_number(output, "time_limit_minutes", where, 1),
         account=_word(output, "account", where),
         qos=_word(output, "qos", where),
         network=_one_of(output, "network", NETWORKS, where),
@@ -128,10 +128,10 @@ def _pool(name: str, told: object, where: str) -> SlurmPool:
 
 
 def _options(output: Mapping[str, Any], where: str) -> list[str]:
-    found = texts(output, "options", where)
+    found = string_list(output, "options", where)
     for each in found:
         if not each.startswith("-") or not each.isprintable():
-            raise UserError(f"{where}.options={shown(each)}: is no option of sbatch; write it as --NAME=VALUE")
+            raise UserError(f"{where}.options={format_value(each)}: is not an sbatch option; write it as --NAME=VALUE")
     return found
 
 
@@ -141,14 +141,14 @@ def _word(output: Mapping[str, Any], key: str, where: str) -> str | None:
     if found is None or found == "":
         return None
     if not isinstance(found, str) or not found.isprintable() or set(found) & set(" \"'#\\"):
-        raise UserError(f"{where}.{key}={shown(found)}: use a name without blanks and quotes")
+        raise UserError(f"{where}.{key}={format_value(found)}: use a name without blanks and quotes")
     return found
 
 
 def _one_of(output: Mapping[str, Any], key: str, legal: Sequence[str], where: str) -> str:
     found = str(output.get(key) or legal[0])
     if found not in legal:
-        raise UserError(f"{where}.{key}={shown(found)}: {use_one_of(found, legal)}")
+        raise UserError(f"{where}.{key}={format_value(found)}: {use_one_of(found, legal)}")
     return found
 
 

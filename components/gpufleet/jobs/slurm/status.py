@@ -6,7 +6,7 @@ Sources: slurm.schedmd.com/squeue.html (JOB STATE CODES), sacct.html (ExitCode).
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gpufleet.jobs.ssh.job_folders import Record
+from gpufleet.jobs.ssh.job_folders import JobRecord
 
 _ENDED = {
     "BOOT_FAIL": "a node did not boot",
@@ -29,13 +29,13 @@ _NO_NEWS = ("", "None", "NonZeroExitCode", "TimeLimit", "OutOfMemory", "RaisedSi
 
 @dataclass(frozen=True)
 class SacctRow:
-    """What Slurm says of a job. begun, ended: UTC, or words such as N/A. exit_code: None where it has none."""
+    """What Slurm says of a job. started, ended: UTC, or words such as N/A. exit_code: None where it has none."""
 
     state: str
     reason: str
     exit_code: int | None
     nodes: str
-    begun: str
+    started: str
     ended: str
     restarts: int
 
@@ -44,7 +44,7 @@ class SacctRow:
 class SlurmJob:
     """row: None where neither controller nor accounting know it."""
 
-    record: Record
+    record: JobRecord
     row: SacctRow | None
 
     @property
@@ -67,7 +67,7 @@ class SlurmJob:
         return self.state in _ENDED or self.row is None
 
     @property
-    def waits(self) -> bool:
+    def is_pending(self) -> bool:
         return self.state == "PENDING"
 
     @property
@@ -98,23 +98,23 @@ class SlurmJob:
         return _ENDED.get(self.state, "")
 
     @property
-    def why(self) -> str:
+    def end_reason(self) -> str:
         return ": ".join(each for each in (self.reason, self.message) if each)
 
     @property
-    def described(self) -> str:
+    def state_text(self) -> str:
         where = f" on {self.row.nodes}" if self.row is not None and self.row.nodes and not self.ended else ""
-        return self.state + where + (f" ({self.why})" if self.why else "")
+        return self.state + where + (f" ({self.end_reason})" if self.end_reason else "")
 
     @property
-    def took_seconds(self) -> float | None:
+    def duration_seconds(self) -> float | None:
         if self.row is None or not self.ended:
             return None
-        begun, ended = _time(self.row.begun), _time(self.row.ended)
-        return (ended - begun).total_seconds() if begun and ended and ended >= begun else None
+        started, ended = _time(self.row.started), _time(self.row.ended)
+        return (ended - started).total_seconds() if started and ended and ended >= started else None
 
     def summary(self) -> dict[str, object]:
-        """In few words. Frozen: scripts outlive releases."""
+        """The JSON summary. Its keys do not change: scripts depend on them."""
         return {
             "name": self.name,
             "id": self.record.id,
@@ -128,7 +128,7 @@ class SlurmJob:
         }
 
 
-def exit_code_of_status(status: str) -> int | None:
+def exit_code_from_squeue(status: str) -> int | None:
     """squeue's exit_code: a wait status, as wait(2) has it."""
     if not status.isdigit():
         return None
@@ -136,7 +136,7 @@ def exit_code_of_status(status: str) -> int | None:
     return 128 + signal if signal else code
 
 
-def exit_code_of_text(text: str) -> int | None:
+def exit_code_from_sacct(text: str) -> int | None:
     """sacct's ExitCode: CODE:SIGNAL."""
     code, _, signal = text.partition(":")
     if not code.isdigit() or not signal.isdigit():

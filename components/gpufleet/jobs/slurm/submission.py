@@ -1,4 +1,4 @@
-"""The batch script that Slurm is given for a job that a researcher asks for. Nothing is asked of Slurm here.
+"""The batch script that Slurm is given for a job that a user requests. No call to Slurm.
 
 Source of options and variables: slurm.schedmd.com/sbatch.html, srun.html (version 22.05, of Debian 12, and newer).
 """
@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.azure_batch.script_upload import ProgramFile, program_files
-from gpufleet.jobs.request import JobRequest, name_for
+from gpufleet.jobs.request import JobRequest, default_job_name, node_count
 from gpufleet.jobs.slurm.settings import SlurmPool, SlurmSettings
-from gpufleet.jobs.ssh.apptainer import ApptainerContainer, container_of
-from gpufleet.jobs.ssh.job_folders import LOG, OUTPUTS, PROGRAM
-from gpufleet.jobs.ssh.job_script import ending, exports, passed_on, rank_network, tries
-from gpufleet.jobs.ssh.validation import faults_of_gpus, faults_of_words, node_count
+from gpufleet.jobs.ssh.apptainer import ApptainerContainer, select_container
+from gpufleet.jobs.ssh.job_folders import LOG_FILE, OUTPUTS_FOLDER, PROGRAM_FOLDER
+from gpufleet.jobs.ssh.job_script import end_function, exports, mpirun_exports, rank_network, retry_loop
+from gpufleet.jobs.ssh.validation import validate_fields, validate_gpus
 
 _KEPT = "HOME,LANG,LOGNAME,MODULEPATH,PATH,SHELL,USER"
 """What a job keeps of the shell that submits it. All else, secrets too, would lie in the controller's files."""
@@ -47,11 +47,11 @@ class SlurmSubmission:
 
 
 def build_submission(settings: SlurmSettings, environment: str, request: JobRequest) -> SlurmSubmission:
-    """Errors: UserError with a line for every fault that can be known without Slurm."""
-    name = request.get("name") or name_for(request["command"], datetime.now(UTC))
+    """Errors: UserError with one line for each error that can be found without Slurm."""
+    name = request.get("name") or default_job_name(request["command"], datetime.now(UTC))
     pool = settings.pool(environment, request.get("pool"), request.get("gpu"))
-    container = container_of(settings.place, request.get("image"), name)
-    lines = [*faults_of_words(name, request, container), *_misfits(name, request, pool)]
+    container = select_container(settings.target, request.get("image"), name)
+    lines = [*validate_fields(name, request, container), *_misfits(name, request, pool)]
     if lines:
         raise UserError("\n".join(lines))
     program = program_files(name, request["script"]) if "script" in request else []
@@ -67,7 +67,7 @@ def build_submission(settings: SlurmSettings, environment: str, request: JobRequ
     return SlurmSubmission(name, script.text(), record, request.get("after"), program)
 
 
-def recorded(plan: SlurmSubmission) -> str:
+def job_json(plan: SlurmSubmission) -> str:
     """The record as its folder has it: one line."""
     return json.dumps(plan.record)
 
@@ -76,10 +76,10 @@ def _misfits(name: str, request: JobRequest, pool: SlurmPool) -> list[str]:
     nodes, limit = node_count(request), pool.max
     lines = []
     if limit is not None and nodes > limit:
-        lines.append(f"{name}: nodes={nodes}: pool {pool.name} gives {limit} at the most; use {limit} or fewer")
+        lines.append(f"{name}: nodes={nodes}: pool {pool.name} gives at most {limit}; use {limit} or fewer")
     if pool.gpus == 0 and "gpus" in request:
         return [*lines, f"{name}: gpus={request['gpus']}: nodes of pool {pool.name} have none; use another --pool"]
-    lines += faults_of_gpus(name, request.get("gpus"), pool.gpus, f"a node of pool {pool.name}")
+    lines += validate_gpus(name, request.get("gpus"), pool.gpus, f"a node of pool {pool.name}")
     if request.get("gpu") and pool.gpu and str(request["gpu"]).lower() != pool.gpu.lower():
         lines.append(f"{name}: gpu={request['gpu']}: pool {pool.name} has {pool.gpu}; leave out --gpu or --pool")
     slots = request.get("gpus") or pool.gpus or 1
@@ -89,7 +89,7 @@ def _misfits(name: str, request: JobRequest, pool: SlurmPool) -> list[str]:
         lines.append(f"{name}: memory_gib={request['memory_gib']}: use 1 or more")
     share = request.get("share")
     if share is not None and not str(share).replace("-", "_").replace(".", "_").isidentifier():
-        lines.append(f"{name}: share={share}: is no account's name; use letters, digits, -, . and _")
+        lines.append(f"{name}: share={share}: is not a valid account name; use letters, digits, -, . and _")
     return lines
 
 
@@ -102,12 +102,12 @@ class _Script:
     container: ApptainerContainer | None
 
     def text(self) -> str:
-        place = self.settings.place
+        target = self.settings.target
         environment = {
             **rank_network(self.pool.network, self.pool.interface),
             **self.request.get("env", {}),
             "GPUFLEET_JOB": self.name,
-            "GPUFLEET_OUTPUTS": f"{self._folder}/{OUTPUTS}",
+            "GPUFLEET_OUTPUTS": f"{self._folder}/{OUTPUTS_FOLDER}",
             "GPUFLEET_SLOTS": str(self._slots),
         }
         # Jobs share nodes, so that one port for all would be taken.
@@ -120,13 +120,13 @@ class _Script:
             # What srun, also mpirun's own, hands on to the nodes: all that is set here, not only what sbatch kept.
             "export SLURM_EXPORT_ENV=ALL",
             f"rm -f {self._folder}/exit.txt",
-            *ending(self._folder),
-            *place.setup,
+            *end_function(self._folder),
+            *target.setup,
             *exports(environment),
             *(f'export {key}="{value}"' for key, value in meeting.items()),
             f"cd {self._start} || end 1",
-            *(self.container.lines() if self.container else []),
-            *tries(
+            *(self.container.script_lines() if self.container else []),
+            *retry_loop(
                 self.name, [*self._starter(names), *map(shlex.quote, self._command())], self.request.get("retries", 0)
             ),
         ]
@@ -134,11 +134,11 @@ class _Script:
 
     @property
     def _folder(self) -> str:
-        return f"{self.settings.place.directory}/jobs/{self.name}"
+        return f"{self.settings.target.directory}/jobs/{self.name}"
 
     @property
     def _start(self) -> str:
-        return f"{self._folder}/{PROGRAM}" if "script" in self.request else self.settings.place.directory
+        return f"{self._folder}/{PROGRAM_FOLDER}" if "script" in self.request else self.settings.target.directory
 
     @property
     def _slots(self) -> int:
@@ -165,7 +165,7 @@ class _Script:
             "time": minutes,
             "account": account,
             "qos": pool.qos,
-            "output": f"{self._folder}/{LOG}",
+            "output": f"{self._folder}/{LOG_FILE}",
             # A job whose node fails is started again, and goes on in the same log.
             "open-mode": "append",
             "export": _KEPT,
@@ -184,12 +184,12 @@ class _Script:
             return ["srun", mpi, *counts, *cpus, "--kill-on-bad-exit=1", "sh", "-c", shlex.quote(_RANK), "rank"]
         return [
             *("mpirun", "-np", str(ranks), "--map-by", f"ppr:{self._slots}:node", "--bind-to", "none"),
-            *passed_on(names),
+            *mpirun_exports(names),
         ]
 
     def _command(self) -> list[str]:
         command = list(self.request["command"])
         if self.container is None:
             return command
-        bind = self.settings.place.directory
-        return [*self.container.words(bind=bind, gpus=self._gpus > 0, start=self._start), *command]
+        bind = self.settings.target.directory
+        return [*self.container.arguments(bind=bind, gpus=self._gpus > 0, start=self._start), *command]

@@ -1,1 +1,1 @@
-"""What Slurm and plain hosts have in common: a machine that is spoken to by ssh, and folders on shared files."""
+"""Shared by Slurm and plain hosts: a machine reached by ssh, and job folders on shared files."""

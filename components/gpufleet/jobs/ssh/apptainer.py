@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.ssh.settings import SshTarget
-from gpufleet.rules.messages import shown, use_one_of
+from gpufleet.rules.messages import format_value, use_one_of
 
-NONE = "none"
+NO_IMAGE = "none"
 """`--image none`: no container, though the environment has a default image."""
 
 
@@ -23,11 +23,11 @@ class ApptainerContainer:
     file: str
     source: str | None
 
-    def words(self, *, bind: str, gpus: bool, start: str) -> list[str]:
+    def arguments(self, *, bind: str, gpus: bool, start: str) -> list[str]:
         """What stands before a command. bind: the shared files, at their own path. start: where the command starts."""
         return ["apptainer", "exec", *(["--nv"] if gpus else []), "--bind", bind, "--pwd", start, self.file]
 
-    def lines(self) -> list[str]:
+    def script_lines(self) -> list[str]:
         """Bash that has the file ready, once for all ranks, or ends with one line that says why not."""
         missing = "apptainer is not on $(hostname); install it there, or submit without an image"
         found = f'command -v apptainer >/dev/null || {{ echo "gpufleet: {missing}" >&2; end 127; }}'
@@ -48,21 +48,21 @@ class ApptainerContainer:
         ]
 
 
-def container_of(place: SshTarget, wanted: str | None, name: str) -> ApptainerContainer | None:
+def select_container(target: SshTarget, wanted: str | None, name: str) -> ApptainerContainer | None:
     """The image of a job. wanted: what it asks for, None for the environment's default. Errors: UserError."""
-    asked = wanted or place.image
-    if asked is None or asked == NONE:
+    asked = wanted or target.image
+    if asked is None or asked == NO_IMAGE:
         return None
-    image = place.images.get(asked, asked)
+    image = target.images.get(asked, asked)
     if "://" in image:
         stem = hashlib.sha256(image.encode()).hexdigest()[:16]
-        return ApptainerContainer(f"{place.directory}/images/{stem}.sif", image)
+        return ApptainerContainer(f"{target.directory}/images/{stem}.sif", image)
     if image.startswith("/"):
         return ApptainerContainer(image, None)
     if image.endswith(".sif"):
-        return ApptainerContainer(f"{place.directory}/{image}", None)
-    known = [*place.images, NONE]
+        return ApptainerContainer(f"{target.directory}/{image}", None)
+    known = [*target.images, NO_IMAGE]
     raise UserError(
-        f"{name}: image={shown(asked)}: no such image; {use_one_of(asked, known)}, a path that ends with .sif, or a "
-        "URI such as docker://nvcr.io/nvidia/pytorch:24.10-py3"
+        f"{name}: image={format_value(asked)}: no such image; {use_one_of(asked, known)}, a path that ends with "
+        ".sif, or a URI such as docker://nvcr.io/nvidia/pytorch:24.10-py3"
     )

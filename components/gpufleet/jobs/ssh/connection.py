@@ -1,4 +1,4 @@
-"""The machine that jobs are started from: this one, or one that OpenSSH reaches. Nothing else is needed there."""
+"""Commands on the machine that starts jobs: this one, or one reached by OpenSSH."""
 
 import shlex
 import subprocess
@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from gpufleet.errors import UserError
 from gpufleet.jobs.retrying import TransientError
 
-SECONDS = 120.0
-"""For one question; sbatch itself waits up to MessageTimeout, a few times 10 s, for a busy controller."""
-NO_PROGRAM = 127
-"""What a shell ends with when a program is not there."""
+COMMAND_TIMEOUT_SECONDS = 120.0
+"""For one command; sbatch itself waits up to MessageTimeout, a few times 10 s, for a busy controller."""
+COMMAND_NOT_FOUND = 127
+"""Exit code of a shell if a program is not found."""
 
 _OPTIONS = ("BatchMode=yes", "ConnectTimeout=15", "ServerAliveInterval=15", "ServerAliveCountMax=3")
-_FOR_GOOD = ("Permission denied", "Host key verification failed", "Could not resolve", "no such identity", "Bad owner")
-"""What of ssh's words does not pass by itself."""
+_PERMANENT = ("Permission denied", "Host key verification failed", "Could not resolve", "no such identity", "Bad owner")
+"""Messages of ssh that no retry can help."""
 
 
 class SshError(UserError):
-    """The machine, or what was asked there, refuses."""
+    """The connection or the command failed."""
 
 
 class SshUnreachable(SshError, TransientError):
-    """The machine was not reached, or has not answered in time."""
+    """The machine was not reached, or did not answer in time."""
 
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a program has left: its exit code and what it wrote."""
+    """The exit code and the output of a command."""
 
     code: int
     out: bytes
@@ -39,8 +39,8 @@ class CommandResult:
         return self.out.decode(errors="replace")
 
     @property
-    def said(self) -> str:
-        """The last line of its complaints, for a message."""
+    def error_line(self) -> str:
+        """The last line of its standard error, for a message."""
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
         return lines[-1] if lines else f"exit code {self.code}"
 
@@ -56,8 +56,10 @@ class SshConnection:
     def where(self) -> str:
         return self.host or "this machine"
 
-    def run(self, script: str, *words: str, given: bytes = b"", seconds: float = SECONDS) -> CommandResult:
-        """Run a text of POSIX sh, with words as $1, $2 and so on. given: its standard input.
+    def run(
+        self, script: str, *words: str, stdin: bytes = b"", seconds: float = COMMAND_TIMEOUT_SECONDS
+    ) -> CommandResult:
+        """Run a text of POSIX sh, with words as $1, $2 and so on. stdin: its standard input.
 
         Errors: SshUnreachable, SshError.
         """
@@ -66,21 +68,21 @@ class SshConnection:
             options = [word for option in _OPTIONS for word in ("-o", option)]
             command = ["ssh", *options, *self.ssh, "--", self.host, shlex.join(command)]
         try:
-            done = subprocess.run(command, input=given, capture_output=True, timeout=seconds, check=False)
+            done = subprocess.run(command, input=stdin, capture_output=True, timeout=seconds, check=False)
         except FileNotFoundError as error:
-            raise SshError(f"{command[0]}: there is no such program here; install OpenSSH's client") from error
+            raise SshError(f"{command[0]}: program not found; install the OpenSSH client") from error
         except subprocess.TimeoutExpired as error:
             raise SshUnreachable(
                 f"{self.where}: no answer within {seconds:g} s; is the machine up, and its disks?"
             ) from error
-        told = CommandResult(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
-        if self.host is not None and told.code == 255:
-            raise self._refused(told)
-        return told
+        result = CommandResult(done.returncode, done.stdout, done.stderr.decode(errors="replace"))
+        if self.host is not None and result.code == 255:
+            raise self._error(result)
+        return result
 
-    def _refused(self, told: CommandResult) -> SshError:
-        if any(words in told.err for words in _FOR_GOOD):
+    def _error(self, result: CommandResult) -> SshError:
+        if any(words in result.err for words in _PERMANENT):
             return SshError(
-                f"ssh {self.host}: {told.said}; try `ssh {self.host} true` by hand: it must ask for nothing"
+                f"ssh {self.host}: {result.error_line}; try `ssh {self.host} true` by hand: it must ask for nothing"
             )
-        return SshUnreachable(f"ssh {self.host}: {told.said}; is the machine up, and the network there?")
+        return SshUnreachable(f"ssh {self.host}: {result.error_line}; is the machine up, and the network there?")

@@ -1,117 +1,116 @@
-"""Follow a job on own servers until it has ended: its states, why it waits, its log."""
+"""Follow a job over ssh until it has ended: its states, why it is pending, its log."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from gpufleet.jobs.backoff import Backoff
-from gpufleet.jobs.durations import format_duration
-from gpufleet.jobs.events import Event, Kind
+from gpufleet.jobs.events import Event, EventKind
+from gpufleet.jobs.follow import JobFollower, failed_event, succeeded_event
 from gpufleet.jobs.retrying import Retrying
 from gpufleet.jobs.ssh.connection import SshError
-from gpufleet.jobs.ssh.log_stream import LogTail
+from gpufleet.jobs.ssh.log_stream import SshLogStream
 
 
-class Followed(Protocol):
+class FollowedJob(Protocol):
     """A job at one moment."""
 
     @property
     def state(self) -> str: ...
     @property
-    def described(self) -> str:
-        """Its state and the reason for it, for a person."""
+    def state_text(self) -> str:
+        """Its state and the reason for it, for display."""
         ...
 
     @property
     def ended(self) -> bool: ...
     @property
-    def waits(self) -> bool:
+    def is_pending(self) -> bool:
         """Whether it has no nodes yet."""
         ...
 
     @property
     def succeeded(self) -> bool: ...
     @property
-    def why(self) -> str:
+    def end_reason(self) -> str:
         """The reason of its end besides its exit code, or empty."""
         ...
 
     @property
     def exit_code(self) -> int | None: ...
     @property
-    def took_seconds(self) -> float | None: ...
+    def duration_seconds(self) -> float | None: ...
 
 
-J = TypeVar("J", bound=Followed)
+J = TypeVar("J", bound=FollowedJob)
 
 
 @dataclass
-class SshJobFollower(Generic[J]):
-    """One job, followed.
+class SshJobFollower(JobFollower[J]):
+    """One job, polled over ssh.
 
-    look: the job now; holdups: why it waits, in lines. process: what the exit code is of. logs: whether the log is
-    wanted. shortest, longest: seconds between two looks; they grow while nothing changes.
+    get_job: the job now. pending_reasons: why it is pending, one line each. process: what the exit code is of.
     """
 
     service: str
     name: str
     resume: str
-    look: Callable[[], J]
-    holdups: Callable[[J], Sequence[str]]
-    log: LogTail
+    get_job: Callable[[], J]
+    pending_reasons: Callable[[J], Sequence[str]]
+    log: SshLogStream
     process: str
     logs: bool = True
     shortest: float = 1.0
     longest: float = 15.0
-    patience: Backoff = field(default_factory=Backoff)
-    _said: Sequence[str] = field(default=(), init=False)
-    _lines: int = field(default=0, init=False)
+    backoff: Backoff = field(default_factory=Backoff)
+    clock: Callable[[], float] = time.monotonic
 
-    def events(self) -> Iterator[Event]:
-        """What happens, as it happens; END is the last.
+    def __post_init__(self) -> None:
+        self._retrying = Retrying(self.service, SshError, self.name, self.resume, self.backoff)
 
-        Errors: UserError when there is no such job, or the machine does not answer for too long.
-        """
-        asking = Retrying(self.service, SshError, self.name, self.resume, self.patience)
-        before, pause = "", self.shortest
-        while True:
-            job = yield from asking.certain(self.look)
-            if job.state != before:
-                before, pause = job.state, self.shortest
-                yield Event(Kind.STATE, f"{self.name}: {job.state if job.ended else job.described}")
-            if job.ended:
+    def _fetch(self) -> J:
+        return self.get_job()
+
+    def _state(self, job: J) -> str:
+        return job.state
+
+    def _state_text(self, job: J) -> str:
+        return job.state if job.ended else job.state_text
+
+    def _has_ended(self, job: J) -> bool:
+        return job.ended
+
+    def _reports_reasons(self, job: J) -> bool:
+        return job.is_pending
+
+    def _pending_reasons(self, job: J) -> Sequence[str]:
+        return self.pending_reasons(job)
+
+    def _reads_log(self, job: J) -> bool:
+        return not job.is_pending and self._wants_log
+
+    def _log_events(self, job: J) -> Iterator[Event]:
+        return self._lines(self.log.new_lines())
+
+    def _remaining_log_events(self, job: J) -> Iterator[Event]:
+        while self._wants_log:
+            yield from self._retrying.best_effort(self._lines(self.log.remaining_lines()))
+            if not self._retrying.best_effort_backoff.waiting:
                 break
-            lines = self._lines
-            if job.waits:
-                yield from asking.aside(self._waiting(job))
-            elif self.logs and not asking.given_up:
-                yield from asking.aside(self._log(self.log.new))
-            pause = self.shortest if self._lines > lines else min(pause * 1.5, self.longest)
-            self.patience.sleep(pause)
-        while self.logs and not asking.given_up:
-            yield from asking.aside(self._log(self.log.rest))
-            if not asking.beside.waiting:
-                break
-        yield self._end(job)
 
-    def _waiting(self, job: J) -> Iterator[Event]:
-        lines = self.holdups(job)
-        if lines != self._said:
-            self._said = lines
-            yield from (Event(Kind.WAITING, f"{self.name}: waits: {line}") for line in lines)
-
-    def _log(self, part: Callable[[], Iterator[str]]) -> Iterator[Event]:
-        for line in part():
-            self._lines += 1
-            yield Event(Kind.LINE, line)
-
-    def _end(self, job: J) -> Event:
-        took = "" if job.took_seconds is None else f" after {format_duration(job.took_seconds)}"
+    def _end_events(self, job: J) -> Iterator[Event]:
         if job.succeeded:
-            return Event(Kind.END, f"{self.name}: succeeded{took}", 0)
-        code = job.exit_code
-        has = (
-            f"the {self.process}'s exit code is {code}" if code is not None else f"its {self.process} has no exit code"
-        )
-        why = f" ({job.why})" if job.why else ""
-        return Event(Kind.END, f"{self.name}: {job.state.lower()}{took}: {has}{why}", code or 1)
+            yield succeeded_event(self.name, job.duration_seconds)
+            return
+        state = job.state.lower()
+        yield failed_event(self.name, state, job.duration_seconds, self.process, job.exit_code, job.end_reason)
+
+    @property
+    def _wants_log(self) -> bool:
+        return self.logs and not self._retrying.log_abandoned
+
+    def _lines(self, lines: Iterator[str]) -> Iterator[Event]:
+        for line in lines:
+            self._line_count += 1
+            yield Event(EventKind.LINE, line)

@@ -16,14 +16,14 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.azure_batch.script_upload import ProgramFile
 from gpufleet.jobs.ssh.connection import SshConnection, SshError
 
-LOG = "log.txt"
-PROGRAM = "program"
-OUTPUTS = "outputs"
-PIECE = 4 * 2**20
+LOG_FILE = "log.txt"
+PROGRAM_FOLDER = "program"
+OUTPUTS_FOLDER = "outputs"
+CHUNK_BYTES = 4 * 2**20
 """Bytes of a log that are fetched at once."""
 
 _LISTED = 200
-"""How many jobs a listing has; the newest."""
+"""Most jobs in a listing; the newest."""
 _TAKEN = 73
 _NO_FOLDER = 72
 
@@ -45,33 +45,34 @@ _READ = 'cd "$1/jobs/$2" 2>/dev/null && [ -f "$3" ] && tail -c "+$4" "$3" | head
 
 
 @dataclass(frozen=True)
-class Record:
-    """A job, as its folder tells it. id: empty before it is submitted. exit_code: None before its script has ended."""
+class JobRecord:
+    """A job as recorded in its folder. fields: its job.json. id: empty before it is submitted. exit_code: None while
+    its script has not ended."""
 
-    told: Mapping[str, Any]
+    fields: Mapping[str, Any]
     id: str
     exit_code: int | None
 
     @property
     def name(self) -> str:
-        return str(self.told["name"])
+        return str(self.fields["name"])
 
     @property
     def created(self) -> str:
-        return str(self.told.get("created") or "")
+        return str(self.fields.get("created") or "")
 
     @property
     def nodes(self) -> int:
-        return int(self.told.get("nodes") or 1)
+        return int(self.fields.get("nodes") or 1)
 
     @property
     def pool(self) -> str:
-        return str(self.told.get("pool") or "")
+        return str(self.fields.get("pool") or "")
 
 
 @dataclass(frozen=True)
 class JobFolders:
-    """Those of one environment. directory: an absolute path, the same on every machine. Errors: Unreached, SshError."""
+    """The jobs of one environment. directory: absolute, the same on every machine. Errors: SshUnreachable, SshError."""
 
     machine: SshConnection
     directory: str
@@ -84,70 +85,70 @@ class JobFolders:
     def where(self) -> str:
         return f"{self.directory}/jobs on {self.machine.where}"
 
-    def make(self, name: str, files: Mapping[str, str], program: Sequence[ProgramFile] = ()) -> None:
-        """A job's folder. files: their text by name. Errors: UserError also where the name is taken."""
-        told = self.machine.run(_MAKE, self.directory, name, given=_packed(files, program))
-        if told.code == _TAKEN:
-            raise UserError(f"{name}: the name is taken by a job in {self.where}, and its outputs; give another --name")
-        if told.code == _NO_FOLDER:
+    def create(self, name: str, files: Mapping[str, str], program: Sequence[ProgramFile] = ()) -> None:
+        """Create a job's folder. files: their text by name. Errors: UserError also if the name is in use."""
+        result = self.machine.run(_MAKE, self.directory, name, stdin=_packed(files, program))
+        if result.code == _TAKEN:
+            raise UserError(
+                f"{name}: the name is already used by a job in {self.where}, and its outputs; give another --name"
+            )
+        if result.code == _NO_FOLDER:
             raise SshError(
-                f"{self.environment}: directory={self.directory}: there is no such directory on {self.machine.where}; "
+                f"{self.environment}: directory={self.directory}: directory not found on {self.machine.where}; "
                 "make it on files that all nodes share, or change `directory`"
             )
-        if told.code:
-            raise SshError(f"{name}: its folder in {self.where} cannot be made: {told.said}")
+        if result.code:
+            raise SshError(f"{name}: its folder in {self.where} cannot be made: {result.error_line}")
 
     def remove(self, name: str) -> None:
-        told = self.machine.run('rm -rf -- "$1"', self.path(name))
-        if told.code:
-            raise SshError(f"{name}: {self.path(name)} on {self.machine.where} cannot be removed: {told.said}")
+        result = self.machine.run('rm -rf -- "$1"', self.path(name))
+        if result.code:
+            raise SshError(f"{name}: {self.path(name)} on {self.machine.where} cannot be removed: {result.error_line}")
 
-    def has(self, name: str) -> Record | None:
+    def find_or_none(self, name: str) -> JobRecord | None:
         """The job of this name, None where there is none."""
         if "/" in name:
             return None
-        told = self.machine.run(_ONE, self.directory, name)
-        return next(self._records(told.text), None)
+        result = self.machine.run(_ONE, self.directory, name)
+        return next(self._records(result.text), None)
 
-    def find(self, name: str) -> Record:
+    def find(self, name: str) -> JobRecord:
         """Errors: UserError for a job that is not there."""
-        record = self.has(name)
+        record = self.find_or_none(name)
         if record is None:
-            raise UserError(
-                f"{name}: there is no such job in {self.where}; see `gpufleet jobs list {self.environment}`"
-            )
+            raise UserError(f"{name}: job not found in {self.where}; see `gpufleet jobs list {self.environment}`")
         return record
 
-    def all(self) -> list[Record]:
+    def list_records(self) -> list[JobRecord]:
         """The environment's jobs, newest first."""
-        told = self.machine.run(_ALL, self.directory)
-        return sorted(self._records(told.text), key=lambda each: each.created, reverse=True)
+        result = self.machine.run(_ALL, self.directory)
+        return sorted(self._records(result.text), key=lambda each: each.created, reverse=True)
 
     def read(self, name: str, file: str, begin: int) -> bytes:
         """At most PIECE bytes of a file from `begin` on; nothing where there is no such file yet."""
-        return self.machine.run(_READ, self.directory, name, file, str(begin + 1), str(PIECE)).out
+        return self.machine.run(_READ, self.directory, name, file, str(begin + 1), str(CHUNK_BYTES)).out
 
-    def _records(self, text: str) -> Iterator[Record]:
+    def _records(self, text: str) -> Iterator[JobRecord]:
         lines = text.splitlines()
         for at in range(0, len(lines) - 2, 3):
-            told = json.loads(lines[at])
-            if told.get("environment") == self.environment:
+            result = json.loads(lines[at])
+            if result.get("environment") == self.environment:
                 code = lines[at + 2].strip()
-                yield Record(told, lines[at + 1].strip(), int(code) if code else None)
+                yield JobRecord(result, lines[at + 1].strip(), int(code) if code else None)
 
 
 def _packed(files: Mapping[str, str], program: Sequence[ProgramFile]) -> bytes:
     """All of a folder as a tar file."""
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as archive:
-        for name in (OUTPUTS, PROGRAM):
+        for name in (OUTPUTS_FOLDER, PROGRAM_FOLDER):
             archive.addfile(_directory(name))
         for name, text in files.items():
             entry = tarfile.TarInfo(name)
             entry.size, entry.mode = len(text.encode()), 0o644
             archive.addfile(entry, io.BytesIO(text.encode()))
         for each in program:
-            archive.add(each.source, f"{PROGRAM}/{each.path}")
+            archive.add(each.source, f"{PROGRAM_FOLDER}/{each.path}")
     return content.getvalue()
 
 

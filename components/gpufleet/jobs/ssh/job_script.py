@@ -1,36 +1,36 @@
-"""Lines of bash that a job's script consists of, whatever starts it."""
+"""Bash lines of a job's script, shared by Slurm and hosts."""
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from gpufleet.jobs.mpi_network import network_environment
 
-OURS = ("GPUFLEET_JOB", "GPUFLEET_OUTPUTS", "GPUFLEET_TRY")
+RESERVED_VARIABLES = ("GPUFLEET_JOB", "GPUFLEET_OUTPUTS", "GPUFLEET_TRY")
 
 
 def rank_network(network: str, interface: str | None) -> dict[str, str]:
     """Environment variables of every rank about the network. interface: None where MPI and NCCL choose themselves."""
-    told = network_environment(network, interface or "{none}")
-    return {name: value for name, value in told.items() if "{none}" not in value}
+    result = network_environment(network, interface or "{none}")
+    return {name: value for name, value in result.items() if "{none}" not in value}
 
 
 def exports(environment: Mapping[str, str]) -> list[str]:
     return [f"export {name}={shlex.quote(value)}" for name, value in environment.items()]
 
 
-def passed_on(names: Iterable[str]) -> list[str]:
+def mpirun_exports(names: Iterable[str]) -> list[str]:
     """mpirun's options that give variables to ranks on other hosts; OpenMPI passes on its own by itself."""
     return [word for name in names if not name.startswith("OMPI_") for word in ("-x", name)]
 
 
-def ending(folder: str) -> list[str]:
+def end_function(folder: str) -> list[str]:
     """The function `end CODE`: leave the exit code in the job's folder, whole or not at all, and end the script."""
     file = f"{folder}/exit.txt"
     return ["end() {", f'    echo "$1" >{file}.part && mv -f {file}.part {file}', '    exit "$1"', "}"]
 
 
-def tries(name: str, command: Sequence[str], retries: int) -> list[str]:
-    """Run a command, of words that bash has no work with, until it has succeeded or no try is left."""
+def retry_loop(name: str, command: Sequence[str], retries: int) -> list[str]:
+    """Run a command of quoted words until it succeeds or no attempt is left."""
     most = retries + 1
     return [
         f"for try in $(seq {most}); do",

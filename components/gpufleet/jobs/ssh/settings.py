@@ -1,4 +1,4 @@
-"""What the stack's output or a file says of own servers: the keys that Slurm and plain hosts share."""
+"""Settings of on-prem servers, from the stack's output or a file: the keys that Slurm and plain hosts share."""
 
 import re
 import shlex
@@ -8,10 +8,10 @@ from typing import Any, TypedDict
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.ssh.connection import SshConnection
-from gpufleet.rules.messages import shown
+from gpufleet.rules.messages import format_value
 
 _DIRECTORY = re.compile(r"/[\w./@+-]*", re.ASCII)
-"""A path that neither a shell nor sbatch reads anything else in."""
+"""A path without characters that a shell or sbatch interprets."""
 _HOST = re.compile(r"[\w@.:][\w@.:-]*", re.ASCII)
 
 
@@ -34,7 +34,7 @@ class OnpremServersOutput(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class SshTarget:
-    """Own servers, as their jobs see them; `OnpremServersOutput` says what the fields are."""
+    """On-prem servers that run jobs; for the fields see `OnpremServersOutput`."""
 
     machine: SshConnection
     directory: str
@@ -43,51 +43,55 @@ class SshTarget:
     images: Mapping[str, str] = field(default_factory=dict)
 
 
-def place_of(told: Mapping[str, Any], where: str) -> SshTarget:
-    """where: the key that `told` is at, for messages. Errors: UserError."""
-    directory = str(told.get("directory") or "").rstrip("/")
+def ssh_target(values: Mapping[str, Any], where: str) -> SshTarget:
+    """where: the key that `values` is at, for messages. Errors: UserError."""
+    directory = str(values.get("directory") or "").rstrip("/")
     if not directory:
         raise UserError(f"{where}.directory: is missing; name a directory on the files that all machines share")
     if not _DIRECTORY.fullmatch(directory):
         raise UserError(
-            f"{where}.directory={shown(directory)}: use an absolute path of letters, digits and any of ._/@+-"
+            f"{where}.directory={format_value(directory)}: use an absolute path of letters, digits and any of ._/@+-"
         )
-    host = told.get("login")
+    host = values.get("login")
     if host is not None and not _HOST.fullmatch(str(host)):
-        raise UserError(f"{where}.login={shown(host)}: is no machine; use HOST, USER@HOST or a name of ~/.ssh/config")
-    images = told.get("images") or {}
+        raise UserError(
+            f"{where}.login={format_value(host)}: is not a host name; use HOST, USER@HOST or a name of ~/.ssh/config"
+        )
+    images = values.get("images") or {}
     if not isinstance(images, Mapping):
-        raise UserError(f"{where}.images={shown(images)}: is no mapping; write NAME: /path/of/NAME.sif")
+        raise UserError(f"{where}.images={format_value(images)}: must be a mapping; write NAME: /path/of/NAME.sif")
     return SshTarget(
-        machine=SshConnection(None if host is None else str(host), ssh_words(told, where)),
+        machine=SshConnection(None if host is None else str(host), parse_ssh_options(values, where)),
         directory=directory,
-        setup=texts(told, "setup", where),
-        image=str(told["image"]) if told.get("image") else None,
+        setup=string_list(values, "setup", where),
+        image=str(values["image"]) if values.get("image") else None,
         images={str(name): str(image) for name, image in images.items()},
     )
 
 
-def ssh_words(told: Mapping[str, Any], where: str) -> list[str]:
+def parse_ssh_options(values: Mapping[str, Any], where: str) -> list[str]:
     try:
-        return shlex.split(str(told.get("ssh") or ""))
+        return shlex.split(str(values.get("ssh") or ""))
     except ValueError as error:
-        raise UserError(f"{where}.ssh={shown(told['ssh'])}: {error}; write arguments as a shell takes them") from error
+        raise UserError(
+            f"{where}.ssh={format_value(values['ssh'])}: {error}; write arguments as a shell takes them"
+        ) from error
 
 
-def texts(told: Mapping[str, Any], key: str, where: str) -> list[str]:
+def string_list(values: Mapping[str, Any], key: str, where: str) -> list[str]:
     """A list of texts. Errors: UserError."""
-    found = told.get(key) or []
+    found = values.get(key) or []
     if isinstance(found, str) or not isinstance(found, Sequence):
-        raise UserError(f"{where}.{key}={shown(found)}: is no list; write [{shown(found)}]")
+        raise UserError(f"{where}.{key}={format_value(found)}: must be a list; write [{format_value(found)}]")
     return [str(each) for each in found]
 
 
-def whole(told: Mapping[str, Any], key: str, where: str, least: int = 0) -> int | None:
-    """A whole number; None where it is not said. Errors: UserError."""
-    found = told.get(key)
+def whole_number(values: Mapping[str, Any], key: str, where: str, least: int = 0) -> int | None:
+    """A whole number; None if not given. Errors: UserError."""
+    found = values.get(key)
     if found is None:
         return None
     # Pulumi's outputs have no whole numbers: 2 comes back as 2.0.
     if isinstance(found, bool) or not isinstance(found, int | float) or found != int(found) or found < least:
-        raise UserError(f"{where}.{key}={shown(found)}: use a whole number, {least} or more")
+        raise UserError(f"{where}.{key}={format_value(found)}: use a whole number, {least} or more")
     return int(found)

@@ -4,20 +4,18 @@ import math
 from collections.abc import Sequence
 
 from gpufleet.catalog import aws
-from gpufleet.plan.aws.instance_types import of_family
+from gpufleet.plan.aws.instance_types import has_gpus, of_family
 from gpufleet.plan.aws.launch_template import (
     one_type,
-    say_capacity,
-    say_disk,
-    say_network,
-    say_placement,
-    say_template_placement,
+    set_capacity,
+    set_disk,
+    set_network,
+    set_placement,
+    set_template_placement,
     template_of,
 )
-from gpufleet.plan.aws.pool import pool_of
-from gpufleet.plan.aws.zones import ZoneNames, distinct, subnet_gives_addresses, zones_of
-from gpufleet.plan.planned_pool import PlannedPool
-from gpufleet.plan.pool_builder import PoolBuilder
+from gpufleet.plan.aws.zones import ZoneNames, distinct, region_of, subnet_gives_addresses, zones_of
+from gpufleet.plan.planned_pool import PlannedPool, PoolBuilder
 from gpufleet.plan.property_values import get_path, items, number, value_of
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
 
@@ -38,24 +36,33 @@ def compute_environment(plan: Plan, resource: Resource, zone_names: ZoneNames) -
     market = get_path(block, "type")
     if block is None or market in _FARGATE:
         return None
-    words = PoolBuilder()
+    pool = PoolBuilder()
     template = template_of(plan, resource, RESOURCES, "launchTemplate")
     zones = zones_of(plan, resource, RESOURCES, ("subnets",), zone_names)
     types = _types(get_path(block, "instanceTypes")) or one_type(template)
-    words.say_texts("types", types)
-    words.say("zones", UNKNOWN if zones.ids is None else list(zones.ids))
+    pool.set_list("types", types)
+    pool.set("zones", UNKNOWN if zones.ids is None else list(zones.ids))
     if get_path(block, "placementGroup") is not None:
-        say_placement(words, plan, resource, RESOURCES, "placementGroup")
+        set_placement(pool, plan, resource, RESOURCES, "placementGroup")
     else:
-        say_template_placement(words, plan, template)
-    say_capacity(words, template, market)
-    interfaces = say_network(words, template, subnet_gives_addresses(zones))
+        set_template_placement(pool, plan, template)
+    set_capacity(pool, template, market)
+    interfaces = set_network(pool, template, subnet_gives_addresses(zones))
     if template.used:
-        say_disk(words, template)
-    most = _say_nodes(
-        words, block, whole=market == "EC2" and get_path(block, "allocationStrategy") in (None, "BEST_FIT")
+        set_disk(pool, template)
+    most = _set_nodes(
+        pool, block, whole=market == "EC2" and get_path(block, "allocationStrategy") in (None, "BEST_FIT")
     )
-    return pool_of(resource, "batch", words, zones, interfaces, most)
+    return pool.build(
+        resource,
+        "aws",
+        "batch",
+        region_of(resource, zones.places),
+        has_gpus(pool.known.get("types")),
+        places=zones.places,
+        interfaces=interfaces,
+        most_by_type=most,
+    )
 
 
 def _types(value: object) -> Sequence[object]:
@@ -67,9 +74,9 @@ def _types(value: object) -> Sequence[object]:
     return named if all(isinstance(entry, str) for entry in entries) else [*named, UNKNOWN]
 
 
-def _say_nodes(words: PoolBuilder, block: object, whole: bool) -> dict[str, int]:
-    """Say how many nodes there are; return the most by type. `whole`: no instance is begun that does not fit."""
-    types = words.known.get("types")
+def _set_nodes(pool: PoolBuilder, block: object, whole: bool) -> dict[str, int]:
+    """Set how many nodes there are; return the most by type. `whole`: no instance is begun that does not fit."""
+    types = pool.known.get("types")
     records = [aws().types[name] for name in types if name in aws().types] if isinstance(types, list) else []
     counted = len(records) == len(types) if isinstance(types, list) else False
     limits = {word: get_path(block, name) for word, name in (("min", "minVcpus"), ("max", "maxVcpus"))}
@@ -80,12 +87,12 @@ def _say_nodes(words: PoolBuilder, block: object, whole: bool) -> dict[str, int]
         vcpus = 0 if value is None and word != "max" else number(value)
         if vcpus is None or not records or not counted:
             # Not even zero nodes are told from types that are not known, but for a limit of none.
-            words.say(word, 0 if vcpus == 0 else UNKNOWN)
+            pool.set(word, 0 if vcpus == 0 else UNKNOWN)
         elif word == "max":
             most = {each.type: _count(vcpus, each.vcpus, whole) for each in records}
-            words.say(word, max(most.values()))
+            pool.set(word, max(most.values()))
         else:
-            words.say(word, _count(vcpus, max(each.vcpus for each in records), whole=False))
+            pool.set(word, _count(vcpus, max(each.vcpus for each in records), whole=False))
     return most
 
 

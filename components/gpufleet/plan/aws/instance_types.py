@@ -1,7 +1,6 @@
 """Instance types as programs write them on AWS: exact names, and families where AWS Batch takes those."""
 
 import re
-from collections.abc import Sequence
 
 from gpufleet.catalog import aws
 
@@ -9,11 +8,14 @@ _GPU_FAMILY = re.compile(r"(p|g)\d+[a-z0-9-]*")
 """How EC2 calls its families with GPUs."""
 
 
-def has_gpus(types: Sequence[str]) -> bool | None:
-    """Whether any of the types has GPUs; None where only a name speaks for it, of a family that the catalog lacks.
+def has_gpus(types: object) -> bool | None:
+    """Whether any of the types has GPUs; None where the types are not known.
 
-    A name of a known family that the catalog lacks counts: it is a slip of the pen, for a rule to say.
+    Also None if only a name suggests it, of a family that the catalog lacks. A type that the catalog lacks, of a family
+    that it has, counts as one with GPUs: it is most likely a typing error, which a rule reports.
     """
+    if not isinstance(types, list):
+        return None
     if any(name in aws().types for name in types):
         return True
     families = {name.split(".")[0] for name in aws().types}

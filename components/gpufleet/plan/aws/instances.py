@@ -3,28 +3,28 @@
 import math
 from collections.abc import Sequence
 
+from gpufleet.plan.aws.instance_types import has_gpus
 from gpufleet.plan.aws.launch_template import (
-    Template,
+    LaunchTemplate,
     one_type,
-    say_capacity,
-    say_disk,
-    say_network,
-    say_placement,
-    say_template_placement,
+    set_capacity,
+    set_disk,
+    set_network,
+    set_placement,
+    set_template_placement,
     template_of,
 )
-from gpufleet.plan.aws.pool import pool_of
 from gpufleet.plan.aws.zones import (
+    PoolZones,
     ZoneNames,
-    Zones,
     distinct,
     is_zone_id,
+    region_of,
     subnet_gives_addresses,
     zone_by_name,
     zones_of,
 )
-from gpufleet.plan.planned_pool import PlannedPool
-from gpufleet.plan.pool_builder import PoolBuilder
+from gpufleet.plan.planned_pool import PlannedPool, PoolBuilder
 from gpufleet.plan.property_values import as_bool, blocks, get_path, items, number, value_of
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
 
@@ -39,71 +39,88 @@ def autoscaling_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> 
 
     With weights `max` counts units of capacity, so that nodes are counted by type (`most_by_type`).
     """
-    words = PoolBuilder()
+    pool = PoolBuilder()
     policy = value_of(resource, _MIXED)
     found = template_of(plan, resource, "launchTemplate")
     if policy is not None:
         found = template_of(plan, resource, _MIXED, "launchTemplate", "launchTemplateSpecification")
-    template = Template(found.resource, found.used, over=resource)
+    template = LaunchTemplate(found.resource, found.used, over=resource)
     overrides = get_path(policy, "launchTemplate", "overrides")
     types = [UNKNOWN] if overrides is UNKNOWN else [get_path(each, "instanceType") for each in blocks(overrides)]
     # An override without a type chooses by attributes: which types that gives, AWS decides.
     named = [UNKNOWN if each is None else each for each in types] or one_type(template)
     if not named and template.value_of("instanceRequirements") is not None:
         named = [UNKNOWN]
-    words.say_texts("types", named)
+    pool.set_list("types", named)
     zones = _zones_of_group(plan, resource, zone_names)
-    words.say("zones", UNKNOWN if zones.ids is None else list(zones.ids))
-    most = _say_sizes(words, resource, overrides)
+    pool.set("zones", UNKNOWN if zones.ids is None else list(zones.ids))
+    most = _set_sizes(pool, resource, overrides)
     if value_of(resource, "placementGroup") is not None:
-        say_placement(words, plan, resource, "placementGroup")
+        set_placement(pool, plan, resource, "placementGroup")
     else:
-        say_template_placement(words, plan, template)
-    say_capacity(words, template, _market(policy))
-    interfaces = say_network(words, template, subnet_gives_addresses(zones))
-    say_disk(words, template)
-    return pool_of(resource, "autoscaling-group", words, zones, interfaces, most)
+        set_template_placement(pool, plan, template)
+    set_capacity(pool, template, _market(policy))
+    interfaces = set_network(pool, template, subnet_gives_addresses(zones))
+    set_disk(pool, template)
+    return pool.build(
+        resource,
+        "aws",
+        "autoscaling-group",
+        region_of(resource, zones.places),
+        has_gpus(pool.known.get("types")),
+        places=zones.places,
+        interfaces=interfaces,
+        most_by_type=most,
+    )
 
 
 def machine(plan: Plan, resource: Resource, zone_names: ZoneNames) -> PlannedPool:
     """The pool of one node that an instance, or a request for a Spot instance, is."""
-    words = PoolBuilder()
+    pool = PoolBuilder()
     found = template_of(plan, resource, "launchTemplate")
-    template = Template(found.resource, found.used, over=resource)
-    words.say_texts("types", one_type(template))
+    template = LaunchTemplate(found.resource, found.used, over=resource)
+    pool.set_list("types", one_type(template))
     zones = _zone_of_machine(plan, resource, template, zone_names)
-    words.say("zones", UNKNOWN if zones.ids is None else list(zones.ids))
+    pool.set("zones", UNKNOWN if zones.ids is None else list(zones.ids))
     for word in ("min", "desired", "max"):
-        words.say(word, 1)
+        pool.set(word, 1)
     for name in ("placementGroup", "placementGroupId"):
         if value_of(resource, name) is not None:
-            say_placement(words, plan, resource, name)
+            set_placement(pool, plan, resource, name)
             break
     else:
-        say_template_placement(words, plan, template)
-    say_capacity(words, template, "spot" if resource.type == SPOT_REQUEST else None)
+        set_template_placement(pool, plan, template)
+    set_capacity(pool, template, "spot" if resource.type == SPOT_REQUEST else None)
     own = value_of(resource, "associatePublicIpAddress")
     addresses = subnet_gives_addresses(zones) if own is None else UNKNOWN if own is UNKNOWN else as_bool(own)
     # Interfaces of a machine are made elsewhere and only attached, so that their kind is not seen here.
     attached = value_of(resource, "networkInterfaces") or value_of(resource, "primaryNetworkInterface")
-    inner = Template(None, used=True) if attached is not None else Template(found.resource, found.used)
-    interfaces = say_network(words, inner, addresses)
+    inner = LaunchTemplate(None, used=True) if attached is not None else LaunchTemplate(found.resource, found.used)
+    interfaces = set_network(pool, inner, addresses)
     size = get_path(value_of(resource, "rootBlockDevice"), "volumeSize")
     if size is None:
-        say_disk(words, Template(found.resource, found.used))
+        set_disk(pool, LaunchTemplate(found.resource, found.used))
     else:
-        words.say("disk_gib", UNKNOWN if size is UNKNOWN else number(size))
-    return pool_of(resource, "machine", words, zones, interfaces)
+        pool.set("disk_gib", UNKNOWN if size is UNKNOWN else number(size))
+    return pool.build(
+        resource,
+        "aws",
+        "machine",
+        region_of(resource, zones.places),
+        has_gpus(pool.known.get("types")),
+        places=zones.places,
+        interfaces=interfaces,
+    )
 
 
-def _zones_of_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> Zones:
+def _zones_of_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> PoolZones:
     names = value_of(resource, "availabilityZones")
     if value_of(resource, "vpcZoneIdentifiers") is None and names is not None:
         return _named([UNKNOWN] if names is UNKNOWN else items(names), zone_names)
     return zones_of(plan, resource, "vpcZoneIdentifiers", (), zone_names)
 
 
-def _zone_of_machine(plan: Plan, resource: Resource, template: Template, zone_names: ZoneNames) -> Zones:
+def _zone_of_machine(plan: Plan, resource: Resource, template: LaunchTemplate, zone_names: ZoneNames) -> PoolZones:
     name = value_of(resource, "availabilityZone") or get_path(template.value_of("placement"), "availabilityZone")
     if value_of(resource, "subnetId") is None:
         return _named([UNKNOWN if name is None else name], zone_names)
@@ -113,37 +130,37 @@ def _zone_of_machine(plan: Plan, resource: Resource, template: Template, zone_na
     return zones_of(plan, single, "subnetId", (), zone_names)
 
 
-def _named(names: Sequence[object], zone_names: ZoneNames) -> Zones:
+def _named(names: Sequence[object], zone_names: ZoneNames) -> PoolZones:
     """Zones that are given by name, without subnets."""
     found = [zone_by_name(name, zone_names) for name in names]
     known = distinct([zone for zone in found if zone])
     ids = [zone for zone in known if is_zone_id(zone)]
     whole = known and ids == known and None not in found
-    return Zones(ids if whole else None, ids if len(ids) * 2 >= len(known) else known, (), all_here=False)
+    return PoolZones(ids if whole else None, ids if len(ids) * 2 >= len(known) else known, (), all_here=False)
 
 
-def _say_sizes(words: PoolBuilder, resource: Resource, overrides: object) -> dict[str, int]:
-    """Say how many nodes there are; return the most by type where overrides weigh them."""
+def _set_sizes(pool: PoolBuilder, resource: Resource, overrides: object) -> dict[str, int]:
+    """Set how many nodes there are; return the most by type where overrides weigh them."""
     sizes = {word: value_of(resource, name) for word, name in (("min", "minSize"), ("max", "maxSize"))}
     desired = value_of(resource, "desiredCapacity")
     sizes["desired"] = sizes["min"] if desired is None else desired
     weights = [(get_path(each, "instanceType"), get_path(each, "weightedCapacity")) for each in blocks(overrides)]
     if all(weight is None for _, weight in weights):
         for word, size in sizes.items():
-            words.say(word, UNKNOWN if size is UNKNOWN else number(size))
+            pool.set(word, UNKNOWN if size is UNKNOWN else number(size))
         return {}
     heavy = [(name, _weight(weight)) for name, weight in weights]
     most = number(sizes["max"])
     known = [(name, weight) for name, weight in heavy if isinstance(name, str) and weight]
     if most is None or len(known) < len(heavy):
         for word in sizes:
-            words.say(word, UNKNOWN)
+            pool.set(word, UNKNOWN)
         return {}
     by_type = {name: math.ceil(most / weight) for name, weight in known}
-    words.say("max", max(by_type.values()))
+    pool.set("max", max(by_type.values()))
     for word in ("min", "desired"):
         units = number(sizes[word])
-        words.say(word, UNKNOWN if units is None else math.ceil(units / max(weight for _, weight in known)))
+        pool.set(word, UNKNOWN if units is None else math.ceil(units / max(weight for _, weight in known)))
     return by_type
 
 

@@ -22,14 +22,14 @@ _NOT_OURS = ("read",)
 class NetworkQuotaDemand:
     """What counts against one quota. zone: id or name of the zone of NAT gateways, "" where the region is what counts.
 
-    new: how many are to be made while all that stands is still there. standing: how many the stack's state has.
+    new: how many are to be made while all that stands is still there. existing: how many the stack's state has.
     """
 
     counted: str
     region: str
     zone: str
     new: int
-    standing: int
+    existing: int
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def network_quota_demand(plan: Plan, zone_names: ZoneNames) -> NetworkQuotaDeman
     before it plans the new one.
     """
     new: dict[tuple[str, str, str], int] = {}
-    standing: dict[tuple[str, str, str], int] = {}
+    existing: dict[tuple[str, str, str], int] = {}
     unclear: list[str] = []
     for counted, kind in COUNTED.items():
         for each in plan.of_type(kind):
@@ -62,9 +62,9 @@ def network_quota_demand(plan: Plan, zone_names: ZoneNames) -> NetworkQuotaDeman
                 continue
             key = (counted, region, zone)
             new[key] = new.get(key, 0) + (each.operation in _NEW)
-            standing[key] = standing.get(key, 0) + (each.operation != "create")
+            existing[key] = existing.get(key, 0) + (each.operation != "create")
     return NetworkQuotaDemands(
-        tuple(NetworkQuotaDemand(*key, number, standing[key]) for key, number in new.items() if number), tuple(unclear)
+        tuple(NetworkQuotaDemand(*key, number, existing[key]) for key, number in new.items() if number), tuple(unclear)
     )
 
 

@@ -2,7 +2,7 @@
 
 from gpufleet.plan.aws.batch import COMPUTE_ENVIRONMENT, compute_environment
 from gpufleet.plan.aws.instances import AUTOSCALING_GROUP, INSTANCE, SPOT_REQUEST, autoscaling_group, machine
-from gpufleet.plan.aws.launch_template import Template, template_of
+from gpufleet.plan.aws.launch_template import LaunchTemplate, template_of
 from gpufleet.plan.aws.node_group import NODE_GROUP, node_group
 from gpufleet.plan.aws.zones import ZoneNames
 from gpufleet.plan.planned_pool import PlannedPool
@@ -28,11 +28,11 @@ def aws_pools(plan: Plan, zone_names: ZoneNames) -> list[PlannedPool]:
     return [pool for pool in found if pool is not None]
 
 
-def template_of_pool(plan: Plan, resource: Resource) -> Template:
+def template_of_pool(plan: Plan, resource: Resource) -> LaunchTemplate:
     """The launch template of a pool's resource; a machine is one itself."""
     path = _TEMPLATE_AT.get(resource.type)
     if path is None:
-        return Template(resource, used=True)
+        return LaunchTemplate(resource, used=True)
     template = template_of(plan, resource, *path)
     if not template.used and resource.type == AUTOSCALING_GROUP:
         return template_of(plan, resource, "mixedInstancesPolicy", "launchTemplate", "launchTemplateSpecification")

@@ -23,7 +23,7 @@ _DEFAULT = ("0.0.0.0/0", "::/0")
 _DESTINATIONS = ("destinationCidrBlock", "destinationIpv6CidrBlock", "cidrBlock", "ipv6CidrBlock")
 
 
-class Routes:
+class RouteTables:
     """Ways out of the subnets of a plan."""
 
     def __init__(self, plan: Plan) -> None:

@@ -21,7 +21,7 @@ _NFS = 2049
 
 
 @dataclass(frozen=True)
-class Opening:
+class SecurityGroupRule:
     """One rule of a group. protocol, first and last port: None where not known.
 
     peers: URNs of the groups on its other side (of the cluster, for the group that EKS makes). itself: whether the
@@ -44,7 +44,7 @@ class SecurityGroups:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._openings: dict[str, list[Opening]] = {}
+        self._openings: dict[str, list[SecurityGroupRule]] = {}
         self._hidden: set[tuple[str, str]] = set()
         for cluster in plan.of_type(CLUSTER):
             self._openings[cluster.urn] = [_everything(INGRESS), _everything(EGRESS)]
@@ -104,7 +104,7 @@ class SecurityGroups:
         for block in blocks(value):
             listed = items(get_path(block, "securityGroups"))
             self._openings[group.urn].append(
-                Opening(
+                SecurityGroupRule(
                     direction,
                     _protocol(get_path(block, "protocol")),
                     number(get_path(block, "fromPort")),
@@ -125,7 +125,7 @@ class SecurityGroups:
         named = value_of(rule, modern)
         for owner in self._owners(rule):
             self._openings.setdefault(owner, []).append(
-                Opening(
+                SecurityGroupRule(
                     direction,
                     _protocol(value_of(rule, "ipProtocol" if rule.type in _RULES else "protocol")),
                     number(value_of(rule, "fromPort")),
@@ -141,12 +141,12 @@ class SecurityGroups:
         yield from sorted(self.of(rule, "securityGroupId"))
 
 
-def _everything(direction: str) -> Opening:
+def _everything(direction: str) -> SecurityGroupRule:
     """EKS's first rules of a cluster's group: all traffic between its members, both ways, EFA's too.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html
     """
-    return Opening(direction, "-1", None, None, frozenset(), itself=True, addresses=False, outside=False)
+    return SecurityGroupRule(direction, "-1", None, None, frozenset(), itself=True, addresses=False, outside=False)
 
 
 def _protocol(value: object) -> str | None:
@@ -156,7 +156,7 @@ def _protocol(value: object) -> str | None:
     return None if whole is None else str(whole)
 
 
-def _lets_nfs(rule: Opening) -> bool | None:
+def _lets_nfs(rule: SecurityGroupRule) -> bool | None:
     if rule.protocol in _ALL:
         return True
     if rule.protocol is not None and rule.protocol not in _TCP:

@@ -13,7 +13,7 @@ ZoneNames = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Zones:
+class PoolZones:
     """Zones of something that lies in subnets.
 
     ids: zone ids, each once; None where not all are known. places: different zones that are known, by id or by name.
@@ -41,7 +41,7 @@ def zone_by_name(name: object, zone_names: ZoneNames) -> str | None:
     return next((zone for zone, its_name in zone_names.items() if its_name == name), name)
 
 
-def zones_of(plan: Plan, resource: Resource, name: str, path: Sequence[str], zone_names: ZoneNames) -> Zones:
+def zones_of(plan: Plan, resource: Resource, name: str, path: Sequence[str], zone_names: ZoneNames) -> PoolZones:
     """Zones of the subnets that a property lists. `path`: where in the property the list is.
 
     A value may also have waited for subnets that are not in it, so that as many must be known as are listed.
@@ -59,7 +59,7 @@ def zones_of(plan: Plan, resource: Resource, name: str, path: Sequence[str], zon
         whole = bool(known)
     ids = [zone for zone in known if is_zone_id(zone)]
     names = [zone for zone in known if not is_zone_id(zone)]
-    return Zones(
+    return PoolZones(
         ids=ids if whole and not names else None,
         # An id and a name may mean the same zone: only like is told from like.
         places=ids if len(ids) >= len(names) else names,
@@ -92,7 +92,7 @@ def distinct(values: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
-def subnet_gives_addresses(subnets: Zones) -> object:
+def subnet_gives_addresses(subnets: PoolZones) -> object:
     """Whether nodes get public addresses because their subnets say so; `UNKNOWN` if that cannot be told."""
     switches = [value_of(each, "mapPublicIpOnLaunch") for each in subnets.subnets]
     if any(each is True for each in switches):

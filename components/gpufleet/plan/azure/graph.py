@@ -81,7 +81,7 @@ class AzureGraph:
             self._given[resource.urn] = found
         return self._given[resource.urn]
 
-    def told_by_azure(self, resource: Resource) -> bool:
+    def read_from_azure(self, resource: Resource) -> bool:
         """Whether all that is known of a resource is what Azure says of it, so that secrets are missing."""
         return "__inputs" not in resource.inputs and isinstance(resource.inputs.get("provisioningState"), str)
 

@@ -1,4 +1,4 @@
-"""The pools of nodes in a plan that are on Azure, in the words of `gpufleet.pools.eks_pool`."""
+"""The pools of nodes in a plan that are on Azure, as arguments of `gpufleet.pools.eks_pool`."""
 
 import math
 import re
@@ -41,7 +41,7 @@ def azure_pools(plan: Plan) -> list[PlannedPool]:
 
 
 def azure_pools_with_properties(graph: AzureGraph) -> list[AzurePool]:
-    """The same, together with what rules look at beside the words of a pool."""
+    """The same, together with what rules read besides the arguments of a pool."""
     return [pool for resource in graph.plan.resources if graph.kind(resource) for pool in _pools(graph, resource)]
 
 
@@ -51,39 +51,39 @@ def _pools(graph: AzureGraph, resource: Resource) -> Iterator[AzurePool]:
         case "containerservice:AgentPool":
             cluster = graph.named(resource, "resourceName", "containerservice:ManagedCluster", "resourceName")
             region = graph.location(cluster) if cluster else None
-            yield _pool(resource, props, "agent-pool", region, _agent_pool_words(graph, resource, props))
+            yield _pool(resource, props, "agent-pool", region, _agent_pool_arguments(graph, resource, props))
         case "containerservice:ManagedCluster":
             for profile in blocks(props.get("agentPoolProfiles")):
-                words = _agent_pool_words(graph, resource, profile)
+                arguments = _agent_pool_arguments(graph, resource, profile)
                 name = profile.get("name")
-                pool = _pool(resource, profile, "agent-pool", graph.location(resource), words)
+                pool = _pool(resource, profile, "agent-pool", graph.location(resource), arguments)
                 yield AzurePool(pool.planned, profile, name if isinstance(name, str) else "?")
         case "batch:Pool":
             account = graph.named(resource, "accountName", "batch:BatchAccount", "accountName")
             region = graph.location(account) if account else None
-            for words in _batch_words(props):
-                yield _pool(resource, props, "batch-pool", region, words)
+            for arguments in _batch_arguments(props):
+                yield _pool(resource, props, "batch-pool", region, arguments)
         case "compute:VirtualMachineScaleSet":
-            yield _pool(resource, props, "scale-set", graph.location(resource), _scale_set_words(graph, resource))
+            yield _pool(resource, props, "scale-set", graph.location(resource), _scale_set_arguments(graph, resource))
         case "compute:VirtualMachine":
-            yield _pool(resource, props, "machine", graph.location(resource), _machine_words(graph, resource))
+            yield _pool(resource, props, "machine", graph.location(resource), _machine_arguments(graph, resource))
         case "machinelearningservices:Compute":
             inner = props.get("properties")
             if isinstance(inner, Mapping) and inner.get("computeType") == "AmlCompute":
                 region = region_of(inner.get("computeLocation")) or graph.location(resource)
-                yield _pool(resource, inner, "ml-cluster", region, _ml_words(inner))
+                yield _pool(resource, inner, "ml-cluster", region, _ml_arguments(inner))
 
 
 def _pool(
-    resource: Resource, props: Mapping[str, object], kind: str, region: str | None, words: Mapping[str, object]
+    resource: Resource, props: Mapping[str, object], kind: str, region: str | None, arguments: Mapping[str, object]
 ) -> AzurePool:
-    """A pool from words of which some may be UNKNOWN; a word that is None is not said, and takes its default."""
-    intent = {name: value for name, value in words.items() if value is not None and value is not UNKNOWN}
+    """A pool from arguments of which some may be UNKNOWN; one that is None keeps its default."""
+    intent = {name: value for name, value in arguments.items() if value is not None and value is not UNKNOWN}
     zones = intent.get("zones")
     if isinstance(zones, list) and region:
         # The catalog's ids; auto is AKS's word for whichever zones it likes.
         intent["zones"] = [zone if zone == "auto" else f"{region}-{zone}" for zone in zones]
-    unknown = tuple(name for name, value in words.items() if value is UNKNOWN)
+    unknown = tuple(name for name, value in arguments.items() if value is UNKNOWN)
     return AzurePool(PlannedPool(resource, "azure", kind, region, intent, unknown, _gpu(intent.get("types"))), props)
 
 
@@ -105,7 +105,7 @@ def _types(size: object) -> object:
     return UNKNOWN if isinstance(size, Unknown) else None
 
 
-def _agent_pool_words(graph: AzureGraph, resource: Resource, props: Mapping[str, object]) -> dict[str, object]:
+def _agent_pool_arguments(graph: AzureGraph, resource: Resource, props: Mapping[str, object]) -> dict[str, object]:
     count = _whole(props.get("count"), 1)  # AKS makes one node when nobody says how many
     scaling = props.get("enableAutoScaling")
     least: object = UNKNOWN
@@ -129,7 +129,7 @@ def _agent_pool_words(graph: AzureGraph, resource: Resource, props: Mapping[str,
     }
 
 
-def _scale_set_words(graph: AzureGraph, resource: Resource) -> dict[str, object]:
+def _scale_set_arguments(graph: AzureGraph, resource: Resource) -> dict[str, object]:
     props = graph.props(resource)
     count = _whole(get_path(props, "sku", "capacity"), None)
     profile = props.get("virtualMachineProfile")
@@ -145,7 +145,7 @@ def _scale_set_words(graph: AzureGraph, resource: Resource) -> dict[str, object]
     }
 
 
-def _machine_words(graph: AzureGraph, resource: Resource) -> dict[str, object]:
+def _machine_arguments(graph: AzureGraph, resource: Resource) -> dict[str, object]:
     props = graph.props(resource)
     reserved = get_path(props, "capacityReservation", "capacityReservationGroup", "id")
     return {
@@ -159,7 +159,7 @@ def _machine_words(graph: AzureGraph, resource: Resource) -> dict[str, object]:
     }
 
 
-def _ml_words(inner: Mapping[str, object]) -> dict[str, object]:
+def _ml_arguments(inner: Mapping[str, object]) -> dict[str, object]:
     properties = inner.get("properties")
     least = _whole(get_path(properties, "scaleSettings", "minNodeCount"), 0)
     return {
@@ -171,12 +171,12 @@ def _ml_words(inner: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _batch_words(props: Mapping[str, object]) -> list[dict[str, object]]:
-    """The words of a Batch pool: once for its dedicated nodes, once for its Spot nodes."""
+def _batch_arguments(props: Mapping[str, object]) -> list[dict[str, object]]:
+    """The arguments of a Batch pool: once for its dedicated nodes, once for its Spot nodes."""
     size = _types(props.get("vmSize"))
     shared = {"types": size, "network": _batch_network(props.get("interNodeCommunication"), size)}
     counts = _batch_counts(props.get("scaleSettings"))
-    return [{**shared, **words} for words in counts]
+    return [{**shared, **arguments} for arguments in counts]
 
 
 def _batch_counts(scale: object) -> list[dict[str, object]]:
@@ -186,7 +186,7 @@ def _batch_counts(scale: object) -> list[dict[str, object]]:
         markets = {market: found[word] for word, market in _MARKETS.items() if word in found}
         bounded = [_bounded(bounds, market) for market, bounds in markets.items()]
         # A formula may say of one kind of nodes that there are none.
-        return [words for words in bounded if words["max"] != 0] or bounded[:1] or [_fixed(0, "on-demand")]
+        return [arguments for arguments in bounded if arguments["max"] != 0] or bounded[:1] or [_fixed(0, "on-demand")]
     if isinstance(formula, Unknown):
         return [{"min": UNKNOWN, "max": UNKNOWN, "capacity": UNKNOWN}]
     # Without scale settings a pool is made with no nodes.

@@ -1,1 +1,1 @@
-"""The resources of AWS in a plan, judged."""
+"""Checks of the AWS resources in a plan."""

@@ -10,10 +10,9 @@ from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.property_values import blocks, get_path, items, number, value_of
 from gpufleet.policies.aws.batch_jobs import JOB, validate_job
 from gpufleet.policies.aws.batch_queues import QUEUE, validate_queue
-from gpufleet.policies.on import on
 from gpufleet.rules import coerce
 from gpufleet.rules.aws import batch, batch_environment, batch_strategy
-from gpufleet.rules.resource_finding import ResourceFinding
+from gpufleet.rules.resource_finding import ResourceFinding, findings_on
 from gpufleet.rules.rule import Finding
 
 ROLE = "aws:iam/role:Role"
@@ -23,16 +22,16 @@ RIGHTS = ("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "aws:iam/rolePoli
 def validate_batch(plan: Plan, pools: Sequence[PlannedPool]) -> list[ResourceFinding]:
     """Every finding on AWS Batch."""
     by_urn = {pool.resource.urn: pool for pool in pools}
-    judged: list[ResourceFinding] = []
+    resource_findings: list[ResourceFinding] = []
     for each in plan.of_type(COMPUTE_ENVIRONMENT):
-        judged += on(each, [batch.service_role(given=_has_service_role(plan, each))])
-        judged += on(each, [batch.service_role_ready(missed=_policies_missed(plan, each))])
-        judged += on(each, _environment(each, by_urn.get(each.urn)))
+        resource_findings += findings_on(each, [batch.service_role(given=_has_service_role(plan, each))])
+        resource_findings += findings_on(each, [batch.service_role_ready(missed=_policies_missed(plan, each))])
+        resource_findings += findings_on(each, _environment(each, by_urn.get(each.urn)))
     for each in plan.of_type(QUEUE):
-        judged += on(each, validate_queue(plan, each))
+        resource_findings += findings_on(each, validate_queue(plan, each))
     for each in plan.of_type(JOB):
-        judged += on(each, validate_job(plan, each, by_urn))
-    return judged
+        resource_findings += findings_on(each, validate_job(plan, each, by_urn))
+    return resource_findings
 
 
 def _has_service_role(plan: Plan, environment: Resource) -> bool:

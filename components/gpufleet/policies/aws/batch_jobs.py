@@ -1,14 +1,13 @@
 """Job definitions of AWS Batch in a plan, and where multi-node jobs find nodes."""
 
-import json
 from collections.abc import Iterable, Mapping
 
 from gpufleet.plan import Plan, Resource
 from gpufleet.plan.aws.batch import COMPUTE_ENVIRONMENT
-from gpufleet.plan.aws.route_tables import Routes
+from gpufleet.plan.aws.route_tables import RouteTables
 from gpufleet.plan.aws.zones import SUBNET
 from gpufleet.plan.planned_pool import PlannedPool
-from gpufleet.plan.property_values import blocks, get_path, items, number, value_of
+from gpufleet.plan.property_values import blocks, from_json, get_path, items, number, value_of
 from gpufleet.policies.aws.batch_queues import ORDERS, QUEUE, market_of
 from gpufleet.rules import coerce
 from gpufleet.rules.aws import batch_job, batch_limits
@@ -23,9 +22,12 @@ def validate_job(plan: Plan, resource: Resource, pools: Mapping[str, PlannedPool
     """The findings on one job definition; ``pools`` are those of the plan, by the URN of their resource."""
     capabilities = items(value_of(resource, "platformCapabilities"))
     fargate = "FARGATE" in capabilities
-    nodes = _parsed(value_of(resource, "nodeProperties"))
+    nodes = from_json(value_of(resource, "nodeProperties"))
     ranges = blocks(get_path(nodes, "nodeRangeProperties"))
-    containers = [_parsed(value_of(resource, "containerProperties")), *(get_path(each, "container") for each in ranges)]
+    containers = [
+        from_json(value_of(resource, "containerProperties")),
+        *(get_path(each, "container") for each in ranges),
+    ]
     for container in containers:
         for requirement in blocks(get_path(container, "resourceRequirements")):
             kind, value = get_path(requirement, "type"), get_path(requirement, "value")
@@ -39,7 +41,7 @@ def validate_job(plan: Plan, resource: Resource, pools: Mapping[str, PlannedPool
         yield batch_limits.timeout(argument="timeout.attempt_duration_seconds", value=seconds, least=60)
     if value_of(resource, "type") != "multinode":
         return
-    routes = Routes(plan)
+    routes = RouteTables(plan)
     types = [get_path(each, "container", "instanceType") for each in ranges]
     yield batch_job.same_node_type(types=[each for each in types if isinstance(each, str)])
     yield _place(plan)
@@ -66,22 +68,12 @@ def _place(plan: Plan) -> Finding:
     """Whether a queue of the plan takes a multi-node job. Which one it goes to is said only when it is submitted."""
     environments = plan.of_type(COMPUTE_ENVIRONMENT)
     known = {each.urn: market_of(each) for each in environments}
-    refusing = sorted(
+    unsuitable = sorted(
         f"{each.name} ({known[each.urn]})" for each in environments if known[each.urn] not in ("EC2", None)
     )
     queues = [plan.behind(each, ORDERS, COMPUTE_ENVIRONMENT) for each in plan.of_type(QUEUE)]
     choices = [[known[each.urn] for each in queue] for queue in queues] or [[market] for market in known.values()]
     if any(choice and set(choice) == {"EC2"} for choice in choices):
-        return batch_job.multinode_place(refusing=(), fitting=True)
+        return batch_job.multinode_place(unsuitable=(), fitting=True)
     doubt = not choices or any(not choice or None in choice for choice in choices)
-    return batch_job.multinode_place(refusing=refusing, fitting=None if doubt else False)
-
-
-def _parsed(value: object) -> object:
-    """The object that a property holds as JSON; None for what is not JSON, or not known."""
-    if not isinstance(value, str):
-        return value if isinstance(value, Mapping) else None
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return None
+    return batch_job.multinode_place(unsuitable=unsuitable, fitting=None if doubt else False)

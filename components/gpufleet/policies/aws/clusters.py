@@ -1,4 +1,4 @@
-"""EKS clusters of a plan, judged by the rules on a control plane."""
+"""Checks of the EKS clusters in a plan, by the rules on a control plane."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,25 +7,26 @@ from gpufleet.plan import UNKNOWN, Plan, Resource
 from gpufleet.plan.aws.security_groups import CLUSTER
 from gpufleet.plan.aws.zones import ZoneNames, region_of, zones_of
 from gpufleet.plan.property_values import as_bool, get_path, items, value_of
-from gpufleet.policies.on import on
 from gpufleet.rules.aws import cluster, remote_networks
-from gpufleet.rules.resource_finding import ResourceFinding
+from gpufleet.rules.resource_finding import ResourceFinding, findings_on
 from gpufleet.rules.rule import Finding
 from gpufleet.rules.unknown_values import plan_known
 
 
 def validate_clusters(plan: Plan, zone_names: ZoneNames) -> list[ResourceFinding]:
     """Every finding on the control planes of a plan."""
-    judged: list[ResourceFinding] = []
+    resource_findings: list[ResourceFinding] = []
     for each in plan.of_type(CLUSTER):
-        judged += on(each, [*_zones(plan, each, zone_names), *_endpoint(each), *_version(each), *_own_servers(each)])
-    return judged
+        resource_findings += findings_on(
+            each, [*_zones(plan, each, zone_names), *_endpoint(each), *_version(each), *_own_servers(each)]
+        )
+    return resource_findings
 
 
 def _zones(plan: Plan, resource: Resource, zone_names: ZoneNames) -> Iterable[Finding]:
     zones = zones_of(plan, resource, "vpcConfig", ("subnetIds",), zone_names)
     if zones.ids is None and len(zones.places) < 2:
-        yield plan_known(words=["zones"])
+        yield plan_known(arguments=["zones"])
     else:
         yield cluster.two_zones(zones=zones.places)
     known = eks_zones(region_of(resource, zones.places) or "")
@@ -42,13 +43,13 @@ def _endpoint(resource: Resource) -> Iterable[Finding]:
     private = switches[0] is not UNKNOWN and bool(as_bool(switches[0]))
     public = switches[1] is None or bool(as_bool(switches[1]))
     if UNKNOWN in switches:
-        yield plan_known(words=["public_endpoint"])
+        yield plan_known(arguments=["public_endpoint"])
         return
     yield cluster.some_endpoint(private=private, public=public)
     ranges = get_path(block, "publicAccessCidrs")
     if ranges is UNKNOWN or UNKNOWN in items(ranges):
         if public:
-            yield plan_known(words=["public_access_cidrs"])
+            yield plan_known(arguments=["public_access_cidrs"])
         return
     cidrs = [each for each in items(ranges) if isinstance(each, str)]
     yield cluster.public_limited(public=public, cidrs=cidrs)

@@ -4,20 +4,21 @@ from collections.abc import Iterable
 
 from gpufleet.plan import Plan, Resource
 from gpufleet.plan.aws.batch import COMPUTE_ENVIRONMENT
-from gpufleet.plan.aws.launch_template import Template
+from gpufleet.plan.aws.launch_template import LaunchTemplate
 from gpufleet.plan.aws.node_group import NODE_GROUP
 from gpufleet.plan.aws.pools import template_of_pool
 from gpufleet.plan.aws.security_groups import CLUSTER, EGRESS, INGRESS, SecurityGroups
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.property_values import blocks, get_path, items, value_of
-from gpufleet.policies.on import on
 from gpufleet.rules.aws.efa_security_groups import group_to_self
-from gpufleet.rules.resource_finding import ResourceFinding
+from gpufleet.rules.resource_finding import ResourceFinding, findings_on
 
 
-def validate_fabric(plan: Plan, pools: Iterable[PlannedPool], groups: SecurityGroups) -> list[ResourceFinding]:
+def validate_efa_security_groups(
+    plan: Plan, pools: Iterable[PlannedPool], groups: SecurityGroups
+) -> list[ResourceFinding]:
     """The findings on security groups of the pools with EFA."""
-    judged: list[ResourceFinding] = []
+    resource_findings: list[ResourceFinding] = []
     for pool in pools:
         if pool.cloud != "aws" or pool.intent.get("network") != "efa":
             continue
@@ -29,8 +30,8 @@ def validate_fabric(plan: Plan, pools: Iterable[PlannedPool], groups: SecurityGr
         ingress, egress = max(answers, key=lambda each: (each.count(True), each.count(None)))
         if (None, None) in answers and False in (ingress, egress):
             ingress, egress = None, None
-        judged += on(pool.resource, [group_to_self(ingress=ingress, egress=egress)])
-    return judged
+        resource_findings += findings_on(pool.resource, [group_to_self(ingress=ingress, egress=egress)])
+    return resource_findings
 
 
 def node_groups_of(plan: Plan, resource: Resource, groups: SecurityGroups) -> tuple[set[str], bool]:
@@ -52,7 +53,7 @@ def node_groups_of(plan: Plan, resource: Resource, groups: SecurityGroups) -> tu
     return found, outside
 
 
-def _named_by(template: Template, groups: SecurityGroups) -> tuple[set[str], bool]:
+def _named_by(template: LaunchTemplate, groups: SecurityGroups) -> tuple[set[str], bool]:
     if template.resource is None:
         return set(), template.used
     interfaces = blocks(value_of(template.resource, "networkInterfaces"))

@@ -8,10 +8,9 @@ from gpufleet.plan.aws.zones import SUBNET, ZoneNames, region_of, zone_by_name, 
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.property_values import get_path, value_of
 from gpufleet.policies.aws.efa_security_groups import node_groups_of
-from gpufleet.policies.on import on
 from gpufleet.rules import coerce
 from gpufleet.rules.aws import mount_target as rules
-from gpufleet.rules.resource_finding import ResourceFinding
+from gpufleet.rules.resource_finding import ResourceFinding, findings_on
 from gpufleet.rules.rule import Finding
 
 FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
@@ -19,7 +18,7 @@ TARGET = "aws:efs/mountTarget:MountTarget"
 ACCESS_POINT = "aws:efs/accessPoint:AccessPoint"
 
 
-class Files:
+class FileSystems:
     """The file systems of a plan with their mount targets."""
 
     def __init__(self, plan: Plan, zone_names: ZoneNames, groups: SecurityGroups) -> None:
@@ -52,7 +51,7 @@ def validate_files(
     plan: Plan, pools: Sequence[PlannedPool], zone_names: ZoneNames, groups: SecurityGroups
 ) -> list[ResourceFinding]:
     """Every finding on file systems, and on GPU pools that would not find one in their zone."""
-    files = Files(plan, zone_names, groups)
+    files = FileSystems(plan, zone_names, groups)
     nodes = [pool for pool in pools if pool.cloud == "aws" and pool.gpu]
     return [
         *_systems(files, nodes),
@@ -62,14 +61,14 @@ def validate_files(
     ]
 
 
-def _systems(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[ResourceFinding]:
+def _systems(files: FileSystems, nodes: Sequence[PlannedPool]) -> Iterable[ResourceFinding]:
     regions = sorted({pool.region for pool in nodes if pool.region})
     for each in files.plan.of_type(FILE_SYSTEM):
         if region := region_of(each):
-            yield from on(each, [rules.region_of_nodes(region=region, node_regions=regions)])
+            yield from findings_on(each, [rules.region_of_nodes(region=region, node_regions=regions)])
 
 
-def _targets(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[ResourceFinding]:
+def _targets(files: FileSystems, nodes: Sequence[PlannedPool]) -> Iterable[ResourceFinding]:
     clients: set[str] = set()
     outside = False
     for pool in nodes:
@@ -81,16 +80,16 @@ def _targets(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[ResourceFin
         zone, system = files.zones[target.urn], files.systems[target.urn]
         if zone and system:
             twins = sorted(name for name in files.together[zone, system] if name != target.name)
-            yield from on(target, [rules.target_once(zone=zone, others=twins)])
-        yield from on(target, _of_one_zone(files, target, zone))
+            yield from findings_on(target, [rules.target_once(zone=zone, others=twins)])
+        yield from findings_on(target, _of_one_zone(files, target, zone))
         listed = files.groups.of(target, "securityGroups")
         opened = files.groups.nfs_from(listed, clients)
         # Nodes in groups that the program does not make may be let in by rules that it does not make.
         opened = None if opened is False and outside and clients else opened
-        yield from on(target, [rules.nfs_open(opened=opened, clients=names)])
+        yield from findings_on(target, [rules.nfs_open(opened=opened, clients=names)])
 
 
-def _of_one_zone(files: Files, target: Resource, zone: str | None) -> Iterable[Finding]:
+def _of_one_zone(files: FileSystems, target: Resource, zone: str | None) -> Iterable[Finding]:
     for system in files.plan.behind(target, "fileSystemId", FILE_SYSTEM):
         name = value_of(system, "availabilityZoneName")
         if isinstance(name, str):
@@ -109,10 +108,10 @@ def _access_points(plan: Plan) -> Iterable[ResourceFinding]:
         made = get_path(root, "creationInfo") is not None
         new = bool(plan.behind(point, "fileSystemId", FILE_SYSTEM))
         finding = rules.directory_made(directory=path if isinstance(path, str) else "", creation_info=made, new=new)
-        yield from on(point, [finding])
+        yield from findings_on(point, [finding])
 
 
-def _pools(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[ResourceFinding]:
+def _pools(files: FileSystems, nodes: Sequence[PlannedPool]) -> Iterable[ResourceFinding]:
     if not files.targets:
         return
     known = sorted({zone for zone in files.zones.values() if zone})
@@ -122,4 +121,4 @@ def _pools(files: Files, nodes: Sequence[PlannedPool]) -> Iterable[ResourceFindi
         # In another region the file system is the fault, which has a rule of its own.
         if pool.region in {region_of(each) for each in files.targets}:
             findings = [rules.target_for_nodes(zone=zone, targets=known, complete=complete) for zone in zones]
-            yield from on(pool.resource, findings)
+            yield from findings_on(pool.resource, findings)

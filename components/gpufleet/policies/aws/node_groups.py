@@ -1,19 +1,18 @@
-"""EKS node groups of a plan, and the launch templates of whoever, judged by what may be said where."""
+"""Checks of the EKS node groups and launch templates in a plan: which of the two sets what."""
 
 from collections.abc import Iterable
 
 from gpufleet.catalog import aws
 from gpufleet.plan import UNKNOWN, Plan, Resource
-from gpufleet.plan.aws.launch_template import TEMPLATE, Template, template_of
+from gpufleet.plan.aws.launch_template import TEMPLATE, LaunchTemplate, template_of
 from gpufleet.plan.aws.node_group import NODE_GROUP
 from gpufleet.plan.aws.security_groups import CLUSTER, SECURITY_GROUP
 from gpufleet.plan.property_values import blocks, get_path, items, number, value_of
 from gpufleet.plan.user_data import NOT_ENCODED, form_of
-from gpufleet.policies.on import on
 from gpufleet.rules.aws import launch_template as templates
 from gpufleet.rules.aws import node_group as groups
 from gpufleet.rules.aws.efa_security_groups import one_on_each_card
-from gpufleet.rules.resource_finding import ResourceFinding
+from gpufleet.rules.resource_finding import ResourceFinding, findings_on
 from gpufleet.rules.rule import Finding
 
 _FORBIDDEN = {
@@ -25,12 +24,12 @@ _FORBIDDEN = {
 
 def validate_node_groups(plan: Plan) -> list[ResourceFinding]:
     """Every finding on node groups, and on the launch templates of a plan."""
-    judged: list[ResourceFinding] = []
+    resource_findings: list[ResourceFinding] = []
     for each in plan.of_type(NODE_GROUP):
-        judged += on(each, _node_group(plan, each))
+        resource_findings += findings_on(each, _node_group(plan, each))
     for each in plan.of_type(TEMPLATE):
-        judged += on(each, _template(each))
-    return judged
+        resource_findings += findings_on(each, _template(each))
+    return resource_findings
 
 
 def _node_group(plan: Plan, resource: Resource) -> list[Finding]:
@@ -52,7 +51,7 @@ def _chosen(name: object) -> bool:
     return isinstance(name, str)
 
 
-def _types_and_image(resource: Resource, template: Template) -> Iterable[Finding]:
+def _types_and_image(resource: Resource, template: LaunchTemplate) -> Iterable[Finding]:
     listed = value_of(resource, "instanceTypes")
     types = [each for each in items(listed) if isinstance(each, str)]
     template_type = template.value_of("instanceType")
@@ -78,7 +77,7 @@ def _types_and_image(resource: Resource, template: Template) -> Iterable[Finding
         yield groups.image_architecture(ami_type=kind, type_name=record.type, architecture=record.architecture)
 
 
-def _in_template(plan: Plan, resource: Resource, template: Template) -> Iterable[Finding]:
+def _in_template(plan: Plan, resource: Resource, template: LaunchTemplate) -> Iterable[Finding]:
     if template.resource is None:
         return
     for name, instead in _FORBIDDEN.items():

@@ -1,4 +1,4 @@
-"""GPU pools of a plan on AWS, judged by the rules on a pool's intent."""
+"""Checks of the GPU pools on AWS in a plan, by the rules on a pool's arguments."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,10 +7,9 @@ from gpufleet.plan.aws.pools import template_of_pool
 from gpufleet.plan.aws.zones import ZoneNames
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.policies.aws.reservations import reservation_of, shares_group, validate_reservation
-from gpufleet.policies.on import on
 from gpufleet.rules import capacity, coerce, efa, placement
-from gpufleet.rules.aws.pool_arguments import validate_intent
-from gpufleet.rules.resource_finding import ResourceFinding
+from gpufleet.rules.aws.pool_arguments import validate_pool_arguments
+from gpufleet.rules.resource_finding import ResourceFinding, findings_on
 from gpufleet.rules.rule import Finding
 from gpufleet.rules.unknown_values import plan_known
 
@@ -19,28 +18,28 @@ _SIZES = ("min", "desired", "max")
 
 def validate_pools(plan: Plan, pools: Iterable[PlannedPool], zone_names: ZoneNames) -> list[ResourceFinding]:
     """Every finding on the intents of the pools on AWS; of a pool without GPUs only its placement matters."""
-    judged: list[ResourceFinding] = []
+    resource_findings: list[ResourceFinding] = []
     for pool in pools:
         if pool.cloud == "aws":
             findings = _without_gpus(pool) if pool.gpu is False else _findings(pool)
-            judged += on(pool.resource, [*findings, *_several_zones(pool)])
-            judged = _with_reservation(plan, pool, zone_names, judged)
-    return judged
+            resource_findings += findings_on(pool.resource, [*findings, *_several_zones(pool)])
+            resource_findings = _with_reservation(plan, pool, zone_names, resource_findings)
+    return resource_findings
 
 
 def _with_reservation(
-    plan: Plan, pool: PlannedPool, zone_names: ZoneNames, judged: list[ResourceFinding]
+    plan: Plan, pool: PlannedPool, zone_names: ZoneNames, resource_findings: list[ResourceFinding]
 ) -> list[ResourceFinding]:
     """The findings with those on a reservation that the program makes itself."""
     template = template_of_pool(plan, pool.resource)
     reservation = reservation_of(plan, template)
     if reservation is None:
-        return judged
+        return resource_findings
     if shares_group(plan, template, reservation):
         # Made in the group that it is used in: then it comes whole.
         kept = (pool.resource.urn, "aws-placement-no-block")
-        judged = [each for each in judged if (each.urn, each.finding.rule) != kept]
-    return judged + on(pool.resource, validate_reservation(pool, reservation, zone_names))
+        resource_findings = [each for each in resource_findings if (each.urn, each.finding.rule) != kept]
+    return resource_findings + findings_on(pool.resource, validate_reservation(pool, reservation, zone_names))
 
 
 def _findings(pool: PlannedPool) -> list[Finding]:
@@ -54,12 +53,12 @@ def _findings(pool: PlannedPool) -> list[Finding]:
     if pool.region is None:
         unknown.add("region")
     if pool.kind == "batch":
-        # Batch counts vCPUs, which rules of its own judge.
+        # Batch counts vCPUs, which have rules of their own.
         intent = {word: value for word, value in intent.items() if word not in _SIZES}
-    findings = validate_intent(intent, pool.region or "", unknown, pool.interfaces)
+    findings = validate_pool_arguments(intent, pool.region or "", unknown, pool.interfaces)
     if pool.region is None:
         findings = [each for each in findings if each.rule not in ("aws-region-known", "aws-type-in-region")]
-    return [plan_known(words=sorted(unknown)), *findings]
+    return [plan_known(arguments=sorted(unknown)), *findings]
 
 
 def _without_gpus(pool: PlannedPool) -> list[Finding]:

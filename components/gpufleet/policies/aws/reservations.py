@@ -1,7 +1,7 @@
 """Pools that aim at a capacity reservation of the same program."""
 
 from gpufleet.plan import Plan, Resource
-from gpufleet.plan.aws.launch_template import GROUP, Template
+from gpufleet.plan.aws.launch_template import GROUP, LaunchTemplate
 from gpufleet.plan.aws.zones import ZoneNames, is_zone_id, zone_by_name
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.property_values import number, value_of
@@ -13,14 +13,14 @@ RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
 _TARGET = "capacityReservationSpecification"
 
 
-def reservation_of(plan: Plan, template: Template) -> Resource | None:
+def reservation_of(plan: Plan, template: LaunchTemplate) -> Resource | None:
     """The reservation of the program that a template, or a machine, aims at."""
     holder = template.resource
     found = plan.behind(holder, _TARGET, RESERVATION) if holder else []
     return found[0] if len(found) == 1 else None
 
 
-def shares_group(plan: Plan, template: Template, reservation: Resource) -> bool:
+def shares_group(plan: Plan, template: LaunchTemplate, reservation: Resource) -> bool:
     """Whether the reservation is made in the placement group that the template puts nodes into."""
     groups = {each.urn for each in plan.behind(reservation, "placementGroupArn", GROUP)}
     used = plan.behind(template.resource, "placement", GROUP) if template.resource else []

@@ -1,4 +1,4 @@
-"""Subnets of a plan's pools, judged by their way out and by their addresses."""
+"""Checks of the subnets of a plan's pools: their way out, and their addresses."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,13 +6,12 @@ from gpufleet.plan import Plan, Resource
 from gpufleet.plan.aws.batch import COMPUTE_ENVIRONMENT
 from gpufleet.plan.aws.instances import AUTOSCALING_GROUP
 from gpufleet.plan.aws.node_group import NODE_GROUP
-from gpufleet.plan.aws.route_tables import Routes
+from gpufleet.plan.aws.route_tables import RouteTables
 from gpufleet.plan.aws.zones import SUBNET
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.property_values import get_path, items, number, value_of
-from gpufleet.policies.on import on
 from gpufleet.rules.aws.subnet_routes import subnet_way_out
-from gpufleet.rules.resource_finding import ResourceFinding
+from gpufleet.rules.resource_finding import ResourceFinding, findings_on
 from gpufleet.rules.rule import Finding
 from gpufleet.rules.subnet import nodes_fit
 
@@ -27,8 +26,8 @@ _OUTWARD = (NODE_GROUP, COMPUTE_ENVIRONMENT)
 
 def validate_subnets(plan: Plan, pools: Iterable[PlannedPool]) -> list[ResourceFinding]:
     """The findings on the subnets of pools with several nodes."""
-    routes = Routes(plan)
-    judged: list[ResourceFinding] = []
+    routes = RouteTables(plan)
+    resource_findings: list[ResourceFinding] = []
     for pool in pools:
         path = _SUBNETS_AT.get(pool.resource.type)
         if path is None:
@@ -40,11 +39,11 @@ def validate_subnets(plan: Plan, pools: Iterable[PlannedPool]) -> list[ResourceF
             for subnet in subnets:
                 way = routes.way_out(subnet)
                 finding = subnet_way_out(subnet=subnet.name, way=way, public_addresses=public)
-                judged += on(pool.resource, [finding])
+                resource_findings += findings_on(pool.resource, [finding])
         listed = items(get_path(value_of(pool.resource, path[0]), *path[1:]))
         if len(subnets) == len(listed):
-            judged += on(pool.resource, _addresses(pool, subnets))
-    return judged
+            resource_findings += findings_on(pool.resource, _addresses(pool, subnets))
+    return resource_findings
 
 
 def _addresses(pool: PlannedPool, subnets: Sequence[Resource]) -> Iterable[Finding]:

@@ -1,1 +1,1 @@
-"""The resources of Azure in a plan, judged."""
+"""Checks of the Azure resources in a plan."""

@@ -1,4 +1,4 @@
-"""Clusters of AKS and their agent pools in a plan, judged."""
+"""Checks of the AKS clusters and agent pools in a plan."""
 
 from collections.abc import Mapping
 

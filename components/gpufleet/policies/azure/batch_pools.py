@@ -1,4 +1,4 @@
-"""Accounts and pools of Azure Batch in a plan, judged."""
+"""Checks of the Azure Batch accounts and pools in a plan."""
 
 from collections.abc import Sequence
 from datetime import date

@@ -1,4 +1,4 @@
-"""What is wrong with the Azure resources of a plan: where they lie, what they reach, what Azure refuses of them."""
+"""What is wrong with the Azure resources of a plan: where they lie, what they reach, what Azure rejects of them."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ from gpufleet.rules.resource_finding import ResourceFinding
 _FIRST_A = re.compile(r"(standard|basic)_a\d+", re.I)
 
 
-def azure_findings(plan: Plan, config: Mapping[str, object]) -> list[ResourceFinding]:
+def validate_azure_feasibility(plan: Plan, config: Mapping[str, object]) -> list[ResourceFinding]:
     """Every finding on the Azure resources of a plan, passes included. Never raises, whatever their properties.
 
     config: `aks_infiniband` says whether the feature AKSInfinibandSupport is registered in the subscription.
@@ -33,19 +33,19 @@ def azure_findings(plan: Plan, config: Mapping[str, object]) -> list[ResourceFin
     if not graph.types:
         return []
     registered = features(config)
-    judged: list[ResourceFinding] = []
+    resource_findings: list[ResourceFinding] = []
     for reading in _pool_readings(graph, registered):
-        judged += reading.judged()
+        resource_findings += reading.resource_findings()
     for resource in plan.resources:
-        if judge := _BY_KIND.get(graph.kind(resource)):
+        if check := _BY_KIND.get(graph.kind(resource)):
             reading = PropertyReader(graph, resource, graph.props(resource))
-            judge(reading)
-            judged += reading.judged()
-    return judged
+            check(reading)
+            resource_findings += reading.resource_findings()
+    return resource_findings
 
 
 def _pool_readings(graph: AzureGraph, registered: bool | None) -> list[PropertyReader]:
-    """The pools, judged: one reading for each resource, and for each profile within a cluster."""
+    """The findings on pools: one reader for each resource, and for each profile within a cluster."""
     together: dict[tuple[str, int], list[AzurePool]] = {}
     for number, pool in enumerate(azure_pools_with_properties(graph)):
         # Profiles of one cluster may have one name by mistake.

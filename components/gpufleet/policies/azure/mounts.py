@@ -1,4 +1,4 @@
-"""What the pools and accounts of Azure Batch use of storage accounts, judged."""
+"""Checks of how the pools and accounts of Azure Batch use storage accounts."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from gpufleet.plan import UNKNOWN, Resource
 from gpufleet.plan.azure.graph import AzureGraph
 from gpufleet.plan.property_values import blocks, get_path, items
 from gpufleet.policies.azure.property_reader import PropertyReader
-from gpufleet.rules.azure import batch_mount_options as azure_mount
+from gpufleet.rules.azure import batch_mounts as azure_mount
 from gpufleet.rules.azure import storage as azure_storage
 
 _KINDS = {
@@ -23,7 +23,7 @@ def validate_mounts(reading: PropertyReader, region: str | None) -> None:
     """Every rule on what a Batch pool in a region mounts, and on the identities that it does that with."""
     value = get_path(reading.props, "mountConfiguration")
     if value is UNKNOWN or UNKNOWN in items(value):
-        reading.vain.add("mount_configuration")
+        reading.unknown.add("mount_configuration")
     mounts = [each for each in items(value) if isinstance(each, Mapping)]
     reading.add(azure_mount.mount_count(count=len(mounts)))
     shares: list[str] = []
@@ -35,7 +35,7 @@ def validate_mounts(reading: PropertyReader, region: str | None) -> None:
         for name, kind in _KINDS.items():
             inner = mount.get(name)
             if inner is UNKNOWN:
-                reading.vain.add("mount_configuration")
+                reading.unknown.add("mount_configuration")
             if isinstance(inner, Mapping):
                 _validate_mount(reading, argument, kind, inner, region)
         path = get_path(mount, "azureFileShareConfiguration", "relativeMountPath")
@@ -66,8 +66,8 @@ def _validate_mount(
     reading: PropertyReader, argument: str, kind: str, inner: Mapping[str, object], region: str | None
 ) -> None:
     credentials = [said for name, said in _CREDENTIALS.items() if inner.get(name) is not None]
-    if not credentials and reading.graph.told_by_azure(reading.resource):
-        reading.vain.add("account_key")
+    if not credentials and reading.graph.read_from_azure(reading.resource):
+        reading.unknown.add("account_key")
         return
     if kind == "file share":
         reading.add(azure_mount.mount_files_key(argument=argument, has_key="account_key" in credentials))
@@ -118,11 +118,11 @@ def _identity(reading: PropertyReader, argument: str, reference: object) -> None
     """Whether the pool has the identity: the very one where both are plain, else any at all."""
     identity = get_path(reading.props, "identity")
     if identity is UNKNOWN:
-        reading.vain.add("identity")
+        reading.unknown.add("identity")
         return
     own = get_path(identity, "userAssignedIdentities")
     if own is UNKNOWN:
-        reading.vain.add("user_assigned_identities")
+        reading.unknown.add("user_assigned_identities")
         return
     ids = list(own) if isinstance(own, Mapping) else items(own)
     wanted = get_path(reference, "resourceId")

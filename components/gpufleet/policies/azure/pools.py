@@ -11,7 +11,7 @@ from gpufleet.policies.azure.property_reader import PropertyReader
 from gpufleet.rules import coerce
 from gpufleet.rules.azure import capacity as azure_capacity
 from gpufleet.rules.azure import placement as azure_placement
-from gpufleet.rules.azure.pool_arguments import validate_azure_intent
+from gpufleet.rules.azure.pool_arguments import validate_azure_pool_arguments
 from gpufleet.rules.unknown_values import plan_known
 
 # The property that points to a thing, by the kind of resource that the pool is.
@@ -34,9 +34,9 @@ def validate_pool_intent(reading: PropertyReader, pool: AzurePool) -> None:
     unknown = set(planned.unknown)
     if planned.gpu is not False:
         unsaid = unknown if planned.region else unknown | {"region"}
-        reading.add(plan_known(words=sorted(unsaid | reading.vain)))
-        reading.vain.clear()
-    reading.add(*validate_azure_intent(planned.intent, planned.region, unknown, planned.gpu))
+        reading.add(plan_known(arguments=sorted(unsaid | reading.unknown)))
+        reading.unknown.clear()
+    reading.add(*validate_azure_pool_arguments(planned.intent, planned.region, unknown, planned.gpu))
     _placement_group(reading, pool)
     _reservation(reading, pool)
     _subnet(reading, pool)

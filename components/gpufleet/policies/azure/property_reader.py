@@ -1,4 +1,4 @@
-"""One resource of Azure while it is judged: what its program has given, and what was looked for in vain."""
+"""Reads the properties of an Azure resource for checks, and records which of them are not known."""
 
 import re
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 class PropertyReader:
     """Properties of a resource, or of a part of it, and the findings on them.
 
-    Every reader returns None for a value that is not known before deployment, and remembers it: `judged` then says so.
-    What is of a wrong kind reads as the default; the provider refuses it by itself.
+    Every reader returns None for a value that is not known before deployment, and records it, for `resource_findings`.
+    A value of a wrong kind reads as the default; the provider itself rejects it.
     prefix: what findings' arguments begin with, for a part such as one agent pool of a cluster.
     """
 
@@ -29,7 +29,7 @@ class PropertyReader:
     props: Mapping[str, object]
     prefix: str = ""
     findings: list[Finding] = field(default_factory=list)
-    vain: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
 
     def text(self, *path: str, default: str = "") -> str | None:
         """The text at a path."""
@@ -61,17 +61,17 @@ class PropertyReader:
         """Findings on this resource."""
         self.findings += [self._placed(each) for each in findings]
 
-    def judged(self) -> list[ResourceFinding]:
+    def resource_findings(self) -> list[ResourceFinding]:
         """Every finding, each once, and what could not be read."""
-        if self.vain:
-            self.add(plan_known(words=sorted(self.vain)))
+        if self.unknown:
+            self.add(plan_known(arguments=sorted(self.unknown)))
         seen = {(each.rule, each.line("")): each for each in self.findings}
         return [ResourceFinding(self.resource.name, finding, self.resource.urn) for finding in seen.values()]
 
     def _value(self, *path: str) -> object:
         value = get_path(self.props, *path)
         if value is UNKNOWN:
-            self.vain.add(snake(path[-1]))
+            self.unknown.add(snake(path[-1]))
         return value
 
     def _placed(self, finding: Finding) -> Finding:

@@ -8,7 +8,7 @@ from typing import Any
 from gpufleet.aws.client import AwsClient, AwsClientError
 from gpufleet.catalog import aws
 from gpufleet.catalog.quota_family import family_of
-from gpufleet.preflight.aws.facts import ExistingResources, Reservation, ScalingGroup
+from gpufleet.preflight.aws.facts import CapacityReservation, ExistingResources, PlacementGroup
 
 SECONDS = 10.0
 """How long one answer may take, and how long a connection: a preflight is run by hand, and before every merge."""
@@ -44,13 +44,13 @@ class AwsAccount:
         self._silent: dict[str, AwsClientError] = {}
 
     def _ask(self, service: str, call: str, answer: str, **arguments: object) -> list[Any]:
-        """See `AwsClient.ask`. A service that cannot be reached at all is not tried again: each try takes its seconds."""
+        """See `AwsClient.ask`. A service that cannot be reached is not tried again: each attempt takes seconds."""
         if service in self._silent:
             raise self._silent[service]
         try:
             return self._account.ask(service, call, answer, **arguments)
         except AwsClientError as error:
-            # What AWS refuses has an answer, and concerns this call alone.
+            # What AWS rejects has an answer, and concerns this call alone.
             from botocore.exceptions import ClientError
 
             if not isinstance(error.__cause__, ClientError):
@@ -99,12 +99,12 @@ class AwsAccount:
                 used[family] = used.get(family, 0) + unused
         return used
 
-    def reservation(self, reservation_id: str) -> Reservation | None:
+    def reservation(self, reservation_id: str) -> CapacityReservation | None:
         held = next((each for each in self._reservations if each["CapacityReservationId"] == reservation_id), None)
         if held is None:
             return None
         own = sum(1 for each in self._inside(reservation_id) if self._is_tagged(each))
-        return Reservation(
+        return CapacityReservation(
             type=held["InstanceType"],
             zone=held["AvailabilityZoneId"],
             state=held["State"],
@@ -112,7 +112,7 @@ class AwsAccount:
             total=held["TotalInstanceCount"],
         )
 
-    def placement_group(self, name: str) -> ScalingGroup | None:
+    def placement_group(self, name: str) -> PlacementGroup | None:
         # By a filter: a name that is not there is then an empty answer, and no error.
         found = self._ask(
             "ec2",
@@ -120,7 +120,7 @@ class AwsAccount:
             "PlacementGroups[].[Strategy, State]",
             Filters=[{"Name": "group-name", "Values": [name]}],
         )
-        return ScalingGroup(*found[0]) if found else None
+        return PlacementGroup(*found[0]) if found else None
 
     def network_limit(self, counted: str) -> int | None:
         record = aws().network_quotas[counted]

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from gpufleet.plan.pools import PlannedPool
 from gpufleet.plan.quota_demand import QuotaDemand, name_of, quota_demand
-from gpufleet.plan.quota_limits import Limit
-from gpufleet.plan.quotas import validate_needs
+from gpufleet.plan.quota_limits import QuotaLimit
+from gpufleet.plan.quotas import validate_quota_demand
 from gpufleet.plan.resource import Plan
-from gpufleet.preflight.aws.facts import AwsFacts, Reservation, ScalingGroup
-from gpufleet.preflight.existing_pools import beside, stands
-from gpufleet.preflight.query_results import Answer, Doubts
+from gpufleet.preflight.aws.facts import AwsFacts, CapacityReservation, PlacementGroup
+from gpufleet.preflight.existing_pools import pool_exists, without_own_nodes
+from gpufleet.preflight.query_results import QueryResult, QueryRunner
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.account_zones import zone_names_agree
 from gpufleet.rules.aws.placement_group import placement_group_usable
@@ -23,35 +23,37 @@ def validate_aws(
     plan: Plan,
     pools: Sequence[PlannedPool],
     account: Callable[[str], AwsFacts],
-    doubts: Doubts,
+    queries: QueryRunner,
     zone_names: Mapping[str, str],
-    limits: Sequence[Limit],
+    limits: Sequence[QuotaLimit],
 ) -> list[ResourceFinding]:
     """Every finding, passes included. account: the account seen in a region. zone_names: those of the configuration.
 
     limits: those of the configuration, for what the account does not tell.
     """
     found: list[ResourceFinding] = []
-    asked: list[Limit] = list(limits)
+    asked: list[QuotaLimit] = list(limits)
     regions = list(dict.fromkeys(pool.region for pool in pools))
     for region in regions:
         here = [pool for pool in pools if pool.region == region]
         if region is None:
-            doubts.add(f"{', '.join(name_of(pool, plan) for pool in here)}: the region is not known at preview")
+            queries.add(f"{', '.join(name_of(pool, plan) for pool in here)}: the region is not known at preview")
             continue
         facts = account(region)
         if zone_names:
-            names = doubts.ask(facts.zone_names).value
+            names = queries.ask(facts.zone_names).value
             found.append(ResourceFinding(plan.stack, zone_names_agree(given=zone_names, known=names)))
-        found += _offers(plan, here, doubts.ask(facts.zones_with, _types(here)))
+        found += _offers(plan, here, queries.ask(facts.zones_with, _types(here)))
         for pool in here:
-            found += _reserved(plan, pool, facts, doubts)
-            found += _grouped(plan, pool, facts, doubts)
+            found += _reserved(plan, pool, facts, queries)
+            found += _grouped(plan, pool, facts, queries)
         # Nodes of our components are told apart by their tags.
-        standing = {name_of(pool, plan) for pool in here if name_of(pool, plan) == pool.resource.name and stands(pool)}
-        for need, limit in _limits(quota_demand(here, plan), facts, doubts):
-            asked.append(beside(need, limit, standing, doubts))
-    return [*found, *validate_needs(plan.stack, quota_demand(pools, plan), asked)]
+        existing = {
+            name_of(pool, plan) for pool in here if name_of(pool, plan) == pool.resource.name and pool_exists(pool)
+        }
+        for need, limit in _limits(quota_demand(here, plan), facts, queries):
+            asked.append(without_own_nodes(need, limit, existing, queries))
+    return [*found, *validate_quota_demand(plan.stack, quota_demand(pools, plan), asked)]
 
 
 def _types(pools: Iterable[PlannedPool]) -> list[str]:
@@ -59,11 +61,11 @@ def _types(pools: Iterable[PlannedPool]) -> list[str]:
 
 
 def _offers(
-    plan: Plan, pools: Iterable[PlannedPool], answer: Answer[Mapping[str, Sequence[str]]]
+    plan: Plan, pools: Iterable[PlannedPool], answer: QueryResult[Mapping[str, Sequence[str]]]
 ) -> list[ResourceFinding]:
     offers = answer.value
     return [
-        _judged(
+        _resource_finding(
             plan,
             pool,
             type_in_zone(type_name=name, zone=zone, zones=None if offers is None else offers.get(name, ())),
@@ -74,7 +76,7 @@ def _offers(
     ]
 
 
-def _reserved(plan: Plan, pool: PlannedPool, facts: AwsFacts, doubts: Doubts) -> list[ResourceFinding]:
+def _reserved(plan: Plan, pool: PlannedPool, facts: AwsFacts, queries: QueryRunner) -> list[ResourceFinding]:
     wanted = coerce.text(pool.intent, "reservation_id")
     if not wanted:
         return []
@@ -83,45 +85,47 @@ def _reserved(plan: Plan, pool: PlannedPool, facts: AwsFacts, doubts: Doubts) ->
         types=coerce.texts(pool.intent, "types"),
         zones=coerce.texts(pool.intent, "zones"),
         most=coerce.whole(pool.intent, "max", 0) if coerce.is_whole(pool.intent.get("max")) else None,
-        found=_said_of_reservation(doubts.ask(facts.reservation, wanted)),
+        found=_said_of_reservation(queries.ask(facts.reservation, wanted)),
     )
-    return [_judged(plan, pool, finding)]
+    return [_resource_finding(plan, pool, finding)]
 
 
-def _said_of_reservation(answer: Answer[Reservation | None]) -> Mapping[str, object] | None:
+def _said_of_reservation(answer: QueryResult[CapacityReservation | None]) -> Mapping[str, object] | None:
     if not answer.known:
         return None
     held = answer.value
     return {} if held is None else vars(held)
 
 
-def _grouped(plan: Plan, pool: PlannedPool, facts: AwsFacts, doubts: Doubts) -> list[ResourceFinding]:
+def _grouped(plan: Plan, pool: PlannedPool, facts: AwsFacts, queries: QueryRunner) -> list[ResourceFinding]:
     wanted = coerce.text(pool.intent, "placement_group")
     if not wanted:
         return []
-    answer: Answer[ScalingGroup | None] = doubts.ask(facts.placement_group, wanted)
+    answer: QueryResult[PlacementGroup | None] = queries.ask(facts.placement_group, wanted)
     held = {} if answer.value is None else vars(answer.value)
     finding = placement_group_usable(placement_group=wanted, found=held if answer.known else None)
-    return [_judged(plan, pool, finding)]
+    return [_resource_finding(plan, pool, finding)]
 
 
-def _limits(wanted: Iterable[QuotaDemand], facts: AwsFacts, doubts: Doubts) -> list[tuple[QuotaDemand, Limit]]:
+def _limits(
+    wanted: Iterable[QuotaDemand], facts: AwsFacts, queries: QueryRunner
+) -> list[tuple[QuotaDemand, QuotaLimit]]:
     """What the account says of each quota that is needed. What it does not tell is left to the configuration's."""
-    found: list[tuple[QuotaDemand, Limit]] = []
+    found: list[tuple[QuotaDemand, QuotaLimit]] = []
     use: dict[str, Mapping[str, int] | None] = {}
     for need in wanted:
         if need.family is None or need.market is None:
             continue
-        limit = doubts.ask(facts.limit, need.family, need.market).value
+        limit = queries.ask(facts.limit, need.family, need.market).value
         if limit is None:
             continue
         if need.market not in use:
-            use[need.market] = doubts.ask(facts.in_use, need.market).value
+            use[need.market] = queries.ask(facts.in_use, need.market).value
         by_family = use[need.market]
         in_use = None if by_family is None else by_family.get(need.family, 0)
-        found.append((need, Limit(need.family, need.market, limit, in_use)))
+        found.append((need, QuotaLimit(need.family, need.market, limit, in_use)))
     return found
 
 
-def _judged(plan: Plan, pool: PlannedPool, finding: Finding) -> ResourceFinding:
+def _resource_finding(plan: Plan, pool: PlannedPool, finding: Finding) -> ResourceFinding:
     return ResourceFinding(name_of(pool, plan), finding, pool.resource.urn)

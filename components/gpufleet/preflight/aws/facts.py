@@ -1,4 +1,4 @@
-"""What is asked of an AWS account, real or simulated."""
+"""What preflight asks an AWS account, real or simulated."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True)
-class Reservation:
+class CapacityReservation:
     """A capacity reservation or capacity block. free, total: instances; those of the stack itself count as free."""
 
     type: str
@@ -18,7 +18,7 @@ class Reservation:
 
 
 @dataclass(frozen=True)
-class ScalingGroup:
+class PlacementGroup:
     """A placement group."""
 
     strategy: str
@@ -52,11 +52,11 @@ class AwsFacts(Protocol):
         """vCPUs by family that count against the quotas of a market, without those of the stack itself."""
         ...
 
-    def reservation(self, reservation_id: str) -> Reservation | None:
+    def reservation(self, reservation_id: str) -> CapacityReservation | None:
         """A reservation that the account holds or that is shared with it; None if there is none of that id."""
         ...
 
-    def placement_group(self, name: str) -> ScalingGroup | None:
+    def placement_group(self, name: str) -> PlacementGroup | None:
         """A placement group; None if there is none of that name."""
         ...
 

@@ -7,13 +7,13 @@ from gpufleet.plan.aws.network_quota_demand import NetworkQuotaDemand, NetworkQu
 from gpufleet.plan.aws.zones import ZoneNames, is_zone_id
 from gpufleet.plan.resource import Plan
 from gpufleet.preflight.aws.facts import AwsFacts, ExistingResources
-from gpufleet.preflight.query_results import Doubts
+from gpufleet.preflight.query_results import QueryRunner
 from gpufleet.rules.aws.network_quota import NAMES, network_quota_enough
 from gpufleet.rules.resource_finding import ResourceFinding
 
 
 def validate_networks(
-    plan: Plan, account: Callable[[str], AwsFacts], doubts: Doubts, zone_names: ZoneNames
+    plan: Plan, account: Callable[[str], AwsFacts], queries: QueryRunner, zone_names: ZoneNames
 ) -> list[ResourceFinding]:
     """A finding on the stack for each quota that something new counts against; without any nothing is asked.
 
@@ -21,15 +21,15 @@ def validate_networks(
     """
     wanted = _needs(plan, account, zone_names)
     for reason in wanted.unclear:
-        doubts.add(reason)
+        queries.add(reason)
     found: list[ResourceFinding] = []
     for region, counted in dict.fromkeys((need.region, need.counted) for need in wanted.needs):
         facts = account(region)
-        limit = doubts.ask(facts.network_limit, counted).value
-        use = doubts.ask(facts.network_use, counted).value
+        limit = queries.ask(facts.network_limit, counted).value
+        use = queries.ask(facts.network_use, counted).value
         for need in wanted.needs:
             if (need.region, need.counted) == (region, counted):
-                found.append(_judged(plan, need, limit, use, doubts))
+                found.append(_network_finding(plan, need, limit, use, queries))
     return found
 
 
@@ -40,23 +40,27 @@ def _needs(plan: Plan, account: Callable[[str], AwsFacts], zone_names: ZoneNames
     names: dict[str, str] = dict(zone_names)
     for region in sorted(by_name):
         # Why it does not answer, if so, is said when the account is asked what it holds.
-        names |= Doubts().ask(account(region).zone_names).value or {}
+        names |= QueryRunner().ask(account(region).zone_names).value or {}
     return network_quota_demand(plan, names) if by_name else wanted
 
 
-def _judged(
-    plan: Plan, need: NetworkQuotaDemand, limit: int | None, use: Mapping[str, ExistingResources] | None, doubts: Doubts
+def _network_finding(
+    plan: Plan,
+    need: NetworkQuotaDemand,
+    limit: int | None,
+    use: Mapping[str, ExistingResources] | None,
+    queries: QueryRunner,
 ) -> ResourceFinding:
     new, in_use = need.new, None
     if use is not None and _is_counted_as(need.zone):
         held = use.get(need.zone, ExistingResources(0, 0))
         in_use = held.own + held.others
         # Of a plan that was made from nothing, what the account has of the stack already is not new.
-        new -= min(new, max(0, held.own - need.standing))
+        new -= min(new, max(0, held.own - need.existing))
         unplaced = use.get("", ExistingResources(0, 0)) if need.zone else ExistingResources(0, 0)
         somewhere = unplaced.own + unplaced.others
         if limit is not None and new + in_use <= limit < new + in_use + somewhere:
-            doubts.add(f"{NAMES[need.counted]} in {need.region}: the zones of {somewhere} are not known")
+            queries.add(f"{NAMES[need.counted]} in {need.region}: the zones of {somewhere} are not known")
             in_use = None
     quota = aws().network_quotas[need.counted]
     return ResourceFinding(

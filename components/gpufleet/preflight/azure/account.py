@@ -6,8 +6,8 @@ from typing import Any
 
 from gpufleet.catalog import azure
 from gpufleet.plan.quota_limits import ALL, plain_family
-from gpufleet.preflight.azure.arm import Arm, ArmError
-from gpufleet.preflight.azure.facts import Batch, QuotaUsage, SubscriptionSku
+from gpufleet.preflight.azure.arm import ArmClient, ArmError
+from gpufleet.preflight.azure.facts import BatchAccountQuota, QuotaUsage, SubscriptionSku
 
 _COMPUTE = "/providers/Microsoft.Compute"
 _BATCH = "/providers/Microsoft.Batch/batchAccounts"
@@ -25,7 +25,7 @@ class AzureAccount:
     may become.
     """
 
-    def __init__(self, region: str, arm: Arm, own_pools: Collection[str] = ()) -> None:
+    def __init__(self, region: str, arm: ArmClient, own_pools: Collection[str] = ()) -> None:
         self._region, self._arm = region.lower().replace(" ", ""), arm
         self._own = tuple(name.lower() for name in own_pools)
 
@@ -46,18 +46,18 @@ class AzureAccount:
                 return QuotaUsage(int(each["limit"]), int(each["currentValue"]))
         return None
 
-    def batch(self, account: str) -> Batch | None:
+    def batch(self, account: str) -> BatchAccountQuota | None:
         found = next((each for each in self._batch_accounts if each["name"].lower() == account.lower()), None)
         if found is None:
             return None
         properties = found.get("properties") or {}
         if properties.get("poolAllocationMode") == "UserSubscription":
-            return Batch(False, None, None, None, {})
+            return BatchAccountQuota(False, None, None, None, {})
         families = {
             plain_family(each["name"]): int(each["coreQuota"])
             for each in properties.get("dedicatedCoreQuotaPerVMFamily") or []
         }
-        return Batch(
+        return BatchAccountQuota(
             own_quota=True,
             dedicated=properties.get("dedicatedCoreQuota"),
             low_priority=properties.get("lowPriorityCoreQuota"),

@@ -58,7 +58,7 @@ def subscription_of(config: Mapping[str, object]) -> str:
     return found
 
 
-class Arm:
+class ArmClient:
     """Reads one subscription.
 
     token: gives an access token; asked once. base: where Resource Manager is. sleep: waits so many seconds.
@@ -74,20 +74,20 @@ class Arm:
         self.subscription = subscription
         self._ask_token, self._base, self._sleep = token, base, sleep
         self._token: str | None = None
-        self._refused: dict[str, ArmError] = {}
+        self._rejected: dict[str, ArmError] = {}
 
     def listed(self, path: str, permission: str, **query: str) -> list[dict[str, Any]]:
         """`value` of every page of a list. path: below the subscription. permission: the action that it needs.
 
         Errors: ArmError.
         """
-        if permission in self._refused:
-            raise self._refused[permission]
+        if permission in self._rejected:
+            raise self._rejected[permission]
         try:
             return self._listed(path, permission, query)
         except ArmError as error:
-            # Asked again it would be refused again, after as many attempts.
-            self._refused[permission] = error
+            # Asked again it would be rejected again, after as many attempts.
+            self._rejected[permission] = error
             raise
 
     def _listed(self, path: str, permission: str, query: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -110,19 +110,19 @@ class Arm:
                 return _parsed(body, permission)
             wait = _wait(headers.get("Retry-After"), attempt)
             if (status != 429 and status < 500) or attempt == ATTEMPTS or wait > LONGEST_WAIT:
-                raise ArmError(_refusal(status, body, permission))
+                raise ArmError(_rejection(status, body, permission))
             self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
     def _bearer(self) -> str:
         """The token, or the error of the one attempt to get it: each looks for credentials in many places."""
-        if _SIGN_IN in self._refused:
-            raise self._refused[_SIGN_IN]
+        if _SIGN_IN in self._rejected:
+            raise self._rejected[_SIGN_IN]
         if self._token is None:
             try:
                 self._token = self._ask_token()
             except ArmError as error:
-                self._refused[_SIGN_IN] = error
+                self._rejected[_SIGN_IN] = error
                 raise
         return self._token
 
@@ -168,11 +168,11 @@ def _parsed(body: bytes, permission: str) -> dict[str, Any]:
     except ValueError as error:
         raise ArmError(f"{permission}: Azure's answer is no JSON") from error
     if not isinstance(parsed, dict):
-        raise ArmError(f"{permission}: Azure's answer is no object")
+        raise ArmError(f"{permission}: Azure's answer is not an object")
     return parsed
 
 
-def _refusal(status: int, body: bytes, permission: str) -> str:
+def _rejection(status: int, body: bytes, permission: str) -> str:
     """One line for an answer that is none."""
     try:
         error = json.loads(body).get("error") or {}

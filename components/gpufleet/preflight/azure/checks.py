@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 from gpufleet.plan.pools import PlannedPool
 from gpufleet.plan.quota_demand import QuotaDemand, name_of, quota_demand
-from gpufleet.plan.quota_limits import ALL, Limit, plain_family
-from gpufleet.plan.quotas import validate_needs
+from gpufleet.plan.quota_limits import ALL, QuotaLimit, plain_family
+from gpufleet.plan.quotas import validate_quota_demand
 from gpufleet.plan.resource import Plan
-from gpufleet.preflight.azure.facts import AzureFacts, Batch
-from gpufleet.preflight.existing_pools import beside, stands
-from gpufleet.preflight.query_results import Doubts
+from gpufleet.preflight.azure.facts import AzureFacts, BatchAccountQuota
+from gpufleet.preflight.existing_pools import pool_exists, without_own_nodes
+from gpufleet.preflight.query_results import QueryRunner
 from gpufleet.rules import coerce
 from gpufleet.rules.azure.subscription import size_unrestricted
 from gpufleet.rules.resource_finding import ResourceFinding
@@ -19,32 +19,32 @@ def validate_azure(
     plan: Plan,
     pools: Sequence[PlannedPool],
     account: Callable[[str], AzureFacts],
-    doubts: Doubts,
-    limits: Sequence[Limit],
+    queries: QueryRunner,
+    limits: Sequence[QuotaLimit],
 ) -> list[ResourceFinding]:
     """Every finding, passes included. account: the subscription seen in a region.
 
     limits: those of the configuration, for what the subscription does not tell.
     """
     found: list[ResourceFinding] = []
-    asked: list[Limit] = list(limits)
+    asked: list[QuotaLimit] = list(limits)
     for region in dict.fromkeys(pool.region for pool in pools):
         here = [pool for pool in pools if pool.region == region]
         if region is None:
-            doubts.add(f"{', '.join(name_of(pool, plan) for pool in here)}: the region is not known at preview")
+            queries.add(f"{', '.join(name_of(pool, plan) for pool in here)}: the region is not known at preview")
             continue
-        facts = doubts.ask(account, region).value
+        facts = queries.ask(account, region).value
         for pool in here:
             for size in _sizes(pool):
-                judged = _size(plan, pool, region, size, facts, doubts)
+                size_finding = _size(plan, pool, region, size, facts, queries)
                 # A Batch pool with dedicated and low-priority nodes is two pools of one resource.
-                found += [] if judged in found else [judged]
+                found += [] if size_finding in found else [size_finding]
         if facts is not None:
             # A Batch account's pools are told apart by their names.
-            standing = {name_of(pool, plan) for pool in here if pool.kind != "batch-pool" and stands(pool)}
-            for need, limit in _limits(quota_demand(here, plan), facts, doubts):
-                asked.append(beside(need, limit, standing, doubts))
-    return [*found, *validate_needs(plan.stack, quota_demand(pools, plan), asked)]
+            existing = {name_of(pool, plan) for pool in here if pool.kind != "batch-pool" and pool_exists(pool)}
+            for need, limit in _limits(quota_demand(here, plan), facts, queries):
+                asked.append(without_own_nodes(need, limit, existing, queries))
+    return [*found, *validate_quota_demand(plan.stack, quota_demand(pools, plan), asked)]
 
 
 def _sizes(pool: PlannedPool) -> Sequence[str]:
@@ -52,9 +52,9 @@ def _sizes(pool: PlannedPool) -> Sequence[str]:
 
 
 def _size(
-    plan: Plan, pool: PlannedPool, region: str, size: str, facts: AzureFacts | None, doubts: Doubts
+    plan: Plan, pool: PlannedPool, region: str, size: str, facts: AzureFacts | None, queries: QueryRunner
 ) -> ResourceFinding:
-    answer = doubts.ask(facts.sku, size) if facts is not None else None
+    answer = queries.ask(facts.sku, size) if facts is not None else None
     known = answer is not None and answer.known
     sku = answer.value if answer is not None else None
     finding = size_unrestricted(
@@ -72,32 +72,38 @@ def _size(
     return ResourceFinding(name_of(pool, plan), finding, pool.resource.urn)
 
 
-def _limits(wanted: Iterable[QuotaDemand], facts: AzureFacts, doubts: Doubts) -> list[tuple[QuotaDemand, Limit]]:
+def _limits(
+    wanted: Iterable[QuotaDemand], facts: AzureFacts, queries: QueryRunner
+) -> list[tuple[QuotaDemand, QuotaLimit]]:
     """What Azure says of each quota that is needed. What it does not tell is left to the configuration's."""
-    found: list[tuple[QuotaDemand, Limit]] = []
+    found: list[tuple[QuotaDemand, QuotaLimit]] = []
     for need in wanted:
         if need.family is None or need.market is None:
             continue
         limit = (
-            _of_batch(need, need.family, need.market, facts, doubts)
+            _of_batch(need, need.family, need.market, facts, queries)
             if need.account
-            else _of_subscription("", need.family, need.market, facts, doubts)
+            else _of_subscription("", need.family, need.market, facts, queries)
         )
         if limit is not None:
             found.append((need, limit))
     return found
 
 
-def _of_subscription(account: str, family: str, market: str, facts: AzureFacts, doubts: Doubts) -> Limit | None:
-    usage = doubts.ask(facts.usage, family, market).value
-    return None if usage is None else Limit(family, market, usage.limit, usage.in_use, account)
+def _of_subscription(
+    account: str, family: str, market: str, facts: AzureFacts, queries: QueryRunner
+) -> QuotaLimit | None:
+    usage = queries.ask(facts.usage, family, market).value
+    return None if usage is None else QuotaLimit(family, market, usage.limit, usage.in_use, account)
 
 
-def _of_batch(need: QuotaDemand, family: str, market: str, facts: AzureFacts, doubts: Doubts) -> Limit | None:
+def _of_batch(
+    need: QuotaDemand, family: str, market: str, facts: AzureFacts, queries: QueryRunner
+) -> QuotaLimit | None:
     """The limit of a Batch account of its own, or of the subscription for an account that allocates there."""
-    answer = doubts.ask(facts.batch, need.account)
+    answer = queries.ask(facts.batch, need.account)
     if answer.known and answer.value is None:
-        doubts.add(
+        queries.add(
             f"Batch account {need.account}: is not there yet; the core quota of a new account may be 0, and is known "
             "when it has been made"
         )
@@ -105,16 +111,16 @@ def _of_batch(need: QuotaDemand, family: str, market: str, facts: AzureFacts, do
     if batch is None:
         return None
     if not batch.own_quota:
-        return _of_subscription(need.account, family, market, facts, doubts)
+        return _of_subscription(need.account, family, market, facts, queries)
     limit = _quota(batch, family, market)
     return (
         None
         if limit is None
-        else Limit(family, market, limit, batch.used.get((plain_family(family), market), 0), need.account)
+        else QuotaLimit(family, market, limit, batch.used.get((plain_family(family), market), 0), need.account)
     )
 
 
-def _quota(batch: Batch, family: str, market: str) -> int | None:
+def _quota(batch: BatchAccountQuota, family: str, market: str) -> int | None:
     if market == "spot":
         return batch.low_priority
     if family == ALL:

@@ -1,4 +1,4 @@
-"""What is asked of an Azure subscription."""
+"""What preflight asks an Azure subscription."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class QuotaUsage:
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchAccountQuota:
     """The core quota of a Batch account itself, and what its pools run.
 
     own_quota: whether it has one; an account in UserSubscription mode allocates in the subscription. dedicated,
@@ -48,9 +48,9 @@ class AzureFacts(Protocol):
         ...
 
     def usage(self, family: str, market: str) -> QuotaUsage | None:
-        """The subscription's quota for cores of a family, or of `gpufleet.plan.quota_limits.ALL`; None if there is none."""
+        """The subscription's quota on cores of a family, or of all (`quota_limits.ALL`); None if there is none."""
         ...
 
-    def batch(self, account: str) -> Batch | None:
+    def batch(self, account: str) -> BatchAccountQuota | None:
         """A Batch account of the subscription; None if there is none of that name."""
         ...

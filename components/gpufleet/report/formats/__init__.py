@@ -1,1 +1,1 @@
-"""The forms of a preview report, one module per format."""
+"""The formats of a preview report, one module each."""

@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing else: no script, no font, no image from anywhere.
+"""The report as one self-contained HTML page without scripts, external fonts or images.
 
 Dark and light follow the reader's setting. What is wide scrolls in itself, so that the page never does.
 """
@@ -6,19 +6,19 @@ Dark and light follow the reader's setting. What is wide scrolls in itself, so t
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from gpufleet.report.chart import chart
-from gpufleet.report.diagram import picture
-from gpufleet.report.formats.svg import picture_as_svg
-from gpufleet.report.model import Change, Issue, Money, Report, StackReport
+from gpufleet.report.chart import cost_chart
+from gpufleet.report.diagram import build_diagram
+from gpufleet.report.formats.svg import render_svg
+from gpufleet.report.model import CostSummary, Issue, Report, ResourceChange, StackReport
 from gpufleet.report.text import (
     GPU_HEADINGS,
     MONEY_HEADINGS,
-    PAST,
-    VERDICTS,
+    PAST_TENSE,
+    VERDICT_LABELS,
     footer_lines,
     gpu_row,
     headline,
-    loss,
+    loss_text,
     money_rows,
     usd,
 )
@@ -44,9 +44,9 @@ code,pre{font:14px/1.45 ui-monospace,monospace;background:var(--soft)}pre{paddin
 """
 
 
-def report_as_html(report: Report) -> str:
+def render_html(report: Report) -> str:
     """The whole page."""
-    said = VERDICTS[report.verdict][1]
+    said = VERDICT_LABELS[report.verdict][1]
     names = ", ".join(stack.name for stack in report.stacks)
     parts = [
         f'<h1 class="{report.verdict}">{escape(said)}</h1>',
@@ -69,20 +69,20 @@ def report_as_html(report: Report) -> str:
 def _total(report: Report) -> Iterator[str]:
     if report.total is None:
         return
-    yield f'<div class="wide">{chart([(each.name, each.cost) for each in report.stacks if each.cost])}</div>'
+    yield f'<div class="wide">{cost_chart([(each.name, each.cost) for each in report.stacks if each.cost])}</div>'
     if len(report.stacks) > 1:
         yield "<p>All stacks together:</p>"
         yield _money(report.total)
 
 
 def _stack(stack: StackReport) -> Iterator[str]:
-    said = VERDICTS[stack.verdict][1]
+    said = VERDICT_LABELS[stack.verdict][1]
     yield f"<h2>{escape(stack.name)}</h2>"
     yield f'<p class="{stack.verdict}"><strong>{escape(said)}: {escape(headline(stack))}</strong></p>'
     yield from (f'<p class="dim">{escape(note)}</p>' for note in stack.notes)
-    hurting = [each for each in stack.destructive if loss(each)]
+    hurting = [each for each in stack.destructive if loss_text(each)]
     yield from _list("Replaced and deleted", map(_destroyed, hurting))
-    others = [each for each in stack.destructive if not loss(each)]
+    others = [each for each in stack.destructive if not loss_text(each)]
     yield from _folded(f"{len(others)} more replaced or deleted, of which nothing is known", map(_destroyed, others))
     if stack.cost is not None:
         yield "<h3>Cost</h3>"
@@ -95,17 +95,17 @@ def _stack(stack: StackReport) -> Iterator[str]:
     if stack.gpus:
         yield "<h3>GPUs</h3>"
         yield _table(GPU_HEADINGS, [gpu_row(pool) for pool in stack.gpus], numbers=())
-    yield from _list("Findings", map(_issue, stack.counted))
+    yield from _list("Findings", map(_issue, stack.failures))
     yield from _list("Not verified", map(_issue, stack.unverified))
     yield from _list("Suppressed", map(_suppressed, stack.suppressions))
     if stack.gpus or stack.stored:
-        yield f'<h3>Picture</h3><div class="wide">{picture_as_svg(picture(stack))}</div>'
+        yield f'<h3>Picture</h3><div class="wide">{render_svg(build_diagram(stack))}</div>'
     yield from _diff(stack.changes)
     yield from _folded("Not in the figures", (escape(line) for line in stack.unpriced))
     yield from _folded("Assumptions", (escape(line) for line in stack.assumptions))
 
 
-def _money(cost: Money) -> str:
+def _money(cost: CostSummary) -> str:
     return _table(MONEY_HEADINGS, money_rows(cost), numbers=(1, 2, 3))
 
 
@@ -134,13 +134,13 @@ def _items(listed: Iterable[str]) -> str:
     return "\n".join(f"<li>{item}</li>" for item in listed)
 
 
-def _destroyed(change: Change) -> str:
+def _destroyed(change: ResourceChange) -> str:
     why = f", for {', '.join(change.replaced_for)}" if change.replaced_for else ""
-    said = f"{PAST[change.operation]} <code>{escape(change.name)}</code> ({escape(change.type)}){escape(why)}"
-    what = escape(loss(change))
+    said = f"{PAST_TENSE[change.operation]} <code>{escape(change.name)}</code> ({escape(change.type)}){escape(why)}"
+    what = escape(loss_text(change))
     if not what:
         return said
-    return f'{said}: <strong class="loss">{what}</strong>' if change.loses else f"{said}: {what}"
+    return f'{said}: <strong class="loss">{what}</strong>' if change.loses_data else f"{said}: {what}"
 
 
 def _issue(issue: Issue) -> str:
@@ -154,20 +154,20 @@ def _suppressed(issue: Issue) -> str:
     return f"until {issue.suppressed.until}: {escape(issue.line)} - {escape(issue.suppressed.reason)}"
 
 
-MOST = 2000
-"""Changes whose properties the page shows: more make a page that browsers are slow with."""
+MAX_CHANGES = 2000
+"""Most changes whose properties the page shows; browsers are slow with more."""
 
 
-def _diff(changes: Sequence[Change]) -> Iterator[str]:
+def _diff(changes: Sequence[ResourceChange]) -> Iterator[str]:
     if not changes:
         return
     lines = []
-    for change in changes[:MOST]:
-        lines.append(f"{PAST[change.operation]} {change.name} ({change.type})")
+    for change in changes[:MAX_CHANGES]:
+        lines.append(f"{PAST_TENSE[change.operation]} {change.name} ({change.type})")
         for each in change.properties:
             before, now = each.before or "(none)", each.after or "(none)"
             lines.append(f"    {each.path}: {before} => {now}{'  # replaces' if each.replaces else ''}")
-    left = len(changes) - MOST
+    left = len(changes) - MAX_CHANGES
     if left > 0:
         lines.append(f"{left} more changes are left out here: report.json has all")
     text = escape("\n".join(lines))

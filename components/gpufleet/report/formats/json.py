@@ -8,7 +8,7 @@ import msgspec
 from gpufleet.report.model import Report
 
 
-def report_as_json(report: Report) -> str:
+def render_json(report: Report) -> str:
     """The whole report, as `schema.json` describes it."""
     return msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n"
 

@@ -1,4 +1,4 @@
-"""The report as JUnit XML: a suite for each stack, a case for each finding. A case fails where the stack is refused."""
+"""The report as JUnit XML: a suite for each stack, a case for each finding. A case fails if it rejects the stack."""
 
 import re
 from xml.etree import ElementTree
@@ -8,8 +8,8 @@ from gpufleet.report.model import Issue, Report, StackReport
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 
 
-def report_as_junit(report: Report) -> str:
-    """Findings that refuse are failures; warnings pass and say so; what is not verified or suppressed is skipped."""
+def render_junit(report: Report) -> str:
+    """Rejecting findings are failures; warnings pass with output; unverified or suppressed findings are skipped."""
     root = ElementTree.Element("testsuites", name="gpufleet report")
     for stack in report.stacks:
         root.append(_suite(stack))
@@ -43,7 +43,7 @@ def _case(stack: StackReport, issue: Issue) -> ElementTree.Element:
     if issue.suppressed is not None:
         said = f"suppressed until {issue.suppressed.until}: {issue.suppressed.reason}"
         ElementTree.SubElement(case, "skipped", message=_clean(said)).text = line
-    elif issue.refuses:
+    elif issue.rejects:
         failure = ElementTree.SubElement(case, "failure", message=line, type=issue.severity)
         failure.text = _clean(f"{issue.line}\n{issue.urn}")
     elif issue.status == "unverified":

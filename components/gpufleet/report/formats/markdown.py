@@ -1,24 +1,24 @@
 """The report of one stack as the body of one sticky comment, in the Markdown of code hosts.
 
-A comment may have 65,536 characters. What does not fit in `LIMIT` is cut, the full diff first, and what is cut is said.
+A comment may have 65,536 characters. Sections that do not fit in `LIMIT` are cut, the full diff first, with a note.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from gpufleet.report.diagram import picture
-from gpufleet.report.formats.mermaid import picture_as_mermaid
-from gpufleet.report.model import Change, Issue, Money, Report, StackReport
+from gpufleet.report.diagram import build_diagram
+from gpufleet.report.formats.mermaid import render_mermaid
+from gpufleet.report.model import CostSummary, Issue, Report, ResourceChange, StackReport
 from gpufleet.report.text import (
+    DIFF_SIGNS,
     GPU_HEADINGS,
     MONEY_HEADINGS,
-    PAST,
-    SIGNS,
-    VERDICTS,
+    PAST_TENSE,
+    VERDICT_LABELS,
     footer_lines,
     gpu_row,
     headline,
-    loss,
+    loss_text,
     money_rows,
     usd,
 )
@@ -56,11 +56,11 @@ class Section:
 
 
 def marker(stack: StackReport) -> str:
-    """The hidden line by which the comment is found again."""
+    """The hidden line that identifies the comment."""
     return f"<!-- gpufleet-report:{stack.name} -->"
 
 
-def stack_as_markdown(report: Report, stack: StackReport, limit: int = LIMIT) -> str:
+def render_comment(report: Report, stack: StackReport, limit: int = LIMIT) -> str:
     """The comment on one stack, at most `limit` characters."""
     sections = [*_sections(stack), _footer(report)]
     while (over := sum(len(each.text) for each in sections) - limit) > 0:
@@ -72,13 +72,13 @@ def stack_as_markdown(report: Report, stack: StackReport, limit: int = LIMIT) ->
     return "".join(each.text for each in sections)
 
 
-def report_as_markdown(report: Report, limit: int = LIMIT) -> str:
+def render_markdown(report: Report, limit: int = LIMIT) -> str:
     """All stacks in one text, for a job summary or a terminal: the total first."""
-    return together(report, [stack_as_markdown(report, stack, limit) for stack in report.stacks])
+    return join_comments(report, [render_comment(report, stack, limit) for stack in report.stacks])
 
 
-def together(report: Report, comments: Sequence[str]) -> str:
-    """The comments on all stacks in one text, as `report_as_markdown` has it."""
+def join_comments(report: Report, comments: Sequence[str]) -> str:
+    """The comments on all stacks in one text, as in `render_markdown`."""
     return "\n".join([*([_total(report)] if len(report.stacks) > 1 else []), *comments])
 
 
@@ -92,23 +92,23 @@ def _shorter(section: Section, over: int) -> Section:
 
 
 def _total(report: Report) -> str:
-    icon, said = VERDICTS[report.verdict]
+    icon, said = VERDICT_LABELS[report.verdict]
     lines = [f"## {icon} gpufleet: {said}", "", "| stack | verdict | what |", "| --- | --- | --- |"]
     for stack in report.stacks:
-        lines.append(f"| {code(stack.name)} | {VERDICTS[stack.verdict][1]} | {text(headline(stack))} |")
+        lines.append(f"| {code(stack.name)} | {VERDICT_LABELS[stack.verdict][1]} | {text(headline(stack))} |")
     if report.total is not None:
         lines += ["", "All stacks together:", "", *_money_table(report.total)]
     return "\n".join(lines) + "\n"
 
 
 def _sections(stack: StackReport) -> Iterator[Section]:
-    icon, said = VERDICTS[stack.verdict]
+    icon, said = VERDICT_LABELS[stack.verdict]
     yield Section(
         "", [marker(stack), f"## {icon} gpufleet: {code(stack.name)} {said}", "", f"**{text(headline(stack))}**"]
     )
     yield Section("", [f"> {text(note)}" for note in stack.notes])
-    hurting = [each for each in stack.destructive if loss(each)]
-    others = [each for each in stack.destructive if not loss(each)]
+    hurting = [each for each in stack.destructive if loss_text(each)]
+    others = [each for each in stack.destructive if not loss_text(each)]
     yield Section("### Replaced and deleted\n", [_destroyed(each) for each in hurting], rank=1, what="lines")
     yield Section(
         f"<details><summary>{len(others)} more replaced or deleted: nothing known of them that holds data or runs work"
@@ -124,12 +124,12 @@ def _sections(stack: StackReport) -> Iterator[Section]:
         rows = [table_row(map(text, gpu_row(pool))) for pool in stack.gpus]
         head = f"### GPUs\n\n{table_row(GPU_HEADINGS)}\n{table_row(['---'] * len(GPU_HEADINGS))}\n"
         yield Section(head, rows, rank=3, what="pools")
-    yield Section("### Findings\n\n", [line for each in stack.counted for line in _issue(each)], rank=2, what="lines")
+    yield Section("### Findings\n\n", [line for each in stack.failures for line in _issue(each)], rank=2, what="lines")
     yield Section(
         "### Not verified\n\n", [line for each in stack.unverified for line in _issue(each)], rank=5, what="lines"
     )
     yield Section("### Suppressed\n\n", [_suppressed(each) for each in stack.suppressions], rank=4, what="lines")
-    drawn = picture_as_mermaid(picture(stack))
+    drawn = render_mermaid(build_diagram(stack))
     if stack.gpus or stack.stored:
         lines = [*"```mermaid\n".splitlines(), *drawn.splitlines(), "```"]
         head = "<details><summary>Picture</summary>\n\n"
@@ -155,7 +155,7 @@ def _footer(report: Report) -> Section:
     return Section("---\n", [f"<sub>{text(line)}</sub><br>" for line in footer_lines(report)])
 
 
-def _money_table(cost: Money) -> list[str]:
+def _money_table(cost: CostSummary) -> list[str]:
     rows = [(*cells, f"**{change}**" if change else "") for *cells, change in money_rows(cost)]
     return [table_row(each) for each in (MONEY_HEADINGS, ("---", "--:", "--:", "--:"), *rows)]
 
@@ -168,11 +168,11 @@ def _budgets(stack: StackReport) -> list[str]:
     return lines
 
 
-def _destroyed(change: Change) -> str:
+def _destroyed(change: ResourceChange) -> str:
     why = f", for {', '.join(map(code, change.replaced_for))}" if change.replaced_for else ""
-    said = loss(change)
-    strong = f"**{text(said)}**" if change.loses else text(said)
-    what = f"- {PAST[change.operation]} {code(change.name)} ({text(change.type)}){why}"
+    said = loss_text(change)
+    strong = f"**{text(said)}**" if change.loses_data else text(said)
+    what = f"- {PAST_TENSE[change.operation]} {code(change.name)} ({text(change.type)}){why}"
     return f"{what}: {strong}" if said else what
 
 
@@ -193,9 +193,9 @@ def _suppressed(issue: Issue) -> str:
     return f"- until {issue.suppressed.until}: {text(issue.line)} - {text(issue.suppressed.reason)}"
 
 
-def _diff(change: Change) -> list[str]:
+def _diff(change: ResourceChange) -> list[str]:
     """As `diff` colours it: the first character says it all."""
-    lines = [f"{SIGNS.get(change.operation, '!')} {PAST[change.operation]} {change.name} ({change.type})"]
+    lines = [f"{DIFF_SIGNS.get(change.operation, '!')} {PAST_TENSE[change.operation]} {change.name} ({change.type})"]
     for each in change.properties:
         replaces = " # replaces" if each.replaces else ""
         if each.before is not None:

@@ -1,8 +1,8 @@
-"""The picture as Mermaid text, which code hosts render in Markdown."""
+"""The diagram as Mermaid text, which code hosts render in Markdown."""
 
 from collections.abc import Sequence
 
-from gpufleet.report.diagram import Box, Picture
+from gpufleet.report.diagram import Diagram, DiagramBox
 
 _CLASSES = {
     "create": "made",
@@ -20,7 +20,7 @@ _STYLES = (
 )
 
 
-def picture_as_mermaid(picture: Picture) -> str:
+def render_mermaid(picture: Diagram) -> str:
     """A flowchart: a frame for each zone, one in it for a placement group, a box for each pool and each store."""
     lines = ["flowchart LR"]
     for number, (zone, boxes) in enumerate(picture.zones):
@@ -36,20 +36,20 @@ def picture_as_mermaid(picture: Picture) -> str:
     return "\n".join([*lines, *shown]) + "\n"
 
 
-def _pool(box: Box) -> Sequence[str]:
+def _pool(box: DiagramBox) -> Sequence[str]:
     if not box.group:
         return [_box(box, "[", "]", "        ")]
     frame = f'        subgraph g{box.key}["{_text(box.group)}"]'
     return [frame, _box(box, "[", "]", "            "), "        end"]
 
 
-def _box(box: Box, begin: str, end: str, indent: str) -> str:
+def _box(box: DiagramBox, begin: str, end: str, indent: str) -> str:
     head = f"<b>{_text(box.title)}</b>"
     rows = [head, *map(_text, box.lines), *([f"<i>{box.mark}</i>"] if box.mark else [])]
     return f'{indent}{box.key}{begin}"{"<br/>".join(rows)}"{end}'
 
 
-def _styled(picture: Picture) -> list[str]:
+def _styled(picture: Diagram) -> list[str]:
     boxes = [*(box for _, inside in picture.zones for box in inside), *picture.stored]
     return [f"    class {box.key} {_CLASSES[box.operation]}" for box in boxes if box.operation in _CLASSES]
 

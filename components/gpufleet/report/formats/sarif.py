@@ -16,7 +16,7 @@ SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 
 
-def report_as_sarif(report: Report, files: Mapping[str, str]) -> str:
+def render_sarif(report: Report, files: Mapping[str, str]) -> str:
     """files: stack name (project/stack) -> its configuration file, relative to the repository's root."""
     log = {
         "$schema": SARIF_SCHEMA,

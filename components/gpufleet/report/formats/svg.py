@@ -1,12 +1,12 @@
-"""The picture as an SVG file: columns for zones, pools and placement groups in them, and what keeps data below.
+"""The diagram as an SVG file: columns for zones with their pools and placement groups, and data stores below.
 
-Colours follow the reader's light or dark mode; what changes is said in words as well.
+Colours follow the reader's light or dark mode; changes are also labelled in words.
 """
 
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape
 
-from gpufleet.report.diagram import Box, Picture
+from gpufleet.report.diagram import Diagram, DiagramBox
 
 WIDTH, GAP, PAD, ROW, HEAD = 360, 16, 14, 18, 26
 CHARACTERS, BOLD = 46, 40
@@ -27,7 +27,7 @@ _STYLE = """
 """
 
 
-def picture_as_svg(picture: Picture) -> str:
+def render_svg(picture: Diagram) -> str:
     """One SVG document, self-contained."""
     parts: list[str] = []
     centres: dict[str, tuple[float, float]] = {}
@@ -63,7 +63,7 @@ def picture_as_svg(picture: Picture) -> str:
 
 
 def _zone(
-    zone: str, boxes: Sequence[Box], x: float, centres: dict[str, tuple[float, float]]
+    zone: str, boxes: Sequence[DiagramBox], x: float, centres: dict[str, tuple[float, float]]
 ) -> tuple[float, list[str]]:
     """The frame of a zone with what is in it, and its height. centres: where links begin, filled in."""
     y = float(PAD + HEAD)
@@ -86,7 +86,7 @@ def _zone(
     ]
 
 
-def _box(box: Box, x: float, y: float) -> list[str]:
+def _box(box: DiagramBox, x: float, y: float) -> list[str]:
     found = [_rect((x, y, WIDTH, _height(box)), f"box {box.operation}")]
     rows = [("b", box.title), *(("", line) for line in box.lines), *([("m", box.mark)] if box.mark else [])]
     for number, (style, text) in enumerate(rows):
@@ -95,7 +95,7 @@ def _box(box: Box, x: float, y: float) -> list[str]:
     return found
 
 
-def _height(box: Box) -> float:
+def _height(box: DiagramBox) -> float:
     return 14 + ROW * (1 + len(box.lines) + bool(box.mark))
 
 
@@ -112,7 +112,7 @@ def _link(start: tuple[float, float], end: tuple[float, float]) -> str:
     )
 
 
-def _rows(boxes: Sequence[Box], columns: int) -> Iterator[Sequence[Box]]:
+def _rows(boxes: Sequence[DiagramBox], columns: int) -> Iterator[Sequence[DiagramBox]]:
     for start in range(0, len(boxes), columns):
         yield boxes[start : start + columns]
 

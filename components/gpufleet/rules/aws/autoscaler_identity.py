@@ -1,4 +1,4 @@
-"""The door for the autoscaler's rights on AWS."""
+"""Validation of the autoscaler's permissions on AWS."""
 
 from collections.abc import Mapping
 
@@ -9,5 +9,5 @@ from gpufleet.rules.tags import validate_tags
 
 
 def validate_autoscaler_identity(args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on the autoscaler's rights. Reads region, tags."""
+    """Every finding on the autoscaler's permissions. Reads region, tags."""
     return [validate_region(coerce.text(args, "region")), *validate_tags(coerce.mapping(args, "tags"))]

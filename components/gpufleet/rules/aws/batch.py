@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
 
 MOST_ENVIRONMENTS = 3
@@ -18,7 +18,7 @@ def gpu_types(*, with_gpus: Sequence[str], without: Sequence[str]) -> Outcome:
     """
     if not with_gpus or not without:
         return passed()
-    problem = f"have no GPUs beside {listed(with_gpus, 'and')}, so that GPU jobs get stuck in RUNNABLE"
+    problem = f"have no GPUs beside {join_words(with_gpus, 'and')}, so GPU jobs get stuck in RUNNABLE"
     return failed("instance_types", list(without), problem, "make a compute environment for each")
 
 
@@ -58,7 +58,7 @@ def instance_role(*, role: str | None) -> Outcome:
     """
     fix = "give the ARN of an instance profile (iam.InstanceProfile), not of its role"
     if role is None:
-        return failed("instance_role", None, "Batch refuses an environment of instances without it", fix)
+        return failed("instance_role", None, "Batch rejects an environment of instances without it", fix)
     if role.startswith("arn:") and ":role/" in role:
         return failed("instance_role", role, "is the ARN of a role, and instances take an instance profile", fix)
     return passed()
@@ -74,7 +74,7 @@ def image_fits(*, image_type: str, gpus: bool) -> Outcome:
     """
     fix = "use ECS_AL2023_NVIDIA" if gpus else "use ECS_AL2023"
     if image_type in ("ECS_AL2", "ECS_AL2_NVIDIA"):
-        return failed("image_type", image_type, "is refused for new compute environments since 2026-06-30", fix)
+        return failed("image_type", image_type, "is rejected for new compute environments since 2026-06-30", fix)
     if gpus and image_type == "ECS_AL2023":
         return failed("image_type", image_type, "has no driver for GPUs, so that their jobs stay RUNNABLE", fix)
     return passed()
@@ -89,7 +89,7 @@ def name_replaceable(*, name: str, logical: str) -> Outcome:
     """
     if not name or re.fullmatch(re.escape(logical) + r"-[0-9a-f]{7}", name):
         return passed()
-    return failed("name", name, "stands in the way of its own replacement", "leave it out, or give name_prefix")
+    return failed("name", name, "prevents its own replacement", "leave it out, or give name_prefix")
 
 
 @rule("aws-batch-service-role", Severity.WARNING)
@@ -117,7 +117,8 @@ def service_role_ready(*, missed: Sequence[str]) -> Outcome:
     if not missed:
         return passed()
     problem = (
-        f"may nothing yet when the environment is made, which is then INVALID: {listed(missed, 'and')} may come later"
+        "has no permissions yet when the environment is created, which then becomes INVALID: "
+        f"{join_words(missed, 'and')} may come later"
     )
     return failed("service_role", "given", problem, "make the environment depend on them, or leave service_role out")
 
@@ -130,7 +131,7 @@ def queue_size(*, environments: int, argument: str = "compute_environment_orders
     """
     if 1 <= environments <= MOST_ENVIRONMENTS:
         return passed()
-    problem = "Batch takes 1 to 3 compute environments in a queue"
+    problem = "Batch allows 1 to 3 compute environments in a queue"
     return failed(argument, environments, problem, "make another queue, or one environment")
 
 
@@ -144,5 +145,5 @@ def queue_kind(*, markets: Sequence[str]) -> Outcome:
     fargate = [each for each in markets if each.startswith("FARGATE")]
     if not fargate or len(fargate) == len(markets):
         return passed()
-    problem = "Batch mixes no Fargate with EC2 in a queue"
+    problem = "Batch does not mix Fargate and EC2 in a queue"
     return failed("compute_environment_orders", list(markets), problem, "make a queue for each")

@@ -1,12 +1,12 @@
-"""Rules on what a Batch environment is to be, and the door for all of them."""
+"""Rules on Batch environments, and their validation."""
 
 from collections.abc import Mapping, Sequence
 
 from gpufleet.catalog import aws
 from gpufleet.rules import coerce
-from gpufleet.rules.aws.batch_strategy import image_drives, image_word, strategy_legal, updates_in_place
-from gpufleet.rules.aws.pool_arguments import validate_intent
-from gpufleet.rules.messages import listed
+from gpufleet.rules.aws.batch_strategy import image_drives, image_name, strategy_legal, updates_in_place
+from gpufleet.rules.aws.pool_arguments import validate_pool_arguments
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 MOST_GROUPS = 5
@@ -28,7 +28,7 @@ def same_vcpus(*, types: Sequence[str], vcpus: Sequence[int], most: int) -> Outc
     # Batch begins an instance while the limit is not reached.
     fewest = -(-limit // sizes[-1])
     problem = (
-        f"have {listed(map(str, sizes), 'and')} vCPUs, and Batch limits vCPUs: max={most} becomes {limit} vCPUs, "
+        f"have {join_words(map(str, sizes), 'and')} vCPUs, and Batch limits vCPUs: max={most} becomes {limit} vCPUs, "
         f"which is {fewest} of the largest"
     )
     return failed("types", list(types), problem, "give types with the same vCPUs, or make an environment for each")
@@ -44,12 +44,12 @@ def no_block(*, capacity: str) -> Outcome:
     if capacity != "capacity-block":
         return passed()
     fix = "use on-demand, spot or reservation, or a GPU node group of EKS for the block"
-    return failed("capacity", capacity, "Batch ignores the template's word for it and starts other nodes", fix)
+    return failed("capacity", capacity, "Batch ignores the template's market type and starts other nodes", fix)
 
 
 @rule("aws-batch-spot-near", Severity.WARNING)
 def spot_near(*, capacity: str, argument: str, word: str) -> Outcome:
-    """Nodes on Spot are not brought near to each other; `argument` is placement or network, `word` what it says.
+    """Spot nodes are not placed close together; `argument` is placement or network, `word` its value.
 
     Source: https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html: multi-node jobs do not run on Spot, so that
     a placement group or EFA only makes capacity harder to get.
@@ -70,7 +70,7 @@ def few_groups(*, groups: int) -> Outcome:
     """
     if groups < MOST_GROUPS:
         return passed()
-    problem = f"makes {groups + 1} security groups with the environment's own, and an interface takes {MOST_GROUPS}"
+    problem = f"makes {groups + 1} security groups with the environment's own, and an interface allows {MOST_GROUPS}"
     return failed("security_group_ids", groups, problem, f"give at most {MOST_GROUPS - 1}")
 
 
@@ -91,7 +91,7 @@ def validate_batch_environment(args: Mapping[str, object]) -> list[Finding]:
     return [
         *(
             each
-            for each in validate_intent(args, coerce.text(args, "region"))
+            for each in validate_pool_arguments(args, coerce.text(args, "region"))
             if not (alone and each.rule == "any-pool-fewer-nodes")
         ),
         no_block(capacity=capacity),
@@ -103,7 +103,7 @@ def validate_batch_environment(args: Mapping[str, object]) -> list[Finding]:
             most=coerce.whole(args, "max", 1),
         ),
         few_groups(groups=len(groups) if isinstance(groups, Sequence) and not isinstance(groups, str) else 0),
-        image_word(image=image),
+        image_name(image=image),
         *(
             image_drives(
                 type_name=each.type,

@@ -3,28 +3,28 @@
 import re
 from collections.abc import Sequence
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 _WHOLE = re.compile(r"[1-9]\d*")
 
 
 @rule("aws-batch-multinode-on-demand", Severity.ERROR)
-def multinode_place(*, refusing: Sequence[str], fitting: bool | None) -> Outcome:
-    """A multi-node job has a queue of managed EC2 environments to run on; `refusing` says the others, with their type.
+def multinode_place(*, unsuitable: Sequence[str], fitting: bool | None) -> Outcome:
+    """A multi-node job has a queue of managed EC2 environments to run on; `unsuitable`: the others, with their type.
 
     `fitting`: whether there is such a queue, None where the program does not tell.
     Source: https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html: not on Spot, nor UNMANAGED; the job stays
-    RUNNABLE for ever (aws/aws-parallelcluster#2098).
+    RUNNABLE forever (aws/aws-parallelcluster#2098).
     """
     if fitting:
         return passed()
     fix = "add a queue with managed environments of type EC2 only"
     if fitting is None:
-        problem = "on which compute environments the job runs cannot be told from the program"
+        problem = "the program does not show on which compute environments the job runs"
         return unverified("node_properties", None, problem, fix)
-    problem = f"a multi-node job stays RUNNABLE for ever on {listed(refusing, 'and')}"
-    return failed("node_properties", list(refusing), problem, fix)
+    problem = f"a multi-node job stays RUNNABLE forever on {join_words(unsuitable, 'and')}"
+    return failed("node_properties", list(unsuitable), problem, fix)
 
 
 @rule("aws-batch-multinode-one-zone", Severity.WARNING)
@@ -62,7 +62,7 @@ def same_node_type(*, types: Sequence[str]) -> Outcome:
     """
     if len(set(types)) < 2:
         return passed()
-    return failed("node_properties", sorted(set(types)), "Batch wants one instance type", "use one for all nodes")
+    return failed("node_properties", sorted(set(types)), "Batch requires one instance type", "use one for all nodes")
 
 
 @rule("aws-batch-requirement", Severity.ERROR)
@@ -74,5 +74,5 @@ def requirement_whole(*, kind: str, value: str, fargate: bool) -> Outcome:
     """
     if _WHOLE.fullmatch(value) or (fargate and kind == "VCPU" and re.fullmatch(r"0\.(25|5)", value)):
         return passed()
-    fix = 'write a whole number as a text, such as "8"'
-    return failed(f"resource_requirements.{kind}", value, "is no whole number above 0", fix)
+    fix = 'write it as a string, such as "8"'
+    return failed(f"resource_requirements.{kind}", value, "must be a whole number above 0", fix)

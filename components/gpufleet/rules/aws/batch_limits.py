@@ -23,7 +23,7 @@ def share_of_node(record: AwsGpuType | None, gpus: int) -> tuple[int, int]:
 
 @rule("aws-batch-tries", Severity.ERROR)
 def tries(*, argument: str, value: int, least: int, most: int) -> Outcome:
-    """A job is tried 1 to 10 times; `argument` counts all tries, or those after the first, from `least` to `most`.
+    """A job has 1 to 10 attempts; `argument` counts all attempts, or those after the first, from `least` to `most`.
 
     Source: attempts in RetryStrategy of botocore's model of batch.
     """
@@ -34,13 +34,13 @@ def tries(*, argument: str, value: int, least: int, most: int) -> Outcome:
 
 @rule("aws-batch-timeout", Severity.ERROR)
 def timeout(*, argument: str, value: int, least: int) -> Outcome:
-    """A job's time is a minute or more; `argument` gives it in units of which `least` make one minute.
+    """A job's timeout is a minute or more; `argument` gives it in units of which `least` make one minute.
 
     Source: attemptDurationSeconds in JobTimeout of botocore's model of batch: at least 60 s.
     """
     if value >= least:
         return passed()
-    return failed(argument, value, "is below the minute that Batch begins at", f"use {least} or more")
+    return failed(argument, value, "is below Batch's minimum of one minute", f"use {least} or more")
 
 
 @rule("aws-batch-job-gpus", Severity.ERROR)

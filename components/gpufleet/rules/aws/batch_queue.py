@@ -1,4 +1,4 @@
-"""Rules on what a Batch queue is to be, and the door for all of them."""
+"""Rules on Batch queues, and their validation."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.batch import queue_size
 from gpufleet.rules.generic import at_least
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.tags import validate_tags
 
@@ -21,14 +21,14 @@ _ENVIRONMENT = re.compile(r"arn:aws(-\w+)*:batch:[a-z0-9-]+:\d{12}:compute-envir
 
 @rule("aws-batch-queue-twice", Severity.ERROR)
 def environments_distinct(*, same: Sequence[int]) -> Outcome:
-    """A queue names each environment once; `same` are the places (from 1) of what is named again.
+    """A queue names each environment once; `same` are the positions (from 1) of repeated entries.
 
     Source: https://docs.aws.amazon.com/batch/latest/APIReference/API_ComputeEnvironmentOrder.html: a queue maps each
     compute environment to one order.
     """
     if not same:
         return passed()
-    problem = f"at place {listed(map(str, same), 'and')} stands what is named before"
+    problem = f"repeats earlier entries at position {join_words(map(str, same), 'and')}"
     return failed("environments", list(same), problem, "name each environment once")
 
 
@@ -46,7 +46,7 @@ def environment_arn(*, arn: str) -> Outcome:
 
 @rule("aws-batch-time-limit", Severity.ERROR)
 def time_limit(*, argument: str, value: int, least: int, most: int) -> Outcome:
-    """A job that waits at the head of a queue is cancelled after 10 minutes to 24 hours, if at all.
+    """A job that waits at the head of a queue is cancelled after 10 minutes to 24 hours, or never.
 
     argument: where the time is given, in units of which `least` and `most` are the limits.
     Source: maxTimeSeconds in JobStateTimeLimitAction of botocore's model of batch: 600 to 86400 s.
@@ -65,7 +65,7 @@ def share_name(*, team: str) -> Outcome:
     """
     if _TEAM.fullmatch(team):
         return passed()
-    return failed("shares", team, "is no share identifier", "use letters and digits only, such as visionlab")
+    return failed("shares", team, "is not a valid share identifier", "use letters and digits only, such as visionlab")
 
 
 @rule("aws-batch-share-overlap", Severity.ERROR)
@@ -82,19 +82,19 @@ def shares_apart(*, teams: Sequence[str]) -> Outcome:
     )
     if not covered:
         return passed()
-    return failed("shares", covered, "is also meant by a share with an asterisk", "leave one of the two out")
+    return failed("shares", covered, "is also matched by a share with an asterisk", "leave one of the two out")
 
 
 @rule("aws-batch-share-weight", Severity.ERROR)
 def share_weight(*, team: str, weight: float | None) -> Outcome:
-    """A team's share is a figure from 0.01 to 1000, twice as much meaning twice the vCPUs; None: it is no figure.
+    """A team's share is a figure from 0.01 to 1000, where twice as much means twice the vCPUs; None: not a number.
 
     Source: weightFactor in ShareAttributes of botocore's model of batch, which is the inverse: 0.0001 to 999.9999, in
     steps of 0.0001, so that beyond 1000 shares are no longer told apart.
     """
     if weight is not None and LEAST_SHARE <= weight <= MOST_SHARE:
         return passed()
-    return failed(f"shares.{team}", weight, "is no share that Batch can tell apart", "use 0.01 to 1000, such as 1")
+    return failed(f"shares.{team}", weight, "is not a valid Batch share weight", "use 0.01 to 1000, such as 1")
 
 
 @rule("aws-batch-share-number", Severity.ERROR)
@@ -105,7 +105,7 @@ def shares_few(*, teams: int) -> Outcome:
     """
     if teams <= MOST_TEAMS:
         return passed()
-    return failed("shares", teams, f"is more than the {MOST_TEAMS} that a queue takes", "make another queue")
+    return failed("shares", teams, f"is more than the {MOST_TEAMS} that a queue allows", "make another queue")
 
 
 def validate_batch_queue(args: Mapping[str, object]) -> list[Finding]:

@@ -17,7 +17,7 @@ def pool_known(*, argument: str, pool: str, pools: Collection[str]) -> Outcome:
     """
     if pool in pools:
         return passed()
-    return failed(argument, pool, "is no pool of the environment", use_one_of(pool, sorted(pools)))
+    return failed(argument, pool, "is not a pool of the environment", use_one_of(pool, sorted(pools)))
 
 
 @rule("aws-batch-multinode-fits", Severity.ERROR)
@@ -28,7 +28,7 @@ def multinode_fits(*, nodes: int, most: int) -> Outcome:
     the environment's limit stays RUNNABLE.
     """
     if nodes < 2:
-        return failed("nodes", nodes, "is no job of several nodes", "use 2 or more, or leave multinode out")
+        return failed("nodes", nodes, "is not a multi-node job", "use 2 or more, or leave multinode out")
     if nodes <= most:
         return passed()
     problem = f"is more than the {most} of its pool, so that the job never starts"
@@ -37,9 +37,9 @@ def multinode_fits(*, nodes: int, most: int) -> Outcome:
 
 @rule("aws-batch-image-given", Severity.ERROR)
 def image_given(*, repository: str | None) -> Outcome:
-    """Jobs have an image: of a repository of the environment. `repository` is None where there is none.
+    """Jobs have an image, from a repository of the environment. `repository` is None where there is none.
 
-    Source: image of ContainerProperties in botocore's model of batch: a definition without an image is refused.
+    Source: image of ContainerProperties in botocore's model of batch: a definition without an image is rejected.
     """
     if repository:
         return passed()
@@ -54,11 +54,11 @@ def validate_pool_names(argument: str, named: Sequence[str], pools: Collection[s
 def validate_multinode_pool(pool: Mapping[str, object], nodes: int) -> list[Finding]:
     """Findings on a pool as the place of jobs of several nodes. Reads types, zones, max, capacity."""
     capacity = coerce.text(pool, "capacity", "on-demand")
-    refusing = ["its pool (SPOT)"] if capacity == "spot" else []
-    place = multinode_place(refusing=refusing, fitting=not refusing)
+    unsuitable = ["its pool (SPOT)"] if capacity == "spot" else []
+    place = multinode_place(unsuitable=unsuitable, fitting=not unsuitable)
     return [
         # The configuration's word for what a definition calls its node properties.
-        replace(place, argument="pool") if place.refuses else place,
+        replace(place, argument="pool") if place.rejects else place,
         multinode_zone(environment="its pool", zones=coerce.texts(pool, "zones")),
         same_node_type(types=coerce.texts(pool, "types")),
         multinode_fits(nodes=nodes, most=coerce.whole(pool, "max", 1)),

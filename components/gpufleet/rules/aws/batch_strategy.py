@@ -18,14 +18,14 @@ def strategy_legal(*, strategy: str, spot: bool, fleet_role: bool) -> Outcome:
     https://docs.aws.amazon.com/batch/latest/userguide/allocation-strategies.html
     """
     if strategy == WITH_FLEET_ROLE and spot and not fleet_role:
-        problem = "wants a Spot Fleet role on spot"
-        return failed("strategy", strategy, problem, f"use {SPOT[0]}, which wants none")
+        problem = "requires a Spot Fleet role on spot"
+        return failed("strategy", strategy, problem, f"use {SPOT[0]}, which needs none")
     if strategy in (*(SPOT if spot else ON_DEMAND), WITH_FLEET_ROLE):
         return passed()
     if not spot and strategy in SPOT:
         return failed("strategy", strategy, "is for spot only", f"use {ON_DEMAND[0]}, or capacity=spot")
     fix = use_one_of(strategy, SPOT if spot else ON_DEMAND)
-    return failed("strategy", strategy, "is no allocation strategy of Batch", fix)
+    return failed("strategy", strategy, "is not a Batch allocation strategy", fix)
 
 
 @rule("aws-batch-strategy-in-place", Severity.WARNING)
@@ -42,7 +42,7 @@ def updates_in_place(*, strategy: str) -> Outcome:
 
 
 @rule("aws-batch-image-word", Severity.ERROR)
-def image_word(*, image: str) -> Outcome:
+def image_name(*, image: str) -> Outcome:
     """The image of an environment is al2023 or the id of an image.
 
     Source: Ec2Configuration of botocore's model of batch: Batch's own image for GPUs on ECS is ECS_AL2023_NVIDIA.

@@ -8,8 +8,8 @@ from gpufleet.catalog import eks_zones
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.log_retention import retention
 from gpufleet.rules.aws.zones import validate_zones
-from gpufleet.rules.generic import legal_word
-from gpufleet.rules.messages import listed
+from gpufleet.rules.generic import allowed_choice
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.private_ranges import RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 from gpufleet.rules.tags import validate_tags
@@ -20,7 +20,7 @@ _VERSION = re.compile(r"1\.\d{2}")
 
 @rule("aws-cluster-two-zones", Severity.ERROR)
 def two_zones(*, zones: Sequence[str], argument: str = "subnet_ids", left_out: Sequence[str] = ()) -> Outcome:
-    """The control plane has subnets in at least two zones; `left_out` are those of the network that EKS does not take.
+    """The control plane has subnets in at least two zones; `left_out`: zones of the network that EKS does not accept.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html: Subnets specified must be in at least
     two different AZs (InvalidParameterException).
@@ -28,8 +28,8 @@ def two_zones(*, zones: Sequence[str], argument: str = "subnet_ids", left_out: S
     if len(set(zones)) >= 2:
         return passed()
     what = "subnet in a second zone" if argument == "subnet_ids" else "second zone to the network"
-    why = f" and puts none in {listed(left_out)}" if left_out else ""
-    problem = f"EKS wants its control plane in two zones{why}"
+    why = f" and places none in {join_words(left_out)}" if left_out else ""
+    problem = f"EKS requires its control plane in two zones{why}"
     return failed(argument, list(zones), problem, f"add a {what}; nodes may still lie in one")
 
 
@@ -42,10 +42,10 @@ def zone_accepted(*, zone: str, accepted: bool | None, others: Sequence[str], ar
     """
     if accepted:
         return passed()
-    legal = f"use {listed(others)}" if others else "ask aws ec2 describe-availability-zones"
+    legal = f"use {join_words(others)}" if others else "ask aws ec2 describe-availability-zones"
     if accepted is None:
-        return unverified(argument, zone, "the catalog does not know whether EKS takes this zone", legal)
-    return failed(argument, zone, "EKS puts no control plane in this zone", f"{legal}; nodes may lie in it")
+        return unverified(argument, zone, "the catalog does not know whether EKS accepts this zone", legal)
+    return failed(argument, zone, "EKS does not place control planes in this zone", f"{legal}; nodes may lie in it")
 
 
 @rule("aws-cluster-version", Severity.ERROR)
@@ -57,7 +57,9 @@ def version_legal(*, version: str) -> Outcome:
     """
     if _VERSION.fullmatch(version):
         return passed()
-    return failed("version", version, "is no Kubernetes version of EKS", 'give major.minor in quotes, such as "1.34"')
+    return failed(
+        "version", version, "is not a Kubernetes version of EKS", 'give major.minor in quotes, such as "1.34"'
+    )
 
 
 @rule("aws-cluster-endpoint", Severity.ERROR)
@@ -73,7 +75,7 @@ def some_endpoint(*, private: bool, public: bool) -> Outcome:
 
 @rule("aws-cluster-public-cidrs", Severity.ERROR)
 def public_limited(*, public: bool, cidrs: Sequence[str]) -> Outcome:
-    """A public endpoint is open to listed ranges, and not to everybody.
+    """A public endpoint is open to listed ranges only.
 
     Source: https://docs.aws.amazon.com/eks/latest/best-practices/cluster-authentication.html; EKS opens a public
     endpoint to 0.0.0.0/0 when no range is given.
@@ -88,17 +90,17 @@ def public_limited(*, public: bool, cidrs: Sequence[str]) -> Outcome:
 
 @rule("aws-cluster-public-cidr", Severity.ERROR)
 def cidr_public(*, cidr: str) -> Outcome:
-    """A range that may reach the public endpoint is IPv4, and one that the internet knows.
+    """A range that may reach the public endpoint is a public IPv4 range.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html: no reserved addresses.
     """
     try:
         network = ipaddress.IPv4Network(cidr)
     except ValueError:
-        return failed("public_access_cidrs", cidr, "is no IPv4 range", "use one such as 203.0.113.0/24")
+        return failed("public_access_cidrs", cidr, "is not an IPv4 range", "use one such as 203.0.113.0/24")
     if any(network.subnet_of(private) for private in RFC_1918):
         fix = "leave it out: inside the VPC the private endpoint answers"
-        return failed("public_access_cidrs", cidr, "is a private range, which EKS refuses here", fix)
+        return failed("public_access_cidrs", cidr, "is a private range, which EKS rejects here", fix)
     return passed()
 
 
@@ -110,10 +112,12 @@ def zone_of_network(*, zone: str, network: Sequence[str]) -> Outcome:
     """
     if zone in network:
         return passed()
-    return failed("zones", zone, "is no zone of the network", f"add it to network.zones, or use {listed(network)}")
+    return failed(
+        "zones", zone, "is not a zone of the network", f"add it to network.zones, or use {join_words(network)}"
+    )
 
 
-def refused_zones(region: str, zones: Sequence[str]) -> list[str]:
+def rejected_zones(region: str, zones: Sequence[str]) -> list[str]:
     """Those of the zones in which EKS puts no control planes, as far as the catalog knows them."""
     known = eks_zones(region)
     return [zone for zone in zones if known.get(zone) is False]
@@ -145,7 +149,7 @@ def validate_cluster(
         some_endpoint(private=coerce.flag(args, "private_endpoint", True), public=public),
         public_limited(public=public, cidrs=cidrs),
         *(cidr_public(cidr=cidr) for cidr in cidrs if not cidr.strip().endswith("/0")),
-        *(legal_word(argument="log_types", word=word, legal=LOG_TYPES) for word in coerce.texts(args, "log_types")),
+        *(allowed_choice(argument="log_types", word=word, legal=LOG_TYPES) for word in coerce.texts(args, "log_types")),
         retention(argument="log_retention_days", days=coerce.whole(args, "log_retention_days", 30)),
         *validate_tags(coerce.mapping(args, "tags")),
     ]

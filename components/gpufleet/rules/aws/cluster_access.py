@@ -13,7 +13,7 @@ CLUSTER_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 
 @rule("aws-cluster-administered", Severity.ERROR)
 def administered(*, creator_is_admin: bool, admins: Sequence[str]) -> Outcome:
-    """Somebody administers the cluster: with access entries, not even the account's root user gets in otherwise.
+    """The cluster has an administrator: with access entries, not even the account's root user has access by default.
 
     Source: docs.aws.amazon.com/eks/latest/userguide/access-entries.html
     """
@@ -24,7 +24,7 @@ def administered(*, creator_is_admin: bool, admins: Sequence[str]) -> Outcome:
 
 @rule("aws-cluster-api-reached", Severity.WARNING)
 def api_reached(*, public_access_cidrs: Sequence[str]) -> Outcome:
-    """Who installs software on a cluster reaches its API: a private endpoint answers inside the VPC only.
+    """Whoever installs software on a cluster can reach its API: a private endpoint answers inside the VPC only.
 
     From elsewhere `up` fails a quarter of an hour in, at the first object on the new cluster.
     Source: https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html (private only: no public access).
@@ -32,18 +32,18 @@ def api_reached(*, public_access_cidrs: Sequence[str]) -> Outcome:
     if public_access_cidrs:
         return passed()
     fix = "run `pulumi up` and `gpufleet jobs` in it (a VPN, a runner there), or list your address, as 203.0.113.7/32"
-    return failed("public_access_cidrs", [], "the cluster's API is reached from inside of the VPC only", fix)
+    return failed("public_access_cidrs", [], "the cluster's API is reachable from inside the VPC only", fix)
 
 
 @rule("aws-cluster-admin-principal", Severity.ERROR)
 def principal_is_iam(*, name: str, principal: str) -> Outcome:
-    """An administrator is an IAM role or user by its ARN; a session of an assumed role is refused.
+    """An administrator is given by the ARN of an IAM role or user; a session of an assumed role is rejected.
 
     Source: docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
     """
     if PRINCIPAL.fullmatch(principal):
         return passed()
-    problem = "is a session" if ":assumed-role/" in principal else "is no IAM role or user"
+    problem = "is a session" if ":assumed-role/" in principal else "is not an IAM role or user"
     fix = "use the role's own ARN, arn:aws:iam::<account>:role/<name>"
     return failed(f"admins.{name}", principal, problem, fix)
 
@@ -57,7 +57,7 @@ def cluster_name_legal(*, cluster_name: str) -> Outcome:
     if CLUSTER_NAME.fullmatch(cluster_name):
         return passed()
     fix = "use up to 100 letters, digits, - and _, beginning with a letter or digit"
-    return failed("cluster_name", cluster_name, "is no legal name of an EKS cluster", fix)
+    return failed("cluster_name", cluster_name, "is not a valid EKS cluster name", fix)
 
 
 @rule("aws-cluster-addon", Severity.ERROR)

@@ -1,11 +1,11 @@
-"""Rules on a copy of own files in AWS that DataSync keeps, and the door for all of them."""
+"""Rules on copies of on-prem files that DataSync keeps in AWS, and their validation."""
 
 import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from gpufleet.rules import coerce
-from gpufleet.rules.generic import at_least, distinct, legal_word, not_empty
+from gpufleet.rules.generic import allowed_choice, at_least, distinct, not_empty
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.tags import validate_tags
 
@@ -30,7 +30,9 @@ def hours_legal(*, hours: int) -> Outcome:
     """
     if 1 <= hours <= _WEEK:
         return passed()
-    return failed("every_hours", hours, "is no interval of a sync", f"use 1 to {_WEEK}; a shorter delay needs a link")
+    return failed(
+        "every_hours", hours, "is not a valid sync interval", f"use 1 to {_WEEK}; a shorter delay needs a link"
+    )
 
 
 @rule("aws-sync-path", Severity.ERROR)
@@ -41,23 +43,28 @@ def path_legal(*, argument: str, path: str) -> Outcome:
     """
     if _PATH.fullmatch(path) and not {".", ".."} & set(path.split("/")):
         return passed()
-    return failed(argument, path, "is no absolute path of a directory", "use one such as /export/data")
+    return failed(argument, path, "must be an absolute directory path", "use one such as /export/data")
 
 
 @rule("aws-sync-server", Severity.ERROR)
 def server_legal(*, server: str) -> Outcome:
-    """The NFS server is a host name or an IPv4 address, as its agent reaches it; its path is said apart.
+    """The NFS server is a host name or an IPv4 address that the agent can reach; its path is a separate argument.
 
     Source: botocore's model of datasync (ServerHostname).
     """
     if _SERVER.fullmatch(server):
         return passed()
-    return failed("nfs_server", server, "is no host", "use a name or an address, such as 192.168.10.5, without a path")
+    return failed(
+        "nfs_server",
+        server,
+        "is not a host name or address",
+        "use a name or an address, such as 192.168.10.5, without a path",
+    )
 
 
 @rule("aws-sync-agent", Severity.ERROR)
 def agent_here(*, arn: str, region: str) -> Outcome:
-    """The agent that reads the own files was activated in the region of the sync.
+    """The agent that reads the on-prem files is activated in the region of the sync.
 
     Source: https://docs.aws.amazon.com/datasync/latest/userguide/activate-agent.html: an agent works in the region in
     which it was activated.
@@ -65,7 +72,7 @@ def agent_here(*, arn: str, region: str) -> Outcome:
     found = _AGENT.fullmatch(arn)
     if found is None:
         fix = "use one such as arn:aws:datasync:us-east-1:123456789012:agent/agent-0123456789abcdef0"
-        return failed("agent_arns", arn, "is no ARN of a DataSync agent", fix)
+        return failed("agent_arns", arn, "is not the ARN of a DataSync agent", fix)
     if found[1] != region:
         return failed("agent_arns", arn, f"is an agent of {found[1]}, not of {region}", f"activate one in {region}")
     return passed()
@@ -73,7 +80,7 @@ def agent_here(*, arn: str, region: str) -> Outcome:
 
 @rule("aws-sync-apart", Severity.ERROR)
 def directions_apart(*, argument: str, path: str, other_argument: str, other: str) -> Outcome:
-    """What is copied back lies in no directory that is copied there, else a file changed at both ends is lost.
+    """The directory copied back does not overlap the directory copied there, else a file changed at both ends is lost.
 
     Source: https://docs.aws.amazon.com/datasync/latest/userguide/configure-metadata.html: DataSync overwrites what
     differs, whichever is newer.
@@ -87,7 +94,7 @@ def directions_apart(*, argument: str, path: str, other_argument: str, other: st
 
 @rule("aws-sync-back", Severity.ERROR)
 def back_whole(*, back_from: bool, back_to: bool) -> Outcome:
-    """The way back has both of its ends.
+    """Copying back has both a source and a destination.
 
     Source: the docstrings of the component's arguments.
     """
@@ -99,7 +106,7 @@ def back_whole(*, back_from: bool, back_to: bool) -> Outcome:
 
 @rule("aws-sync-target", Severity.ERROR)
 def target_whole(*, to: str, argument: str, of: str, given: bool) -> Outcome:
-    """The cloud's end of a sync has what its kind needs, and nothing of the other; `of`: the argument's own kind.
+    """The cloud end of a sync has the arguments of its kind, and none of the other; `of`: the argument's own kind.
 
     Source: EC2Config and EfsFilesystemArn are required by CreateLocationEfs, S3BucketArn by CreateLocationS3.
     """
@@ -134,7 +141,7 @@ def validate_data_sync(args: Mapping[str, object]) -> list[Finding]:
         name: coerce.text(args, name) for name in _PATHS if isinstance(args.get(name), str)
     }
     findings = [
-        legal_word(argument="to", word=to, legal=TARGETS),
+        allowed_choice(argument="to", word=to, legal=TARGETS),
         owners_kept(to=to),
         server_legal(server=coerce.text(args, "nfs_server")),
         not_empty(argument="agent_arns", values=agents, holds="DataSync agent"),

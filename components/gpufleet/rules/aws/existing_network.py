@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules.coerce import mapping, texts
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 OF_EXISTING = ("private_subnet_ids", "public_subnet_ids")
@@ -25,14 +25,14 @@ def existing_subnets_given(*, vpc_given: bool, zones: Sequence[str], zones_with_
     return failed(
         "private_subnet_ids",
         sorted(zones_with_subnet),
-        f"the existing VPC has no subnet for {listed(missing, 'and')}",
-        f"give a private subnet for {listed(missing, 'and')}, or take it out of zones",
+        f"the existing VPC has no subnet for {join_words(missing, 'and')}",
+        f"give a private subnet for {join_words(missing, 'and')}, or take it out of zones",
     )
 
 
 @rule("aws-network-existing-or-new", Severity.ERROR)
 def existing_or_new(*, vpc_given: bool, given: Sequence[str]) -> Outcome:
-    """A network is either an existing VPC with its subnets, or made here with its own shape; never half of each.
+    """A network is either an existing VPC with its subnets, or a new one with its own shape; never a mix.
 
     Source: gpufleet.aws.network creates nothing in a VPC that it was given.
     """

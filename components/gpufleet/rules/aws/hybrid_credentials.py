@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.remote_networks import validate_remote_networks
 from gpufleet.rules.aws.zones import validate_region
-from gpufleet.rules.generic import legal_word
+from gpufleet.rules.generic import allowed_choice
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.tags import validate_tags
 
@@ -17,7 +17,7 @@ MOST_DAYS = 30
 MOST_SERVERS = 1000
 
 
-class Authority(NamedTuple):
+class CertificateAuthority(NamedTuple):
     """What a certificate says: whose it is, and its last moment (UTC)."""
 
     subject: str
@@ -26,7 +26,7 @@ class Authority(NamedTuple):
 
 @rule("aws-hybrid-credentials", Severity.ERROR)
 def credentials_of_one_kind(*, credentials: str, activation_expires: str, has_authority: bool) -> Outcome:
-    """Own servers have credentials of one kind: an activation of SSM, or certificates of an authority of your own.
+    """On-prem servers have credentials of one kind: an SSM activation, or certificates of your own authority.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-creds.html: either; you should not use both.
     """
@@ -44,7 +44,7 @@ def credentials_of_one_kind(*, credentials: str, activation_expires: str, has_au
 
 @rule("aws-hybrid-activation-expires", Severity.ERROR)
 def activation_ends(*, day: str, today: date) -> Outcome:
-    """An activation ends at the beginning (UTC) of a day to come, at most 30 days ahead.
+    """An activation ends at the start (UTC) of a future day, at most 30 days ahead.
 
     Source: https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_CreateActivation.html (ExpirationDate:
     up to 30 days in advance; without one, 24 hours).
@@ -54,11 +54,11 @@ def activation_ends(*, day: str, today: date) -> Outcome:
     try:
         ends = date.fromisoformat(day)
     except ValueError:
-        return failed("activation_expires", day, "is no day", f"write it like {last}")
+        return failed("activation_expires", day, "is not a date", f"write it like {last}")
     if ends <= today:
         return failed("activation_expires", day, "has passed, so no server can join with this activation", fix)
     if ends > last:
-        return failed("activation_expires", day, f"is more than the {MOST_DAYS} days ahead that AWS takes", fix)
+        return failed("activation_expires", day, f"is more than the {MOST_DAYS} days ahead that AWS allows", fix)
     return passed()
 
 
@@ -86,7 +86,7 @@ def certificate_readable(*, certificates: int, authorities: int) -> Outcome:
     whose = "openssl x509 -in ca.pem -noout -text shows it"
     if certificates == 0:
         fix = "give the whole text from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----"
-        return failed("certificate_authority", "given", "is no certificate in PEM", fix)
+        return failed("certificate_authority", "given", "is not a PEM certificate", fix)
     if certificates > 1:
         fix = "give the one certificate whose key signs those of the servers"
         return failed("certificate_authority", "given", f"holds {certificates} certificates", fix)
@@ -107,7 +107,7 @@ def certificate_ends(*, subject: str, ends: date, today: date) -> Outcome:
     return failed("certificate_authority", subject, f"ended on {ends}", "give that of an authority that still signs")
 
 
-def authorities_of(pem: str) -> tuple[int, list[Authority]]:
+def authorities_of(pem: str) -> tuple[int, list[CertificateAuthority]]:
     """How many certificates a text in PEM holds, and those of authorities among them; (0, []) where it is no PEM."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
@@ -117,7 +117,7 @@ def authorities_of(pem: str) -> tuple[int, list[Authority]]:
     found = []
     for each in context.get_ca_certs():
         ends = datetime.fromtimestamp(ssl.cert_time_to_seconds(str(each["notAfter"])), UTC)
-        found.append(Authority(_subject(each.get("subject")), ends))
+        found.append(CertificateAuthority(_subject(each.get("subject")), ends))
     return context.cert_store_stats()["x509"], found
 
 
@@ -132,7 +132,7 @@ def validate_hybrid_nodes(args: Mapping[str, object], today: date | None = None)
     pem = coerce.text(args, "certificate_authority")
     findings = [
         validate_region(coerce.text(args, "region")),
-        legal_word(argument="credentials", word=credentials, legal=KINDS),
+        allowed_choice(argument="credentials", word=credentials, legal=KINDS),
         credentials_of_one_kind(credentials=credentials, activation_expires=expires, has_authority=bool(pem)),
         *validate_remote_networks(args),
         *validate_tags(coerce.mapping(args, "tags")),

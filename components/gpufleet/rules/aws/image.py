@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from gpufleet.rules.messages import listed, use_one_of
+from gpufleet.rules.messages import join_words, use_one_of
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 IMAGES = ("al2023", "bottlerocket")
@@ -22,7 +22,9 @@ def image_known(*, image: str) -> Outcome:
     if image.startswith("ami-"):
         fix = "an id is ami- and 17 hexadecimal digits"
         return failed("image", image, "is not the id of an image", fix)
-    return failed("image", image, "is no image", f"{use_one_of(image, IMAGES)}, or the id of one of your own (ami-...)")
+    return failed(
+        "image", image, "is not a known image", f"{use_one_of(image, IMAGES)}, or the id of one of your own (ami-...)"
+    )
 
 
 @rule("aws-image-one-architecture", Severity.ERROR)
@@ -35,14 +37,14 @@ def one_architecture(*, types: Sequence[str], architectures: Sequence[str]) -> O
     kinds = sorted(set(architectures))
     if len(kinds) < 2:
         return passed()
-    return failed("types", list(types), f"mixes {listed(kinds, 'and')}", "make a pool for each architecture")
+    return failed("types", list(types), f"mixes {join_words(kinds, 'and')}", "make a pool for each architecture")
 
 
 @rule("aws-image-disk", Severity.ERROR)
 def disk_holds_image(*, image: str, disk_gib: int) -> Outcome:
     """The root disk is not smaller than the image.
 
-    Source: awslabs/amazon-eks-ami#1581 made the snapshot of AL2023 images 20 GiB; EC2 refuses a smaller disk with
+    Source: awslabs/amazon-eks-ami#1581 made the snapshot of AL2023 images 20 GiB; EC2 rejects a smaller disk with
     InvalidBlockDeviceMapping: Volume of size is smaller than snapshot. On Bottlerocket the figure is the data disk's.
     """
     least = _AL2023_GIB if image == "al2023" else 1

@@ -26,7 +26,7 @@ def github_named(*, repository: str) -> Outcome:
     if _GITHUB.fullmatch(repository):
         return passed()
     return failed(
-        "github_repository", repository, "is no single repository", "write ORGANISATION/NAME, without https://"
+        "github_repository", repository, "is not a single repository", "write ORGANISATION/NAME, without https://"
     )
 
 
@@ -40,12 +40,12 @@ def subject_narrow(*, argument: str, name: str) -> Outcome:
     if _WORD.fullmatch(name) and not name.startswith("refs/"):
         return passed()
     fix = "write its plain name, such as main: letters, digits and . _ - /, without refs/heads/ and without wildcards"
-    return failed(argument, name, "is no name of one branch or environment", fix)
+    return failed(argument, name, "is not the name of a single branch or environment", fix)
 
 
 @rule("aws-mirror-subjects-exclusive", Severity.ERROR)
 def one_subject(*, repository: bool, branch: bool, environment: bool) -> Outcome:
-    """A branch or an environment is given, not both, and only beside the repository.
+    """A branch or an environment is given, not both, and only together with the repository.
 
     Source: https://docs.github.com/en/actions/reference/security/oidc: the subject of a job that names an environment
     holds that, and no branch.
@@ -70,18 +70,18 @@ def provider_of_github(*, arn: str) -> Outcome:
     if _PROVIDER.fullmatch(arn):
         return passed()
     fix = "give arn:aws:iam::<account>:oidc-provider/token.actions.githubusercontent.com"
-    return failed("provider_arn", arn, "is no provider of GitHub's tokens", fix)
+    return failed("provider_arn", arn, "is not GitHub's OIDC provider", fix)
 
 
 @rule("aws-mirror-list-legal", Severity.ERROR)
 def list_legal(*, file: str, fault: str) -> Outcome:
-    """The list of images can be read and is legal, as `gpufleet images sync` says.
+    """The list of images is readable and valid, as `gpufleet images sync` reports.
 
     Source: our own, docs/images.md.
     """
     if not fault:
         return passed()
-    return failed("list", file, fault, "mend it; `gpufleet images sync <list> --dry-run` reads it in the same way")
+    return failed("list", file, fault, "fix it; `gpufleet images sync <list> --dry-run` reads it in the same way")
 
 
 @rule("aws-mirror-list-registry", Severity.ERROR)
@@ -94,7 +94,7 @@ def list_in_region(*, to: str, region: str) -> Outcome:
     found = _ECR.fullmatch(host)
     fix = f"write <account>.dkr.ecr.{region}.amazonaws.com/<environment>"
     if found is None:
-        return failed("list.to", to, "is no registry of ECR, so that no repository can be made for it", fix)
+        return failed("list.to", to, "is not an ECR registry, so no repository can be created for it", fix)
     if found["region"] != region:
         return failed("list.to", to, f"is in {found['region']}, and the repositories are made in {region}", fix)
     if not path:
@@ -104,7 +104,7 @@ def list_in_region(*, to: str, region: str) -> Outcome:
 
 @rule("aws-mirror-list-tags", Severity.ERROR)
 def list_tags_unique(*, unique_tags: bool) -> Outcome:
-    """The list gives every change a tag of its own, as the repositories keep tags immutable.
+    """The list gives each change a unique tag, because tags in the repositories are immutable.
 
     Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-tag-mutability.html
     """

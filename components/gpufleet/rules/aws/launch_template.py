@@ -5,21 +5,21 @@ from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
 
 @rule("aws-template-groups-once", Severity.ERROR)
 def groups_once(*, interfaces: int, instance_groups: int) -> Outcome:
-    """Security groups are at the network interfaces or at the instance, not at both; figures say how many of each.
+    """Security groups are set on the network interfaces or on the instance, not both; the numbers count each.
 
     Source: terraform-aws-modules/terraform-aws-eks#1880 (InvalidParameterCombination: Network interfaces and an
     instance-level security groups may not be specified on the same request), at the first launch.
     """
     if not interfaces or not instance_groups:
         return passed()
-    problem = f"EC2 refuses groups of the instance beside {interfaces} network interface{'s' * (interfaces > 1)}"
+    problem = f"EC2 rejects groups of the instance beside {interfaces} network interface{'s' * (interfaces > 1)}"
     fix = "name the groups in network_interfaces only"
     return failed("vpc_security_group_ids", instance_groups, problem, fix)
 
 
 @rule("aws-template-partition", Severity.ERROR)
 def partition_of_group(*, partition: int | None, group: bool) -> Outcome:
-    """A partition number comes with the placement group that has the partitions.
+    """A partition number is given together with a placement group that has partitions.
 
     Source: terraform-aws-modules/terraform-aws-eks#875 (ValidationError: You cannot use PartitionNumber with a
     Placement Group that does not exist).
@@ -27,7 +27,7 @@ def partition_of_group(*, partition: int | None, group: bool) -> Outcome:
     if partition is None or group:
         return passed()
     fix = "leave it out, or name a placement group of the strategy partition"
-    return failed("partition_number", partition, "is of no placement group", fix)
+    return failed("partition_number", partition, "has no placement group", fix)
 
 
 @rule("aws-template-user-data", Severity.ERROR)
@@ -39,4 +39,4 @@ def user_data_encoded(*, encoded: bool) -> Outcome:
     """
     if encoded:
         return passed()
-    return failed("user_data", "text", "is not base64, which EC2 wants here", "encode it in base64")
+    return failed("user_data", "text", "is not base64, which EC2 requires here", "encode it in base64")

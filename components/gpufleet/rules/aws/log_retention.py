@@ -10,7 +10,7 @@ RETENTION_DAYS = (
 
 @rule("aws-logs-retention", Severity.ERROR)
 def retention(*, argument: str, days: int) -> Outcome:
-    """Logs are kept for one of the numbers of days that CloudWatch takes, 0 meaning for ever.
+    """Logs have a retention period that CloudWatch supports; 0 means forever.
 
     Source: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html; the
     provider takes 0 for no retention policy.
@@ -18,5 +18,5 @@ def retention(*, argument: str, days: int) -> Outcome:
     if days == 0 or days in RETENTION_DAYS:
         return passed()
     nearest = min(RETENTION_DAYS, key=lambda legal: (abs(legal - days), legal))
-    fix = f"use {nearest} (or another of {', '.join(map(str, RETENTION_DAYS))}; 0 keeps them for ever)"
-    return failed(argument, days, "is no retention that CloudWatch takes", fix)
+    fix = f"use {nearest} (or another of {', '.join(map(str, RETENTION_DAYS))}; 0 keeps them forever)"
+    return failed(argument, days, "is not a retention period that CloudWatch supports", fix)

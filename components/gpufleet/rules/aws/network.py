@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.log_retention import retention
 from gpufleet.rules.aws.zones import validate_zones
-from gpufleet.rules.generic import legal_word, not_empty
-from gpufleet.rules.messages import listed
+from gpufleet.rules.generic import allowed_choice, not_empty
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.private_ranges import CARRIER_GRADE_NAT, RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule, unverified
 from gpufleet.rules.tags import validate_tags
@@ -15,7 +15,7 @@ from gpufleet.rules.tags import validate_tags
 NAT = ("none", "single", "per-zone")
 NODE_SERVICES = ("ec2", "ecr.api", "ecr.dkr", "eks", "sts")
 SERVICES = ("10.100.0.0/16", "172.20.0.0/16")
-"""Ranges of which EKS takes one for Kubernetes services when nobody chooses."""
+"""Ranges of which EKS allows one for Kubernetes services when nobody chooses."""
 _PRIVATE = (*RFC_1918, CARRIER_GRADE_NAT)
 
 
@@ -28,7 +28,7 @@ def cidr_legal(*, cidr: str) -> Outcome:
     try:
         network = ipaddress.IPv4Network(cidr, strict=False)
     except ValueError:
-        return failed("cidr", cidr, "is no IPv4 range", "use one such as 10.0.0.0/16")
+        return failed("cidr", cidr, "is not an IPv4 range", "use one such as 10.0.0.0/16")
     if "/" not in cidr or not 16 <= network.prefixlen <= 28:
         return failed("cidr", cidr, "is not a range of /16 to /28", f"use one such as {network.network_address}/16")
     if str(network) != cidr:
@@ -38,14 +38,14 @@ def cidr_legal(*, cidr: str) -> Outcome:
 
 @rule("aws-network-cidr-private", Severity.WARNING)
 def cidr_private(*, cidr: str) -> Outcome:
-    """The range of a VPC is one that the internet does not use.
+    """The range of a VPC is private.
 
     Source: RFC 1918 and RFC 6598; https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html
     """
     if any(ipaddress.IPv4Network(cidr).subnet_of(private) for private in _PRIVATE):
         return passed()
     problem = "belongs to others on the internet, whom the nodes then cannot reach"
-    return failed("cidr", cidr, problem, f"use a range of {listed(map(str, _PRIVATE))}")
+    return failed("cidr", cidr, problem, f"use a range of {join_words(map(str, _PRIVATE))}")
 
 
 @rule("aws-network-way-out", Severity.ERROR)
@@ -58,7 +58,7 @@ def way_out(*, nat: str, endpoints: Sequence[str]) -> Outcome:
     missing = [service for service in NODE_SERVICES if service not in endpoints]
     if nat != "none" or not missing:
         return passed()
-    problem = f"without NAT nodes cannot reach {listed(missing, 'and')}, and never join"
+    problem = f"without NAT nodes cannot reach {join_words(missing, 'and')}, and never join"
     fix = "set nat=single, or give these endpoints too (leave the argument out to get all that EKS needs)"
     return failed("interface_endpoints", list(endpoints), problem, fix)
 
@@ -75,12 +75,12 @@ def services_apart(*, cidr: str, services: str) -> Outcome:
         overlapping = [each for each in SERVICES if network.overlaps(ipaddress.IPv4Network(each))]
         if not overlapping:
             return passed()
-        problem = f"overlaps {listed(overlapping, 'and')}, which EKS may choose for Kubernetes services"
+        problem = f"overlaps {join_words(overlapping, 'and')}, which EKS may choose for Kubernetes services"
         return unverified("cidr", cidr, problem, "use another range, such as 10.0.0.0/16")
     try:
         overlaps = network.overlaps(ipaddress.IPv4Network(services))
     except ValueError:
-        problem = f"whether it overlaps the services is not known: service_cidr={services} is no IPv4 range"
+        problem = f"whether it overlaps the services is not known: service_cidr={services} is not an IPv4 range"
         return unverified("cidr", cidr, problem, "give the cluster's as EKS shows it, such as 172.20.0.0/16")
     if not overlaps:
         return passed()
@@ -92,7 +92,7 @@ def validate_network(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a network.
 
     Reads region, zones, cidr, nat (none, single, per-zone), interface_endpoints, flow_log_retention_days, vpc_id, tags.
-    With vpc_id, what would be created is not judged.
+    With vpc_id, what would be created is not checked.
     """
     zones = coerce.texts(args, "zones")
     findings = [*validate_zones(coerce.text(args, "region"), zones), *validate_tags(coerce.mapping(args, "tags"))]
@@ -102,7 +102,7 @@ def validate_network(args: Mapping[str, object]) -> list[Finding]:
         return findings
     nat = coerce.text(args, "nat", "single")
     findings += [
-        legal_word(argument="nat", word=nat, legal=NAT),
+        allowed_choice(argument="nat", word=nat, legal=NAT),
         retention(argument="flow_log_retention_days", days=coerce.whole(args, "flow_log_retention_days", 30)),
     ]
     if coerce.is_texts(args.get("interface_endpoints")):

@@ -1,6 +1,6 @@
 """The rule on what a network is made of: addresses, VPCs and gateways, of which an account may hold so many."""
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 NAMES = {
@@ -16,7 +16,7 @@ NAMES = {
 def network_quota_enough(
     *, counted: str, where: str, new: int, in_use: int | None, limit: int | None, quota: str
 ) -> Outcome:
-    """What the account holds already and what the plan makes anew lie within its limit on addresses, VPCs and gateways.
+    """What the account has and what the plan adds is within the account's limits on addresses, VPCs and gateways.
 
     `counted` is one of elastic_ips, vpcs, internet_gateways and nat_gateways, `where` a region, or a zone for NAT
     gateways. In use are those of this stack too; `new` is what comes on top. `quota` names it to the AWS CLI.
@@ -36,7 +36,7 @@ def network_quota_enough(
         problem = f"{new} {name}{uncounted} {used} above the limit of {limit}"
         request = f"`aws service-quotas request-service-quota-increase {quota} --desired-value {need}`"
         ways = [*_ways(counted, new, limit - (in_use or 0)), f"ask for {need} or more: {request}"]
-        return failed(counted, new, problem, listed(ways))
+        return failed(counted, new, problem, join_words(ways))
     look = f"compare with `aws service-quotas get-service-quota {quota}` and what the account holds"
     if limit is None:
         return unverified(counted, new, f"{new} {name} {are} needed, and the account's limit is not known", look)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 MULTIPART = "MIME multipart"
@@ -11,7 +11,7 @@ TOML = "TOML"
 
 @rule("aws-node-group-template-only", Severity.ERROR)
 def template_only(*, argument: str, given: bool, template: bool) -> Outcome:
-    """What a launch template says about disk and SSH, the node group does not say; `argument` is that of the group.
+    """Disk and SSH settings of a launch template are not set on the node group as well; `argument` is the group's.
 
     Source: crossplane-contrib/provider-upjet-aws#866 (InvalidParameterException: Disk size must be specified within
     the launch template); https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html
@@ -19,7 +19,7 @@ def template_only(*, argument: str, given: bool, template: bool) -> Outcome:
     if not given or not template:
         return passed()
     fix = "leave it out, and put it into the launch template"
-    return failed(argument, "given", "EKS refuses it together with a launch template", fix)
+    return failed(argument, "given", "EKS rejects it together with a launch template", fix)
 
 
 @rule("aws-node-group-type-once", Severity.ERROR)
@@ -31,7 +31,7 @@ def type_once(*, types: Sequence[str], template_type: str) -> Outcome:
     """
     if not types or not template_type:
         return passed()
-    problem = f"EKS refuses types beside {template_type} in the launch template"
+    problem = f"EKS rejects types beside {template_type} in the launch template"
     return failed("instance_types", list(types), problem, "leave instance_type out of the template")
 
 
@@ -45,7 +45,7 @@ def type_given(*, types: Sequence[str], template_type: str) -> Outcome:
     if types or template_type:
         return passed()
     fix = "set instance_types to what you want"
-    return failed("instance_types", None, "EKS launches t3.medium where nothing is said", fix)
+    return failed("instance_types", None, "EKS launches t3.medium by default", fix)
 
 
 @rule("aws-node-group-image-once", Severity.ERROR)
@@ -58,7 +58,7 @@ def image_once(*, ami_type: str, image_id: str) -> Outcome:
     if not image_id or ami_type in ("", "CUSTOM"):
         return passed()
     fix = "set ami_type=CUSTOM, or leave image_id out of the template"
-    return failed("ami_type", ami_type, f"EKS refuses it beside {image_id} in the launch template", fix)
+    return failed("ami_type", ami_type, f"EKS rejects it beside {image_id} in the launch template", fix)
 
 
 @rule("aws-node-group-image-architecture", Severity.ERROR)
@@ -85,7 +85,7 @@ def image_driver(*, ami_type: str, types: Sequence[str]) -> Outcome:
     if ami_type in ("", "CUSTOM") or ami_type.endswith("_GPU") or "NVIDIA" in ami_type or not types:
         return passed()
     legal = "AL2023_x86_64_NVIDIA, AL2023_ARM_64_NVIDIA or BOTTLEROCKET_x86_64_NVIDIA"
-    return failed("ami_type", ami_type, f"has no driver for the GPUs of {listed(types, 'and')}", f"use {legal}")
+    return failed("ami_type", ami_type, f"has no driver for the GPUs of {join_words(types, 'and')}", f"use {legal}")
 
 
 @rule("aws-node-group-image-current", Severity.WARNING)
@@ -103,7 +103,7 @@ def image_current(*, ami_type: str) -> Outcome:
 
 @rule("aws-node-group-release", Severity.ERROR)
 def release_of_version(*, release: str, version: str) -> Outcome:
-    """The release of the image is of the node group's minor version of Kubernetes; "" for what is not said.
+    """The image release is of the node group's minor version of Kubernetes; "" for a value that is not given.
 
     Source: hashicorp/terraform-provider-aws#14492 (InvalidParameterException: Requested Nodegroup release version is
     invalid).
@@ -111,7 +111,7 @@ def release_of_version(*, release: str, version: str) -> Outcome:
     if not release or not version or release == version or release.startswith(f"{version}."):
         return passed()
     fix = f"use a release of {version}, or leave release_version out for the newest"
-    return failed("release_version", release, f"is no release of Kubernetes {version}", fix)
+    return failed("release_version", release, f"is not a release of Kubernetes {version}", fix)
 
 
 @rule("aws-node-group-template-name", Severity.ERROR)
@@ -123,33 +123,33 @@ def template_named_once(*, has_id: bool, has_name: bool) -> Outcome:
     """
     if not (has_id and has_name):
         return passed()
-    return failed("launch_template", "id and name", "EKS takes one of the two", "leave the name out")
+    return failed("launch_template", "id and name", "EKS allows only one of the two", "leave the name out")
 
 
 @rule("aws-node-group-template-field", Severity.ERROR)
 def template_field(*, field: str, instead: str) -> Outcome:
-    """The launch template of a node group says nothing that EKS decides; `field` is what it says, "" for nothing.
+    """The launch template of a node group sets nothing that EKS decides; `field` is what it sets, "" for nothing.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html: settings that are prohibited in a
     launch template (Ec2LaunchTemplateInvalidConfiguration).
     """
     if not field:
         return passed()
-    return failed("launch_template", field, "EKS refuses a launch template that says this", instead)
+    return failed("launch_template", field, "EKS rejects a launch template that sets this", instead)
 
 
 @rule("aws-node-group-user-data", Severity.ERROR)
 def user_data_form(*, form: str, ami_type: str) -> Outcome:
     """User data has the form that the image reads: MIME multipart for Amazon Linux, TOML for Bottlerocket.
 
-    `form`: MIME multipart, TOML, gzip, text, or none. An image of your own reads what it likes.
+    `form`: MIME multipart, TOML, gzip, text, or none. A custom image reads any form.
     Source: aws-ia/terraform-aws-eks-blueprints#843 (Ec2LaunchTemplateInvalidConfiguration: User data was not in the
     MIME multipart format) and terraform-aws-modules/terraform-aws-eks#1875: gzip passes until the first update.
     """
     wanted = MULTIPART if ami_type.startswith("AL2") else TOML if ami_type.startswith("BOTTLEROCKET") else ""
     if not wanted or form in ("none", wanted):
         return passed()
-    problem = f"is {form}, and EKS takes {wanted} with ami_type={ami_type}"
+    problem = f"is {form}, and EKS requires {wanted} with ami_type={ami_type}"
     fix = (
         "write the parts as MIME multipart, not compressed" if wanted == MULTIPART else "write Bottlerocket's settings"
     )
@@ -160,7 +160,7 @@ def user_data_form(*, form: str, ami_type: str) -> Outcome:
 def cluster_group(*, groups: int, clusters_own: bool | None) -> Outcome:
     """Nodes with security groups of their own are in the cluster's group too; `groups` is how many they are given.
 
-    `clusters_own`: whether the cluster's group is one of them, None where that cannot be told.
+    `clusters_own`: whether the cluster's group is one of them, None where that is not known.
     Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html: with security groups in the launch
     template EKS does not attach the cluster's; nodes that the control plane cannot reach do not join.
     """
@@ -168,7 +168,7 @@ def cluster_group(*, groups: int, clusters_own: bool | None) -> Outcome:
         return passed()
     fix = "add the cluster's vpc_config.cluster_security_group_id"
     if clusters_own is None:
-        problem = "whether the cluster's security group is among them cannot be told from the program"
+        problem = "whether the cluster's security group is among them is not known from the program"
         return unverified("security_groups", groups, problem, fix)
     problem = "none of these is the cluster's own, which EKS then does not attach"
     return failed("security_groups", groups, problem, f"{fix}, or open what nodes need")

@@ -10,7 +10,7 @@ JOIN_ARGUMENTS = ("cluster_endpoint", "cluster_certificate_authority", "service_
 
 @rule("aws-node-image-can-join", Severity.ERROR)
 def image_can_join(*, image: str, argument: str, given: bool) -> Outcome:
-    """An image of the customer's own comes with the cluster's endpoint, certificate and service range.
+    """A custom image is given with the cluster's endpoint, certificate and service range.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html: EKS merges no user data into a
     template that names an image.

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules.kubernetes.onprem_nodes import validate_pools_apart
+from gpufleet.rules.kubernetes.onprem_nodes import validate_pool_overlap
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 
 @rule("aws-own-servers-cluster", Severity.ERROR)
 def own_cluster_joined(*, existing: str) -> Outcome:
-    """Own servers join a cluster that the environment makes; `existing` is the name of another's, if there is one.
+    """On-prem servers join a cluster that the environment creates; `existing` is the name of an existing one, if any.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-cluster-update.html: networks, endpoint and
     authentication mode are the cluster's, and so its owner's.
@@ -22,7 +22,7 @@ def own_cluster_joined(*, existing: str) -> Outcome:
 
 @rule("aws-own-servers-files", Severity.ERROR)
 def files_everywhere(*, files: Sequence[str]) -> Outcome:
-    """With own servers, all jobs have their files from own_servers.nfs; `files` are keys about EFS that are given.
+    """With on-prem servers, all jobs read their files from own_servers.nfs; `files` are the EFS keys that are given.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html: the EFS CSI driver is
     for EC2 only; https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-add-ons.html does not list it.
@@ -35,7 +35,7 @@ def files_everywhere(*, files: Sequence[str]) -> Outcome:
 
 @rule("any-pool-name-once", Severity.ERROR)
 def pool_once(*, pool: str, elsewhere: Sequence[str]) -> Outcome:
-    """A pool of own servers is called otherwise than those of the cloud.
+    """A pool of on-prem servers does not have the name of a cloud pool.
 
     Source: our own naming: gpufleet.dev/pool is <environment>-<pool>, and jobs choose by the pool's name.
     """
@@ -52,14 +52,14 @@ def nodeadm_pinned(*, version: str, sha256: str) -> Outcome:
     file next month.
     """
     if not re.fullmatch(r"v\d+\.\d+\.\d+", version):
-        return failed("own_servers.nodeadm.version", version, "is no release of nodeadm", "write it like v1.0.19")
+        return failed("own_servers.nodeadm.version", version, "is not a nodeadm release", "write it like v1.0.19")
     if not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
         fix = "give the 64 hex digits of nodeadm.sha256 beside the file"
-        return failed("own_servers.nodeadm.sha256", sha256, "is no SHA-256", fix)
+        return failed("own_servers.nodeadm.sha256", sha256, "is not a SHA-256 checksum", fix)
     return passed()
 
 
-def validate_own_servers(
+def validate_onprem_servers(
     pools: Mapping[str, Sequence[str]],
     clouds: Sequence[str],
     existing: str,
@@ -75,6 +75,6 @@ def validate_own_servers(
         own_cluster_joined(existing=existing),
         files_everywhere(files=files),
         *(pool_once(pool=pool, elsewhere=clouds) for pool in pools),
-        *validate_pools_apart(pools),
+        *validate_pool_overlap(pools),
         nodeadm_pinned(version=str(nodeadm["version"]), sha256=str(nodeadm["sha256"])),
     ]

@@ -1,4 +1,4 @@
-"""Rules on a bucket for the outputs of jobs, and the door for all of them."""
+"""Rules on a bucket for the outputs of jobs, and their validation."""
 
 import re
 from collections.abc import Mapping
@@ -14,20 +14,20 @@ _TAKEN = ("xn--", "sthree-", "amzn-s3-demo-")
 
 @rule("aws-outputs-prefix", Severity.ERROR)
 def bucket_prefix(*, prefix: str) -> Outcome:
-    """The beginning of a bucket's name leaves room for what makes it unique, and is legal in a host's name.
+    """A bucket name prefix leaves room for the unique suffix, and is valid in a host name.
 
     Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html; the provider adds 26
     characters to at most 63. With dots TLS fails, as the wildcard of S3's certificate covers one label.
     """
     if _PREFIX.fullmatch(prefix) and not prefix.startswith(_TAKEN):
         return passed()
-    fix = "use 1 to 37 small letters, digits and -, such as vision-outputs-"
-    return failed("bucket_prefix", prefix, "is no beginning of a bucket's name", fix)
+    fix = "use 1 to 37 lower-case letters, digits and -, such as vision-outputs-"
+    return failed("bucket_prefix", prefix, "is not a valid bucket name prefix", fix)
 
 
 @rule("aws-outputs-expiry", Severity.INFO)
 def outputs_expire(*, days: int | None) -> Outcome:
-    """Outputs expire some day, or are meant to be kept; `days` is None where nothing says so.
+    """Outputs expire, or are kept on purpose; `days` is None where it is not given.
 
     Source: https://aws.amazon.com/s3/pricing: storage is billed as long as it is used.
     """

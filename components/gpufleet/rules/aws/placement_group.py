@@ -9,7 +9,7 @@ _LOOK = "`aws ec2 describe-placement-groups`"
 
 @rule("aws-placement-group-usable", Severity.ERROR)
 def placement_group_usable(*, placement_group: str, found: Mapping[str, object] | None) -> Outcome:
-    """The placement group that a pool takes is there, available, and of the strategy cluster.
+    """The placement group of a pool exists, is available, and has the strategy cluster.
 
     `found` is what the account says of it: strategy and state; {} if it holds none of that name, None where nobody
     knows.

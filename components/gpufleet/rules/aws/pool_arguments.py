@@ -10,7 +10,7 @@ from gpufleet.rules.aws import image
 from gpufleet.rules.aws.zones import validate_zones
 from gpufleet.rules.counts import idle_nodes, validate_counts, validate_fewer_nodes
 from gpufleet.rules.cuda import validate_cuda
-from gpufleet.rules.generic import distinct, legal_word, not_empty
+from gpufleet.rules.generic import allowed_choice, distinct, not_empty
 from gpufleet.rules.labels import validate_labels
 from gpufleet.rules.rule import Finding
 from gpufleet.rules.tags import validate_tags
@@ -19,7 +19,7 @@ TAINT_EFFECTS = ("NO_SCHEDULE", "NO_EXECUTE", "PREFER_NO_SCHEDULE")
 
 
 @dataclass(frozen=True)
-class _Intent:
+class _PoolFacts:
     """A pool with its defaults filled in, and what the catalog knows about its types."""
 
     region: str
@@ -61,12 +61,12 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "any-image-cuda-new-gpu": ("cuda", "types"),
     "any-pool-fewer-nodes": ("types", "max", "zones"),
 }
-"""Rules on several words, or on a word with a default: where one of these is not known, the rule is not judged.
+"""Rules on several words, or on a word with a default: where one of these is not known, the rule is not checked.
 
-Rules on each entry of a list have nothing to judge where the list is not known."""
+Rules on each entry of a list have nothing to check where the list is not known."""
 
 
-def validate_intent(
+def validate_pool_arguments(
     pool: Mapping[str, object], region: str, unknown: Collection[str] = (), interfaces: int | None = None
 ) -> list[Finding]:
     """Every finding on a pool's intent, passes included. Never raises, whatever the values.
@@ -76,7 +76,7 @@ def validate_intent(
     network interfaces of a node where that is known, else one on each card with EFA.
     """
     types = coerce.texts(pool, "types")
-    intent = _Intent(
+    intent = _PoolFacts(
         region=coerce.text({"region": region}, "region"),
         types=types,
         zones=coerce.texts(pool, "zones"),
@@ -107,20 +107,20 @@ def validate_intent(
     return [finding for finding in findings if finding.rule not in left_out]
 
 
-def _words(pool: Mapping[str, object], intent: _Intent) -> list[Finding]:
+def _words(pool: Mapping[str, object], intent: _PoolFacts) -> list[Finding]:
     taints = pool.get("taints")
     effects = (
         [taint.get("effect") for taint in taints if isinstance(taint, Mapping)] if isinstance(taints, list) else []
     )
     return [
-        legal_word(argument="placement", word=intent.placement, legal=placement.PLACEMENTS),
-        legal_word(argument="capacity", word=intent.capacity, legal=capacities.CAPACITIES),
-        legal_word(argument="network", word=intent.network, legal=efa.NETWORKS),
-        *(legal_word(argument="taints.effect", word=str(effect), legal=TAINT_EFFECTS) for effect in effects),
+        allowed_choice(argument="placement", word=intent.placement, legal=placement.PLACEMENTS),
+        allowed_choice(argument="capacity", word=intent.capacity, legal=capacities.CAPACITIES),
+        allowed_choice(argument="network", word=intent.network, legal=efa.NETWORKS),
+        *(allowed_choice(argument="taints.effect", word=str(effect), legal=TAINT_EFFECTS) for effect in effects),
     ]
 
 
-def _counts(pool: Mapping[str, object], intent: _Intent) -> list[Finding]:
+def _counts(pool: Mapping[str, object], intent: _PoolFacts) -> list[Finding]:
     least = coerce.whole(pool, "min", 0)
     if not coerce.is_whole(pool.get("max")):
         return []
@@ -129,7 +129,7 @@ def _counts(pool: Mapping[str, object], intent: _Intent) -> list[Finding]:
     return [*validate_counts(least, desired, most), idle_nodes(least=least, capacity=intent.capacity)]
 
 
-def _types_and_zones(pool: Mapping[str, object], intent: _Intent) -> list[Finding]:
+def _types_and_zones(pool: Mapping[str, object], intent: _PoolFacts) -> list[Finding]:
     findings = [*validate_zones(intent.region, intent.zones), distinct(argument="types", values=intent.types)]
     for argument, values, holds in (("types", intent.types, "instance type"), ("zones", intent.zones, "zone id")):
         if coerce.is_texts(pool.get(argument)):
@@ -145,7 +145,7 @@ def _types_and_zones(pool: Mapping[str, object], intent: _Intent) -> list[Findin
     return [*findings, instance_types.same_gpu(types=intent.types, gpus=gpus)]
 
 
-def _offers(name: str, intent: _Intent) -> list[Finding]:
+def _offers(name: str, intent: _PoolFacts) -> list[Finding]:
     """Whether region and zones offer a type. Zones that are not known have been reported already."""
     zones = aws().zones_with(name, intent.region)
     elsewhere = aws().regions_with(name)
@@ -156,7 +156,7 @@ def _offers(name: str, intent: _Intent) -> list[Finding]:
     return [in_region, *(instance_types.type_in_zone(type_name=name, zone=zone, zones=zones) for zone in known)]
 
 
-def _placement(intent: _Intent) -> list[Finding]:
+def _placement(intent: _PoolFacts) -> list[Finding]:
     return [
         placement.one_zone(placement=intent.placement, zones=intent.zones),
         placement.same_type(placement=intent.placement, types=intent.types),
@@ -166,7 +166,7 @@ def _placement(intent: _Intent) -> list[Finding]:
     ]
 
 
-def _capacity(intent: _Intent) -> list[Finding]:
+def _capacity(intent: _PoolFacts) -> list[Finding]:
     sold = tuple(name for name, record in aws().types.items() if record.capacity_block)
     return [
         capacities.id_given(capacity=intent.capacity, reservation_id=intent.reservation_id),
@@ -183,7 +183,7 @@ def _capacity(intent: _Intent) -> list[Finding]:
     ]
 
 
-def _network(intent: _Intent) -> list[Finding]:
+def _network(intent: _PoolFacts) -> list[Finding]:
     findings = [
         efa.one_zone(network=intent.network, zones=intent.zones),
         efa.near(network=intent.network, placement=intent.placement, capacity=intent.capacity),
@@ -221,7 +221,7 @@ def _with_efa(record: AwsGpuType) -> tuple[str, ...]:
     return tuple(each.type for each in sorted(found, key=lambda each: (each.vcpus, each.type)))
 
 
-def _image(pool: Mapping[str, object], intent: _Intent) -> list[Finding]:
+def _image(pool: Mapping[str, object], intent: _PoolFacts) -> list[Finding]:
     name = coerce.text(pool, "image", "al2023")
     architectures = tuple(record.architecture for record in intent.records)
     return [

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.zones import validate_region
 from gpufleet.rules.generic import at_least, distinct
-from gpufleet.rules.messages import listed, nearest
+from gpufleet.rules.messages import join_words, nearest
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.tags import validate_tags
 
@@ -33,7 +33,7 @@ def name_legal(*, argument: str, name: str, longest: int) -> Outcome:
     if 2 <= len(name) <= longest and _NAME.fullmatch(name):
         return passed()
     fix = f"use 2 to {longest} lower-case letters and digits in parts joined by . _ - or /, such as training/llm"
-    return failed(argument, name, "is no name that ECR takes", fix)
+    return failed(argument, name, "is not a valid ECR name", fix)
 
 
 @rule("aws-registry-upstream", Severity.ERROR)
@@ -53,13 +53,13 @@ def upstream_known(*, prefix: str, upstream: str) -> Outcome:
     if upstream in ("docker.io", "index.docker.io", "hub.docker.com"):
         return failed(argument, upstream, "is not the host of Docker Hub's registry", "use registry-1.docker.io")
     near = nearest(upstream, known)
-    fix = (f"did you mean {near}? " if near else "") + f"use {listed(known)}"
-    return failed(argument, upstream, "is no registry that ECR can cache", fix)
+    fix = (f"did you mean {near}? " if near else "") + f"use {join_words(known)}"
+    return failed(argument, upstream, "is not a registry that ECR can cache", fix)
 
 
 @rule("aws-registry-login", Severity.ERROR)
 def login_given(*, prefix: str, upstream: str, given: bool) -> Outcome:
-    """An upstream that wants a login has a secret, and no other has.
+    """An upstream that requires a login has a secret, and no other has.
 
     Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html: Docker Hub, GitHub, GitLab,
     Azure and Chainguard require authentication with a Secrets Manager secret.
@@ -68,10 +68,10 @@ def login_given(*, prefix: str, upstream: str, given: bool) -> Outcome:
     if given is needs_login(upstream):
         return passed()
     if given:
-        problem = f"{upstream} takes no login" if upstream else "there is no such prefix in pull_through"
+        problem = f"{upstream} needs no login" if upstream else "pull_through has no such prefix"
         return failed(argument, "(a secret)", problem, "leave it out")
     fix = "give the ARN of a Secrets Manager secret whose name begins with ecr-pullthroughcache/"
-    return failed(argument, None, f"{upstream} wants a login", fix)
+    return failed(argument, None, f"{upstream} requires a login", fix)
 
 
 @rule("aws-registry-secret", Severity.ERROR)
@@ -83,12 +83,12 @@ def secret_named(*, prefix: str, arn: str) -> Outcome:
     if _SECRET.fullmatch(arn):
         return passed()
     fix = "give the ARN of a Secrets Manager secret whose name begins with ecr-pullthroughcache/"
-    return failed(f"credentials.{prefix}", arn, "is no secret that ECR accepts", fix)
+    return failed(f"credentials.{prefix}", arn, "is not a secret that ECR accepts", fix)
 
 
 @rule("aws-registry-mutable-tags", Severity.ERROR)
 def mutable_tags(*, filters: Sequence[str]) -> Outcome:
-    """Tags that may be overwritten are given by at most five patterns of letters, digits and . _ - *.
+    """Mutable tags are given by at most five patterns of letters, digits and . _ - *.
 
     Source: ImageTagMutabilityExclusionFilters of botocore's model of ecr.
     """
@@ -97,14 +97,14 @@ def mutable_tags(*, filters: Sequence[str]) -> Outcome:
     wrong = [each for each in filters if not _TAG_FILTER.fullmatch(each)]
     if wrong:
         return failed(
-            "mutable_tags", wrong, "is no pattern of tags", "use letters, digits and . _ -, with * as wildcard"
+            "mutable_tags", wrong, "is not a valid tag pattern", "use letters, digits and . _ -, with * as wildcard"
         )
     return passed()
 
 
 @rule("aws-registry-tags-stay", Severity.WARNING)
 def tags_stay(*, filters: Sequence[str]) -> Outcome:
-    """Not every tag may be overwritten, so that a tag in a job's record always means the same image.
+    """Not every tag is mutable, so that a tag in a job's record always names the same image.
 
     Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-tag-mutability.html
     """

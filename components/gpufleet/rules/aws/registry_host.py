@@ -8,13 +8,13 @@ from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 @rule("aws-registry-account", Severity.ERROR)
 def account_known(*, makes_repository: bool, account_given: bool) -> Outcome:
-    """The account of a registry is known: from a repository that is made, or because it is given.
+    """The account of a registry is known: from a repository that is created, or as an argument.
 
     Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html: the host begins with the account.
     """
     if makes_repository or account_given:
         return passed()
-    problem = "is not given, and no repository is made that would tell it"
+    problem = "is required when no repository is created"
     return failed("account_id", None, problem, "give the account of the registry, or a name in repositories")
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.network import SERVICES
 from gpufleet.rules.generic import not_empty
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.private_ranges import CARRIER_GRADE_NAT, RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule, unverified
 
@@ -18,7 +18,7 @@ _KINDS = ("nodes", "pods")
 
 @rule("aws-hybrid-range", Severity.ERROR)
 def range_legal(*, argument: str, cidr: str) -> Outcome:
-    """A range of own servers or of their pods is an IPv4 network of /8 to /32.
+    """A range of on-prem servers or of their pods is an IPv4 network of /8 to /32.
 
     Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_RemoteNodeNetwork.html: minimum /32, maximum /8;
     https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-cluster-update.html: the cluster is of IPv4.
@@ -27,30 +27,30 @@ def range_legal(*, argument: str, cidr: str) -> Outcome:
     try:
         network = ipaddress.ip_network(cidr, strict=False)
     except ValueError:
-        return failed(argument, cidr, "is no IPv4 range", example)
+        return failed(argument, cidr, "is not an IPv4 range", example)
     if network.version != 4:
         return failed(argument, cidr, "is IPv6, which hybrid nodes do not have", example)
     if str(network) != cidr:
         return failed(argument, cidr, "does not begin where its prefix says", f"use {network}")
     if network.prefixlen < 8:
-        return failed(argument, cidr, "is greater than the /8 that EKS takes", example)
+        return failed(argument, cidr, "is larger than the /8 that EKS allows", example)
     return passed()
 
 
 @rule("aws-hybrid-range-private", Severity.ERROR)
 def range_private(*, argument: str, cidr: str) -> Outcome:
-    """A range of own servers or of their pods is private.
+    """A range of on-prem servers or of their pods is private.
 
     Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_RemoteNodeNetwork.html: within RFC 1918. AWS's blog
     on hybrid nodes takes CGNAT (100.64.0.0/10) too, its API reference does not say so.
     """
     network = ipaddress.IPv4Network(cidr)
-    fix = f"use a range of {listed(map(str, RFC_1918))}"
+    fix = f"use a range of {join_words(map(str, RFC_1918))}"
     if any(network.subnet_of(private) for private in RFC_1918):
         return passed()
     if network.subnet_of(CARRIER_GRADE_NAT):
-        return unverified(argument, cidr, "AWS's pages do not agree on whether EKS takes carrier-grade NAT here", fix)
-    return failed(argument, cidr, "is no private range, which EKS refuses here", fix)
+        return unverified(argument, cidr, "AWS's pages do not agree on whether EKS accepts carrier-grade NAT here", fix)
+    return failed(argument, cidr, "is not a private range, which EKS requires here", fix)
 
 
 @rule("aws-hybrid-ranges-apart", Severity.ERROR)
@@ -71,18 +71,18 @@ def ranges_apart(*, argument: str, cidr: str, other: str, other_cidr: str, sure:
 
 @rule("aws-hybrid-ranges-few", Severity.ERROR)
 def few_ranges(*, argument: str, count: int) -> Outcome:
-    """A cluster has at most fifteen ranges of own servers, and fifteen of their pods.
+    """A cluster has at most fifteen ranges of on-prem servers, and fifteen of their pods.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-overview.html#hybrid-node-limits
     """
     if count <= MOST_RANGES:
         return passed()
-    return failed(argument, count, f"is more ranges than the {MOST_RANGES} that EKS takes", "join neighbours to one")
+    return failed(argument, count, f"is more ranges than the {MOST_RANGES} that EKS allows", "join neighbours to one")
 
 
 @rule("aws-hybrid-endpoint", Severity.ERROR)
 def one_endpoint(*, private: bool, public: bool) -> Outcome:
-    """Own servers find the API of their cluster at one address: its endpoint is private or public, not both.
+    """On-prem servers find the API of their cluster at one address: its endpoint is private or public, not both.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-cluster-update.html: with both, the name
     always resolves to public addresses outside of the VPC, which can keep hybrid nodes from joining. EKS itself takes
@@ -110,7 +110,7 @@ def public_only(*, private: bool, cidrs: Sequence[str]) -> Outcome:
 
 @rule("aws-hybrid-authentication", Severity.ERROR)
 def mode_with_entries(*, mode: str) -> Outcome:
-    """A cluster that own servers join knows them by an access entry.
+    """A cluster that on-prem servers join identifies them by an access entry.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-cluster-update.html: authentication mode API
     or API_AND_CONFIG_MAP; EKS takes CONFIG_MAP where nothing is said in its API.
@@ -118,7 +118,7 @@ def mode_with_entries(*, mode: str) -> Outcome:
     if mode in MODES:
         return passed()
     problem = "is an authentication mode without access entries, by which own servers are known"
-    return failed("authentication_mode", mode, problem, f"use {listed(MODES)}")
+    return failed("authentication_mode", mode, problem, f"use {join_words(MODES)}")
 
 
 def validate_remote_networks(args: Mapping[str, object], argument: str = "remote_networks") -> list[Finding]:

@@ -20,7 +20,7 @@ def reservation_usable(
     most: int | None,
     found: Mapping[str, object] | None,
 ) -> Outcome:
-    """The reservation of a pool is there, active, of the pool's type and zone, and has room for all its nodes.
+    """The reservation of a pool exists, is active, has the pool's type and zone, and has room for all its nodes.
 
     `found` is what the account says of it: type, zone (id), state, free (instances left, those that this stack runs in
     it counted as free) and total; {} if it holds none of that id, None where nobody knows.

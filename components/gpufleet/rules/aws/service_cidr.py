@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Mapping
 
 from gpufleet.rules import coerce
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.private_ranges import RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule
 
@@ -22,14 +22,14 @@ def services_legal(*, service_cidr: str) -> Outcome:
     try:
         network = ipaddress.IPv4Network(service_cidr, strict=False)
     except ValueError:
-        return failed("service_cidr", service_cidr, "is no IPv4 range", example)
+        return failed("service_cidr", service_cidr, "is not an IPv4 range", example)
     if not SHORTEST <= network.prefixlen <= LONGEST:
         return failed("service_cidr", service_cidr, f"is not a range of /{SHORTEST} to /{LONGEST}", example)
     if str(network) != service_cidr:
         return failed("service_cidr", service_cidr, "does not begin where its prefix says", f"use {network}")
     if not any(network.subnet_of(private) for private in RFC_1918):
-        fix = f"use a range of {listed(map(str, RFC_1918))}"
-        return failed("service_cidr", service_cidr, "is no private range, which EKS refuses here", fix)
+        fix = f"use a range of {join_words(map(str, RFC_1918))}"
+        return failed("service_cidr", service_cidr, "is not a private range, which EKS requires here", fix)
     return passed()
 
 
@@ -62,6 +62,6 @@ def validate_services(args: Mapping[str, object]) -> list[Finding]:
     return [form, services_apart_from_vpc(service_cidr=chosen, vpc_cidr=vpc)]
 
 
-def validate_services_apart(service_cidr: str, vpc_cidr: str) -> list[Finding]:
+def validate_service_overlap(service_cidr: str, vpc_cidr: str) -> list[Finding]:
     """Findings that a cluster lacks which does not know the range of its VPC; either is empty where it is not known."""
     return validate_services({"service_cidr": service_cidr, "vpc_cidr": vpc_cidr})[1:]

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.zones import validate_zones
-from gpufleet.rules.generic import legal_word, not_empty
-from gpufleet.rules.messages import listed
+from gpufleet.rules.generic import allowed_choice, not_empty
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.tags import validate_tags
 
@@ -28,9 +28,11 @@ def one_zone(*, zone: str, node_zones: Sequence[str]) -> Outcome:
     if not zone or not node_zones or (zone in node_zones and not others):
         return passed()
     if zone not in node_zones:
-        return failed("one_zone", zone, f"has no nodes; they are in {listed(node_zones, 'and')}", "use a zone of nodes")
+        return failed(
+            "one_zone", zone, f"has no nodes; they are in {join_words(node_zones, 'and')}", "use a zone of nodes"
+        )
     fix = f"set zones=[{zone}], or leave one_zone out"
-    return failed("one_zone", zone, f"gives no mount target in {listed(others, 'and')}", fix)
+    return failed("one_zone", zone, f"gives no mount target in {join_words(others, 'and')}", fix)
 
 
 @rule("aws-files-zone-name", Severity.ERROR)
@@ -47,7 +49,7 @@ def zone_name_given(*, zone: str, named: Sequence[str]) -> Outcome:
 
 @rule("aws-files-clients", Severity.ERROR)
 def clients(*, zones: Sequence[str], groups: Sequence[str]) -> Outcome:
-    """Somebody may mount: TCP 2049 is open from at least one security group.
+    """At least one security group may mount: TCP 2049 is open to it.
 
     Source: kubernetes-sigs/aws-efs-csi-driver#228: with the port closed a mount hangs until it times out.
     """
@@ -66,13 +68,13 @@ def user(*, argument: str, number: int) -> Outcome:
     """
     if 1 <= number <= _HIGHEST_ID:
         return passed()
-    problem = "is root, who may change everybody's files" if number == 0 else "is no POSIX id"
+    problem = "is root, who may change everybody's files" if number == 0 else "is not a POSIX id"
     return failed(argument, number, problem, f"use 1 to {_HIGHEST_ID}, such as 1000")
 
 
 @rule("aws-files-throughput", Severity.ERROR)
 def throughput_figure(*, throughput: str, mibps: float | None) -> Outcome:
-    """Provisioned throughput has a figure of at least 1 MiB/s, and the other modes have none.
+    """Provisioned throughput has a value of at least 1 MiB/s, and the other modes have none.
 
     Source: ProvisionedThroughputInMibps of botocore's model of efs; EFS CreateFileSystem demands it for provisioned.
     """
@@ -85,20 +87,20 @@ def throughput_figure(*, throughput: str, mibps: float | None) -> Outcome:
         fix = "set provisioned_mibps to MiB/s, or throughput=elastic"
         return failed("throughput", throughput, "has no figure", fix)
     if not mibps >= 1:
-        return failed("provisioned_mibps", mibps, "is below the 1 MiB/s that EFS begins at", "use 1 or more")
+        return failed("provisioned_mibps", mibps, "is below EFS's minimum of 1 MiB/s", "use 1 or more")
     return passed()
 
 
 @rule("aws-files-lifecycle", Severity.ERROR)
 def lifecycle(*, days: int) -> Outcome:
-    """Files move to infrequent access after a number of days that EFS offers, 0 meaning never.
+    """Files move to infrequent access after a period that EFS supports; 0 means never.
 
     Source: TransitionToIARules of botocore's model of efs.
     """
     if days in LIFECYCLE_DAYS:
         return passed()
-    fix = f"use {listed(map(str, LIFECYCLE_DAYS))}"
-    return failed("infrequent_access_days", days, "is no number of days that EFS offers", fix)
+    fix = f"use {join_words(map(str, LIFECYCLE_DAYS))}"
+    return failed("infrequent_access_days", days, "is not a lifecycle period that EFS supports", fix)
 
 
 @rule("aws-files-directory", Severity.ERROR)
@@ -110,7 +112,7 @@ def directory_legal(*, directory: str) -> Outcome:
     if _DIRECTORY.fullmatch(directory) and len(directory) <= 100:
         return passed()
     fix = "use a path such as /shared, at most four directories deep"
-    return failed("directory", directory, "is no directory that EFS takes for an access point", fix)
+    return failed("directory", directory, "is not a valid directory for an EFS access point", fix)
 
 
 @rule("aws-files-permissions", Severity.ERROR)
@@ -121,7 +123,9 @@ def permissions_legal(*, permissions: str) -> Outcome:
     """
     if _PERMISSIONS.fullmatch(permissions):
         return passed()
-    return failed("permissions", permissions, "is no octal mode", 'use three or four digits 0 to 7, such as "0755"')
+    return failed(
+        "permissions", permissions, "is not an octal file mode", 'use three or four digits 0 to 7, such as "0755"'
+    )
 
 
 def validate_shared_files(args: Mapping[str, object]) -> list[Finding]:
@@ -143,7 +147,7 @@ def validate_shared_files(args: Mapping[str, object]) -> list[Finding]:
         clients(zones=zones, groups=tuple(coerce.mapping(args, "client_security_group_ids"))),
         user(argument="uid", number=coerce.whole(args, "uid", 1000)),
         user(argument="gid", number=coerce.whole(args, "gid", 1000)),
-        legal_word(argument="throughput", word=mode, legal=THROUGHPUT),
+        allowed_choice(argument="throughput", word=mode, legal=THROUGHPUT),
         throughput_figure(throughput=mode, mibps=mibps),
         lifecycle(days=coerce.whole(args, "infrequent_access_days", 30)),
         directory_legal(directory=coerce.text(args, "directory", "/shared")),

@@ -1,10 +1,10 @@
-"""Rules on a line between own servers and a VPC, and the door for all of them."""
+"""Rules on a link between on-prem servers and a VPC, and their validation."""
 
 import re
 from collections.abc import Mapping
 
 from gpufleet.rules import coerce
-from gpufleet.rules.generic import legal_word, not_empty
+from gpufleet.rules.generic import allowed_choice, not_empty
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.site_link import (
     PRIVATE_ASNS,
@@ -39,7 +39,7 @@ _OF_VPC = "the VPC's"
 
 @rule("aws-link-gateway-asn", Severity.ERROR)
 def gateway_asn(*, asn: int) -> Outcome:
-    """The BGP number of a virtual private gateway is a private one.
+    """The BGP ASN of a virtual private gateway is private.
 
     Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateVpnGateway.html: 64512 to 65534, or
     4200000000 to 4294967294.
@@ -47,18 +47,18 @@ def gateway_asn(*, asn: int) -> Outcome:
     if any(asn in private for private in PRIVATE_ASNS):
         return passed()
     fix = "use 64512 to 65534 or 4200000000 to 4294967294, or leave it out for 64512"
-    return failed("gateway_asn", asn, "is no private number of a BGP network", fix)
+    return failed("gateway_asn", asn, "is not a private BGP ASN", fix)
 
 
 @rule("aws-link-direct-connect-gateway", Severity.ERROR)
 def direct_connect_gateway(*, id_: str) -> Outcome:
-    """A Direct Connect gateway is given by its id, which is no ARN and no id of a connection.
+    """A Direct Connect gateway is given by its id, not by an ARN or the id of a connection.
 
     Source: https://docs.aws.amazon.com/directconnect/latest/APIReference/API_DirectConnectGateway.html
     """
     if _DX_GATEWAY.fullmatch(id_):
         return passed()
-    problem = "is no id of a Direct Connect gateway"
+    problem = "is not the id of a Direct Connect gateway"
     fix = "use one such as 1b4d5f7a-0c3e-4c8a-9f27-5ad0b1c2d3e4: aws directconnect describe-direct-connect-gateways"
     return failed("direct_connect_gateway_id", id_, problem, fix)
 
@@ -88,7 +88,7 @@ def validate_site_link(args: Mapping[str, object]) -> list[Finding]:
         (name, DIRECT_CONNECT) for name in (*_OF_DIRECT_CONNECT, "announced_cidrs")
     ]
     findings = [
-        legal_word(argument="kind", word=kind, legal=KINDS),
+        allowed_choice(argument="kind", word=kind, legal=KINDS),
         *validate_both_sides("vpc_cidr", vpc, _OF_VPC, coerce.texts(args, "site_cidrs")),
         not_empty(
             argument="route_table_ids", values=tuple(coerce.mapping(args, "route_table_ids")), holds="route table"

@@ -13,7 +13,7 @@ MOST_ZONES = 7
 
 @rule("aws-network-max-zones", Severity.ERROR)
 def max_zones_legal(*, max_zones: int, zones: int) -> Outcome:
-    """A network keeps room for at least as many zones as it has, and for at most seven.
+    """A network has room for at least as many zones as it uses, and for at most seven.
 
     Source: gpufleet.aws.subnet_plan, which cuts a network into at most eight slots.
     """
@@ -62,7 +62,7 @@ def _smallest(max_zones: int) -> str:
     raise AssertionError("a /16 has room for seven zones")
 
 
-def validate_address_plan(args: Mapping[str, object], default_cidr: str, default_max_zones: int) -> list[Finding]:
+def validate_subnet_plan(args: Mapping[str, object], default_cidr: str, default_max_zones: int) -> list[Finding]:
     """Every finding on the address plan of a network. Reads cidr, max_zones, zones."""
     max_zones = whole(args, "max_zones", default_max_zones)
     return [

@@ -10,7 +10,7 @@ NOWHERE = "nowhere"
 
 @rule("aws-subnet-way-out", Severity.ERROR)
 def subnet_way_out(*, subnet: str, way: str | None, public_addresses: bool | None) -> Outcome:
-    """A subnet with nodes has a way to EKS, ECR and EC2: NAT, interface endpoints, or addresses of the internet.
+    """A subnet with nodes has a route to EKS, ECR and EC2: NAT, interface endpoints, or addresses of the internet.
 
     `way`: nat (any default route but to an internet gateway), endpoints, internet or nowhere; None where it cannot be
     told. `public_addresses`: of the nodes, None where it cannot be told.
@@ -21,7 +21,7 @@ def subnet_way_out(*, subnet: str, way: str | None, public_addresses: bool | Non
     if way in (NAT, ENDPOINTS) or (way == INTERNET and public_addresses):
         return passed()
     if way is None or (way == INTERNET and public_addresses is None):
-        return unverified("subnet_ids", subnet, "whether nodes get out of it cannot be told from the program", fix)
+        return unverified("subnet_ids", subnet, "whether nodes get out of it is not known from the program", fix)
     if way == INTERNET:
         problem = "its default route is an internet gateway, which nodes without public addresses cannot use"
         return failed("subnet_ids", subnet, problem, fix)

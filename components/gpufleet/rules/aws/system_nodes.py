@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules.coerce import mapping, texts, whole
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 LEAST_DISK_GIB = 20
@@ -12,7 +12,7 @@ LEAST_DISK_GIB = 20
 
 @rule("aws-system-nodes-count", Severity.ERROR)
 def count_in_order(*, least: int, desired: int, most: int) -> Outcome:
-    """The numbers of system nodes are in order, and there is at least one: DNS and drivers run on them.
+    """The system node counts are in order, and at least one: DNS and drivers run on them.
 
     Source: docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupScalingConfig.html
     """
@@ -37,7 +37,7 @@ def types_are_x86(*, types: Sequence[str]) -> Outcome:
     if not arm:
         return passed()
     return failed(
-        "system_types", list(types), f"{listed(arm, 'and')} has an Arm processor", "use x86, for instance m7i.large"
+        "system_types", list(types), f"{join_words(arm, 'and')} has an Arm processor", "use x86, for instance m7i.large"
     )
 
 
@@ -49,7 +49,7 @@ def disk_large_enough(*, disk_gib: int) -> Outcome:
     """
     if LEAST_DISK_GIB <= disk_gib <= 65536:
         return passed()
-    return failed("system_disk_gib", disk_gib, "is no legal root volume", f"use {LEAST_DISK_GIB} to 65536")
+    return failed("system_disk_gib", disk_gib, "is not a valid root volume size", f"use {LEAST_DISK_GIB} to 65536")
 
 
 @rule("aws-system-nodes-subnets", Severity.ERROR)

@@ -1,4 +1,4 @@
-"""Rules on what a job of Batch is given: variables, secrets, storage; and the door for all rules on TrainingJob."""
+"""Rules on the variables, secrets and storage of a Batch job, and the validation of TrainingJob."""
 
 import dataclasses
 import re
@@ -10,11 +10,11 @@ from gpufleet.rules.aws import batch_limits
 from gpufleet.rules.aws.log_retention import retention
 from gpufleet.rules.aws.zones import validate_region
 from gpufleet.rules.efa import NETWORKS
-from gpufleet.rules.generic import at_least, legal_word
+from gpufleet.rules.generic import allowed_choice, at_least
 from gpufleet.rules.instance_types import type_current, type_known
 from gpufleet.rules.kubernetes.mpi_image import validate_image
 from gpufleet.rules.kubernetes.mpi_job import efa_count
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.tags import validate_tags
 
@@ -53,13 +53,15 @@ def variable(*, argument: str, name: str, also_secret: bool) -> Outcome:
     if name.upper().startswith("AWS_BATCH"):
         return failed(argument, name, "begins with AWS_BATCH, which Batch keeps for itself", "use another name")
     if not _VARIABLE.fullmatch(name):
-        return failed(argument, name, "is no name of a variable", "use letters, digits and _, no digit first")
+        return failed(
+            argument, name, "is not a valid variable name", "use letters, digits and _, not starting with a digit"
+        )
     return passed()
 
 
 @rule("aws-batch-secret", Severity.ERROR)
 def secret_arn(*, name: str, arn: str) -> Outcome:
-    """A secret is given by reference: the ARN of a secret in Secrets Manager, or of a parameter.
+    """A secret is given by reference, as the ARN of a secret in Secrets Manager, or of a parameter.
 
     Source: https://docs.aws.amazon.com/batch/latest/userguide/specifying-sensitive-data-secrets.html; a value written
     here would be readable in the job definition.
@@ -68,12 +70,12 @@ def secret_arn(*, name: str, arn: str) -> Outcome:
         return passed()
     fix = "give the ARN of a secret (arn:aws:secretsmanager:...) or of a parameter (arn:aws:ssm:...)"
     # The text itself may be the secret.
-    return failed(f"secrets.{name}", "(hidden)", "is no reference to a secret", fix)
+    return failed(f"secrets.{name}", "(hidden)", "is not a secret ARN", fix)
 
 
 @rule("aws-batch-prefix", Severity.ERROR)
 def prefix_plain(*, prefix: str) -> Outcome:
-    """A job's part of a bucket is a folder: ends in a slash, begins with none, and has no wildcard.
+    """A job's part of a bucket is a folder: it ends in a slash, does not begin with one, and has no wildcard.
 
     Source: docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html: * ? and ${} in a
     resource mean more than they say, and without the slash run also covers run-of-others.
@@ -82,8 +84,8 @@ def prefix_plain(*, prefix: str) -> Outcome:
         return passed()
     fix = "give a folder such as runs/vision/"
     if set(prefix) & set("*?$"):
-        return failed("bucket.prefixes", prefix, "has a wildcard, so that the role may more than is said", fix)
-    return failed("bucket.prefixes", prefix, "is no folder of a bucket", fix)
+        return failed("bucket.prefixes", prefix, "has a wildcard, which grants the role more than this folder", fix)
+    return failed("bucket.prefixes", prefix, "is not a folder prefix", fix)
 
 
 @rule("aws-batch-bucket", Severity.ERROR)
@@ -94,7 +96,7 @@ def bucket_whole(*, arn: bool, prefixes: int) -> Outcome:
     """
     if arn and prefixes:
         return passed()
-    missing = listed([word for word, there in (("arn", arn), ("prefixes", prefixes)) if not there], "and")
+    missing = join_words([word for word, there in (("arn", arn), ("prefixes", prefixes)) if not there], "and")
     return failed("bucket", None, f"lacks {missing}", "give arn and prefixes, such as [runs/vision/]")
 
 
@@ -108,7 +110,7 @@ def mount_path(*, path: str, file_system: bool) -> Outcome:
         return failed("files", None, "lacks file_system_id", "give it, an output of SharedFiles for instance")
     if _PATH.fullmatch(path):
         return passed()
-    return failed("files.path", path, "is no absolute path below the root", "give one such as /mnt/shared")
+    return failed("files.path", path, "must be an absolute path below the root", "give one such as /mnt/shared")
 
 
 @rule("aws-batch-command", Severity.ERROR)
@@ -120,7 +122,7 @@ def command_fits(*, characters: int) -> Outcome:
     """
     if characters <= LONGEST_COMMAND:
         return passed()
-    problem = f"takes {characters} characters of the {LONGEST_COMMAND} that ECS takes"
+    problem = f"has {characters} characters, more than the {LONGEST_COMMAND} that ECS allows"
     return failed("command", characters, problem, "put it into a script in the image or on the shared files")
 
 
@@ -141,7 +143,7 @@ def validate_training_job(args: Mapping[str, object]) -> list[Finding]:
         *_type(type_name, record),
         at_least(argument="nodes", value=nodes, least=1),
         type_named(nodes=nodes, network=network, type_name=type_name),
-        legal_word(argument="network", word=network, legal=NETWORKS),
+        allowed_choice(argument="network", word=network, legal=NETWORKS),
         *_share_of_node(args, type_name, record),
         batch_limits.tries(argument="retries", value=retries, least=0, most=MOST_RETRIES),
         retention(argument="log_retention_days", days=log_days),

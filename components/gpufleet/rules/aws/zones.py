@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from gpufleet.catalog import aws
 from gpufleet.rules.generic import distinct
-from gpufleet.rules.messages import listed, nearest
+from gpufleet.rules.messages import join_words, nearest
 from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule, unverified
 
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
@@ -14,7 +14,7 @@ _ZONE_NAME = re.compile(r"[a-z]{2}(-[a-z]+)+-\d[a-z]")
 
 @rule("aws-region-known", Severity.ERROR)
 def region_known(*, region: str, known: Collection[str]) -> Outcome:
-    """The region is one that the catalog knows; one that it does not know is not verified.
+    """The region is in the catalog; another region is not verified.
 
     Source: regions and zones of DescribeInstanceTypeOfferings, as the catalog has them.
     """
@@ -36,7 +36,7 @@ def zone_known(*, argument: str, zone: str, region: str, regions: Mapping[str, C
     mapped to zones account by account, ids such as use1-az1 are the same in every account.
     """
     ids = sorted(regions.get(region, ()))
-    legal = f"use {listed(ids)}" if ids else "use a zone id such as use1-az1"
+    legal = f"use {join_words(ids)}" if ids else "use a zone id such as use1-az1"
     if zone in ids:
         return passed()
     if _ZONE_NAME.fullmatch(zone):
@@ -45,7 +45,7 @@ def zone_known(*, argument: str, zone: str, region: str, regions: Mapping[str, C
     if home:
         return failed(argument, zone, f"is a zone of {home}, not of {region}", legal)
     if ids:
-        return failed(argument, zone, f"is no zone of {region}", legal)
+        return failed(argument, zone, f"is not a zone of {region}", legal)
     return unverified(argument, zone, f"the catalog has no zones of {region}", legal)
 
 

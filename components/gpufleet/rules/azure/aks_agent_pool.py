@@ -9,7 +9,7 @@ _WITHOUT_FEATURE = ("GB200", "GB300")
 
 @rule("azure-agent-pool-autoscaling", Severity.ERROR)
 def autoscaling(*, enabled: bool, least: int | None, most: int | None) -> Outcome:
-    """An agent pool has a least and a greatest number of nodes if it scales by itself, and only then.
+    """An agent pool has a minimum and a maximum number of nodes exactly if it autoscales.
 
     Source: https://learn.microsoft.com/azure/aks/cluster-autoscaler: min-count and max-count are given together with
     enable-cluster-autoscaler; terraform azurerm_kubernetes_cluster_node_pool wants them null without it.
@@ -31,7 +31,7 @@ def most_nodes(*, most: int) -> Outcome:
     """
     if most <= MOST_NODES:
         return passed()
-    return failed("max", most, f"is above the {MOST_NODES} that AKS takes", f"use {MOST_NODES} or fewer")
+    return failed("max", most, f"is above the {MOST_NODES} that AKS allows", f"use {MOST_NODES} or fewer")
 
 
 @rule("azure-agent-pool-system-least", Severity.ERROR)
@@ -59,7 +59,7 @@ def system_spot(*, mode: str, capacity: str) -> Outcome:
 
 @rule("azure-agent-pool-system-gpu", Severity.WARNING)
 def system_gpu(*, mode: str, type_name: str, argument: str = "mode") -> Outcome:
-    """Nodes with GPUs are no system pool: that never scales to zero, and system pods take room on them.
+    """GPU nodes are not a system pool, which never scales to zero and runs system pods.
 
     `argument`: mode, or what names the size of a cluster's own system pool.
 
@@ -87,7 +87,7 @@ def spot_options(*, argument: str, value: object, capacity: str) -> Outcome:
 
 @rule("azure-agent-pool-scale-set", Severity.ERROR)
 def scale_set(*, kind: str, zones: bool, placement: str) -> Outcome:
-    """An agent pool with zones or a proximity placement group is a virtual machine scale set, no availability set.
+    """An agent pool with zones or a proximity placement group is a virtual machine scale set, not an availability set.
 
     Source: https://learn.microsoft.com/azure/aks/reduce-latency-ppg; availabilityZones of agentPools 2025-09-01: only
     with type VirtualMachineScaleSets.
@@ -95,12 +95,12 @@ def scale_set(*, kind: str, zones: bool, placement: str) -> Outcome:
     if kind != "AvailabilitySet" or not (zones or placement in ("create", "existing")):
         return passed()
     what = "zones" if zones else "a proximity placement group"
-    return failed("type", kind, f"takes no {what.removeprefix('a ')}", "use type=VirtualMachineScaleSets")
+    return failed("type", kind, f"supports no {what.removeprefix('a ')}", "use type=VirtualMachineScaleSets")
 
 
 @rule("azure-agent-pool-taint", Severity.INFO)
 def taint(*, taints: int) -> Outcome:
-    """Nodes with GPUs have a taint, so that pods without need of a GPU stay away.
+    """GPU nodes have a taint, which keeps pods away that need no GPU.
 
     Source: https://learn.microsoft.com/azure/aks/use-nvidia-gpu: sku=gpu:NoSchedule.
     """

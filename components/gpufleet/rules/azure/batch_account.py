@@ -1,4 +1,4 @@
-"""The door for Azure Batch accounts."""
+"""Validation of Azure Batch accounts."""
 
 from collections.abc import Mapping
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import date, timedelta
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 ENDS = {
@@ -54,12 +54,14 @@ def image_agent(*, image: str, node_agent: str, known: Sequence[str]) -> Outcome
         return passed()
     parts = image.split(":")
     if not image.startswith("/subscriptions/") and not (len(parts) in (3, 4) and all(parts)):
-        fix = f"use {listed(known)}, another publisher:offer:sku, or the id of an image in a compute gallery"
-        return failed("image", image, "is no image of the marketplace and no id of one", fix)
+        fix = f"use {join_words(known)}, another publisher:offer:sku, or the id of an image in a compute gallery"
+        return failed("image", image, "is neither a marketplace image nor an image id", fix)
     if node_agent:
         return passed()
     problem = "needs a node agent, and which one is not known"
-    return failed("image", image, problem, f"give node_agent, such as batch.node.ubuntu 24.04, or use {listed(known)}")
+    return failed(
+        "image", image, problem, f"give node_agent, such as batch.node.ubuntu 24.04, or use {join_words(known)}"
+    )
 
 
 @rule("azure-batch-image-docker", Severity.ERROR)
@@ -117,7 +119,7 @@ def image_driver(*, image: str, driver: str | None, type_name: str) -> Outcome:
     """A GPU pool's image has the driver that its VM size works with; `driver` is cuda, None for none.
 
     Sizes of the NV families have virtual GPUs, which NVIDIA's CUDA driver does not drive. A warning, since a start
-    command may install what lacks. Images that are not known are not judged.
+    command may install what lacks. Images that are not known are not checked.
 
     Source: https://learn.microsoft.com/azure/virtual-machines/linux/n-series-driver-setup (CUDA driver for NC and ND,
     GRID driver for NV sizes).

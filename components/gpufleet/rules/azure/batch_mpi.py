@@ -63,7 +63,7 @@ def slots_inter_node(*, slots: int, inter_node: bool) -> Outcome:
     """
     if slots <= 1 or not inter_node:
         return passed()
-    problem = "with inter-node communication multi-instance tasks stay active for ever"
+    problem = "with inter-node communication multi-instance tasks stay active forever"
     return failed("task_slots_per_node", slots, problem, "use 1, or disable inter_node_communication")
 
 

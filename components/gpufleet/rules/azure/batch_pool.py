@@ -1,4 +1,4 @@
-"""Rules on what an Azure Batch pool is to be, and the door for all of them."""
+"""Rules on Azure Batch pools, and their validation."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -9,18 +9,18 @@ from gpufleet.pools.azure_batch_pool import AzureBatchPool
 from gpufleet.rules import coerce
 from gpufleet.rules.arguments import validate_arguments
 from gpufleet.rules.azure import batch_image, batch_mpi
-from gpufleet.rules.azure.batch_autoscale import task_fits, validate_autoscale
 from gpufleet.rules.azure.batch_mounts import validate_batch_mounts
+from gpufleet.rules.azure.batch_scaling import task_fits, validate_autoscale
 from gpufleet.rules.azure.capacity import spot_mpi
-from gpufleet.rules.azure.pool_arguments import validate_azure_intent
-from gpufleet.rules.generic import at_least, legal_word
+from gpufleet.rules.azure.pool_arguments import validate_azure_pool_arguments
+from gpufleet.rules.generic import allowed_choice, at_least
 from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule
 
 SCALINGS = ("auto", "fixed")
 _ONLY = {"desired": "fixed", "idle_minutes": "auto"}
 """Words that mean something with one kind of scaling only."""
 _AROUND = ("mounts", "registry_servers", "container_images")
-"""Arguments of the component that are judged where they are there: they are made of what other parts know."""
+"""Arguments of the component that are checked if they are given: their values come from other parts."""
 
 
 @rule("azure-batch-one-size", Severity.ERROR)
@@ -44,12 +44,12 @@ def no_reservation(*, capacity: str) -> Outcome:
     if capacity != "reservation":
         return passed()
     fix = "use on-demand or spot, or a GPU node group of AKS for the reservation"
-    return failed("capacity", capacity, "Batch takes no capacity reservation", fix)
+    return failed("capacity", capacity, "Batch does not support capacity reservations", fix)
 
 
 @rule("azure-batch-scaling-words", Severity.WARNING)
-def scaling_words(*, argument: str, value: int | None, scaling: str) -> Outcome:
-    """A word on scaling is one that the pool's way of scaling looks at; None: not given.
+def scaling_argument(*, argument: str, value: int | None, scaling: str) -> Outcome:
+    """A scaling argument is one that the pool's scaling mode uses; None: not given.
 
     Source: scaleSettings of Microsoft.Batch/batchAccounts/pools 2024-07-01: fixed targets or a formula, and a formula
     says the number of nodes from the first on.
@@ -57,13 +57,13 @@ def scaling_words(*, argument: str, value: int | None, scaling: str) -> Outcome:
     wanted = _ONLY[argument]
     if value is None or scaling == wanted:
         return passed()
-    problem = f"means nothing with scaling={scaling}"
+    problem = f"has no effect with scaling={scaling}"
     return failed(argument, value, problem, f"leave it out, or set scaling={wanted}")
 
 
 @rule("azure-batch-fixed-nodes", Severity.INFO)
 def fixed_nodes(*, nodes: int, scaling: str) -> Outcome:
-    """A pool without a formula has no nodes of its own accord, so that none comes back unasked; `nodes`: desired.
+    """A pool without a formula has no nodes by default, so that none comes back unrequested; `nodes`: desired.
 
     Source: Azure takes a pool's settings as a whole (PUT of Microsoft.Batch/batchAccounts/pools), so that each change
     of the pool sets this number again, whatever a command has made of it.
@@ -87,9 +87,9 @@ def validate_azure_batch_pool(args: Mapping[str, object], region: str, today: da
 def validate_batch_pool(args: Mapping[str, object], region: str, today: date | None = None) -> list[Finding]:
     """The same without those on names and kinds of the arguments."""
     types, network = coerce.texts(args, "types"), coerce.text(args, "network", "plain")
-    # Zones and other words that a Batch pool has not are refused by their names alone.
+    # Zones and other words that a Batch pool has not are rejected by their names alone.
     words = {word: value for word, value in args.items() if word in AzureBatchPool.__annotations__}
-    intent = validate_azure_intent(words, region or None)
+    intent = validate_azure_pool_arguments(words, region or None)
     findings = [
         one_size(types=types),
         *intent,
@@ -107,12 +107,12 @@ def validate_batch_pool(args: Mapping[str, object], region: str, today: date | N
 def _scaling(args: Mapping[str, object], intent: Sequence[Finding]) -> list[Finding]:
     """The findings on how the pool scales, without what those on its intent say already."""
     scaling = coerce.text(args, "scaling", "auto")
-    findings = [legal_word(argument="scaling", word=scaling, legal=SCALINGS)]
+    findings = [allowed_choice(argument="scaling", word=scaling, legal=SCALINGS)]
     if scaling not in SCALINGS:
         return findings
     for word in _ONLY:
         value = coerce.whole(args, word, 0) if coerce.is_whole(args.get(word)) else None
-        findings.append(scaling_words(argument=word, value=value, scaling=scaling))
+        findings.append(scaling_argument(argument=word, value=value, scaling=scaling))
     desired = coerce.whole(args, "desired", coerce.whole(args, "min", 0))
     findings.append(fixed_nodes(nodes=desired, scaling=scaling))
     if scaling == "fixed":
@@ -155,7 +155,7 @@ def _image(args: Mapping[str, object], types: Sequence[str], network: str, today
     agent = coerce.text(args, "node_agent") or (record.node_agent if record else "")
     name = record.image if record else image
     legal = batch_image.image_agent(image=name, node_agent=agent, known=tuple(known))
-    if legal.refuses:
+    if legal.rejects:
         return [legal]
     findings = [
         legal,

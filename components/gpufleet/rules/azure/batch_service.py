@@ -21,7 +21,7 @@ def slots_most(*, slots: int, vcpus: int | None) -> Outcome:
             return passed()
         problem = "the cores of the size are not known, and each has at most four slots"
         return unverified("task_slots_per_node", slots, problem, "make sure that the size has enough cores")
-    return failed("task_slots_per_node", slots, f"is above the {limit} that Batch takes", f"use {limit} or fewer")
+    return failed("task_slots_per_node", slots, f"is above the {limit} that Batch allows", f"use {limit} or fewer")
 
 
 @rule("azure-batch-communication", Severity.ERROR)
@@ -56,7 +56,7 @@ def retained_data(*, option: str) -> Outcome:
     """
     if option.lower() != "retaineddata":
         return passed()
-    problem = "newer API versions do not take it any more"
+    problem = "newer API versions no longer accept it"
     return failed("node_deallocation_option", option, problem, "use TaskCompletion")
 
 

@@ -46,19 +46,19 @@ def notifications(*, count: int) -> Outcome:
 
 @rule("azure-budget-emails", Severity.ERROR)
 def emails_few(*, emails: int) -> Outcome:
-    """A budget tells at most fifty e-mail addresses.
+    """A budget notifies at most fifty e-mail addresses.
 
     Source: contactEmails of azure-mgmt-consumption's Notification: at most 50.
     """
     if emails <= MOST_EMAILS:
         return passed()
-    problem = f"is more addresses than the {MOST_EMAILS} that Azure takes for a notification"
+    problem = f"is more addresses than the {MOST_EMAILS} that Azure allows for a notification"
     return failed("emails", emails, problem, "give a mailing list's address")
 
 
 @rule("azure-budget-percent", Severity.ERROR)
 def percent_most(*, argument: str, percent: float) -> Outcome:
-    """A budget speaks at 1000 % of itself at the latest; `argument` is actual_ or forecast_percents.
+    """A notification threshold of a budget is at most 1000 %; `argument` is actual_ or forecast_percents.
 
     Source: threshold of azure-mgmt-consumption's Notification: between 0 and 1000.
     """
@@ -69,14 +69,14 @@ def percent_most(*, argument: str, percent: float) -> Outcome:
 
 @rule("azure-budget-scope", Severity.ERROR)
 def scope_form(*, scope: str) -> Outcome:
-    """A budget watches what an id of Azure's names: a resource group or a subscription.
+    """A budget has the id of a resource group or a subscription as its scope.
 
     Source: scope of Microsoft.Consumption/budgets.
     """
     if _SCOPE.fullmatch(scope):
         return passed()
     fix = "give the id, such as /subscriptions/.../resourceGroups/NAME"
-    return failed("scope", scope, "is no id of a resource group or a subscription", fix)
+    return failed("scope", scope, "is not the id of a resource group or subscription", fix)
 
 
 def validate_azure_budget(args: Mapping[str, object]) -> list[Finding]:

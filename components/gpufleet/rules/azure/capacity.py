@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 
@@ -30,7 +30,7 @@ def reservation_fits(*, type_name: str, reserved: Sequence[str]) -> Outcome:
     """
     if not reserved or type_name.lower() in [each.lower() for each in reserved]:
         return passed()
-    problem = f"its capacity reservation group holds {listed(sorted(set(reserved)), 'and')}"
+    problem = f"its capacity reservation group holds {join_words(sorted(set(reserved)), 'and')}"
     return failed("types", type_name, problem, "reserve this size, or use one that is reserved")
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from gpufleet.catalog.aks_versions import aks_versions
 from gpufleet.rules import coerce
-from gpufleet.rules.azure.location import validate_azure_place
+from gpufleet.rules.azure.location import validate_azure_location
 from gpufleet.rules.azure.system_pool import validate_system_pool
-from gpufleet.rules.generic import at_least, legal_word
-from gpufleet.rules.messages import listed
+from gpufleet.rules.generic import allowed_choice, at_least
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.private_ranges import RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 
@@ -33,12 +33,14 @@ def version_legal(*, version: str) -> Outcome:
     """
     if _VERSION.fullmatch(version):
         return passed()
-    return failed("version", version, "is no Kubernetes version of AKS", 'give major.minor in quotes, such as "1.36"')
+    return failed(
+        "version", version, "is not a Kubernetes version of AKS", 'give major.minor in quotes, such as "1.36"'
+    )
 
 
 @rule("azure-cluster-version-offered", Severity.ERROR)
 def version_offered(*, version: str, offered: bool | None, others: Sequence[str]) -> Outcome:
-    """AKS makes clusters with this version: the newest general one, or one of the two before.
+    """AKS creates clusters with this version: the newest generally available one, or one of the two before.
 
     `offered` is None for a version that the catalog lacks or that was still to come.
     Source: https://learn.microsoft.com/azure/aks/supported-kubernetes-versions (N-2), as the catalog has it; later
@@ -47,14 +49,14 @@ def version_offered(*, version: str, offered: bool | None, others: Sequence[str]
     if offered:
         return passed()
     if offered is None:
-        fix = f"ask az aks get-versions, or use {listed(others)}"
+        fix = f"ask az aks get-versions, or use {join_words(others)}"
         return unverified("version", version, "the catalog does not know whether AKS offers it", fix)
-    return failed("version", version, "AKS makes no cluster with it any more", f"use {listed(others)}")
+    return failed("version", version, "AKS makes no cluster with it any more", f"use {join_words(others)}")
 
 
 @rule("azure-cluster-reached", Severity.ERROR)
 def api_limited(*, private: bool, ranges: Sequence[str]) -> Outcome:
-    """The API server is private, or open to listed ranges: never to everybody, and never both.
+    """The API server is either private or open to listed ranges, never open to everybody.
 
     Source: https://learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges: without a list the public endpoint
     answers everybody, and the list does not go with private clusters.
@@ -75,14 +77,14 @@ def api_limited(*, private: bool, ranges: Sequence[str]) -> Outcome:
 
 @rule("azure-cluster-range", Severity.ERROR)
 def range_public(*, cidr: str) -> Outcome:
-    """A range that may reach the API server is IPv4, and one that the internet knows.
+    """A range that may reach the API server is a public IPv4 range.
 
     Source: https://learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges: public addresses in CIDR form
     """
     try:
         network = ipaddress.IPv4Network(cidr)
     except ValueError:
-        return failed("authorized_ranges", cidr, "is no IPv4 range", "use one such as 203.0.113.0/24")
+        return failed("authorized_ranges", cidr, "is not an IPv4 range", "use one such as 203.0.113.0/24")
     if any(network.subnet_of(private) for private in RFC_1918):
         fix = "give the address that the internet sees, or set private=true"
         return failed("authorized_ranges", cidr, "is a private range, from which nobody reaches the API server", fix)
@@ -97,12 +99,12 @@ def ranges_few(*, number: int) -> Outcome:
     """
     if number <= MOST_RANGES:
         return passed()
-    return failed("authorized_ranges", number, "is more ranges than AKS takes", f"use at most {MOST_RANGES}")
+    return failed("authorized_ranges", number, "is more ranges than AKS allows", f"use at most {MOST_RANGES}")
 
 
 @rule("azure-cluster-administered", Severity.ERROR)
 def administered(*, admins: Sequence[str]) -> Outcome:
-    """Somebody administers the cluster: it has no local accounts, and who made it gets no rights in it.
+    """The cluster has an administrator: it has no local accounts, and its creator gets no permissions in it.
 
     Source: https://learn.microsoft.com/azure/aks/manage-local-accounts-managed-azure-ad
     """
@@ -121,7 +123,7 @@ def admin_is_group(*, name: str, group: str) -> Outcome:
     if _OBJECT_ID.fullmatch(group):
         return passed()
     fix = "use the id that az ad group show --group <name> --query id shows"
-    return failed(f"admins.{name}", group, "is no object id of a group", fix)
+    return failed(f"admins.{name}", group, "is not the object id of a group", fix)
 
 
 @rule("azure-cluster-name", Severity.ERROR)
@@ -133,7 +135,7 @@ def name_legal(*, cluster_name: str) -> Outcome:
     if _NAME.fullmatch(cluster_name):
         return passed()
     fix = "use up to 63 letters, digits, - and _, with a letter or digit at both ends"
-    return failed("cluster_name", cluster_name, "is no name of an AKS cluster", fix)
+    return failed("cluster_name", cluster_name, "is not a valid AKS cluster name", fix)
 
 
 @rule("azure-cluster-addresses", Severity.ERROR)
@@ -148,12 +150,12 @@ def addresses_apart(*, pods: str, services: str) -> Outcome:
         try:
             ranges.append(ipaddress.IPv4Network(cidr))
         except ValueError:
-            return failed(argument, cidr, "is no IPv4 range", "use one such as 10.244.0.0/16")
+            return failed(argument, cidr, "is not an IPv4 range", "use one such as 10.244.0.0/16")
     if ranges[0].overlaps(ranges[1]):
         fix = "use two ranges that share no address"
         return failed("service_cidr", services, f"overlaps pod_cidr={pods}", fix)
     if ranges[1].prefixlen < 12 or ranges[1].prefixlen > 28:
-        return failed("service_cidr", services, "is no size for services", "use a range of /12 to /28")
+        return failed("service_cidr", services, "is not a valid size of the service range", "use a range of /12 to /28")
     return passed()
 
 
@@ -180,9 +182,9 @@ def validate_azure_cluster(args: Mapping[str, object]) -> list[Finding]:
         ranges_few(number=len(ranges)),
         administered(admins=sorted(admins)),
         *(admin_is_group(name=name, group=group) for name, group in sorted(admins.items()) if isinstance(group, str)),
-        legal_word(argument="outbound", word=coerce.text(args, "outbound", "nat-gateway"), legal=OUTBOUND),
-        legal_word(argument="tier", word=coerce.text(args, "tier", "Free"), legal=TIERS),
-        legal_word(argument="upgrade_channel", word=coerce.text(args, "upgrade_channel", "none"), legal=UPGRADES),
+        allowed_choice(argument="outbound", word=coerce.text(args, "outbound", "nat-gateway"), legal=OUTBOUND),
+        allowed_choice(argument="tier", word=coerce.text(args, "tier", "Free"), legal=TIERS),
+        allowed_choice(argument="upgrade_channel", word=coerce.text(args, "upgrade_channel", "none"), legal=UPGRADES),
         at_least(argument="idle_minutes", value=coerce.whole(args, "idle_minutes", 10), least=1),
         addresses_apart(
             pods=coerce.text(args, "pod_cidr", "10.244.0.0/16"),
@@ -191,7 +193,7 @@ def validate_azure_cluster(args: Mapping[str, object]) -> list[Finding]:
         *validate_system_pool(args),
     ]
     if args.get("region"):
-        findings += validate_azure_place(args)
+        findings += validate_azure_location(args)
     if isinstance(name := args.get("cluster_name"), str):
         findings.append(name_legal(cluster_name=name))
     if isinstance(version := args.get("version"), str):

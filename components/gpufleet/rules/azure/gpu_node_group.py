@@ -1,4 +1,4 @@
-"""The door for agent pools of GPU nodes: names and kinds of the arguments, then every rule on the pool's intent."""
+"""Validation of an AKS pool of GPU nodes: names and kinds of its arguments, then every rule on their values."""
 
 import re
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from gpufleet.rules.arguments import validate_arguments
 from gpufleet.rules.aws.pool_arguments import TAINT_EFFECTS
 from gpufleet.rules.azure.aks_agent_pool import driver, infiniband_feature, most_nodes, spot_options
 from gpufleet.rules.azure.capacity import spot_mpi
-from gpufleet.rules.azure.location import validate_azure_place
+from gpufleet.rules.azure.location import validate_azure_location
 from gpufleet.rules.azure.node_labels import validate_node_labels
-from gpufleet.rules.azure.pool_arguments import validate_azure_intent
+from gpufleet.rules.azure.pool_arguments import validate_azure_pool_arguments
 from gpufleet.rules.azure.zones import zone_number
-from gpufleet.rules.generic import distinct, legal_word
+from gpufleet.rules.generic import allowed_choice, distinct
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 DRIVERS = ("install", "none")
@@ -32,10 +32,11 @@ _OF_AWS = {
 
 
 @rule("azure-agent-pool-word", Severity.ERROR)
-def word_of_azure(*, name: str, value: object) -> Outcome:
-    """An agent pool is described in words that AKS has, not in those that only AWS has.
+def argument_of_azure(*, name: str, value: object) -> Outcome:
+    """The arguments of an agent pool are those that AKS has, not those that only AWS has.
 
-    Source: gpufleet.pools.eks_pool.EksPool against properties of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01
+    Source: gpufleet.pools.eks_pool.EksPool against properties of Microsoft.ContainerService/managedClusters/agentPools
+    2025-09-01
     """
     return failed(name, value, "is for pools on AWS only", _OF_AWS[name]) if name in _OF_AWS else passed()
 
@@ -62,19 +63,21 @@ def disk_size(*, disk_gib: int) -> Outcome:
     """
     if LEAST_DISK_GIB <= disk_gib <= MOST_DISK_GIB:
         return passed()
-    return failed("disk_gib", disk_gib, "is no size that AKS takes", f"use {LEAST_DISK_GIB} to {MOST_DISK_GIB}")
+    return failed(
+        "disk_gib", disk_gib, "is not a disk size that AKS supports", f"use {LEAST_DISK_GIB} to {MOST_DISK_GIB}"
+    )
 
 
 @rule("azure-agent-pool-spot-price", Severity.ERROR)
 def spot_price(*, price: float) -> Outcome:
-    """The highest price of a Spot node is above zero, or -1 for the on-demand price.
+    """The maximum price of a Spot node is above zero, or -1 for the on-demand price.
 
     Source: spotMaxPrice of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01
     """
     if price > 0 or price == -1:
         return passed()
     fix = "use dollars by the hour above 0, or -1 for the on-demand price"
-    return failed("spot_max_price", price, "is no price", fix)
+    return failed("spot_max_price", price, "is not a valid price", fix)
 
 
 @rule("azure-agent-pool-linked", Severity.ERROR)
@@ -94,7 +97,7 @@ def linked(*, argument: str, value: str, kind: str, needs: str, wanted: bool) ->
     found = _ID.fullmatch(value)
     if found and found[1].lower() == kind.lower():
         return passed()
-    return failed(argument, value, f"is no id of a {kind.partition('/')[2][:-1]}", f"use {form}")
+    return failed(argument, value, f"is not the id of a {kind.partition('/')[2][:-1]}", f"use {form}")
 
 
 @rule("azure-agent-pool-reserved-placed", Severity.ERROR)
@@ -118,13 +121,13 @@ def validate_azure_pool(pool: Mapping[str, object], region: str) -> list[Finding
 
 def validate_agent_pool(pool: Mapping[str, object], region: str) -> list[Finding]:
     """The same without those on names and kinds of the arguments."""
-    findings = [word_of_azure(name=name, value=value) for name, value in pool.items()]
+    findings = [argument_of_azure(name=name, value=value) for name, value in pool.items()]
     if coerce.is_texts(pool.get("types")):
         findings.append(one_size(types=coerce.texts(pool, "types")))
-    findings += validate_azure_intent(pool, region or None)
+    findings += validate_azure_pool_arguments(pool, region or None)
     findings += [*_zones(pool), *_choices(pool), *_links(pool), *_spot(pool), *validate_node_labels(pool)]
     # A region that is missing has been reported.
-    return [*findings, *validate_azure_place({**pool, "region": region})] if region else findings
+    return [*findings, *validate_azure_location({**pool, "region": region})] if region else findings
 
 
 def _zones(pool: Mapping[str, object]) -> list[Finding]:
@@ -137,10 +140,13 @@ def _choices(pool: Mapping[str, object]) -> list[Finding]:
     taints = pool.get("taints")
     given = [each for each in taints if isinstance(each, Mapping)] if isinstance(taints, list | tuple) else []
     findings = [
-        legal_word(argument="driver", word=chosen, legal=DRIVERS),
-        legal_word(argument="os_sku", word=coerce.text(pool, "os_sku", "Ubuntu"), legal=OS_SKUS),
-        legal_word(argument="scale_down", word=coerce.text(pool, "scale_down", "delete"), legal=SCALE_DOWNS),
-        *(legal_word(argument="taints.effect", word=str(each.get("effect")), legal=TAINT_EFFECTS) for each in given),
+        allowed_choice(argument="driver", word=chosen, legal=DRIVERS),
+        allowed_choice(argument="os_sku", word=coerce.text(pool, "os_sku", "Ubuntu"), legal=OS_SKUS),
+        allowed_choice(argument="scale_down", word=coerce.text(pool, "scale_down", "delete"), legal=SCALE_DOWNS),
+        *(
+            allowed_choice(argument="taints.effect", word=str(each.get("effect")), legal=TAINT_EFFECTS)
+            for each in given
+        ),
         disk_size(disk_gib=coerce.whole(pool, "disk_gib", 128)),
         driver(choice="None" if chosen == "none" else "Install"),
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule
 
 NETWORKS = ("plain", "infiniband")
@@ -17,7 +17,7 @@ def infiniband_supported(*, network: str, type_name: str, infiniband: str | None
     """
     if network != "infiniband" or infiniband:
         return passed()
-    fix = f"use {listed(others)}, or set network=plain" if others else "set network=plain"
+    fix = f"use {join_words(others)}, or set network=plain" if others else "set network=plain"
     return failed("types", type_name, "has no InfiniBand", fix)
 
 

@@ -21,7 +21,7 @@ def group_name(*, name: str) -> Outcome:
     if _NAME.fullmatch(name):
         return passed()
     fix = "use 1 to 90 letters, digits and _ ( ) . -, without a dot at the end"
-    return failed("resource_group_name", name, "is no name of a resource group", fix)
+    return failed("resource_group_name", name, "is not a valid resource group name", fix)
 
 
 @rule("azure-group-subscription", Severity.ERROR)
@@ -36,10 +36,10 @@ def group_subscription(*, existing: bool, subscription: str) -> Outcome:
     fix = "give the one that az account show prints as id"
     if not subscription:
         return failed("subscription_id", None, "is not given, and the resource group exists", fix)
-    return failed("subscription_id", subscription, "is no id of a subscription", fix)
+    return failed("subscription_id", subscription, "is not a subscription id", fix)
 
 
-def validate_azure_place(args: Mapping[str, object], most_tags: int = MOST) -> list[Finding]:
+def validate_azure_location(args: Mapping[str, object], most_tags: int = MOST) -> list[Finding]:
     """Every finding on what all components have. Reads region, resource_group_name (if it is plain), tags.
 
     most_tags: how many tags the component's children may carry.
@@ -51,11 +51,11 @@ def validate_azure_place(args: Mapping[str, object], most_tags: int = MOST) -> l
     return [*findings, *validate_azure_tags(coerce.mapping(args, "tags"), most_tags)]
 
 
-def validate_azure_environment(args: Mapping[str, object]) -> list[Finding]:
+def validate_resource_group(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on an environment. Reads region, resource_group_name (an existing one), subscription_id, tags."""
     existing = args.get("resource_group_name") is not None
     told = group_subscription(existing=existing, subscription=coerce.text(args, "subscription_id"))
-    place, region = validate_azure_place(args), coerce.text(args, "region")
+    place, region = validate_azure_location(args), coerce.text(args, "region")
     form, *rest = place
-    listed = [] if form.refuses else [region_listed(region=region, known=known_regions())]
+    listed = [] if form.rejects else [region_listed(region=region, known=known_regions())]
     return [form, *listed, *rest, told]

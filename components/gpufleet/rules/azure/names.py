@@ -1,4 +1,4 @@
-"""Rules on names that Azure takes."""
+"""Rules on names that Azure allows."""
 
 import re
 
@@ -19,7 +19,7 @@ def account_name(*, name: str, what: str) -> Outcome:
     if _ACCOUNT.fullmatch(name):
         return passed()
     fix = "use 3 to 24 lower-case letters and digits, without hyphens"
-    return failed("account_name", name, f"is no name of a {what} account", fix)
+    return failed("account_name", name, f"is not a valid {what} account name", fix)
 
 
 @rule("azure-registry-name", Severity.ERROR)
@@ -30,7 +30,9 @@ def registry_name(*, name: str) -> Outcome:
     """
     if _REGISTRY.fullmatch(name):
         return passed()
-    return failed("registry_name", name, "is no name of a registry", "use 5 to 50 letters and digits, without hyphens")
+    return failed(
+        "registry_name", name, "is not a valid registry name", "use 5 to 50 letters and digits, without hyphens"
+    )
 
 
 @rule("azure-agent-pool-name", Severity.ERROR)
@@ -44,4 +46,4 @@ def agent_pool_name(*, name: str, system: str) -> Outcome:
     if _AGENT_POOL.fullmatch(name) and len(name) <= most:
         return passed()
     fix = f"use 1 to {most} lower-case letters and digits, a letter first"
-    return failed("agent_pool_name", name, "is no name of an AKS agent pool", fix)
+    return failed("agent_pool_name", name, "is not a valid AKS agent pool name", fix)

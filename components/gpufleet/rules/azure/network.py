@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from gpufleet.azure.subnet_plan import ROLES, SMALLEST
 from gpufleet.rules import coerce
-from gpufleet.rules.azure.location import validate_azure_place
-from gpufleet.rules.generic import legal_word
-from gpufleet.rules.messages import listed
+from gpufleet.rules.azure.location import validate_azure_location
+from gpufleet.rules.generic import allowed_choice
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.private_ranges import CARRIER_GRADE_NAT, RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
@@ -19,10 +19,10 @@ OF_NEW = ("cidr", "nat", "route_table_id")
 OF_CLUSTER = {
     "10.0.0.0/16": "AKS's own for services",
     "10.244.0.0/16": "AKS's own for pods",
-    "169.254.0.0/16": "refused by AKS",
-    "172.30.0.0/16": "refused by AKS",
-    "172.31.0.0/16": "refused by AKS",
-    "192.0.2.0/24": "refused by AKS",
+    "169.254.0.0/16": "rejected by AKS",
+    "172.30.0.0/16": "rejected by AKS",
+    "172.31.0.0/16": "rejected by AKS",
+    "192.0.2.0/24": "rejected by AKS",
 }
 """Ranges that a network with an AKS cluster keeps clear of, and why."""
 _WIDEST = 8
@@ -43,7 +43,7 @@ def cidr_legal(*, cidr: str) -> Outcome:
     try:
         network = ipaddress.IPv4Network(cidr, strict=False)
     except ValueError:
-        return failed("cidr", cidr, "is no IPv4 range", f"use one such as {DEFAULT_CIDR}")
+        return failed("cidr", cidr, "is not an IPv4 range", f"use one such as {DEFAULT_CIDR}")
     if "/" not in cidr or not _WIDEST <= network.prefixlen <= SMALLEST:
         return failed("cidr", cidr, f"is not a range of /{_WIDEST} to /{SMALLEST}", f"use one such as {DEFAULT_CIDR}")
     if str(network) != cidr:
@@ -53,14 +53,14 @@ def cidr_legal(*, cidr: str) -> Outcome:
 
 @rule("azure-network-cidr-private", Severity.WARNING)
 def cidr_private(*, cidr: str) -> Outcome:
-    """The range of a virtual network is one that the internet does not use.
+    """The range of a virtual network is private.
 
     Source: RFC 1918 and RFC 6598; https://learn.microsoft.com/azure/virtual-network/virtual-networks-faq
     """
     if any(ipaddress.IPv4Network(cidr).subnet_of(private) for private in _PRIVATE):
         return passed()
     problem = "belongs to others on the internet, whom the nodes then cannot reach"
-    return failed("cidr", cidr, problem, f"use a range of {listed(map(str, _PRIVATE))}")
+    return failed("cidr", cidr, problem, f"use a range of {join_words(map(str, _PRIVATE))}")
 
 
 @rule("azure-network-cidr-cluster", Severity.WARNING)
@@ -75,12 +75,12 @@ def cidr_clear_of_cluster(*, cidr: str) -> Outcome:
     if not met:
         return passed()
     fix = f"use one such as {DEFAULT_CIDR}, or give the cluster other ranges where they are its own"
-    return failed("cidr", cidr, f"overlaps with {listed(met, 'and')}", fix)
+    return failed("cidr", cidr, f"overlaps with {join_words(met, 'and')}", fix)
 
 
 @rule("azure-network-way-out", Severity.ERROR)
 def way_out(*, nat: str, route_table: bool) -> Outcome:
-    """Nodes reach registries and the services that run them: by NAT, or by the routes of the organisation's own.
+    """Nodes reach registries and the services that run them: by NAT, or by the organisation's own routes.
 
     Source: https://learn.microsoft.com/azure/virtual-network/ip-services/default-outbound-access: new networks have no
     way out of themselves; https://learn.microsoft.com/azure/batch/batch-virtual-network: nodes that do not reach
@@ -101,13 +101,13 @@ def existing_subnets_given(*, existing: bool, given: Collection[str]) -> Outcome
     missing = [each for each in ROLES if each not in given]
     if not existing or not missing:
         return passed()
-    what = f"there is no subnet for {listed(missing, 'and')}"
+    what = f"there is no subnet for {join_words(missing, 'and')}"
     return failed("subnet_ids", sorted(given), what, "give the ids of nodes, batch and endpoints; two may be the same")
 
 
 @rule("azure-network-existing-or-new", Severity.ERROR)
 def existing_or_new(*, existing: bool, argument: str) -> Outcome:
-    """A network is either an existing one with its subnets, or made here with its own shape; never half of each.
+    """A network is either an existing one with its subnets, or a new one with its own shape; never a mix.
 
     Source: gpufleet.azure.network creates nothing in a virtual network that it was given.
     """
@@ -130,7 +130,7 @@ def network_id(*, argument: str, value: str) -> Outcome:
         return passed()
     tail = "" if argument == "vnet_id" else "/subnets/NAME"
     form = f"/subscriptions/.../resourceGroups/.../providers/Microsoft.Network/virtualNetworks/NAME{tail}"
-    return failed(argument, value, "is no id of Azure's", f"use one such as {form}")
+    return failed(argument, value, "is not an Azure resource id", f"use one such as {form}")
 
 
 @rule("azure-network-subnet-inside", Severity.ERROR)
@@ -155,7 +155,7 @@ def validate_azure_network(args: Mapping[str, object]) -> list[Finding]:
     existing = args.get("vnet_id") is not None
     given = [name for name in (*OF_NEW, "subnet_ids") if args.get(name) is not None]
     findings = [
-        *validate_azure_place(args),
+        *validate_azure_location(args),
         *(existing_or_new(existing=existing, argument=name) for name in given),
     ]
     if existing:
@@ -164,10 +164,10 @@ def validate_azure_network(args: Mapping[str, object]) -> list[Finding]:
     form = cidr_legal(cidr=coerce.text(args, "cidr", DEFAULT_CIDR))
     findings += [
         form,
-        legal_word(argument="nat", word=nat, legal=NAT),
+        allowed_choice(argument="nat", word=nat, legal=NAT),
         way_out(nat=nat, route_table=args.get("route_table_id") is not None),
     ]
-    if not form.refuses:
+    if not form.rejects:
         cidr = coerce.text(args, "cidr", DEFAULT_CIDR)
         findings += [cidr_private(cidr=cidr), cidr_clear_of_cluster(cidr=cidr)]
     return findings
@@ -179,7 +179,7 @@ def _existing(args: Mapping[str, object]) -> list[Finding]:
     plain: Sequence[str] = [each for each in subnets.values() if isinstance(each, str)]
     findings = [
         existing_subnets_given(existing=True, given=tuple(subnets)),
-        *(legal_word(argument="subnet_ids", word=each, legal=ROLES) for each in subnets),
+        *(allowed_choice(argument="subnet_ids", word=each, legal=ROLES) for each in subnets),
         *(network_id(argument="subnet_ids", value=each) for each in plain),
     ]
     vnet = args.get("vnet_id")

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from gpufleet.rules import coerce
-from gpufleet.rules.azure.location import validate_azure_place
+from gpufleet.rules.azure.location import validate_azure_location
 from gpufleet.rules.azure.names import account_name
 from gpufleet.rules.azure.storage_files import clients, container_name
-from gpufleet.rules.generic import legal_word
+from gpufleet.rules.generic import allowed_choice
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 DEFAULT_GIB = 100
@@ -22,7 +22,7 @@ def nfs_share_size(*, gib: int) -> Outcome:
     """
     if _LEAST <= gib <= _MOST:
         return passed()
-    return failed("gib", gib, "is no size of a premium file share", f"use {_LEAST} to {_MOST}")
+    return failed("gib", gib, "is not a valid size of a premium file share", f"use {_LEAST} to {_MOST}")
 
 
 def validate_nfs_share(args: Mapping[str, object]) -> list[Finding]:
@@ -32,10 +32,10 @@ def validate_nfs_share(args: Mapping[str, object]) -> list[Finding]:
     """
     redundancy = coerce.text(args, "redundancy", REDUNDANCIES[0])
     findings = [
-        *validate_azure_place(args),
+        *validate_azure_location(args),
         nfs_share_size(gib=coerce.whole(args, "gib", DEFAULT_GIB)),
         container_name(argument="share", name=coerce.text(args, "share", "shared")),
-        legal_word(argument="redundancy", word=redundancy, legal=REDUNDANCIES),
+        allowed_choice(argument="redundancy", word=redundancy, legal=REDUNDANCIES),
         clients(subnets=len(coerce.mapping(args, "client_subnet_ids")), cidrs=0, nfs=True),
     ]
     name = args.get("account_name")

@@ -22,7 +22,7 @@ def no_auto_zones(*, placement: str, zones: Sequence[str]) -> Outcome:
 
 @rule("azure-placement-group-zone", Severity.ERROR)
 def group_zone(*, group_zones: Sequence[str] | None, zones: Sequence[str]) -> Outcome:
-    """A pool lies in the zone of its proximity placement group; `group_zones` is None where those are not known.
+    """A pool lies in the zone of its proximity placement group; `group_zones` is None where they are not known.
 
     Source: https://learn.microsoft.com/azure/virtual-machines/co-location: a group with a zone puts its machines
     there; OverconstrainedZonalAllocationRequest.
@@ -51,7 +51,7 @@ def group_one_zone(*, zones: Sequence[str]) -> Outcome:
 
 @rule("azure-placement-group-sizes", Severity.ERROR)
 def group_sizes(*, type_name: str, intended: Sequence[str]) -> Outcome:
-    """A pool's VM size is among those that its proximity placement group was made for, if that says any.
+    """A pool's VM size is among the intended sizes of its proximity placement group, if it has any.
 
     Source: https://learn.microsoft.com/azure/virtual-machines/co-location (intent): the data centre is chosen so that
     it has the intended sizes, and need not have others; OverconstrainedAllocationRequest.
@@ -66,7 +66,7 @@ def group_sizes(*, type_name: str, intended: Sequence[str]) -> Outcome:
 def region_same(*, argument: str, what: str, region: str, other: str | None) -> Outcome:
     """What a pool is put into lies in the pool's region: `what` at `argument` lies in `other`, None if not known.
 
-    Source: Azure Resource Manager refuses references across regions, for instance InvalidResourceReference for
+    Source: Azure Resource Manager rejects references across regions, for instance InvalidResourceReference for
     subnets and proximity placement groups.
     """
     if other is None:

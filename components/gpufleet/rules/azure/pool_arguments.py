@@ -9,7 +9,7 @@ from gpufleet.rules.azure import infiniband as azure_infiniband
 from gpufleet.rules.azure import placement as azure_placement
 from gpufleet.rules.azure import vm_sizes as azure_size
 from gpufleet.rules.counts import desired_within, idle_nodes, min_within_max
-from gpufleet.rules.generic import at_least, legal_word
+from gpufleet.rules.generic import allowed_choice, at_least
 from gpufleet.rules.instance_types import same_gpu
 from gpufleet.rules.rule import Finding
 
@@ -25,17 +25,17 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "any-count-min-max": ("min", "max"),
     "any-count-desired": ("min", "desired", "max"),
 }
-"""Rules on several words, or on a word with a default: where one of these is not known, the rule is not judged."""
+"""Rules on several words, or on a word with a default: where one of these is not known, the rule is not checked."""
 
 
-def validate_azure_intent(
+def validate_azure_pool_arguments(
     pool: Mapping[str, object], region: str | None, unknown: Collection[str] = (), gpu: bool | None = True
 ) -> list[Finding]:
     """Every finding on a pool's intent, passes included. Never raises, whatever the values.
 
     Words that are absent have their defaults; none is demanded. `unknown` are words whose value nobody knows yet: rules
     that need one of them are left out, and it is for the caller to say so (`any-plan-known`). `region`: a location such
-    as eastus, None where that is not known. `gpu`: False for a pool without GPUs, whose sizes are not judged.
+    as eastus, None where that is not known. `gpu`: False for a pool without GPUs, whose sizes are not checked.
     """
     findings = [*_words(pool), *_counts(pool), *_placement(pool)]
     if gpu is not False:
@@ -47,9 +47,9 @@ def validate_azure_intent(
 
 def _words(pool: Mapping[str, object]) -> list[Finding]:
     return [
-        legal_word(argument="placement", word=coerce.text(pool, "placement", "none"), legal=placement.PLACEMENTS),
-        legal_word(argument="capacity", word=coerce.text(pool, "capacity", "on-demand"), legal=CAPACITIES),
-        legal_word(argument="network", word=coerce.text(pool, "network", "plain"), legal=azure_infiniband.NETWORKS),
+        allowed_choice(argument="placement", word=coerce.text(pool, "placement", "none"), legal=placement.PLACEMENTS),
+        allowed_choice(argument="capacity", word=coerce.text(pool, "capacity", "on-demand"), legal=CAPACITIES),
+        allowed_choice(argument="network", word=coerce.text(pool, "network", "plain"), legal=azure_infiniband.NETWORKS),
     ]
 
 

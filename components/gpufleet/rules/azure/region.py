@@ -12,7 +12,7 @@ _FORM = re.compile(r"[a-z]{4,}[0-9]?")
 
 @rule("azure-region-form", Severity.ERROR)
 def region_form(*, region: str) -> Outcome:
-    """A region is given by its name in small letters, not by the one that people read.
+    """A region is given by its lower-case name, not by its display name.
 
     Source: https://learn.microsoft.com/azure/reliability/regions-list: the programmatic name, such as eastus for East
     US; azure-native compares locations as text, so that "East US" in one place and eastus in another differ.
@@ -22,12 +22,12 @@ def region_form(*, region: str) -> Outcome:
     small = "".join(each for each in region.lower() if each.isalnum())
     near = nearest(small, sorted(azure().regions), closeness=0.75)
     fix = f"did you mean {near}?" if near else "use a name such as eastus"
-    return failed("region", region, "is no region of Azure", fix)
+    return failed("region", region, "is not an Azure region", fix)
 
 
 @rule("azure-region-listed", Severity.ERROR)
 def region_listed(*, region: str, known: Sequence[str]) -> Outcome:
-    """A region is one that the catalog has heard of; of another, nobody here knows whether there is such a one.
+    """A region is in the catalog; another region is not verified.
 
     Source: https://learn.microsoft.com/azure/reliability/regions-list and the public price list, as the catalog has
     them; LocationNotAvailableForResourceGroup on create.

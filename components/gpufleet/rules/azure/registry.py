@@ -6,12 +6,12 @@ from itertools import combinations
 
 from gpufleet.rules import coerce
 from gpufleet.rules.arguments import argument_given, argument_known
-from gpufleet.rules.azure.location import validate_azure_place
+from gpufleet.rules.azure.location import validate_azure_location
 from gpufleet.rules.azure.names import registry_name
 from gpufleet.rules.azure.private_endpoint import endpoint_place
 from gpufleet.rules.azure.tags import MOST, MOST_ON_DNS
-from gpufleet.rules.generic import distinct, legal_word
-from gpufleet.rules.messages import listed
+from gpufleet.rules.generic import allowed_choice, distinct
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 
 SKUS = ("Basic", "Standard", "Premium")
@@ -52,7 +52,7 @@ def upstream(*, repository: str, argument: str = "source_repository") -> Outcome
     """ACR can cache the upstream registry of a cache rule; `argument` is what names it.
 
     Source: https://learn.microsoft.com/azure/container-registry/artifact-cache-overview, whose list lacks nvcr.io;
-    goharbor/harbor#20174, where ACR's own refusal of another registry lists nvcr.io (UpstreamNotSupported, 2024).
+    goharbor/harbor#20174, where ACR's own rejection of another registry lists nvcr.io (UpstreamNotSupported, 2024).
     """
     host = repository.removeprefix("https://").partition("/")[0].lower()
     if host in UPSTREAMS or host.endswith(".azurecr.io"):
@@ -61,8 +61,8 @@ def upstream(*, repository: str, argument: str = "source_repository") -> Outcome
         problem = "ACR's documentation does not list NVIDIA's registry, and its error text does"
         fix = "try it, or copy the images into this registry with az acr import"
         return unverified(argument, repository, problem, fix)
-    fix = f"use one of {listed(UPSTREAMS)}, as in docker.io/library/ubuntu"
-    return failed(argument, repository, "is of no registry that ACR can cache", fix)
+    fix = f"use one of {join_words(UPSTREAMS)}, as in docker.io/library/ubuntu"
+    return failed(argument, repository, "is not from a registry that ACR can cache", fix)
 
 
 @rule("azure-registry-near-pool", Severity.WARNING)
@@ -93,7 +93,7 @@ def repository_name(*, argument: str, name: str) -> Outcome:
     if len(name) <= 256 and _REPOSITORY.fullmatch(name):
         return passed()
     fix = "use lower-case letters and digits in parts joined by . _ - or /, such as training/llm"
-    return failed(argument, name, "is no name that ACR takes", fix)
+    return failed(argument, name, "is not a valid ACR name", fix)
 
 
 @rule("azure-registry-cache-apart", Severity.ERROR)
@@ -124,18 +124,18 @@ def login_given(*, prefix: str, host: str, given: bool) -> Outcome:
 
 @rule("azure-registry-login-used", Severity.ERROR)
 def login_used(*, prefix: str, prefixes: Sequence[str]) -> Outcome:
-    """A login is for a cache that there is.
+    """A login belongs to an existing cache.
 
     Source: gpufleet.azure.registry makes credentials for the cache of the same prefix.
     """
     if prefix in prefixes:
         return passed()
-    return failed(f"credentials.{prefix}", "(a login)", "there is no such prefix in pull_through", "leave it out")
+    return failed(f"credentials.{prefix}", "(a login)", "pull_through has no such prefix", "leave it out")
 
 
 @rule("azure-registry-secret", Severity.ERROR)
 def secret_id(*, argument: str, secret: str) -> Outcome:
-    """Name and password of an upstream are given by the addresses of secrets in a key vault, never by themselves.
+    """Name and password of an upstream are given by the addresses of secrets in a key vault, never as plain text.
 
     Source: https://learn.microsoft.com/azure/container-registry/artifact-cache-overview; authCredentials of
     Microsoft.ContainerRegistry/registries/credentialSets: secret identifiers.
@@ -144,7 +144,7 @@ def secret_id(*, argument: str, secret: str) -> Outcome:
         return passed()
     fix = "give the address of a secret, such as https://VAULT.vault.azure.net/secrets/NAME"
     # Whoever wrote the password itself does not want to read it in a log.
-    return failed(argument, "(hidden)", "is no address of a secret in a key vault", fix)
+    return failed(argument, "(hidden)", "is not the address of a key vault secret", fix)
 
 
 def validate_azure_registry(args: Mapping[str, object]) -> list[Finding]:
@@ -160,8 +160,8 @@ def validate_azure_registry(args: Mapping[str, object]) -> list[Finding]:
     upstreams = {prefix: host for prefix, host in coerce.mapping(args, "pull_through").items() if isinstance(host, str)}
     logins = coerce.mapping(args, "credentials")
     findings = [
-        *validate_azure_place(args, MOST if public else MOST_ON_DNS),
-        legal_word(argument="sku", word=sku, legal=SKUS),
+        *validate_azure_location(args, MOST if public else MOST_ON_DNS),
+        allowed_choice(argument="sku", word=sku, legal=SKUS),
         public_access(sku=sku, access="Enabled" if public else "Disabled", argument="public"),
         *(repository_name(argument="repositories", name=name) for name in names),
         distinct(argument="repositories", values=names),

@@ -1,12 +1,12 @@
-"""Rules on a line between own servers and a virtual network of Azure, and the door for all of them."""
+"""Rules on a link between on-prem servers and an Azure virtual network, and their validation."""
 
 import re
 from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv4Network
 
 from gpufleet.rules import coerce
-from gpufleet.rules.azure.location import validate_azure_place
-from gpufleet.rules.generic import legal_word
+from gpufleet.rules.azure.location import validate_azure_location
+from gpufleet.rules.generic import allowed_choice
 from gpufleet.rules.messages import use_one_of
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.site_link import (
@@ -49,7 +49,7 @@ _KEY = re.compile(r"[\x21-\x7e]{16,128}")
 
 @rule("azure-link-sku", Severity.ERROR)
 def sku_legal(*, sku: str, kind: str) -> Outcome:
-    """A gateway has a size of its kind that can still be made: those with AZ in their names.
+    """A gateway has a size of its kind that can still be created: those with AZ in their names.
 
     Source: https://learn.microsoft.com/azure/vpn-gateway/gateway-sku-consolidation: VpnGw1 to 5 are not made since
     November 2025 and retired in September 2026; https://learn.microsoft.com/azure/expressroute/gateway-migration; https://learn.microsoft.com/azure/vpn-gateway/vpn-gateway-about-skus-legacy;
@@ -60,7 +60,7 @@ def sku_legal(*, sku: str, kind: str) -> Outcome:
         return passed()
     if _OLD.fullmatch(sku):
         return failed("sku", sku, "is an old size, which is retired or on its way there", use_one_of("", legal))
-    return failed("sku", sku, f"is no size of a gateway for {kind}", use_one_of(sku, legal))
+    return failed("sku", sku, f"is not a gateway size for {kind}", use_one_of(sku, legal))
 
 
 @rule("azure-link-subnet", Severity.ERROR)
@@ -73,7 +73,7 @@ def subnet_fits(*, cidr: str, vnet: str) -> Outcome:
     try:
         inside, around = IPv4Network(cidr), IPv4Network(vnet)
     except ValueError:
-        return failed("gateway_subnet_cidr", cidr, "is no IPv4 range", "use a /27 of the network")
+        return failed("gateway_subnet_cidr", cidr, "is not an IPv4 range", "use a /27 of the network")
     if inside.prefixlen > SMALLEST:
         return failed("gateway_subnet_cidr", cidr, "is too small for a gateway that may grow", "use a /27 or larger")
     if not inside.subnet_of(around):
@@ -90,7 +90,7 @@ def subnet_named(*, subnet_id: str) -> Outcome:
     """
     if re.fullmatch(r"/subscriptions/.+/virtualNetworks/[^/]+/subnets/GatewaySubnet", subnet_id):
         return passed()
-    return failed("gateway_subnet_id", subnet_id, "is no subnet for gateways", "use one that is called GatewaySubnet")
+    return failed("gateway_subnet_id", subnet_id, "is not a gateway subnet", "use one that is called GatewaySubnet")
 
 
 @rule("azure-link-circuit", Severity.ERROR)
@@ -102,7 +102,7 @@ def circuit_legal(*, id_: str) -> Outcome:
     if _CIRCUIT.fullmatch(id_):
         return passed()
     form = "/subscriptions/.../resourceGroups/.../providers/Microsoft.Network/expressRouteCircuits/NAME"
-    return failed("circuit_id", id_, "is no id of a circuit", f"use one such as {form}")
+    return failed("circuit_id", id_, "is not the id of a circuit", f"use one such as {form}")
 
 
 @rule("azure-link-bgp-address", Severity.ERROR)
@@ -116,7 +116,7 @@ def bgp_address(*, address: str) -> Outcome:
         found = IPv4Address(address)
     except ValueError:
         return failed(
-            "customer_bgp_address", address, "is no IPv4 address", "use the device's own, such as 192.168.0.1"
+            "customer_bgp_address", address, "is not an IPv4 address", "use the device's own, such as 192.168.0.1"
         )
     if found.is_link_local:
         problem = "is an APIPA address, which needs one of Azure's own beside it"
@@ -149,8 +149,8 @@ def validate_azure_site_link(args: Mapping[str, object]) -> list[Finding]:
     vnet = coerce.text(args, "vnet_cidr")
     sides = validate_both_sides("vnet_cidr", vnet, _OF_NETWORK, coerce.texts(args, "site_cidrs"))
     findings = [
-        *validate_azure_place(args),
-        legal_word(argument="kind", word=kind, legal=KINDS),
+        *validate_azure_location(args),
+        allowed_choice(argument="kind", word=kind, legal=KINDS),
         *sides,
     ]
     if kind not in KINDS:
@@ -158,7 +158,7 @@ def validate_azure_site_link(args: Mapping[str, object]) -> list[Finding]:
     of_kind = [(name, VPN) for name in _OF_VPN] + [(name, EXPRESS_ROUTE) for name in _OF_EXPRESS_ROUTE]
     findings += [argument_of_kind(kind=kind, argument=name, of=of) for name, of in of_kind if name in given]
     findings += _gateway(
-        args, given, kind, "" if any(each.argument == "vnet_cidr" and each.refuses for each in sides) else vnet
+        args, given, kind, "" if any(each.argument == "vnet_cidr" and each.rejects for each in sides) else vnet
     )
     return [*findings, *(_vpn(args, given, vnet) if kind == VPN else _express_route(args, given))]
 
@@ -170,10 +170,12 @@ def _gateway(args: Mapping[str, object], given: set[str], kind: str, vnet: str) 
     sku = coerce.text(args, "sku", DEFAULT_SKU[kind])
     form = sku_legal(sku=sku, kind=kind)
     findings = [form]
-    if not form.refuses:
+    if not form.rejects:
         line = "a gateway of this size"
         findings.append(rate_enough(argument="sku", value=sku, gbps=SKU_GBPS[kind][sku], line=line))
-    findings += [legal_word(argument="zones", word=each, legal=("1", "2", "3")) for each in coerce.texts(args, "zones")]
+    findings += [
+        allowed_choice(argument="zones", word=each, legal=("1", "2", "3")) for each in coerce.texts(args, "zones")
+    ]
     if "gateway_subnet_id" in given:
         findings += [
             existing_or_new(argument=name, existing="gateway_subnet_id")

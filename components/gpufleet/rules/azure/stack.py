@@ -11,7 +11,7 @@ JOB_CONTAINERS = {"scripts": "programs", "result": "outputs and logs"}
 
 @rule("azure-stack-runs-something", Severity.ERROR)
 def runs_something(*, cluster: bool, batch: bool) -> Outcome:
-    """An Azure environment has something that runs jobs: a cluster, Azure Batch, or both.
+    """An Azure environment has a cluster, Azure Batch, or both.
 
     Source: gpufleet's own configuration, gpufleet:cluster and gpufleet:batch
     """
@@ -52,7 +52,7 @@ def mount_known(*, name: str, names: Collection[str]) -> Outcome:
     if name in names:
         return passed()
     fix = use_one_of(name, sorted(names))
-    return failed("mounts", name, "is no container and no share of the environment's files", fix)
+    return failed("mounts", name, "is neither a container nor a share of the environment's files", fix)
 
 
 @rule("azure-stack-job-container", Severity.ERROR)

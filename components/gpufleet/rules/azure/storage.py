@@ -18,7 +18,7 @@ def nfs_namespace(*, nfs: bool, hierarchical: bool, argument: str = "is_hns_enab
 
 @rule("azure-storage-nfs-kind", Severity.ERROR)
 def nfs_kind(*, nfs: bool, kind: str) -> Outcome:
-    """A storage account with NFS 3.0 is of a kind that has it.
+    """A storage account with NFS 3.0 is of a kind that supports it.
 
     Source: hashicorp/terraform-provider-azurerm#14540; https://learn.microsoft.com/azure/storage/blobs/network-file-system-protocol-support
     """
@@ -50,7 +50,7 @@ def files_nfs_kind(*, protocol: str, kind: str | None) -> Outcome:
     fix = "use a storage account of kind=FileStorage, or SMB"
     if kind is None:
         return unverified("enabled_protocols", protocol, "the kind of its storage account is not known", fix)
-    return failed("enabled_protocols", protocol, f"is not to be had in a storage account of kind {kind}", fix)
+    return failed("enabled_protocols", protocol, f"is not available in a storage account of kind {kind}", fix)
 
 
 @rule("azure-storage-near-pool", Severity.ERROR)

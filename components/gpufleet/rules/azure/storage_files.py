@@ -5,12 +5,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import coerce
-from gpufleet.rules.azure.location import validate_azure_place
+from gpufleet.rules.azure.location import validate_azure_location
 from gpufleet.rules.azure.names import account_name
 from gpufleet.rules.azure.private_endpoint import endpoint_place
 from gpufleet.rules.azure.storage import nfs_namespace
 from gpufleet.rules.azure.tags import MOST, MOST_ON_DNS
-from gpufleet.rules.generic import distinct, legal_word
+from gpufleet.rules.generic import allowed_choice, distinct
 from gpufleet.rules.private_ranges import RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
@@ -25,15 +25,15 @@ _WIDEST = 8
 
 @rule("azure-files-name", Severity.ERROR)
 def container_name(*, argument: str, name: str) -> Outcome:
-    """Containers and shares are called by 3 to 63 small letters, digits and single hyphens; `argument`: which.
+    """Containers and shares are called by 3 to 63 lower-case letters, digits and single hyphens; `argument`: which.
 
     Source: https://learn.microsoft.com/rest/api/storageservices/naming-and-referencing-containers--blobs--and-metadata
     (InvalidResourceName); shares have the same rules.
     """
     if _CONTAINER.fullmatch(name):
         return passed()
-    fix = "use 3 to 63 small letters, digits and single hyphens, a letter or digit first and last"
-    return failed(argument, name, "is no name that Azure Storage takes", fix)
+    fix = "use 3 to 63 lower-case letters, digits and single hyphens, a letter or digit first and last"
+    return failed(argument, name, "is not a valid Azure Storage name", fix)
 
 
 @rule("azure-files-share-size", Severity.ERROR)
@@ -44,23 +44,23 @@ def share_size(*, gib: int) -> Outcome:
     """
     if 1 <= gib <= LARGEST_SHARE:
         return passed()
-    return failed("share_gib", gib, "is no size of a file share", f"use 1 to {LARGEST_SHARE} GiB")
+    return failed("share_gib", gib, "is not a valid file share size", f"use 1 to {LARGEST_SHARE} GiB")
 
 
 @rule("azure-files-retention", Severity.ERROR)
 def retention(*, days: int) -> Outcome:
-    """What was deleted stays for up to 365 days, 0 meaning that it is gone.
+    """Deleted data is kept for up to 365 days; 0 means that it is not kept.
 
     Source: days of DeleteRetentionPolicy, Microsoft.Storage 2023-05-01: 1 to 365.
     """
     if 0 <= days <= MOST_DAYS:
         return passed()
-    return failed("retention_days", days, "is no number of days that Azure keeps deleted data", f"use 0 to {MOST_DAYS}")
+    return failed("retention_days", days, "is not a valid retention period", f"use 0 to {MOST_DAYS}")
 
 
 @rule("azure-files-clients", Severity.ERROR)
 def clients(*, subnets: int, cidrs: int, nfs: bool) -> Outcome:
-    """With service endpoints somebody reaches the account: subnets, or addresses of people; NFS takes subnets only.
+    """With service endpoints the account is reachable: from subnets, or from users' addresses; NFS allows subnets only.
 
     Source: https://learn.microsoft.com/azure/storage/common/storage-network-security: with the default action Deny
     everybody else gets 403 AuthorizationFailure; hashicorp/terraform-provider-azurerm#15968 for NFS.
@@ -84,14 +84,14 @@ def allowed_cidr(*, cidr: str) -> Outcome:
     try:
         network = ipaddress.IPv4Network(cidr)
     except ValueError:
-        return failed("allowed_cidrs", cidr, "is no IPv4 address and no range", fix)
+        return failed("allowed_cidrs", cidr, "is neither an IPv4 address nor a range", fix)
     if network.prefixlen < _WIDEST:
         return failed("allowed_cidrs", cidr, "opens the files to a large part of the internet", fix)
     if any(network.overlaps(private) for private in RFC_1918):
         return failed("allowed_cidrs", cidr, "is private, and Azure sees public addresses only", fix)
     if "/" in cidr and network.prefixlen > 30:
         fix = f"write {', '.join(str(each) for each in network)}, without /{network.prefixlen}"
-        return failed("allowed_cidrs", cidr, "is a range of a size that Azure Storage refuses", fix)
+        return failed("allowed_cidrs", cidr, "is a range of a size that Azure Storage rejects", fix)
     return passed()
 
 
@@ -103,7 +103,7 @@ def nfs_redundancy(*, nfs: bool, redundancy: str) -> Outcome:
     """
     if not nfs or redundancy in OF_NFS:
         return passed()
-    return failed("redundancy", redundancy, "is not to be had with NFS 3.0", "use Standard_LRS or Standard_ZRS")
+    return failed("redundancy", redundancy, "is not available with NFS 3.0", "use Standard_LRS or Standard_ZRS")
 
 
 def validate_azure_files(args: Mapping[str, object]) -> list[Finding]:
@@ -119,13 +119,13 @@ def validate_azure_files(args: Mapping[str, object]) -> list[Finding]:
     private = access == "private-endpoint"
     cidrs = coerce.texts(args, "allowed_cidrs")
     findings = [
-        *validate_azure_place(args, MOST_ON_DNS if private else MOST),
+        *validate_azure_location(args, MOST_ON_DNS if private else MOST),
         *_named("containers", coerce.texts(args, "containers")),
         *_named("shares", coerce.texts(args, "shares")),
         share_size(gib=coerce.whole(args, "share_gib", 100)),
         retention(days=coerce.whole(args, "retention_days", 7)),
-        legal_word(argument="redundancy", word=redundancy, legal=REDUNDANCY),
-        legal_word(argument="access", word=access, legal=ACCESS),
+        allowed_choice(argument="redundancy", word=redundancy, legal=REDUNDANCY),
+        allowed_choice(argument="access", word=access, legal=ACCESS),
         nfs_namespace(nfs=nfs, hierarchical=coerce.flag(args, "hierarchical", nfs), argument="hierarchical"),
         nfs_redundancy(nfs=nfs, redundancy=redundancy),
         *(allowed_cidr(cidr=cidr) for cidr in cidrs),

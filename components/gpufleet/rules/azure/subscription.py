@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 
@@ -15,7 +15,7 @@ def size_unrestricted(
     offered: Sequence[str] | None,
     restrictions: Sequence[tuple[str, str, Sequence[str]]] | None,
 ) -> Outcome:
-    """The subscription may use the size in the region, and in each zone that the pool names.
+    """The subscription may use the size in the region, and in each zone of the pool.
 
     `offered` are the zones of the region that have the size; `restrictions` are (Location or Zone, reason, zones), as
     the subscription's list of SKUs says; None where nobody knows, both () where the list does not hold the size.
@@ -36,15 +36,15 @@ def size_unrestricted(
     if wrong:
         fix = f"{ask} zone{_open(offered, closed)}"
         return failed(
-            "zones", list(zones), f"{size} in zone {listed(wrong, 'and')} of {region}: {closed[wrong[0]]}", fix
+            "zones", list(zones), f"{size} in zone {join_words(wrong, 'and')} of {region}: {closed[wrong[0]]}", fix
         )
     missing = [zone for zone in zones if zone not in offered]
     if missing:
-        fix = f"use zone {listed(offered)}" if offered else "leave the zones out, or use another size"
-        return failed("zones", list(zones), f"zone {listed(missing, 'and')} of {region} has no {size}", fix)
+        fix = f"use zone {join_words(offered)}" if offered else "leave the zones out, or use another size"
+        return failed("zones", list(zones), f"zone {join_words(missing, 'and')} of {region} has no {size}", fix)
     return passed()
 
 
 def _open(offered: Sequence[str], closed: dict[str, str]) -> str:
     left = [zone for zone in offered if zone not in closed]
-    return f": {listed(left)}" if left else ""
+    return f": {join_words(left)}" if left else ""

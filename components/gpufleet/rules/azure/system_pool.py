@@ -19,7 +19,7 @@ _SIZE = re.compile(r"Standard_(?P<family>[A-Z]+)(?P<vcpus>\d+)(-\d+)?[a-z]*(_[A-
 
 @rule("azure-system-pool-count", Severity.ERROR)
 def count_in_order(*, least: int, most: int) -> Outcome:
-    """The numbers of system nodes are in order, and there is at least one: DNS and drivers run on them.
+    """The system node counts are in order, and at least one: DNS and drivers run on them.
 
     Source: count of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01: 1 to 1000 for system pools.
     """
@@ -38,7 +38,7 @@ def size_legal(*, type_name: str) -> Outcome:
     """
     if _SIZE.fullmatch(type_name):
         return passed()
-    return failed("system_type", type_name, "is no name of a VM size", f"use one such as {SYSTEM_TYPE}")
+    return failed("system_type", type_name, "is not a VM size name", f"use one such as {SYSTEM_TYPE}")
 
 
 @rule("azure-system-pool-room", Severity.WARNING)

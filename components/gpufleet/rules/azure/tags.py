@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import date
 
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 from gpufleet.rules.tags import not_expired, tag_expiry
 
@@ -27,7 +27,7 @@ def tag_key(*, key: str) -> Outcome:
         return failed("tags", key, "begins with a word that Azure keeps for itself", "use another prefix")
     wrong = [each for each in _REFUSED if each in key]
     if wrong:
-        return failed("tags", key, f"has {listed(wrong, 'and')}, which Azure refuses", "use other characters")
+        return failed("tags", key, f"has {join_words(wrong, 'and')}, which Azure rejects", "use other characters")
     return passed()
 
 
@@ -54,7 +54,7 @@ def tag_number(*, number: int, most: int) -> Outcome:
 
 
 def validate_azure_tags(tags: Mapping[str, object], most: int = MOST, today: date | None = None) -> list[Finding]:
-    """Every finding on a set of tags. Values that are not plain are not judged. today: by default the clock's."""
+    """Every finding on a set of tags. Values that are not plain are not checked. today: by default the clock's."""
     findings = [tag_number(number=len(tags), most=most), *(tag_key(key=key) for key in tags)]
     findings += [tag_value(key=key, value=value) for key, value in tags.items() if isinstance(value, str)]
     expiry = tags.get("expires-at")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from gpufleet.rules.messages import listed, nearest
+from gpufleet.rules.messages import join_words, nearest
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 # Standard_ND96isr_H100_v5: family, number of cores, features, GPU model, version.
@@ -34,7 +34,7 @@ def size_known(*, type_name: str, known: Sequence[str]) -> Outcome:
     lower = {name.lower().removeprefix("standard_"): name for name in known}
     near = nearest(type_name.lower().removeprefix("standard_"), list(lower), closeness=0.75)
     fix = f"did you mean {lower[near]}?" if near else "use a GPU size that gpufleet catalog find shows"
-    return failed("types", type_name, "is no GPU size in the catalog", fix)
+    return failed("types", type_name, "is not a GPU size in the catalog", fix)
 
 
 @rule("azure-size-current", Severity.ERROR)
@@ -64,7 +64,7 @@ def size_in_region(*, type_name: str, region: str, zones: Sequence[str] | None, 
     if zones is None:
         problem = f"the catalog does not know whether {region} offers it"
         return unverified("types", type_name, problem, f"ask az vm list-skus --location {region} --size {type_name}")
-    fix = f"it is offered in {listed(elsewhere[:8])}" if elsewhere else "use another size"
+    fix = f"it is offered in {join_words(elsewhere[:8])}" if elsewhere else "use another size"
     return failed("types", type_name, f"is not offered in {region}", fix)
 
 
@@ -81,5 +81,5 @@ def size_in_zone(*, type_name: str, zone: str, zones: Sequence[str] | None) -> O
         return unverified("zones", zone, problem, f"ask az vm list-skus --zone --size {type_name} in the subscription")
     if zone in zones:
         return passed()
-    fix = f"use {listed(zones)}, which do" if zones else "leave zones out, or use another size"
+    fix = f"use {join_words(zones)}, which do" if zones else "leave zones out, or use another size"
     return failed("zones", zone, f"does not offer {type_name}", fix)

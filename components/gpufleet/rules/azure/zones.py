@@ -14,4 +14,4 @@ def zone_number(*, zone: str) -> Outcome:
     """
     if zone in ZONES:
         return passed()
-    return failed("zones", zone, "is no zone of Azure", 'use "1", "2" or "3"')
+    return failed("zones", zone, "is not an Azure zone", 'use "1", "2" or "3"')

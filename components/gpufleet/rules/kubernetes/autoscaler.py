@@ -12,7 +12,7 @@ from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 @rule("any-autoscaler-idle", Severity.WARNING)
 def idle_short(*, minutes: int) -> Outcome:
-    """GPU nodes without work go within an hour.
+    """Idle GPU nodes are removed within an hour.
 
     Source: our choice; forgotten clusters' bills (skypilot-org/skypilot#3953). The autoscaler's own default is 10.
     """

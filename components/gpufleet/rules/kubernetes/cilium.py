@@ -15,7 +15,7 @@ MASK_SIZE = 25
 
 @rule("any-cilium-mask", Severity.ERROR)
 def mask_fits(*, cidr: str, mask_size: int) -> Outcome:
-    """Each server takes a part of the pods' range: one that is smaller than the range, and has addresses.
+    """Each server gets a part of the pods' range that is smaller than the range and has addresses.
 
     Source: https://docs.cilium.io/en/stable/network/concepts/ipam/cluster-pool/ (clusterPoolIPv4MaskSize)
     """
@@ -23,7 +23,7 @@ def mask_fits(*, cidr: str, mask_size: int) -> Outcome:
     if prefix <= mask_size <= 29:
         return passed()
     fix = f"use {max(prefix, 24)} to 29, or a greater range" if prefix <= 29 else "use a greater range, such as a /16"
-    return failed("mask_size", mask_size, f"is no part of {cidr} that a server's pods fit in", fix)
+    return failed("mask_size", mask_size, f"does not give a server's pods a part of {cidr}", fix)
 
 
 def validate_cilium(args: Mapping[str, object]) -> list[Finding]:

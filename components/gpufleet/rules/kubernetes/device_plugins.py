@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.pool_arguments import TAINT_EFFECTS
-from gpufleet.rules.generic import legal_word
+from gpufleet.rules.generic import allowed_choice
 from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.kubernetes.version import version_pinned
 from gpufleet.rules.labels import key_form, value_form
@@ -17,14 +17,14 @@ _REPOSITORY = re.compile(r"([A-Za-z0-9.-]+(:\d+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*
 
 @rule("any-kubernetes-repository", Severity.ERROR)
 def repository_form(*, argument: str, repository: str) -> Outcome:
-    """Where an image comes from is given without its tag, which is the version.
+    """An image repository is given without its tag, which is the version.
 
     Source: https://github.com/distribution/reference (reference.go)
     """
     if _REPOSITORY.fullmatch(repository):
         return passed()
     fix = "use host/path without a tag, such as registry.example.com/nvidia/k8s-device-plugin"
-    return failed(argument, repository, "is no repository of images", fix)
+    return failed(argument, repository, "is not an image repository", fix)
 
 
 @rule("any-gpu-operator-rdma", Severity.ERROR)
@@ -41,7 +41,7 @@ def rdma_of_driver(*, rdma: bool, driver: bool) -> Outcome:
 
 def validate_device_plugin(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on NVIDIA's device plugin. Reads source, version, image, namespace, tolerations, labels."""
-    findings = [legal_word(argument="source", word=coerce.text(args, "source", "daemonset"), legal=SOURCES)]
+    findings = [allowed_choice(argument="source", word=coerce.text(args, "source", "daemonset"), legal=SOURCES)]
     if isinstance(args.get("version"), str):
         findings.append(version_pinned(argument="version", version=coerce.text(args, "version")))
     if isinstance(args.get("image"), str):
@@ -81,6 +81,6 @@ def _tolerations(args: Mapping[str, object]) -> list[Finding]:
         if isinstance(taint, Mapping):
             findings += [
                 key_form(argument="tolerations.key", key=coerce.text(taint, "key")),
-                legal_word(argument="tolerations.effect", word=coerce.text(taint, "effect"), legal=TAINT_EFFECTS),
+                allowed_choice(argument="tolerations.effect", word=coerce.text(taint, "effect"), legal=TAINT_EFFECTS),
             ]
     return findings

@@ -3,30 +3,30 @@
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import coerce
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 
 @rule("any-pool-reaches-files", Severity.WARNING)
 def pool_reaches(*, place: str, files: str, link: bool, sync_hours: int | None) -> Outcome:
-    """A pool is where the shared files are, or a line leads to them, or a copy of them is kept there.
+    """A pool is where the shared files are, is linked to them, or has a copy of them.
 
     place, files: where the pool and the files are, in words of the label gpufleet.dev/place. sync_hours: how often the
     copy at `place` is made, None without one.
 
     Source: https://kubernetes.io/docs/concepts/storage/volumes/#nfs: a pod whose server is not reached stays in
-    ContainerCreating until its time is up. The environment may live with it: only jobs that use the files are refused.
+    ContainerCreating until its time is up. The environment may live with it: only jobs that use the files are rejected.
     """
     if reaches(place, files, link=link, sync_hours=sync_hours):
         return passed()
-    problem = f"nothing leads from there to the shared files, which are at {files}: jobs with these files are refused"
+    problem = f"nothing leads from there to the shared files, which are at {files}: jobs with these files are rejected"
     fix = f"give gpufleet:link, or own_servers.line: true where there is one, or submit such jobs with --place {files}"
     return failed("place", place, problem, fix)
 
 
 @rule("any-pool-files-age", Severity.INFO)
 def files_fresh(*, place: str, files: str, sync_hours: int, back: bool) -> Outcome:
-    """A pool that lives from a copy of the shared files sees them as they were at the last sync.
+    """A pool with a copy of the shared files sees them as they were at the last sync.
 
     back: whether what its jobs write is copied back.
 
@@ -42,7 +42,7 @@ def files_fresh(*, place: str, files: str, sync_hours: int, back: bool) -> Outco
 
 @rule("any-job-reaches-files", Severity.ERROR)
 def job_reaches(*, place: str, unreached: Sequence[str], files: str) -> Outcome:
-    """A job with shared files runs only where these are reached at the path that it was given.
+    """A job with shared files runs only where they are reachable at its path.
 
     place: where the job asked to run, empty for anywhere. unreached: places of its pools without the files.
 
@@ -53,7 +53,9 @@ def job_reaches(*, place: str, unreached: Sequence[str], files: str) -> Outcome:
     if not met:
         return passed()
     problem = f"the job may run there, and its shared files at {files} are not reached from there"
-    return failed("place", listed(met, "and"), problem, f"use --place {files}, or give the environment a gpufleet:link")
+    return failed(
+        "place", join_words(met, "and"), problem, f"use --place {files}, or give the environment a gpufleet:link"
+    )
 
 
 def reaches(place: str, files: str, *, link: bool, sync_hours: int | None) -> bool:
@@ -61,8 +63,8 @@ def reaches(place: str, files: str, *, link: bool, sync_hours: int | None) -> bo
     return place == files or link or sync_hours is not None
 
 
-def validate_reach(args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on pools and shared files, one by one; the whole is never refused.
+def validate_file_access(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on pools and shared files, one by one; the whole is never rejected.
 
     Reads places (of the pools), files_place, link (a line between the places, whoever made it), sync_hours (of a copy
     at the other place), sync_back.
@@ -80,12 +82,12 @@ def validate_reach(args: Mapping[str, object]) -> list[Finding]:
 
 
 def unreached_places(args: Mapping[str, object]) -> list[str]:
-    """The places of `validate_reach`'s arguments from which the files are not reached: what a job has to be told."""
-    found = [finding for finding in validate_reach(args) if finding.rule == pool_reaches.name]
+    """The places that cannot reach the files, by the arguments of `validate_file_access`; jobs need to know them."""
+    found = [finding for finding in validate_file_access(args) if finding.rule == pool_reaches.name]
     return [str(each.value) for each in found if each.value is not None]
 
 
-def validate_job_reach(args: Mapping[str, object]) -> list[Finding]:
+def validate_job_file_access(args: Mapping[str, object]) -> list[Finding]:
     """Findings on a job. Reads place, volume_claim, unreached_places, files_place; none for a job without the files."""
     unreached = coerce.texts(args, "unreached_places")
     if not coerce.text(args, "volume_claim") or not unreached:

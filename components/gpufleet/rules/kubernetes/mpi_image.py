@@ -12,14 +12,14 @@ _REFERENCE = re.compile(rf"{_HOST}{_PATH}(:(?P<tag>\w[\w.-]{{0,127}}))?(@(?P<dig
 
 @rule("any-mpi-image", Severity.ERROR)
 def image_form(*, image: str) -> Outcome:
-    """A job's image is one that a registry can hold: host, path, and a tag or a digest.
+    """A job's image is a valid image name: host, path, and a tag or a digest.
 
     Source: https://github.com/distribution/reference (reference.go); a pod with another stays InvalidImageName.
     """
     if _REFERENCE.fullmatch(image):
         return passed()
-    fix = "use host/path:tag in small letters, or host/path@sha256: and 64 hexadecimal digits"
-    return failed("image", image, "is no name of an image", fix)
+    fix = "use host/path:tag in lower-case letters, or host/path@sha256: and 64 hexadecimal digits"
+    return failed("image", image, "is not a valid image name", fix)
 
 
 @rule("any-mpi-image-pinned", Severity.WARNING)
@@ -32,7 +32,7 @@ def image_pinned(*, image: str) -> Outcome:
     found = _REFERENCE.fullmatch(image)
     if not found or found["digest"] or found["tag"] not in (None, "latest"):
         return passed()
-    problem = "may be another image on each node and on each try"
+    problem = "may be another image on each node and on each attempt"
     return failed("image", image, problem, "give the tag of one build, or its digest")
 
 

@@ -1,4 +1,4 @@
-"""Rules on an MPI job as a whole: its name, its size, its time; and the door for all rules on MPI jobs."""
+"""Rules on a whole MPI job: its name, its size, its time; and the validation of MPI jobs."""
 
 import re
 from collections.abc import Mapping
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from gpufleet.catalog import AwsGpuType, GpuType, aws, azure
 from gpufleet.rules import coerce
 from gpufleet.rules.efa import NETWORKS
-from gpufleet.rules.generic import at_least, legal_word, not_empty
+from gpufleet.rules.generic import allowed_choice, at_least, not_empty
 from gpufleet.rules.kubernetes.mpi_image import validate_image
-from gpufleet.rules.kubernetes.mpi_placement import validate_place
+from gpufleet.rules.kubernetes.mpi_placement import validate_placement
 from gpufleet.rules.kubernetes.mpi_pods import validate_pods
 from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.kubernetes.users import login_name
@@ -31,8 +31,8 @@ def job_name(*, name: str, workers: int) -> Outcome:
     """
     longest = _LONGEST - max(len(f"-worker-{max(workers, 1) - 1}"), len("-launcher"))
     if not _NAME.fullmatch(name):
-        fix = "use small letters, digits and - between them, a letter first, such as resnet-1"
-        return failed("name", name, "is no name of a host", fix)
+        fix = "use lower-case letters, digits and - between them, a letter first, such as resnet-1"
+        return failed("name", name, "is not a valid host name", fix)
     if len(name) > longest:
         problem = f"is {len(name)} characters long, too long for the hosts {workers} workers become"
         return failed("name", name, problem, f"use {longest} or fewer")
@@ -73,7 +73,7 @@ def gpu_count(*, gpus: int, type_name: str, of_node: int | None, most: int) -> O
 
 @rule("any-mpi-grace", Severity.ERROR)
 def grace_long_enough(*, seconds: int) -> Outcome:
-    """Ranks that have notice get at least 10 s to save and to end.
+    """Ranks get at least 10 s between notice and end to save their state.
 
     Source: our choice; Kubernetes' own 30 are too few for large models (pytorch/pytorch#68258).
     """
@@ -84,7 +84,7 @@ def grace_long_enough(*, seconds: int) -> Outcome:
 
 @rule("any-mpi-grace-spot", Severity.WARNING)
 def grace_within_notice(*, seconds: int, notice: int, whose: str) -> Outcome:
-    """The grace of a job is over before a Spot node is taken: `notice` seconds after `whose` cloud has said so.
+    """A job's grace period ends before a Spot node is reclaimed, `notice` seconds after notice by the cloud `whose`.
 
     Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html (two minutes),
     https://learn.microsoft.com/azure/virtual-machines/spot-vms (30 seconds).
@@ -144,7 +144,7 @@ def validate_mpi_job(name: str, args: Mapping[str, object]) -> list[Finding]:
         job_name(name=coerce.text({"name": name}, "name"), workers=workers),
         worker_count(workers=workers),
         gpu_count(gpus=gpus, type_name=type_name, of_node=record.gpus if record else None, most=most),
-        legal_word(argument="network", word=network, legal=NETWORKS),
+        allowed_choice(argument="network", word=network, legal=NETWORKS),
         efa_count(network=network, wanted=wanted, type_name=type_name, of_node=efa),
         grace_long_enough(seconds=grace),
         grace_within_notice(seconds=grace, notice=notice, whose=whose),
@@ -154,7 +154,7 @@ def validate_mpi_job(name: str, args: Mapping[str, object]) -> list[Finding]:
         ),
         *(name_form(argument=each, name=coerce.text(args, each)) for each in _NAMES if isinstance(args.get(each), str)),
         *validate_image(args),
-        *validate_place(args),
+        *validate_placement(args),
         *validate_pods(args, record),
     ]
     if coerce.is_texts(args.get("command")):

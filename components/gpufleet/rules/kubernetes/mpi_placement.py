@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from gpufleet.rules import coerce
-from gpufleet.rules.kubernetes.file_access import validate_job_reach
+from gpufleet.rules.kubernetes.file_access import validate_job_file_access
 from gpufleet.rules.labels import key_form, value_form
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
@@ -23,7 +23,7 @@ def one_zone(*, zone: str) -> Outcome:
         problem = "is a zone name, which means another zone in another account"
         return failed("zone", zone, problem, "use the zone's id, such as use1-az1")
     if not _VALUE.fullmatch(zone):
-        return failed("zone", zone, "is no zone id", "use one zone id, such as use1-az1, or leave it out")
+        return failed("zone", zone, "is not a zone id", "use one zone id, such as use1-az1, or leave it out")
     return passed()
 
 
@@ -42,38 +42,38 @@ def volume_zone(*, volume_zone: str, zone: str | None) -> Outcome:
 
 @rule("any-mpi-topology", Severity.ERROR)
 def topology_queued(*, topology: str, queue: str | None) -> Outcome:
-    """A job that asks for one topology domain has a queue, which is what reads the wish.
+    """A job that requests one topology domain has a queue, because only the queue reads the request.
 
     Source: https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/: without Kueue the annotation does
     nothing.
     """
     if queue:
         return passed()
-    problem = "is read by Kueue only, and the job has no queue"
+    problem = "is read only by Kueue, and the job has no queue"
     return failed("topology", topology, problem, "give the queue, or use zone")
 
 
 @rule("any-mpi-prefer", Severity.ERROR)
 def preference_free(*, prefer: str, place: str, queue: str | None) -> Outcome:
-    """A place is preferred by a job that may run in any, and that no queue places: `place` is empty for any.
+    """A job prefers a place only if it may run in any and no queue places it: `place` is empty for any.
 
     Source: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#flavors-and-resources: Kueue takes the first flavor
     with room, in the order of the ClusterQueue, and pins the pods to its labels.
     """
     if place:
-        return failed("prefer", prefer, f"has no choice with place={place}", "leave one of them out")
+        return failed("prefer", prefer, f"has no effect with place={place}", "leave one of them out")
     if queue:
-        return failed("prefer", prefer, f"has no say in queue {queue}, whose flavors have an order", "leave it out")
+        return failed("prefer", prefer, f"has no effect in queue {queue}, whose flavors have an order", "leave it out")
     return passed()
 
 
-def validate_place(args: Mapping[str, object]) -> list[Finding]:
+def validate_placement(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a job's place.
 
     Reads zone, volume_zone, topology, queue, gpu, place, prefer_place, neighbours, volume_claim, unreached_places,
     files_place.
     """
-    findings = validate_job_reach(args)
+    findings = validate_job_file_access(args)
     zone = coerce.text(args, "zone") or None
     if isinstance(args.get("zone"), str):
         findings.append(one_zone(zone=coerce.text(args, "zone")))

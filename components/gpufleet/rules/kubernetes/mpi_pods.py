@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from gpufleet.catalog import GpuType
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.pool_arguments import TAINT_EFFECTS
-from gpufleet.rules.generic import legal_word
+from gpufleet.rules.generic import allowed_choice
 from gpufleet.rules.labels import key_form, value_form
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
 
@@ -19,8 +19,8 @@ _INTERFACE = re.compile(r"[A-Za-z0-9_.-]{1,15}")
 
 @rule("any-mpi-reservation", Severity.ERROR)
 def reservation(*, argument: str, wanted: int, type_name: str, of_node: int | None) -> Outcome:
-    """A worker reserves less vCPUs and memory than a node has; the system keeps some. `argument` is cpus, memory_gib
-    or shared_memory_gib.
+    """A worker reserves fewer vCPUs and less memory than a node has; the system keeps some. `argument` is cpus,
+    memory_gib or shared_memory_gib.
 
     `of_node`: the instance type's, None where no type is given or the catalog lacks it.
     Source: https://kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources/: allocatable is below
@@ -59,7 +59,7 @@ def mount_path_free(*, path: str) -> Outcome:
     the image's programs, /dev/shm, and the keys that are mounted below /etc.
     """
     if not _MOUNT.fullmatch(path):
-        return failed("mount_path", path, "is no absolute path", "use a path such as /mnt")
+        return failed("mount_path", path, "must be an absolute path", "use a path such as /mnt")
     for taken in _TAKEN:
         if path == taken or path.startswith(f"{taken}/"):
             return failed("mount_path", path, f"hides what a container has in {taken}", "use a path such as /mnt")
@@ -68,13 +68,13 @@ def mount_path_free(*, path: str) -> Outcome:
 
 @rule("any-mpi-env", Severity.ERROR)
 def variable_name(*, name: str) -> Outcome:
-    """An environment variable has a name that a shell takes, so that it reaches every rank.
+    """An environment variable has a valid shell name, so that it reaches every rank.
 
     Source: man mpirun (-x): names are separated by commas and semicolons, and = begins the value.
     """
     if _ENV.fullmatch(name):
         return passed()
-    return failed("env", name, "is no name of a variable", "use letters, digits and _, a letter or _ first")
+    return failed("env", name, "is not a valid variable name", "use letters, digits and _, starting with a letter or _")
 
 
 @rule("any-mpi-interface", Severity.ERROR)
@@ -86,7 +86,7 @@ def interface_name(*, interface: str) -> Outcome:
     """
     if _INTERFACE.fullmatch(interface):
         return passed()
-    return failed("network_interface", interface, "is no name of an interface", "use one name, such as eth0")
+    return failed("network_interface", interface, "is not a network interface name", "use one name, such as eth0")
 
 
 @rule("any-mpi-user", Severity.WARNING)
@@ -98,7 +98,7 @@ def not_root(*, uid: int) -> Outcome:
     """
     if uid >= 1:
         return passed()
-    problem = "is root, whom a team's namespace refuses (Pod Security restricted)"
+    problem = "is root, which a team's namespace rejects (Pod Security restricted)"
     return failed("uid", uid, problem, "use 1000 or another user of the image")
 
 
@@ -136,6 +136,6 @@ def validate_pods(args: Mapping[str, object], record: GpuType | None) -> list[Fi
             findings += [
                 key_form(argument="tolerations.key", key=coerce.text(taint, "key")),
                 value_form(argument="tolerations.value", value=coerce.text(taint, "value")),
-                legal_word(argument="tolerations.effect", word=coerce.text(taint, "effect"), legal=TAINT_EFFECTS),
+                allowed_choice(argument="tolerations.effect", word=coerce.text(taint, "effect"), legal=TAINT_EFFECTS),
             ]
     return findings

@@ -9,12 +9,12 @@ _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?")
 
 @rule("any-kubernetes-name", Severity.ERROR)
 def name_form(*, argument: str, name: str) -> Outcome:
-    """The name of a namespace, a volume, a queue or a secret is one that Kubernetes takes everywhere.
+    """The name of a namespace, a volume, a queue or a secret is valid everywhere in Kubernetes.
 
     Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/ (RFC 1123 label): namespaces and
     services take no more, and the same name serves as a label's value.
     """
     if len(name) <= 63 and _LABEL.fullmatch(name):
         return passed()
-    fix = "use at most 63 small letters, digits and - between them, such as team-vision"
-    return failed(argument, name, "is no name that Kubernetes takes", fix)
+    fix = "use at most 63 lower-case letters, digits and - between them, such as team-vision"
+    return failed(argument, name, "is not a valid Kubernetes name", fix)

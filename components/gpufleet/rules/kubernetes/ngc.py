@@ -16,7 +16,7 @@ def key_form(*, seen: str) -> Outcome:
     """An API key of NGC is nvapi- and its letters, or one of the older ones; `seen` is what looks wrong, or empty.
 
     Source: https://docs.nvidia.com/ngc/latest/ngc-user-guide.html (personal and legacy keys). NVIDIA does not publish
-    their form: that they have 40 characters or more, and of which kind, is a guess. So this warns, and refuses nothing.
+    their form: that they have 40 characters or more, and of which kind, is a guess. So this warns, and rejects nothing.
     """
     if not seen:
         return passed()
@@ -33,7 +33,7 @@ def key_secret(*, encrypted: bool) -> Outcome:
     if encrypted:
         return passed()
     fix = "change the key, as others may have read it, and `pulumi config set --secret --path gpufleet:team.ngc_key`"
-    return failed("ngc_key", _HIDDEN, "stands in the configuration in plain text", fix)
+    return failed("ngc_key", _HIDDEN, "is stored in the configuration in plain text", fix)
 
 
 @rule("any-ngc-login-once", Severity.ERROR)
@@ -52,7 +52,7 @@ def validate_ngc(args: Mapping[str, object]) -> list[Finding]:
     key = args.get("ngc_key")
     if not isinstance(key, str):
         return []
-    return [key_form(seen=seen_of(key)), login_once(in_docker_config=_names_ngc(args.get("docker_config")))]
+    return [key_form(seen=key_problem(key)), login_once(in_docker_config=_names_ngc(args.get("docker_config")))]
 
 
 def validate_ngc_secret(encrypted: bool) -> list[Finding]:
@@ -60,7 +60,7 @@ def validate_ngc_secret(encrypted: bool) -> list[Finding]:
     return [key_secret(encrypted=encrypted)]
 
 
-def seen_of(key: str) -> str:
+def key_problem(key: str) -> str:
     """What looks wrong with a key, in words that do not tell it; empty when it looks like one."""
     if key.strip("\"'") == "$oauthtoken":
         return "it is the user's name"

@@ -4,14 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import coerce
-from gpufleet.rules.generic import at_least, distinct, legal_word, not_empty
+from gpufleet.rules.generic import allowed_choice, at_least, distinct, not_empty
 from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
 from gpufleet.rules.kubernetes.mpi_image import image_form, image_pinned
 from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.kubernetes.users import validate_users
 from gpufleet.rules.kubernetes.version import version_pinned
 from gpufleet.rules.labels import value_form
-from gpufleet.rules.messages import listed, use_one_of
+from gpufleet.rules.messages import join_words, use_one_of
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 SERVICES = ("LoadBalancer", "ClusterIP", "NodePort")
@@ -22,7 +22,7 @@ _HOST = re.compile(r"(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([
 
 @rule("any-notebooks-tls", Severity.ERROR)
 def tls_given(*, tls: Sequence[str], dev: bool) -> Outcome:
-    """Outside dev a hub is reached over TLS, by one certificate: a secret's, or Let's Encrypt's.
+    """Outside of dev, a hub is reached over TLS with one certificate: from a secret or from Let's Encrypt.
 
     Source: https://z2jh.jupyter.org/en/stable/administrator/security.html (HTTPS): logins and all that is typed into
     notebooks go over the network.
@@ -37,7 +37,7 @@ def tls_given(*, tls: Sequence[str], dev: bool) -> Outcome:
 
 @rule("any-notebooks-login", Severity.ERROR)
 def login_real(*, oidc: bool, dev: bool) -> Outcome:
-    """Outside dev users log in by OIDC; without it everybody may be anybody.
+    """Outside of dev, users log in by OIDC; without it anybody can log in as anybody.
 
     Source: https://z2jh.jupyter.org/en/stable/administrator/authentication.html: the dummy authenticator is for
     testing, any name and password is accepted.
@@ -56,25 +56,25 @@ def oidc_complete(*, given: Sequence[str]) -> Outcome:
     missing = [key for key in OIDC_KEYS if key not in given]
     if not missing:
         return passed()
-    problem = f"lacks {listed(missing, 'and')}"
+    problem = f"lacks {join_words(missing, 'and')}"
     fix = "take them from the provider, see <issuer>/.well-known/openid-configuration"
     return failed("oidc", sorted(given), problem, fix)
 
 
 @rule("any-notebooks-address", Severity.ERROR)
 def https_address(*, argument: str, address: str) -> Outcome:
-    """What the hub sends its client secret and its users to is an https address.
+    """Every address of the login provider is an https address.
 
     Source: https://openid.net/specs/openid-connect-core-1_0.html#TokenEndpoint: communication must use TLS.
     """
     if re.fullmatch(r"https://[^\s/]+(/\S*)?", address):
         return passed()
-    return failed(argument, address, "is no https address", "use https://<provider>/...")
+    return failed(argument, address, "must be an https address", "use https://<provider>/...")
 
 
 @rule("any-notebooks-culling", Severity.WARNING)
 def idle_culled(*, minutes: int) -> Outcome:
-    """A notebook that nobody uses ends by itself and gives its GPUs back. 0: it does not.
+    """An idle notebook is stopped and releases its GPUs. 0: never.
 
     Source: our choice: a GPU node of the cloud costs the same with an idle notebook on it, and the autoscaler keeps it.
     """
@@ -97,7 +97,7 @@ def users_known(*, count: int) -> Outcome:
 
 @rule("any-notebooks-user", Severity.ERROR)
 def user_known(*, argument: str, name: str, known: Sequence[str]) -> Outcome:
-    """Somebody who is named has a uid: the hub starts no notebook for others.
+    """Every user that is named has a uid: the hub does not start notebooks for others.
 
     Source: our choice: another uid than one's own could read and write what is another's.
     """
@@ -109,25 +109,25 @@ def user_known(*, argument: str, name: str, known: Sequence[str]) -> Outcome:
 
 @rule("any-notebooks-host", Severity.ERROR)
 def host_name(*, host: str) -> Outcome:
-    """A hub's host is a DNS name in small letters, without scheme, port or path.
+    """A hub's host is a DNS name in lower-case letters, without scheme, port or path.
 
     Source: RFC 1123, section 2.1; https://letsencrypt.org/docs/faq/: certificates are for names, and the callback
     address that the provider knows begins with it.
     """
     if _HOST.fullmatch(host):
         return passed()
-    return failed("host", host, "is no DNS name", "use a name such as notebooks.example.com")
+    return failed("host", host, "is not a DNS name", "use a name such as notebooks.example.com")
 
 
 @rule("any-notebooks-price", Severity.ERROR)
 def price_form(*, argument: str, price: float) -> Outcome:
-    """A node's price is not below zero; one that is not known is left out.
+    """A node's price is not below zero; an unknown price is left out.
 
     Source: our choice: it is shown to users; 0 is for owners who ask nothing.
     """
     if price >= 0:
         return passed()
-    return failed(argument, price, "is no price", "leave it out where it is not known")
+    return failed(argument, price, "is not a valid price", "leave it out where it is not known")
 
 
 def is_dev(args: Mapping[str, object]) -> bool:
@@ -150,8 +150,8 @@ def validate_notebooks(args: Mapping[str, object]) -> list[Finding]:
         *validate_users(args),
         not_empty(argument="images", values=images, holds="image"),
         distinct(argument="images", values=images),
-        legal_word(argument="service", word=coerce.text(args, "service", "LoadBalancer"), legal=SERVICES),
-        legal_word(argument="database", word=coerce.text(args, "database", "volume"), legal=DATABASES),
+        allowed_choice(argument="service", word=coerce.text(args, "service", "LoadBalancer"), legal=SERVICES),
+        allowed_choice(argument="database", word=coerce.text(args, "database", "volume"), legal=DATABASES),
         *_pools(coerce.mapping(args, "pools")),
         *validate_object_labels(args),
     ]

@@ -7,11 +7,11 @@ from gpufleet.catalog import aws, azure
 from gpufleet.pools.node_labels import label_value
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.pool_arguments import TAINT_EFFECTS
-from gpufleet.rules.generic import at_least, distinct, legal_word, not_empty
+from gpufleet.rules.generic import allowed_choice, at_least, distinct, not_empty
 from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
 from gpufleet.rules.kubernetes.mpi_placement import one_zone
 from gpufleet.rules.labels import key_form, value_form
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 _NODE = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
@@ -20,14 +20,14 @@ ANY = "any"
 
 @rule("any-node-name", Severity.ERROR)
 def node_name(*, node: str) -> Outcome:
-    """The name of a node is one that a kubelet registers under.
+    """The name of a node is a valid node name.
 
     Source: https://kubernetes.io/docs/concepts/architecture/nodes/#node-name-uniqueness: a DNS subdomain name (RFC
     1123), of 253 characters at the most.
     """
     if len(node) <= 253 and _NODE.fullmatch(node):
         return passed()
-    return failed("nodes", node, "is no name of a node", "use names as `kubectl get nodes` prints them")
+    return failed("nodes", node, "is not a valid node name", "use names as `kubectl get nodes` prints them")
 
 
 @rule("any-node-pool", Severity.ERROR)
@@ -38,30 +38,31 @@ def node_once(*, node: str, pools: Sequence[str]) -> Outcome:
     """
     if len(pools) == 1:
         return passed()
-    return failed("nodes", node, f"is in pools {listed(pools, 'and')}", "leave it in one of them")
+    return failed("nodes", node, f"is in pools {join_words(pools, 'and')}", "leave it in one of them")
 
 
 @rule("any-node-place", Severity.ERROR)
-def place_word(*, place: str) -> Outcome:
-    """A place is not called any, which is the word of jobs for every place.
+def place_name(*, place: str) -> Outcome:
+    """A place is not called any, which jobs use for every place.
 
     Source: our own naming: `gpufleet jobs submit --place any`.
     """
     if place != ANY:
         return passed()
-    return failed("place", place, "is the word for every place", "use another name, such as onprem")
+    return failed("place", place, "is reserved for every place", "use another name, such as onprem")
 
 
 @rule("any-node-gpu", Severity.ERROR)
-def gpu_spelt(*, gpu: str, known: Sequence[str]) -> Outcome:
-    """A GPU model that the catalog knows is spelt as there; others, that no cloud rents out, are as you call them.
+def gpu_spelling(*, gpu: str, known: Sequence[str]) -> Outcome:
+    """A GPU model of the catalog is spelled as in the catalog; other models, which no cloud offers, are free to name.
 
-    Source: gpufleet.pools.node_labels: a job's `--gpu V100` finds nodes by a label, which v100 or V-100 would not match.
+    Source: gpufleet.pools.node_labels: a job's `--gpu V100` selects nodes by a label, which v100 or V-100 does not
+    match.
     """
     meant = [model for model in known if _letters(model) == _letters(gpu)]
     if not meant or gpu in meant:
         return passed()
-    return failed("gpu", gpu, "is another spelling than the catalog's, so that jobs see two models", f"use {meant[0]}")
+    return failed("gpu", gpu, "is spelled differently in the catalog, so jobs see two models", f"use {meant[0]}")
 
 
 @rule("any-kubeconfig-whole", Severity.ERROR)
@@ -75,7 +76,7 @@ def kubeconfig_whole(*, faults: Sequence[str]) -> Outcome:
         return passed()
     fix = "set it with `kubectl config view --minify --flatten | pulumi config set --secret gpufleet:kubeconfig`"
     # Its value is a secret.
-    return failed("kubeconfig", "[secret]", listed(faults, "and"), fix)
+    return failed("kubeconfig", "[secret]", join_words(faults, "and"), fix)
 
 
 @rule("any-gpu-plugin-once", Severity.ERROR)
@@ -90,7 +91,7 @@ def plugin_once(*, software: Sequence[str]) -> Outcome:
     return failed("software", list(software), "installs the device plugin twice", "leave one of the two out")
 
 
-def validate_own_nodes(args: Mapping[str, object]) -> list[Finding]:
+def validate_onprem_nodes(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on nodes of one kind. Reads gpu, gpus, nodes, place, zone, labels, taints (key, value, effect)."""
     nodes = coerce.texts(args, "nodes")
     place = coerce.text(args, "place", "onprem")
@@ -99,10 +100,10 @@ def validate_own_nodes(args: Mapping[str, object]) -> list[Finding]:
         distinct(argument="nodes", values=nodes),
         *(node_name(node=node) for node in nodes),
         value_form(argument="gpu", value=coerce.text(args, "gpu")),
-        gpu_spelt(gpu=coerce.text(args, "gpu"), known=_models()),
+        gpu_spelling(gpu=coerce.text(args, "gpu"), known=_models()),
         at_least(argument="gpus", value=coerce.whole(args, "gpus", 1), least=1),
         value_form(argument="place", value=place),
-        place_word(place=place),
+        place_name(place=place),
         *validate_object_labels(args),
     ]
     if isinstance(args.get("zone"), str):
@@ -113,19 +114,19 @@ def validate_own_nodes(args: Mapping[str, object]) -> list[Finding]:
             findings += [
                 key_form(argument="taints.key", key=coerce.text(taint, "key")),
                 value_form(argument="taints.value", value=coerce.text(taint, "value")),
-                legal_word(argument="taints.effect", word=coerce.text(taint, "effect"), legal=TAINT_EFFECTS),
+                allowed_choice(argument="taints.effect", word=coerce.text(taint, "effect"), legal=TAINT_EFFECTS),
             ]
     return findings
 
 
-def validate_own_cluster(
+def validate_onprem_cluster(
     pools: Mapping[str, Sequence[str]], kubeconfig_faults: Sequence[str], software: Sequence[str]
 ) -> list[Finding]:
     """Findings on an own cluster as a whole. pools: the nodes of each."""
-    return [kubeconfig_whole(faults=kubeconfig_faults), plugin_once(software=software), *validate_pools_apart(pools)]
+    return [kubeconfig_whole(faults=kubeconfig_faults), plugin_once(software=software), *validate_pool_overlap(pools)]
 
 
-def validate_pools_apart(pools: Mapping[str, Sequence[str]]) -> list[Finding]:
+def validate_pool_overlap(pools: Mapping[str, Sequence[str]]) -> list[Finding]:
     """Findings on nodes that are in several pools. pools: the nodes of each."""
     owners: dict[str, list[str]] = {}
     for pool, nodes in pools.items():

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import coerce
-from gpufleet.rules.generic import legal_word
+from gpufleet.rules.generic import allowed_choice
 from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
 from gpufleet.rules.kubernetes.mpi_image import validate_image
 from gpufleet.rules.kubernetes.version import version_pinned
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 FLAVOURS = ("mpi-operator", "trainer")
@@ -26,10 +26,12 @@ def checksum_given(*, version: str, sha256: str | None, known: Sequence[str]) ->
     if sha256 is not None:
         if _CHECKSUM.fullmatch(sha256):
             return passed()
-        return failed("sha256", sha256, "is no checksum", "give 64 hexadecimal digits, as sha256sum writes them")
+        return failed(
+            "sha256", sha256, "is not a SHA-256 checksum", "give 64 hexadecimal digits, as sha256sum writes them"
+        )
     if version in known:
         return passed()
-    fix = f"give sha256, or use {listed(known)}"
+    fix = f"give sha256, or use {join_words(known)}"
     return failed("version", version, "has a manifest whose checksum is not known", fix)
 
 
@@ -41,7 +43,7 @@ def manifest_place(*, manifest: str) -> Outcome:
     """
     if manifest.startswith("https://") or (manifest and "://" not in manifest):
         return passed()
-    return failed("manifest", manifest, "is no file and no https address", "use a path or https://...")
+    return failed("manifest", manifest, "must be a file or an https address", "use a path or https://...")
 
 
 @rule("any-operator-trainer", Severity.ERROR)
@@ -54,10 +56,10 @@ def trainer_runs(*, implementations: Sequence[str], given: Sequence[str]) -> Out
     """
     others = [each for each in implementations if each != "OpenMPI"]
     if others:
-        problem = f"has no runtime for {listed(others, 'and')}"
+        problem = f"has no runtime for {join_words(others, 'and')}"
         return failed("flavour", "trainer", problem, "use flavour=mpi-operator, or implementations=[OpenMPI]")
     if given:
-        fix = f"leave {listed(given, 'and')} out, or use flavour=mpi-operator"
+        fix = f"leave {join_words(given, 'and')} out, or use flavour=mpi-operator"
         return failed("flavour", "trainer", "comes as a chart, not as a manifest", fix)
     return passed()
 
@@ -82,9 +84,9 @@ def validate_mpi_operator(args: Mapping[str, object], known: Sequence[str]) -> l
     flavour = coerce.text(args, "flavour", "mpi-operator")
     implementations = coerce.texts(args, "implementations")
     findings = [
-        legal_word(argument="flavour", word=flavour, legal=FLAVOURS),
+        allowed_choice(argument="flavour", word=flavour, legal=FLAVOURS),
         runs_mpi_jobs(flavour=flavour),
-        *(legal_word(argument="implementations", word=each, legal=IMPLEMENTATIONS) for each in implementations),
+        *(allowed_choice(argument="implementations", word=each, legal=IMPLEMENTATIONS) for each in implementations),
         *validate_image(args),
         *validate_object_labels(args),
     ]

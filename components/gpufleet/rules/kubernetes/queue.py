@@ -31,7 +31,7 @@ def flavor_known(*, namespace: str, flavor: str, known: Sequence[str]) -> Outcom
 
 @rule("any-queue-flavor-known", Severity.ERROR)
 def flavor_whole(*, flavor: str, given: Sequence[str]) -> Outcome:
-    """A flavor says which GPU in which zone; `given` are the words that it has.
+    """A flavor has a GPU and a zone; `given` are the keys that it has.
 
     Source: https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/: without labels its pods may land on any node, of
     any zone.
@@ -44,7 +44,7 @@ def flavor_whole(*, flavor: str, given: Sequence[str]) -> Outcome:
 
 @rule("any-queue-flavor-name", Severity.ERROR)
 def flavor_name(*, flavor: str) -> Outcome:
-    """A flavor of GPUs is not called cpu, which is the flavor of pods without any.
+    """A GPU flavor is not called cpu, which is the flavor of pods without GPUs.
 
     Source: our own naming: each flavor is an object <queue>-<flavor>.
     """
@@ -62,7 +62,7 @@ def flavor_count(*, count: int) -> Outcome:
     """
     if count <= _MOST:
         return passed()
-    return failed("flavors", count, f"is more than the {_MOST} that Kueue takes", "make a queue for each kind of GPU")
+    return failed("flavors", count, f"is more than the {_MOST} that Kueue allows", "make a queue for each kind of GPU")
 
 
 def validate_queue(name: str, args: Mapping[str, object]) -> list[Finding]:

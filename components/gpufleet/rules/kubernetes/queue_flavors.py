@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import coerce
-from gpufleet.rules.generic import distinct, legal_word
-from gpufleet.rules.messages import listed
+from gpufleet.rules.generic import allowed_choice, distinct
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 
@@ -12,9 +12,9 @@ from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 def queue_pool_zone(*, zones: Sequence[str]) -> Outcome:
     """A pool of a queue lies in one zone.
 
-    Source: gpufleet.pools.node_labels: nodes of a pool in several zones carry no gpufleet.dev/zone-id, by which Kueue keeps a
-    job's workers together. https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/: a flavor's labels are put on the
-    pods that it admits; a flavor for each zone would count the pool's GPUs once for each.
+    Source: gpufleet.pools.node_labels: nodes of a pool in several zones carry no gpufleet.dev/zone-id, by which Kueue
+    keeps a job's workers together. https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/: a flavor's labels are put
+    on the pods that it admits; a flavor for each zone would count the pool's GPUs once for each.
     """
     if len(zones) == 1:
         return passed()
@@ -26,17 +26,17 @@ def queue_pool_zone(*, zones: Sequence[str]) -> Outcome:
 def queue_pool_gpu(*, types: Sequence[str], models: Sequence[str | None]) -> Outcome:
     """All types of a queue's pool have GPUs of one model, which the catalog knows: `models`, None for what it lacks.
 
-    Source: gpufleet.pools.node_labels: other nodes carry no gpufleet.dev/gpu, which every flavor asks for; and a quota is a
-    number of GPUs, which nobody knows of a type outside the catalog.
+    Source: gpufleet.pools.node_labels: other nodes carry no gpufleet.dev/gpu, which every flavor selects; and a quota
+    is a number of GPUs, which is not known for a type outside of the catalog.
     """
     unknown = [kind for kind, model in zip(types, models, strict=True) if model is None]
     if unknown:
-        wrong = f"are of unknown GPUs ({listed(unknown, 'and')}), which a queue cannot count"
+        wrong = f"are of unknown GPUs ({join_words(unknown, 'and')}), which a queue cannot count"
         return failed("types", list(types), wrong, "use types of the catalog, or leave gpufleet:queue out")
     different = list(dict.fromkeys(models))
     if len(different) == 1:
         return passed()
-    names = listed([str(each) for each in different], "and")
+    names = join_words([str(each) for each in different], "and")
     fix = "make a pool for each GPU model, or leave gpufleet:queue out"
     return failed("types", list(types), f"have {names} GPUs, where a queue counts those of one model", fix)
 
@@ -52,5 +52,5 @@ def validate_queue_order(order: Sequence[str] | None, pools: Sequence[str]) -> l
     """Findings on the order in which a queue fills pools; None: it is left open."""
     if order is None:
         return []
-    known = [legal_word(argument="queue.order", word=each, legal=pools) for each in order] if pools else []
+    known = [allowed_choice(argument="queue.order", word=each, legal=pools) for each in order] if pools else []
     return [*known, distinct(argument="queue.order", values=order)]

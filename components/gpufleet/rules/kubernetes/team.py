@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from gpufleet.rules import coerce
-from gpufleet.rules.generic import distinct, legal_word
+from gpufleet.rules.generic import allowed_choice, distinct
 from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
 from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.kubernetes.ngc import validate_ngc
@@ -17,7 +17,7 @@ _RESERVED = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 @rule("any-team-namespace", Severity.ERROR)
 def namespace_own(*, namespace: str) -> Outcome:
-    """A team's namespace is none of the cluster's own.
+    """A team's namespace is not a system namespace.
 
     Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/: kube- is reserved; Pod
     Security restricted in kube-system keeps network and device plugins from starting.
@@ -29,7 +29,7 @@ def namespace_own(*, namespace: str) -> Outcome:
 
 @rule("any-team-exception", Severity.ERROR)
 def exception_named(*, level: str, exception: str) -> Outcome:
-    """A namespace below Pod Security restricted says why.
+    """A namespace below Pod Security restricted gives a reason.
 
     Source: our choice: training with GPUs and EFA runs under restricted, so that each exception has a reason, such as
     InfiniBand's IPC_LOCK; https://kubernetes.io/docs/concepts/security/pod-security-standards/
@@ -44,13 +44,13 @@ def login_form(*, complete: bool) -> Outcome:
     """A registry's login is the JSON of a .dockerconfigjson with a registry in auths.
 
     Source: https://kubernetes.io/docs/tasks/configure-pod-container/pull-image-private-registry/; the API server
-    refuses what is no JSON, and a pod with another login stays ImagePullBackOff.
+    rejects what is no JSON, and a pod with another login stays ImagePullBackOff.
     """
     if complete:
         return passed()
     fix = 'give {"auths": {"<registry>": {"username": ..., "password": ...}}}, or ngc_key for nvcr.io'
     # Its value is a secret, also when it is wrong.
-    return failed("docker_config", "[secret]", "is no registry login", fix)
+    return failed("docker_config", "[secret]", "is not a registry login", fix)
 
 
 def validate_team(args: Mapping[str, object]) -> list[Finding]:
@@ -58,7 +58,7 @@ def validate_team(args: Mapping[str, object]) -> list[Finding]:
     exception, users, gid, volume_claim, least_id, labels."""
     level = coerce.text(args, "pod_security", "restricted")
     findings = [
-        legal_word(argument="pod_security", word=level, legal=LEVELS),
+        allowed_choice(argument="pod_security", word=level, legal=LEVELS),
         exception_named(level=level, exception=coerce.text(args, "exception")),
         distinct(argument="groups", values=coerce.texts(args, "groups")),
         *validate_object_labels(args),

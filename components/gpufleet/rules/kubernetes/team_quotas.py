@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import coerce
-from gpufleet.rules.generic import at_least, legal_word
+from gpufleet.rules.generic import allowed_choice, at_least
 from gpufleet.rules.kubernetes.users import validate_users_of_teams
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 
@@ -17,25 +17,27 @@ def teams_or_team(*, team: bool, teams: int) -> Outcome:
     """
     if not (team and teams):
         return passed()
-    return failed("team", "given", f"is there beside teams, which has {teams}", "move it into teams, by its namespace")
+    return failed(
+        "team", "given", f"is set together with teams, which has {teams}", "move it into teams, by its namespace"
+    )
 
 
 @rule("any-teams-quota-queue", Severity.ERROR)
 def quota_counted(*, team: str, quota: bool, queue: bool) -> Outcome:
-    """A team has a quota exactly where there is a queue, which alone counts.
+    """A team has a quota exactly if there is a queue, which enforces it.
 
     Source: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/: a flavor without quota is 0, and jobs wait for ever.
     """
     if quota == queue:
         return passed()
     if queue:
-        return failed(f"teams.{team}.quota", None, "is missing: its jobs would wait for ever", "give {pool: GPUs}")
-    return failed(f"teams.{team}.quota", "given", "is counted by nobody without a queue", "add gpufleet:queue")
+        return failed(f"teams.{team}.quota", None, "is missing: its jobs would wait forever", "give {pool: GPUs}")
+    return failed(f"teams.{team}.quota", "given", "has no effect without a queue", "add gpufleet:queue")
 
 
 @rule("any-teams-quota-sum", Severity.ERROR)
 def quotas_fit(*, pool: str, quotas: int, gpus: int) -> Outcome:
-    """The quotas of a pool are together no more GPUs than it can have.
+    """The sum of a pool's quotas is not above its GPUs.
 
     Source: https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/: quota is what Kueue admits by, without a look at the
     nodes: of more, jobs are admitted whose pods stay Pending and hold a part of their GPUs meanwhile. To share idle
@@ -49,7 +51,7 @@ def quotas_fit(*, pool: str, quotas: int, gpus: int) -> Outcome:
 
 @rule("any-teams-own-pool", Severity.ERROR)
 def pool_of_one(*, pool: str, owners: Sequence[str], users: Sequence[str]) -> Outcome:
-    """A team's own pool is no other's, neither its own nor in its quota. `users`: teams with a quota in it.
+    """A team's own pool is not used by another team, as its own or in its quota. `users`: teams with a quota in it.
 
     Source: our own rule: the pool's whole bill goes by the tag of its one team.
     """
@@ -57,12 +59,12 @@ def pool_of_one(*, pool: str, owners: Sequence[str], users: Sequence[str]) -> Ou
     if not others:
         return passed()
     fix = "leave it to one of them, or to no one"
-    return failed(f"teams.{owners[0]}.pools", pool, f"is used by {listed(others, 'and')} too", fix)
+    return failed(f"teams.{owners[0]}.pools", pool, f"is used by {join_words(others, 'and')} too", fix)
 
 
 @rule("any-teams-budget", Severity.ERROR)
 def budget_counts(*, team: str, cloud_pools: Sequence[str]) -> Outcome:
-    """A budget of a team watches pools of a cloud that are its own.
+    """A team's budget covers cloud pools of its own.
 
     Source: https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/cost-alloc-tags.html: a tag is of a whole
     resource; the nodes of a shared pool have one bill. Own servers are on no cloud's bill.
@@ -70,7 +72,7 @@ def budget_counts(*, team: str, cloud_pools: Sequence[str]) -> Outcome:
     if cloud_pools:
         return passed()
     fix = "name such pools in its pools, or leave the budget out; `gpufleet usage --by team` splits shared pools"
-    return failed(f"teams.{team}.budget", "given", "would count nothing: no pool of a cloud is this team's own", fix)
+    return failed(f"teams.{team}.budget", "given", "would cover nothing: the team has no cloud pool of its own", fix)
 
 
 @rule("any-users-access-point", Severity.ERROR)
@@ -105,12 +107,12 @@ def validate_teams(
         findings.append(quota_counted(team=team, quota=args.get("quota") is not None, queue=gpus is not None))
         for pool in quota:
             number = coerce.whole(quota, pool, 0)
-            findings.append(legal_word(argument=f"teams.{team}.quota", word=pool, legal=known))
+            findings.append(allowed_choice(argument=f"teams.{team}.quota", word=pool, legal=known))
             findings.append(at_least(argument=f"teams.{team}.quota.{pool}", value=number, least=0))
             sums[pool] = sums.get(pool, 0) + max(0, number)
             users.setdefault(pool, []).extend([team] if number > 0 else [])
         for pool in own:
-            findings.append(legal_word(argument=f"teams.{team}.pools", word=pool, legal=known))
+            findings.append(allowed_choice(argument=f"teams.{team}.pools", word=pool, legal=known))
             owners.setdefault(pool, []).append(team)
         if args.get("budget") is not None:
             findings.append(budget_counts(team=team, cloud_pools=[pool for pool in own if pool in clouds]))

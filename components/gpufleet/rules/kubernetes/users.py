@@ -15,20 +15,20 @@ _OUT = f"is none of 1 to {_MOST_ID}, those that Kubernetes takes"
 
 @rule("any-user-login", Severity.ERROR)
 def login_name(*, name: str) -> Outcome:
-    """A user's name is one that /etc/passwd, a directory's name and a label's value take alike.
+    """A user name is valid in /etc/passwd, as a directory name and as a label value.
 
-    Source: man useradd (32 characters, small letters first);
+    Source: man useradd (32 characters, lower-case letters first);
     https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/#syntax-and-character-set
     """
     if _LOGIN.fullmatch(name) and not name.startswith("_"):
         return passed()
-    fix = "use up to 32 small letters, digits and . _ - between them, a letter first, such as ana"
-    return failed("users", name, "is no login name", fix)
+    fix = "use up to 32 lower-case letters, digits and . _ - between them, a letter first, such as ana"
+    return failed("users", name, "is not a valid login name", fix)
 
 
 @rule("any-user-id", Severity.ERROR)
 def id_of_a_person(*, argument: str, number: int, least: int) -> Outcome:
-    """A uid or gid is a person's or a team's: not root's, not nobody's, not below `least`, where the system's are.
+    """A uid or gid belongs to a person or a team: not to root, nobody or, below `least`, the system.
 
     Source: man login.defs (UID_MIN 1000); man 5 nfs: a server may take nobody's 65534 for everybody whom it does not
     know; https://kubernetes.io/docs/concepts/security/pod-security-standards/ (restricted: no root); the API server
@@ -47,7 +47,7 @@ def id_of_a_person(*, argument: str, number: int, least: int) -> Outcome:
 
 @rule("any-user-distinct", Severity.ERROR)
 def uid_of_one(*, uid: int, names: Sequence[str]) -> Outcome:
-    """A uid is one user's: what one of them writes belongs to the other as well. `names`: who has it, with their team.
+    """A uid belongs to one user, because its files belong to everybody who has it. `names`: its users, with their team.
 
     Source: man 5 nfs (AUTH_SYS): a server knows users by their number alone.
     """

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import coerce
-from gpufleet.rules.generic import legal_word
+from gpufleet.rules.generic import allowed_choice
 from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
 from gpufleet.rules.kubernetes.mpi_placement import one_zone
 from gpufleet.rules.kubernetes.name import name_form
-from gpufleet.rules.messages import listed
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 KINDS = ("efs", "nfs", "azure_blob", "azure_files")
@@ -26,13 +26,13 @@ _OPTION = re.compile(r"[a-z][a-z0-9_]*(=[^,\s=]+)?")
 
 @rule("any-volume-source-known", Severity.ERROR)
 def one_source(*, kinds: Sequence[str], access_point: bool) -> Outcome:
-    """A volume has its files in one place; an access point is one of an EFS file system.
+    """A volume has one source; an access point belongs to an EFS file system.
 
     Source: https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/persistent-volume-v1/: may
     not specify more than 1 volume type.
     """
     if len(kinds) != 1:
-        return failed("source", list(kinds), "is not one place", f"give one of {listed(KINDS, 'and')}")
+        return failed("source", list(kinds), "is not one place", f"give one of {join_words(KINDS, 'and')}")
     if access_point and kinds[0] != "efs":
         return failed("source.access_point", list(kinds), "is of EFS only", "give efs, or leave access_point out")
     return passed()
@@ -40,7 +40,7 @@ def one_source(*, kinds: Sequence[str], access_point: bool) -> Outcome:
 
 @rule("any-volume-place-known", Severity.ERROR)
 def place_form(*, argument: str, kind: str, text: str) -> Outcome:
-    """The place of a volume's files is written as its driver reads it.
+    """A volume's source has the form that its driver expects.
 
     Source: FileSystemId and AccessPointId of botocore's model of efs; RFC 7530 and mount.nfs(8) for server:/path;
     https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules for Azure's.
@@ -48,7 +48,7 @@ def place_form(*, argument: str, kind: str, text: str) -> Outcome:
     form, says = _FORMS[kind]
     if re.fullmatch(form, text):
         return passed()
-    return failed(argument, text, "is no such place", f"write {says}")
+    return failed(argument, text, "does not have the required form", f"write {says}")
 
 
 @rule("any-volume-capacity", Severity.ERROR)
@@ -59,18 +59,20 @@ def capacity_form(*, capacity: str) -> Outcome:
     """
     if _QUANTITY.fullmatch(capacity):
         return passed()
-    return failed("capacity", capacity, "is no quantity above 0", "use a number with a unit, such as 500Gi or 1Ti")
+    return failed("capacity", capacity, "must be a quantity above 0", "use a number with a unit, such as 500Gi or 1Ti")
 
 
 @rule("any-volume-option", Severity.ERROR)
 def option_form(*, option: str) -> Outcome:
-    """A mount option is one word, or a word, = and its value; there is one to an entry.
+    """Each mount option is one word, or a name, = and a value.
 
     Source: mount(8), option -o.
     """
     if _OPTION.fullmatch(option):
         return passed()
-    return failed("mount_options", option, "is no single mount option", "write one to an entry, such as nfsvers=4.1")
+    return failed(
+        "mount_options", option, "must be a single mount option", "write one to an entry, such as nfsvers=4.1"
+    )
 
 
 @rule("any-volume-hard", Severity.ERROR)
@@ -87,7 +89,7 @@ def mounted_hard(*, options: Sequence[str]) -> Outcome:
 
 @rule("any-volume-nfs-version", Severity.ERROR)
 def nfs_version(*, kind: str, options: Sequence[str]) -> Outcome:
-    """Files are mounted with a version of NFS that their server speaks: EFS 4.0 and 4.1, Azure's file shares 4.1.
+    """Files are mounted with an NFS version that their server supports: EFS 4.0 and 4.1, Azure's file shares 4.1.
 
     Source: https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html,
     https://learn.microsoft.com/azure/storage/files/files-nfs-protocol; NFS 3 has no locks of its own.
@@ -97,7 +99,7 @@ def nfs_version(*, kind: str, options: Sequence[str]) -> Outcome:
         name, _, version = option.partition("=")
         if spoken and name in ("nfsvers", "vers") and version not in spoken:
             fix = "use nfsvers=4.1"
-            return failed("mount_options", option, "is no version to mount these files with", fix)
+            return failed("mount_options", option, "is not an NFS version that these files support", fix)
     return passed()
 
 
@@ -133,7 +135,7 @@ def validate_shared_volume(args: Mapping[str, object]) -> list[Finding]:
         *(option_form(option=option) for option in options),
         mounted_hard(options=options),
         nfs_version(kind=kinds[0] if len(kinds) == 1 else "", options=options),
-        legal_word(argument="reclaim", word=reclaim, legal=RECLAIM),
+        allowed_choice(argument="reclaim", word=reclaim, legal=RECLAIM),
         files_kept(reclaim=reclaim),
         capacity_form(capacity=coerce.text(args, "capacity", "1Ti")),
         *validate_object_labels(args),

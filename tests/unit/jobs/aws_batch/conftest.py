@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from gpufleet.cli import main
 from gpufleet.jobs.aws_batch import array_jobs, backend, client, follow
-from gpufleet.jobs.settings import JobSettings, settings_from
+from gpufleet.jobs.settings import JobSettings, read_settings
 from tests.tools.fake_aws import FakeAws, outputs, played
 
 Run = Callable[..., Result]
@@ -35,7 +35,7 @@ def here(credentials: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeAws
 
 @pytest.fixture
 def settings() -> JobSettings:
-    return settings_from(outputs(), "dev")
+    return read_settings(outputs(), "dev")
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backend, "AwsBatchJobFollower", partial(follow.AwsBatchJobFollower, **pace))
     # boto3's own tries pause for seconds.
     monkeypatch.setattr(backend, "AwsBatchClient", partial(client.AwsBatchClient, attempts=1))
-    monkeypatch.setattr(follow, "Children", partial(array_jobs.Children, shortest=0.0))
+    monkeypatch.setattr(follow, "ArrayChildren", partial(array_jobs.ArrayChildren, shortest=0.0))
 
 
 @pytest.fixture

@@ -105,7 +105,7 @@ def test_keys_that_lead_elsewhere_are_refused(job: FakeAws, run: Any, tmp_path: 
     done = run("jobs", "outputs", "get", "dev", "evil", str(tmp_path / "a" / "b"))
     assert (done.exit_code, done.stderr) == (
         1,
-        "Error: ../../x: is no path of a file here; copy it with `aws s3 cp`\n",
+        "Error: ../../x: is not a valid local path; copy it with `aws s3 cp`\n",
     )
     assert not (tmp_path / "x").exists()
 
@@ -122,11 +122,11 @@ def test_mistakes_are_one_line(job: FakeAws, run: Any, tmp_path: Path) -> None:
     given = outputs()
     given["jobs"]["bucket"] = "gone"
     assert run("jobs", "outputs", "list", "dev", "train", given=given).stderr == (
-        "Error: dev: bucket=gone: there is no such bucket; `pulumi up` makes it\n"
+        "Error: dev: bucket=gone: bucket not found; `pulumi up` makes it\n"
     )
     del given["jobs"]["bucket"]
     assert run("jobs", "outputs", "list", "dev", "train", given=given).stderr.startswith(
-        "Error: dev: the stack's outputs tell of no bucket (jobs.bucket)"
+        "Error: dev: the stack's outputs have no bucket (jobs.bucket)"
     )
     given = {"kubeconfig": "{}", "jobs": {}}
     assert run("jobs", "outputs", "list", "dev", "train", given=given).stderr == (

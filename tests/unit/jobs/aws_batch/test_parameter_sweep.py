@@ -18,8 +18,14 @@ from botocore.credentials import Credentials
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.aws_batch.entrypoint import OVERRIDES_LIMIT, overrides_length
-from gpufleet.jobs.aws_batch.node_side.s3 import signed
-from gpufleet.jobs.aws_batch.parameter_sweep import ParameterTable, child_command, from_csv, from_grid, numbered_command
+from gpufleet.jobs.aws_batch.node_side.s3 import signed_headers
+from gpufleet.jobs.aws_batch.parameter_sweep import (
+    ParameterTable,
+    child_command,
+    expand_grid,
+    indexed_command,
+    read_csv,
+)
 from gpufleet.jobs.aws_batch.submission import build_submission
 from gpufleet.jobs.request import JobRequest
 from gpufleet.jobs.settings import JobSettings
@@ -38,10 +44,10 @@ def child(words: list[str], index: int | None, **variables: str) -> subprocess.C
     """Run it as Batch runs a child of an array."""
     index_of = {} if index is None else {"AWS_BATCH_JOB_ARRAY_INDEX": str(index)}
     own = {"PATH": os.environ["PATH"], "GPUFLEET_OUTPUTS": "s3://b/jobs/a", **index_of, **variables}
-    return subprocess.run(words, env=own, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(words, env=own, capture_output=True, text=True, timeout=300, check=False)
 
 
-GRID = from_grid({"lr": [0.1, 0.01], "batch": [32, 64, 128]})
+GRID = expand_grid({"lr": [0.1, 0.01], "batch": [32, 64, 128]})
 
 
 def test_grid_gives_each_child_its_combination() -> None:
@@ -66,12 +72,12 @@ def test_only_the_users_words_take_values() -> None:
 
 
 def test_single_row_needs_no_index() -> None:
-    done = child(child_command(from_grid({"lr": [7]}), command("{lr}"), 1, None), None)
+    done = child(child_command(expand_grid({"lr": [7]}), command("{lr}"), 1, None), None)
     assert json.loads(done.stdout) == [["7"], "7", "s3://b/jobs/a"]
 
 
 def test_array_without_parameters_has_outputs_of_its_own() -> None:
-    done = child(numbered_command(command("a b", "*")), 7)
+    done = child(indexed_command(command("a b", "*")), 7)
     assert json.loads(done.stdout) == [["a b", "*"], None, "s3://b/jobs/a/7"]
 
 
@@ -139,7 +145,7 @@ GRID_FAR = ParameterTable(("a",), [("1",)])
 def test_signature_is_that_of_botocore(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     url, now = "https://s3.eu-west-1.amazonaws.com/bucket/a%20b/c.csv", datetime(2026, 11, 21, 12, 0, 5, tzinfo=UTC)
     monkeypatch.setattr("botocore.auth.get_current_datetime", lambda remove_tzinfo=True: now.replace(tzinfo=None))
-    ours = signed(url, "eu-west-1", ["A", "S", token], now)
+    ours = signed_headers(url, "eu-west-1", ["A", "S", token], now)
     request = AWSRequest("GET", url, headers={"x-amz-content-sha256": ours["x-amz-content-sha256"]})
     S3SigV4Auth(Credentials("A", "S", token or None), "s3", "eu-west-1").add_auth(request)
     assert ours["authorization"] == request.headers["Authorization"]
@@ -192,8 +198,8 @@ def unpacked(words: list[str]) -> str:
     [
         ("lr\n", "has no rows; write a line of names, then a line for each child"),
         ("lr,b\n1\n", "row 2 has 1 values, and the first line names 2"),
-        ("lr,lr\n1,2\n", "names=[lr, lr]: one is there twice; use each once"),
-        ("learning-rate\n1\n", "name=learning-rate: is no name of a variable; use letters, digits and _"),
+        ("lr,lr\n1,2\n", "names=[lr, lr]: duplicate name; use each once"),
+        ("learning-rate\n1\n", "name=learning-rate: is not a valid variable name; use letters, digits and _"),
         ("AWS_REGION\n1\n", "name=AWS_REGION: the container itself needs this variable; use another name"),
     ],
 )
@@ -201,13 +207,13 @@ def test_table_with_a_fault(text: str, line: str, tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text(text)
     with pytest.raises(UserError) as error:
-        from_csv(file)
+        read_csv(file)
     assert str(error.value) == f"{file}: {line}"
 
 
 def test_table_as_a_spreadsheet_writes_it(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_bytes('\ufefflr,note\r\n0.1,"a, b"\r\n\r\n0.2,"two\r\nlines"\r\n'.encode())
-    assert from_csv(file).rows == (("0.1", "a, b"), ("0.2", "two\r\nlines"))
-    with pytest.raises(UserError, match="is no list of values"):
-        from_grid({"lr": "0.1"})
+    assert read_csv(file).rows == (("0.1", "a, b"), ("0.2", "two\r\nlines"))
+    with pytest.raises(UserError, match="must be a list of values"):
+        expand_grid({"lr": "0.1"})

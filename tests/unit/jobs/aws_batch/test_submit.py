@@ -141,7 +141,7 @@ MISTAKES = [
     (["--array", "1"], "train: array=1: an array has 2 to 10,000 children; leave it out for one job"),
     (["--array", "10001"], "train: array=10001: an array has 2 to 10,000 children; leave it out for one job"),
     (["--grid", "lr=0.1,0.2", "--array", "3"], "train: array=3: there are 2 rows of parameters; leave out --array"),
-    (["--grid", "lr"], "grid=lr: is no list of values; write --grid lr=0.1,0.01"),
+    (["--grid", "lr"], "grid=lr: must be a list of values; write --grid lr=0.1,0.01"),
     (["--grid", "PATH=a,b"], "grid: name=PATH: the container itself needs this variable; use another name"),
     (
         ["--grid", "lr=1", "--params", "x.csv"],
@@ -149,12 +149,12 @@ MISTAKES = [
     ),
     (["--params", "/no/such.csv"], "/no/such.csv: No such file or directory; give a CSV file: a line of names, then"),
     (["--nodes", "2", "--array", "2"], "train: nodes=2: AWS Batch has no arrays of multi-node jobs; submit each"),
-    (["--nodes", "5"], "train: nodes=5: multi-node jobs have 4 nodes at the most; use 4 or fewer, or raise the pool's"),
+    (["--nodes", "5"], "train: nodes=5: multi-node jobs have at most 4 nodes; use 4 or fewer, or raise the pool's"),
     (["--nodes", "0"], "train: nodes=0: use 1 or more"),
-    (["--nodes", "2", "--workers", "3"], "train: workers=3: is the same as nodes=2; give one of them"),
+    (["--nodes", "2", "--workers", "3"], "train: workers=3: conflicts with nodes=2; give only one of them"),
     (["--gpus", "0"], "train: gpus=0: use 1 or more"),
     (["--gpus", "9"], "train: gpus=9: no node has more than 8 (p4d.24xlarge); use 8 or fewer"),
-    (["--retries", "10"], "train: retries=10: AWS Batch makes 10 attempts at the most; use 0 to 9"),
+    (["--retries", "10"], "train: retries=10: AWS Batch makes at most 10 attempts; use 0 to 9"),
     (["--time-limit", "0"], "train: time_limit_minutes=0: use 1 or more"),
     (["--memory", "0"], "train: memory_gib=0: use 1 or more"),
     (
@@ -162,14 +162,14 @@ MISTAKES = [
         "train: env=AWS_BATCH_X: AWS Batch sets variables of this beginning itself; use another",
     ),
     (["--env", f"LONG={'x' * 9000}"], "train: the command and its variables are "),
-    (["--name", "a b"], "a b: name=a b: use letters, digits, - and _, a letter or digit first, 128 at the most"),
+    (["--name", "a b"], "a b: name=a b: use letters, digits, - and _, a letter or digit first, at most 128"),
     (
         ["--pool", "trainers"],
         "job: pool=trainers: is for Kubernetes; on AWS Batch the queue finds the nodes, use --queue",
     ),
     (["--volume-claim", "x"], "job: volume_claim=x: is for Kubernetes; on AWS Batch the job definition mounts the"),
-    (["--queue", "no-such"], "train: AWS Batch refuses the job: Job queue no-such does not exist"),
-    (["--after", "none"], "none: there is no such job in queue dev-queue of us-east-1; AWS Batch forgets jobs some 7"),
+    (["--queue", "no-such"], "train: AWS Batch rejects the job: Job queue no-such does not exist"),
+    (["--after", "none"], "none: job not found in queue dev-queue of us-east-1; AWS Batch forgets jobs some 7"),
     (
         ["--on", "kubernetes", "--workers", "1"],
         "dev: the stack's outputs have no kubeconfig",
@@ -189,16 +189,19 @@ def test_mistake_is_one_line(here: FakeAws, run: Any, options: list[str], line: 
 def test_name_that_is_taken_is_refused(here: FakeAws, run: Any) -> None:
     assert submit(run).exit_code == 0
     done = submit(run)
-    assert "train: the name is taken by a job that is SUBMITTED, and its outputs; give another --name" in done.stderr
+    assert (
+        "train: the name is already used by a job that is SUBMITTED, and its outputs; give another --name"
+        in done.stderr
+    )
     assert len(here.jobs) == 1
 
 
 @pytest.mark.parametrize(
     ("key", "line"),
     [
-        ("queue", "dev: the stack's outputs tell of no AWS Batch (jobs.queue); run `pulumi up -s dev` first"),
-        ("region", "dev: the stack's outputs tell of no AWS Batch (jobs.region)"),
-        ("definition", "dev: the stack's outputs name no definition of jobs of one node (jobs.definition)"),
+        ("queue", "dev: the stack's outputs have no AWS Batch (jobs.queue); run `pulumi up -s dev` first"),
+        ("region", "dev: the stack's outputs have no AWS Batch (jobs.region)"),
+        ("definition", "dev: the stack's outputs have no definition of jobs of one node (jobs.definition)"),
     ],
 )
 def test_outputs_that_lack_something(here: FakeAws, run: Any, key: str, line: str) -> None:
@@ -210,7 +213,7 @@ def test_outputs_that_lack_something(here: FakeAws, run: Any, key: str, line: st
 def test_environment_without_multi_node_jobs(here: FakeAws, run: Any) -> None:
     given = outputs()
     del given["jobs"]["multinode"]
-    assert "dev: the stack's outputs name no definition of multi-node jobs (jobs.multinode)" in (
+    assert "dev: the stack's outputs have no definition of multi-node jobs (jobs.multinode)" in (
         submit(run, "--nodes", "2", given=given).stderr
     )
 
@@ -218,7 +221,7 @@ def test_environment_without_multi_node_jobs(here: FakeAws, run: Any) -> None:
 def test_definition_that_is_gone(here: FakeAws, run: Any) -> None:
     given = outputs()
     given["jobs"]["definition"] = "dev-gone"
-    assert "dev: definition=dev-gone: there is no such active job definition in us-east-1 of the account in use" in (
+    assert "dev: definition=dev-gone: no active job definition with this name in us-east-1 of the account in use" in (
         submit(run, given=given).stderr
     )
 

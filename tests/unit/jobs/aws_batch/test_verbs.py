@@ -63,7 +63,7 @@ def test_cancel_ends_the_job_and_once_only(here: FakeAws, run: Any, job: Any) ->
     assert (done.exit_code, done.stdout) == (0, "train: cancelled; its log and its outputs stay\n")
     assert here.bodies("terminatejob") == [{"jobId": job.job_id, "reason": "gpufleet jobs cancel"}]
     ended(job, 143)
-    assert run("jobs", "cancel", "dev", "train").stdout == "train: has ended already: FAILED\n"
+    assert run("jobs", "cancel", "dev", "train").stdout == "train: has already ended: FAILED\n"
     assert len(here.bodies("terminatejob")) == 1
 
 
@@ -80,15 +80,13 @@ def test_job_that_is_not_there(here: FakeAws, run: Any, job: Any, verb: str, nam
     done = run("jobs", verb, "dev", name)
     assert (done.exit_code, done.stderr) == (
         1,
-        f"Error: {name}: there is no such job in queue {QUEUE} of us-east-1; AWS Batch forgets jobs some 7 days after "
+        f"Error: {name}: job not found in queue {QUEUE} of us-east-1; AWS Batch forgets jobs some 7 days after "
         "their end; see `gpufleet jobs list dev`\n",
     )
 
 
 def test_word_that_is_no_job(here: FakeAws, run: Any) -> None:
-    assert run("jobs", "status", "dev", "a:b:c").stderr.startswith(
-        "Error: a:b:c: is no name of a job; write NAME, NAME:"
-    )
+    assert run("jobs", "status", "dev", "a:b:c").stderr.startswith("Error: a:b:c: is not a job name; write NAME, NAME:")
 
 
 def refused(here: FakeAws, status: int, code: str, message: str) -> None:
@@ -152,4 +150,4 @@ def test_region_that_does_not_answer(here: FakeAws, run: Any, monkeypatch: pytes
     assert "is us-nowhere-1 the region of the environment, and the network there?" in done.stderr
     assert done.stderr.count("\n") == 1
     with pytest.raises(AwsBusy):
-        AwsBatchClient("us-nowhere-1", attempts=1).do("batch", "describe_jobs", jobs=["x"])
+        AwsBatchClient("us-nowhere-1", attempts=1).call("batch", "describe_jobs", jobs=["x"])

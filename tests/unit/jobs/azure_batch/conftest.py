@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from gpufleet.cli import main
 from gpufleet.jobs.azure_batch import backend, client, follow
 from gpufleet.jobs.azure_batch.login import BATCH_ENDPOINT
-from gpufleet.jobs.settings import JobSettings, settings_from
+from gpufleet.jobs.settings import JobSettings, read_settings
 from tests.tools.batch_account import FakeBatch
 from tests.tools.fake_azure_batch import fake_batch, outputs
 
@@ -43,19 +43,21 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeBatch]:
 @pytest.fixture
 def blobs(monkeypatch: pytest.MonkeyPatch) -> MemoryBlobs:
     made = MemoryBlobs()
-    monkeypatch.setattr(backend, "Blobs", lambda *_: made)
+    monkeypatch.setattr(backend, "JobBlobs", lambda *_: made)
     return made
 
 
 @pytest.fixture
 def settings() -> JobSettings:
-    return settings_from(outputs(), "dev")
+    return read_settings(outputs(), "dev")
 
 
 @pytest.fixture
 def run(here: FakeBatch, blobs: MemoryBlobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     # Following looks without long pauses, and the SDK's own tries pause for seconds.
-    monkeypatch.setattr(backend, "AzureBatchJobFollower", partial(follow.AzureBatchJobFollower, shortest=0.02, longest=0.02))
+    monkeypatch.setattr(
+        backend, "AzureBatchJobFollower", partial(follow.AzureBatchJobFollower, shortest=0.02, longest=0.02)
+    )
     monkeypatch.setattr(backend, "AzureBatchClient", partial(client.AzureBatchClient, retries=0))
 
     def invoke(*arguments: str, given: dict[str, Any] | None = None) -> Result:

@@ -66,7 +66,10 @@ def test_its_modules_do_not_take_each_others_names(line: str):
 
 @pytest.mark.parametrize(
     ("line", "role", "missing"),
-    [(coordination_command(8), "coordinate", {"lead"}), (application_command(TRAIN, 8), "apply", {"follow"})],
+    [
+        (coordination_command(8), "coordinate", {"run_main_node"}),
+        (application_command(TRAIN, 8), "apply", {"run_worker_node"}),
+    ],
 )
 def test_each_role_has_what_it_calls(line: str, role: str, missing: set[str]):
     """Only what starts the other role, whose modules are not sent, is undefined."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gpufleet.jobs.azure_batch import backend
-from gpufleet.jobs.azure_batch.blobs import Blobs
+from gpufleet.jobs.azure_batch.blobs import JobBlobs
 from gpufleet.jobs.azure_storage import clients
 from tests.tools.azurite_server import Azurite, azurite
 from tests.tools.batch_account import FakeBatch
@@ -31,7 +31,7 @@ def stored(account: Azurite, run: Any, monkeypatch: pytest.MonkeyPatch) -> Itera
     """Azurite instead of what is kept in memory; its containers are emptied after each test."""
     monkeypatch.setenv("GPUFLEET_AZURE_BLOB_ENDPOINT", account.url)
     monkeypatch.setenv("AZURE_STORAGE_KEY", account.key)
-    monkeypatch.setattr(backend, "Blobs", Blobs)
+    monkeypatch.setattr(backend, "JobBlobs", JobBlobs)
     # The SDK's own tries pause for a quarter of a minute.
     monkeypatch.setitem(clients._PACE, "retry_total", 0)
     service = account.service()

@@ -89,7 +89,7 @@ NODES = [
     ),
     (
         {"state": "starttaskfailed", "startTaskInfo": {"state": "completed", "retryCount": 0, "exitCode": 7}},
-        "node n: its start task failed with code 7; see startup/stderr.txt there, mend start_command",
+        "node n: its start task failed with code 7; see startup/stderr.txt there, fix start_command",
     ),
     ({"state": "offline"}, "node n is offline"),
     ({"state": "preempted"}, "1 Spot nodes were taken by Azure; others come when there is capacity"),
@@ -117,4 +117,4 @@ def test_pool_that_is_gone(here: FakeBatch, run: Any) -> None:
     lines = waiting(here, run, "--pool", "spot")
     here.jobs["train"]["poolInfo"]["poolId"] = "none"
     lines = run("jobs", "status", "dev", "train").stdout.splitlines()
-    assert lines[1].strip() == "its pool none is not there any more; `pulumi up` makes it, then submit the job again"
+    assert lines[1].strip() == "its pool none no longer exists; `pulumi up` makes it, then submit the job again"

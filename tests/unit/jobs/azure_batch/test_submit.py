@@ -167,7 +167,7 @@ def test_name_that_is_taken_is_refused_and_its_program_left_alone(
     (tmp_path / "train.py").write_text("")
     done = submit(run, "--script", str(tmp_path / "train.py"))
     assert done.stderr == (
-        "Error: train: the name is taken by a job that is active, and its outputs; give another --name\n"
+        "Error: train: the name is already used by a job that is active, and its outputs; give another --name\n"
     )
     assert blobs.content == {}
     assert here.jobs["train"]["state"] == "active"
@@ -185,7 +185,7 @@ def test_job_whose_task_is_refused_is_taken_back(here: FakeBatch, run: Any) -> N
     refusing(here, "POST", "/tasks", Refused(400, "InvalidPropertyValue", "Illegal.", ("PropertyName", "x")))
     done = submit(run)
     assert done.stderr == (
-        "Error: train: Azure Batch refuses the job: InvalidPropertyValue: Illegal. (PropertyName: x)\n"
+        "Error: train: Azure Batch rejects the job: InvalidPropertyValue: Illegal. (PropertyName: x)\n"
     )
     assert here.jobs == {}
 
@@ -215,10 +215,10 @@ def test_which_pool(here: FakeBatch, run: Any) -> None:
     [
         (
             "account_endpoint",
-            "dev: the stack's outputs tell of no Azure Batch (jobs.azure_batch.account_endpoint); run",
+            "dev: the stack's outputs have no Azure Batch (jobs.azure_batch.account_endpoint); run",
         ),
-        ("storage", "dev: the stack's outputs tell of no storage account beside Azure Batch (jobs.azure_batch.storage"),
-        ("pools", "dev: the stack's outputs tell of no GPU pool (jobs.azure_batch.pools); add one to gpufleet:pools"),
+        ("storage", "dev: the stack's outputs have no storage account beside Azure Batch (jobs.azure_batch.storage"),
+        ("pools", "dev: the stack's outputs have no GPU pool (jobs.azure_batch.pools); add one to gpufleet:pools"),
     ],
 )
 def test_outputs_that_lack_something(here: FakeBatch, run: Any, missing: str, line: str) -> None:
@@ -233,7 +233,7 @@ def test_rehearsal_plays_none_of_it(run: Any, here: FakeBatch, monkeypatch: pyte
 
     monkeypatch.setattr(stack_options, "_rehearsal", lambda program: object())
     assert submit(run).stderr == (
-        "Error: dev: a rehearsal makes accounts and pools of Azure Batch, and plays none of their jobs; jobs can be "
+        "Error: dev: a rehearsal creates accounts and pools of Azure Batch, but runs none of their jobs; jobs can be "
         "rehearsed on a cluster, `gpufleet rehearse azure-dev`\n"
     )
     assert here.asked == []

@@ -114,7 +114,7 @@ def test_cancel_ends_the_job_and_once_only(here: FakeBatch, run: Any, job: Any) 
     assert here.bodies("POST", "/terminate") == [{"terminateReason": "gpufleet jobs cancel"}]
     line = "train: failed (TaskEnded: gpufleet jobs cancel: Task Was Ended by User Request)"
     assert status(run)[0] == line
-    assert run("jobs", "cancel", "dev", "train").stdout == "train: has ended already: failed\n"
+    assert run("jobs", "cancel", "dev", "train").stdout == "train: has already ended: failed\n"
     assert len(here.bodies("POST", "/terminate")) == 1
 
 
@@ -130,7 +130,7 @@ def test_job_that_is_not_there(here: FakeBatch, run: Any, verb: str) -> None:
     done = run("jobs", verb, "dev", "none")
     assert (done.exit_code, done.stderr) == (
         1,
-        "Error: none: there is no such job in Batch account devbatch of eastus; see `gpufleet jobs list dev`\n",
+        "Error: none: job not found in Batch account devbatch of eastus; see `gpufleet jobs list dev`\n",
     )
 
 
@@ -178,7 +178,7 @@ def test_account_that_does_not_answer(here: FakeBatch, run: Any, monkeypatch: py
 
 
 def test_nobody_is_signed_in(settings: JobSettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    from client.core.exceptions import ClientAuthenticationError
+    from azure.core.exceptions import ClientAuthenticationError
 
     class Nobody:
         def get_token(self, *scopes: str, **options: object) -> object:
@@ -197,8 +197,8 @@ def test_nobody_is_signed_in(settings: JobSettings, monkeypatch: pytest.MonkeyPa
 def test_stand_in_elsewhere_is_asked_with_tls_only(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUFLEET_AZURE_BATCH_ENDPOINT", "http://batch.example.com")
     assert run("jobs", "list", "dev").stderr == (
-        "Error: GPUFLEET_AZURE_BATCH_ENDPOINT=http://batch.example.com: is no https:// URL and not on this machine; "
-        "give one that is, or unset it\n"
+        "Error: GPUFLEET_AZURE_BATCH_ENDPOINT=http://batch.example.com: must be an https:// URL or on this machine; "
+        "change or unset it\n"
     )
 
 

@@ -12,7 +12,7 @@ from gpufleet.cli import main
 from gpufleet.errors import UserError
 from gpufleet.jobs.azure_storage import clients
 from gpufleet.jobs.azure_storage.paths import AzureStorage, StoragePath, azure_storage
-from gpufleet.jobs.settings import settings_from
+from gpufleet.jobs.settings import read_settings
 from tests.tools.azurite_server import ACCOUNT, Azurite, azurite
 from tests.tools.fake_shares import HOST, FakeShares, Token
 
@@ -107,9 +107,7 @@ def test_without_rights_or_names_it_is_one_line(run: Run, tmp_path: Path) -> Non
             "dev: script/a: begins with no container or file share of traindata01; did you mean scripts? (use scripts, "
             "result or logs), or add it to gpufleet:files and run `pulumi up`"
         ),
-        ("data", "get", "dev", "result/none", str(tmp_path)): (
-            "result/none: there is no such file in the container result"
-        ),
+        ("data", "get", "dev", "result/none", str(tmp_path)): ("result/none: file not found in the container result"),
         ("data", "get", "dev", "--to", "blob", "other/none", str(tmp_path)): (
             "other/none: there is no container other in traindata01 (the stack has scripts, result); add it to "
             "gpufleet:files and run `pulumi up`"
@@ -128,8 +126,7 @@ def test_environment_without_a_storage_account_says_so(run: Run, tmp_path: Path)
     given = {"kubeconfig": "{}", "jobs": {"namespace": "team"}}
     said = run("data", "put", "dev", "--to", "blob", str(tmp_path / "a"), "scripts/a", given=given)
     assert said.output == (
-        "Error: dev: --to blob: the stack's outputs tell of no storage account (jobs.azure_batch.storage); leave it "
-        "out\n"
+        "Error: dev: --to blob: the stack's outputs have no storage account (jobs.azure_batch.storage); leave it out\n"
     )
 
 
@@ -172,18 +169,18 @@ def told(**storage: Any) -> AzureStorage:
     ],
 )
 def test_first_part_of_a_path_says_where_it_is(remote: str, kind: Any, place: StoragePath | None) -> None:
-    assert told().place(remote, kind) == place
+    assert told().resolve(remote, kind) == place
 
 
 def test_name_of_a_container_and_a_share_wants_a_word() -> None:
     both = told(containers=["logs"])
     with pytest.raises(UserError, match=r"^logs/x: logs is a container and a file share; say which with --to blob or"):
-        both.place("logs/x")
-    assert both.place("logs/x", "files") == StoragePath("files", "logs", "x")
+        both.resolve("logs/x")
+    assert both.resolve("logs/x", "files") == StoragePath("files", "logs", "x")
 
 
 def test_storage_is_known_whatever_runs_the_jobs() -> None:
     jobs = {**outputs()["jobs"], "on": "kubernetes"}
-    settings = settings_from({"kubeconfig": "{}", "jobs": jobs}, "dev")
+    settings = read_settings({"kubeconfig": "{}", "jobs": jobs}, "dev")
     assert settings.storage == told()
     assert settings.azure_batch is None

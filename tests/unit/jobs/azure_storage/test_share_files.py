@@ -12,7 +12,7 @@ from gpufleet.jobs.azure_storage import clients
 from gpufleet.jobs.azure_storage.paths import AzureStorage, StoragePath
 from gpufleet.jobs.azure_storage.share_files import ShareFiles
 from gpufleet.jobs.backoff import Backoff
-from gpufleet.jobs.file_transfer import PART, UploadedFile
+from gpufleet.jobs.file_transfer import PART_SUFFIX, TransferredFile
 from tests.tools.fake_shares import HOST, FakeShares, Token
 
 BYTES = bytes(range(256)) * 4096  # 1 MiB
@@ -31,7 +31,7 @@ def files(shares: FakeShares, limit: float = 5) -> ShareFiles:
 
     transport = RequestsTransport(session=shares.session(), session_owner=False)
     service = clients.share_service(STORAGE, transport=transport, retry_total=0)
-    return ShareFiles(STORAGE, service, patience=Backoff(first=0.001, longest=0.001, limit=limit), piece=PIECE)
+    return ShareFiles(STORAGE, service, backoff=Backoff(first=0.001, longest=0.001, limit=limit), piece=PIECE)
 
 
 def place(path: str = "") -> StoragePath:
@@ -44,22 +44,22 @@ def test_directory_arrives_and_what_is_there_is_not_sent_again(shares: FakeShare
     (source / "a b" / "it's.bin").write_bytes(BYTES + b"end")
     (source / "empty").write_bytes(b"")
     assert list(files(shares).put(source, place("x/y"))) == [
-        UploadedFile("logs/x/y/a b/it's.bin", len(BYTES) + 3, len(BYTES) + 3),
-        UploadedFile("logs/x/y/empty", 0, 0),
+        TransferredFile("logs/x/y/a b/it's.bin", len(BYTES) + 3, len(BYTES) + 3),
+        TransferredFile("logs/x/y/empty", 0, 0),
     ]
     assert bytes(shares.files["logs/x/y/a b/it's.bin"].content) == BYTES + b"end"
     assert shares.directories == {"logs/x", "logs/x/y", "logs/x/y/a b"}
     shares.calls.clear()
-    assert [each.moved for each in files(shares).put(source, place("x/y"))] == [0, 0]
+    assert [each.transferred_bytes for each in files(shares).put(source, place("x/y"))] == [0, 0]
     assert set(shares.calls) == {"HEAD"}
-    assert [(each.path, each.size) for each in files(shares).listed(place())] == [
+    assert [(each.path, each.size) for each in files(shares).list_files(place())] == [
         ("logs/x/y/a b/it's.bin", len(BYTES) + 3),
         ("logs/x/y/empty", 0),
     ]
     got = tmp_path / "got"
-    assert [each.moved for each in files(shares).get(place("x"), got)] == [len(BYTES) + 3, 0]
+    assert [each.transferred_bytes for each in files(shares).get(place("x"), got)] == [len(BYTES) + 3, 0]
     assert (got / "y" / "a b" / "it's.bin").read_bytes() == BYTES + b"end"
-    assert [each.moved for each in files(shares).get(place("x"), got)] == [0, 0]
+    assert [each.transferred_bytes for each in files(shares).get(place("x"), got)] == [0, 0]
 
 
 def test_put_that_breaks_goes_on_where_it_was(shares: FakeShares, tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_put_that_breaks_goes_on_where_it_was(shares: FakeShares, tmp_path: Path
     shares.breaks = {2, 4}
     [sent] = files(shares).put(tmp_path / "big", place("big"))
     assert bytes(shares.files["logs/big"].content) == BYTES
-    assert (sent.moved, list(shares.files)) == (len(BYTES), ["logs/big"])
+    assert (sent.transferred_bytes, list(shares.files)) == (len(BYTES), ["logs/big"])
 
 
 def test_interrupted_put_keeps_what_was_there_and_the_next_goes_on(shares: FakeShares, tmp_path: Path) -> None:
@@ -78,12 +78,12 @@ def test_interrupted_put_keeps_what_was_there_and_the_next_goes_on(shares: FakeS
         list(files(shares, limit=0.2).put(tmp_path / "big", place("big")))
     assert bytes(shares.files["logs/big"].content) == b"before"
     # On its way: no file of the share.
-    assert f"logs/big{PART}" in shares.files
-    assert [each.path for each in files(shares).listed(place())] == ["logs/big"]
+    assert f"logs/big{PART_SUFFIX}" in shares.files
+    assert [each.path for each in files(shares).list_files(place())] == ["logs/big"]
     shares.breaks = set()
     os.utime(tmp_path / "big", (1, 1))
     [sent] = files(shares).put(tmp_path / "big", place("big"))
-    assert (sent.moved, bytes(shares.files["logs/big"].content)) == (len(BYTES) - 2 * PIECE, BYTES)
+    assert (sent.transferred_bytes, bytes(shares.files["logs/big"].content)) == (len(BYTES) - 2 * PIECE, BYTES)
 
 
 def test_part_of_other_content_is_not_gone_on_with(shares: FakeShares, tmp_path: Path) -> None:
@@ -94,16 +94,16 @@ def test_part_of_other_content_is_not_gone_on_with(shares: FakeShares, tmp_path:
     shares.breaks = set()
     (tmp_path / "big").write_bytes(BYTES[::-1])
     [sent] = files(shares).put(tmp_path / "big", place("big"))
-    assert (sent.moved, bytes(shares.files["logs/big"].content)) == (len(BYTES), BYTES[::-1])
+    assert (sent.transferred_bytes, bytes(shares.files["logs/big"].content)) == (len(BYTES), BYTES[::-1])
 
 
 def test_what_a_node_has_written_since_is_not_taken_for_what_was_put(shares: FakeShares, tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"ours")
     list(files(shares).put(tmp_path / "a", place("a")))
     shares.touch("logs/a", b"node")
-    assert [each.moved for each in files(shares).get(place("a"), tmp_path / "got")] == [4]
+    assert [each.transferred_bytes for each in files(shares).get(place("a"), tmp_path / "got")] == [4]
     assert (tmp_path / "got").read_bytes() == b"node"
-    assert [each.moved for each in files(shares).put(tmp_path / "a", place("a"))] == [4]
+    assert [each.transferred_bytes for each in files(shares).put(tmp_path / "a", place("a"))] == [4]
     assert bytes(shares.files["logs/a"].content) == b"ours"
 
 
@@ -113,9 +113,9 @@ def test_log_that_grows_is_fetched_as_it_was_and_again_when_it_has_grown(shares:
     copying.progress = lambda path, done, size: shares.touch(
         "logs/out", b"a" * PIECE + b"bc", "2026-11-21T11:00:00.0000000Z"
     )
-    assert [each.moved for each in copying.get(place("out"), tmp_path / "out")] == [PIECE + 1]
+    assert [each.transferred_bytes for each in copying.get(place("out"), tmp_path / "out")] == [PIECE + 1]
     assert (tmp_path / "out").read_bytes() == b"a" * PIECE + b"b"
-    assert [each.moved for each in files(shares).get(place("out"), tmp_path / "out")] == [PIECE + 2]
+    assert [each.transferred_bytes for each in files(shares).get(place("out"), tmp_path / "out")] == [PIECE + 2]
     assert (tmp_path / "out").read_bytes() == b"a" * PIECE + b"bc"
 
 
@@ -124,7 +124,7 @@ def test_file_that_was_put_and_changes_while_it_is_fetched_is_one_line(shares: F
     list(files(shares).put(tmp_path / "big", place("big")))
     copying = files(shares)
     copying.progress = lambda path, done, size: shares.touch("logs/big", BYTES + b"more")
-    with pytest.raises(UserError, match=r"^logs/big: has changed meanwhile; get it again$"):
+    with pytest.raises(UserError, match=r"^logs/big: has changed in the meantime; get it again$"):
         list(copying.get(place("big"), tmp_path / "got"))
     assert not (tmp_path / "got").exists()
 
@@ -161,7 +161,7 @@ def test_file_that_changes_while_it_is_sent_gets_no_name(shares: FakeShares, tmp
          "run `pulumi up`"),
         ((409, "ShareBeingDeleted"), "get",
          "logs/a: the file share logs is being deleted; run `pulumi up` in some minutes"),
-        ((404, "ResourceNotFound"), "get", "logs/a: there is no such file in the file share logs"),
+        ((404, "ResourceNotFound"), "get", "logs/a: file not found in the file share logs"),
     ],
 )  # fmt: skip
 def test_refusal_is_one_line_with_a_way_out(
@@ -172,7 +172,7 @@ def test_refusal_is_one_line_with_a_way_out(
     verbs: dict[str, Callable[[], object]] = {
         "put": lambda: list(files(shares).put(tmp_path / "a", place("a"))),
         "get": lambda: list(files(shares).get(place("a"), tmp_path / "b")),
-        "list": lambda: files(shares).listed(place("a")),
+        "list": lambda: files(shares).list_files(place("a")),
     }
     with pytest.raises(UserError) as caught:
         verbs[verb]()
@@ -188,7 +188,7 @@ def test_service_that_is_busy_is_asked_again_and_then_given_up(shares: FakeShare
 
 
 def test_stack_without_file_shares_is_one_line() -> None:
-    with pytest.raises(UserError, match=r"^dev: the stack's outputs tell of no file shares \(jobs\.azure_batch"):
+    with pytest.raises(UserError, match=r"^dev: the stack's outputs have no file shares \(jobs\.azure_batch"):
         clients.share_service(AzureStorage("dev", "a", "https://a.invalid", "", [], []))
 
 

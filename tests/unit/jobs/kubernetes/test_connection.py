@@ -12,7 +12,7 @@ from gpufleet.cli import main
 from gpufleet.jobs.kubernetes.connection import KubeconfigError, connect
 
 ANEW = "; take it anew from the stack's outputs (`pulumi stack output kubeconfig --show-secrets`)"
-LACKS = "is no kubeconfig: it needs clusters, users, contexts and a current-context"
+LACKS = "is not a kubeconfig: it needs clusters, users, contexts and a current-context"
 
 
 def kubeconfig(**changes: object) -> dict[str, Any]:
@@ -49,13 +49,19 @@ BROKEN = {
     "a word": ("hello", LACKS),
     "a list": ("[]", LACKS),
     "a number": (7, LACKS),
-    "half of one": ("{", "is no kubeconfig: it is not YAML: expected the node content, but found '<stream end>' "),
-    "a tab": ("a:\n\t- b", "is no kubeconfig: it is not YAML: found character "),
-    "binary": ("\x00", "is no kubeconfig: it is not YAML: "),
+    "half of one": ("{", "is not a kubeconfig: it is not YAML: expected the node content, but found '<stream end>' "),
+    "a tab": ("a:\n\t- b", "is not a kubeconfig: it is not YAML: found character "),
+    "binary": ("\x00", "is not a kubeconfig: it is not YAML: "),
     "no clusters": (kubeconfig(clusters=[]), LACKS),
     "no current context": (kubeconfig(**{"current-context": ""}), LACKS),
-    "clusters of another kind": (kubeconfig(clusters=3), "is no kubeconfig: its clusters are no list of mappings"),
-    "contexts of another kind": (kubeconfig(contexts=["x"]), "is no kubeconfig: its contexts are no list of mappings"),
+    "clusters of another kind": (
+        kubeconfig(clusters=3),
+        "is not a kubeconfig: its clusters must be a list of mappings",
+    ),
+    "contexts of another kind": (
+        kubeconfig(contexts=["x"]),
+        "is not a kubeconfig: its contexts must be a list of mappings",
+    ),
     "no such context": (
         kubeconfig(**{"current-context": "prod"}),
         "its current-context is prod, and the kubeconfig has only x under contexts",
@@ -76,7 +82,7 @@ BROKEN = {
     ),
     "plugin of another kind": (
         kubeconfig(users=[{"name": "u", "user": {"exec": "aws"}}]),
-        "is no kubeconfig: its user's exec is no mapping",
+        "is not a kubeconfig: its user's exec must be a mapping",
     ),
 }
 

@@ -4,7 +4,7 @@ import pytest
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.backoff import Backoff
-from gpufleet.jobs.events import Event, Kind
+from gpufleet.jobs.events import Event, EventKind
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
 from tests.tools.fake_cluster import FakeCluster, job_object, launcher, played, stamped
@@ -29,7 +29,7 @@ def follow(here: FakeCluster, **more: object) -> list[Event]:
 
 
 def lines_of(events: list[Event]) -> list[str]:
-    return [event.text for event in events if event.kind is Kind.LINE]
+    return [event.text for event in events if event.kind is EventKind.LINE]
 
 
 @pytest.mark.parametrize("gap", [1, 100_000, 700_000_000])
@@ -44,7 +44,7 @@ def test_ten_thousand_lines_arrive_once_and_in_order_though_the_stream_is_cut_tw
     assert lines_of(events) == texts
     assert here.cuts == []
     assert len([path for path in here.asked if "/log?" in path]) == 3
-    assert events[-1] == Event(Kind.END, "train: succeeded after 2 min 5 s", 0)
+    assert events[-1] == Event(EventKind.END, "train: succeeded after 2 min 5 s", 0)
 
 
 @pytest.mark.parametrize("code", [1, 3, 137])
@@ -54,7 +54,7 @@ def test_launchers_exit_code_comes_through(code: int) -> None:
         events = follow(here)
     assert lines_of(events) == ["boom"]
     said = f"train: failed after 2 min 5 s: the launcher's exit code is {code} (BackoffLimitExceeded: train Failed)"
-    assert events[-1] == Event(Kind.END, said, code)
+    assert events[-1] == Event(EventKind.END, said, code)
 
 
 def test_job_that_failed_without_an_exit_code_ends_with_1() -> None:
@@ -77,14 +77,14 @@ def test_every_try_of_the_launcher_is_read() -> None:
     with played(here):
         events = follow(here)
     assert lines_of(events) == ["first try", "second try"]
-    assert Event(Kind.NOTE, "the launcher was started again: train-launcher-x") in events
+    assert Event(EventKind.NOTE, "the launcher was started again: train-launcher-x") in events
 
 
 def test_log_that_cannot_be_read_is_said_once_and_the_job_followed() -> None:
     here = cluster(("Succeeded", "MPIJobSucceeded"))
     with played(here):
         events = follow(here)
-    notes = [event.text for event in events if event.kind is Kind.NOTE]
+    notes = [event.text for event in events if event.kind is EventKind.NOTE]
     assert len(notes) == 1
     assert "no preferred addresses found" in notes[0]
     assert events[-1].code == 0
@@ -113,7 +113,7 @@ def test_states_and_what_pods_wait_for_are_told_when_they_change_only() -> None:
         api = KubernetesApi.of(here.kubeconfig, "dev")
         for event in KubernetesJobFollower(api, "team", "train", RESUME, False, 0.001, 0.001).events():
             said.append(f"{event.kind}: {event.text}")
-            if event.kind is Kind.WAITING:
+            if event.kind is EventKind.WAITING:
                 # Twenty more looks find the same; then it runs, then it ends.
                 looks = len([path for path in here.asked if path == JOB])
                 here.lists[PODS] = _Change(here, looks + 20, [waiting])
@@ -150,8 +150,8 @@ def test_api_server_that_comes_back_is_waited_for(away: list[int]) -> None:
     here = cluster(("Succeeded", "MPIJobSucceeded"))
     here.answers = list(away)
     with played(here):
-        events = follow(here, logs=False, patience=quick(60))
-    notes = [event.text for event in events if event.kind is Kind.NOTE]
+        events = follow(here, logs=False, backoff=quick(60))
+    notes = [event.text for event in events if event.kind is EventKind.NOTE]
     assert len(notes) == 2
     assert notes[0].endswith("; trying again for 1 min")
     assert notes[1] == f"http://127.0.0.1:{here.port} answers again"
@@ -168,7 +168,7 @@ def test_api_server_that_stays_away_ends_in_one_line_that_says_how_to_go_on() ->
     with pytest.raises(UserError) as caught:  # noqa: PT012 - what comes before counts, too
         for event in events:
             said.append(event)
-    assert [event.kind for event in said] == [Kind.STATE, Kind.NOTE]
+    assert [event.kind for event in said] == [EventKind.STATE, EventKind.NOTE]
     line = str(caught.value)
     assert "\n" not in line
     assert line == (
@@ -184,17 +184,17 @@ def test_job_that_is_deleted_meanwhile_is_said_in_one_line() -> None:
         events = KubernetesJobFollower(api, "team", "train", RESUME, False, 0.01, 0.01).events()
         next(events)
         del here.objects[JOB]
-        with pytest.raises(UserError, match=r"^train: was deleted meanwhile; see `gpufleet jobs list`$"):
+        with pytest.raises(UserError, match=r"^train: was deleted in the meantime; see `gpufleet jobs list`$"):
             list(events)
 
 
 def test_pauses_grow_and_end() -> None:
     now = [0.0]
-    patience = Backoff(first=1, longest=8, limit=30, clock=lambda: now[0], sleep=lambda _: None)
+    backoff = Backoff(first=1, longest=8, limit=30, clock=lambda: now[0], sleep=lambda _: None)
     pauses = []
-    while (pause := patience.next_pause()) is not None:
+    while (pause := backoff.next_pause()) is not None:
         pauses.append(pause)
         now[0] += pause
     assert pauses == [1, 2, 4, 8, 8, 7]
-    patience.worked()
-    assert patience.next_pause() == 1
+    backoff.worked()
+    assert backoff.next_pause() == 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpufleet.jobs.kubernetes.kueue_reasons import kueue_reasons
+from gpufleet.jobs.kubernetes.kueue_reasons import kueue_reason_text
 
 BEGIN = "couldn't assign flavors to pod set worker: "
 
@@ -52,4 +52,4 @@ def too_large(flavor: str, most: int, before: int = 0) -> str:
     ],
 )
 def test_queue_words(message: str, words: str) -> None:
-    assert kueue_reasons(message) == words
+    assert kueue_reason_text(message) == words

@@ -3,13 +3,13 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpufleet.jobs.kubernetes.log_stream import OVERLAP_SECONDS, LogTail
+from gpufleet.jobs.kubernetes.log_stream import OVERLAP_SECONDS, KubernetesLogStream
 from tests.tools.fake_cluster import EPOCH, stamped
 
 SECOND = 10**9
 
 
-def streamed(tail: LogTail, lines: list[tuple[int, bytes]], cut: int | None, sizes: list[int]) -> list[str]:
+def streamed(tail: KubernetesLogStream, lines: list[tuple[int, bytes]], cut: int | None, sizes: list[int]) -> list[str]:
     """What a tail makes of one stream, as the log endpoint would give it; pieces of any size, cut off at any byte."""
     from datetime import datetime
 
@@ -37,7 +37,7 @@ def test_every_line_arrives_once_and_in_order_however_streams_break(data: st.Dat
         text = text.encode("utf-8", "replace").decode()
         lines.append((when, stamped(when, text)))
         written.append(text)
-    tail = LogTail()
+    tail = KubernetesLogStream()
     shown: list[str] = []
     for _ in range(data.draw(st.integers(0, 4))):
         # The log grows between two streams.
@@ -50,7 +50,7 @@ def test_every_line_arrives_once_and_in_order_however_streams_break(data: st.Dat
 
 
 def test_last_line_without_an_end_is_shown_once() -> None:
-    tail = LogTail()
+    tail = KubernetesLogStream()
     whole, half = stamped(SECOND, "one"), stamped(2 * SECOND, "two").rstrip(b"\n")
     tail.begin()
     assert tail.feed(whole + half) == ["one"]
@@ -61,7 +61,7 @@ def test_last_line_without_an_end_is_shown_once() -> None:
 
 
 def test_a_new_stream_starts_some_seconds_before_the_newest_line() -> None:
-    tail = LogTail()
+    tail = KubernetesLogStream()
     assert tail.since is None
     tail.begin()
     tail.feed(stamped(10 * SECOND + 5, "x"))
@@ -69,14 +69,14 @@ def test_a_new_stream_starts_some_seconds_before_the_newest_line() -> None:
 
 
 def test_time_stamps_with_an_offset_are_understood() -> None:
-    tail = LogTail()
+    tail = KubernetesLogStream()
     tail.begin()
     assert tail.feed(b"2026-09-21T14:00:00.000000001+02:00 hello\n") == ["hello"]
     assert tail.since == "2026-09-21T11:59:58Z"
 
 
 def test_what_the_kubelet_says_itself_has_no_time_stamp_and_is_shown() -> None:
-    tail = LogTail()
+    tail = KubernetesLogStream()
     tail.begin()
     assert tail.feed(b"unable to retrieve container logs for containerd://1\n") == [
         "unable to retrieve container logs for containerd://1"
@@ -85,7 +85,7 @@ def test_what_the_kubelet_says_itself_has_no_time_stamp_and_is_shown() -> None:
 
 
 def test_only_the_overlap_is_kept() -> None:
-    tail = LogTail()
+    tail = KubernetesLogStream()
     tail.begin()
     for second in range(20_000):
         tail.feed(stamped(second * SECOND, "x"))

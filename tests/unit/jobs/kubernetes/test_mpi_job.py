@@ -167,7 +167,7 @@ def test_the_users_environment_wins_and_every_rank_has_it():
         ),
         (
             {"time_limit": 60},
-            ["time_limit=60: there is no argument of this name; did you mean time_limit_seconds? [any-argument-known]"],
+            ["time_limit=60: unknown argument; did you mean time_limit_seconds? [any-argument-known]"],
         ),
         ({"grace_seconds": 9}, ["grace_seconds=9: leaves ranks no time to save; use 10 or more [any-mpi-grace]"]),
         ({"grace_seconds": 120}, []),
@@ -181,7 +181,7 @@ def test_the_users_environment_wins_and_every_rank_has_it():
         ({"command": []}, ["command=[]: is empty; give at least one word [any-argument-not-empty]"]),
         (
             {"network": "infiniband", "efa_per_worker": None},
-            ["network=infiniband: is none of the legal words; use plain or efa [any-argument-word]"],
+            ["network=infiniband: is not an allowed value; use plain or efa [any-argument-word]"],
         ),
     ],
 )

@@ -7,7 +7,7 @@ bottlerocket-os/bottlerocket-kernel-kit#313 and aws/aws-k8s-tester#503 (mpirun's
 
 import pytest
 
-from gpufleet.jobs.kubernetes.nccl_parser import NcclRow, read_nccl
+from gpufleet.jobs.kubernetes.nccl_parser import NcclRow, parse_nccl_output
 
 OLD = """\
 # nThread 1 nGpus 1 minBytes 8 maxBytes 1073741824 step: 2(factor) warmup iters: 5 iters: 100 validation: 1
@@ -53,17 +53,17 @@ BARE = NEW.replace("#  ", "  ").replace("# ", " ")
     ids=["old", "new", "tagged", "bare"],
 )
 def test_every_format_is_read(text: str, hosts: dict, largest: NcclRow, average: float) -> None:
-    run = read_nccl(text.splitlines())
+    run = parse_nccl_output(text.splitlines())
     assert len(run.rows) == 2
     assert (run.hosts, run.largest, run.average, run.out_of_bounds, run.wrong) == (hosts, largest, average, 0, 0)
 
 
 def test_wrong_values_are_counted() -> None:
     text = NEW.replace("82.78      0", "82.78     50").replace("0 OK", "50 FAILED")
-    run = read_nccl(text.splitlines())
+    run = parse_nccl_output(text.splitlines())
     assert (run.out_of_bounds, run.wrong) == (50, 50)
 
 
 @pytest.mark.parametrize("text", ["", "hello\n", OLD[: OLD.index("           8")], "  8  2  float sum -1 17.08 0.00\n"])
 def test_what_is_no_result_gives_none(text: str) -> None:
-    assert read_nccl(text.splitlines()).largest is None
+    assert parse_nccl_output(text.splitlines()).largest is None

@@ -6,7 +6,7 @@ import pytest
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.submission import build_submission
-from gpufleet.jobs.settings import settings_from
+from gpufleet.jobs.settings import read_settings
 
 POOLS = {
     "v100": {"gpu": "V100", "gpus": 4, "place": "onprem", "zones": ["onprem"], "max": 2, "label": "lab-v100"},
@@ -19,7 +19,7 @@ JOB = {"command": ["true"], "image": "r.invalid/train:1", "name": "first", "work
 
 def job(pools: object = POOLS, queue: str | None = None, **wanted: object) -> dict[str, Any]:
     outputs = {"kubeconfig": "unused", "jobs": {"pools": pools, **({"queue": queue} if queue else {})}}
-    return build_submission(settings_from(outputs, "lab"), {**JOB, **wanted}).manifest  # type: ignore[typeddict-item]
+    return build_submission(read_settings(outputs, "lab"), {**JOB, **wanted}).manifest  # type: ignore[typeddict-item]
 
 
 def pod(**wanted: Any) -> dict[str, Any]:
@@ -87,8 +87,8 @@ def test_one_of_the_pools_has_room() -> None:
     with pytest.raises(UserError) as refused:
         job(gpu="V100", place="any", workers=5)
     assert [line.split(",")[0] for line in str(refused.value).splitlines()] == [
-        "first: workers=5: pool v100 has 2 nodes at the most",
-        "first: workers=5: pool rented has 2 nodes at the most",
+        "first: workers=5: pool v100 has at most 2 nodes",
+        "first: workers=5: pool rented has at most 2 nodes",
     ]
 
 
@@ -107,7 +107,7 @@ REFUSED = {
     ),
     "a preference without a choice": (
         {"place": "cloud", "prefer": "onprem"},
-        "lab: prefer=onprem: has no choice with place=cloud; leave one of them out",
+        "lab: prefer=onprem: has no effect with place=cloud; leave one of them out",
     ),
     "a preference for nothing": (
         {"gpu": "TITAN-V", "prefer": "cloud"},
@@ -119,7 +119,7 @@ REFUSED = {
     ),
     "a preference in a queue": (
         {"queue": "gpus", "gpu": "V100", "prefer": "cloud"},
-        "first: prefer=cloud: has no say in queue gpus, whose flavors have an order; leave it out [any-mpi-prefer]",
+        "first: prefer=cloud: has no effect in queue gpus, whose flavors have an order; leave it out [any-mpi-prefer]",
     ),
 }
 

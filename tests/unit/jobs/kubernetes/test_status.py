@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpufleet.jobs.kubernetes.pending_pods import ranges, waits, why_waiting
-from gpufleet.jobs.kubernetes.status import JobState, exit_code_of, status_of
+from gpufleet.jobs.kubernetes.pending_pods import format_name_ranges, group_pending_pods, pending_reason
+from gpufleet.jobs.kubernetes.status import JobState, container_exit_code, job_status
 from tests.tools.fake_cluster import job_object, launcher
 
 
@@ -20,18 +20,18 @@ from tests.tools.fake_cluster import job_object, launcher
     ],
 )
 def test_state_is_the_weightiest_condition(conditions: tuple[str, ...], state: JobState) -> None:
-    assert status_of(job_object("j", *((each, "") for each in conditions))).state is state
+    assert job_status(job_object("j", *((each, "") for each in conditions))).state is state
 
 
 def test_condition_that_is_no_longer_true_does_not_count() -> None:
     job = job_object("j", ("Suspended", ""), ("Running", ""))
     job["status"]["conditions"][0]["status"] = "False"
-    assert status_of(job).state is JobState.RUNNING
+    assert job_status(job).state is JobState.RUNNING
 
 
 @pytest.mark.parametrize("code", [None, 0, 137])
 def test_exit_code_is_the_containers(code: int | None) -> None:
-    assert exit_code_of(launcher("l", "Running", code)) == code
+    assert container_exit_code(launcher("l", "Running", code)) == code
 
 
 def pending(name: str, reason: str | None = None, message: str = "", container: dict | None = None) -> dict:
@@ -48,7 +48,7 @@ def test_pods_with_one_reason_are_one_line_however_many() -> None:
     words = "0/4 nodes are available: 4 Insufficient nvidia.com/gpu."
     pods = [pending(f"train-worker-{number}", "Unschedulable", words) for number in (*range(500), 510, 511)]
     pods.append(pending("train-launcher-x", container={"reason": "ImagePullBackOff", "message": "Back-off\npulling"}))
-    assert [wait.line for wait in waits(pods)] == [
+    assert [wait.line for wait in group_pending_pods(pods)] == [
         f"train-worker-0..499, train-worker-510..511 wait: Unschedulable: {words}",
         "train-launcher-x waits: ImagePullBackOff: Back-off pulling",
     ]
@@ -64,16 +64,16 @@ def test_pods_with_one_reason_are_one_line_however_many() -> None:
     ],
 )
 def test_pod_that_nothing_holds_up_is_not_named(pod: dict) -> None:
-    assert why_waiting(pod) is None
+    assert pending_reason(pod) is None
 
 
 def test_pod_behind_a_gate_waits_for_the_queue() -> None:
     pod = pending("p") | {"spec": {"schedulingGates": [{"name": "kueue.x-k8s.io/topology"}]}}
-    assert why_waiting(pod) == "for the queue (kueue.x-k8s.io/topology)"
+    assert pending_reason(pod) == "for the queue (kueue.x-k8s.io/topology)"
 
 
 def test_long_words_are_cut() -> None:
-    assert len(why_waiting(pending("p", "Unschedulable", "x" * 9999)) or "") == 400
+    assert len(pending_reason(pending("p", "Unschedulable", "x" * 9999)) or "") == 400
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_long_words_are_cut() -> None:
     ],
 )
 def test_names_with_numbers_are_ranges(names: list[str], text: str) -> None:
-    assert ranges(names) == text
+    assert format_name_ranges(names) == text

@@ -34,13 +34,13 @@ def test_a_file_of_ones_own_says_what_runs_the_jobs(tmp_path: Path) -> None:
 def test_a_file_that_is_no_yaml(tmp_path: Path) -> None:
     done = run(tmp_path, "list", text="jobs: [")
     assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
-    assert done.stderr.startswith(f"Error: {tmp_path}/lab.yaml: is no YAML: ")
+    assert done.stderr.startswith(f"Error: {tmp_path}/lab.yaml: is not YAML: ")
 
 
 def test_no_jobs_yet(tmp_path: Path) -> None:
     assert run(tmp_path, "list").output == f"no jobs in {tmp_path}/jobs on this machine\n"
     assert run(tmp_path, "status", "gone").stderr == (
-        f"Error: gone: there is no such job in {tmp_path}/jobs on this machine; see `gpufleet jobs list lab`\n"
+        f"Error: gone: job not found in {tmp_path}/jobs on this machine; see `gpufleet jobs list lab`\n"
     )
 
 
@@ -63,7 +63,7 @@ def test_without_slurm_on_this_machine(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", str(tools))
     done = run(tmp_path, "submit", "--name", "run", "--", "true")
     assert done.stderr == (
-        "Error: run: not submitted: sbatch: there is no such program on this machine; name a machine with "
+        "Error: run: not submitted: sbatch: program not found on this machine; name a machine with "
         "Slurm's clients as jobs.slurm.login\n"
     )
     assert not (tmp_path / "jobs" / "run").exists()

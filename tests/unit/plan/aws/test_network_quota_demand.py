@@ -50,7 +50,7 @@ def test_a_zone_whose_id_nobody_told_is_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operation", "new", "standing"),
+    ("operation", "new", "existing"),
     [
         ("create", 2, 0),
         ("same", 1, 1),
@@ -64,9 +64,9 @@ def test_a_zone_whose_id_nobody_told_is_its_name() -> None:
         ("read", 1, 0),
     ],
 )
-def test_what_is_new_and_what_stands(operation: str, new: int, standing: int) -> None:
+def test_what_is_new_and_what_stands(operation: str, new: int, existing: int) -> None:
     plan = having(plan_from(NETWORK), address_a=operation)
-    assert network_quota_demand(plan, {}).needs[0] == NetworkQuotaDemand("elastic_ips", "us-east-1", "", new, standing)
+    assert network_quota_demand(plan, {}).needs[0] == NetworkQuotaDemand("elastic_ips", "us-east-1", "", new, existing)
 
 
 def test_what_stands_alone_needs_nothing() -> None:

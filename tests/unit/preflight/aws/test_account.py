@@ -7,7 +7,7 @@ from moto import mock_aws
 
 from gpufleet.aws.client import AwsClientError
 from gpufleet.preflight.aws.account import AwsAccount
-from gpufleet.preflight.aws.facts import ExistingResources, Reservation, ScalingGroup
+from gpufleet.preflight.aws.facts import CapacityReservation, ExistingResources, PlacementGroup
 
 REGION, ME = "us-east-1", "111111111111"
 
@@ -155,7 +155,7 @@ def test_a_reservation_has_room_for_the_nodes_that_the_stack_runs_in_it(holding,
         instance("p5.48xlarge", environment="prod", reservation="cr-1"),
         instance("p5.48xlarge", environment="dev", reservation="cr-2"),
     )
-    assert account.reservation("cr-1") == Reservation("p5.48xlarge", "use1-az2", "active", free=3, total=4)
+    assert account.reservation("cr-1") == CapacityReservation("p5.48xlarge", "use1-az2", "active", free=3, total=4)
     assert account.reservation("cr-3") is None
 
 
@@ -166,7 +166,7 @@ def test_placement_groups(aws, account):
         return {"PlacementGroups": [group for group in groups if group["GroupName"] == name]}
 
     aws.answers["DescribePlacementGroups"] = answer
-    assert account.placement_group("a") == ScalingGroup("spread", "available")
+    assert account.placement_group("a") == PlacementGroup("spread", "available")
     assert account.placement_group("b") is None
 
 

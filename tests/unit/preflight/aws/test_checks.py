@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from gpufleet.plan.planned_pool import PlannedPool
-from gpufleet.plan.quota_limits import Limit
+from gpufleet.plan.quota_limits import QuotaLimit
 from gpufleet.plan.resource import Plan
 from gpufleet.preflight.aws.checks import validate_aws
-from gpufleet.preflight.aws.facts import Reservation, ScalingGroup
-from gpufleet.preflight.query_results import Doubts
+from gpufleet.preflight.aws.facts import CapacityReservation, PlacementGroup
+from gpufleet.preflight.query_results import QueryRunner
 from gpufleet.rules import Status
 from tests.policies.raw_program import plan_from
 
@@ -23,21 +23,21 @@ def pool(region="us-east-1", unknown=(), **words):
     return PlannedPool(PLAN.resources[0], "aws", "node-group", region, intent, unknown, True)
 
 
-def judge(account, *pools, zone_names=None, limits=()):
-    doubts = Doubts()
-    found = validate_aws(PLAN, pools, lambda region: account, doubts, zone_names or {}, limits)
-    return [(each.resource, each.finding.rule, each.finding.status.value) for each in found], doubts.reasons
+def check(account, *pools, zone_names=None, limits=()):
+    queries = QueryRunner()
+    found = validate_aws(PLAN, pools, lambda region: account, queries, zone_names or {}, limits)
+    return [(each.resource, each.finding.rule, each.finding.status.value) for each in found], queries.reasons
 
 
 def test_everything_there(fake_aws):
     fake_aws.offers = {"g5.8xlarge": ["use1-az1", "use1-az2"], "p5.48xlarge": ["use1-az1"]}
     fake_aws.limits = {("G and VT", "on-demand"): 96}
     fake_aws.used = {"on-demand": {"G and VT": 32}}
-    fake_aws.reservations = {ID: Reservation("p5.48xlarge", "use1-az1", "active", 2, 2)}
-    fake_aws.groups = {"theirs": ScalingGroup("cluster", "available")}
+    fake_aws.reservations = {ID: CapacityReservation("p5.48xlarge", "use1-az1", "active", 2, 2)}
+    fake_aws.groups = {"theirs": PlacementGroup("cluster", "available")}
     reserved = pool(types=["p5.48xlarge"], capacity="reservation", reservation_id=ID)
     grouped = pool(placement="existing", placement_group="theirs")
-    found, reasons = judge(fake_aws, reserved, grouped, zone_names={"use1-az1": "us-east-1c"})
+    found, reasons = check(fake_aws, reserved, grouped, zone_names={"use1-az1": "us-east-1c"})
     assert found == [
         ("dev", "aws-zone-names-agree", "pass"),
         ("trainers", "aws-type-in-zone", "pass"),
@@ -60,7 +60,7 @@ def test_everything_there(fake_aws):
 def test_nothing_there(fake_aws):
     fake_aws.limits = {("G and VT", "on-demand"): 0}
     wrong = pool(capacity="on-demand", reservation_id=ID, placement_group="theirs")
-    found, reasons = judge(fake_aws, wrong, zone_names={"use1-az1": "us-east-1a"})
+    found, reasons = check(fake_aws, wrong, zone_names={"use1-az1": "us-east-1a"})
     assert found == [
         ("dev", "aws-zone-names-agree", "fail"),
         ("trainers", "aws-type-in-zone", "fail"),
@@ -75,7 +75,7 @@ def test_what_the_account_does_not_answer_is_unverified_with_one_reason(fake_aws
     for question in ("names", "offers", "limits", "used", "reservations", "groups"):
         setattr(fake_aws, question, denied)
     wanted = pool(reservation_id=ID, placement_group="theirs")
-    found, reasons = judge(fake_aws, wanted, zone_names={"use1-az1": "us-east-1c"})
+    found, reasons = check(fake_aws, wanted, zone_names={"use1-az1": "us-east-1c"})
     assert {status for _, _, status in found} == {"unverified"}
     assert len(found) == 5
     assert reasons == ["ec2: denied"]
@@ -85,7 +85,7 @@ def test_use_that_is_not_known_is_not_taken_for_none(fake_aws, denied):
     fake_aws.offers = {"g5.8xlarge": ["use1-az1"]}
     fake_aws.limits = {("G and VT", "on-demand"): 64}
     fake_aws.used = denied
-    found, reasons = judge(fake_aws, pool())
+    found, reasons = check(fake_aws, pool())
     assert found[-1] == ("dev", "any-quota-enough", "unverified")
     assert reasons == ["ec2: denied"]
 
@@ -93,29 +93,29 @@ def test_use_that_is_not_known_is_not_taken_for_none(fake_aws, denied):
 def test_the_configurations_quotas_count_where_the_account_does_not_tell(fake_aws, denied):
     fake_aws.offers = {"g5.8xlarge": ["use1-az1"]}
     fake_aws.limits = denied
-    configured = [Limit("G and VT", "on-demand", 64, 0)]
-    assert judge(fake_aws, pool(), limits=configured)[0][-1] == ("dev", "any-quota-enough", "pass")
-    assert judge(fake_aws, pool(max=3), limits=configured)[0][-1] == ("dev", "any-quota-enough", "fail")
+    configured = [QuotaLimit("G and VT", "on-demand", 64, 0)]
+    assert check(fake_aws, pool(), limits=configured)[0][-1] == ("dev", "any-quota-enough", "pass")
+    assert check(fake_aws, pool(max=3), limits=configured)[0][-1] == ("dev", "any-quota-enough", "fail")
     fake_aws.limits = {("G and VT", "on-demand"): 63}
-    assert judge(fake_aws, pool(), limits=configured)[0][-1] == ("dev", "any-quota-enough", "fail")
+    assert check(fake_aws, pool(), limits=configured)[0][-1] == ("dev", "any-quota-enough", "fail")
 
 
 def test_use_is_asked_for_once_a_market(fake_aws):
     fake_aws.limits = {("G and VT", "on-demand"): 999, ("P", "on-demand"): 999, ("P", "spot"): 999}
     pools = [pool(), pool(types=["p4d.24xlarge"]), pool(types=["p4d.24xlarge"], capacity="spot")]
-    judge(fake_aws, *pools)
+    check(fake_aws, *pools)
     assert [each for each in fake_aws.asked if each[0] == "use"] == [("use", "on-demand"), ("use", "spot")]
 
 
 def test_quotas_are_of_a_region(fake_aws):
     fake_aws.offers = {"g5.8xlarge": ["use1-az1"]}
     fake_aws.limits = {("G and VT", "on-demand"): 64}
-    found, _ = judge(fake_aws, pool(), pool(region="us-west-2", zones=[]))
+    found, _ = check(fake_aws, pool(), pool(region="us-west-2", zones=[]))
     assert [each for each in found if each[1] == "any-quota-enough"] == [("dev", "any-quota-enough", "pass")] * 2
 
 
 def test_a_pool_whose_region_is_not_known_has_a_reason(fake_aws):
-    found, reasons = judge(fake_aws, pool(region=None))
+    found, reasons = check(fake_aws, pool(region=None))
     assert found == [("dev", "any-quota-enough", "unverified")]
     assert reasons == ["trainers: the region is not known at preview"]
 
@@ -124,7 +124,7 @@ def test_a_pool_whose_region_is_not_known_has_a_reason(fake_aws):
 def test_what_is_not_known_at_preview_is_never_a_pass(fake_aws, word):
     fake_aws.offers = {"g5.8xlarge": ["use1-az1"]}
     fake_aws.limits = {("G and VT", "on-demand"): 999}
-    found, _ = judge(fake_aws, pool(unknown=(word,)))
+    found, _ = check(fake_aws, pool(unknown=(word,)))
     assert found[-1] == ("dev", "any-quota-enough", Status.UNVERIFIED.value)
 
 
@@ -142,5 +142,5 @@ def test_nodes_that_nobody_can_tell_from_others_are_not_held_against_their_stack
         group = replace(pool(zones=[]), resource=plan.resources[-1])
         fake_aws.limits = {("G and VT", "on-demand"): 64}
         fake_aws.used = {"on-demand": {"G and VT": 32}}
-        found = validate_aws(plan, [group], lambda region: fake_aws, Doubts(), {}, ())
+        found = validate_aws(plan, [group], lambda region: fake_aws, QueryRunner(), {}, ())
         assert found[-1].finding.status.value == expected

@@ -7,7 +7,7 @@ import pytest
 from gpufleet.plan.resource import Plan
 from gpufleet.preflight.aws.facts import ExistingResources
 from gpufleet.preflight.aws.networks import validate_networks
-from gpufleet.preflight.query_results import Doubts
+from gpufleet.preflight.query_results import QueryRunner
 from tests.policies.raw_program import plan_from
 
 EIP, NAT, SUBNET = "aws:ec2/eip:Eip", "aws:ec2/natGateway:NatGateway", "aws:ec2/subnet:Subnet"
@@ -20,17 +20,17 @@ GATEWAYS = {
 }
 
 
-def judge(account, resources, operation="create", zone_names=None):
-    doubts = Doubts()
+def check(account, resources, operation="create", zone_names=None):
+    queries = QueryRunner()
     plan = plan_from(resources)
     plan = Plan(plan.stack, [replace(each, operation=operation) for each in plan.resources])
-    found = validate_networks(plan, lambda region: account, doubts, zone_names or {})
+    found = validate_networks(plan, lambda region: account, queries, zone_names or {})
     assert {(each.resource, each.finding.rule) for each in found} <= {("dev", "aws-network-quota-enough")}
-    return [each.finding for each in found], doubts.reasons
+    return [each.finding for each in found], queries.reasons
 
 
 def statuses(account, resources, *more):
-    return [finding.status.value for finding in judge(account, resources, *more)[0]]
+    return [finding.status.value for finding in check(account, resources, *more)[0]]
 
 
 @pytest.mark.parametrize(
@@ -58,16 +58,16 @@ def test_what_is_new_beside_a_state_is_new_whoever_is_asked(fake_aws, own, other
     """Two addresses stand and are kept, tagged or not; the third is new."""
     plan = plan_from(ADDRESSES)
     kept = [replace(each, operation="same") for each in plan.resources[:2]]
-    doubts = Doubts()
+    queries = QueryRunner()
     fake_aws.network_limits = {"elastic_ips": 2}
     fake_aws.held = {"elastic_ips": {"": ExistingResources(2 if own else 0, 0 if own else 2)}}
     plan = Plan(plan.stack, [*kept, plan.resources[2]])
-    (found,) = validate_networks(plan, lambda region: fake_aws, doubts, {})
+    (found,) = validate_networks(plan, lambda region: fake_aws, queries, {})
     assert found.line.startswith("dev: elastic_ips=1: 1 new Elastic IP in us-east-1 and 2 in use make 3")
 
 
 def test_nothing_is_asked_where_nothing_is_new(fake_aws):
-    assert judge(fake_aws, ADDRESSES | GATEWAYS, "same") == ([], [])
+    assert check(fake_aws, ADDRESSES | GATEWAYS, "same") == ([], [])
     assert fake_aws.asked == []
 
 
@@ -87,7 +87,7 @@ def test_gateways_are_counted_in_their_zone(fake_aws):
     fake_aws.network_limits = {"nat_gateways": 5}
     # us-east-1c is use1-az1 here: both are in one zone.
     fake_aws.held = {"nat_gateways": {"use1-az1": ExistingResources(0, 4), "use1-az2": ExistingResources(0, 9)}}
-    (finding,), reasons = judge(fake_aws, GATEWAYS)
+    (finding,), reasons = check(fake_aws, GATEWAYS)
     assert finding.problem == "2 new NAT gateways in use1-az1 and 4 in use make 6, which is above the limit of 5"
     assert "--service-code vpc --quota-code L-FE5A380F --region us-east-1 --desired-value 6" in finding.fix
     assert reasons == []
@@ -108,7 +108,7 @@ def test_a_zone_of_an_unknown_name_is_not_verified(fake_aws, denied):
 def test_gateways_whose_zone_nobody_knows_may_be_in_this_one(fake_aws):
     fake_aws.network_limits = {"nat_gateways": 5}
     fake_aws.held = {"nat_gateways": {"use1-az1": ExistingResources(0, 2), "": ExistingResources(0, 2)}}
-    (finding,), reasons = judge(fake_aws, GATEWAYS)
+    (finding,), reasons = check(fake_aws, GATEWAYS)
     assert finding.status.value == "unverified"
     assert reasons == ["NAT gateways in us-east-1: the zones of 2 are not known"]
     fake_aws.held = {"nat_gateways": {"use1-az1": ExistingResources(0, 2), "": ExistingResources(0, 1)}}
@@ -117,7 +117,7 @@ def test_gateways_whose_zone_nobody_knows_may_be_in_this_one(fake_aws):
 
 def test_internet_gateways_are_raised_with_vpcs(fake_aws):
     fake_aws.network_limits = {"internet_gateways": 0}
-    (finding,), _ = judge(fake_aws, {"gateway": {"type": "aws:ec2/internetGateway:InternetGateway"}})
+    (finding,), _ = check(fake_aws, {"gateway": {"type": "aws:ec2/internetGateway:InternetGateway"}})
     assert "--service-code vpc --quota-code L-F678F1CE " in finding.fix
 
 
@@ -125,11 +125,11 @@ def test_internet_gateways_are_raised_with_vpcs(fake_aws):
 def test_what_the_account_does_not_tell_is_unverified_with_one_reason(fake_aws, denied, question):
     fake_aws.network_limits = {"elastic_ips": 5, "vpcs": 5}
     setattr(fake_aws, question, denied)
-    found, reasons = judge(fake_aws, ADDRESSES | {"vpc": {"type": "aws:ec2/vpc:Vpc"}})
+    found, reasons = check(fake_aws, ADDRESSES | {"vpc": {"type": "aws:ec2/vpc:Vpc"}})
     assert [each.status.value for each in found] == ["unverified", "unverified"]
     assert reasons == ["ec2: denied"]
 
 
 def test_what_is_not_known_at_preview_is_a_reason(fake_aws):
-    found, reasons = judge(fake_aws, {"nat": {"type": NAT, "inputs": {"subnetId": "subnet-1"}}})
+    found, reasons = check(fake_aws, {"nat": {"type": NAT, "inputs": {"subnetId": "subnet-1"}}})
     assert (found, reasons) == ([], ["nat: the zone is not known at preview"])

@@ -4,7 +4,7 @@ import pytest
 
 from gpufleet.preflight.azure.account import AzureAccount
 from gpufleet.preflight.azure.arm import ArmError
-from gpufleet.preflight.azure.facts import Batch, QuotaUsage, SubscriptionSku
+from gpufleet.preflight.azure.facts import BatchAccountQuota, QuotaUsage, SubscriptionSku
 
 BELOW = "/subscriptions/00000000-0000-0000-0000-000000000001"
 SKUS = f"{BELOW}/providers/Microsoft.Compute/skus"
@@ -112,19 +112,19 @@ def test_a_batch_account_has_quotas_of_its_own(azure, account):
         ("standardncfamily", "spot"): 6,
         ("all", "spot"): 6,
     }
-    assert account.batch("Train") == Batch(True, 100, 12, {"standardncfamily": 24}, used)
+    assert account.batch("Train") == BatchAccountQuota(True, 100, 12, {"standardncfamily": 24}, used)
     assert account.batch("other") is None
 
 
 def test_families_that_are_not_limited_apart(azure, account):
     azure.says(ACCOUNTS, batch_account(dedicatedCoreQuota=100, dedicatedCoreQuotaPerVMFamilyEnforced=False))
     azure.says(f"{TRAIN}/pools", {"value": []})
-    assert account.batch("train") == Batch(True, 100, None, None, {})
+    assert account.batch("train") == BatchAccountQuota(True, 100, None, None, {})
 
 
 def test_an_account_that_allocates_in_the_subscription_has_no_quota(azure, account):
     azure.says(ACCOUNTS, batch_account(poolAllocationMode="UserSubscription"))
-    assert account.batch("train") == Batch(False, None, None, None, {})
+    assert account.batch("train") == BatchAccountQuota(False, None, None, None, {})
 
 
 def test_sizes_that_the_catalog_does_not_know_come_from_the_subscription(azure, account):

@@ -3,12 +3,12 @@
 import pytest
 
 from gpufleet.preflight.azure import arm as arm_module
-from gpufleet.preflight.azure.arm import Arm, ArmError, subscription_of
+from gpufleet.preflight.azure.arm import ArmClient, ArmError, subscription_of
 
 USAGES = "/subscriptions/00000000-0000-0000-0000-000000000001/usages"
 
 
-def ask(arm: Arm):
+def ask(arm: ArmClient):
     return arm.listed("/usages", "Microsoft.Compute/locations/usages/read", api_version="2024-07-01")
 
 
@@ -40,7 +40,7 @@ def refused(code, message="no\nentry"):
         (400, ["x"], "Microsoft.Compute/locations/usages/read: HTTP 400"),
         (302, b"", "Microsoft.Compute/locations/usages/read: HTTP 302"),
         (200, b"<html>", "Microsoft.Compute/locations/usages/read: Azure's answer is no JSON"),
-        (200, [], "Microsoft.Compute/locations/usages/read: Azure's answer is no object"),
+        (200, [], "Microsoft.Compute/locations/usages/read: Azure's answer is not an object"),
     ],
 )
 def test_a_failure_is_one_line_and_is_not_tried_again(azure, arm, waits, status, body, line):
@@ -143,7 +143,7 @@ def test_credentials_are_looked_for_once(azure):
         looked.append(1)
         raise ArmError("Azure credentials: none")
 
-    arm = Arm("x", nobody, azure.base)
+    arm = ArmClient("x", nobody, azure.base)
     for permission in ("one", "other"):
         with pytest.raises(ArmError, match=r"^Azure credentials: none$"):
             arm.listed("/usages", permission)

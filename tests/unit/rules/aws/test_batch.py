@@ -22,8 +22,8 @@ CASES = {
             {"with_gpus": ("g5.xlarge",), "without": ("m7i.large",)},
             "fail",
             (
-                "trainers: instance_types=[m7i.large]: have no GPUs beside g5.xlarge, so that GPU jobs get stuck"
-                " in RUNNABLE; make a compute environment for each [aws-batch-gpu-types]"
+                "trainers: instance_types=[m7i.large]: have no GPUs beside g5.xlarge, so GPU jobs get stuck in"
+                " RUNNABLE; make a compute environment for each [aws-batch-gpu-types]"
             ),
         ),
     ],
@@ -79,7 +79,7 @@ CASES = {
             {"role": None},
             "fail",
             (
-                "trainers: instance_role=null: Batch refuses an environment of instances without it; give the "
+                "trainers: instance_role=null: Batch rejects an environment of instances without it; give the "
                 "ARN of an instance profile (iam.InstanceProfile), not of its role [aws-batch-instance-role]"
             ),
         ),
@@ -92,7 +92,7 @@ CASES = {
             {"image_type": "ECS_AL2_NVIDIA", "gpus": True},
             "fail",
             (
-                "trainers: image_type=ECS_AL2_NVIDIA: is refused for new compute environments since 2026-06-30; "
+                "trainers: image_type=ECS_AL2_NVIDIA: is rejected for new compute environments since 2026-06-30; "
                 "use ECS_AL2023_NVIDIA [aws-batch-image]"
             ),
         ),
@@ -101,7 +101,7 @@ CASES = {
             {"image_type": "ECS_AL2", "gpus": False},
             "fail",
             (
-                "trainers: image_type=ECS_AL2: is refused for new compute environments since 2026-06-30; use "
+                "trainers: image_type=ECS_AL2: is rejected for new compute environments since 2026-06-30; use "
                 "ECS_AL2023 [aws-batch-image]"
             ),
         ),
@@ -122,17 +122,14 @@ CASES = {
             "fixed",
             {"name": "jobs", "logical": "jobs"},
             "fail",
-            (
-                "trainers: name=jobs: stands in the way of its own replacement; leave it out, or give "
-                "name_prefix [aws-batch-name]"
-            ),
+            ("trainers: name=jobs: prevents its own replacement; leave it out, or give name_prefix [aws-batch-name]"),
         ),
         (
             "almost",
             {"name": "jobs-0a1b2c", "logical": "jobs"},
             "fail",
             (
-                "trainers: name=jobs-0a1b2c: stands in the way of its own replacement; leave it out, or give "
+                "trainers: name=jobs-0a1b2c: prevents its own replacement; leave it out, or give "
                 "name_prefix [aws-batch-name]"
             ),
         ),
@@ -156,7 +153,8 @@ CASES = {
             {"missed": ("batch-may", "ecs-may")},
             "fail",
             (
-                "trainers: service_role=given: may nothing yet when the environment is made, which is then INVALID: "
+                "trainers: service_role=given: has no permissions yet when the environment is created, which then "
+                "becomes INVALID: "
                 "batch-may and ecs-may may come later; make the environment depend on them, or leave service_role "
                 "out [aws-batch-service-role-ready]"
             ),
@@ -170,7 +168,7 @@ CASES = {
             {"environments": 4},
             "fail",
             (
-                "trainers: compute_environment_orders=4: Batch takes 1 to 3 compute environments in a queue; "
+                "trainers: compute_environment_orders=4: Batch allows 1 to 3 compute environments in a queue; "
                 "make another queue, or one environment [aws-batch-queue-environments]"
             ),
         ),
@@ -179,7 +177,7 @@ CASES = {
             {"environments": 0},
             "fail",
             (
-                "trainers: compute_environment_orders=0: Batch takes 1 to 3 compute environments in a queue; "
+                "trainers: compute_environment_orders=0: Batch allows 1 to 3 compute environments in a queue; "
                 "make another queue, or one environment [aws-batch-queue-environments]"
             ),
         ),
@@ -188,7 +186,7 @@ CASES = {
             {"environments": 4, "argument": "environments"},
             "fail",
             (
-                "trainers: environments=4: Batch takes 1 to 3 compute environments in a queue; make another "
+                "trainers: environments=4: Batch allows 1 to 3 compute environments in a queue; make another "
                 "queue, or one environment [aws-batch-queue-environments]"
             ),
         ),
@@ -201,8 +199,8 @@ CASES = {
             {"markets": ("EC2", "FARGATE")},
             "fail",
             (
-                "trainers: compute_environment_orders=[EC2, FARGATE]: Batch mixes no Fargate with EC2 in a "
-                "queue; make a queue for each [aws-batch-queue-kind]"
+                "trainers: compute_environment_orders=[EC2, FARGATE]: Batch does not mix Fargate and EC2 in "
+                "a queue; make a queue for each [aws-batch-queue-kind]"
             ),
         ),
     ],

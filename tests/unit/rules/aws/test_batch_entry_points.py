@@ -1,4 +1,4 @@
-"""The doors of the components on AWS Batch: which rules a mistake meets."""
+"""The validation of components on AWS Batch: which rules a mistake breaks."""
 
 import pytest
 from hypothesis import given, settings
@@ -35,7 +35,7 @@ def not_passed(findings):
 
 
 @pytest.mark.parametrize(
-    ("judge", "args"),
+    ("validate", "args"),
     [
         (validate_batch_environment, ENVIRONMENT),
         (validate_batch_environment, ENVIRONMENT | {"network": "efa", "placement": "create"}),
@@ -67,8 +67,8 @@ def not_passed(findings):
         (validate_outputs_bucket, {"bucket_prefix": "vision-", "expire_days": 1, "tags": {"owner": "ml"}}),
     ],
 )
-def test_legal_arguments_pass_every_rule(judge, args):
-    assert not_passed(judge(args)) == []
+def test_legal_arguments_pass_every_rule(validate, args):
+    assert not_passed(validate(args)) == []
 
 
 @pytest.mark.parametrize(
@@ -196,5 +196,5 @@ FIELDS = [
 @settings(max_examples=80, deadline=None)
 @given(st.dictionaries(st.sampled_from(FIELDS), ANY | st.dictionaries(st.text(max_size=3), ANY, max_size=2)))
 def test_no_door_ever_raises(args):
-    for judge in (validate_batch_environment, validate_batch_queue, validate_training_job, validate_outputs_bucket):
-        assert all(finding.line("x").isprintable() for finding in judge(args))
+    for validate in (validate_batch_environment, validate_batch_queue, validate_training_job, validate_outputs_bucket):
+        assert all(finding.line("x").isprintable() for finding in validate(args))

@@ -35,7 +35,7 @@ CASES = {
             {"capacity": "capacity-block"},
             "fail",
             (
-                "trainers: capacity=capacity-block: Batch ignores the template's word for it and starts other nodes; "
+                "trainers: capacity=capacity-block: Batch ignores the template's market type and starts other nodes; "
                 "use on-demand, spot or reservation, or a GPU node group of EKS for the block [aws-batch-no-block]"
             ),
         ),
@@ -72,7 +72,7 @@ CASES = {
             "fail",
             (
                 "trainers: security_group_ids=5: makes 6 security groups with the environment's own, and an interface "
-                "takes 5; give at most 4 [aws-batch-security-groups]"
+                "allows 5; give at most 4 [aws-batch-security-groups]"
             ),
         ),
     ],

@@ -10,23 +10,23 @@ from gpufleet.rules.aws.batch_job import (
 
 CASES = {
     multinode_place: [
-        ("fits", {"refusing": (), "fitting": True}, "pass", ""),
+        ("fits", {"unsuitable": (), "fitting": True}, "pass", ""),
         (
             "spot",
-            {"refusing": ("jobs (SPOT)",), "fitting": False},
+            {"unsuitable": ("jobs (SPOT)",), "fitting": False},
             "fail",
             (
-                "trainers: node_properties=[jobs (SPOT)]: a multi-node job stays RUNNABLE for ever on jobs "
+                "trainers: node_properties=[jobs (SPOT)]: a multi-node job stays RUNNABLE forever on jobs "
                 "(SPOT); add a queue with managed environments of type EC2 only [aws-batch-multinode-on-demand]"
             ),
         ),
         (
             "unclear",
-            {"refusing": (), "fitting": None},
+            {"unsuitable": (), "fitting": None},
             "unverified",
             (
-                "trainers: node_properties=null: not verified: on which compute environments the job runs cannot"
-                " be told from the program; add a queue with managed environments of type EC2 only "
+                "trainers: node_properties=null: not verified: the program does not show on which compute environments"
+                " the job runs; add a queue with managed environments of type EC2 only "
                 "[aws-batch-multinode-on-demand]"
             ),
         ),
@@ -64,7 +64,7 @@ CASES = {
             {"types": ("p5.48xlarge", "p4d.24xlarge")},
             "fail",
             (
-                "trainers: node_properties=[p4d.24xlarge, p5.48xlarge]: Batch wants one instance type; use one "
+                "trainers: node_properties=[p4d.24xlarge, p5.48xlarge]: Batch requires one instance type; use one "
                 "for all nodes [aws-batch-node-types]"
             ),
         ),
@@ -76,8 +76,8 @@ CASES = {
             {"kind": "VCPU", "value": "1.0", "fargate": False},
             "fail",
             (
-                "trainers: resource_requirements.VCPU=1.0: is no whole number above 0; write a whole number as a"
-                ' text, such as "8" [aws-batch-requirement]'
+                "trainers: resource_requirements.VCPU=1.0: must be a whole number above 0; write it as a string, such"
+                ' as "8" [aws-batch-requirement]'
             ),
         ),
         (
@@ -85,8 +85,8 @@ CASES = {
             {"kind": "GPU", "value": "0", "fargate": False},
             "fail",
             (
-                "trainers: resource_requirements.GPU=0: is no whole number above 0; write a whole number as a "
-                'text, such as "8" [aws-batch-requirement]'
+                "trainers: resource_requirements.GPU=0: must be a whole number above 0; write it as a string, such "
+                'as "8" [aws-batch-requirement]'
             ),
         ),
         ("quarter", {"kind": "VCPU", "value": "0.25", "fargate": True}, "pass", ""),
@@ -95,8 +95,8 @@ CASES = {
             {"kind": "VCPU", "value": "0.25", "fargate": False},
             "fail",
             (
-                "trainers: resource_requirements.VCPU=0.25: is no whole number above 0; write a whole number as "
-                'a text, such as "8" [aws-batch-requirement]'
+                "trainers: resource_requirements.VCPU=0.25: must be a whole number above 0; write it as a string, "
+                'such as "8" [aws-batch-requirement]'
             ),
         ),
         (
@@ -104,8 +104,8 @@ CASES = {
             {"kind": "MEMORY", "value": "8GiB", "fargate": True},
             "fail",
             (
-                "trainers: resource_requirements.MEMORY=8GiB: is no whole number above 0; write a whole number "
-                'as a text, such as "8" [aws-batch-requirement]'
+                "trainers: resource_requirements.MEMORY=8GiB: must be a whole number above 0; write it as a string, "
+                'such as "8" [aws-batch-requirement]'
             ),
         ),
     ],

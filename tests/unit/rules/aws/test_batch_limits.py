@@ -33,17 +33,14 @@ CASES = {
             "zero",
             {"argument": "timeout_minutes", "value": 0, "least": 1},
             "fail",
-            (
-                "trainers: timeout_minutes=0: is below the minute that Batch begins at; use 1 or more "
-                "[aws-batch-timeout]"
-            ),
+            ("trainers: timeout_minutes=0: is below Batch's minimum of one minute; use 1 or more [aws-batch-timeout]"),
         ),
         (
             "below",
             {"argument": "timeout.attempt_duration_seconds", "value": 59, "least": 60},
             "fail",
             (
-                "trainers: timeout.attempt_duration_seconds=59: is below the minute that Batch begins at; use 60 or "
+                "trainers: timeout.attempt_duration_seconds=59: is below Batch's minimum of one minute; use 60 or "
                 "more [aws-batch-timeout]"
             ),
         ),

@@ -18,7 +18,7 @@ CASES = {
             {"same": (3,)},
             "fail",
             (
-                "trainers: environments=[3]: at place 3 stands what is named before; name each environment once "
+                "trainers: environments=[3]: repeats earlier entries at position 3; name each environment once "
                 "[aws-batch-queue-twice]"
             ),
         ),
@@ -83,7 +83,8 @@ CASES = {
             {"team": "vision-lab"},
             "fail",
             (
-                "trainers: shares=vision-lab: is no share identifier; use letters and digits only, such as visionlab "
+                "trainers: shares=vision-lab: is not a valid share identifier; use letters and digits only, such as "
+                "visionlab "
                 "[aws-batch-share-name]"
             ),
         ),
@@ -93,7 +94,7 @@ CASES = {
             "fail",
             "trainers: shares="
             + "a" * 157
-            + "...: is no share identifier; use letters and digits only, such as visionlab "
+            + "...: is not a valid share identifier; use letters and digits only, such as visionlab "
             "[aws-batch-share-name]",
         ),
         (
@@ -101,7 +102,7 @@ CASES = {
             {"team": "*"},
             "fail",
             (
-                "trainers: shares=*: is no share identifier; use letters and digits only, such as visionlab "
+                "trainers: shares=*: is not a valid share identifier; use letters and digits only, such as visionlab "
                 "[aws-batch-share-name]"
             ),
         ),
@@ -114,7 +115,7 @@ CASES = {
             {"teams": ("vis*", "vision", "speech")},
             "fail",
             (
-                "trainers: shares=[vision]: is also meant by a share with an asterisk; leave one of the two out "
+                "trainers: shares=[vision]: is also matched by a share with an asterisk; leave one of the two out "
                 "[aws-batch-share-overlap]"
             ),
         ),
@@ -128,7 +129,7 @@ CASES = {
             {"team": "vision", "weight": 0.0},
             "fail",
             (
-                "trainers: shares.vision=0.0: is no share that Batch can tell apart; use 0.01 to 1000, such as 1 "
+                "trainers: shares.vision=0.0: is not a valid Batch share weight; use 0.01 to 1000, such as 1 "
                 "[aws-batch-share-weight]"
             ),
         ),
@@ -137,7 +138,7 @@ CASES = {
             {"team": "vision", "weight": 0.009},
             "fail",
             (
-                "trainers: shares.vision=0.009: is no share that Batch can tell apart; use 0.01 to 1000, such as 1 "
+                "trainers: shares.vision=0.009: is not a valid Batch share weight; use 0.01 to 1000, such as 1 "
                 "[aws-batch-share-weight]"
             ),
         ),
@@ -146,7 +147,7 @@ CASES = {
             {"team": "vision", "weight": 1000.5},
             "fail",
             (
-                "trainers: shares.vision=1000.5: is no share that Batch can tell apart; use 0.01 to 1000, such as 1 "
+                "trainers: shares.vision=1000.5: is not a valid Batch share weight; use 0.01 to 1000, such as 1 "
                 "[aws-batch-share-weight]"
             ),
         ),
@@ -155,7 +156,7 @@ CASES = {
             {"team": "vision", "weight": None},
             "fail",
             (
-                "trainers: shares.vision=null: is no share that Batch can tell apart; use 0.01 to 1000, such as 1 "
+                "trainers: shares.vision=null: is not a valid Batch share weight; use 0.01 to 1000, such as 1 "
                 "[aws-batch-share-weight]"
             ),
         ),
@@ -167,7 +168,7 @@ CASES = {
             {"teams": 501},
             "fail",
             (
-                "trainers: shares=501: is more than the 500 that a queue takes; make another queue "
+                "trainers: shares=501: is more than the 500 that a queue allows; make another queue "
                 "[aws-batch-share-number]"
             ),
         ),

@@ -9,7 +9,7 @@ CASES = {
             "misspelt",
             {"argument": "pools", "pool": "spto", "pools": ["big", "spot"]},
             "fail",
-            "trainers: pools=spto: is no pool of the environment; did you mean spot? (use big or spot) "
+            "trainers: pools=spto: is not a pool of the environment; did you mean spot? (use big or spot) "
             "[aws-batch-pool-known]",
         ),
     ],
@@ -26,7 +26,7 @@ CASES = {
             "one node",
             {"nodes": 1, "most": 4},
             "fail",
-            "trainers: nodes=1: is no job of several nodes; use 2 or more, or leave multinode out "
+            "trainers: nodes=1: is not a multi-node job; use 2 or more, or leave multinode out "
             "[aws-batch-multinode-fits]",
         ),
     ],

@@ -1,6 +1,6 @@
 """Cases of gpufleet.rules.aws.batch_strategy."""
 
-from gpufleet.rules.aws.batch_strategy import image_drives, image_word, strategy_legal, updates_in_place
+from gpufleet.rules.aws.batch_strategy import image_drives, image_name, strategy_legal, updates_in_place
 
 CASES = {
     strategy_legal: [
@@ -15,8 +15,8 @@ CASES = {
             {"strategy": "BEST_FIT", "spot": True, "fleet_role": False},
             "fail",
             (
-                "trainers: strategy=BEST_FIT: wants a Spot Fleet role on spot; use SPOT_PRICE_CAPACITY_OPTIMIZED, "
-                "which wants none [aws-batch-strategy]"
+                "trainers: strategy=BEST_FIT: requires a Spot Fleet role on spot; use SPOT_PRICE_CAPACITY_OPTIMIZED, "
+                "which needs none [aws-batch-strategy]"
             ),
         ),
         (
@@ -33,7 +33,7 @@ CASES = {
             {"strategy": "BEST_FIT_PROGRESIVE", "spot": False, "fleet_role": False},
             "fail",
             (
-                "trainers: strategy=BEST_FIT_PROGRESIVE: is no allocation strategy of Batch; use BEST_FIT_PROGRESSIVE "
+                "trainers: strategy=BEST_FIT_PROGRESIVE: is not a Batch allocation strategy; use BEST_FIT_PROGRESSIVE "
                 "or BEST_FIT [aws-batch-strategy]"
             ),
         ),
@@ -42,7 +42,7 @@ CASES = {
             {"strategy": "SPOT_OPTIMIZED", "spot": True, "fleet_role": False},
             "fail",
             (
-                "trainers: strategy=SPOT_OPTIMIZED: is no allocation strategy of Batch; use "
+                "trainers: strategy=SPOT_OPTIMIZED: is not a Batch allocation strategy; use "
                 "SPOT_PRICE_CAPACITY_OPTIMIZED, SPOT_CAPACITY_OPTIMIZED or BEST_FIT_PROGRESSIVE [aws-batch-strategy]"
             ),
         ),
@@ -60,7 +60,7 @@ CASES = {
             ),
         ),
     ],
-    image_word: [
+    image_name: [
         ("al2023", {"image": "al2023"}, "pass", ""),
         ("own", {"image": "ami-0123456789abcdef0"}, "pass", ""),
         (

@@ -19,7 +19,7 @@ CASES = {
             {"zones": ("use1-az1",)},
             "fail",
             (
-                "trainers: subnet_ids=[use1-az1]: EKS wants its control plane in two zones; add a subnet in a "
+                "trainers: subnet_ids=[use1-az1]: EKS requires its control plane in two zones; add a subnet in a "
                 "second zone; nodes may still lie in one [aws-cluster-two-zones]"
             ),
         ),
@@ -28,7 +28,7 @@ CASES = {
             {"zones": ("use1-az1", "use1-az1")},
             "fail",
             (
-                "trainers: subnet_ids=[use1-az1, use1-az1]: EKS wants its control plane in two zones; add a subnet "
+                "trainers: subnet_ids=[use1-az1, use1-az1]: EKS requires its control plane in two zones; add a subnet "
                 "in a second zone; nodes may still lie in one [aws-cluster-two-zones]"
             ),
         ),
@@ -37,7 +37,8 @@ CASES = {
             {"zones": ("use1-az1",), "argument": "zones", "left_out": ("use1-az3",)},
             "fail",
             (
-                "trainers: zones=[use1-az1]: EKS wants its control plane in two zones and puts none in use1-az3; add "
+                "trainers: zones=[use1-az1]: EKS requires its control plane in two zones and places none in use1-az3; "
+                "add "
                 "a second zone to the network; nodes may still lie in one [aws-cluster-two-zones]"
             ),
         ),
@@ -49,7 +50,7 @@ CASES = {
             {"zone": "use1-az4", "network": ("use1-az1", "use1-az2")},
             "fail",
             (
-                "trainers: zones=use1-az4: is no zone of the network; add it to network.zones, or use use1-az1 or "
+                "trainers: zones=use1-az4: is not a zone of the network; add it to network.zones, or use use1-az1 or "
                 "use1-az2 [aws-cluster-zone-of-network]"
             ),
         ),
@@ -61,7 +62,8 @@ CASES = {
             {"zone": "use1-az3", "accepted": False, "others": ("use1-az1", "use1-az2")},
             "fail",
             (
-                "trainers: subnet_ids=use1-az3: EKS puts no control plane in this zone; use use1-az1 or use1-az2; "
+                "trainers: subnet_ids=use1-az3: EKS does not place control planes in this zone; use use1-az1 or "
+                "use1-az2; "
                 "nodes may lie in it [aws-cluster-zone-accepted]"
             ),
         ),
@@ -70,7 +72,7 @@ CASES = {
             {"zone": "xxn9-az1", "accepted": None, "others": ()},
             "unverified",
             (
-                "trainers: subnet_ids=xxn9-az1: not verified: the catalog does not know whether EKS takes this "
+                "trainers: subnet_ids=xxn9-az1: not verified: the catalog does not know whether EKS accepts this "
                 "zone; ask aws ec2 describe-availability-zones [aws-cluster-zone-accepted]"
             ),
         ),
@@ -82,7 +84,7 @@ CASES = {
             {"version": "1.34.1"},
             "fail",
             (
-                "trainers: version=1.34.1: is no Kubernetes version of EKS; give major.minor in quotes, such as "
+                "trainers: version=1.34.1: is not a Kubernetes version of EKS; give major.minor in quotes, such as "
                 '"1.34" [aws-cluster-version]'
             ),
         ),
@@ -91,7 +93,7 @@ CASES = {
             {"version": "1.3"},
             "fail",
             (
-                "trainers: version=1.3: is no Kubernetes version of EKS; give major.minor in quotes, such as "
+                "trainers: version=1.3: is not a Kubernetes version of EKS; give major.minor in quotes, such as "
                 '"1.34" [aws-cluster-version]'
             ),
         ),
@@ -100,7 +102,7 @@ CASES = {
             {"version": "v1.34"},
             "fail",
             (
-                "trainers: version=v1.34: is no Kubernetes version of EKS; give major.minor in quotes, such as "
+                "trainers: version=v1.34: is not a Kubernetes version of EKS; give major.minor in quotes, such as "
                 '"1.34" [aws-cluster-version]'
             ),
         ),
@@ -149,7 +151,7 @@ CASES = {
             {"cidr": "10.1.0.0/16"},
             "fail",
             (
-                "trainers: public_access_cidrs=10.1.0.0/16: is a private range, which EKS refuses here; leave it "
+                "trainers: public_access_cidrs=10.1.0.0/16: is a private range, which EKS rejects here; leave it "
                 "out: inside the VPC the private endpoint answers [aws-cluster-public-cidr]"
             ),
         ),
@@ -158,7 +160,7 @@ CASES = {
             {"cidr": "203.0.113.7/24"},
             "fail",
             (
-                "trainers: public_access_cidrs=203.0.113.7/24: is no IPv4 range; use one such as 203.0.113.0/24 "
+                "trainers: public_access_cidrs=203.0.113.7/24: is not an IPv4 range; use one such as 203.0.113.0/24 "
                 "[aws-cluster-public-cidr]"
             ),
         ),
@@ -167,7 +169,7 @@ CASES = {
             {"cidr": "2001:db8::/32"},
             "fail",
             (
-                "trainers: public_access_cidrs=2001:db8::/32: is no IPv4 range; use one such as 203.0.113.0/24 "
+                "trainers: public_access_cidrs=2001:db8::/32: is not an IPv4 range; use one such as 203.0.113.0/24 "
                 "[aws-cluster-public-cidr]"
             ),
         ),

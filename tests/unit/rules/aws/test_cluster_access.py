@@ -17,7 +17,7 @@ CASES = {
             {"public_access_cidrs": []},
             "fail",
             (
-                "trainers: public_access_cidrs=[]: the cluster's API is reached from inside of the VPC only; run "
+                "trainers: public_access_cidrs=[]: the cluster's API is reachable from inside the VPC only; run "
                 "`pulumi up` and `gpufleet jobs` in it (a VPN, a runner there), or list your address, as "
                 "203.0.113.7/32 [aws-cluster-api-reached]"
             ),
@@ -52,7 +52,7 @@ CASES = {
             {"name": "ops", "principal": "123456789012"},
             "fail",
             (
-                "trainers: admins.ops=123456789012: is no IAM role or user; use the role's own ARN, "
+                "trainers: admins.ops=123456789012: is not an IAM role or user; use the role's own ARN, "
                 "arn:aws:iam::<account>:role/<name> [aws-cluster-admin-principal]"
             ),
         ),
@@ -67,7 +67,7 @@ CASES = {
                 "trainers: cluster_name="
                 + "c" * 101
                 + (
-                    ": is no legal name of an EKS cluster; use up to 100 letters, digits, - and _, "
+                    ": is not a valid EKS cluster name; use up to 100 letters, digits, - and _, "
                     "beginning with a letter or digit [aws-cluster-name]"
                 )
             ),
@@ -77,7 +77,7 @@ CASES = {
             {"cluster_name": "-c"},
             "fail",
             (
-                "trainers: cluster_name=-c: is no legal name of an EKS cluster; use up to 100 letters, digits, - "
+                "trainers: cluster_name=-c: is not a valid EKS cluster name; use up to 100 letters, digits, - "
                 "and _, beginning with a letter or digit [aws-cluster-name]"
             ),
         ),
@@ -86,7 +86,7 @@ CASES = {
             {"cluster_name": ""},
             "fail",
             (
-                "trainers: cluster_name='': is no legal name of an EKS cluster; use up to 100 letters, digits, - "
+                "trainers: cluster_name='': is not a valid EKS cluster name; use up to 100 letters, digits, - "
                 "and _, beginning with a letter or digit [aws-cluster-name]"
             ),
         ),

@@ -20,7 +20,7 @@ CASES = {
             {"hours": 0},
             "fail",
             (
-                "trainers: every_hours=0: is no interval of a sync; use 1 to 168; a shorter delay needs a link "
+                "trainers: every_hours=0: is not a valid sync interval; use 1 to 168; a shorter delay needs a link "
                 "[aws-sync-hours]"
             ),
         ),
@@ -29,7 +29,7 @@ CASES = {
             {"hours": 169},
             "fail",
             (
-                "trainers: every_hours=169: is no interval of a sync; use 1 to 168; a shorter delay needs a link "
+                "trainers: every_hours=169: is not a valid sync interval; use 1 to 168; a shorter delay needs a link "
                 "[aws-sync-hours]"
             ),
         ),
@@ -42,7 +42,7 @@ CASES = {
             {"argument": "nfs_path", "path": "export"},
             "fail",
             (
-                "trainers: nfs_path=export: is no absolute path of a directory; use one such as /export/data "
+                "trainers: nfs_path=export: must be an absolute directory path; use one such as /export/data "
                 "[aws-sync-path]"
             ),
         ),
@@ -51,7 +51,7 @@ CASES = {
             {"argument": "nfs_path", "path": "/export/../etc"},
             "fail",
             (
-                "trainers: nfs_path=/export/../etc: is no absolute path of a directory; use one such as /export/data "
+                "trainers: nfs_path=/export/../etc: must be an absolute directory path; use one such as /export/data "
                 "[aws-sync-path]"
             ),
         ),
@@ -59,14 +59,14 @@ CASES = {
             "empty",
             {"argument": "nfs_path", "path": ""},
             "fail",
-            ("trainers: nfs_path='': is no absolute path of a directory; use one such as /export/data [aws-sync-path]"),
+            ("trainers: nfs_path='': must be an absolute directory path; use one such as /export/data [aws-sync-path]"),
         ),
         (
             "odd",
             {"argument": "nfs_path", "path": "/a?b"},
             "fail",
             (
-                "trainers: nfs_path=/a?b: is no absolute path of a directory; use one such as /export/data "
+                "trainers: nfs_path=/a?b: must be an absolute directory path; use one such as /export/data "
                 "[aws-sync-path]"
             ),
         ),
@@ -79,7 +79,8 @@ CASES = {
             {"server": "files:/export"},
             "fail",
             (
-                "trainers: nfs_server=files:/export: is no host; use a name or an address, such as 192.168.10.5, "
+                "trainers: nfs_server=files:/export: is not a host name or address; use a name or an address, such as "
+                "192.168.10.5, "
                 "without a path [aws-sync-server]"
             ),
         ),
@@ -88,7 +89,8 @@ CASES = {
             {"server": ""},
             "fail",
             (
-                "trainers: nfs_server='': is no host; use a name or an address, such as 192.168.10.5, without a path "
+                "trainers: nfs_server='': is not a host name or address; use a name or an address, such as "
+                "192.168.10.5, without a path "
                 "[aws-sync-server]"
             ),
         ),
@@ -114,7 +116,7 @@ CASES = {
             {"arn": "agent-0123456789abcdef0", "region": "us-east-1"},
             "fail",
             (
-                "trainers: agent_arns=agent-0123456789abcdef0: is no ARN of a DataSync agent; use one such as "
+                "trainers: agent_arns=agent-0123456789abcdef0: is not the ARN of a DataSync agent; use one such as "
                 "arn:aws:datasync:us-east-1:123456789012:agent/agent-0123456789abcdef0 [aws-sync-agent]"
             ),
         ),

@@ -41,7 +41,7 @@ CASES = {
             "unverified",
             (
                 "trainers: security_groups=null: not verified: whether their rules let all traffic in and out "
-                "between members cannot be told from the program; make sure of both directions, all protocols, "
+                "between members is not known from the program; make sure of both directions, all protocols, "
                 "with the group itself as the other side [aws-efa-group-to-self]"
             ),
         ),
@@ -51,7 +51,7 @@ CASES = {
             "unverified",
             (
                 "trainers: security_groups=null: not verified: whether their rules let all traffic in and out "
-                "between members cannot be told from the program; make sure of both directions, all protocols, "
+                "between members is not known from the program; make sure of both directions, all protocols, "
                 "with the group itself as the other side [aws-efa-group-to-self]"
             ),
         ),

@@ -1,4 +1,4 @@
-"""The door for pools: which rules a pool meets, and that no value whatever makes it raise."""
+"""The validation of EKS pools: which rules a pool breaks, and that no value makes it raise."""
 
 import pytest
 from hypothesis import given, settings
@@ -33,14 +33,14 @@ RESERVATION = {"capacity": "reservation", "reservation_id": "cr-0123456789abcdef
 BLOCK = {**RESERVATION, "capacity": "capacity-block"}
 
 
-def refusing(pool, region="us-east-1"):
-    return sorted({finding.rule for finding in validate_pool(pool, region) if finding.refuses})
+def unsuitable(pool, region="us-east-1"):
+    return sorted({finding.rule for finding in validate_pool(pool, region) if finding.rejects})
 
 
 def doubtful(pool, region="us-east-1"):
-    """Rules that are broken without refusing, and rules that could not be judged."""
+    """Rules that are broken without unsuitable, and rules that could not be checked."""
     findings = validate_pool(pool, region)
-    return sorted({each.rule for each in findings if each.status is not Status.PASS and not each.refuses})
+    return sorted({each.rule for each in findings if each.status is not Status.PASS and not each.rejects})
 
 
 @pytest.mark.parametrize("pool", [DEV, PROD, SMALL_JOBS])
@@ -104,11 +104,11 @@ def test_number_of_nodes_changes_no_finding():
     ],
 )
 def test_mistake_is_refused_by_its_rule(change, rules):
-    assert refusing(DEV | change) == rules
+    assert unsuitable(DEV | change) == rules
 
 
 def test_missing_arguments_are_refused():
-    assert [finding.argument for finding in validate_pool({}, "us-east-1") if finding.refuses] == [
+    assert [finding.argument for finding in validate_pool({}, "us-east-1") if finding.rejects] == [
         "types",
         "max",
         "zones",
@@ -129,7 +129,7 @@ def test_missing_arguments_are_refused():
     ],
 )
 def test_doubtful_pool_is_accepted_with_a_word(change, rules):
-    assert refusing(DEV | change) == []
+    assert unsuitable(DEV | change) == []
     assert doubtful(DEV | change) == rules
 
 
@@ -143,7 +143,7 @@ def test_all_mistakes_are_reported_at_once():
         "network": "efa",
         "reservation_id": "mine",
     }
-    assert refusing(pool) == [
+    assert unsuitable(pool) == [
         "any-capacity-id-given",
         "any-count-min-max",
         "any-placement-one-zone",
@@ -157,7 +157,7 @@ def test_all_mistakes_are_reported_at_once():
 
 def test_region_without_facts_is_unverified_and_never_passes():
     pool = DEV | {"zones": ["mxc1-az1"]}
-    assert refusing(pool, "mx-central-1") == []
+    assert unsuitable(pool, "mx-central-1") == []
     assert doubtful(pool, "mx-central-1") == ["aws-region-known", "aws-type-in-region", "aws-zone-known"]
 
 

@@ -1,4 +1,4 @@
-"""Cases of gpufleet.rules.aws.hybrid_credentials, and its door."""
+"""Cases of gpufleet.rules.aws.hybrid_credentials, and of its validation."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -58,13 +58,13 @@ CASES = {
             "thirty-one-days",
             {"day": "2026-12-23", "today": TODAY},
             "fail",
-            "trainers: activation_expires=2026-12-23: is more than the 30 days ahead that AWS takes; " + UNTIL,
+            "trainers: activation_expires=2026-12-23: is more than the 30 days ahead that AWS allows; " + UNTIL,
         ),
         (
             "no-day",
             {"day": "next week", "today": TODAY},
             "fail",
-            'trainers: activation_expires="next week": is no day; write it like 2026-12-22 '
+            'trainers: activation_expires="next week": is not a date; write it like 2026-12-22 '
             "[aws-hybrid-activation-expires]",
         ),
     ],
@@ -92,7 +92,7 @@ CASES = {
             "no-pem",
             {"certificates": 0, "authorities": 0},
             "fail",
-            "trainers: certificate_authority=given: is no certificate in PEM; give the whole text from -----BEGIN "
+            "trainers: certificate_authority=given: is not a PEM certificate; give the whole text from -----BEGIN "
             "CERTIFICATE----- to -----END CERTIFICATE----- [aws-hybrid-certificate]",
         ),
         (

@@ -22,7 +22,8 @@ CASES = {
             {"image": "al2"},
             "fail",
             (
-                "trainers: image=al2: is no image; did you mean al2023? (use al2023 or bottlerocket), or the id of "
+                "trainers: image=al2: is not a known image; did you mean al2023? (use al2023 or bottlerocket), or the "
+                "id of "
                 "one of your own (ami-...) [aws-image-known]"
             ),
         ),
@@ -31,7 +32,8 @@ CASES = {
             {"image": "ubuntu"},
             "fail",
             (
-                "trainers: image=ubuntu: is no image; use al2023 or bottlerocket, or the id of one of your own "
+                "trainers: image=ubuntu: is not a known image; use al2023 or bottlerocket, or the id of one of your "
+                "own "
                 "(ami-...) [aws-image-known]"
             ),
         ),

@@ -15,13 +15,14 @@ from gpufleet.rules.aws.image_mirror import (
 from gpufleet.rules.rule import Status
 
 ECR = "123456789012.dkr.ecr.us-east-1.amazonaws.com"
-NOT_ONE = "is no single repository; write ORGANISATION/NAME, without https:// [aws-mirror-github]"
+NOT_ONE = "is not a single repository; write ORGANISATION/NAME, without https:// [aws-mirror-github]"
 NOT_NAMED = (
-    "is no name of one branch or environment; write its plain name, such as main: letters, digits and . _ - /, without "
+    "is not the name of a single branch or environment; write its plain name, such as main: letters, digits and . _ - "
+    "/, without "
     "refs/heads/ and without wildcards [aws-mirror-subject]"
 )
 PROVIDER_FIX = (
-    "is no provider of GitHub's tokens; give arn:aws:iam::<account>:oidc-provider/token.actions.githubusercontent.com "
+    "is not GitHub's OIDC provider; give arn:aws:iam::<account>:oidc-provider/token.actions.githubusercontent.com "
     "[aws-mirror-provider]"
 )
 TO_FIX = "write <account>.dkr.ecr.us-east-1.amazonaws.com/<environment> [aws-mirror-list-registry]"
@@ -96,7 +97,7 @@ CASES = {
             {"file": "images.yaml", "fault": "to: is missing"},
             "fail",
             (
-                "trainers: list=images.yaml: to: is missing; mend it; `gpufleet images sync <list> --dry-run` reads it "
+                "trainers: list=images.yaml: to: is missing; fix it; `gpufleet images sync <list> --dry-run` reads it "
                 "in the same way [aws-mirror-list-legal]"
             ),
         ),
@@ -108,7 +109,7 @@ CASES = {
             {"to": "registry.lab:5000/dev", **SOURCE},
             "fail",
             (
-                "trainers: list.to=registry.lab:5000/dev: is no registry of ECR, so that no repository can be made "
+                "trainers: list.to=registry.lab:5000/dev: is not an ECR registry, so no repository can be created "
                 f"for it; {TO_FIX}"
             ),
         ),

@@ -11,7 +11,7 @@ CASES = {
             {"interfaces": 1, "instance_groups": 1},
             "fail",
             (
-                "trainers: vpc_security_group_ids=1: EC2 refuses groups of the instance beside 1 network "
+                "trainers: vpc_security_group_ids=1: EC2 rejects groups of the instance beside 1 network "
                 "interface; name the groups in network_interfaces only [aws-template-groups-once]"
             ),
         ),
@@ -20,7 +20,7 @@ CASES = {
             {"interfaces": 4, "instance_groups": 2},
             "fail",
             (
-                "trainers: vpc_security_group_ids=2: EC2 refuses groups of the instance beside 4 network "
+                "trainers: vpc_security_group_ids=2: EC2 rejects groups of the instance beside 4 network "
                 "interfaces; name the groups in network_interfaces only [aws-template-groups-once]"
             ),
         ),
@@ -33,7 +33,7 @@ CASES = {
             {"partition": 1, "group": False},
             "fail",
             (
-                "trainers: partition_number=1: is of no placement group; leave it out, or name a placement group"
+                "trainers: partition_number=1: has no placement group; leave it out, or name a placement group"
                 " of the strategy partition [aws-template-partition]"
             ),
         ),
@@ -45,7 +45,7 @@ CASES = {
             {"encoded": False},
             "fail",
             (
-                "trainers: user_data=text: is not base64, which EC2 wants here; encode it in base64 "
+                "trainers: user_data=text: is not base64, which EC2 requires here; encode it in base64 "
                 "[aws-template-user-data]"
             ),
         ),

@@ -39,7 +39,7 @@ CASES = {
             {"zone": "use1-az2", "targets": (), "complete": False},
             "unverified",
             (
-                "trainers: zones=use1-az2: not verified: where the mount targets lie cannot be told from the "
+                "trainers: zones=use1-az2: not verified: where the mount targets lie is not known from the "
                 "program; add a mount target in use1-az2 [aws-files-target-for-nodes]"
             ),
         ),
@@ -70,8 +70,8 @@ CASES = {
             {"opened": None, "clients": ("nodes",)},
             "unverified",
             (
-                "trainers: security_groups=[nodes]: not verified: whether TCP 2049 is open from nodes cannot be "
-                "told from the program; add an ingress rule of TCP 2049 from the security group of the nodes "
+                "trainers: security_groups=[nodes]: not verified: whether TCP 2049 is open from nodes is not "
+                "known from the program; add an ingress rule of TCP 2049 from the security group of the nodes "
                 "[aws-files-nfs-open]"
             ),
         ),
@@ -94,7 +94,7 @@ CASES = {
             "unverified",
             (
                 "trainers: subnet_id=null: not verified: whether it is in us-east-1a, where the file system "
-                "lies, cannot be told from the program; make sure of it, or give zone_names to the policy pack "
+                "lies, is not known from the program; make sure of it, or give zone_names to the policy pack "
                 "[aws-files-target-in-zone]"
             ),
         ),
@@ -128,7 +128,7 @@ CASES = {
             {"directory": "/data", "creation_info": False, "new": False},
             "unverified",
             (
-                "trainers: root_directory=/data: not verified: whether the directory exists cannot be told; add "
+                "trainers: root_directory=/data: not verified: whether the directory exists is not known; add "
                 'creation_info with owner_uid, owner_gid and permissions such as "0755" '
                 "[aws-files-directory-made]"
             ),

@@ -40,13 +40,13 @@ CASES = {
             "ipv6",
             {"cidr": "fd00::/64"},
             "fail",
-            "trainers: cidr=fd00::/64: is no IPv4 range; use one such as 10.0.0.0/16 [aws-network-cidr]",
+            "trainers: cidr=fd00::/64: is not an IPv4 range; use one such as 10.0.0.0/16 [aws-network-cidr]",
         ),
         (
             "word",
             {"cidr": "big"},
             "fail",
-            "trainers: cidr=big: is no IPv4 range; use one such as 10.0.0.0/16 [aws-network-cidr]",
+            "trainers: cidr=big: is not an IPv4 range; use one such as 10.0.0.0/16 [aws-network-cidr]",
         ),
     ],
     cidr_private: [
@@ -124,7 +124,7 @@ CASES = {
             "unverified",
             (
                 "trainers: cidr=10.0.0.0/16: not verified: whether it overlaps the services is not known: "
-                "service_cidr=172.20.0.1/16 is no IPv4 range; give the cluster's as EKS shows it, such as "
+                "service_cidr=172.20.0.1/16 is not an IPv4 range; give the cluster's as EKS shows it, such as "
                 "172.20.0.0/16 [aws-network-service-range]"
             ),
         ),

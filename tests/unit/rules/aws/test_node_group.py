@@ -23,7 +23,7 @@ CASES = {
             {"argument": "disk_size", "given": True, "template": True},
             "fail",
             (
-                "trainers: disk_size=given: EKS refuses it together with a launch template; leave it out, and "
+                "trainers: disk_size=given: EKS rejects it together with a launch template; leave it out, and "
                 "put it into the launch template [aws-node-group-template-only]"
             ),
         ),
@@ -33,7 +33,7 @@ CASES = {
             {"argument": "remote_access", "given": True, "template": True},
             "fail",
             (
-                "trainers: remote_access=given: EKS refuses it together with a launch template; leave it out, "
+                "trainers: remote_access=given: EKS rejects it together with a launch template; leave it out, "
                 "and put it into the launch template [aws-node-group-template-only]"
             ),
         ),
@@ -47,7 +47,7 @@ CASES = {
             {"types": ("g5.xlarge",), "template_type": "g5.xlarge"},
             "fail",
             (
-                "trainers: instance_types=[g5.xlarge]: EKS refuses types beside g5.xlarge in the launch "
+                "trainers: instance_types=[g5.xlarge]: EKS rejects types beside g5.xlarge in the launch "
                 "template; leave instance_type out of the template [aws-node-group-type-once]"
             ),
         ),
@@ -60,7 +60,7 @@ CASES = {
             {"types": (), "template_type": ""},
             "fail",
             (
-                "trainers: instance_types=null: EKS launches t3.medium where nothing is said; set instance_types"
+                "trainers: instance_types=null: EKS launches t3.medium by default; set instance_types"
                 " to what you want [aws-node-group-type-given]"
             ),
         ),
@@ -73,7 +73,7 @@ CASES = {
             {"ami_type": "AL2023_x86_64_NVIDIA", "image_id": "ami-0123456789abcdef0"},
             "fail",
             (
-                "trainers: ami_type=AL2023_x86_64_NVIDIA: EKS refuses it beside ami-0123456789abcdef0 in the "
+                "trainers: ami_type=AL2023_x86_64_NVIDIA: EKS rejects it beside ami-0123456789abcdef0 in the "
                 "launch template; set ami_type=CUSTOM, or leave image_id out of the template "
                 "[aws-node-group-image-once]"
             ),
@@ -145,7 +145,7 @@ CASES = {
             {"release": "1.33.5-20251103", "version": "1.34"},
             "fail",
             (
-                "trainers: release_version=1.33.5-20251103: is no release of Kubernetes 1.34; use a release of "
+                "trainers: release_version=1.33.5-20251103: is not a release of Kubernetes 1.34; use a release of "
                 "1.34, or leave release_version out for the newest [aws-node-group-release]"
             ),
         ),
@@ -154,7 +154,7 @@ CASES = {
             {"release": "1.30.1-20251103", "version": "1.3"},
             "fail",
             (
-                "trainers: release_version=1.30.1-20251103: is no release of Kubernetes 1.3; use a release of "
+                "trainers: release_version=1.30.1-20251103: is not a release of Kubernetes 1.3; use a release of "
                 "1.3, or leave release_version out for the newest [aws-node-group-release]"
             ),
         ),
@@ -169,7 +169,7 @@ CASES = {
             {"has_id": True, "has_name": True},
             "fail",
             (
-                "trainers: launch_template=id and name: EKS takes one of the two; leave the name out "
+                "trainers: launch_template=id and name: EKS allows only one of the two; leave the name out "
                 "[aws-node-group-template-name]"
             ),
         ),
@@ -181,7 +181,7 @@ CASES = {
             {"field": "networkInterfaces.subnetId", "instead": "leave the subnet out: the node group has subnet_ids"},
             "fail",
             (
-                "trainers: launch_template=networkInterfaces.subnetId: EKS refuses a launch template that says "
+                "trainers: launch_template=networkInterfaces.subnetId: EKS rejects a launch template that sets "
                 "this; leave the subnet out: the node group has subnet_ids [aws-node-group-template-field]"
             ),
         ),
@@ -193,7 +193,7 @@ CASES = {
             {"form": "text", "ami_type": "AL2_x86_64_GPU"},
             "fail",
             (
-                "trainers: user_data=text: is text, and EKS takes MIME multipart with ami_type=AL2_x86_64_GPU; "
+                "trainers: user_data=text: is text, and EKS requires MIME multipart with ami_type=AL2_x86_64_GPU; "
                 "write the parts as MIME multipart, not compressed [aws-node-group-user-data]"
             ),
         ),
@@ -202,7 +202,7 @@ CASES = {
             {"form": "gzip", "ami_type": "AL2023_x86_64_NVIDIA"},
             "fail",
             (
-                "trainers: user_data=gzip: is gzip, and EKS takes MIME multipart with "
+                "trainers: user_data=gzip: is gzip, and EKS requires MIME multipart with "
                 "ami_type=AL2023_x86_64_NVIDIA; write the parts as MIME multipart, not compressed "
                 "[aws-node-group-user-data]"
             ),
@@ -213,7 +213,7 @@ CASES = {
             {"form": "MIME multipart", "ami_type": "BOTTLEROCKET_x86_64_NVIDIA"},
             "fail",
             (
-                "trainers: user_data=MIME multipart: is MIME multipart, and EKS takes TOML with "
+                "trainers: user_data=MIME multipart: is MIME multipart, and EKS requires TOML with "
                 "ami_type=BOTTLEROCKET_x86_64_NVIDIA; write Bottlerocket's settings [aws-node-group-user-data]"
             ),
         ),
@@ -239,7 +239,7 @@ CASES = {
             "unverified",
             (
                 "trainers: security_groups=1: not verified: whether the cluster's security group is among them "
-                "cannot be told from the program; add the cluster's vpc_config.cluster_security_group_id "
+                "is not known from the program; add the cluster's vpc_config.cluster_security_group_id "
                 "[aws-node-group-cluster-group]"
             ),
         ),

@@ -5,7 +5,7 @@ from gpufleet.rules.aws.onprem_servers import (
     nodeadm_pinned,
     own_cluster_joined,
     pool_once,
-    validate_own_servers,
+    validate_onprem_servers,
 )
 
 CASES = {
@@ -35,14 +35,15 @@ CASES = {
             "latest",
             {"version": "latest", "sha256": "a" * 64},
             "fail",
-            "trainers: own_servers.nodeadm.version=latest: is no release of nodeadm; write it like v1.0.19 "
+            "trainers: own_servers.nodeadm.version=latest: is not a nodeadm release; write it like v1.0.19 "
             "[aws-own-servers-nodeadm]",
         ),
         (
             "short",
             {"version": "v1.0.9", "sha256": "abc"},
             "fail",
-            "trainers: own_servers.nodeadm.sha256=abc: is no SHA-256; give the 64 hex digits of nodeadm.sha256 beside "
+            "trainers: own_servers.nodeadm.sha256=abc: is not a SHA-256 checksum; give the 64 hex digits of "
+            "nodeadm.sha256 beside "
             "the file [aws-own-servers-nodeadm]",
         ),
     ],
@@ -65,8 +66,8 @@ def test_case(case):
 
 def test_the_door_says_all_faults_at_once():
     pools = {"v100": ["gpu-1"], "titan": ["gpu-1"]}
-    found = validate_own_servers(pools, ["v100"], "shared", ["uid"], {"version": "latest", "sha256": ""})
-    assert [each.rule for each in found if each.refuses] == [
+    found = validate_onprem_servers(pools, ["v100"], "shared", ["uid"], {"version": "latest", "sha256": ""})
+    assert [each.rule for each in found if each.rejects] == [
         "aws-own-servers-cluster",
         "aws-own-servers-files",
         "any-pool-name-once",
@@ -74,4 +75,6 @@ def test_the_door_says_all_faults_at_once():
         "aws-own-servers-nodeadm",
     ]
     pinned = {"version": "v1.0.9", "sha256": "a" * 64}
-    assert not [each for each in validate_own_servers({"v100": ["gpu-1"]}, ["rented"], "", [], pinned) if each.refuses]
+    assert not [
+        each for each in validate_onprem_servers({"v100": ["gpu-1"]}, ["rented"], "", [], pinned) if each.rejects
+    ]

@@ -11,7 +11,7 @@ CASES = {
             {"prefix": "Vision-"},
             "fail",
             (
-                "trainers: bucket_prefix=Vision-: is no beginning of a bucket's name; use 1 to 37 small letters, "
+                "trainers: bucket_prefix=Vision-: is not a valid bucket name prefix; use 1 to 37 lower-case letters, "
                 "digits and -, such as vision-outputs- [aws-outputs-prefix]"
             ),
         ),
@@ -20,7 +20,7 @@ CASES = {
             {"prefix": "vision.outputs-"},
             "fail",
             (
-                "trainers: bucket_prefix=vision.outputs-: is no beginning of a bucket's name; use 1 to 37 small "
+                "trainers: bucket_prefix=vision.outputs-: is not a valid bucket name prefix; use 1 to 37 lower-case "
                 "letters, digits and -, such as vision-outputs- [aws-outputs-prefix]"
             ),
         ),
@@ -29,8 +29,8 @@ CASES = {
             {"prefix": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
             "fail",
             (
-                "trainers: bucket_prefix=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: is no beginning of a bucket's name; "
-                "use 1 to 37 small letters, digits and -, such as vision-outputs- [aws-outputs-prefix]"
+                "trainers: bucket_prefix=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: is not a valid bucket name prefix; "
+                "use 1 to 37 lower-case letters, digits and -, such as vision-outputs- [aws-outputs-prefix]"
             ),
         ),
         (
@@ -38,7 +38,8 @@ CASES = {
             {"prefix": "xn--vision"},
             "fail",
             (
-                "trainers: bucket_prefix=xn--vision: is no beginning of a bucket's name; use 1 to 37 small letters, "
+                "trainers: bucket_prefix=xn--vision: is not a valid bucket name prefix; use 1 to 37 lower-case "
+                "letters, "
                 "digits and -, such as vision-outputs- [aws-outputs-prefix]"
             ),
         ),
@@ -47,7 +48,7 @@ CASES = {
             {"prefix": ""},
             "fail",
             (
-                "trainers: bucket_prefix='': is no beginning of a bucket's name; use 1 to 37 small letters, digits "
+                "trainers: bucket_prefix='': is not a valid bucket name prefix; use 1 to 37 lower-case letters, digits "
                 "and -, such as vision-outputs- [aws-outputs-prefix]"
             ),
         ),

@@ -3,7 +3,7 @@
 import pytest
 
 from gpufleet.rules import Status, all_rules
-from gpufleet.rules.aws.pool_arguments import _NEEDS, validate_intent
+from gpufleet.rules.aws.pool_arguments import _NEEDS, validate_pool_arguments
 
 CASES: dict[object, object] = {}
 """The rules themselves have their cases beside their modules."""
@@ -23,7 +23,9 @@ WRONG = {
 
 
 def broken(pool, unknown=(), **more):
-    return {each.rule for each in validate_intent(pool, "us-east-1", unknown, **more) if each.status is Status.FAIL}
+    return {
+        each.rule for each in validate_pool_arguments(pool, "us-east-1", unknown, **more) if each.status is Status.FAIL
+    }
 
 
 def test_every_rule_that_needs_words_is_a_rule() -> None:
@@ -37,8 +39,8 @@ def test_nothing_is_demanded() -> None:
 @pytest.mark.parametrize("word", sorted({word for words in _NEEDS.values() for word in words}))
 def test_rules_that_need_an_unknown_word_are_left_out(word: str) -> None:
     known = {key: value for key, value in WRONG.items() if key != word}
-    judged = {finding.rule for finding in validate_intent(known, "us-east-1", [word])}
-    assert not judged & {rule for rule, words in _NEEDS.items() if word in words}
+    checked = {finding.rule for finding in validate_pool_arguments(known, "us-east-1", [word])}
+    assert not checked & {rule for rule, words in _NEEDS.items() if word in words}
     # And only these: what else was broken still is.
     assert broken(WRONG) - {rule for rule, words in _NEEDS.items() if word in words} <= broken(WRONG, [word])
 

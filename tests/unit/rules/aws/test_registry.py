@@ -11,7 +11,7 @@ CASES = {
             {"argument": "pull_through", "name": "ppppppppppppppppppppppppppppppp", "longest": 30},
             "fail",
             (
-                "trainers: pull_through=ppppppppppppppppppppppppppppppp: is no name that ECR takes; use 2 to 30 "
+                "trainers: pull_through=ppppppppppppppppppppppppppppppp: is not a valid ECR name; use 2 to 30 "
                 "lower-case letters and digits in parts joined by . _ - or /, such as training/llm "
                 "[aws-registry-name]"
             ),
@@ -21,7 +21,7 @@ CASES = {
             {"argument": "repositories", "name": "a", "longest": 256},
             "fail",
             (
-                "trainers: repositories=a: is no name that ECR takes; use 2 to 256 lower-case letters and digits "
+                "trainers: repositories=a: is not a valid ECR name; use 2 to 256 lower-case letters and digits "
                 "in parts joined by . _ - or /, such as training/llm [aws-registry-name]"
             ),
         ),
@@ -30,7 +30,7 @@ CASES = {
             {"argument": "repositories", "name": "LLM", "longest": 256},
             "fail",
             (
-                "trainers: repositories=LLM: is no name that ECR takes; use 2 to 256 lower-case letters and digits "
+                "trainers: repositories=LLM: is not a valid ECR name; use 2 to 256 lower-case letters and digits "
                 "in parts joined by . _ - or /, such as training/llm [aws-registry-name]"
             ),
         ),
@@ -39,7 +39,7 @@ CASES = {
             {"argument": "repositories", "name": "/llm", "longest": 256},
             "fail",
             (
-                "trainers: repositories=/llm: is no name that ECR takes; use 2 to 256 lower-case letters and "
+                "trainers: repositories=/llm: is not a valid ECR name; use 2 to 256 lower-case letters and "
                 "digits in parts joined by . _ - or /, such as training/llm [aws-registry-name]"
             ),
         ),
@@ -82,7 +82,7 @@ CASES = {
             {"prefix": "k8s", "upstream": "registry.k8s.oi"},
             "fail",
             (
-                "trainers: pull_through.k8s=registry.k8s.oi: is no registry that ECR can cache; did you mean "
+                "trainers: pull_through.k8s=registry.k8s.oi: is not a registry that ECR can cache; did you mean "
                 "registry.k8s.io? use public.ecr.aws, quay.io, registry.k8s.io, registry-1.docker.io, ghcr.io, "
                 "registry.gitlab.com, cgr.dev or <name>.azurecr.io [aws-registry-upstream]"
             ),
@@ -92,7 +92,7 @@ CASES = {
             {"prefix": "x", "upstream": "example.org"},
             "fail",
             (
-                "trainers: pull_through.x=example.org: is no registry that ECR can cache; use public.ecr.aws, "
+                "trainers: pull_through.x=example.org: is not a registry that ECR can cache; use public.ecr.aws, "
                 "quay.io, registry.k8s.io, registry-1.docker.io, ghcr.io, registry.gitlab.com, cgr.dev or "
                 "<name>.azurecr.io [aws-registry-upstream]"
             ),
@@ -106,7 +106,7 @@ CASES = {
             {"prefix": "gh", "upstream": "ghcr.io", "given": False},
             "fail",
             (
-                "trainers: credentials.gh=null: ghcr.io wants a login; give the ARN of a Secrets Manager secret "
+                "trainers: credentials.gh=null: ghcr.io requires a login; give the ARN of a Secrets Manager secret "
                 "whose name begins with ecr-pullthroughcache/ [aws-registry-login]"
             ),
         ),
@@ -115,7 +115,7 @@ CASES = {
             {"prefix": "az", "upstream": "team.azurecr.io", "given": False},
             "fail",
             (
-                "trainers: credentials.az=null: team.azurecr.io wants a login; give the ARN of a Secrets Manager "
+                "trainers: credentials.az=null: team.azurecr.io requires a login; give the ARN of a Secrets Manager "
                 "secret whose name begins with ecr-pullthroughcache/ [aws-registry-login]"
             ),
         ),
@@ -123,16 +123,13 @@ CASES = {
             "needless",
             {"prefix": "quay", "upstream": "quay.io", "given": True},
             "fail",
-            "trainers: credentials.quay=(a secret): quay.io takes no login; leave it out [aws-registry-login]",
+            "trainers: credentials.quay=(a secret): quay.io needs no login; leave it out [aws-registry-login]",
         ),
         (
             "stray",
             {"prefix": "gh", "upstream": "", "given": True},
             "fail",
-            (
-                "trainers: credentials.gh=(a secret): there is no such prefix in pull_through; leave it out "
-                "[aws-registry-login]"
-            ),
+            ("trainers: credentials.gh=(a secret): pull_through has no such prefix; leave it out [aws-registry-login]"),
         ),
     ],
     secret_named: [
@@ -150,8 +147,8 @@ CASES = {
             {"prefix": "gh", "arn": "arn:aws:secretsmanager:us-east-1:123456789012:secret:ghcr-AbCdEf"},
             "fail",
             (
-                "trainers: credentials.gh=arn:aws:secretsmanager:us-east-1:123456789012:secret:ghcr-AbCdEf: is no "
-                "secret that ECR accepts; give the ARN of a Secrets Manager secret whose name begins with "
+                "trainers: credentials.gh=arn:aws:secretsmanager:us-east-1:123456789012:secret:ghcr-AbCdEf: is not "
+                "a secret that ECR accepts; give the ARN of a Secrets Manager secret whose name begins with "
                 "ecr-pullthroughcache/ [aws-registry-secret]"
             ),
         ),
@@ -173,7 +170,7 @@ CASES = {
             {"filters": ("dev*", "dev+")},
             "fail",
             (
-                "trainers: mutable_tags=[dev+]: is no pattern of tags; use letters, digits and . _ -, with * as "
+                "trainers: mutable_tags=[dev+]: is not a valid tag pattern; use letters, digits and . _ -, with * as "
                 "wildcard [aws-registry-mutable-tags]"
             ),
         ),
@@ -185,7 +182,7 @@ CASES = {
                 "trainers: mutable_tags=["
                 + "t" * 129
                 + (
-                    "]: is no pattern of tags; use letters, digits and . _ -, with * as wildcard "
+                    "]: is not a valid tag pattern; use letters, digits and . _ -, with * as wildcard "
                     "[aws-registry-mutable-tags]"
                 )
             ),

@@ -15,7 +15,7 @@ CASES = {
             {"makes_repository": False, "account_given": False},
             "fail",
             (
-                "trainers: account_id=null: is not given, and no repository is made that would tell it; give the "
+                "trainers: account_id=null: is required when no repository is created; give the "
                 "account of the registry, or a name in repositories [aws-registry-account]"
             ),
         ),

@@ -1,4 +1,4 @@
-"""Cases of gpufleet.rules.aws.remote_networks, and its two doors."""
+"""Cases of gpufleet.rules.aws.remote_networks, and of its validation."""
 
 import pytest
 
@@ -27,14 +27,14 @@ CASES = {
             "too-great",
             {"argument": NODES, "cidr": "10.0.0.0/7"},
             "fail",
-            f"trainers: {NODES}=10.0.0.0/7: is greater than the /8 that EKS takes; use one such as 10.80.0.0/16 "
+            f"trainers: {NODES}=10.0.0.0/7: is larger than the /8 that EKS allows; use one such as 10.80.0.0/16 "
             "[aws-hybrid-range]",
         ),
         (
             "no-range",
             {"argument": NODES, "cidr": "the lab"},
             "fail",
-            f'trainers: {NODES}="the lab": is no IPv4 range; use one such as 10.80.0.0/16 [aws-hybrid-range]',
+            f'trainers: {NODES}="the lab": is not an IPv4 range; use one such as 10.80.0.0/16 [aws-hybrid-range]',
         ),
         (
             "ipv6",
@@ -58,14 +58,14 @@ CASES = {
             "beyond-172",
             {"argument": NODES, "cidr": "172.32.0.0/24"},
             "fail",
-            f"trainers: {NODES}=172.32.0.0/24: is no private range, which EKS refuses here; {PRIVATE} "
+            f"trainers: {NODES}=172.32.0.0/24: is not a private range, which EKS requires here; {PRIVATE} "
             "[aws-hybrid-range-private]",
         ),
         (
             "carrier",
             {"argument": NODES, "cidr": "100.64.0.0/16"},
             "unverified",
-            f"trainers: {NODES}=100.64.0.0/16: not verified: AWS's pages do not agree on whether EKS takes "
+            f"trainers: {NODES}=100.64.0.0/16: not verified: AWS's pages do not agree on whether EKS accepts "
             f"carrier-grade NAT here; {PRIVATE} [aws-hybrid-range-private]",
         ),
     ],
@@ -103,7 +103,7 @@ CASES = {
             "sixteen",
             {"argument": NODES, "count": 16},
             "fail",
-            f"trainers: {NODES}=16: is more ranges than the 15 that EKS takes; join neighbours to one "
+            f"trainers: {NODES}=16: is more ranges than the 15 that EKS allows; join neighbours to one "
             "[aws-hybrid-ranges-few]",
         ),
     ],
@@ -182,7 +182,7 @@ def test_networks_of_their_own_pass():
         ),
         (["172.20.1.0/24"], [], {}, ["nodes=172.20.1.0/24: not verified: overlaps service_cidr=172.20.0.0/16"]),
         ([], [], {}, ["nodes=[]: is empty; give at least one range"]),
-        (["10.80.0.0"], ["8.8.8.0/24"], {}, ["nodes=10.80.0.0: does not", "pods=8.8.8.0/24: is no private range"]),
+        (["10.80.0.0"], ["8.8.8.0/24"], {}, ["nodes=10.80.0.0: does not", "pods=8.8.8.0/24: is not a private range"]),
     ],
 )
 def test_each_pair_that_overlaps_is_named(nodes, pods, more, said):

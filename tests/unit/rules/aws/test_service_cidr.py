@@ -1,4 +1,4 @@
-"""Cases of gpufleet.rules.aws.service_cidr, and its door."""
+"""Cases of gpufleet.rules.aws.service_cidr, and of its validation."""
 
 import pytest
 
@@ -20,11 +20,14 @@ CASES = {
         legal("10.200.0.0/25", "fail", f"is not a range of /12 to /24; {EXAMPLE}"),
         legal("10.200.0.0", "fail", f"is not a range of /12 to /24; {EXAMPLE}"),
         legal("10.200.1.0/16", "fail", "does not begin where its prefix says; use 10.200.0.0/16"),
-        legal("fd00::/108", "fail", f"is no IPv4 range; {EXAMPLE}"),
+        legal("fd00::/108", "fail", f"is not an IPv4 range; {EXAMPLE}"),
         legal(
             "100.64.0.0/16",
             "fail",
-            "is no private range, which EKS refuses here; use a range of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16",
+            (
+                "is not a private range, which EKS requires here; use a range of 10.0.0.0/8, 172.16.0.0/12 or "
+                "192.168.0.0/16"
+            ),
         ),
     ],
     services_apart_from_vpc: [

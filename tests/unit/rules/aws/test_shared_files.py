@@ -76,14 +76,14 @@ CASES = {
             "negative",
             {"argument": "gid", "number": -1},
             "fail",
-            "trainers: gid=-1: is no POSIX id; use 1 to 4294967295, such as 1000 [aws-files-user]",
+            "trainers: gid=-1: is not a POSIX id; use 1 to 4294967295, such as 1000 [aws-files-user]",
         ),
         ("most", {"argument": "gid", "number": 4294967295}, "pass", ""),
         (
             "beyond",
             {"argument": "gid", "number": 4294967296},
             "fail",
-            "trainers: gid=4294967296: is no POSIX id; use 1 to 4294967295, such as 1000 [aws-files-user]",
+            "trainers: gid=4294967296: is not a POSIX id; use 1 to 4294967295, such as 1000 [aws-files-user]",
         ),
     ],
     throughput_figure: [
@@ -103,7 +103,7 @@ CASES = {
             {"throughput": "provisioned", "mibps": 0.5},
             "fail",
             (
-                "trainers: provisioned_mibps=0.5: is below the 1 MiB/s that EFS begins at; use 1 or more "
+                "trainers: provisioned_mibps=0.5: is below EFS's minimum of 1 MiB/s; use 1 or more "
                 "[aws-files-throughput]"
             ),
         ),
@@ -112,7 +112,7 @@ CASES = {
             {"throughput": "provisioned", "mibps": float("nan")},
             "fail",
             (
-                "trainers: provisioned_mibps=nan: is below the 1 MiB/s that EFS begins at; use 1 or more "
+                "trainers: provisioned_mibps=nan: is below EFS's minimum of 1 MiB/s; use 1 or more "
                 "[aws-files-throughput]"
             ),
         ),
@@ -134,7 +134,8 @@ CASES = {
             {"days": 31},
             "fail",
             (
-                "trainers: infrequent_access_days=31: is no number of days that EFS offers; use 0, 1, 7, 14, 30, "
+                "trainers: infrequent_access_days=31: is not a lifecycle period that EFS supports; use 0, 1, 7, 14, "
+                "30, "
                 "60, 90, 180, 270 or 365 [aws-files-lifecycle]"
             ),
         ),
@@ -147,7 +148,7 @@ CASES = {
             {"directory": "/a/b/c/d/e"},
             "fail",
             (
-                "trainers: directory=/a/b/c/d/e: is no directory that EFS takes for an access point; use a path "
+                "trainers: directory=/a/b/c/d/e: is not a valid directory for an EFS access point; use a path "
                 "such as /shared, at most four directories deep [aws-files-directory]"
             ),
         ),
@@ -156,7 +157,7 @@ CASES = {
             {"directory": "shared"},
             "fail",
             (
-                "trainers: directory=shared: is no directory that EFS takes for an access point; use a path such "
+                "trainers: directory=shared: is not a valid directory for an EFS access point; use a path such "
                 "as /shared, at most four directories deep [aws-files-directory]"
             ),
         ),
@@ -165,7 +166,7 @@ CASES = {
             {"directory": "/"},
             "fail",
             (
-                "trainers: directory=/: is no directory that EFS takes for an access point; use a path such as "
+                "trainers: directory=/: is not a valid directory for an EFS access point; use a path such as "
                 "/shared, at most four directories deep [aws-files-directory]"
             ),
         ),
@@ -174,7 +175,7 @@ CASES = {
             {"directory": "/.shared"},
             "fail",
             (
-                "trainers: directory=/.shared: is no directory that EFS takes for an access point; use a path such "
+                "trainers: directory=/.shared: is not a valid directory for an EFS access point; use a path such "
                 "as /shared, at most four directories deep [aws-files-directory]"
             ),
         ),
@@ -187,7 +188,7 @@ CASES = {
                 "trainers: directory=/"
                 + "d" * 100
                 + (
-                    ": is no directory that EFS takes for an access point; use a path such as "
+                    ": is not a valid directory for an EFS access point; use a path such as "
                     "/shared, at most four directories deep [aws-files-directory]"
                 )
             ),
@@ -201,7 +202,7 @@ CASES = {
             {"permissions": "75"},
             "fail",
             (
-                'trainers: permissions=75: is no octal mode; use three or four digits 0 to 7, such as "0755" '
+                'trainers: permissions=75: is not an octal file mode; use three or four digits 0 to 7, such as "0755" '
                 "[aws-files-permissions]"
             ),
         ),
@@ -210,7 +211,8 @@ CASES = {
             {"permissions": "0789"},
             "fail",
             (
-                'trainers: permissions=0789: is no octal mode; use three or four digits 0 to 7, such as "0755" '
+                "trainers: permissions=0789: is not an octal file mode; use three or four digits 0 to 7, such as "
+                '"0755" '
                 "[aws-files-permissions]"
             ),
         ),

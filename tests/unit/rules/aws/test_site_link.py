@@ -12,7 +12,7 @@ CASES = {
             {"asn": 64511},
             "fail",
             (
-                "trainers: gateway_asn=64511: is no private number of a BGP network; use 64512 to 65534 or 4200000000"
+                "trainers: gateway_asn=64511: is not a private BGP ASN; use 64512 to 65534 or 4200000000"
                 " to 4294967294, or leave it out for 64512 [aws-link-gateway-asn]"
             ),
         ),
@@ -21,7 +21,7 @@ CASES = {
             {"asn": 65535},
             "fail",
             (
-                "trainers: gateway_asn=65535: is no private number of a BGP network; use 64512 to 65534 or 4200000000"
+                "trainers: gateway_asn=65535: is not a private BGP ASN; use 64512 to 65534 or 4200000000"
                 " to 4294967294, or leave it out for 64512 [aws-link-gateway-asn]"
             ),
         ),
@@ -30,7 +30,7 @@ CASES = {
             {"asn": 4294967295},
             "fail",
             (
-                "trainers: gateway_asn=4294967295: is no private number of a BGP network; use 64512 to 65534 or "
+                "trainers: gateway_asn=4294967295: is not a private BGP ASN; use 64512 to 65534 or "
                 "4200000000 to 4294967294, or leave it out for 64512 [aws-link-gateway-asn]"
             ),
         ),
@@ -42,7 +42,8 @@ CASES = {
             {"id_": "dxcon-ffabc123"},
             "fail",
             (
-                "trainers: direct_connect_gateway_id=dxcon-ffabc123: is no id of a Direct Connect gateway; use one "
+                "trainers: direct_connect_gateway_id=dxcon-ffabc123: is not the id of a Direct Connect gateway; use "
+                "one "
                 "such as 1b4d5f7a-0c3e-4c8a-9f27-5ad0b1c2d3e4: aws directconnect describe-direct-connect-gateways "
                 "[aws-link-direct-connect-gateway]"
             ),

@@ -22,7 +22,7 @@ CASES = {
             {"subnet": "public", "way": "internet", "public_addresses": None},
             "unverified",
             (
-                "trainers: subnet_ids=public: not verified: whether nodes get out of it cannot be told from the "
+                "trainers: subnet_ids=public: not verified: whether nodes get out of it is not known from the "
                 "program; route 0.0.0.0/0 to a NAT gateway, or add interface endpoints for ec2, ecr.api, "
                 "ecr.dkr, eks and sts [aws-subnet-way-out]"
             ),
@@ -42,7 +42,7 @@ CASES = {
             {"subnet": "private", "way": None, "public_addresses": False},
             "unverified",
             (
-                "trainers: subnet_ids=private: not verified: whether nodes get out of it cannot be told from the"
+                "trainers: subnet_ids=private: not verified: whether nodes get out of it is not known from the"
                 " program; route 0.0.0.0/0 to a NAT gateway, or add interface endpoints for ec2, ecr.api, "
                 "ecr.dkr, eks and sts [aws-subnet-way-out]"
             ),

@@ -70,14 +70,14 @@ CASES = {
             "too-small",
             {"disk_gib": 19},
             "fail",
-            "trainers: system_disk_gib=19: is no legal root volume; use 20 to 65536 [aws-system-nodes-disk]",
+            "trainers: system_disk_gib=19: is not a valid root volume size; use 20 to 65536 [aws-system-nodes-disk]",
         ),
         ("most", {"disk_gib": 65536}, "pass", ""),
         (
             "too-large",
             {"disk_gib": 65537},
             "fail",
-            "trainers: system_disk_gib=65537: is no legal root volume; use 20 to 65536 [aws-system-nodes-disk]",
+            "trainers: system_disk_gib=65537: is not a valid root volume size; use 20 to 65536 [aws-system-nodes-disk]",
         ),
     ],
     subnets_for_nodes: [

@@ -59,7 +59,8 @@ CASES = {
             {"argument": "environment", "name": "2FA", "also_secret": False},
             "fail",
             (
-                "trainers: environment=2FA: is no name of a variable; use letters, digits and _, no digit first "
+                "trainers: environment=2FA: is not a valid variable name; use letters, digits and _, not starting "
+                "with a digit "
                 "[aws-batch-variable]"
             ),
         ),
@@ -68,7 +69,8 @@ CASES = {
             {"argument": "environment", "name": "A=B", "also_secret": False},
             "fail",
             (
-                "trainers: environment=A=B: is no name of a variable; use letters, digits and _, no digit first "
+                "trainers: environment=A=B: is not a valid variable name; use letters, digits and _, not starting "
+                "with a digit "
                 "[aws-batch-variable]"
             ),
         ),
@@ -92,7 +94,7 @@ CASES = {
             {"name": "KEY", "arn": "hunter2"},
             "fail",
             (
-                "trainers: secrets.KEY=(hidden): is no reference to a secret; give the ARN of a secret "
+                "trainers: secrets.KEY=(hidden): is not a secret ARN; give the ARN of a secret "
                 "(arn:aws:secretsmanager:...) or of a parameter (arn:aws:ssm:...) [aws-batch-secret]"
             ),
         ),
@@ -101,7 +103,7 @@ CASES = {
             {"name": "KEY", "arn": "arn:aws:iam::123456789012:role/x"},
             "fail",
             (
-                "trainers: secrets.KEY=(hidden): is no reference to a secret; give the ARN of a secret "
+                "trainers: secrets.KEY=(hidden): is not a secret ARN; give the ARN of a secret "
                 "(arn:aws:secretsmanager:...) or of a parameter (arn:aws:ssm:...) [aws-batch-secret]"
             ),
         ),
@@ -114,7 +116,8 @@ CASES = {
             {"prefix": "runs/*/"},
             "fail",
             (
-                "trainers: bucket.prefixes=runs/*/: has a wildcard, so that the role may more than is said; give a "
+                "trainers: bucket.prefixes=runs/*/: has a wildcard, which grants the role more than this folder; give "
+                "a "
                 "folder such as runs/vision/ [aws-batch-prefix]"
             ),
         ),
@@ -123,8 +126,8 @@ CASES = {
             {"prefix": "runs/${aws:username}/"},
             "fail",
             (
-                "trainers: bucket.prefixes=runs/${aws:username}/: has a wildcard, so that the role may more than is "
-                "said; give a folder such as runs/vision/ [aws-batch-prefix]"
+                "trainers: bucket.prefixes=runs/${aws:username}/: has a wildcard, which grants the role more than "
+                "this folder; give a folder such as runs/vision/ [aws-batch-prefix]"
             ),
         ),
         (
@@ -132,7 +135,7 @@ CASES = {
             {"prefix": "runs"},
             "fail",
             (
-                "trainers: bucket.prefixes=runs: is no folder of a bucket; give a folder such as runs/vision/ "
+                "trainers: bucket.prefixes=runs: is not a folder prefix; give a folder such as runs/vision/ "
                 "[aws-batch-prefix]"
             ),
         ),
@@ -141,7 +144,7 @@ CASES = {
             {"prefix": "/runs/"},
             "fail",
             (
-                "trainers: bucket.prefixes=/runs/: is no folder of a bucket; give a folder such as runs/vision/ "
+                "trainers: bucket.prefixes=/runs/: is not a folder prefix; give a folder such as runs/vision/ "
                 "[aws-batch-prefix]"
             ),
         ),
@@ -150,7 +153,7 @@ CASES = {
             {"prefix": ""},
             "fail",
             (
-                "trainers: bucket.prefixes='': is no folder of a bucket; give a folder such as runs/vision/ "
+                "trainers: bucket.prefixes='': is not a folder prefix; give a folder such as runs/vision/ "
                 "[aws-batch-prefix]"
             ),
         ),
@@ -186,7 +189,7 @@ CASES = {
             {"path": "/", "file_system": True},
             "fail",
             (
-                "trainers: files.path=/: is no absolute path below the root; give one such as /mnt/shared "
+                "trainers: files.path=/: must be an absolute path below the root; give one such as /mnt/shared "
                 "[aws-batch-mount]"
             ),
         ),
@@ -195,7 +198,7 @@ CASES = {
             {"path": "shared", "file_system": True},
             "fail",
             (
-                "trainers: files.path=shared: is no absolute path below the root; give one such as /mnt/shared "
+                "trainers: files.path=shared: must be an absolute path below the root; give one such as /mnt/shared "
                 "[aws-batch-mount]"
             ),
         ),
@@ -216,7 +219,8 @@ CASES = {
             {"characters": 8193},
             "fail",
             (
-                "trainers: command=8193: takes 8193 characters of the 8192 that ECS takes; put it into a script in "
+                "trainers: command=8193: has 8193 characters, more than the 8192 that ECS allows; put it into a "
+                "script in "
                 "the image or on the shared files [aws-batch-command]"
             ),
         ),

@@ -82,7 +82,7 @@ CASES = {
                 "regions": {"us-east-1": ("use1-az1", "use1-az2"), "us-west-2": ("usw2-az1",)},
             },
             "fail",
-            "trainers: zones=use1-az9: is no zone of us-east-1; use use1-az1 or use1-az2 [aws-zone-known]",
+            "trainers: zones=use1-az9: is not a zone of us-east-1; use use1-az1 or use1-az2 [aws-zone-known]",
         ),
         (
             "far-off",
@@ -93,7 +93,7 @@ CASES = {
                 "regions": {"us-east-1": ("use1-az1", "use1-az2"), "us-west-2": ("usw2-az1",)},
             },
             "fail",
-            "trainers: zones=?: is no zone of us-east-1; use use1-az1 or use1-az2 [aws-zone-known]",
+            "trainers: zones=?: is not a zone of us-east-1; use use1-az1 or use1-az2 [aws-zone-known]",
         ),
         (
             "unknown-region",

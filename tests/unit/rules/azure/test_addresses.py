@@ -52,7 +52,7 @@ def test_range_of_the_fix_is_enough_and_the_next_smaller_is_not(nodes):
 
 def test_defaults_of_a_cluster_are_judged_and_what_is_no_range_is_left_to_others():
     assert [each.status for each in validate_azure_addresses("10.60.0.0/16", {}, {})] == [Status.PASS, Status.PASS]
-    assert [each.value for each in validate_azure_addresses("10.0.0.0/16", {}, {}) if each.refuses] == ["10.0.0.0/16"]
+    assert [each.value for each in validate_azure_addresses("10.0.0.0/16", {}, {}) if each.rejects] == ["10.0.0.0/16"]
     other = {"service_cidr": "172.20.0.0/16"}
-    assert not any(each.refuses for each in validate_azure_addresses("10.0.0.0/16", {}, other))
+    assert not any(each.rejects for each in validate_azure_addresses("10.0.0.0/16", {}, other))
     assert validate_azure_addresses("ten", {"batch": 1}, None) == []

@@ -62,7 +62,7 @@ CASES = {
             "1001",
             {"most": 1001},
             "fail",
-            "trainers: max=1001: is above the 1000 that AKS takes; use 1000 or fewer [azure-agent-pool-most]",
+            "trainers: max=1001: is above the 1000 that AKS allows; use 1000 or fewer [azure-agent-pool-most]",
         ),
     ],
     system_least: [
@@ -133,7 +133,7 @@ CASES = {
             {"kind": "AvailabilitySet", "zones": True, "placement": "none"},
             "fail",
             (
-                "trainers: type=AvailabilitySet: takes no zones; use type=VirtualMachineScaleSets "
+                "trainers: type=AvailabilitySet: supports no zones; use type=VirtualMachineScaleSets "
                 "[azure-agent-pool-scale-set]"
             ),
         ),
@@ -142,7 +142,7 @@ CASES = {
             {"kind": "AvailabilitySet", "zones": False, "placement": "existing"},
             "fail",
             (
-                "trainers: type=AvailabilitySet: takes no proximity placement group; use "
+                "trainers: type=AvailabilitySet: supports no proximity placement group; use "
                 "type=VirtualMachineScaleSets [azure-agent-pool-scale-set]"
             ),
         ),

@@ -1,4 +1,4 @@
-"""The door gpufleet.rules.azure.batch_account."""
+"""Cases of gpufleet.rules.azure.batch_account."""
 
 from gpufleet.rules import Status
 from gpufleet.rules.azure.batch_account import validate_azure_batch_account
@@ -24,7 +24,7 @@ def test_a_legal_account_passes():
 
 def test_every_fault_at_once():
     assert lines(account_name="Train-Batch", identity_id=None, storage_region="westus2") == [
-        "jobs: account_name=Train-Batch: is no name of a Batch account; use 3 to 24 lower-case letters and digits, "
+        "jobs: account_name=Train-Batch: is not a valid Batch account name; use 3 to 24 lower-case letters and digits, "
         "without hyphens [azure-account-name]",
         "jobs: auto_storage.authentication_mode=BatchAccountManagedIdentity: the Batch account has no identity; give "
         "it identity.type=SystemAssigned [azure-batch-auto-storage-identity]",

@@ -120,7 +120,7 @@ CASES = {
             },
             "fail",
             (
-                "trainers: image=ubuntu-hpc: is no image of the marketplace and no id of one; use a:b:1 or "
+                "trainers: image=ubuntu-hpc: is neither a marketplace image nor an image id; use a:b:1 or "
                 "microsoft-dsvm:ubuntu-hpc:2404, another publisher:offer:sku, or the id of an image in a compute "
                 "gallery [azure-batch-image-agent]"
             ),
@@ -130,7 +130,7 @@ CASES = {
             {"image": "a::b", "node_agent": "", "known": KNOWN},
             "fail",
             (
-                "trainers: image=a::b: is no image of the marketplace and no id of one; use a:b:1 or "
+                "trainers: image=a::b: is neither a marketplace image nor an image id; use a:b:1 or "
                 "microsoft-dsvm:ubuntu-hpc:2404, another publisher:offer:sku, or the id of an image in a compute "
                 "gallery [azure-batch-image-agent]"
             ),

@@ -108,7 +108,7 @@ CASES = {
             "fail",
             (
                 "trainers: task_slots_per_node=2: with inter-node communication multi-instance tasks stay active "
-                "for ever; use 1, or disable inter_node_communication [azure-batch-slots-inter-node]"
+                "forever; use 1, or disable inter_node_communication [azure-batch-slots-inter-node]"
             ),
         ),
         ("silent", {"slots": 2, "inter_node": False}, "pass", ""),

@@ -1,4 +1,4 @@
-"""Cases of gpufleet.rules.azure.batch_pool, and its door."""
+"""Cases of gpufleet.rules.azure.batch_pool, and of its validation."""
 
 from datetime import date
 
@@ -10,7 +10,7 @@ from gpufleet.rules.azure.batch_pool import (
     fixed_nodes,
     no_reservation,
     one_size,
-    scaling_words,
+    scaling_argument,
     validate_azure_batch_pool,
 )
 
@@ -43,12 +43,13 @@ CASES = {
             {"capacity": "reservation"},
             "fail",
             (
-                "trainers: capacity=reservation: Batch takes no capacity reservation; use on-demand or spot, or a "
+                "trainers: capacity=reservation: Batch does not support capacity reservations; use on-demand or spot, "
+                "or a "
                 "GPU node group of AKS for the reservation [azure-batch-no-reservation]"
             ),
         ),
     ],
-    scaling_words: [
+    scaling_argument: [
         ("not-given", {"argument": "desired", "value": None, "scaling": "auto"}, "pass", ""),
         ("fixed", {"argument": "desired", "value": 0, "scaling": "fixed"}, "pass", ""),
         (
@@ -56,7 +57,7 @@ CASES = {
             {"argument": "desired", "value": 0, "scaling": "auto"},
             "fail",
             (
-                "trainers: desired=0: means nothing with scaling=auto; leave it out, or set scaling=fixed "
+                "trainers: desired=0: has no effect with scaling=auto; leave it out, or set scaling=fixed "
                 "[azure-batch-scaling-words]"
             ),
         ),
@@ -66,7 +67,7 @@ CASES = {
             {"argument": "idle_minutes", "value": 5, "scaling": "fixed"},
             "fail",
             (
-                "trainers: idle_minutes=5: means nothing with scaling=fixed; leave it out, or set scaling=auto "
+                "trainers: idle_minutes=5: has no effect with scaling=fixed; leave it out, or set scaling=auto "
                 "[azure-batch-scaling-words]"
             ),
         ),
@@ -130,10 +131,10 @@ def test_words_of_aws_are_refused_with_those_that_are_legal():
         "task_nodes or types"
     )
     assert found == [
-        f"pool: zones=[use1-az1]: there is no argument of this name; remove it, or use {legal} [any-argument-known]",
-        f"pool: placement_group=g: there is no argument of this name; remove it, or use {legal} [any-argument-known]",
-        "pool: network=efa: is none of the legal words; use plain or infiniband [any-argument-word]",
-        "pool: image=al2023: is no image of the marketplace and no id of one; use canonical:ubuntu-24_04-lts:server, "
+        f"pool: zones=[use1-az1]: unknown argument; remove it, or use {legal} [any-argument-known]",
+        f"pool: placement_group=g: unknown argument; remove it, or use {legal} [any-argument-known]",
+        "pool: network=efa: is not an allowed value; use plain or infiniband [any-argument-word]",
+        "pool: image=al2023: is neither a marketplace image nor an image id; use canonical:ubuntu-24_04-lts:server, "
         "microsoft-dsvm:ubuntu-hpc:2204 or microsoft-dsvm:ubuntu-hpc:2404, another publisher:offer:sku, or the id of "
         "an image in a compute gallery [azure-batch-image-agent]",
     ]
@@ -181,7 +182,7 @@ def test_a_fixed_pool_is_judged_without_a_formula():
         "azure-capacity-spot-mpi]",
     ]
     assert lines({**fixed, "scaling": "auot"}) == [
-        "pool: scaling=auot: is none of the legal words; did you mean auto? (use auto or fixed) [any-argument-word]"
+        "pool: scaling=auot: is not an allowed value; did you mean auto? (use auto or fixed) [any-argument-word]"
     ]
 
 

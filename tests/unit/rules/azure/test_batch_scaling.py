@@ -5,9 +5,14 @@ from gpufleet.rules.azure.batch_scaling import (
     formula_length,
     formula_samples,
     formula_target,
+    idle_window,
+    inter_node_scale_in,
     low_priority,
     scale_one_way,
+    task_fits,
+    validate_autoscale,
 )
+from gpufleet.rules.rule import Status
 
 CASES = {
     scale_one_way: [
@@ -54,7 +59,7 @@ CASES = {
             {"formula": "$a = $TargetDedicatedNodes == 1;"},
             "fail",
             (
-                "trainers: auto_scale.formula=$a = $TargetDedicatedNodes == 1;: assigns no number of nodes; set "
+                "trainers: auto_scale.formula=$a = $TargetDedicatedNodes == 1;: does not set a number of nodes; set "
                 "$TargetDedicatedNodes or $TargetLowPriorityNodes [azure-batch-formula-target]"
             ),
         ),
@@ -63,7 +68,7 @@ CASES = {
             {"formula": ""},
             "fail",
             (
-                "trainers: auto_scale.formula='': assigns no number of nodes; set $TargetDedicatedNodes or "
+                "trainers: auto_scale.formula='': does not set a number of nodes; set $TargetDedicatedNodes or "
                 "$TargetLowPriorityNodes [azure-batch-formula-target]"
             ),
         ),
@@ -110,7 +115,7 @@ CASES = {
             {"interval": "PT4M59S"},
             "fail",
             (
-                "trainers: auto_scale.evaluation_interval=PT4M59S: is no interval of 5 minutes to 168 hours; use "
+                "trainers: auto_scale.evaluation_interval=PT4M59S: must be an interval of 5 minutes to 168 hours; use "
                 "one such as PT5M or PT15M [azure-batch-formula-interval]"
             ),
         ),
@@ -121,7 +126,7 @@ CASES = {
             {"interval": "PT168H1S"},
             "fail",
             (
-                "trainers: auto_scale.evaluation_interval=PT168H1S: is no interval of 5 minutes to 168 hours; use "
+                "trainers: auto_scale.evaluation_interval=PT168H1S: must be an interval of 5 minutes to 168 hours; use "
                 "one such as PT5M or PT15M [azure-batch-formula-interval]"
             ),
         ),
@@ -131,7 +136,7 @@ CASES = {
             {"interval": "P8D"},
             "fail",
             (
-                "trainers: auto_scale.evaluation_interval=P8D: is no interval of 5 minutes to 168 hours; use one "
+                "trainers: auto_scale.evaluation_interval=P8D: must be an interval of 5 minutes to 168 hours; use one "
                 "such as PT5M or PT15M [azure-batch-formula-interval]"
             ),
         ),
@@ -140,7 +145,7 @@ CASES = {
             {"interval": "15 minutes"},
             "fail",
             (
-                "trainers: auto_scale.evaluation_interval=15 minutes: is no interval of 5 minutes to 168 hours; "
+                "trainers: auto_scale.evaluation_interval=15 minutes: must be an interval of 5 minutes to 168 hours; "
                 "use one such as PT5M or PT15M [azure-batch-formula-interval]"
             ),
         ),
@@ -149,7 +154,7 @@ CASES = {
             {"interval": "P"},
             "fail",
             (
-                "trainers: auto_scale.evaluation_interval=P: is no interval of 5 minutes to 168 hours; use one "
+                "trainers: auto_scale.evaluation_interval=P: must be an interval of 5 minutes to 168 hours; use one "
                 "such as PT5M or PT15M [azure-batch-formula-interval]"
             ),
         ),
@@ -167,8 +172,64 @@ CASES = {
             ),
         ),
     ],
+    idle_window: [
+        ("shortest", {"minutes": 5}, "pass", ""),
+        ("longest", {"minutes": 60}, "pass", ""),
+        (
+            "3-minutes",
+            {"minutes": 3},
+            "fail",
+            (
+                "trainers: idle_minutes=3: is too short: samples come a minute late, and 70 percent of them are "
+                "required; use 5 to 60 [azure-batch-idle-window]"
+            ),
+        ),
+        (
+            "a-day",
+            {"minutes": 1440},
+            "unverified",
+            (
+                "trainers: idle_minutes=1440: not verified: looks back farther than Batch is known to keep samples, "
+                "and without samples no node is removed; use 5 to 60 [azure-batch-idle-window]"
+            ),
+        ),
+    ],
+    task_fits: [
+        ("all", {"task_nodes": 10, "most": 10}, "pass", ""),
+        ("no-node-at-all", {"task_nodes": 2, "most": 0}, "pass", ""),
+        (
+            "one-more",
+            {"task_nodes": 11, "most": 10},
+            "fail",
+            (
+                "trainers: task_nodes=11: is above max=10: such a task waits forever; use 10 or fewer, or raise max "
+                "[azure-batch-task-fits]"
+            ),
+        ),
+    ],
+    inter_node_scale_in: [
+        ("single", {"inter_node": False}, "pass", ""),
+        (
+            "talking",
+            {"inter_node": True},
+            "fail",
+            (
+                "trainers: inter_node_communication=true: keeps nodes from being removed automatically "
+                "according to Microsoft, and idle nodes cost money; look at the pool when its jobs are done, and "
+                "resize it to "
+                "0 if nodes are left [azure-batch-inter-node-scale-in]"
+            ),
+        ),
+    ],
 }
 
 
 def test_case(case):
     case.check()
+
+
+def test_the_door_judges_what_is_given():
+    findings = validate_autoscale({"min": 3, "max": 2, "task_nodes": 4, "idle_minutes": 2})
+    refusing = [finding.rule for finding in findings if finding.rejects]
+    assert refusing == ["azure-batch-idle-window", "any-count-min-max", "azure-batch-task-fits"]
+    assert not [finding for finding in validate_autoscale({"max": 10}) if finding.status is not Status.PASS]

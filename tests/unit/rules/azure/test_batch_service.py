@@ -26,7 +26,7 @@ CASES = {
             {"slots": 17, "vcpus": 4},
             "fail",
             (
-                "trainers: task_slots_per_node=17: is above the 16 that Batch takes; use 16 or fewer "
+                "trainers: task_slots_per_node=17: is above the 16 that Batch allows; use 16 or fewer "
                 "[azure-batch-slots-most]"
             ),
         ),
@@ -36,7 +36,7 @@ CASES = {
             {"slots": 257, "vcpus": 96},
             "fail",
             (
-                "trainers: task_slots_per_node=257: is above the 256 that Batch takes; use 256 or fewer "
+                "trainers: task_slots_per_node=257: is above the 256 that Batch allows; use 256 or fewer "
                 "[azure-batch-slots-most]"
             ),
         ),
@@ -55,7 +55,7 @@ CASES = {
             {"slots": 257, "vcpus": None},
             "fail",
             (
-                "trainers: task_slots_per_node=257: is above the 256 that Batch takes; use 256 or fewer "
+                "trainers: task_slots_per_node=257: is above the 256 that Batch allows; use 256 or fewer "
                 "[azure-batch-slots-most]"
             ),
         ),
@@ -93,7 +93,7 @@ CASES = {
             {"option": "RetainedData"},
             "fail",
             (
-                "trainers: node_deallocation_option=RetainedData: newer API versions do not take it any more; use "
+                "trainers: node_deallocation_option=RetainedData: newer API versions no longer accept it; use "
                 "TaskCompletion [azure-batch-retained-data]"
             ),
         ),

@@ -1,4 +1,4 @@
-"""Cases of gpufleet.rules.azure.budget, and its door."""
+"""Cases of gpufleet.rules.azure.budget, and of its validation."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from gpufleet.rules.azure.budget import (
 
 SUBSCRIPTION = "/subscriptions/00000000-0000-0000-0000-000000000000"
 SCOPE = (
-    "is no id of a resource group or a subscription; give the id, such as /subscriptions/.../resourceGroups/NAME "
+    "is not the id of a resource group or subscription; give the id, such as /subscriptions/.../resourceGroups/NAME "
     "[azure-budget-scope]"
 )
 
@@ -66,7 +66,7 @@ CASES = {
             {"emails": 51},
             "fail",
             (
-                "trainers: emails=51: is more addresses than the 50 that Azure takes for a notification; give a "
+                "trainers: emails=51: is more addresses than the 50 that Azure allows for a notification; give a "
                 "mailing list's address [azure-budget-emails]"
             ),
         ),

@@ -1,4 +1,4 @@
-"""Cases of gpufleet.rules.azure.cluster and system_pool, and the door for clusters."""
+"""Cases of gpufleet.rules.azure.cluster and system_pool, and of the validation of clusters."""
 
 import pytest
 
@@ -20,13 +20,13 @@ from gpufleet.rules.azure.system_pool import count_in_order, size_large_enough, 
 
 GUID = "11111111-2222-3333-4444-555555555555"
 EVERYBODY = "list the ranges that you work from, such as 203.0.113.0/24, or set private=true [azure-cluster-reached]"
-VERSION = 'is no Kubernetes version of AKS; give major.minor in quotes, such as "1.36" [azure-cluster-version]'
+VERSION = 'is not a Kubernetes version of AKS; give major.minor in quotes, such as "1.36" [azure-cluster-version]'
 NAME = (
-    "is no name of an AKS cluster; use up to 63 letters, digits, - and _, with a letter or digit at both ends "
+    "is not a valid AKS cluster name; use up to 63 letters, digits, - and _, with a letter or digit at both ends "
     "[azure-cluster-name]"
 )
 GROUP = (
-    "is no object id of a group; use the id that az ad group show --group <name> --query id shows "
+    "is not the object id of a group; use the id that az ad group show --group <name> --query id shows "
     "[azure-cluster-admin-group]"
 )
 
@@ -94,7 +94,7 @@ CASES = {
             "host-bits",
             {"cidr": "203.0.113.7/24"},
             "fail",
-            "trainers: authorized_ranges=203.0.113.7/24: is no IPv4 range; use one such as 203.0.113.0/24 "
+            "trainers: authorized_ranges=203.0.113.7/24: is not an IPv4 range; use one such as 203.0.113.0/24 "
             "[azure-cluster-range]",
         ),
         (
@@ -111,7 +111,7 @@ CASES = {
             "more",
             {"number": 201},
             "fail",
-            "trainers: authorized_ranges=201: is more ranges than AKS takes; use at most 200 "
+            "trainers: authorized_ranges=201: is more ranges than AKS allows; use at most 200 "
             "[azure-cluster-ranges-most]",
         ),
     ],
@@ -152,21 +152,21 @@ CASES = {
             "large",
             {"pods": "10.244.0.0/16", "services": "32.0.0.0/11"},
             "fail",
-            "trainers: service_cidr=32.0.0.0/11: is no size for services; use a range of /12 to /28 "
+            "trainers: service_cidr=32.0.0.0/11: is not a valid size of the service range; use a range of /12 to /28 "
             "[azure-cluster-addresses]",
         ),
         (
             "small",
             {"pods": "10.244.0.0/16", "services": "10.0.0.0/29"},
             "fail",
-            "trainers: service_cidr=10.0.0.0/29: is no size for services; use a range of /12 to /28 "
+            "trainers: service_cidr=10.0.0.0/29: is not a valid size of the service range; use a range of /12 to /28 "
             "[azure-cluster-addresses]",
         ),
         (
             "no-range",
             {"pods": "10.244.0.0", "services": "x"},
             "fail",
-            "trainers: service_cidr=x: is no IPv4 range; use one such as 10.244.0.0/16 [azure-cluster-addresses]",
+            "trainers: service_cidr=x: is not an IPv4 range; use one such as 10.244.0.0/16 [azure-cluster-addresses]",
         ),
     ],
     count_in_order: [
@@ -193,7 +193,7 @@ CASES = {
             "aws",
             {"type_name": "m7i.large"},
             "fail",
-            "trainers: system_type=m7i.large: is no name of a VM size; use one such as Standard_D4s_v5 "
+            "trainers: system_type=m7i.large: is not a VM size name; use one such as Standard_D4s_v5 "
             "[azure-system-pool-size]",
         ),
     ],
@@ -227,8 +227,8 @@ LEGAL = {"region": "eastus", "version": "1.36", "admins": {"ops": GUID}}
 
 def found(**changes: object) -> list[tuple[str, str]]:
     """Rule and status of all that has not passed."""
-    judged = validate_azure_cluster({**LEGAL, **changes})
-    return [(each.rule, each.status.value) for each in judged if each.status is not Status.PASS]
+    found = validate_azure_cluster({**LEGAL, **changes})
+    return [(each.rule, each.status.value) for each in found if each.status is not Status.PASS]
 
 
 def test_a_cluster_is_private_unless_ranges_are_given():

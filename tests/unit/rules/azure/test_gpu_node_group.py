@@ -1,14 +1,14 @@
-"""Cases of gpufleet.rules.azure.gpu_node_group, node_labels and zone, and their door."""
+"""Cases of gpufleet.rules.azure.gpu_node_group, node_labels and zone, and of their validation."""
 
 from gpufleet.rules import Status
 from gpufleet.rules.azure.gpu_node_group import (
+    argument_of_azure,
     disk_size,
     linked,
     not_reserved_and_placed,
     one_size,
     spot_price,
     validate_azure_pool,
-    word_of_azure,
 )
 from gpufleet.rules.azure.node_labels import label_free
 from gpufleet.rules.azure.zones import zone_number
@@ -21,12 +21,14 @@ NEAR = {
     "needs": "placement=existing",
 }
 FORM = "/subscriptions/<id>/resourceGroups/<group>/providers/Microsoft.Compute/proximityPlacementGroups/<name>"
-PRICE = "is no price; use dollars by the hour above 0, or -1 for the on-demand price [azure-agent-pool-spot-price]"
-DISK = "is no size that AKS takes; use 30 to 2048 [azure-agent-pool-disk]"
+PRICE = (
+    "is not a valid price; use dollars by the hour above 0, or -1 for the on-demand price [azure-agent-pool-spot-price]"
+)
+DISK = "is not a disk size that AKS supports; use 30 to 2048 [azure-agent-pool-disk]"
 LABEL = "has a prefix that AKS keeps for itself; use a domain of your own: example.com/role [azure-label-reserved]"
 
 CASES = {
-    word_of_azure: [
+    argument_of_azure: [
         ("azure", {"name": "os_sku", "value": "Ubuntu"}, "pass", ""),
         ("misspelt-is-not-its-matter", {"name": "imag", "value": "x"}, "pass", ""),
         (
@@ -94,14 +96,14 @@ CASES = {
             "name",
             {**NEAR, "value": "near", "wanted": True},
             "fail",
-            f"trainers: placement_group=near: is no id of a proximityPlacementGroup; use {FORM} "
+            f"trainers: placement_group=near: is not the id of a proximityPlacementGroup; use {FORM} "
             "[azure-agent-pool-linked]",
         ),
         (
             "other-kind",
             {**NEAR, "value": RESERVED, "wanted": True},
             "fail",
-            f"trainers: placement_group={RESERVED}: is no id of a proximityPlacementGroup; use {FORM} "
+            f"trainers: placement_group={RESERVED}: is not the id of a proximityPlacementGroup; use {FORM} "
             "[azure-agent-pool-linked]",
         ),
     ],
@@ -132,13 +134,13 @@ CASES = {
             "fourth",
             {"zone": "4"},
             "fail",
-            'trainers: zones=4: is no zone of Azure; use "1", "2" or "3" [azure-zone-number]',
+            'trainers: zones=4: is not an Azure zone; use "1", "2" or "3" [azure-zone-number]',
         ),
         (
             "aws",
             {"zone": "use1-az1"},
             "fail",
-            'trainers: zones=use1-az1: is no zone of Azure; use "1", "2" or "3" [azure-zone-number]',
+            'trainers: zones=use1-az1: is not an Azure zone; use "1", "2" or "3" [azure-zone-number]',
         ),
     ],
 }

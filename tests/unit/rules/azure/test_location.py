@@ -1,6 +1,6 @@
 """Cases of gpufleet.rules.azure.location."""
 
-from gpufleet.rules.azure.location import group_name, group_subscription, validate_azure_environment
+from gpufleet.rules.azure.location import group_name, group_subscription, validate_resource_group
 
 ID = "00000000-0000-0000-0000-000000000000"
 
@@ -14,7 +14,7 @@ CASES = {
             {"name": "a" * 91},
             "fail",
             (
-                f"trainers: resource_group_name={'a' * 91}: is no name of a resource group; use 1 to 90 letters, "
+                f"trainers: resource_group_name={'a' * 91}: is not a valid resource group name; use 1 to 90 letters, "
                 "digits and _ ( ) . -, without a dot at the end [azure-group-name]"
             ),
         ),
@@ -23,7 +23,7 @@ CASES = {
             {"name": "fleet."},
             "fail",
             (
-                "trainers: resource_group_name=fleet.: is no name of a resource group; use 1 to 90 letters, digits "
+                "trainers: resource_group_name=fleet.: is not a valid resource group name; use 1 to 90 letters, digits "
                 "and _ ( ) . -, without a dot at the end [azure-group-name]"
             ),
         ),
@@ -32,7 +32,8 @@ CASES = {
             {"name": "my fleet"},
             "fail",
             (
-                "trainers: resource_group_name=my fleet: is no name of a resource group; use 1 to 90 letters, digits "
+                "trainers: resource_group_name=my fleet: is not a valid resource group name; use 1 to 90 letters, "
+                "digits "
                 "and _ ( ) . -, without a dot at the end [azure-group-name]"
             ),
         ),
@@ -55,7 +56,7 @@ CASES = {
             {"existing": True, "subscription": "research"},
             "fail",
             (
-                "trainers: subscription_id=research: is no id of a subscription; give the one that az account show "
+                "trainers: subscription_id=research: is not a subscription id; give the one that az account show "
                 "prints as id [azure-group-subscription]"
             ),
         ),
@@ -69,9 +70,7 @@ def test_case(case):
 
 def test_region_that_nobody_knows_is_said_once_and_what_is_no_region_is_not_looked_up():
     said = {
-        region: [
-            each.rule for each in validate_azure_environment({"region": region, "tags": {}}) if "region" in each.rule
-        ]
+        region: [each.rule for each in validate_resource_group({"region": region, "tags": {}}) if "region" in each.rule]
         for region in ("eastus9", "East US")
     }
     assert said == {"eastus9": ["azure-region-form", "azure-region-listed"], "East US": ["azure-region-form"]}

@@ -10,7 +10,7 @@ CASES = {
             {"name": "ab", "what": "storage"},
             "fail",
             (
-                "trainers: account_name=ab: is no name of a storage account; use 3 to 24 lower-case letters and "
+                "trainers: account_name=ab: is not a valid storage account name; use 3 to 24 lower-case letters and "
                 "digits, without hyphens [azure-account-name]"
             ),
         ),
@@ -20,7 +20,7 @@ CASES = {
             {"name": "aaaaaaaaaaaaaaaaaaaaaaaaa", "what": "Batch"},
             "fail",
             (
-                "trainers: account_name=aaaaaaaaaaaaaaaaaaaaaaaaa: is no name of a Batch account; use 3 to 24 "
+                "trainers: account_name=aaaaaaaaaaaaaaaaaaaaaaaaa: is not a valid Batch account name; use 3 to 24 "
                 "lower-case letters and digits, without hyphens [azure-account-name]"
             ),
         ),
@@ -29,7 +29,7 @@ CASES = {
             {"name": "train-data", "what": "storage"},
             "fail",
             (
-                "trainers: account_name=train-data: is no name of a storage account; use 3 to 24 lower-case "
+                "trainers: account_name=train-data: is not a valid storage account name; use 3 to 24 lower-case "
                 "letters and digits, without hyphens [azure-account-name]"
             ),
         ),
@@ -38,7 +38,7 @@ CASES = {
             {"name": "trainData", "what": "storage"},
             "fail",
             (
-                "trainers: account_name=trainData: is no name of a storage account; use 3 to 24 lower-case letters "
+                "trainers: account_name=trainData: is not a valid storage account name; use 3 to 24 lower-case letters "
                 "and digits, without hyphens [azure-account-name]"
             ),
         ),
@@ -50,7 +50,7 @@ CASES = {
             {"name": "trai"},
             "fail",
             (
-                "trainers: registry_name=trai: is no name of a registry; use 5 to 50 letters and digits, without "
+                "trainers: registry_name=trai: is not a valid registry name; use 5 to 50 letters and digits, without "
                 "hyphens [azure-registry-name]"
             ),
         ),
@@ -60,8 +60,8 @@ CASES = {
             {"name": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
             "fail",
             (
-                "trainers: registry_name=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: is no name of a "
-                "registry; use 5 to 50 letters and digits, without hyphens [azure-registry-name]"
+                "trainers: registry_name=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: is not a valid "
+                "registry name; use 5 to 50 letters and digits, without hyphens [azure-registry-name]"
             ),
         ),
         (
@@ -69,7 +69,7 @@ CASES = {
             {"name": "train-images"},
             "fail",
             (
-                "trainers: registry_name=train-images: is no name of a registry; use 5 to 50 letters and digits, "
+                "trainers: registry_name=train-images: is not a valid registry name; use 5 to 50 letters and digits, "
                 "without hyphens [azure-registry-name]"
             ),
         ),
@@ -81,7 +81,7 @@ CASES = {
             {"name": "aaaaaaaaaaaaa", "system": "Linux"},
             "fail",
             (
-                "trainers: agent_pool_name=aaaaaaaaaaaaa: is no name of an AKS agent pool; use 1 to 12 lower-case "
+                "trainers: agent_pool_name=aaaaaaaaaaaaa: is not a valid AKS agent pool name; use 1 to 12 lower-case "
                 "letters and digits, a letter first [azure-agent-pool-name]"
             ),
         ),
@@ -91,7 +91,7 @@ CASES = {
             {"name": "gpuwin1", "system": "Windows"},
             "fail",
             (
-                "trainers: agent_pool_name=gpuwin1: is no name of an AKS agent pool; use 1 to 6 lower-case letters "
+                "trainers: agent_pool_name=gpuwin1: is not a valid AKS agent pool name; use 1 to 6 lower-case letters "
                 "and digits, a letter first [azure-agent-pool-name]"
             ),
         ),
@@ -100,7 +100,7 @@ CASES = {
             {"name": "gpu-pool", "system": "Linux"},
             "fail",
             (
-                "trainers: agent_pool_name=gpu-pool: is no name of an AKS agent pool; use 1 to 12 lower-case "
+                "trainers: agent_pool_name=gpu-pool: is not a valid AKS agent pool name; use 1 to 12 lower-case "
                 "letters and digits, a letter first [azure-agent-pool-name]"
             ),
         ),
@@ -109,7 +109,7 @@ CASES = {
             {"name": "Gpu", "system": "Linux"},
             "fail",
             (
-                "trainers: agent_pool_name=Gpu: is no name of an AKS agent pool; use 1 to 12 lower-case letters "
+                "trainers: agent_pool_name=Gpu: is not a valid AKS agent pool name; use 1 to 12 lower-case letters "
                 "and digits, a letter first [azure-agent-pool-name]"
             ),
         ),
@@ -118,7 +118,7 @@ CASES = {
             {"name": "1gpu", "system": "Linux"},
             "fail",
             (
-                "trainers: agent_pool_name=1gpu: is no name of an AKS agent pool; use 1 to 12 lower-case letters "
+                "trainers: agent_pool_name=1gpu: is not a valid AKS agent pool name; use 1 to 12 lower-case letters "
                 "and digits, a letter first [azure-agent-pool-name]"
             ),
         ),
@@ -127,7 +127,7 @@ CASES = {
             {"name": "", "system": "Linux"},
             "fail",
             (
-                "trainers: agent_pool_name='': is no name of an AKS agent pool; use 1 to 12 lower-case letters and "
+                "trainers: agent_pool_name='': is not a valid AKS agent pool name; use 1 to 12 lower-case letters and "
                 "digits, a letter first [azure-agent-pool-name]"
             ),
         ),

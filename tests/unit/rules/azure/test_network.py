@@ -1,4 +1,4 @@
-"""Cases of gpufleet.rules.azure.network, and its door."""
+"""Cases of gpufleet.rules.azure.network, and of its validation."""
 
 import pytest
 
@@ -62,7 +62,7 @@ CASES = {
             "words",
             {"cidr": "ten"},
             "fail",
-            "trainers: cidr=ten: is no IPv4 range; use one such as 10.60.0.0/16 [azure-network-cidr]",
+            "trainers: cidr=ten: is not an IPv4 range; use one such as 10.60.0.0/16 [azure-network-cidr]",
         ),
     ],
     cidr_private: [
@@ -109,7 +109,7 @@ CASES = {
             "reserved",
             {"cidr": "172.31.0.0/16"},
             "fail",
-            f"trainers: cidr=172.31.0.0/16: overlaps with 172.31.0.0/16 (refused by AKS); {CLEAR}",
+            f"trainers: cidr=172.31.0.0/16: overlaps with 172.31.0.0/16 (rejected by AKS); {CLEAR}",
         ),
     ],
     way_out: [
@@ -171,13 +171,16 @@ CASES = {
             "name",
             {"argument": "vnet_id", "value": "hub"},
             "fail",
-            f"trainers: vnet_id=hub: is no id of Azure's; use one such as {FORM} [azure-network-id]",
+            f"trainers: vnet_id=hub: is not an Azure resource id; use one such as {FORM} [azure-network-id]",
         ),
         (
             "network-for-subnet",
             {"argument": "subnet_ids", "value": VNET},
             "fail",
-            f"trainers: subnet_ids={VNET}: is no id of Azure's; use one such as {FORM}/subnets/NAME [azure-network-id]",
+            (
+                f"trainers: subnet_ids={VNET}: is not an Azure resource id; use one such as {FORM}/subnets/NAME "
+                "[azure-network-id]"
+            ),
         ),
     ],
     subnet_inside: [
@@ -210,7 +213,7 @@ SUBNETS = {role: f"{VNET}/subnets/{role}" for role in ("nodes", "batch", "endpoi
         ({"cidr": "10.8.4.0/22", "nat": "none", "route_table_id": object()}, []),
         ({"vnet_id": VNET, "subnet_ids": SUBNETS}, []),
         ({"vnet_id": object(), "subnet_ids": dict.fromkeys(SUBNETS, object())}, []),
-        ({"cidr": "not judged further"}, ["azure-network-cidr"]),
+        ({"cidr": "not checked further"}, ["azure-network-cidr"]),
         ({"cidr": "20.0.0.0/16"}, ["azure-network-cidr-private"]),
         ({"cidr": "10.0.0.0/16"}, ["azure-network-cidr-cluster"]),
         ({"vnet_id": VNET, "subnet_ids": SUBNETS, "route_table_id": object()}, ["azure-network-existing-or-new"]),

@@ -2,7 +2,7 @@
 
 from gpufleet.rules.azure.nfs_share import nfs_share_size
 
-NO_SIZE = "trainers: gib={}: is no size of a premium file share; use 100 to 102400 [azure-nfs-share-size]"
+NO_SIZE = "trainers: gib={}: is not a valid size of a premium file share; use 100 to 102400 [azure-nfs-share-size]"
 
 CASES = {
     nfs_share_size: [

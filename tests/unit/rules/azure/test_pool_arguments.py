@@ -1,18 +1,18 @@
-"""The door for pools on Azure: which rules an intent meets."""
+"""The validation of pools on Azure: which rules their arguments break."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpufleet.rules import Status
-from gpufleet.rules.azure.pool_arguments import validate_azure_intent
+from gpufleet.rules.azure.pool_arguments import validate_azure_pool_arguments
 
 POOL = {"types": ["Standard_NC24ads_A100_v4"], "min": 0, "max": 4}
 RING = {"types": ["Standard_ND96isr_H100_v5"], "min": 0, "max": 4, "network": "infiniband"}
 
 
 def not_passed(pool, region="eastus", **changes):
-    findings = validate_azure_intent(pool, region, **changes)
+    findings = validate_azure_pool_arguments(pool, region, **changes)
     return sorted({finding.rule for finding in findings if finding.status is not Status.PASS})
 
 
@@ -92,5 +92,5 @@ VALUES = st.recursive(
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from(["types", "min", "desired", "max", "zones", "placement", "capacity"]), VALUES))
 def test_no_values_raise(pool):
-    for finding in validate_azure_intent(pool, "eastus"):
+    for finding in validate_azure_pool_arguments(pool, "eastus"):
         assert "\n" not in finding.line("trainers")

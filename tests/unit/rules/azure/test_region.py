@@ -13,19 +13,19 @@ CASES = {
             "as-people-read-it",
             {"region": "West US 2"},
             "fail",
-            "trainers: region=West US 2: is no region of Azure; did you mean westus2? [azure-region-form]",
+            "trainers: region=West US 2: is not an Azure region; did you mean westus2? [azure-region-form]",
         ),
         (
             "of-aws",
             {"region": "us-1"},
             "fail",
-            "trainers: region=us-1: is no region of Azure; use a name such as eastus [azure-region-form]",
+            "trainers: region=us-1: is not an Azure region; use a name such as eastus [azure-region-form]",
         ),
         (
             "none",
             {"region": ""},
             "fail",
-            "trainers: region='': is no region of Azure; use a name such as eastus [azure-region-form]",
+            "trainers: region='': is not an Azure region; use a name such as eastus [azure-region-form]",
         ),
     ],
     region_listed: [

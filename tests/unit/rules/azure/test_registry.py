@@ -1,4 +1,4 @@
-"""Cases of gpufleet.rules.azure.registry, and its door."""
+"""Cases of gpufleet.rules.azure.registry, and of its validation."""
 
 import pytest
 
@@ -16,11 +16,11 @@ from gpufleet.rules.azure.registry import (
 )
 
 NAMES = (
-    "is no name that ACR takes; use lower-case letters and digits in parts joined by . _ - or /, such as training/llm "
+    "is not a valid ACR name; use lower-case letters and digits in parts joined by . _ - or /, such as training/llm "
     "[azure-registry-repository]"
 )
 HIDDEN = (
-    "is no address of a secret in a key vault; give the address of a secret, such as "
+    "is not the address of a key vault secret; give the address of a secret, such as "
     "https://VAULT.vault.azure.net/secrets/NAME [azure-registry-secret]"
 )
 VAULT = "https://ops-vault.vault.azure.net/secrets"
@@ -75,7 +75,7 @@ CASES = {
             {"repository": "library/ubuntu"},
             "fail",
             (
-                "trainers: source_repository=library/ubuntu: is of no registry that ACR can cache; use one of "
+                "trainers: source_repository=library/ubuntu: is not from a registry that ACR can cache; use one of "
                 "docker.io, mcr.microsoft.com, public.ecr.aws, ghcr.io, quay.io, registry.k8s.io or gcr.io, as in "
                 "docker.io/library/ubuntu [azure-registry-upstream]"
             ),
@@ -158,7 +158,7 @@ CASES = {
             {"prefix": "hub", "prefixes": ["quay"]},
             "fail",
             (
-                "trainers: credentials.hub=(a login): there is no such prefix in pull_through; leave it out "
+                "trainers: credentials.hub=(a login): pull_through has no such prefix; leave it out "
                 "[azure-registry-login-used]"
             ),
         ),

@@ -31,7 +31,7 @@ CASES = {
             {"sku": "ErGw1AZ", "kind": "vpn"},
             "fail",
             (
-                "trainers: sku=ErGw1AZ: is no size of a gateway for vpn; use VpnGw1AZ, VpnGw2AZ, VpnGw3AZ, VpnGw4AZ "
+                "trainers: sku=ErGw1AZ: is not a gateway size for vpn; use VpnGw1AZ, VpnGw2AZ, VpnGw3AZ, VpnGw4AZ "
                 "or VpnGw5AZ [azure-link-sku]"
             ),
         ),
@@ -40,7 +40,7 @@ CASES = {
             {"sku": "VpnGw2Az", "kind": "vpn"},
             "fail",
             (
-                "trainers: sku=VpnGw2Az: is no size of a gateway for vpn; use VpnGw1AZ, VpnGw2AZ, VpnGw3AZ, VpnGw4AZ "
+                "trainers: sku=VpnGw2Az: is not a gateway size for vpn; use VpnGw1AZ, VpnGw2AZ, VpnGw3AZ, VpnGw4AZ "
                 "or VpnGw5AZ [azure-link-sku]"
             ),
         ),
@@ -80,7 +80,7 @@ CASES = {
             {"cidr": "10.60.0.1/27", "vnet": "10.60.0.0/16"},
             "fail",
             (
-                "trainers: gateway_subnet_cidr=10.60.0.1/27: is no IPv4 range; use a /27 of the network "
+                "trainers: gateway_subnet_cidr=10.60.0.1/27: is not an IPv4 range; use a /27 of the network "
                 "[azure-link-subnet]"
             ),
         ),
@@ -99,7 +99,7 @@ CASES = {
             (
                 "trainers: "
                 "gateway_subnet_id=/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/nodes:"
-                " is no subnet for gateways; use one that is called GatewaySubnet [azure-link-gateway-subnet]"
+                " is not a gateway subnet; use one that is called GatewaySubnet [azure-link-gateway-subnet]"
             ),
         ),
     ],
@@ -115,7 +115,7 @@ CASES = {
             {"id_": "lab"},
             "fail",
             (
-                "trainers: circuit_id=lab: is no id of a circuit; use one such as "
+                "trainers: circuit_id=lab: is not the id of a circuit; use one such as "
                 "/subscriptions/.../resourceGroups/.../providers/Microsoft.Network/expressRouteCircuits/NAME "
                 "[azure-link-circuit]"
             ),
@@ -137,7 +137,8 @@ CASES = {
             {"address": "router"},
             "fail",
             (
-                "trainers: customer_bgp_address=router: is no IPv4 address; use the device's own, such as 192.168.0.1"
+                "trainers: customer_bgp_address=router: is not an IPv4 address; use the device's own, such as "
+                "192.168.0.1"
                 " [azure-link-bgp-address]"
             ),
         ),

@@ -47,7 +47,8 @@ CASES = {
             "misspelt",
             {"name": "results", "names": ["scripts", "result"]},
             "fail",
-            "trainers: mounts=results: is no container and no share of the environment's files; did you mean result? "
+            "trainers: mounts=results: is neither a container nor a share of the environment's files; did you mean "
+            "result? "
             "(use result or scripts) [azure-stack-mount-known]",
         ),
     ],

@@ -60,7 +60,7 @@ CASES = {
             {"protocol": "NFS", "kind": "StorageV2"},
             "fail",
             (
-                "trainers: enabled_protocols=NFS: is not to be had in a storage account of kind StorageV2; use a "
+                "trainers: enabled_protocols=NFS: is not available in a storage account of kind StorageV2; use a "
                 "storage account of kind=FileStorage, or SMB [azure-files-nfs-kind]"
             ),
         ),

@@ -1,4 +1,4 @@
-"""Cases of gpufleet.rules.azure.storage_files, and its door."""
+"""Cases of gpufleet.rules.azure.storage_files, and of its validation."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from gpufleet.rules.azure.storage_files import (
 )
 
 NAME = (
-    "is no name that Azure Storage takes; use 3 to 63 small letters, digits and single hyphens, a letter or digit "
+    "is not a valid Azure Storage name; use 3 to 63 lower-case letters, digits and single hyphens, a letter or digit "
     "first and last [azure-files-name]"
 )
 ADDRESS = "use an address such as 203.0.113.7, or a range such as 203.0.113.0/24 [azure-files-cidr]"
@@ -39,13 +39,13 @@ CASES = {
             "none",
             {"gib": 0},
             "fail",
-            "trainers: share_gib=0: is no size of a file share; use 1 to 102400 GiB [azure-files-share-size]",
+            "trainers: share_gib=0: is not a valid file share size; use 1 to 102400 GiB [azure-files-share-size]",
         ),
         (
             "too-large",
             {"gib": 102401},
             "fail",
-            "trainers: share_gib=102401: is no size of a file share; use 1 to 102400 GiB [azure-files-share-size]",
+            "trainers: share_gib=102401: is not a valid file share size; use 1 to 102400 GiB [azure-files-share-size]",
         ),
     ],
     retention: [
@@ -55,19 +55,13 @@ CASES = {
             "too-long",
             {"days": 366},
             "fail",
-            (
-                "trainers: retention_days=366: is no number of days that Azure keeps deleted data; use 0 to 365 "
-                "[azure-files-retention]"
-            ),
+            ("trainers: retention_days=366: is not a valid retention period; use 0 to 365 [azure-files-retention]"),
         ),
         (
             "negative",
             {"days": -1},
             "fail",
-            (
-                "trainers: retention_days=-1: is no number of days that Azure keeps deleted data; use 0 to 365 "
-                "[azure-files-retention]"
-            ),
+            ("trainers: retention_days=-1: is not a valid retention period; use 0 to 365 [azure-files-retention]"),
         ),
     ],
     clients: [
@@ -114,7 +108,7 @@ CASES = {
             {"cidr": "203.0.113.7/32"},
             "fail",
             (
-                "trainers: allowed_cidrs=203.0.113.7/32: is a range of a size that Azure Storage refuses; write "
+                "trainers: allowed_cidrs=203.0.113.7/32: is a range of a size that Azure Storage rejects; write "
                 "203.0.113.7, without /32 [azure-files-cidr]"
             ),
         ),
@@ -123,7 +117,7 @@ CASES = {
             {"cidr": "203.0.113.6/31"},
             "fail",
             (
-                "trainers: allowed_cidrs=203.0.113.6/31: is a range of a size that Azure Storage refuses; write "
+                "trainers: allowed_cidrs=203.0.113.6/31: is a range of a size that Azure Storage rejects; write "
                 "203.0.113.6, 203.0.113.7, without /31 [azure-files-cidr]"
             ),
         ),
@@ -131,13 +125,13 @@ CASES = {
             "not-at-its-beginning",
             {"cidr": "203.0.113.7/24"},
             "fail",
-            f"trainers: allowed_cidrs=203.0.113.7/24: is no IPv4 address and no range; {ADDRESS}",
+            f"trainers: allowed_cidrs=203.0.113.7/24: is neither an IPv4 address nor a range; {ADDRESS}",
         ),
         (
             "v6",
             {"cidr": "2001:db8::1"},
             "fail",
-            f"trainers: allowed_cidrs=2001:db8::1: is no IPv4 address and no range; {ADDRESS}",
+            f"trainers: allowed_cidrs=2001:db8::1: is neither an IPv4 address nor a range; {ADDRESS}",
         ),
     ],
     nfs_redundancy: [
@@ -148,7 +142,7 @@ CASES = {
             {"nfs": True, "redundancy": "Standard_GZRS"},
             "fail",
             (
-                "trainers: redundancy=Standard_GZRS: is not to be had with NFS 3.0; use Standard_LRS or Standard_ZRS "
+                "trainers: redundancy=Standard_GZRS: is not available with NFS 3.0; use Standard_LRS or Standard_ZRS "
                 "[azure-files-nfs-redundancy]"
             ),
         ),

@@ -34,7 +34,7 @@ CASES = {
             "characters",
             {"key": "a/b?"},
             "fail",
-            "trainers: tags=a/b?: has ? and /, which Azure refuses; use other characters [azure-tag-key]",
+            "trainers: tags=a/b?: has ? and /, which Azure rejects; use other characters [azure-tag-key]",
         ),
     ],
     tag_value: [

@@ -21,7 +21,7 @@ CASES = {
             },
             "fail",
             (
-                "trainers: types=Standard_ND96isr_H100v5: is no GPU size in the catalog; did you mean "
+                "trainers: types=Standard_ND96isr_H100v5: is not a GPU size in the catalog; did you mean "
                 "Standard_ND96isr_H100_v5? [azure-size-known]"
             ),
         ),
@@ -32,14 +32,14 @@ CASES = {
                 "known": ("Standard_NC6", "Standard_NC4as_T4_v3", "Standard_ND96asr_v4", "Standard_ND96isr_H100_v5"),
             },
             "fail",
-            ("trainers: types=NC6: is no GPU size in the catalog; did you mean Standard_NC6? [azure-size-known]"),
+            ("trainers: types=NC6: is not a GPU size in the catalog; did you mean Standard_NC6? [azure-size-known]"),
         ),
         (
             "of-no-family",
             {"type_name": "Standard_GPU", "known": ("Standard_NC6",)},
             "fail",
             (
-                "trainers: types=Standard_GPU: is no GPU size in the catalog; use a GPU size that gpufleet catalog "
+                "trainers: types=Standard_GPU: is not a GPU size in the catalog; use a GPU size that gpufleet catalog "
                 "find shows [azure-size-known]"
             ),
         ),
@@ -51,7 +51,7 @@ CASES = {
             },
             "fail",
             (
-                "trainers: types=Standard_NC5as_T4_v3: is no GPU size in the catalog; did you mean "
+                "trainers: types=Standard_NC5as_T4_v3: is not a GPU size in the catalog; did you mean "
                 "Standard_NC4as_T4_v3? [azure-size-known]"
             ),
         ),
@@ -63,7 +63,7 @@ CASES = {
             },
             "fail",
             (
-                "trainers: types='': is no GPU size in the catalog; use a GPU size that gpufleet catalog find "
+                "trainers: types='': is not a GPU size in the catalog; use a GPU size that gpufleet catalog find "
                 "shows [azure-size-known]"
             ),
         ),

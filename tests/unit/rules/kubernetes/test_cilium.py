@@ -11,21 +11,21 @@ CASES = {
             "greater-than-the-range",
             {"cidr": "10.81.0.0/26", "mask_size": 25},
             "fail",
-            "trainers: mask_size=25: is no part of 10.81.0.0/26 that a server's pods fit in; use 26 to 29, or a "
+            "trainers: mask_size=25: does not give a server's pods a part of 10.81.0.0/26; use 26 to 29, or a "
             "greater range [any-cilium-mask]",
         ),
         (
             "without-addresses",
             {"cidr": "10.81.0.0/16", "mask_size": 30},
             "fail",
-            "trainers: mask_size=30: is no part of 10.81.0.0/16 that a server's pods fit in; use 24 to 29, or a "
+            "trainers: mask_size=30: does not give a server's pods a part of 10.81.0.0/16; use 24 to 29, or a "
             "greater range [any-cilium-mask]",
         ),
         (
             "range-without-addresses",
             {"cidr": "10.81.0.0/30", "mask_size": 30},
             "fail",
-            "trainers: mask_size=30: is no part of 10.81.0.0/30 that a server's pods fit in; use a greater range, such "
+            "trainers: mask_size=30: does not give a server's pods a part of 10.81.0.0/30; use a greater range, such "
             "as a /16 [any-cilium-mask]",
         ),
     ],

@@ -28,7 +28,7 @@ CASES = {
             {"argument": "image", "repository": "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"},
             "fail",
             (
-                "trainers: image=nvcr.io/nvidia/k8s-device-plugin:v0.20.0: is no repository of images; use "
+                "trainers: image=nvcr.io/nvidia/k8s-device-plugin:v0.20.0: is not an image repository; use "
                 "host/path without a tag, such as registry.example.com/nvidia/k8s-device-plugin [any-kubernetes-"
                 "repository]"
             ),
@@ -38,7 +38,7 @@ CASES = {
             {"argument": "image", "repository": "nvcr.io/NVIDIA/plugin"},
             "fail",
             (
-                "trainers: image=nvcr.io/NVIDIA/plugin: is no repository of images; use host/path without a tag,"
+                "trainers: image=nvcr.io/NVIDIA/plugin: is not an image repository; use host/path without a tag,"
                 " such as registry.example.com/nvidia/k8s-device-plugin [any-kubernetes-repository]"
             ),
         ),
@@ -47,7 +47,7 @@ CASES = {
             {"argument": "image", "repository": ""},
             "fail",
             (
-                "trainers: image='': is no repository of images; use host/path without a tag, such as "
+                "trainers: image='': is not an image repository; use host/path without a tag, such as "
                 "registry.example.com/nvidia/k8s-device-plugin [any-kubernetes-repository]"
             ),
         ),

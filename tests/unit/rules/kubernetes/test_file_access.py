@@ -7,8 +7,8 @@ from gpufleet.rules.kubernetes.file_access import (
     job_reaches,
     pool_reaches,
     unreached_places,
-    validate_job_reach,
-    validate_reach,
+    validate_file_access,
+    validate_job_file_access,
 )
 
 CASES = {
@@ -23,7 +23,7 @@ CASES = {
             "fail",
             (
                 "trainers: place=cloud: nothing leads from there to the shared files, which are at onprem: jobs with "
-                "these files are refused; give gpufleet:link, or own_servers.line: true where there is one, or submit "
+                "these files are rejected; give gpufleet:link, or own_servers.line: true where there is one, or submit "
                 "such jobs with --place "
                 "onprem [any-pool-reaches-files]"
             ),
@@ -34,7 +34,7 @@ CASES = {
             "fail",
             (
                 "trainers: place=onprem: nothing leads from there to the shared files, which are at cloud: jobs with "
-                "these files are refused; give gpufleet:link, or own_servers.line: true where there is one, or submit "
+                "these files are rejected; give gpufleet:link, or own_servers.line: true where there is one, or submit "
                 "such jobs with --place "
                 "cloud [any-pool-reaches-files]"
             ),
@@ -117,9 +117,9 @@ HYBRID = {"places": ["onprem", "cloud", "cloud"], "files_place": "onprem"}
     ],
 )
 def test_an_environment_is_told_of_each_place_once_and_refused_for_none(changes, lines):
-    found = [each for each in validate_reach({**HYBRID, **changes}) if each.status != "pass"]
+    found = [each for each in validate_file_access({**HYBRID, **changes}) if each.status != "pass"]
     assert [f"{each.rule} {each.value}" for each in found] == lines
-    assert not any(each.refuses for each in found)
+    assert not any(each.rejects for each in found)
 
 
 def test_what_a_job_is_told():
@@ -139,4 +139,4 @@ def test_what_a_job_is_told():
 )
 def test_a_job_is_refused_only_for_files_that_it_uses(job, refused):
     args = {"volume_claim": "shared", "unreached_places": ["cloud"], "files_place": "onprem", **job}
-    assert any(each.refuses for each in validate_job_reach(args)) is refused
+    assert any(each.rejects for each in validate_job_file_access(args)) is refused

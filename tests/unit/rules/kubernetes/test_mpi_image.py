@@ -23,7 +23,7 @@ CASES = {
             {"image": "r.example.com/LLM:1"},
             "fail",
             (
-                "trainers: image=r.example.com/LLM:1: is no name of an image; use host/path:tag in small "
+                "trainers: image=r.example.com/LLM:1: is not a valid image name; use host/path:tag in lower-case "
                 "letters, or host/path@sha256: and 64 hexadecimal digits [any-mpi-image]"
             ),
         ),
@@ -32,7 +32,8 @@ CASES = {
             {"image": "llm@sha256:abc"},
             "fail",
             (
-                "trainers: image=llm@sha256:abc: is no name of an image; use host/path:tag in small letters, or "
+                "trainers: image=llm@sha256:abc: is not a valid image name; use host/path:tag in lower-case letters, "
+                "or "
                 "host/path@sha256: and 64 hexadecimal digits [any-mpi-image]"
             ),
         ),
@@ -41,7 +42,7 @@ CASES = {
             {"image": "my image"},
             "fail",
             (
-                "trainers: image=my image: is no name of an image; use host/path:tag in small letters, or "
+                "trainers: image=my image: is not a valid image name; use host/path:tag in lower-case letters, or "
                 "host/path@sha256: and 64 hexadecimal digits [any-mpi-image]"
             ),
         ),
@@ -50,7 +51,7 @@ CASES = {
             {"image": ""},
             "fail",
             (
-                "trainers: image='': is no name of an image; use host/path:tag in small letters, or "
+                "trainers: image='': is not a valid image name; use host/path:tag in lower-case letters, or "
                 "host/path@sha256: and 64 hexadecimal digits [any-mpi-image]"
             ),
         ),
@@ -68,7 +69,7 @@ CASES = {
             {"image": "r.example.com:5000/llm"},
             "fail",
             (
-                "trainers: image=r.example.com:5000/llm: may be another image on each node and on each try; give"
+                "trainers: image=r.example.com:5000/llm: may be another image on each node and on each attempt; give"
                 " the tag of one build, or its digest [any-mpi-image-pinned]"
             ),
         ),
@@ -77,7 +78,7 @@ CASES = {
             {"image": "r/llm:latest"},
             "fail",
             (
-                "trainers: image=r/llm:latest: may be another image on each node and on each try; give the tag "
+                "trainers: image=r/llm:latest: may be another image on each node and on each attempt; give the tag "
                 "of one build, or its digest [any-mpi-image-pinned]"
             ),
         ),

@@ -47,7 +47,7 @@ CASES = {
             {"name": "2nd", "workers": 2},
             "fail",
             (
-                "trainers: name=2nd: is no name of a host; use small letters, digits and - between them, a "
+                "trainers: name=2nd: is not a valid host name; use lower-case letters, digits and - between them, a "
                 "letter first, such as resnet-1 [any-mpi-name]"
             ),
         ),
@@ -56,7 +56,7 @@ CASES = {
             {"name": "ResNet", "workers": 2},
             "fail",
             (
-                "trainers: name=ResNet: is no name of a host; use small letters, digits and - between them, a "
+                "trainers: name=ResNet: is not a valid host name; use lower-case letters, digits and - between them, a "
                 "letter first, such as resnet-1 [any-mpi-name]"
             ),
         ),
@@ -65,7 +65,8 @@ CASES = {
             {"name": "", "workers": 2},
             "fail",
             (
-                "trainers: name='': is no name of a host; use small letters, digits and - between them, a letter"
+                "trainers: name='': is not a valid host name; use lower-case letters, digits and - between them, a "
+                "letter"
                 " first, such as resnet-1 [any-mpi-name]"
             ),
         ),

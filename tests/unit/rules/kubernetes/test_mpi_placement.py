@@ -21,7 +21,7 @@ CASES = {
             {"zone": "use1-az1,use1-az2"},
             "fail",
             (
-                "trainers: zone=use1-az1,use1-az2: is no zone id; use one zone id, such as use1-az1, or leave it"
+                "trainers: zone=use1-az1,use1-az2: is not a zone id; use one zone id, such as use1-az1, or leave it"
                 " out [any-mpi-zone]"
             ),
         ),
@@ -29,7 +29,7 @@ CASES = {
             "empty",
             {"zone": ""},
             "fail",
-            ("trainers: zone='': is no zone id; use one zone id, such as use1-az1, or leave it out [any-mpi-zone]"),
+            ("trainers: zone='': is not a zone id; use one zone id, such as use1-az1, or leave it out [any-mpi-zone]"),
         ),
     ],
     preference_free: [
@@ -38,14 +38,14 @@ CASES = {
             "one-place",
             {"prefer": "onprem", "place": "cloud", "queue": None},
             "fail",
-            "trainers: prefer=onprem: has no choice with place=cloud; leave one of them out [any-mpi-prefer]",
+            "trainers: prefer=onprem: has no effect with place=cloud; leave one of them out [any-mpi-prefer]",
         ),
         (
             "queued",
             {"prefer": "onprem", "place": "", "queue": "gpus"},
             "fail",
             (
-                "trainers: prefer=onprem: has no say in queue gpus, whose flavors have an order; leave it out "
+                "trainers: prefer=onprem: has no effect in queue gpus, whose flavors have an order; leave it out "
                 "[any-mpi-prefer]"
             ),
         ),
@@ -78,7 +78,7 @@ CASES = {
             {"topology": "gpufleet.dev/zone-id", "queue": None},
             "fail",
             (
-                "trainers: topology=gpufleet.dev/zone-id: is read by Kueue only, and the job has no queue; give "
+                "trainers: topology=gpufleet.dev/zone-id: is read only by Kueue, and the job has no queue; give "
                 "the queue, or use zone [any-mpi-topology]"
             ),
         ),

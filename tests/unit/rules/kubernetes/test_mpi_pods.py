@@ -59,19 +59,22 @@ CASES = {
             "root",
             {"path": "/"},
             "fail",
-            ("trainers: mount_path=/: is no absolute path; use a path such as /mnt [any-mpi-mount-path]"),
+            ("trainers: mount_path=/: must be an absolute path; use a path such as /mnt [any-mpi-mount-path]"),
         ),
         (
             "relative",
             {"path": "mnt"},
             "fail",
-            ("trainers: mount_path=mnt: is no absolute path; use a path such as /mnt [any-mpi-mount-path]"),
+            ("trainers: mount_path=mnt: must be an absolute path; use a path such as /mnt [any-mpi-mount-path]"),
         ),
         (
             "up",
             {"path": "/mnt/../etc"},
             "fail",
-            ("trainers: mount_path=/mnt/../etc: is no absolute path; use a path such as /mnt [any-mpi-mount-path]"),
+            (
+                "trainers: mount_path=/mnt/../etc: must be an absolute path; use a path such as /mnt "
+                "[any-mpi-mount-path]"
+            ),
         ),
         (
             "shared-memory",
@@ -99,7 +102,8 @@ CASES = {
             {"name": "2ND"},
             "fail",
             (
-                "trainers: env=2ND: is no name of a variable; use letters, digits and _, a letter or _ first "
+                "trainers: env=2ND: is not a valid variable name; use letters, digits and _, starting with a letter "
+                "or _ "
                 "[any-mpi-env]"
             ),
         ),
@@ -108,7 +112,8 @@ CASES = {
             {"name": "A;B"},
             "fail",
             (
-                "trainers: env=A;B: is no name of a variable; use letters, digits and _, a letter or _ first "
+                "trainers: env=A;B: is not a valid variable name; use letters, digits and _, starting with a letter "
+                "or _ "
                 "[any-mpi-env]"
             ),
         ),
@@ -121,7 +126,7 @@ CASES = {
             {"interface": "aaaaaaaaaaaaaaaa"},
             "fail",
             (
-                "trainers: network_interface=aaaaaaaaaaaaaaaa: is no name of an interface; use one name, such as"
+                "trainers: network_interface=aaaaaaaaaaaaaaaa: is not a network interface name; use one name, such as"
                 " eth0 [any-mpi-interface]"
             ),
         ),
@@ -130,7 +135,7 @@ CASES = {
             {"interface": "eth0,eth1"},
             "fail",
             (
-                "trainers: network_interface=eth0,eth1: is no name of an interface; use one name, such as eth0 "
+                "trainers: network_interface=eth0,eth1: is not a network interface name; use one name, such as eth0 "
                 "[any-mpi-interface]"
             ),
         ),
@@ -139,7 +144,7 @@ CASES = {
             {"interface": "^lo"},
             "fail",
             (
-                "trainers: network_interface=^lo: is no name of an interface; use one name, such as eth0 [any-"
+                "trainers: network_interface=^lo: is not a network interface name; use one name, such as eth0 [any-"
                 "mpi-interface]"
             ),
         ),
@@ -151,7 +156,7 @@ CASES = {
             {"uid": 0},
             "fail",
             (
-                "trainers: uid=0: is root, whom a team's namespace refuses (Pod Security restricted); use 1000 "
+                "trainers: uid=0: is root, which a team's namespace rejects (Pod Security restricted); use 1000 "
                 "or another user of the image [any-mpi-user]"
             ),
         ),

@@ -17,8 +17,8 @@ CASES = {
             {"argument": "namespace", "name": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},
             "fail",
             (
-                "trainers: namespace=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: is no "
-                "name that Kubernetes takes; use at most 63 small letters, digits and - between them, such as "
+                "trainers: namespace=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: is not "
+                "a valid Kubernetes name; use at most 63 lower-case letters, digits and - between them, such as "
                 "team-vision [any-kubernetes-name]"
             ),
         ),
@@ -27,7 +27,7 @@ CASES = {
             {"argument": "namespace", "name": "Vision"},
             "fail",
             (
-                "trainers: namespace=Vision: is no name that Kubernetes takes; use at most 63 small letters, "
+                "trainers: namespace=Vision: is not a valid Kubernetes name; use at most 63 lower-case letters, "
                 "digits and - between them, such as team-vision [any-kubernetes-name]"
             ),
         ),
@@ -36,7 +36,7 @@ CASES = {
             {"argument": "volume_claim", "name": "shared.files"},
             "fail",
             (
-                "trainers: volume_claim=shared.files: is no name that Kubernetes takes; use at most 63 small "
+                "trainers: volume_claim=shared.files: is not a valid Kubernetes name; use at most 63 lower-case "
                 "letters, digits and - between them, such as team-vision [any-kubernetes-name]"
             ),
         ),
@@ -45,7 +45,7 @@ CASES = {
             {"argument": "queue", "name": "vision-"},
             "fail",
             (
-                "trainers: queue=vision-: is no name that Kubernetes takes; use at most 63 small letters, digits"
+                "trainers: queue=vision-: is not a valid Kubernetes name; use at most 63 lower-case letters, digits"
                 " and - between them, such as team-vision [any-kubernetes-name]"
             ),
         ),
@@ -54,7 +54,7 @@ CASES = {
             {"argument": "queue", "name": ""},
             "fail",
             (
-                "trainers: queue='': is no name that Kubernetes takes; use at most 63 small letters, digits and "
+                "trainers: queue='': is not a valid Kubernetes name; use at most 63 lower-case letters, digits and "
                 "- between them, such as team-vision [any-kubernetes-name]"
             ),
         ),

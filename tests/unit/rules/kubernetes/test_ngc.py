@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gpufleet.rules.kubernetes.ngc import key_form, key_secret, login_once, seen_of, validate_ngc
+from gpufleet.rules.kubernetes.ngc import key_form, key_problem, key_secret, login_once, validate_ngc
 
 FIX = "copy it from org.ngc.nvidia.com/setup/api-keys: nvapi- and what follows, in one piece [any-ngc-key-form]"
 CASES = {
@@ -24,7 +24,8 @@ CASES = {
             {"encrypted": False},
             "fail",
             (
-                "trainers: ngc_key=[secret]: stands in the configuration in plain text; change the key, as others may "
+                "trainers: ngc_key=[secret]: is stored in the configuration in plain text; change the key, as others "
+                "may "
                 "have read it, and `pulumi config set --secret --path gpufleet:team.ngc_key` [any-ngc-key-secret]"
             ),
         ),
@@ -51,7 +52,7 @@ def test_case(case) -> None:
 
 @pytest.mark.parametrize("key", [PERSONAL, LEGACY, f"nvapi-{'a' * 40}", "a" * 40])
 def test_keys(key: str) -> None:
-    assert seen_of(key) == ""
+    assert key_problem(key) == ""
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_keys(key: str) -> None:
     ],
 )
 def test_what_is_seen_of_others(key: str, seen: str) -> None:
-    assert seen_of(key) == seen
+    assert key_problem(key) == seen
     assert len(key.strip()) < 3 or key.strip() == "$oauthtoken" or key.strip() not in seen
 
 

@@ -12,7 +12,7 @@ from gpufleet.rules.kubernetes.notebooks import (
     users_known,
     validate_notebooks,
 )
-from gpufleet.rules.messages import shown
+from gpufleet.rules.messages import format_value
 
 OIDC = ("client_id", "client_secret", "authorize_url", "token_url", "userdata_url")
 LABEL = "a" * 63
@@ -70,14 +70,14 @@ CASES = {
             "http",
             {"argument": "oidc.token_url", "address": "http://login.example.com/token"},
             "fail",
-            "trainers: oidc.token_url=http://login.example.com/token: is no https address; use "
+            "trainers: oidc.token_url=http://login.example.com/token: must be an https address; use "
             "https://<provider>/... [any-notebooks-address]",
         ),
         (
             "no-host",
             {"argument": "oidc.token_url", "address": "https:///token"},
             "fail",
-            "trainers: oidc.token_url=https:///token: is no https address; use https://<provider>/... "
+            "trainers: oidc.token_url=https:///token: must be an https address; use https://<provider>/... "
             "[any-notebooks-address]",
         ),
     ],
@@ -126,7 +126,7 @@ CASES = {
                 id_,
                 {"host": host},
                 "fail",
-                f"trainers: host={shown(host)}: is no DNS name; use a name such as notebooks.example.com "
+                f"trainers: host={format_value(host)}: is not a DNS name; use a name such as notebooks.example.com "
                 "[any-notebooks-host]",
             )
             for id_, host in (
@@ -146,7 +146,7 @@ CASES = {
             "below",
             {"argument": "pools.a.usd_per_hour", "price": -0.01},
             "fail",
-            "trainers: pools.a.usd_per_hour=-0.01: is no price; leave it out where it is not known "
+            "trainers: pools.a.usd_per_hour=-0.01: is not a valid price; leave it out where it is not known "
             "[any-notebooks-price]",
         ),
     ],
@@ -193,7 +193,7 @@ def test_dev_is_a_name_or_a_purpose():
     of = {"host": "hub.example.com", "users": {"ana": {"uid": 1501, "gid": 1500}}}
 
     def refused(**more: str) -> set[str]:
-        return {each.rule for each in validate_notebooks({**of, **more}) if each.refuses}
+        return {each.rule for each in validate_notebooks({**of, **more}) if each.rejects}
 
     login = {"any-notebooks-login", "any-notebooks-tls"}
     assert login <= refused(environment="aws-devel")
@@ -206,4 +206,4 @@ def test_dev_is_a_name_or_a_purpose():
 def test_secrets_that_are_outputs_count_as_given():
     oidc = {**dict.fromkeys(OIDC, "https://login.example.com/x"), "client_secret": object()}
     found = validate_notebooks({"environment": "lab", "oidc": oidc, "tls": {"secret": "hub-tls"}})
-    assert not [each for each in found if each.refuses and each.rule.startswith("any-notebooks")]
+    assert not [each for each in found if each.rejects and each.rule.startswith("any-notebooks")]

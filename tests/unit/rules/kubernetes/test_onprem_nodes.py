@@ -1,11 +1,11 @@
 """Cases of gpufleet.rules.kubernetes.onprem_nodes."""
 
 from gpufleet.rules.kubernetes.onprem_nodes import (
-    gpu_spelt,
+    gpu_spelling,
     kubeconfig_whole,
     node_name,
     node_once,
-    place_word,
+    place_name,
     plugin_once,
 )
 
@@ -19,7 +19,7 @@ CASES = {
             {"node": "Gpu-1"},
             "fail",
             (
-                "trainers: nodes=Gpu-1: is no name of a node; use names as `kubectl get nodes` prints them "
+                "trainers: nodes=Gpu-1: is not a valid node name; use names as `kubectl get nodes` prints them "
                 "[any-node-name]"
             ),
         ),
@@ -33,24 +33,24 @@ CASES = {
             "trainers: nodes=gpu-1: is in pools v100 and titan; leave it in one of them [any-node-pool]",
         ),
     ],
-    gpu_spelt: [
+    gpu_spelling: [
         ("same", {"gpu": "V100", "known": ("A100", "V100")}, "pass", ""),
         ("no-clouds", {"gpu": "TITAN-V", "known": ("A100", "V100")}, "pass", ""),
         (
             "another",
             {"gpu": "v-100", "known": ("A100", "V100")},
             "fail",
-            "trainers: gpu=v-100: is another spelling than the catalog's, so that jobs see two models; use V100 "
+            "trainers: gpu=v-100: is spelled differently in the catalog, so jobs see two models; use V100 "
             "[any-node-gpu]",
         ),
     ],
-    place_word: [
+    place_name: [
         ("onprem", {"place": "onprem"}, "pass", ""),
         (
             "any",
             {"place": "any"},
             "fail",
-            "trainers: place=any: is the word for every place; use another name, such as onprem [any-node-place]",
+            "trainers: place=any: is reserved for every place; use another name, such as onprem [any-node-place]",
         ),
     ],
     kubeconfig_whole: [

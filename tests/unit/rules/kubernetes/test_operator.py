@@ -29,7 +29,7 @@ CASES = {
             {"version": "v0.8.0", "sha256": "abc", "known": ("v0.7.0",)},
             "fail",
             (
-                "trainers: sha256=abc: is no checksum; give 64 hexadecimal digits, as sha256sum writes them "
+                "trainers: sha256=abc: is not a SHA-256 checksum; give 64 hexadecimal digits, as sha256sum writes them "
                 "[any-operator-checksum-known]"
             ),
         ),
@@ -42,8 +42,8 @@ CASES = {
             },
             "fail",
             (
-                "trainers: sha256=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA: is no "
-                "checksum; give 64 hexadecimal digits, as sha256sum writes them [any-operator-checksum-known]"
+                "trainers: sha256=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA: is not "
+                "a SHA-256 checksum; give 64 hexadecimal digits, as sha256sum writes them [any-operator-checksum-known]"
             ),
         ),
     ],
@@ -55,7 +55,7 @@ CASES = {
             {"manifest": "http://example.com/mpi-operator.yaml"},
             "fail",
             (
-                "trainers: manifest=http://example.com/mpi-operator.yaml: is no file and no https address; use a"
+                "trainers: manifest=http://example.com/mpi-operator.yaml: must be a file or an https address; use a"
                 " path or https://... [any-operator-manifest]"
             ),
         ),
@@ -64,7 +64,7 @@ CASES = {
             {"manifest": ""},
             "fail",
             (
-                "trainers: manifest='': is no file and no https address; use a path or https://... [any-"
+                "trainers: manifest='': must be a file or an https address; use a path or https://... [any-"
                 "operator-manifest]"
             ),
         ),

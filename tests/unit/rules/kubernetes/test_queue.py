@@ -55,7 +55,7 @@ CASES = {
             {"count": 64},
             "fail",
             (
-                "trainers: flavors=64: is more than the 63 that Kueue takes; make a queue for each kind of GPU "
+                "trainers: flavors=64: is more than the 63 that Kueue allows; make a queue for each kind of GPU "
                 "[any-queue-flavors]"
             ),
         ),

@@ -51,7 +51,7 @@ def test_case(case):
 
 
 def rules(findings):
-    return [each.rule for each in findings if each.refuses]
+    return [each.rule for each in findings if each.rejects]
 
 
 def test_the_door_reads_types_and_zones():

@@ -62,7 +62,7 @@ CASES = {
             {"complete": False},
             "fail",
             (
-                'trainers: docker_config=[secret]: is no registry login; give {"auths": {"<registry>": '
+                'trainers: docker_config=[secret]: is not a registry login; give {"auths": {"<registry>": '
                 '{"username": ..., "password": ...}}}, or ngc_key for nvcr.io [any-team-login]'
             ),
         ),

@@ -18,7 +18,7 @@ CASES = {
             "both",
             {"team": True, "teams": 2},
             "fail",
-            "lab: team=given: is there beside teams, which has 2; move it into teams, by its namespace"
+            "lab: team=given: is set together with teams, which has 2; move it into teams, by its namespace"
             " [any-teams-or-team]",
         ),
     ],
@@ -29,15 +29,14 @@ CASES = {
             "no quota",
             {"team": "vision", "quota": False, "queue": True},
             "fail",
-            "lab: teams.vision.quota=None: is missing: its jobs would wait for ever; give {pool: GPUs}"
+            "lab: teams.vision.quota=None: is missing: its jobs would wait forever; give {pool: GPUs}"
             " [any-teams-quota-queue]",
         ),
         (
             "no queue",
             {"team": "vision", "quota": True, "queue": False},
             "fail",
-            "lab: teams.vision.quota=given: is counted by nobody without a queue; add gpufleet:queue"
-            " [any-teams-quota-queue]",
+            "lab: teams.vision.quota=given: has no effect without a queue; add gpufleet:queue [any-teams-quota-queue]",
         ),
     ],
     quotas_fit: [
@@ -73,7 +72,7 @@ CASES = {
             "shared only",
             {"team": "vision", "cloud_pools": []},
             "fail",
-            "lab: teams.vision.budget=given: would count nothing: no pool of a cloud is this team's own; name such "
+            "lab: teams.vision.budget=given: would cover nothing: the team has no cloud pool of its own; name such "
             "pools in its pools, or leave the budget out; `gpufleet usage --by team` splits shared pools"
             " [any-teams-budget]",
         ),
@@ -99,7 +98,7 @@ def test_all_of_an_environment():
         "idle": {},
     }
     found = validate_teams(teams, True, {"v100": 16, "a100": 8}, ["a100"])
-    rules = [(each.rule, each.argument) for each in found if each.refuses]
+    rules = [(each.rule, each.argument) for each in found if each.rejects]
     assert rules == [
         ("any-teams-or-team", "team"),
         ("any-argument-word", "teams.vision.quota"),

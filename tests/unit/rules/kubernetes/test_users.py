@@ -8,7 +8,7 @@ from gpufleet.rules.kubernetes.users import (
     validate_users_of_teams,
 )
 
-_NAME = "use up to 32 small letters, digits and . _ - between them, a letter first, such as ana [any-user-login]"
+_NAME = "use up to 32 lower-case letters, digits and . _ - between them, a letter first, such as ana [any-user-login]"
 _SYSTEM = "is one of the system's; use 1000 or more, or set least_id [any-user-id]"
 _RANGE = "is none of 1 to 2147483647, those that Kubernetes takes; use one of 1000 to 2147483647 [any-user-id]"
 
@@ -17,11 +17,11 @@ CASES = {
         ("short", {"name": "a"}, "pass", ""),
         ("usual", {"name": "ana.b-c_2"}, "pass", ""),
         ("longest", {"name": "a" * 32}, "pass", ""),
-        ("too long", {"name": "a" * 33}, "fail", f"trainers: users={'a' * 33}: is no login name; {_NAME}"),
-        ("capital", {"name": "Ana"}, "fail", f"trainers: users=Ana: is no login name; {_NAME}"),
-        ("domain", {"name": "LAB\\ana"}, "fail", f"trainers: users=LAB\\ana: is no login name; {_NAME}"),
-        ("of a service", {"name": "_apt"}, "fail", f"trainers: users=_apt: is no login name; {_NAME}"),
-        ("colon", {"name": "ana:0"}, "fail", f"trainers: users=ana:0: is no login name; {_NAME}"),
+        ("too long", {"name": "a" * 33}, "fail", f"trainers: users={'a' * 33}: is not a valid login name; {_NAME}"),
+        ("capital", {"name": "Ana"}, "fail", f"trainers: users=Ana: is not a valid login name; {_NAME}"),
+        ("domain", {"name": "LAB\\ana"}, "fail", f"trainers: users=LAB\\ana: is not a valid login name; {_NAME}"),
+        ("of a service", {"name": "_apt"}, "fail", f"trainers: users=_apt: is not a valid login name; {_NAME}"),
+        ("colon", {"name": "ana:0"}, "fail", f"trainers: users=ana:0: is not a valid login name; {_NAME}"),
     ],
     id_of_a_person: [
         ("least", {"argument": "gid", "number": 1000, "least": 1000}, "pass", ""),
@@ -66,7 +66,7 @@ CASES = {
 
 
 def refused(findings):
-    return [each.line("trainers") for each in findings if each.refuses]
+    return [each.line("trainers") for each in findings if each.rejects]
 
 
 def test_all_of_a_team():

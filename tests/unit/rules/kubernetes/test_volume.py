@@ -50,7 +50,8 @@ CASES = {
             {"argument": "source.efs", "kind": "efs", "text": "fs-0123456789abcdef0.efs.us-east-1.amazonaws.com"},
             "fail",
             (
-                "trainers: source.efs=fs-0123456789abcdef0.efs.us-east-1.amazonaws.com: is no such place; write "
+                "trainers: source.efs=fs-0123456789abcdef0.efs.us-east-1.amazonaws.com: does not have the required "
+                "form; write "
                 "the id of an EFS file system, fs- and 8 to 40 hexadecimal digits [any-volume-place-known]"
             ),
         ),
@@ -65,7 +66,8 @@ CASES = {
             {"argument": "source.access_point", "kind": "access_point", "text": "fs-0123456789abcdef0"},
             "fail",
             (
-                "trainers: source.access_point=fs-0123456789abcdef0: is no such place; write the id of an access"
+                "trainers: source.access_point=fs-0123456789abcdef0: does not have the required form; write the id of "
+                "an access"
                 " point, fsap- and 8 to 40 hexadecimal digits [any-volume-place-known]"
             ),
         ),
@@ -77,7 +79,8 @@ CASES = {
             {"argument": "source.nfs", "kind": "nfs", "text": "nfs://10.0.0.5/export"},
             "fail",
             (
-                "trainers: source.nfs=nfs://10.0.0.5/export: is no such place; write server:/directory [any-"
+                "trainers: source.nfs=nfs://10.0.0.5/export: does not have the required form; write server:/directory "
+                "[any-"
                 "volume-place-known]"
             ),
         ),
@@ -85,7 +88,10 @@ CASES = {
             "nfs-without-path",
             {"argument": "source.nfs", "kind": "nfs", "text": "10.0.0.5"},
             "fail",
-            ("trainers: source.nfs=10.0.0.5: is no such place; write server:/directory [any-volume-place-known]"),
+            (
+                "trainers: source.nfs=10.0.0.5: does not have the required form; write server:/directory "
+                "[any-volume-place-known]"
+            ),
         ),
         ("blob", {"argument": "source.azure_blob", "kind": "azure_blob", "text": "train/trainfiles/data"}, "pass", ""),
         (
@@ -97,7 +103,8 @@ CASES = {
             },
             "fail",
             (
-                "trainers: source.azure_blob=https://trainfiles.blob.core.windows.net/data: is no such place; "
+                "trainers: source.azure_blob=https://trainfiles.blob.core.windows.net/data: does not have the "
+                "required form; "
                 "write <resource group>/<account>/<container> [any-volume-place-known]"
             ),
         ),
@@ -117,7 +124,7 @@ CASES = {
             {"capacity": "1TB"},
             "fail",
             (
-                "trainers: capacity=1TB: is no quantity above 0; use a number with a unit, such as 500Gi or 1Ti "
+                "trainers: capacity=1TB: must be a quantity above 0; use a number with a unit, such as 500Gi or 1Ti "
                 "[any-volume-capacity]"
             ),
         ),
@@ -126,7 +133,7 @@ CASES = {
             {"capacity": "0Gi"},
             "fail",
             (
-                "trainers: capacity=0Gi: is no quantity above 0; use a number with a unit, such as 500Gi or 1Ti "
+                "trainers: capacity=0Gi: must be a quantity above 0; use a number with a unit, such as 500Gi or 1Ti "
                 "[any-volume-capacity]"
             ),
         ),
@@ -135,7 +142,7 @@ CASES = {
             {"capacity": ""},
             "fail",
             (
-                "trainers: capacity='': is no quantity above 0; use a number with a unit, such as 500Gi or 1Ti "
+                "trainers: capacity='': must be a quantity above 0; use a number with a unit, such as 500Gi or 1Ti "
                 "[any-volume-capacity]"
             ),
         ),
@@ -148,7 +155,7 @@ CASES = {
             {"option": "hard,nfsvers=4.1"},
             "fail",
             (
-                "trainers: mount_options=hard,nfsvers=4.1: is no single mount option; write one to an entry, "
+                "trainers: mount_options=hard,nfsvers=4.1: must be a single mount option; write one to an entry, "
                 "such as nfsvers=4.1 [any-volume-option]"
             ),
         ),
@@ -157,7 +164,7 @@ CASES = {
             {"option": "-o hard"},
             "fail",
             (
-                "trainers: mount_options=-o hard: is no single mount option; write one to an entry, such as "
+                "trainers: mount_options=-o hard: must be a single mount option; write one to an entry, such as "
                 "nfsvers=4.1 [any-volume-option]"
             ),
         ),
@@ -191,7 +198,7 @@ CASES = {
             {"kind": "efs", "options": ("hard", "nfsvers=4.2")},
             "fail",
             (
-                "trainers: mount_options=nfsvers=4.2: is no version to mount these files with; use nfsvers=4.1 "
+                "trainers: mount_options=nfsvers=4.2: is not an NFS version that these files support; use nfsvers=4.1 "
                 "[any-volume-nfs-version]"
             ),
         ),
@@ -200,7 +207,7 @@ CASES = {
             {"kind": "efs", "options": ("vers=3",)},
             "fail",
             (
-                "trainers: mount_options=vers=3: is no version to mount these files with; use nfsvers=4.1 [any-"
+                "trainers: mount_options=vers=3: is not an NFS version that these files support; use nfsvers=4.1 [any-"
                 "volume-nfs-version]"
             ),
         ),
@@ -210,7 +217,7 @@ CASES = {
             {"kind": "nfs", "options": ("nfsvers=3",)},
             "fail",
             (
-                "trainers: mount_options=nfsvers=3: is no version to mount these files with; use nfsvers=4.1 "
+                "trainers: mount_options=nfsvers=3: is not an NFS version that these files support; use nfsvers=4.1 "
                 "[any-volume-nfs-version]"
             ),
         ),
@@ -219,7 +226,7 @@ CASES = {
             {"kind": "azure_files", "options": ("vers=4.0",)},
             "fail",
             (
-                "trainers: mount_options=vers=4.0: is no version to mount these files with; use nfsvers=4.1 "
+                "trainers: mount_options=vers=4.0: is not an NFS version that these files support; use nfsvers=4.1 "
                 "[any-volume-nfs-version]"
             ),
         ),

@@ -1,5 +1,5 @@
 # The first process of a child of an array: it looks up the child's row of parameters, puts it into the environment and
-# into the command, and becomes the command. rows.py sends it as text, without these comments, and with its plan:
+# into the command, and becomes the command. parameter_sweep.py sends it as text without comments, with its plan:
 #   names, and grid (the values of each) or rows or at (bucket, key, region of a CSV file); own, how many of the last
 #   words of the command are the user's. Python 3.8 or newer, and nothing that is not in its library.
 from __future__ import annotations
@@ -12,11 +12,11 @@ import re
 import sys
 from typing import Any
 
-from gpufleet.jobs.aws_batch.node_side.s3 import End, fetch
+from gpufleet.jobs.aws_batch.node_side.s3 import RowError, fetch
 
 
 # The values of one row of a grid: the last name's change fastest.
-def cell(grid: list[list[str]], index: int) -> list[str]:
+def grid_row(grid: list[list[str]], index: int) -> list[str]:
     found: list[str] = []
     for values in reversed(grid):
         index, at = divmod(index, len(values))
@@ -26,12 +26,12 @@ def cell(grid: list[list[str]], index: int) -> list[str]:
 
 def row(plan: dict[str, Any], index: int) -> list[str]:
     if "grid" in plan:
-        return cell(plan["grid"], index)
+        return grid_row(plan["grid"], index)
     rows = plan.get("rows")
     if rows is None:
         rows = list(csv.reader(io.StringIO(fetch(*plan["at"]).decode(), newline="")))[1:]
     if index >= len(rows):
-        raise End("there are " + str(len(rows)) + " rows of parameters, and this is child " + str(index))
+        raise RowError("there are " + str(len(rows)) + " rows of parameters, and this is child " + str(index))
     found: list[str] = rows[index]
     return found
 
@@ -53,6 +53,6 @@ def main(text: str) -> int:
     except FileNotFoundError:
         print("gpufleet: the image has no " + words[0], file=sys.stderr)
         return 127
-    except (End, OSError) as error:
+    except (RowError, OSError) as error:
         print("gpufleet: " + str(error), file=sys.stderr)
     return 1

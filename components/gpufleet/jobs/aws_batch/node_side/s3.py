@@ -1,4 +1,4 @@
-# One object of S3, read with the container's own role; a part of what child_row.py sends.
+# One object of S3, read with the container's own role; a part of what row.py sends.
 from __future__ import annotations
 
 import datetime
@@ -11,16 +11,16 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-TRIES = 6
+ATTEMPTS = 6
 
 
 # Ends this child: a line for the user.
-class End(Exception):
+class RowError(Exception):
     pass
 
 
 # The address of an object. With the bucket in the path a bucket's name with dots has no trouble with certificates.
-def place(bucket: str, key: str, region: str) -> str:
+def object_url(bucket: str, key: str, region: str) -> str:
     there = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     if not there:
         there = "https://s3." + region + ".amazonaws.com" + (".cn" if region.startswith("cn-") else "")
@@ -39,11 +39,11 @@ def credentials() -> list[str]:
     if os.environ.get("AWS_ACCESS_KEY_ID"):
         names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
         return [os.environ.get(name, "") for name in names]
-    raise End("the job definition gives its containers no role, and the parameters are in S3; give it a job role")
+    raise RowError("the job definition gives its containers no role, and the parameters are in S3; give it a job role")
 
 
 # The headers of a GET, signed. docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
-def signed(url: str, region: str, keys: list[str], now: datetime.datetime) -> dict[str, str]:
+def signed_headers(url: str, region: str, keys: list[str], now: datetime.datetime) -> dict[str, str]:
     parts = urllib.parse.urlsplit(url)
     stamp = now.strftime("%Y%m%dT%H%M%SZ")
     empty = hashlib.sha256(b"").hexdigest()
@@ -67,11 +67,11 @@ def signed(url: str, region: str, keys: list[str], now: datetime.datetime) -> di
 
 
 def fetch(bucket: str, key: str, region: str) -> bytes:
-    url, why = place(bucket, key, region), ""
-    for number in range(TRIES):
+    url, why = object_url(bucket, key, region), ""
+    for number in range(ATTEMPTS):
         try:
             now = datetime.datetime.now(datetime.UTC)
-            request = urllib.request.Request(url, headers=signed(url, region, credentials(), now))
+            request = urllib.request.Request(url, headers=signed_headers(url, region, credentials(), now))
             with urllib.request.urlopen(request, timeout=30) as answer:
                 text: bytes = answer.read()
                 return text
@@ -83,4 +83,4 @@ def fetch(bucket: str, key: str, region: str) -> bytes:
             why = str(error)
         # Hundreds of children start at once.
         time.sleep(2**number)
-    raise End("s3://" + bucket + "/" + key + " cannot be read: " + why)
+    raise RowError("s3://" + bucket + "/" + key + " cannot be read: " + why)

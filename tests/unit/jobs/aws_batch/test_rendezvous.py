@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from gpufleet.jobs.node_runtime import termination
-from gpufleet.jobs.node_runtime.connection import Link
-from gpufleet.jobs.node_runtime.main_node import interface
-from gpufleet.jobs.node_runtime.process import End, find
+from gpufleet.jobs.node_runtime.connection import NodeConnection
+from gpufleet.jobs.node_runtime.main_node import interface_name
+from gpufleet.jobs.node_runtime.process import NodeExit, find_program
 from gpufleet.jobs.node_runtime.rendezvous import Rendezvous
 
 KEY = "ssh-ed25519 AAAA gpufleet"
@@ -22,13 +22,13 @@ def meeting(monkeypatch: pytest.MonkeyPatch) -> Iterator[Rendezvous]:
     made = Rendezvous({"port": 0, "slots": 8, "patience": 0.3}, KEY, 3)
     yield made
     for link in made.links:
-        link.place.close()
-    made.door.close()
+        link.sock.close()
+    made.server.close()
 
 
-def come(meeting: Rendezvous, *lines: str) -> Link:
+def come(meeting: Rendezvous, *lines: str) -> NodeConnection:
     """A connection that says ``lines``; what the main node answered can be read from it."""
-    link = Link(socket.create_connection(("127.0.0.1", meeting.door.getsockname()[1]), 5))
+    link = NodeConnection(socket.create_connection(("127.0.0.1", meeting.server.getsockname()[1]), 5))
     for line in lines:
         link.send(line)
     for _ in range(3):
@@ -41,16 +41,16 @@ def test_all_come(meeting: Rendezvous):
     first = come(meeting, "node job 1 8", "ready")
     assert [link.index for link in meeting.gather()] == [1, 2]
     assert first.lines() == second.lines() == [f"key {KEY}"]
-    first.place.close()
-    second.place.close()
+    first.sock.close()
+    second.sock.close()
 
 
 def test_only_who_is_ready_counts(meeting: Rendezvous):
     links = [come(meeting, "node job 2 8"), come(meeting, "node job 1 8", "ready")]
-    with pytest.raises(End, match=r"^nodes that did not come within 0.3 s: 2; see their state and log$"):
+    with pytest.raises(NodeExit, match=r"^nodes that did not come within 0.3 s: 2; see their state and log$"):
         meeting.gather()
     for link in links:
-        link.place.close()
+        link.sock.close()
 
 
 @pytest.mark.parametrize(
@@ -62,53 +62,53 @@ def test_who_is_refused(meeting: Rendezvous, line: str):
     assert answer.startswith("refused job ")
     assert answer.endswith("; this is job job")
     assert meeting.missing == {1, 2}
-    link.place.close()
+    link.sock.close()
 
 
 def test_no_index_comes_twice(meeting: Rendezvous):
     first, again = come(meeting, "node job 1 8"), come(meeting, "node job 1 8")
     assert first.lines() == [f"key {KEY}"]
     assert again.lines() == ["refused job job, index 1, 8 slots; this is job job"]
-    first.place.close()
-    again.place.close()
+    first.sock.close()
+    again.sock.close()
 
 
 @pytest.mark.parametrize("line", ["GET / HTTP/1.1", "ready", "notice", "error x", "x" * 5000])
 def test_who_has_not_said_its_name_changes_nothing(meeting: Rendezvous, line: str):
-    come(meeting, line).place.close()
+    come(meeting, line).sock.close()
     assert meeting.listen(0.2) == []
     assert meeting.missing == {1, 2}
-    assert termination.asked == []
+    assert termination.signals_received == []
 
 
 def test_a_node_that_says_what_is_wrong(meeting: Rendezvous):
     link = come(meeting, "node job 1 8")
     link.send("error the image has no sshd; install openssh-server in it")
-    with pytest.raises(End, match=r"^node 1 \(127.0.0.1\): the image has no sshd; install openssh-server in it$"):
+    with pytest.raises(NodeExit, match=r"^node 1 \(127.0.0.1\): the image has no sshd; install openssh-server in it$"):
         meeting.gather()
-    link.place.close()
+    link.sock.close()
 
 
 def test_a_node_that_leaves_before_the_start(meeting: Rendezvous):
-    come(meeting, "node job 1 8").place.close()
-    with pytest.raises(End, match=r"^node 1 \(127.0.0.1\) left before the start; look at its log$"):
+    come(meeting, "node job 1 8").sock.close()
+    with pytest.raises(NodeExit, match=r"^node 1 \(127.0.0.1\) left before the start; look at its log$"):
         meeting.gather()
 
 
 def test_many_that_do_not_come():
     meeting = Rendezvous({"port": 0, "slots": 8, "patience": 0}, KEY, 64)
-    with pytest.raises(End, match=r": 1, 2, .*, 20 and 43 more; see their state and log$"):
+    with pytest.raises(NodeExit, match=r": 1, 2, .*, 20 and 43 more; see their state and log$"):
         meeting.gather()
-    meeting.door.close()
+    meeting.server.close()
 
 
 def test_interface_of_an_address():
-    assert interface("127.0.0.1") == "lo"
-    with pytest.raises(End, match=r"^no network interface has this node's address 192.0.2.1$"):
-        interface("192.0.2.1")
+    assert interface_name("127.0.0.1") == "lo"
+    with pytest.raises(NodeExit, match=r"^no network interface has this node's address 192.0.2.1$"):
+        interface_name("192.0.2.1")
 
 
 def test_a_program_that_is_missing():
-    with pytest.raises(End, match=r"^the image has no sshdd; install openssh-server in it$") as end:
-        find("sshdd", "openssh-server")
+    with pytest.raises(NodeExit, match=r"^the image has no sshdd; install openssh-server in it$") as end:
+        find_program("sshdd", "openssh-server")
     assert end.value.code == 127

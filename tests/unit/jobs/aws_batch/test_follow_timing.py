@@ -10,7 +10,7 @@ from gpufleet.jobs.aws_batch.client import AwsBusy
 from gpufleet.jobs.aws_batch.follow import AwsBatchJobFollower
 from gpufleet.jobs.aws_batch.jobs import AwsBatchJobs
 from gpufleet.jobs.backoff import Backoff
-from gpufleet.jobs.events import Event, Kind
+from gpufleet.jobs.events import Event, EventKind
 from gpufleet.jobs.settings import JobSettings
 from tests.tools.fake_account import JOB_ID, Account, Clock
 
@@ -18,8 +18,8 @@ from tests.tools.fake_account import JOB_ID, Account, Clock
 def followed(settings: JobSettings, clock: Clock, answers: Callable[[str, dict[str, Any]], Any]) -> list[Event]:
     assert settings.batch
     jobs = AwsBatchJobs(Account(answers), settings.batch, "dev")
-    patience = Backoff(clock=clock, sleep=clock.sleep)
-    return list(AwsBatchJobFollower(jobs, JOB_ID, "come back", patience=patience, clock=clock).events())
+    backoff = Backoff(clock=clock, sleep=clock.sleep)
+    return list(AwsBatchJobFollower(jobs, JOB_ID, "come back", backoff=backoff, clock=clock).events())
 
 
 def told(state: str, **more: object) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def test_log_that_is_later_than_the_end_is_awaited(settings: JobSettings) -> Non
         return {"events": [], "nextForwardToken": str(token)}
 
     events = followed(settings, clock, answers)
-    assert [each.text for each in events if each.kind is Kind.LINE] == ["line 0", "line 1", "line 2"]
+    assert [each.text for each in events if each.kind is EventKind.LINE] == ["line 0", "line 1", "line 2"]
     assert events[-1].code == 0
     assert clock.now < 25
 
@@ -104,7 +104,7 @@ def test_runnable_for_ten_minutes_says_why_once(settings: JobSettings) -> None:
         return [environment]
 
     events = followed(settings, clock, answers)
-    waits = [each.text for each in events if each.kind is Kind.WAITING]
+    waits = [each.text for each in events if each.kind is EventKind.WAITING]
     assert waits == [
         f"{JOB_ID}: waits: environment dev-trainers: full: 192 of at most 192 vCPUs are in use or on their way; the "
         "job starts when others end"

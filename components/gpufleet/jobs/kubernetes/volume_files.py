@@ -10,8 +10,17 @@ from pathlib import Path, PurePosixPath
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.backoff import Backoff
-from gpufleet.jobs.file_transfer import PART, PIECE, ListedFile, Progress, UploadedFile, digest, sources, target
-from gpufleet.jobs.kubernetes.api import Unreachable
+from gpufleet.jobs.file_transfer import (
+    CHUNK_BYTES,
+    PART_SUFFIX,
+    ListedFile,
+    Progress,
+    TransferredFile,
+    checksum,
+    download_path,
+    files_to_upload,
+)
+from gpufleet.jobs.kubernetes.api import KubernetesUnreachable
 
 # Each gets the volume's root as $1 and a path in it as $2; what runs has POSIX sh, head, tail, wc, stat and sha256sum.
 _LOOK = """cd "$1" || exit 2
@@ -25,23 +34,23 @@ head -c "$4" >> "$2.gpufleet-part" || exit 2
 mv "$2.gpufleet-part" "$2" """
 _READ = """cd "$1" && tail -c "+$3" "$2" """
 _LIST = """cd "$1" || exit 2
-if [ ! -e "$2" ]; then echo "$2: there is no such file on the volume" >&2; exit 4; fi
+if [ ! -e "$2" ]; then echo "$2: file not found on the volume" >&2; exit 4; fi
 find "$2" -type f ! -name "*.gpufleet-part" -exec stat -c '%s %Y %n' {} +"""
 
-Run = Callable[[Sequence[str], Iterable[bytes]], Iterator[bytes]]
+RunCommand = Callable[[Sequence[str], Iterable[bytes]], Iterator[bytes]]
 """Runs a command where the volume is mounted: words and standard input to standard output."""
 
 
 @dataclass
-class SharedFiles:
+class VolumeFiles:
     """The volume, seen through commands in a pod. root: where it is mounted there. progress: told a path and bytes."""
 
-    run: Run
+    run: RunCommand
     root: str = "/mnt"
     progress: Progress = lambda path, done, size: None
-    patience: Backoff = field(default_factory=Backoff)
+    backoff: Backoff = field(default_factory=Backoff)
 
-    def listed(self, path: str = ".") -> list[ListedFile]:
+    def list_files(self, path: str = ".") -> list[ListedFile]:
         """Files below a path, by name. Errors: UserError."""
         text = b"".join(self._sh(_LIST, _inside(path))).decode(errors="replace")
         found = (line.split(" ", 2) for line in text.splitlines())
@@ -49,36 +58,36 @@ class SharedFiles:
             (ListedFile(int(a), int(b), c.removeprefix("./")) for a, b, c in found), key=lambda each: each.path
         )
 
-    def put(self, local: Path, remote: str) -> Iterator[UploadedFile]:
+    def put(self, local: Path, remote: str) -> Iterator[TransferredFile]:
         """Copy a file, or a directory with all in it, to the volume. Errors: UserError."""
-        for file, path in sources(local, remote):
+        for file, path in files_to_upload(local, remote):
             yield self._put(file, path)
 
-    def get(self, remote: str, local: Path) -> Iterator[UploadedFile]:
+    def get(self, remote: str, local: Path) -> Iterator[TransferredFile]:
         """Copy a file, or all files below a directory, from the volume. Errors: UserError."""
         base = _inside(remote)
-        for each in self.listed(base):
-            yield self._get(each.path, target(each.path, base, local))
+        for each in self.list_files(base):
+            yield self._get(each.path, download_path(each.path, base, local))
 
-    def _put(self, file: Path, remote: str) -> UploadedFile:
+    def _put(self, file: Path, remote: str) -> TransferredFile:
         path, size, moved = _inside(remote), file.stat().st_size, 0
-        whole = digest(file)
+        whole = checksum(file)
         fresh = False
         while True:
             try:
                 (_, there), (part, begun) = self._look(path)
                 if there == whole:
-                    return UploadedFile(path, size, moved)
-                start = part if not fresh and 0 < part <= size and begun == digest(file, part) else 0
+                    return TransferredFile(path, size, moved)
+                start = part if not fresh and 0 < part <= size and begun == checksum(file, part) else 0
                 before, counted = start, _Counted(file, start, lambda done: self.progress(path, done, size))
                 try:
-                    for _ in self._sh(_WRITE, path, str(start), str(size - start), whole, given=counted):
+                    for _ in self._sh(_WRITE, path, str(start), str(size - start), whole, stdin=counted):
                         pass
                 finally:
                     moved += counted.at - before
-                self.patience.worked()
-                return UploadedFile(path, size, moved)
-            except Unreachable as error:
+                self.backoff.worked()
+                return TransferredFile(path, size, moved)
+            except KubernetesUnreachable as error:
                 self._again(error, f"put it again: what has arrived of {path} is kept")
             except UserError as error:
                 # Not the file's bytes: once more from the start, and then it is the volume or the file that changes.
@@ -86,13 +95,13 @@ class SharedFiles:
                     raise UserError(f"{path}: {error}") from error
                 fresh = True
 
-    def _get(self, path: str, to: Path) -> UploadedFile:
-        part, moved, fresh = to.with_name(to.name + PART), 0, False
+    def _get(self, path: str, to: Path) -> TransferredFile:
+        part, moved, fresh = to.with_name(to.name + PART_SUFFIX), 0, False
         while True:
             try:
                 (size, whole), _ = self._look(path)
-                if to.is_file() and to.stat().st_size == size and digest(to) == whole:
-                    return UploadedFile(path, size, moved)
+                if to.is_file() and to.stat().st_size == size and checksum(to) == whole:
+                    return TransferredFile(path, size, moved)
                 to.parent.mkdir(parents=True, exist_ok=True)
                 start = part.stat().st_size if part.is_file() and not fresh else 0
                 start = start if start <= size else 0
@@ -102,14 +111,14 @@ class SharedFiles:
                         file.write(piece)
                         moved += len(piece)
                         self.progress(path, file.tell(), size)
-                self.patience.worked()
-                if digest(part) == whole:
+                self.backoff.worked()
+                if checksum(part) == whole:
                     part.replace(to)
-                    return UploadedFile(path, size, moved)
+                    return TransferredFile(path, size, moved)
                 if fresh or not start:
                     raise UserError(f"{path}: what arrived is not what is on the volume; is somebody writing to it?")
                 fresh = True
-            except Unreachable as error:
+            except KubernetesUnreachable as error:
                 self._again(error, f"get it again: what has arrived is in {part}")
 
     def _look(self, path: str) -> list[tuple[int, str]]:
@@ -118,11 +127,11 @@ class SharedFiles:
         pairs = [line.split() for line in lines]
         return [(-1, "") if size == "-" else (int(size), found) for size, found in pairs]
 
-    def _sh(self, script: str, *words: str, given: Iterable[bytes] = ()) -> Iterator[bytes]:
-        return self.run(["sh", "-c", script, "sh", self.root, *words], given)
+    def _sh(self, script: str, *words: str, stdin: Iterable[bytes] = ()) -> Iterator[bytes]:
+        return self.run(["sh", "-c", script, "sh", self.root, *words], stdin)
 
-    def _again(self, error: Unreachable, later: str) -> None:
-        if not self.patience.pause():
+    def _again(self, error: KubernetesUnreachable, later: str) -> None:
+        if not self.backoff.pause():
             raise UserError(f"{error}; {later}") from error
 
 
@@ -135,7 +144,7 @@ class _Counted:
     def __iter__(self) -> Iterator[bytes]:
         with self._file.open("rb") as file:
             file.seek(self.at)
-            while piece := file.read(PIECE):
+            while piece := file.read(CHUNK_BYTES):
                 # Counted before it is handed over: what breaks then has gone over the network, too.
                 self.at += len(piece)
                 yield piece

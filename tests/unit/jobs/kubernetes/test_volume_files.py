@@ -9,10 +9,10 @@ import pytest
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.backoff import Backoff
-from gpufleet.jobs.file_transfer import PART, UploadedFile
-from gpufleet.jobs.kubernetes.api import Unreachable
-from gpufleet.jobs.kubernetes.pod_exec import CommandFailed
-from gpufleet.jobs.kubernetes.shared_files import SharedFiles
+from gpufleet.jobs.file_transfer import PART_SUFFIX, TransferredFile
+from gpufleet.jobs.kubernetes.api import KubernetesUnreachable
+from gpufleet.jobs.kubernetes.pod_exec import CommandError
+from gpufleet.jobs.kubernetes.volume_files import VolumeFiles
 
 BYTES = bytes(range(256)) * 4096  # 1 MiB
 
@@ -32,12 +32,12 @@ class Here:
                 break
         done = subprocess.run(command, input=sent, capture_output=True, check=False)
         if cut:
-            raise Unreachable("dev: the connection broke")
+            raise KubernetesUnreachable("dev: the connection broke")
         if done.returncode:
-            raise CommandFailed(f"in the pod: {done.stderr.decode().strip()}", done.returncode)
+            raise CommandError(f"in the pod: {done.stderr.decode().strip()}", done.returncode)
         if self.cuts and len(done.stdout) >= self.cuts[0]:
             yield done.stdout[: self.cuts.pop(0)]
-            raise Unreachable("dev: the connection broke")
+            raise KubernetesUnreachable("dev: the connection broke")
         yield done.stdout
 
 
@@ -47,8 +47,8 @@ def volume(tmp_path: Path) -> Path:
     return tmp_path / "volume"
 
 
-def files(volume: Path, *cuts: int) -> SharedFiles:
-    return SharedFiles(Here(list(cuts)), str(volume), patience=Backoff(first=0.001, longest=0.001, limit=5))
+def files(volume: Path, *cuts: int) -> VolumeFiles:
+    return VolumeFiles(Here(list(cuts)), str(volume), backoff=Backoff(first=0.001, longest=0.001, limit=5))
 
 
 def test_directory_arrives_and_what_is_there_is_not_sent_again(volume: Path, tmp_path: Path) -> None:
@@ -57,19 +57,19 @@ def test_directory_arrives_and_what_is_there_is_not_sent_again(volume: Path, tmp
     (source / "a b" / "it's.bin").write_bytes(BYTES)
     (source / "empty").write_bytes(b"")
     assert list(files(volume).put(source, "/data/x")) == [
-        UploadedFile("data/x/a b/it's.bin", len(BYTES), len(BYTES)),
-        UploadedFile("data/x/empty", 0, 0),
+        TransferredFile("data/x/a b/it's.bin", len(BYTES), len(BYTES)),
+        TransferredFile("data/x/empty", 0, 0),
     ]
     assert (volume / "data/x/a b/it's.bin").read_bytes() == BYTES
-    assert [each.moved for each in files(volume).put(source, "data/x")] == [0, 0]
-    assert [(each.path, each.size) for each in files(volume).listed("data")] == [
+    assert [each.transferred_bytes for each in files(volume).put(source, "data/x")] == [0, 0]
+    assert [(each.path, each.size) for each in files(volume).list_files("data")] == [
         ("data/x/a b/it's.bin", len(BYTES)),
         ("data/x/empty", 0),
     ]
     got = tmp_path / "got"
-    assert [each.moved for each in files(volume).get("data/x", got)] == [len(BYTES), 0]
+    assert [each.transferred_bytes for each in files(volume).get("data/x", got)] == [len(BYTES), 0]
     assert (got / "a b" / "it's.bin").read_bytes() == BYTES
-    assert [each.moved for each in files(volume).get("data/x", got)] == [0, 0]
+    assert [each.transferred_bytes for each in files(volume).get("data/x", got)] == [0, 0]
 
 
 def test_put_that_breaks_goes_on_where_it_was(volume: Path, tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_put_that_breaks_goes_on_where_it_was(volume: Path, tmp_path: Path) -> N
     source.write_bytes(BYTES)
     [sent] = files(volume, 300_000, 400_000).put(source, "big")
     assert (volume / "big").read_bytes() == BYTES
-    assert len(BYTES) <= sent.moved < len(BYTES) + 2 * 65536
+    assert len(BYTES) <= sent.transferred_bytes < len(BYTES) + 2 * 65536
     assert [each.name for each in volume.iterdir()] == ["big"]
 
 
@@ -85,15 +85,15 @@ def test_get_that_breaks_goes_on_where_it_was(volume: Path, tmp_path: Path) -> N
     (volume / "big").write_bytes(BYTES)
     [sent] = files(volume, 300_000, 400_000).get("big", tmp_path / "big")
     assert (tmp_path / "big").read_bytes() == BYTES
-    assert sent.moved == len(BYTES)
+    assert sent.transferred_bytes == len(BYTES)
 
 
 def test_beginning_of_another_file_is_not_gone_on_with(volume: Path, tmp_path: Path) -> None:
-    (volume / f"big{PART}").write_bytes(b"other" * 1000)
-    (tmp_path / f"back{PART}").write_bytes(b"other" * 1000)
+    (volume / f"big{PART_SUFFIX}").write_bytes(b"other" * 1000)
+    (tmp_path / f"back{PART_SUFFIX}").write_bytes(b"other" * 1000)
     (tmp_path / "big").write_bytes(BYTES)
     [sent] = files(volume).put(tmp_path / "big", "big")
-    assert (sent.moved, (volume / "big").read_bytes()) == (len(BYTES), BYTES)
+    assert (sent.transferred_bytes, (volume / "big").read_bytes()) == (len(BYTES), BYTES)
     list(files(volume).get("big", tmp_path / "back"))
     assert (tmp_path / "back").read_bytes() == BYTES
 
@@ -101,7 +101,7 @@ def test_beginning_of_another_file_is_not_gone_on_with(volume: Path, tmp_path: P
 def test_file_takes_its_name_only_when_it_is_whole(volume: Path, tmp_path: Path) -> None:
     (tmp_path / "big").write_bytes(BYTES)
     broken = files(volume, *[1] * 100_000)
-    broken.patience = Backoff(first=0.001, longest=0.001, limit=0.2)
+    broken.backoff = Backoff(first=0.001, longest=0.001, limit=0.2)
     with pytest.raises(UserError, match=r"^dev: the connection broke; put it again: what has arrived of big is kept$"):
         list(broken.put(tmp_path / "big", "big"))
     assert not (volume / "big").exists()
@@ -110,11 +110,11 @@ def test_file_takes_its_name_only_when_it_is_whole(volume: Path, tmp_path: Path)
 @pytest.mark.parametrize("path", ["../x", "a/../../x", "/../x"])
 def test_path_that_leaves_the_volume_is_refused(volume: Path, path: str) -> None:
     with pytest.raises(UserError, match="leaves the volume"):
-        files(volume).listed(path)
+        files(volume).list_files(path)
 
 
 def test_what_is_not_there_is_one_line(volume: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^in the pod: no: there is no such file on the volume$"):
+    with pytest.raises(UserError, match=r"^in the pod: no: file not found on the volume$"):
         list(files(volume).get("no", tmp_path))
-    with pytest.raises(UserError, match=r"there is no such file or directory here$"):
+    with pytest.raises(UserError, match=r"file or directory not found$"):
         list(files(volume).put(tmp_path / "no", "x"))

@@ -118,19 +118,17 @@ def test_formulas_in_a_row(here: FakeBatch, run: Any) -> None:
 
     here.refusals.append(refuse)
     done = run("pool", "autoscale", "dev", "spot", "--max", "10")
-    assert done.stderr == (
-        "Error: spot: Azure Batch takes a formula every 30 s at the most; run the same command again\n"
-    )
+    assert done.stderr == ("Error: spot: Azure Batch takes a formula every at most 30 s; run the same command again\n")
 
 
 MISTAKES = [
-    (["resize", "dev", "spot", "11"], "spot: nodes=11: the stack allows 10 at the most, and budgets and quotas were"),
+    (["resize", "dev", "spot", "11"], "spot: nodes=11: the stack allows at most 10, and budgets and quotas were"),
     (["resize", "dev", "none", "1"], "dev: pool=none: no such pool; use spot or fixed"),
-    (["autoscale", "dev", "spot", "--max", "11"], "spot: max=11: the stack allows 10 at the most"),
+    (["autoscale", "dev", "spot", "--max", "11"], "spot: max=11: the stack allows at most 10"),
     (["autoscale", "dev", "spot", "--max", "0"], "autoscale: max=0: "),
     (["autoscale", "dev", "spot", "--min", "5", "--max", "4"], "autoscale: min=5: "),
     (["autoscale", "dev", "spot", "--min", "-1", "--max", "4"], "autoscale: min=-1: "),
-    (["autoscale", "dev", "spot", "--max", "3"], "autoscale: task_nodes=4: is above max=3: such a task waits for ever"),
+    (["autoscale", "dev", "spot", "--max", "3"], "autoscale: task_nodes=4: is above max=3: such a task waits forever"),
 ]
 
 
@@ -149,7 +147,7 @@ def test_less_than_none(here: FakeBatch, run: Any) -> None:
 def test_pool_that_is_gone(here: FakeBatch, run: Any) -> None:
     here.pools.pop("spot-1")
     assert run("pool", "resize", "dev", "spot", "1").stderr == (
-        "Error: dev: pool=spot: there is no such pool in the Batch account (spot-1); `pulumi up` makes it\n"
+        "Error: dev: pool=spot: pool not found in the Batch account (spot-1); `pulumi up` makes it\n"
     )
 
 
@@ -157,4 +155,4 @@ def test_environment_without_azure_batch(here: FakeBatch, run: Any) -> None:
     given = outputs()
     del given["jobs"]["azure_batch"]
     line = run("pool", "resize", "dev", "spot", "1", given=given).stderr
-    assert line.startswith("Error: dev: the stack's outputs tell of no Azure Batch (jobs.azure_batch.account_endpoint)")
+    assert line.startswith("Error: dev: the stack's outputs have no Azure Batch (jobs.azure_batch.account_endpoint)")

@@ -8,9 +8,16 @@ from typing import Any
 import pytest
 
 from gpufleet.jobs.node_runtime import azure_context, azure_main, termination
-from gpufleet.jobs.node_runtime.azure_context import EVICTED, hosts, job, main_address, number, verdict
-from gpufleet.jobs.node_runtime.connection import Link
-from gpufleet.jobs.node_runtime.process import End
+from gpufleet.jobs.node_runtime.azure_context import (
+    EVICTED,
+    batch_number,
+    job_exit_code,
+    job_id,
+    main_address,
+    rank_hosts,
+)
+from gpufleet.jobs.node_runtime.connection import NodeConnection
+from gpufleet.jobs.node_runtime.process import NodeExit
 
 
 @pytest.fixture
@@ -27,33 +34,33 @@ def task(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 
 
 def test_a_node_finds_itself(task: pytest.MonkeyPatch):
-    assert (number("NODE_INDEX"), number("MAIN_NODE_INDEX"), number("NUM_NODES")) == (2, 0, 3)
-    assert (main_address(), job()) == ("192.0.2.3", "train/digits")
+    assert (batch_number("NODE_INDEX"), batch_number("MAIN_NODE_INDEX"), batch_number("NUM_NODES")) == (2, 0, 3)
+    assert (main_address(), job_id()) == ("192.0.2.3", "train/digits")
 
 
 def test_ranks_start_at_the_master_node(task: pytest.MonkeyPatch):
-    assert hosts("192.0.2.3", []) == ["192.0.2.3", "192.0.2.1", "127.0.0.1"]
+    assert rank_hosts("192.0.2.3", []) == ["192.0.2.3", "192.0.2.1", "127.0.0.1"]
 
 
 def test_a_task_without_other_nodes(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("AZ_BATCH_HOST_LIST", raising=False)
-    assert (number("NODE_INDEX"), number("MAIN_NODE_INDEX"), number("NUM_NODES")) == (0, 0, 0)
-    assert hosts("127.0.0.1", []) == ["127.0.0.1"]
+    assert (batch_number("NODE_INDEX"), batch_number("MAIN_NODE_INDEX"), batch_number("NUM_NODES")) == (0, 0, 0)
+    assert rank_hosts("127.0.0.1", []) == ["127.0.0.1"]
 
 
 def test_a_container_with_a_network_of_its_own(task: pytest.MonkeyPatch):
     task.setenv("AZ_BATCH_HOST_LIST", "192.0.2.1,192.0.2.3")
-    with pytest.raises(End, match=r"^none of .* is here; run the container with --network host$"):
-        number("NODE_INDEX")
+    with pytest.raises(NodeExit, match=r"^none of .* is here; run the container with --network host$"):
+        batch_number("NODE_INDEX")
 
 
 def test_variables_in_words(task: pytest.MonkeyPatch):
-    assert azure_main.expanded("$AZ_BATCH_JOB_ID/${AZ_BATCH_TASK_ID}s $HOME") == "train/digitss $HOME"
-    with pytest.raises(End, match=r"^\$AZ_BATCH_NODE_X/a: Azure Batch sets no AZ_BATCH_NODE_X here"):
-        azure_main.expanded("$AZ_BATCH_NODE_X/a")
+    assert azure_main.expand("$AZ_BATCH_JOB_ID/${AZ_BATCH_TASK_ID}s $HOME") == "train/digitss $HOME"
+    with pytest.raises(NodeExit, match=r"^\$AZ_BATCH_NODE_X/a: Azure Batch sets no AZ_BATCH_NODE_X here"):
+        azure_main.expand("$AZ_BATCH_NODE_X/a")
     task.setenv("GPUFLEET_OUTPUTS", "/mnt/result")
-    assert azure_main.expanded("$GPUFLEET_OUTPUTS/model $5") == "/mnt/result/model $5"
-    assert azure_main.expanded("${GPUFLEET_OUTPUTS") == "${GPUFLEET_OUTPUTS"
+    assert azure_main.expand("$GPUFLEET_OUTPUTS/model $5") == "/mnt/result/model $5"
+    assert azure_main.expand("${GPUFLEET_OUTPUTS") == "${GPUFLEET_OUTPUTS"
 
 
 def test_folders_are_made_and_named_before_the_command_runs(task: pytest.MonkeyPatch, tmp_path: Path):
@@ -61,8 +68,8 @@ def test_folders_are_made_and_named_before_the_command_runs(task: pytest.MonkeyP
     task.delenv("AZ_BATCH_HOST_LIST", raising=False)
     task.setenv("GPUFLEET_OUTPUTS", "as it was")
     given: list[Any] = []
-    task.setattr(azure_main, "clear", lambda: None)
-    task.setattr(azure_main, "lead", lambda plan, command: given.append(command) or 0)
+    task.setattr(azure_main, "remove_keys", lambda: None)
+    task.setattr(azure_main, "run_main_node", lambda plan, command: given.append(command) or 0)
     folders = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train"}
     plan = {"folders": folders, "command": ["x", "$GPUFLEET_OUTPUTS/model"], "directory": "", "slots": 1}
     for _ in range(2):
@@ -72,25 +79,27 @@ def test_folders_are_made_and_named_before_the_command_runs(task: pytest.MonkeyP
 
 
 @pytest.fixture
-def node() -> Link:
+def node() -> NodeConnection:
     with socket.create_server(("127.0.0.1", 0)) as door:
-        link = Link(socket.create_connection(door.getsockname(), 5))
+        link = NodeConnection(socket.create_connection(door.getsockname(), 5))
     link.index = 4
-    link.place.close()
+    link.sock.close()
     return link
 
 
 @pytest.mark.parametrize("code", [0, 7])
 def test_no_node_is_gone(code: int):
-    assert verdict(code, None, []) == code
+    assert job_exit_code(code, None, []) == code
 
 
-def test_a_node_is_gone(node: Link, capsys: pytest.CaptureFixture[str]):
-    assert verdict(1, node, []) == EVICTED
+def test_a_node_is_gone(node: NodeConnection, capsys: pytest.CaptureFixture[str]):
+    assert job_exit_code(1, node, []) == EVICTED
     assert capsys.readouterr().err.startswith("gpufleet: node 4 (127.0.0.1) is gone, as a Spot node that is evicted: ")
 
 
-def test_mpirun_noticed_first(node: Link, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_mpirun_noticed_first(
+    node: NodeConnection, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     """Whether a node is there is asked at its sshd."""
     asked = []
 
@@ -99,19 +108,19 @@ def test_mpirun_noticed_first(node: Link, monkeypatch: pytest.MonkeyPatch, capsy
         raise TimeoutError
 
     monkeypatch.setattr(azure_context.socket, "create_connection", refuse)
-    assert verdict(1, None, [node]) == EVICTED
+    assert job_exit_code(1, None, [node]) == EVICTED
     assert asked == [(("127.0.0.1", 2222), 5)]
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_ranks_that_succeeded_need_no_node(node: Link):
-    assert verdict(0, node, []) == 0
+def test_ranks_that_succeeded_need_no_node(node: NodeConnection):
+    assert job_exit_code(0, node, []) == 0
 
 
-def test_a_task_that_was_ended_is_not_evicted(node: Link, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(azure_context, "asked", [15])
-    assert termination.asked == []
-    assert verdict(143, node, [node]) == 143
+def test_a_task_that_was_ended_is_not_evicted(node: NodeConnection, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(azure_context, "signals_received", [15])
+    assert termination.signals_received == []
+    assert job_exit_code(143, node, [node]) == 143
 
 
 def test_the_lock_is_the_users_own():

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.request import checked
+from gpufleet.jobs.request import parse_request
 from gpufleet.jobs.slurm.settings import SlurmSettings, slurm_settings
 from gpufleet.jobs.slurm.submission import build_submission
 
@@ -28,7 +28,9 @@ def settings(**changed: Any) -> SlurmSettings:
 
 
 def lines(start: str = "mpirun", **request: Any) -> list[str]:
-    job = checked({"command": ["python3", "train.py", "--note", "it's $1"], "name": "run", **request}, "job", "slurm")
+    job = parse_request(
+        {"command": ["python3", "train.py", "--note", "it's $1"], "name": "run", **request}, "job", "slurm"
+    )
     return build_submission(settings(start=start), "lab", job).script.splitlines()
 
 
@@ -104,7 +106,7 @@ def test_bash_reads_it(start: str, request_: dict[str, Any]) -> None:
     script = "\n".join(lines(start, pool="a100", **request_))
     bash = shutil.which("bash")
     assert bash
-    done = subprocess.run([bash, "-n"], input=script, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run([bash, "-n"], input=script, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -115,14 +117,20 @@ def test_bash_reads_it(start: str, request_: dict[str, Any]) -> None:
         ({"pool": "a10"}, "lab: pool=a10: no such pool; did you mean a100? (use a100, v100 or cpu)"),
         ({"gpu": "H100"}, "lab: gpu=H100: no pool has such GPUs; did you mean v100? (use a100 or v100)"),
         ({"pool": "v100", "gpu": "a100"}, "run: gpu=a100: pool v100 has v100; leave out --gpu or --pool"),
-        ({"pool": "a100", "nodes": 9}, "run: nodes=9: pool a100 gives 8 at the most; use 8 or fewer"),
+        ({"pool": "a100", "nodes": 9}, "run: nodes=9: pool a100 gives at most 8; use 8 or fewer"),
         ({"pool": "a100", "nodes": 0}, "run: nodes=0: use 1 or more"),
         ({"pool": "a100", "gpus": 5}, "run: gpus=5: a node of pool a100 has 4; use 4 or fewer"),
         ({"pool": "cpu", "gpus": 1}, "run: gpus=1: nodes of pool cpu have none; use another --pool"),
         ({"pool": "a100", "vcpus": 3}, "run: vcpus=3: each of 4 processes needs one; use 4 or more"),
-        ({"pool": "a100", "share": "a b"}, "run: share=a b: is no account's name; use letters, digits, -, . and _"),
-        ({"pool": "a100", "name": "a b"}, "a b: name=a b: use letters, digits, - and _, 64 at the most, not - first"),
-        ({"pool": "a100", "env": {"A-B": "1"}}, "run: env=A-B: is no variable's name; use letters, digits and _"),
+        (
+            {"pool": "a100", "share": "a b"},
+            "run: share=a b: is not a valid account name; use letters, digits, -, . and _",
+        ),
+        ({"pool": "a100", "name": "a b"}, "a b: name=a b: use letters, digits, - and _, at most 64, not - first"),
+        (
+            {"pool": "a100", "env": {"A-B": "1"}},
+            "run: env=A-B: is not a valid variable name; use letters, digits and _",
+        ),
         (
             {"pool": "a100", "command": ["mpirun", "x"]},
             "run: command=mpirun: leave it out; a rank is started for each GPU anyway",
@@ -144,13 +152,13 @@ def test_what_is_said_before_slurm_is_asked(request_: dict[str, Any], line: str)
         ({"directory": "shared"}, "lab: jobs.slurm.directory=shared: use an absolute path of letters, digits and"),
         ({"directory": "/a b"}, "lab: jobs.slurm.directory=/a b: use an absolute path of letters, digits and"),
         ({"directory": None}, "lab: jobs.slurm.directory: is missing; name a directory on the files that all"),
-        ({"login": "-oProxyCommand=id"}, "lab: jobs.slurm.login=-oProxyCommand=id: is no machine; use HOST,"),
+        ({"login": "-oProxyCommand=id"}, "lab: jobs.slurm.login=-oProxyCommand=id: is not a host name; use HOST,"),
         ({"pools": {}}, "lab: jobs.slurm.pools: is missing; name at least one, for instance {train: {gpus: 4}}"),
         ({"pools": {"a": {"gpus": 1.5}}}, "lab: jobs.slurm.pools.a.gpus=1.5: use a whole number, 0 or more"),
         ({"pools": {"a": {"partition": "a b"}}}, "lab: jobs.slurm.pools.a.partition=a b: use a name without blanks"),
-        ({"pools": {"a": {"options": ["x\ny"]}}}, "lab: jobs.slurm.pools.a.options='x\\ny': is no option of sbatch"),
+        ({"pools": {"a": {"options": ["x\ny"]}}}, "lab: jobs.slurm.pools.a.options='x\\ny': is not an sbatch option"),
         ({"start": "mpiexec"}, "lab: jobs.slurm.start=mpiexec: use mpirun or srun"),
-        ({"setup": "x"}, "lab: jobs.slurm.setup=x: is no list; write [x]"),
+        ({"setup": "x"}, "lab: jobs.slurm.setup=x: must be a list; write [x]"),
     ],
 )
 def test_outputs_that_will_not_do(changed: dict[str, Any], line: str) -> None:

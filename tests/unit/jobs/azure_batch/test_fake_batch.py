@@ -15,7 +15,7 @@ TASK = {"id": "main", "commandLine": "true"}
 
 
 def ask(here: FakeBatch, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
-    connection = HTTPConnection(urlsplit(here.url).netloc, timeout=10)
+    connection = HTTPConnection(urlsplit(here.url).netloc, timeout=120)
     mark = "&" if "?" in path else "?"
     sent = None if body is None else json.dumps(body)
     given = {"Content-Type": JSON, **headers} if body is not None else headers
@@ -101,6 +101,6 @@ def test_range_beyond_the_end(here: FakeBatch) -> None:
 
 
 def test_version_that_it_does_not_play(here: FakeBatch) -> None:
-    connection = HTTPConnection(urlsplit(here.url).netloc, timeout=10)
+    connection = HTTPConnection(urlsplit(here.url).netloc, timeout=120)
     connection.request("GET", "/jobs?api-version=2017-01-01.4.0")
     assert connection.getresponse().status == 400

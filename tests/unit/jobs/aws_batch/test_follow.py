@@ -13,7 +13,7 @@ import boto3
 from botocore.stub import Stubber
 
 from gpufleet.jobs.aws_batch.client import AwsBatchClient
-from gpufleet.jobs.aws_batch.log_stream import LogStream
+from gpufleet.jobs.aws_batch.log_stream import AwsBatchLogStream
 from tests.tools.fake_aws import IMAGE, FakeAws, ended, meanwhile
 
 TRAIN = ("--", "python3", "train.py")
@@ -144,7 +144,7 @@ def test_interruption_leaves_the_job_and_says_how_to_come_back(here: FakeAws, ru
             assert process.stderr
             assert process.stderr.readline() == "train: SUBMITTED\n"
             process.send_signal(signal.SIGINT)
-            _, told = process.communicate(timeout=60)
+            _, told = process.communicate(timeout=300)
         finally:
             process.kill()
     assert process.returncode == 130
@@ -212,11 +212,11 @@ def test_pages_and_an_expired_token_lose_and_double_nothing(monkeypatch: Any) ->
         add(page("f/9"), nextToken="f/9")
         aws = AwsBatchClient("us-east-1")
         monkeypatch.setattr(aws, "_client", lambda service: client)
-        log = LogStream(aws, "g", "s")
-        assert list(log.new()) == ["a", "b", "b", "c"]
-        assert list(log.new()) == ["c", "d"]
+        log = AwsBatchLogStream(aws, "g", "s")
+        assert list(log.new_lines()) == ["a", "b", "b", "c"]
+        assert list(log.new_lines()) == ["c", "d"]
         stub.assert_no_pending_responses()
 
 
 def test_stream_that_is_not_there_yet_has_no_lines(here: FakeAws, credentials: None) -> None:
-    assert list(LogStream(AwsBatchClient("us-east-1"), "/aws/batch/dev", "none").new()) == []
+    assert list(AwsBatchLogStream(AwsBatchClient("us-east-1"), "/aws/batch/dev", "none").new_lines()) == []

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from gpufleet.jobs.slurm.client import Slurm
-from gpufleet.jobs.slurm.pending_reasons import pending_reasons, reasons
-from gpufleet.jobs.slurm.status import SacctRow, SlurmJob, exit_code_of_status, exit_code_of_text
+from gpufleet.jobs.slurm.client import SlurmClient
+from gpufleet.jobs.slurm.pending_reasons import pending_reasons, reason_texts
+from gpufleet.jobs.slurm.status import SacctRow, SlurmJob, exit_code_from_sacct, exit_code_from_squeue
 from gpufleet.jobs.ssh.connection import CommandResult, SshConnection, SshError, SshUnreachable
-from gpufleet.jobs.ssh.job_folders import Record
+from gpufleet.jobs.ssh.job_folders import JobRecord
 
 
 class FakeMachine(SshConnection):
@@ -16,22 +16,24 @@ class FakeMachine(SshConnection):
 
     answers: Mapping[str, CommandResult]
 
-    def run(self, script: str, *words: str, given: bytes = b"", seconds: float = 1) -> CommandResult:
+    def run(self, script: str, *words: str, stdin: bytes = b"", seconds: float = 1) -> CommandResult:
         return next(answer for program, answer in self.answers.items() if program in script)
 
 
-def slurm(**answers: CommandResult) -> Slurm:
+def slurm(**answers: CommandResult) -> SlurmClient:
     machine = FakeMachine()
     object.__setattr__(machine, "answers", answers)
-    return Slurm(machine)
+    return SlurmClient(machine)
 
 
-def record(exit_code: int | None = None, job: str = "7") -> Record:
-    return Record({"name": "run", "nodes": 2}, job, exit_code)
+def record(exit_code: int | None = None, job: str = "7") -> JobRecord:
+    return JobRecord({"name": "run", "nodes": 2}, job, exit_code)
 
 
-def row(state: str, reason: str = "None", code: int | None = None, begun: str = "N/A", ended: str = "N/A") -> SacctRow:
-    return SacctRow(state, reason, code, "", begun, ended, 0)
+def row(
+    state: str, reason: str = "None", code: int | None = None, started: str = "N/A", ended: str = "N/A"
+) -> SacctRow:
+    return SacctRow(state, reason, code, "", started, ended, 0)
 
 
 QUEUE = (
@@ -42,7 +44,7 @@ QUEUE = (
 
 
 def test_squeues_lines() -> None:
-    found = slurm(squeue=CommandResult(0, QUEUE, "")).queued(["run"])
+    found = slurm(squeue=CommandResult(0, QUEUE, "")).queue_rows(["run"])
     assert sorted(found) == ["7", "8"]
     assert found["7"] == SacctRow("RUNNING", "None", 0, "node[0-1]", "2026-11-21T21:54:02", "2027-11-21T21:54:02", 1)
     assert found["8"].exit_code == 7
@@ -53,15 +55,15 @@ def test_saccts_lines() -> None:
         b"8|FAILED|3:0|node0|2026-11-21T22:08:16|2026-11-21T22:09:16\n"
         b"9|CANCELLED by 1000|0:15|None assigned|Unknown|2026-11-21T22:09:16\n"
     )
-    found = slurm(sacct=CommandResult(0, told, "")).accounted(["8", "9"])
+    found = slurm(sacct=CommandResult(0, told, "")).accounting_rows(["8", "9"])
     assert (found["8"].state, found["8"].exit_code) == ("FAILED", 3)
     assert found["9"].state == "CANCELLED"
-    assert SlurmJob(record(), found["8"]).took_seconds == 60
-    assert SlurmJob(record(), found["9"]).took_seconds is None
+    assert SlurmJob(record(), found["8"]).duration_seconds == 60
+    assert SlurmJob(record(), found["9"]).duration_seconds is None
 
 
 def test_a_cluster_without_accounting() -> None:
-    assert slurm(sacct=CommandResult(1, b"", "Slurm accounting storage is disabled\n")).accounted(["8"]) == {}
+    assert slurm(sacct=CommandResult(1, b"", "Slurm accounting storage is disabled\n")).accounting_rows(["8"]) == {}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_a_cluster_without_accounting() -> None:
         (
             CommandResult(127, b"", "sh: 1: squeue: not found\n"),
             SshError,
-            "squeue: there is no such program on this machine; name a machine with Slurm's clients as jobs.slurm.login",
+            "squeue: program not found on this machine; name a machine with Slurm's clients as jobs.slurm.login",
         ),
         (
             CommandResult(1, b"", "slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n"),
@@ -83,18 +85,18 @@ def test_a_cluster_without_accounting() -> None:
 )  # fmt: skip
 def test_what_slurm_refuses(told: CommandResult, kind: type[SshError], line: str) -> None:
     with pytest.raises(SshError) as error:
-        slurm(squeue=told).queued(["run"])
+        slurm(squeue=told).queue_rows(["run"])
     assert (type(error.value), str(error.value)) == (kind, line)
 
 
 @pytest.mark.parametrize(("status", "code"), [("0", 0), ("1792", 7), ("9", 137), ("", None), ("N/A", None)])
 def test_a_wait_status(status: str, code: int | None) -> None:
-    assert exit_code_of_status(status) == code
+    assert exit_code_from_squeue(status) == code
 
 
 @pytest.mark.parametrize(("text", "code"), [("0:0", 0), ("7:0", 7), ("0:9", 137), ("", None)])
 def test_saccts_exit_code(text: str, code: int | None) -> None:
-    assert exit_code_of_text(text) == code
+    assert exit_code_from_sacct(text) == code
 
 
 @pytest.mark.parametrize(
@@ -122,7 +124,7 @@ def test_saccts_exit_code(text: str, code: int | None) -> None:
     ],
 )  # fmt: skip
 def test_states(job: SlurmJob, described: str, ended: bool, code: int | None) -> None:
-    assert (job.described, job.ended, job.exit_code) == (described, ended, code)
+    assert (job.state_text, job.ended, job.exit_code) == (described, ended, code)
 
 
 @pytest.mark.parametrize(
@@ -148,11 +150,11 @@ def test_why_a_job_waits(reason: str, lines: list[str]) -> None:
 
 
 def test_when_slurm_expects_to_start_it() -> None:
-    job = SlurmJob(record(), row("PENDING", "Priority", begun="2026-11-22T08:00:00"))
+    job = SlurmJob(record(), row("PENDING", "Priority", started="2026-11-22T08:00:00"))
     assert pending_reasons(slurm(), job, "train")[-1] == "Slurm expects to start it at 2026-11-22T08:00:00 UTC"
 
 
 def test_reasons_are_sorted_lines() -> None:
-    found = reasons()
+    found = reason_texts()
     assert list(found) == sorted(found)
     assert all(text and text[-1] != "." for text in found.values())

@@ -9,7 +9,7 @@ import pytest
 from gpufleet.errors import UserError
 from gpufleet.jobs.hosts.settings import HostsSettings, hosts_settings
 from gpufleet.jobs.hosts.submission import build_submission
-from gpufleet.jobs.request import checked
+from gpufleet.jobs.request import parse_request
 
 TOLD = {
     "directory": "/nfs/lab",
@@ -23,7 +23,7 @@ def settings(**changed: Any) -> HostsSettings:
 
 
 def script(**request: Any) -> str:
-    job = checked({"command": ["python3", "train.py"], "name": "run", **request}, "job", "hosts")
+    job = parse_request({"command": ["python3", "train.py"], "name": "run", **request}, "job", "hosts")
     return build_submission(settings(), "lab", job).script
 
 
@@ -58,7 +58,7 @@ def test_bash_reads_it(request_: dict[str, Any]) -> None:
     bash = shutil.which("bash")
     assert bash
     done = subprocess.run(
-        [bash, "-n"], input=script(**request_), capture_output=True, text=True, timeout=20, check=False
+        [bash, "-n"], input=script(**request_), capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
 
@@ -84,11 +84,11 @@ def test_what_is_said_before_hosts_are_asked(request_: dict[str, Any], line: str
 @pytest.mark.parametrize(
     ("changed", "line"),
     [
-        ({"hosts": []}, "lab: jobs.hosts.hosts: is no list of servers; write [{name: gpu1, slots: 4}]"),
-        ({"hosts": ["-x"]}, "lab: jobs.hosts.hosts=-x: is no server; write {name: gpu1, slots: 4}"),
-        ({"hosts": ["a", "a"]}, "lab: jobs.hosts.hosts=a: is there twice; name it once, with all of its slots"),
+        ({"hosts": []}, "lab: jobs.hosts.hosts: must be a list of servers; write [{name: gpu1, slots: 4}]"),
+        ({"hosts": ["-x"]}, "lab: jobs.hosts.hosts=-x: is not a server; write {name: gpu1, slots: 4}"),
+        ({"hosts": ["a", "a"]}, "lab: jobs.hosts.hosts=a: is listed twice; list it once, with all of its slots"),
         ({"hosts": [{"name": "a", "slots": 0}]}, "lab: jobs.hosts.hosts.a.slots=0: use a whole number, 1 or more"),
-        ({"interface": "eth0; id"}, "lab: jobs.hosts.interface=eth0; id: is no network interface; use for instance"),
+        ({"interface": "eth0; id"}, "lab: jobs.hosts.interface=eth0; id: is not a network interface; use for instance"),
         ({"ssh": "-o 'x"}, "lab: jobs.hosts.ssh=-o 'x: No closing quotation; write arguments as a shell takes them"),
     ],
 )
