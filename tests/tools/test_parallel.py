@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,43 +14,44 @@ from tools.environment import ROOT, SetupFailed
 from tools.parallel import run_in_parallel
 
 
-def sleep_for_an_hour() -> None:
-    subprocess.run(["sleep", "3600"], check=False)
+@pytest.fixture
+def seconds() -> str:
+    """How long the programs of this test sleep unless they are ended: about an hour, each test's own number."""
+    return str(3600 + os.getpid() / 1e8)
 
 
 def fail() -> None:
     raise SetupFailed("installing the lock failed")
 
 
-def sleepers() -> set[int]:
-    """Process ids of this user's `sleep 3600`."""
-    found = subprocess.run(["pgrep", "-f", "^sleep 3600$"], capture_output=True, text=True, check=False).stdout
-    return set(map(int, found.split()))
+def sleepers(seconds: str) -> int:
+    """How many processes sleep for so long."""
+    found = subprocess.run(["pgrep", "-f", f"^sleep {seconds}$"], capture_output=True, text=True, check=False).stdout
+    return len(found.split())
 
 
-def test_steps_run_at_once_and_results_keep_their_order() -> None:
-    began = time.monotonic()
+def test_steps_run_at_once_and_results_keep_their_order(tmp_path: Path) -> None:
+    def step(own: str, other: str) -> Callable[[], str]:
+        def meet() -> str:
+            (tmp_path / own).touch()
+            while not (tmp_path / other).exists():
+                time.sleep(0.01)
+            return own
 
-    def slow() -> Path:
-        time.sleep(1)
-        return Path("engine")
+        return meet
 
-    def also_slow() -> None:
-        time.sleep(1)
-
-    assert run_in_parallel([slow, also_slow, os.getpgrp])[:2] == [Path("engine"), None]
-    assert time.monotonic() - began < 1.9
+    # Neither ends before the other has begun.
+    assert run_in_parallel([step("engine", "packages"), step("packages", "engine")]) == ["engine", "packages"]
 
 
 @pytest.mark.parametrize("failing_first", [True, False])
-def test_a_step_that_fails_ends_the_others_with_the_programs_that_they_run(failing_first: bool) -> None:
-    before = sleepers()
-    began = time.monotonic()
-    steps = [fail, sleep_for_an_hour] if failing_first else [sleep_for_an_hour, fail]
+def test_a_step_that_fails_ends_the_others_with_the_programs_that_they_run(failing_first: bool, seconds: str) -> None:
+    def sleep() -> None:
+        subprocess.run(["sleep", seconds], check=False)
+
     with pytest.raises(SetupFailed, match=r"^installing the lock failed$"):
-        run_in_parallel(steps)
-    assert time.monotonic() - began < 10
-    assert sleepers() <= before
+        run_in_parallel([fail, sleep] if failing_first else [sleep, fail])
+    assert sleepers(seconds) == 0
 
 
 def test_a_step_that_is_killed_is_an_error() -> None:
@@ -57,18 +59,19 @@ def test_a_step_that_is_killed_is_an_error() -> None:
         run_in_parallel([lambda: os.kill(os.getpid(), signal.SIGKILL)])
 
 
-def test_an_interrupt_ends_every_step() -> None:
-    before = sleepers()
+def test_an_interrupt_ends_every_step(seconds: str) -> None:
     script = (
-        "import subprocess\n"
+        "import signal, subprocess\n"
         "from tools.parallel import run_in_parallel\n"
-        "step = lambda: subprocess.run(['sleep', '3600'])\n"
+        # A shell's background jobs ignore SIGINT, and their children do.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"step = lambda: subprocess.run(['sleep', '{seconds}'])\n"
         "run_in_parallel([step, step])\n"
     )
     with subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
-        while len(sleepers() - before) < 2:
+        while sleepers(seconds) < 2:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=600)
     assert "KeyboardInterrupt" in errors
-    assert sleepers() <= before
+    assert sleepers(seconds) == 0

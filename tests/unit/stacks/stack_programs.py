@@ -24,7 +24,7 @@ EXPLAINED = 32
 """Exit code of a program that has said what is wrong: pulumi/pulumi, sdk/python/cmd/pulumi-language-python/main.go."""
 
 
-def docstrings_of(config: Mapping[str, object]) -> dict[str, str]:
+def engine_config(config: Mapping[str, object]) -> dict[str, str]:
     """A configuration as the engine hands it over. A key that is None is not there."""
     given = {key: value for key, value in config.items() if value is not None}
     return {key: value if isinstance(value, str) else json.dumps(value) for key, value in given.items()}
@@ -45,7 +45,7 @@ class Program:
     def texts(self, whole: Mapping[str, object] | None = None, /, **changes: object) -> dict[str, str]:
         """The configuration with these keys of gpufleet changed. whole: others, with their namespaces."""
         own = {f"gpufleet:{key}": value for key, value in changes.items()}
-        return docstrings_of({**self.config, **(whole or {}), **own})
+        return engine_config({**self.config, **(whole or {}), **own})
 
     def __call__(
         self, whole: Mapping[str, object] | None = None, /, *, preview: bool = False, **changes: object
