@@ -27,15 +27,15 @@ def copy_of(root: Path, target: Path) -> None:
             shutil.copy2(root / name, target / name)
 
 
-def passes(folder: Path, tests: Sequence[str]) -> bool:
-    """Whether tests pass on the sources of a folder."""
+def failure(folder: Path, tests: Sequence[str]) -> str:
+    """The last line of pytest when a test fails on the sources of a folder; empty when all pass."""
     paths = os.pathsep.join(str(folder / name) for name in ("components", "rehearsal"))
     run = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(run, cwd=folder, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True)
     # 1: a test failed; 2: a test could not be collected. Others are mistakes of the list.
     if done.returncode not in (0, 1, 2):
         raise SystemExit(f"{' '.join(tests)}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return done.returncode == 0
+    return done.stdout.strip().rpartition("FAILED ")[2] or "failed" if done.returncode else ""
 
 
 def main() -> int:
@@ -44,8 +44,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="gpufleet-mutations-") as name:
         folder = Path(name)
         copy_of(ROOT, folder)
-        if not passes(folder, sorted({test for each in mutations for test in each["tests"]})):
-            print("tests fail on the sources as they are", file=sys.stderr)
+        if problem := failure(folder, sorted({test for each in mutations for test in each["tests"]})):
+            print(f"tests fail on the sources as they are: {problem}", file=sys.stderr)
             return 1
         for number, each in enumerate(mutations, 1):
             file = folder / each["file"]
@@ -54,7 +54,7 @@ def main() -> int:
                 print(f"{LIST.name}: {each['file']}: must have exactly one {each['line']!r}", file=sys.stderr)
                 return 1
             file.write_text(text.replace(each["line"], each["mutation"]))
-            noticed = not passes(folder, each["tests"])
+            noticed = bool(failure(folder, each["tests"]))
             file.write_text(text)
             missed += not noticed
             what = "noticed" if noticed else "NOT NOTICED"

@@ -3,8 +3,8 @@
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from typing import Any
@@ -25,10 +25,11 @@ def run_in_parallel(steps: Sequence[Callable[[], Any]]) -> list[Any]:
         for step in steps:
             receiver, sender = context.Pipe(duplex=False)
             process = context.Process(target=_run, args=(step, sender))
-            process.start()
-            sender.close()
-            _lead_group(process.pid)
-            processes[receiver] = process
+            with _interrupts_blocked():
+                process.start()
+                sender.close()
+                _lead_group(process.pid)
+                processes[receiver] = process
         results = _results(list(processes))
         for process in processes.values():
             process.join()
@@ -52,13 +53,33 @@ def _results(receivers: Sequence[Connection]) -> list[Any]:
 
 
 def _run(step: Callable[[], Any], sender: Connection) -> None:
+    """Run a step in its process, which starts with SIGINT blocked so that no interrupt meets Python's own start."""
     _lead_group(0)
     try:
-        sender.send((None, step()))
+        # Where SIGINT is ignored (a shell's background job), a step and its programs must end all the same.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        outcome = _outcome(step)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     except KeyboardInterrupt:
         return
+    sender.send(outcome)
+
+
+def _outcome(step: Callable[[], Any]) -> tuple[Exception | None, Any]:
+    try:
+        return None, step()
     except Exception as failure:  # noqa: BLE001 - raised by the parent
-        sender.send((failure, None))
+        return failure, None
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _lead_group(pid: int | None) -> None:
