@@ -256,7 +256,14 @@ def test_a_plan_without_azure_has_no_findings() -> None:
     assert validate_azure_feasibility(plan_from(bucket), {}) == []
 
 
-def test_every_rule_on_azure_is_called() -> None:
+ON_PLAN = (
+    "aks_agent_pool", "batch_mpi", "batch_service", "capacity", "infiniband", "names", "nsg", "placement", "storage",
+    "vm_sizes",
+)  # fmt: skip
+"""Modules of rules that need nothing but a plan: not the arguments of a component, not the account."""
+
+
+def test_every_rule_on_an_azure_plan_is_called() -> None:
     program = legal_azure_program()
     deny("Outbound", "445")(program)
     put("trainers", capacityReservationGroupID="${reserved.id}", availabilityZones=["1"], spotMaxPrice=1)(program)
@@ -265,9 +272,11 @@ def test_every_rule_on_azure_is_called() -> None:
     program["ring"]["inputs"]["mountConfiguration"].append(SHARE)
     put("ring", "scaleSettings", **FIXED)(program)
     called = {each.finding.rule for each in validate_azure_feasibility(plan_from(program, "eastus"), {})}
-    # Those of the account itself, which gpufleet preflight sees.
-    wanted = {rule.name for rule in all_rules() if rule.check.__module__.startswith("gpufleet.rules.azure_")}
-    assert wanted - called == set()
+    for topic in ON_PLAN:
+        module = f"gpufleet.rules.azure.{topic}"
+        wanted = {rule.name for rule in all_rules() if rule.check.__module__ == module}
+        assert wanted, topic
+        assert wanted - called == set(), topic
 
 
 def test_the_pool_of_2018() -> None:

@@ -130,10 +130,11 @@ def test_a_property_that_differs_without_a_diff() -> None:
 
 
 def test_a_long_value_is_cut() -> None:
-    said = step("update", NODES, "n", {"a": "x" * 500}, {"a": "y"})
-    before = changed_properties(parse_preview(document(said), "p").steps[0])[0].before
-    assert before is not None
-    assert before.endswith("xxx... (502 characters)")
+    """At 200 characters, quotes included."""
+    said = step("update", NODES, "n", {"a": "x" * 199}, {"a": "y" * 198})
+    change = changed_properties(parse_preview(document(said), "p").steps[0])[0]
+    assert change.before == f'"{"x" * 199}... (201 characters)'
+    assert change.after == f'"{"y" * 198}"'
 
 
 @pytest.mark.parametrize(

@@ -127,4 +127,5 @@ def test_names_of_what_is_none(name: str) -> None:
 def test_masking_leaves_the_rest() -> None:
     line = "aws-dev: max=4: costs up to 64,148 USD; set max=1 or less [any-cost-ceiling-pool]"
     assert mask_secrets(line, {"abc"}) == line
+    assert mask_secrets("user abcd here", {"abcd"}) == "user [hidden] here"
     assert mask_secrets("id AKIAABCDEFGHIJKLMNOP here") == "id [hidden] here"

@@ -59,6 +59,7 @@ CASES = {
             ),
         ),
         ("reserved", {"least": 2, "capacity": "reservation"}, "pass", ""),
+        ("capacity-block", {"least": 2, "capacity": "capacity-block"}, "pass", ""),
     ],
     fewer_nodes: [
         ("no-larger", {"types": ("g5.8xlarge",), "gpu": "A10G", "most": 4, "larger": "", "gpus": 0}, "pass", ""),

@@ -131,3 +131,4 @@ def test_what_is_made_of_it():
     assert (cron_of(NIGHT), sizes_of(NIGHT, pool)) == ("0 20 * * 1,5", (0, 0))
     assert (cron_of(MORNING), sizes_of(MORNING, pool)) == ("30 7 * * 1,5", (1, 4))
     assert cron_of({"at": "00:05"}) == "5 0 * * *"
+    assert cron_of({"at": "20:00", "days": ["mon", "tue", "wed", "thu", "fri"]}) == "0 20 * * 1,2,3,4,5"
