@@ -17,15 +17,15 @@ def refusal_rows(table: CloudTable) -> Iterator[tuple[str, ...]]:
         words = f"{exists.code}: {exists.text}" if exists.code else exists.text
         yield ("id taken", "every type", "create", "at once", words, exists.evidence, exists.source)
     for type_, row in sorted(table.types.items()):
-        for hold in row.held_by:
+        for hold in row.deletion_blockers:
             words = f"{hold.code}: {hold.text}"
             yield (
                 f"held by {_kind(hold.type)}", _kind(type_), "delete", "at once", words, hold.evidence, hold.source
             )  # fmt: skip
-        for taken in row.taken:
-            what = ", ".join(taken.by) or "id"
-            words = f"{taken.code}: {taken.text}"
-            yield (f"{what} taken", _kind(type_), "create", "at once", words, taken.evidence, taken.source)
+        for unique in row.unique:
+            what = ", ".join(unique.by) or "id"
+            words = f"{unique.code}: {unique.text}"
+            yield (f"{what} taken", _kind(type_), "create", "at once", words, unique.evidence, unique.source)
         for path, reference in row.references.items():
             words = f"{reference.code}: {reference.text}"
             yield (f"{path} missing", _kind(type_), "create", "at once", words, reference.evidence, reference.source)

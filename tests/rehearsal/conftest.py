@@ -21,8 +21,8 @@ toy:net/network:Network:
   id: "net-{hex:8}"
   outputs: {arn: "arn:toy:{$region}:{$account}:network/{$id}", revision: "{$version}"}
   defaults: {dns: true, options.colour: red}
-  makes: [{type: "toy:net/group:Group", inputs: {networkId: "{$id}"}, output: defaultGroupId}]
-  held_by:
+  implicit_resources: [{type: "toy:net/group:Group", inputs: {networkId: "{$id}"}, output: defaultGroupId}]
+  deletion_blockers:
     - &held
       {type: "toy:net/subnet:Subnet", by: networkId, code: InUse, text: "{$id} is in use", source: s, evidence: assumed}
     - {<<: *held, type: "toy:net/group:Group"}
@@ -33,7 +33,7 @@ toy:net/subnet:Subnet:
   id: "sub-{hex:8}"
   references:
     networkId: {to: ["toy:net/network:Network"], code: NoNetwork, text: "network {value} does not exist"}
-  taken: [{by: [networkId, zone], code: ZoneTaken, text: "there is one in {zone}"}]
+  unique: [{by: [networkId, zone], code: ZoneTaken, text: "there is one in {zone}"}]
   outputs: {cidrOfNetwork: "{networkId -> cidr}"}
   immutable: [networkId, zone]
   latency: *quick
@@ -68,7 +68,7 @@ toy:run/pool:Pool:
   references:
     roleArn: {to: ["toy:iam/role:Role"], by: arn, code: NoRole, text: "{value}", unless: "^arn:toy:cloud:"}
     "subnetIds[*]": {to: ["toy:net/subnet:Subnet"], code: NoSubnet, text: "{value}"}
-  leaves:
+  leftovers:
     - when: {absent: "roleArn -> arn"}
       type: "toy:net/interface:Interface"
       inputs: {subnetId: "{subnetIds[0]}"}

@@ -29,7 +29,7 @@ HELD = [
     (table, target, number)
     for table in TABLES
     for target, row in sorted(table.types.items())
-    for number, _ in enumerate(row.held_by)
+    for number, _ in enumerate(row.deletion_blockers)
 ]
 
 
@@ -133,7 +133,7 @@ def test_neighbour_of_delete_passes(table, row, tmp_path):
 
 @pytest.mark.parametrize(("table", "target_type", "number"), HELD, ids=[f"{target}-{n}" for _, target, n in HELD])
 def test_deletion_out_of_order_is_refused(table, target_type, number, tmp_path):
-    hold = table.types[target_type].held_by[number]
+    hold = table.types[target_type].deletion_blockers[number]
     holder, target = a_holder(table, target_type, number)
     scenario = build(table, needed_for(table, holder), tmp_path)
     thing = scenario.resource(target)
@@ -184,7 +184,7 @@ def mentions(condition: Condition, operator: str) -> bool:
 
 def a_holder(table: CloudTable, target_type: str, number: int) -> tuple[str, str]:
     """Two of the scenario of everything: one that holds the other as this row says."""
-    hold = table.types[target_type].held_by[number]
+    hold = table.types[target_type].deletion_blockers[number]
     scenario = everything(table.cloud)
     for holder in table.scenarios["everything"]:
         if holder.type != hold.type:

@@ -42,7 +42,7 @@ def test_sdk_registers_the_token(table, token):
 def test_good_request_has_every_output(table, token, tmp_path):
     view = in_scenario(table, "everything", tmp_path).resource(example_of(table, token).name).view
     row = table.types[token]
-    made = [child.output for child in row.makes if child.output is not None]
+    made = [child.output for child in row.implicit_resources if child.output is not None]
     absent = [o for o in (*row.outputs, *made) if not at(view, o)]
     assert set(absent) <= set(ABSENT.get(token, ()))
     computed = set(outputs_of(token)) - set(inputs_of(token)) - {"tagsAll"}
@@ -149,17 +149,17 @@ def steps(path):
     return [0 if part == "[*]" else part for part in re.findall(r"\[\*\]|[^.\[\]]+", path)]
 
 
-@every("taken")
+@every("unique")
 def test_the_same_again_is_refused(table, token, one, tmp_path):
-    taken = table.types[token].taken[one]
+    unique = table.types[token].unique[one]
     scenario = in_scenario(table, "everything", tmp_path)
     inputs = scenario.fill(example_of(table, token).inputs)
     if table is AZURE:
-        inputs = elsewhere(scenario, token, inputs, taken.by)
+        inputs = elsewhere(scenario, token, inputs, unique.by)
     before = scenario.state()
     with pytest.raises(CloudError) as refused:
         scenario.run(scenario.cloud.create(token, urn(token, NAME), inputs))
-    assert refused.value.code == taken.code
+    assert refused.value.code == unique.code
     assert refused.value.text
     assert scenario.state() == before
 

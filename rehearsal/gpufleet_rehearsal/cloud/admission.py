@@ -40,7 +40,7 @@ def apply_update(
 ) -> SimulatedResource:
     """Change a resource to what an update asks for. Where others are held by it for a while after an update, until
     `ends` and then so long, it is remembered as it was."""
-    lingering = (hold for row in around.table.types.values() for hold in row.held_by if hold.lingers)
+    lingering = (hold for row in around.table.types.values() for hold in row.deletion_blockers if hold.lingers)
     with around.store.transaction():
         if any(hold.type == resource.type for hold in lingering):
             around.store.keep_former(resource, ends)
@@ -59,7 +59,7 @@ def add_leftovers(around: CloudView, row: TypeRow, resource: SimulatedResource) 
     if resource.reasons:
         return
     scope = Scope(resource, around)
-    for left in row.leaves:
+    for left in row.leftovers:
         if left.when.holds(scope):
             number = around.store.count(f"left by {resource.urn}")
             inputs = fill(dict(left.inputs), scope)

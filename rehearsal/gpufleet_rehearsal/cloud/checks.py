@@ -91,8 +91,8 @@ def uniqueness_violation(
     there_already = own is None and not row.idempotent and bool(around.find(here.id, [here.type]))
     if there_already and exists is not None:
         return Rejection(exists.code, error_text(exists.text, scope))
-    for taken in row.taken:
-        mine = [(parse_path(path), parse_path(path).values(scope)) for path in taken.by]
+    for unique in row.unique:
+        mine = [(parse_path(path), parse_path(path).values(scope)) for path in unique.by]
         for other in around.resources_of(here.type):
             if own is not None and other.serial == own.serial:
                 continue
@@ -100,7 +100,7 @@ def uniqueness_violation(
             # Without paths it is the id that can only be there once.
             equal = all(any(same(a, b) for b in path.values(there) for a in values) for path, values in mine)
             if equal if mine else other.id == here.id:
-                return Rejection(taken.code, error_text(taken.text, scope))
+                return Rejection(unique.code, error_text(unique.text, scope))
     if there_already and around.store.get(here.type, here.id) is not None:
         return Rejection("ResourceAlreadyExists", f"a {here.type} of id {here.id!r} is already there")
     return None
@@ -147,7 +147,7 @@ def deletion_rejection(around: CloudView, row: TypeRow, target: SimulatedResourc
     within = cascade_of(around, row, target)
     for one in (target, *within):
         its_row = around.table.types[one.type] if one is not target else row
-        for hold in its_row.held_by:
+        for hold in its_row.deletion_blockers:
             for holder in _holders(around, hold):
                 # What goes along with the target holds nothing of it.
                 goes_along = any(holder.serial == other.serial for other in within)

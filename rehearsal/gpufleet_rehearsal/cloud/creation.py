@@ -46,7 +46,7 @@ def plan_resource(
     outputs: dict[str, Json] = dict(filled)
     here = ResourceRequest(type_, made_id, name, here.view, version)
     along: list[tuple[ImplicitResource, str]] = []
-    for n, child in enumerate(row.makes):
+    for n, child in enumerate(row.implicit_resources):
         if child.when is None or child.when.holds(Scope(here, around)):
             given = fill(dict(child.inputs), Scope(here, around))
             view = merged(here.view, given) if isinstance(given, Mapping) else here.view
@@ -124,7 +124,7 @@ def preview_outputs(
     if row.autoname is not None and prefix_of(row.autoname, inputs) is not None:
         outputs[row.autoname.property] = UNKNOWN
     further = (path for path, _ in _computed(around, row, ResourceRequest(type_, urn, name, merged(inputs, outputs))))
-    for path in (*further, *(child.output for child in row.makes if child.output is not None)):
+    for path in (*further, *(child.output for child in row.implicit_resources if child.output is not None)):
         _put(outputs, path, UNKNOWN)
     if around.table.row.default_tags and row.taggable:
         tags = inputs.get("tags")

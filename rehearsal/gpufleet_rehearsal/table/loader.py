@@ -104,10 +104,10 @@ def _named_types(row: TypeRow) -> Iterator[str]:
     for reference in row.references.values():
         yield from reference.to
     others: list[DeletionBlocker | Requirement | Leftover | ImplicitResource] = [
-        *row.held_by,
+        *row.deletion_blockers,
         *row.needs,
-        *row.leaves,
-        *row.makes,
+        *row.leftovers,
+        *row.implicit_resources,
     ]
     yield from (other.type for other in others)
     yield from _types_in_conditions(row)

@@ -84,9 +84,9 @@ class Reference(TableRow):
 class DeletionBlocker(TableRow):
     """A row of the *target*: it cannot be deleted while a resource of `type` names it by its path `by`.
 
-    A resource that this one made itself (see `makes`) does not hold it. `settles`: so many simulated seconds after
-    the holder's deletion returned it still holds. `lingers`: so many after an update of the holder that took the name
-    out of it. `retries`: for so long the genuine provider repeats the call.
+    A resource that this one made itself (see `implicit_resources`) does not hold it. `settles`: so many simulated
+    seconds after the holder's deletion returned it still holds. `lingers`: so many after an update of the holder that
+    took the name out of it. `retries`: for so long the genuine provider repeats the call.
     """
 
     type: str
@@ -221,7 +221,7 @@ class TypeRow(TableRow):
     defaults: dict[str, Template] = {}
     """What the cloud fills in for absent inputs; shows in outputs."""
     references: dict[PathText, Reference] = {}
-    held_by: list[DeletionBlocker] = []
+    deletion_blockers: list[DeletionBlocker] = []
     immutable: list[str] = []
     """Properties (dotted, `vpcConfig.subnetIds`) whose change, or a change inside of them, replaces the resource."""
     immutable_when: list[ImmutableWhen] = []
@@ -229,16 +229,16 @@ class TypeRow(TableRow):
     """Lists in which the order means nothing (dotted; `a[*].b` for inner ones)."""
     delete_before_replace: bool = False
     """Always; else only if its name is fixed by the program."""
-    taken: list[UniqueConstraint] = []
+    unique: list[UniqueConstraint] = []
     idempotent: bool = False
     """A put: creating what is there already sets it anew, and the cloud says nothing. Else the id can be there once."""
     needs: list[Requirement] = []
-    leaves: list[Leftover] = []
-    makes: list[ImplicitResource] = []
+    leftovers: list[Leftover] = []
+    implicit_resources: list[ImplicitResource] = []
     settle: Settle | None = None
     latency: Latency
     hidden: bool = False
-    """No program makes it: only `makes` and `leaves` do."""
+    """No program makes it: only `implicit_resources` and `leftovers` do."""
 
 
 class Trigger(TableRow):

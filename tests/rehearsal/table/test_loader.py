@@ -59,7 +59,7 @@ def test_table(tmp_path):
         ({"types_a": "- x"}, "a.yaml: must be an object of type rows"),
         ({"types_a": "a: ["}, "a.yaml: no YAML:"),
         (
-            {"types_a": ROW + "  makes: [{type: toy:a/b:D, output: d}]"},
+            {"types_a": ROW + "  implicit_resources: [{type: toy:a/b:D, output: d}]"},
             "a.yaml: toy:a/b:C: names the type 'toy:a/b:D', which has no row",
         ),
         (
