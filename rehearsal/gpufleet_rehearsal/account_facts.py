@@ -84,13 +84,13 @@ class SimulatedAws:
         return PlacementGroup(str(found[0].inputs.get("strategy")), "available") if found else None
 
     def network_limit(self, counted: str) -> int | None:
-        return self._cloud.around.limits.get(counted)
+        return self._cloud.view.limits.get(counted)
 
     def network_use(self, counted: str) -> Mapping[str, ExistingResources]:
-        quota, around = self._refused_above(counted), self._cloud.around
+        quota, cloud = self._refused_above(counted), self._cloud.view
         found: dict[str, ExistingResources] = {}
-        for each in filter(self._is_here, around.resources_of(COUNTED[counted])):
-            scope = Scope(each, around)
+        for each in filter(self._is_here, cloud.resources_of(COUNTED[counted])):
+            scope = Scope(each, cloud)
             if not self._is_here(each) or (
                 quota is not None and quota.when is not None and not quota.when.holds(scope)
             ):

@@ -139,7 +139,7 @@ def engine_dependencies(state: Sequence[Mapping[str, Any]], real: Collection[str
 def cloud_requirements(cloud: Cloud, resource: SimulatedResource) -> dict[str, float]:
     """What the cloud itself wants to be there before a resource: URN -> seconds that it takes to settle."""
     row = cloud.row(resource.type)
-    scope = Scope(resource, cloud.around)
+    scope = Scope(resource, cloud.view)
     found = [
         *referenced_in(cloud, resource),
         *(thing for need in row.needs for thing in required_resources(cloud, need, scope)),
@@ -155,10 +155,10 @@ def cloud_requirements(cloud: Cloud, resource: SimulatedResource) -> dict[str, f
 
 def referenced_in(cloud: Cloud, resource: SimulatedResource) -> Iterator[SimulatedResource]:
     """The resources that the inputs of a resource refer to."""
-    scope = Scope(resource, cloud.around)
+    scope = Scope(resource, cloud.view)
     for path, reference in cloud.row(resource.type).references.items():
         for value in parse_path(path).values(scope):
-            yield from referenced_resources(cloud.around, reference, plain(value), resource)
+            yield from referenced_resources(cloud.view, reference, plain(value), resource)
 
 
 def creator(cloud: Cloud, thing: SimulatedResource) -> SimulatedResource:

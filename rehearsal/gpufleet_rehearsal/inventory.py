@@ -32,7 +32,7 @@ class SimulatedInventory:
 
     def _hangs_on(self, resource: SimulatedResource, tagged: Sequence[SimulatedResource]) -> bool:
         """Whether a resource names one of these by its references, or has an id that begins with one's."""
-        scope = Scope(resource, self._cloud.around)
+        scope = Scope(resource, self._cloud.view)
         paths = self._cloud.row(resource.type).references
         named = {normalized_handle(plain(value)) for path in paths for value in parse_path(path).values(scope)}
         tree = self._cloud.table.row.ids == "tree"
@@ -44,7 +44,7 @@ class SimulatedInventory:
         if placed is not None:
             return placed
         template = row.import_id
-        import_id = resource.id if template is None else plain(fill(template, Scope(resource, self._cloud.around)))
+        import_id = resource.id if template is None else plain(fill(template, Scope(resource, self._cloud.view)))
         return CloudResource(resource.type, import_id, name, resource.id, {} if name else resource.inputs)
 
 

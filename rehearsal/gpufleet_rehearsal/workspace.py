@@ -190,8 +190,8 @@ class Workspace:
         Also not that of the rehearsal that we are inside of, which may be another one: it leads the engine there.
         """
         entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
-        around = os.environ.get("GPUFLEET_REHEARSAL")
-        launchers = {str(self.launcher), *([str(Path(around) / self.launcher.name)] if around else [])}
+        outer = os.environ.get("GPUFLEET_REHEARSAL")
+        launchers = {str(self.launcher), *([str(Path(outer) / self.launcher.name)] if outer else [])}
         return [entry for entry in entries if entry not in launchers]
 
     def stacks(self) -> list[str]:

@@ -63,7 +63,7 @@ class Scenario:
         thing = self.resource(name)
         if path == "id":
             return thing.id
-        (value,) = parse_path(path).values(Scope(thing, self.cloud.around))
+        (value,) = parse_path(path).values(Scope(thing, self.cloud.view))
         assert isinstance(value, str)
         return value
 

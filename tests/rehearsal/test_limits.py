@@ -140,7 +140,7 @@ def test_accounts_file_raises_a_limit_in_every_region(tmp_path: Path, raised: st
     # It is what the file says now.
     file.write_text("")
     seed_account(scenarios[0].cloud, file)
-    assert scenarios[0].cloud.around.limits[counted] == 5
+    assert scenarios[0].cloud.view.limits[counted] == 5
 
 
 def test_what_the_account_holds_lies_where_the_environment_does(tmp_path: Path, monkeypatch) -> None:

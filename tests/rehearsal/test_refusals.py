@@ -41,9 +41,9 @@ def in_force(table: CloudTable, row: Refusal, trigger: Trigger, directory) -> Sc
 
 def expected(scenario: Scenario, row: Refusal, trigger: Trigger) -> str:
     """The refusal's words, filled in by the test itself from what was asked for."""
-    inputs, around = scenario.inputs(row.type, NAME, trigger.inputs), scenario.cloud.around
-    made = plan_resource(around, around.table.types[row.type], row.type, urn(row.type, NAME), NAME, inputs)
-    return f"{row.code}: {error_text(row.text, Scope(made.request, around))}"
+    inputs, cloud = scenario.inputs(row.type, NAME, trigger.inputs), scenario.cloud.view
+    made = plan_resource(cloud, cloud.table.types[row.type], row.type, urn(row.type, NAME), NAME, inputs)
+    return f"{row.code}: {error_text(row.text, Scope(made.request, cloud))}"
 
 
 @every("create", "at-once")
@@ -117,7 +117,7 @@ def test_delete_refused(table, row, tmp_path):
     before, began = scenario.state(), scenario.clock.now()
     with pytest.raises(CloudError) as refused:
         scenario.delete(target)
-    assert str(refused.value) == f"{row.code}: {error_text(row.text, Scope(target, scenario.cloud.around))}"
+    assert str(refused.value) == f"{row.code}: {error_text(row.text, Scope(target, scenario.cloud.view))}"
     assert scenario.state() == before
     assert scenario.clock.now() >= began + row.retries
 
@@ -140,7 +140,7 @@ def test_deletion_out_of_order_is_refused(table, target_type, number, tmp_path):
     before = scenario.state()
     with pytest.raises(CloudError) as refused:
         scenario.delete(thing)
-    assert str(refused.value) == f"{hold.code}: {error_text(hold.text, Scope(thing, scenario.cloud.around))}"
+    assert str(refused.value) == f"{hold.code}: {error_text(hold.text, Scope(thing, scenario.cloud.view))}"
     assert scenario.state() == before
 
 
@@ -189,7 +189,7 @@ def a_holder(table: CloudTable, target_type: str, number: int) -> tuple[str, str
     for holder in table.scenarios["everything"]:
         if holder.type != hold.type:
             continue
-        scope = Scope(scenario.resource(holder.name), scenario.cloud.around)
+        scope = Scope(scenario.resource(holder.name), scenario.cloud.view)
         named = set(map(normalized_handle, map(str, parse_path(hold.by).values(scope))))
         if hold.when is not None and not hold.when.holds(scope):
             continue

@@ -89,10 +89,10 @@ def test_reference_to_what_is_not_there_is_refused(table, token, one, tmp_path):
     reference = table.types[token].references[one]
     scenario = in_scenario(table, "everything", tmp_path)
     inputs, bad = bad_request(scenario, table, token, one)
-    row, around = table.types[token], scenario.cloud.around
+    row, cloud = table.types[token], scenario.cloud.view
     before = scenario.state()
-    made = plan_resource(around, row, token, urn(token, NAME), NAME, inputs)
-    said = error_text(reference.text.replace("{value}", "{$it}"), Scope(made.request, around).with_item(bad))
+    made = plan_resource(cloud, row, token, urn(token, NAME), NAME, inputs)
+    said = error_text(reference.text.replace("{value}", "{$it}"), Scope(made.request, cloud).with_item(bad))
     with pytest.raises(CloudError) as refused:
         scenario.run(scenario.cloud.create(token, urn(token, NAME), inputs))
     assert str(refused.value) == f"{reference.code}: {said}"
@@ -105,9 +105,7 @@ def bad_request(scenario, table, token, path):
         inputs = scenario.fill(example.inputs)
         own, _, beyond = path.partition(" -> ")
         if beyond:
-            (through,) = parse_path(own).values(Scope(scenario.resource(example.name), scenario.cloud.around)) or (
-                None,
-            )
+            (through,) = parse_path(own).values(Scope(scenario.resource(example.name), scenario.cloud.view)) or (None,)
             target = next((r for r in scenario.cloud.store.resources() if r.id == through), None)
             if target is not None and replace(dict(target.inputs), beyond):
                 changed = copy_with(target.inputs, beyond)
@@ -199,7 +197,7 @@ def test_everything_holds_what_is_needed(table, token, one, tmp_path):
     scenario = in_scenario(table, "everything", tmp_path)
     need = table.types[token].needs[one]
     examples = [scenario.resource(r.name) for r in table.scenarios["everything"] if r.type == token]
-    scopes = [Scope(example, scenario.cloud.around) for example in examples]
+    scopes = [Scope(example, scenario.cloud.view) for example in examples]
     asked = [scope for scope in scopes if need.when is None or need.when.holds(scope)]
     for scope in asked:
         ours = {theirs: set(map(str, parse_path(mine).values(scope))) for theirs, mine in need.where.items()}

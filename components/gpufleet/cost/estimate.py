@@ -17,14 +17,14 @@ from gpufleet.plan.resource import Plan
 class Estimate:
     """What a plan costs by the catalog. It is not a bill: list prices before tax, and stated assumptions.
 
-    around: lines of what surrounds the pools, each thing once. free: types that cost nothing by themselves, with the
+    other_lines: lines of resources outside the pools, each once. free: types that cost nothing by themselves, with the
     number of resources; not_priced: types that the table does not know, which are in no figure. types: all there are.
     assumed: keys of the assumptions that figures rest on.
     """
 
     stack: str
     pools: tuple[PoolCost, ...]
-    around: tuple[LineItem, ...]
+    other_lines: tuple[LineItem, ...]
     usage: UsageAssumptions
     today: date
     free: Mapping[str, int]
@@ -43,7 +43,7 @@ class Estimate:
         """Every line, with its pool's name, or empty for the surroundings."""
         for pool in self.pools:
             yield from ((pool.name, line) for line in pool.lines)
-        yield from (("", line) for line in self.around)
+        yield from (("", line) for line in self.other_lines)
 
     @cached_property
     def totals(self) -> Mapping[str, Total]:
@@ -97,16 +97,16 @@ def estimate(plan: Plan, usage: UsageAssumptions | None = None, today: date | No
     today = today or date.today()
     pools = planned_pools(plan)
     priced = [pool_cost(pool, plan, usage) for pool in pools]
-    around = ResourceCosts(plan, frozenset(pool.resource.urn for pool in pools), usage, today)
+    costs = ResourceCosts(plan, frozenset(pool.resource.urn for pool in pools), usage, today)
     return Estimate(
         stack=plan.stack,
         # The engine registers in no fixed order: sorted, the same program gives the same table.
         pools=tuple(sorted(priced, key=lambda pool: (pool.planned.gpu is False, pool.name))),
-        around=tuple(merge_lines(sorted(around.lines, key=lambda line: (line.what, line.resources)))),
+        other_lines=tuple(merge_lines(sorted(costs.lines, key=lambda line: (line.what, line.resources)))),
         usage=usage,
         today=today,
-        free=around.free,
-        not_priced=around.not_priced,
+        free=costs.free,
+        not_priced=costs.not_priced,
         types=frozenset(resource.type for resource in plan.resources),
-        assumed=around.assumed | (OF_POOLS if pools else frozenset()),
+        assumed=costs.assumed | (OF_POOLS if pools else frozenset()),
     )

@@ -92,7 +92,7 @@ def remaining_costs(cost: Estimate, pools: Sequence[PlannedPool]) -> list[tuple[
     gone = {pool.resource.urn for pool in pools}
     found = [(pool.name, line) for pool in cost.pools for line in pool.lines
              if pool.planned.resource.urn not in gone or line.committed]  # fmt: skip
-    found += [("", line) for line in cost.around]
+    found += [("", line) for line in cost.other_lines]
     return sorted(
         (each for each in found if each[1].month("floor") != 0), key=lambda each: -(each[1].month("floor") or 0)
     )

@@ -185,7 +185,7 @@ def _prices(plan: Plan, cost: Estimate) -> Iterator[ResourceFinding]:
     names = Counter(resource.name for resource in billed)
     # Resources of different types may share a name: then the line alone says which it is.
     urns = {resource.name: resource.urn for resource in billed if names[resource.name] == 1}
-    for line in cost.around:
+    for line in cost.other_lines:
         first = next(iter(line.resources), "")
         yield ResourceFinding(first or cost.stack, _price(line), urns.get(first, ""))
     for kind in cost.not_priced:
@@ -212,7 +212,7 @@ def _nat(plan: Plan, cost: Estimate) -> ResourceFinding:
     gateways: Sequence[Resource] = [
         each for each in plan.of_type(_NAT) if value_of(each, "connectivityType") != "private"
     ]
-    line = next((line for line in cost.around if line.what == "NAT gateway"), None)
+    line = next((line for line in cost.other_lines if line.what == "NAT gateway"), None)
     month = line.month("ceiling") if line else None
     return ResourceFinding(cost.stack, cost_limits.nat_gateways(number=len(gateways), usd_month=month))
 

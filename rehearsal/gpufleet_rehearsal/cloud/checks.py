@@ -47,53 +47,53 @@ def error_text(template: str, scope: Scope) -> str:
     return "".join(p if n % 2 == 0 else plain(fill(f"{{{p}}}", scope) or "x") for n, p in enumerate(pieces))
 
 
-def missing_reference(around: CloudView, row: TypeRow, scope: Scope) -> Rejection | None:
+def missing_reference(cloud: CloudView, row: TypeRow, scope: Scope) -> Rejection | None:
     """A resource that is named, and is not there, not ready yet or going."""
     for path, reference in row.references.items():
         for value in parse_path(path).values(scope):
             handle = plain(value)
             if handle == "" or reference.unless_matches(handle):
                 continue
-            found = referenced_resources(around, reference, handle, scope.here)
-            if not any(around.status(thing) == "available" for thing in found):
+            found = referenced_resources(cloud, reference, handle, scope.here)
+            if not any(cloud.status(thing) == "available" for thing in found):
                 text = error_text(reference.text.replace("{value}", "{$it}"), scope.with_item(handle))
                 return Rejection(reference.code, text)
     return None
 
 
 def referenced_resources(
-    around: CloudView, reference: Reference, handle: str, thing: ResourceView
+    cloud: CloudView, reference: Reference, handle: str, thing: ResourceView
 ) -> list[SimulatedResource]:
     """The resources that a value of a reference of `thing` means."""
     if reference.id is not None:
-        return list(around.reference_targets(reference, thing, handle))
-    named = around.find(handle, reference.to) if reference.by in HANDLES else _all(around, reference.to)
-    return [thing for thing in named if _called(around, thing, reference.by, handle)]
+        return list(cloud.reference_targets(reference, thing, handle))
+    named = cloud.find(handle, reference.to) if reference.by in HANDLES else _all(cloud, reference.to)
+    return [thing for thing in named if _called(cloud, thing, reference.by, handle)]
 
 
-def _all(around: CloudView, types: Sequence[str]) -> list[SimulatedResource]:
-    return [thing for type_ in types for thing in around.resources_of(type_)]
+def _all(cloud: CloudView, types: Sequence[str]) -> list[SimulatedResource]:
+    return [thing for type_ in types for thing in cloud.resources_of(type_)]
 
 
-def _called(around: CloudView, thing: SimulatedResource, by: str, handle: str) -> bool:
+def _called(cloud: CloudView, thing: SimulatedResource, by: str, handle: str) -> bool:
     return (
         normalized_handle(thing.id) == normalized_handle(handle)
         if by == "id"
-        else any(same(v, handle) for v in parse_path(by).values(Scope(thing, around)))
+        else any(same(v, handle) for v in parse_path(by).values(Scope(thing, cloud)))
     )
 
 
 def uniqueness_violation(
-    around: CloudView, row: TypeRow, scope: Scope, own: SimulatedResource | None
+    cloud: CloudView, row: TypeRow, scope: Scope, own: SimulatedResource | None
 ) -> Rejection | None:
     """Something that can only be there once, and is."""
-    here, exists = scope.here, around.table.row.exists
-    there_already = own is None and not row.idempotent and bool(around.find(here.id, [here.type]))
+    here, exists = scope.here, cloud.table.row.exists
+    there_already = own is None and not row.idempotent and bool(cloud.find(here.id, [here.type]))
     if there_already and exists is not None:
         return Rejection(exists.code, error_text(exists.text, scope))
     for unique in row.unique:
         mine = [(parse_path(path), parse_path(path).values(scope)) for path in unique.by]
-        for other in around.resources_of(here.type):
+        for other in cloud.resources_of(here.type):
             if own is not None and other.serial == own.serial:
                 continue
             there = scope.at(other)
@@ -101,91 +101,91 @@ def uniqueness_violation(
             equal = all(any(same(a, b) for b in path.values(there) for a in values) for path, values in mine)
             if equal if mine else other.id == here.id:
                 return Rejection(unique.code, error_text(unique.text, scope))
-    if there_already and around.store.get(here.type, here.id) is not None:
+    if there_already and cloud.store.get(here.type, here.id) is not None:
         return Rejection("ResourceAlreadyExists", f"a {here.type} of id {here.id!r} is already there")
     return None
 
 
-def refusals(around: CloudView, operation: Operation, scope: Scope, comes: str) -> Iterator[Refusal]:
+def refusals(cloud: CloudView, operation: Operation, scope: Scope, comes: str) -> Iterator[Refusal]:
     """Rows of the table that reject a request. An update meets also those of create that it newly brings about."""
-    for row in around.table.refusals_of(scope.here.type, operation):
+    for row in cloud.table.refusals_of(scope.here.type, operation):
         if row.comes == comes and row.when.holds(scope):
             yield row
     if operation == "update" and scope.old is not None:
-        before = Scope(ResourceRequest(scope.here.type, scope.here.id, scope.here.name, scope.old), around)
-        for row in around.table.refusals_of(scope.here.type, "create"):
+        before = Scope(ResourceRequest(scope.here.type, scope.here.id, scope.here.name, scope.old), cloud)
+        for row in cloud.table.refusals_of(scope.here.type, "create"):
             if row.comes == comes and row.when.holds(scope) and not row.when.holds(before):
                 yield row
 
 
 def create_rejection(
-    around: CloudView, row: TypeRow, operation: Operation, scope: Scope, own: SimulatedResource | None = None
+    cloud: CloudView, row: TypeRow, operation: Operation, scope: Scope, own: SimulatedResource | None = None
 ) -> Rejection | None:
     """The first thing, if any, for which the cloud rejects a create or an update (of `own`) at once."""
-    around.faults.forget_met()
-    if no := missing_reference(around, row, scope):
+    cloud.faults.forget_met()
+    if no := missing_reference(cloud, row, scope):
         return no
-    if operation == "create" and (no := uniqueness_violation(around, row, scope, own)):
+    if operation == "create" and (no := uniqueness_violation(cloud, row, scope, own)):
         return no
-    for refusal in refusals(around, operation, scope, "at-once"):
-        around.faults.met_capacity()
+    for refusal in refusals(cloud, operation, scope, "at-once"):
+        cloud.faults.met_capacity()
         return Rejection(refusal.code, error_text(refusal.text, scope), refusal.retries)
     return None
 
 
-def cascade_of(around: CloudView, row: TypeRow, target: SimulatedResource) -> list[SimulatedResource]:
+def cascade_of(cloud: CloudView, row: TypeRow, target: SimulatedResource) -> list[SimulatedResource]:
     """What a deletion of `target` takes along, where ids are a tree: what lies in it. What is only set anew (a put, the
     properties of a service) always is there; its deletion takes nothing from what lies below its id."""
-    return around.store.below(target.id) if around.table.row.ids == "tree" and not row.idempotent else []
+    return cloud.store.below(target.id) if cloud.table.row.ids == "tree" and not row.idempotent else []
 
 
-def deletion_rejection(around: CloudView, row: TypeRow, target: SimulatedResource) -> Rejection | None:
+def deletion_rejection(cloud: CloudView, row: TypeRow, target: SimulatedResource) -> Rejection | None:
     """Why the cloud rejects to delete a resource."""
-    scope = Scope(target, around)
-    for refusal in refusals(around, "delete", scope, "at-once"):
+    scope = Scope(target, cloud)
+    for refusal in refusals(cloud, "delete", scope, "at-once"):
         return Rejection(refusal.code, error_text(refusal.text, scope), refusal.retries)
-    within = cascade_of(around, row, target)
+    within = cascade_of(cloud, row, target)
     for one in (target, *within):
-        its_row = around.table.types[one.type] if one is not target else row
+        its_row = cloud.table.types[one.type] if one is not target else row
         for hold in its_row.deletion_blockers:
-            for holder in _holders(around, hold):
+            for holder in _holders(cloud, hold):
                 # What goes along with the target holds nothing of it.
                 goes_along = any(holder.serial == other.serial for other in within)
                 if (
                     holder.owner != one.serial
                     and holder.serial != target.serial
                     and (not goes_along or (hold.nested and one is target))
-                    and _holds(around, hold, holder, one.handles)
+                    and _holds(cloud, hold, holder, one.handles)
                 ):
-                    return Rejection(hold.code, error_text(hold.text, Scope(one, around)), hold.retries)
+                    return Rejection(hold.code, error_text(hold.text, Scope(one, cloud)), hold.retries)
     return None
 
 
-def _holders(around: CloudView, hold: DeletionBlocker) -> Iterator[SimulatedResource]:
+def _holders(cloud: CloudView, hold: DeletionBlocker) -> Iterator[SimulatedResource]:
     """What may hold: as it is, and as it was before an update that the cloud has not everywhere taken in yet."""
-    yield from around.store.resources(hold.type, gone=hold.settles > 0)
-    if hold.lingers and around.clock.counts:
-        yield from around.store.former(hold.type, around.clock.now() - hold.lingers)
+    yield from cloud.store.resources(hold.type, gone=hold.settles > 0)
+    if hold.lingers and cloud.clock.counts:
+        yield from cloud.store.former(hold.type, cloud.clock.now() - hold.lingers)
 
 
-def _holds(around: CloudView, hold: DeletionBlocker, holder: SimulatedResource, handles: set[str]) -> bool:
+def _holds(cloud: CloudView, hold: DeletionBlocker, holder: SimulatedResource, handles: set[str]) -> bool:
     if holder.deleted_at is not None:
-        still_seen = around.clock.counts and around.clock.now() < holder.deleted_at + hold.settles
+        still_seen = cloud.clock.counts and cloud.clock.now() < holder.deleted_at + hold.settles
         if not still_seen:
             return False
-    scope = Scope(holder, around)
+    scope = Scope(holder, cloud)
     named = any(isinstance(v, str) and normalized_handle(v) in handles for v in parse_path(hold.by).values(scope))
     return named and (hold.when is None or hold.when.holds(scope))
 
 
-def usable_from(around: CloudView, row: TypeRow, scope: Scope) -> float:
+def usable_from(cloud: CloudView, row: TypeRow, scope: Scope) -> float:
     """The simulated moment from which everything that a request names may be used (IAM propagation)."""
-    moment = around.clock.now()
+    moment = cloud.clock.now()
     for path, reference in row.references.items():
         for value in parse_path(path).values(scope):
-            for thing in around.reference_targets(reference, scope.here, plain(value)):
-                settle = around.table.types[thing.type].settle
-                if settle is not None and around.clock.counts:
+            for thing in cloud.reference_targets(reference, scope.here, plain(value)):
+                settle = cloud.table.types[thing.type].settle
+                if settle is not None and cloud.clock.counts:
                     moment = max(moment, thing.ready_at + settle.seconds)
     return moment
 

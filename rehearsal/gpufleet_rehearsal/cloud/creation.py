@@ -26,7 +26,7 @@ class PlannedResource:
 
 
 def plan_resource(
-    around: CloudView,
+    cloud: CloudView,
     row: TypeRow,
     type_: str,
     urn: str,
@@ -37,33 +37,33 @@ def plan_resource(
     version: int = 1,
 ) -> PlannedResource:
     """What the cloud would make of a request. With `id_` it is an update: generated outputs stay as they were."""
-    number = around.store.counted(f"made {urn}") + 1
+    number = cloud.store.counted(f"made {urn}") + 1
     here = ResourceRequest(type_, id_ or f"{urn}#{number}", name, inputs, version)
-    named = _named(around, row, here, inputs, id_)
-    filled = named | _defaults(around, row, here, merged(inputs, named))
+    named = _named(cloud, row, here, inputs, id_)
+    filled = named | _defaults(cloud, row, here, merged(inputs, named))
     here = ResourceRequest(type_, here.id, name, merged(inputs, filled), version)
-    made_id = id_ or str(fill(row.id, Scope(here, around), "id"))
+    made_id = id_ or str(fill(row.id, Scope(here, cloud), "id"))
     outputs: dict[str, Json] = dict(filled)
     here = ResourceRequest(type_, made_id, name, here.view, version)
     along: list[tuple[ImplicitResource, str]] = []
     for n, child in enumerate(row.implicit_resources):
-        if child.when is None or child.when.holds(Scope(here, around)):
-            given = fill(dict(child.inputs), Scope(here, around))
+        if child.when is None or child.when.holds(Scope(here, cloud)):
+            given = fill(dict(child.inputs), Scope(here, cloud))
             view = merged(here.view, given) if isinstance(given, Mapping) else here.view
             seed = ResourceRequest(child.type, f"{made_id}/{n}", name, view)
-            child_id = str(fill(around.table.types[child.type].id, Scope(seed, around), "id"))
+            child_id = str(fill(cloud.table.types[child.type].id, Scope(seed, cloud), "id"))
             along.append((child, child_id))
             if child.output is not None:
                 _put(outputs, child.output, child_id)
-    cloud = around.table.row
-    if cloud.region_output and row.scope == "regional" and "region" not in inputs:
-        outputs["region"] = around.region
-    if cloud.default_tags and row.taggable:
+    provider_row = cloud.table.row
+    if provider_row.region_output and row.scope == "regional" and "region" not in inputs:
+        outputs["region"] = cloud.region
+    if provider_row.default_tags and row.taggable:
         tags = inputs.get("tags")
-        outputs["tagsAll"] = {**around.default_tags, **(tags if isinstance(tags, Mapping) else {})}
-    for output, template in _computed(around, row, here):
+        outputs["tagsAll"] = {**cloud.default_tags, **(tags if isinstance(tags, Mapping) else {})}
+    for output, template in _computed(cloud, row, here):
         here = ResourceRequest(type_, made_id, name, merged(inputs, outputs), version)
-        value = fill(template, Scope(here, around), output)
+        value = fill(template, Scope(here, cloud), output)
         if value is not None:
             _put(outputs, output, value)
     here = ResourceRequest(type_, made_id, name, merged(inputs, outputs), version)
@@ -71,24 +71,24 @@ def plan_resource(
 
 
 def _named(
-    around: CloudView, row: TypeRow, here: ResourceRequest, inputs: Mapping[str, Json], id_: str | None
+    cloud: CloudView, row: TypeRow, here: ResourceRequest, inputs: Mapping[str, Json], id_: str | None
 ) -> dict[str, Json]:
     """The name that is made of a prefix. It is computed, no input; an update (`id_`) leaves it as it is."""
     prefix = prefix_of(row.autoname, inputs)
     if prefix is None or row.autoname is None:
         return {}
-    there = around.store.get(here.type, id_) if id_ is not None else None
+    there = cloud.store.get(here.type, id_) if id_ is not None else None
     kept = there.view.get(row.autoname.property) if there is not None else None
     return {row.autoname.property: kept or name_of_prefix(prefix, here.type, here.id)}
 
 
-def _computed(around: CloudView, row: TypeRow, here: ResourceRequest) -> list[tuple[str, Json]]:
+def _computed(cloud: CloudView, row: TypeRow, here: ResourceRequest) -> list[tuple[str, Json]]:
     """The outputs that a resource has, with their templates. Their conditions look at inputs and defaults."""
-    further = (one.outputs for one in row.outputs_when if one.when.holds(Scope(here, around)))
+    further = (one.outputs for one in row.outputs_when if one.when.holds(Scope(here, cloud)))
     return [pair for outputs in (row.outputs, *further) for pair in outputs.items()]
 
 
-def _defaults(around: CloudView, row: TypeRow, here: ResourceRequest, inputs: Mapping[str, Json]) -> dict[str, Json]:
+def _defaults(cloud: CloudView, row: TypeRow, here: ResourceRequest, inputs: Mapping[str, Json]) -> dict[str, Json]:
     filled: dict[str, Json] = {}
     for path, template in row.defaults.items():
         *above, last = path.split(".")
@@ -98,7 +98,7 @@ def _defaults(around: CloudView, row: TypeRow, here: ResourceRequest, inputs: Ma
         if isinstance(inside, Mapping) and inside.get(last) is None:
             view = merged(inputs, filled)
             value = fill(
-                template, Scope(ResourceRequest(here.type, here.id, here.name, view), around), f"default {path}"
+                template, Scope(ResourceRequest(here.type, here.id, here.name, view), cloud), f"default {path}"
             )
             if value is not None:
                 _put(filled, path, value)
@@ -116,19 +116,19 @@ def _put(outputs: dict[str, Json], path: str, value: Json) -> None:
 
 
 def preview_outputs(
-    around: CloudView, row: TypeRow, type_: str, urn: str, name: str, inputs: Mapping[str, Json]
+    cloud: CloudView, row: TypeRow, type_: str, urn: str, name: str, inputs: Mapping[str, Json]
 ) -> dict[str, Json]:
     """Outputs of a resource that is not there yet: its inputs and defaults, everything computed unknown."""
     here = ResourceRequest(type_, urn, name, inputs)
-    outputs: dict[str, Json] = _defaults(around, row, here, inputs)
+    outputs: dict[str, Json] = _defaults(cloud, row, here, inputs)
     if row.autoname is not None and prefix_of(row.autoname, inputs) is not None:
         outputs[row.autoname.property] = UNKNOWN
-    further = (path for path, _ in _computed(around, row, ResourceRequest(type_, urn, name, merged(inputs, outputs))))
+    further = (path for path, _ in _computed(cloud, row, ResourceRequest(type_, urn, name, merged(inputs, outputs))))
     for path in (*further, *(child.output for child in row.implicit_resources if child.output is not None)):
         _put(outputs, path, UNKNOWN)
-    if around.table.row.default_tags and row.taggable:
+    if cloud.table.row.default_tags and row.taggable:
         tags = inputs.get("tags")
-        outputs["tagsAll"] = {**around.default_tags, **tags} if isinstance(tags, Mapping) else tags or UNKNOWN
+        outputs["tagsAll"] = {**cloud.default_tags, **tags} if isinstance(tags, Mapping) else tags or UNKNOWN
     return merged(inputs, outputs, shown=True)
 
 

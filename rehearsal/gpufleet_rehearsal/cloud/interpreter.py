@@ -97,7 +97,7 @@ class Cloud:
     def __post_init__(self) -> None:
         s = self.settings
         self.faults = Faults(s.faults, self.store, s.seed, self.table.row.unknown_error)
-        self.around = CloudView(
+        self.view = CloudView(
             self.table, self.store, self.clock, self.faults, self.offers, s.region, s.account, s.seed, s.quotas
         )
 
@@ -134,12 +134,12 @@ class Cloud:
 
     def diff(self, type_: str, name: str, olds: Mapping[str, Json], news: Mapping[str, Json]) -> Diff:
         """What changes between old and new inputs."""
-        asked = Scope(ResourceRequest(type_, "", name, news), self.around, old=olds)
+        asked = Scope(ResourceRequest(type_, "", name, news), self.view, old=olds)
         return diff(self.row(type_), self.table.row, asked, olds, news)
 
     def preview(self, type_: str, urn: str, inputs: Mapping[str, Json]) -> dict[str, Json]:
         """Outputs of a create that is only previewed: what is computed is unknown."""
-        return preview_outputs(self.around, self.row(type_), type_, urn, logical_name(urn), inputs)
+        return preview_outputs(self.view, self.row(type_), type_, urn, logical_name(urn), inputs)
 
     def preview_update(self, type_: str, id_: str, urn: str, inputs: Mapping[str, Json]) -> dict[str, Json]:
         """Outputs of an update that is only previewed: as they were, with the new inputs, and unknown where each
@@ -158,17 +158,17 @@ class Cloud:
         found = self.store.get(type_, id_)
         if found is None and row.import_id is not None:
             things = self.store.resources(type_)
-            found = next((t for t in things if fill(row.import_id, Scope(t, self.around)) == id_), None)
+            found = next((t for t in things if fill(row.import_id, Scope(t, self.view)) == id_), None)
         return found
 
     def status(self, resource: SimulatedResource) -> str:
         """creating, available, failed or deleting."""
-        return self.around.status(resource)
+        return self.view.status(resource)
 
     def operation_seconds(self, type_: str, operation: Operation, inputs: Mapping[str, Json], name: str = "") -> float:
         """Simulated seconds that an operation takes by itself, without waiting for anything and without faults."""
         return operation_seconds(
-            self.row(type_).latency, operation, Scope(ResourceRequest(type_, "", name, inputs), self.around)
+            self.row(type_).latency, operation, Scope(ResourceRequest(type_, "", name, inputs), self.view)
         )
 
     async def create(self, type_: str, urn: str, inputs: Mapping[str, Json]) -> SimulatedResource:
@@ -216,9 +216,9 @@ class Cloud:
         deadly = self.faults.before("create", type_, urn, name)
 
         def attempt() -> SimulatedResource | Rejection:
-            made = plan_resource(self.around, row, type_, urn, name, inputs)
-            scope = Scope(made.request, self.around)
-            return create_rejection(self.around, row, "create", scope) or add_resource(self.around, row, urn, made)
+            made = plan_resource(self.view, row, type_, urn, name, inputs)
+            scope = Scope(made.request, self.view)
+            return create_rejection(self.view, row, "create", scope) or add_resource(self.view, row, urn, made)
 
         resource = await self._until_granted(attempt)
         if deadly:
@@ -242,13 +242,13 @@ class Cloud:
         """Wait until the resource is there, or has failed."""
         try:
             await self.clock.until(resource.ready_at)
-            failing = await self._failing(operation, Scope(resource, self.around), resource.created_at)
+            failing = await self._failing(operation, Scope(resource, self.view), resource.created_at)
         except Interrupted:
             reason = "interrupted while the cloud was at work on it; the next `pulumi up` goes on with it"
             raise ProvisioningFailed(resource, [reason]) from None
         if failing is None:
             return resource
-        reason = f"{failing.code}: {error_text(failing.text, Scope(resource, self.around))}"
+        reason = f"{failing.code}: {error_text(failing.text, Scope(resource, self.view))}"
         # A type that tells its status tells this one, so that a refresh or a read does not take it for sound.
         shown = {"status": failing.status} if "status" in resource.outputs else {}
         resource = self.store.change(
@@ -262,7 +262,7 @@ class Cloud:
     async def _failing(self, operation: Operation, scope: Scope, began: float) -> Refusal | None:
         """A row that fails what was accepted; it must still hold when the cloud gives up."""
         self.faults.forget_met()
-        first = next(refusals(self.around, operation, scope, "in-status"), None)
+        first = next(refusals(self.view, operation, scope, "in-status"), None)
         if first is None:
             return None
         for _ in range(LOOKS_AT_MOST):
@@ -286,12 +286,12 @@ class Cloud:
 
         def attempt() -> tuple[PlannedResource, Scope] | Rejection:
             made = plan_resource(
-                self.around, row, type_, urn, name, inputs, id_=id_, version=resource.version + (0 if anew else 1)
+                self.view, row, type_, urn, name, inputs, id_=id_, version=resource.version + (0 if anew else 1)
             )
             view = made.request.view if anew else view_of(made.request.view, resource)
             here = ResourceRequest(type_, id_, name, view, made.request.version)
-            scope = Scope(here, self.around, old=None if anew else resource.view)
-            return create_rejection(self.around, row, "create" if anew else "update", scope, own=resource) or (
+            scope = Scope(here, self.view, old=None if anew else resource.view)
+            return create_rejection(self.view, row, "create" if anew else "update", scope, own=resource) or (
                 made,
                 scope,
             )
@@ -308,7 +308,7 @@ class Cloud:
         failing = await self._failing("update", scope, self.clock.now())
         if failing is not None:
             raise CloudError(failing.code, error_text(failing.text, scope))
-        changed = apply_update(self.around, resource, made, urn, ends)
+        changed = apply_update(self.view, resource, made, urn, ends)
         await self.clock.until(ends)
         return changed
 
@@ -321,10 +321,10 @@ class Cloud:
             resource = self.store.get(type_, id_)
             if resource is None:
                 return None
-            no = deletion_rejection(self.around, row, resource)
+            no = deletion_rejection(self.view, row, resource)
             if no is not None:
                 return no
-            took = operation_seconds(row.latency, "delete", Scope(resource, self.around)) * self.faults.slowness(type_)
+            took = operation_seconds(row.latency, "delete", Scope(resource, self.view)) * self.faults.slowness(type_)
             return self.store.change(resource, status="deleting", ready_at=self.clock.ends(took))
 
         resource = await self._until_granted(attempt)
@@ -332,7 +332,7 @@ class Cloud:
             return
         await self.clock.until(resource.ready_at)
         with self.store.transaction():
-            add_leftovers(self.around, row, resource)
-            for within in cascade_of(self.around, row, resource):
+            add_leftovers(self.view, row, resource)
+            for within in cascade_of(self.view, row, resource):
                 self.store.remove(within, self.clock.now())
             self.store.remove(resource, self.clock.now())

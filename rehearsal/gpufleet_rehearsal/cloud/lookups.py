@@ -33,12 +33,12 @@ def answer_invoke(cloud: Cloud, token: str, arguments: Mapping[str, Json]) -> Ma
         if name not in (*wanted, *row.optional):
             known = ", ".join((*wanted, *row.optional))
             raise CloudError("", f"{token}: {name}: unknown argument; must be one of {known}")
-    asked = Scope(ResourceRequest(row.type, token, "", arguments), cloud.around)
+    asked = Scope(ResourceRequest(row.type, token, "", arguments), cloud.view)
     id_ = str(fill(row.id, asked))
     found = [each for each in cloud.store.find(id_, [row.type]) if cloud.status(each) == "available"]
     if not found:
         raise CloudError(row.missing.code, error_text(row.missing.text, asked))
-    answer = fill(dict(row.answer), Scope(found[0], cloud.around), token)
+    answer = fill(dict(row.answer), Scope(found[0], cloud.view), token)
     return answer if isinstance(answer, Mapping) else {}
 
 

@@ -40,7 +40,7 @@ def open_cloud(name: str, directory: Path | None, config: Mapping[str, Json] | N
     cloud = Cloud(
         table, store, timeline(store, settings), settings, problems=input_problems, offers=instance_catalog_of(name)
     )
-    cloud.around.default_tags = default_tags(config)
+    cloud.view.default_tags = default_tags(config)
     return cloud
 
 

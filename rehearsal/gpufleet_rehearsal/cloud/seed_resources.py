@@ -106,7 +106,7 @@ def seed_account(cloud: Cloud, file: Path) -> None:
                 kind = cloud.row(row.type)
             except CloudError as error:
                 raise SeedError(f"{file}: {number}.type: {error.text}") from error
-            made = plan_resource(cloud.around, kind, row.type, urn, row.name, row.inputs, id_=row.id)
+            made = plan_resource(cloud.view, kind, row.type, urn, row.name, row.inputs, id_=row.id)
             now = cloud.clock.now()
             cloud.store.add(
                 type_=row.type, id_=row.id, urn=urn, name=row.name, inputs=made.inputs, outputs=made.outputs,

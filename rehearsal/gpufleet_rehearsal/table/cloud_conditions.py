@@ -34,7 +34,7 @@ def _others(type_: str, where: Mapping[str, str], scope: Scope) -> Iterator[Scop
     wanted = {theirs: [plain(v) for v in values_at(ours, scope)] for theirs, ours in where.items()}
     if not all(wanted.values()):
         return
-    for thing in scope.around.resources_of(type_):
+    for thing in scope.cloud.resources_of(type_):
         there = scope.at(thing)
         if thing.id == scope.here.id and thing.type == scope.here.type:
             continue
@@ -62,9 +62,9 @@ class NotOffered(Condition, operator="not_offered"):
     zone: PathText | None = None
 
     def holds(self, scope: Scope) -> bool:
-        zones = [scope.around.zone(plain(v)) for v in values_at(self.zone, scope)] if self.zone else [None]
+        zones = [scope.cloud.zone(plain(v)) for v in values_at(self.zone, scope)] if self.zone else [None]
         return any(
-            scope.around.offered(plain(kind), zone) is False for kind in values_at(self.type, scope) for zone in zones
+            scope.cloud.offered(plain(kind), zone) is False for kind in values_at(self.type, scope) for zone in zones
         )
 
 
@@ -86,8 +86,8 @@ class Younger(Condition, operator="younger"):
     seconds: float
 
     def holds(self, scope: Scope) -> bool:
-        found = [t for v in values_at(self.of, scope) for t in scope.around.find(plain(v), ())]
-        return any(scope.around.age(thing) < self.seconds for thing in found)
+        found = [t for v in values_at(self.of, scope) for t in scope.cloud.find(plain(v), ())]
+        return any(scope.cloud.age(thing) < self.seconds for thing in found)
 
 
 class StatusIs(Condition, operator="status"):
@@ -99,9 +99,9 @@ class StatusIs(Condition, operator="status"):
 
     def holds(self, scope: Scope) -> bool:
         if self.of is None:
-            return scope.around.status(scope.here) in self.states
-        found = [t for v in values_at(self.of, scope) for t in scope.around.find(plain(v), ())]
-        return any(scope.around.status(thing) in self.states for thing in found)
+            return scope.cloud.status(scope.here) in self.states
+        found = [t for v in values_at(self.of, scope) for t in scope.cloud.find(plain(v), ())]
+        return any(scope.cloud.status(thing) in self.states for thing in found)
 
 
 class Cidr(Condition, operator="cidr"):
@@ -144,7 +144,7 @@ class Files(Condition, operator="files"):
     above: int = 0
 
     def holds(self, scope: Scope) -> bool:
-        return scope.around.file_count(scope.here) > self.above
+        return scope.cloud.file_count(scope.here) > self.above
 
 
 class NoCapacity(Condition, operator="no_capacity"):
@@ -157,9 +157,9 @@ class NoCapacity(Condition, operator="no_capacity"):
 
     def holds(self, scope: Scope) -> bool:
         types = [plain(value) for value in values_at(self.type, scope)]
-        zones = [scope.around.zone(plain(value)) for value in values_at(self.zone, scope)]
+        zones = [scope.cloud.zone(plain(value)) for value in values_at(self.zone, scope)]
         pairs = [(kind, zone) for kind in types for zone in zones]
-        return bool(pairs) and all(scope.around.no_capacity(kind, zone) for kind, zone in pairs)
+        return bool(pairs) and all(scope.cloud.no_capacity(kind, zone) for kind, zone in pairs)
 
 
 class OverQuota(Condition, operator="over_quota"):
@@ -176,7 +176,7 @@ class OverQuota(Condition, operator="over_quota"):
 
     def holds(self, scope: Scope) -> bool:
         family, asked = self._vcpus(scope)
-        limit = scope.around.quota(family) if family else None
+        limit = scope.cloud.quota(family) if family else None
         if limit is None or not asked:
             return False
         others = _others(scope.here.type, self.where, scope)
@@ -188,4 +188,4 @@ class OverQuota(Condition, operator="over_quota"):
         if not types or not counts or (self.unless is not None and self.unless.holds(scope)):
             return None, 0
         kind = plain(types[0])
-        return self.family or scope.around.family(kind), float(plain(counts[0])) * (scope.around.vcpus(kind) or 0)
+        return self.family or scope.cloud.family(kind), float(plain(counts[0])) * (scope.cloud.vcpus(kind) or 0)

@@ -122,21 +122,21 @@ class CloudState(Protocol):
 
 @dataclass(frozen=True)
 class Scope:
-    """Where a path is read: `here`, in the cloud `around`, for the request `request` (default: `here` itself)."""
+    """Where a path is read: `here`, in `cloud`, for the request `request` (default: `here` itself)."""
 
     here: ResourceView
-    around: CloudState
+    cloud: CloudState
     request: ResourceView | None = None
     old: Mapping[str, Json] | None = None
     it: Json = None
 
     def at(self, thing: ResourceView) -> Scope:
         """The same request, looked at from another resource."""
-        return Scope(thing, self.around, self.request or self.here, self.old, self.it)
+        return Scope(thing, self.cloud, self.request or self.here, self.old, self.it)
 
     def with_item(self, value: Json) -> Scope:
         """The same place, with `$it` bound to `value`."""
-        return Scope(self.here, self.around, self.request, self.old, value)
+        return Scope(self.here, self.cloud, self.request, self.old, value)
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class PropertyPath:
         here = [scope.here]
         for hop in self.hops[:-1]:
             met = [(thing, value) for thing in here for value in _walk(hop, scope.at(thing))]
-            here = [led for t, v in met if isinstance(v, str) for led in scope.around.path_targets(t, hop.text, v)]
+            here = [led for t, v in met if isinstance(v, str) for led in scope.cloud.path_targets(t, hop.text, v)]
         last = self.hops[-1]
         found = [value for thing in here for value in _walk(last, scope.at(thing))]
         for name in self.filters:
@@ -225,11 +225,11 @@ def _root(root: str, scope: Scope) -> Json:
         case "$version":
             return here.version
         case "$region":
-            return scope.around.region
+            return scope.cloud.region
         case "$account":
-            return scope.around.account
+            return scope.cloud.account
         case "$limits":
-            return scope.around.limits
+            return scope.cloud.limits
         case "$it":
             return scope.it
         case "$self":

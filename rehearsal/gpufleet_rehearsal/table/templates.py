@@ -78,7 +78,7 @@ def fill(template: Json, scope: Scope, salt: str = "") -> Json:
                 return None
             pieces.append(", ".join(plain(value) for value in values))
         else:
-            pieces.append(generated(part[0], part[1], scope.around.seed, scope.here.id, f"{salt}#{n}"))
+            pieces.append(generated(part[0], part[1], scope.cloud.seed, scope.here.id, f"{salt}#{n}"))
     return "".join(pieces)
 
 

@@ -50,5 +50,5 @@ def test_quota_of_the_accounts_file_is_found_in_any_spelling(tmp_path):
     scenario = open_scenario(AZURE, tmp_path)
     entry = {"family": "StandardNCASv3_T4Family", "market": "on-demand", "limit": 24, "in_use": 8}
     scenario.cloud.store.remember("quotas", json.dumps([entry]))
-    assert scenario.cloud.around.quota(AzureInstanceCatalog().family(T4)) == 16
-    assert scenario.cloud.around.quota("Standard NDASv4_A100 Family") is None
+    assert scenario.cloud.view.quota(AzureInstanceCatalog().family(T4)) == 16
+    assert scenario.cloud.view.quota("Standard NDASv4_A100 Family") is None

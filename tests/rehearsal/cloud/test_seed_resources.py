@@ -91,11 +91,11 @@ def test_directory_in_its_place_is_one_line(cloud: Cloud, tmp_path: Path) -> Non
 def test_quotas_are_those_of_the_file_as_it_is_now(cloud: Cloud, tmp_path: Path) -> None:
     text = "quotas:\n- {family: G and VT, market: on-demand, limit: 64, in_use: 16}\n"
     furnished(cloud, tmp_path, text + "- {family: P, market: spot, limit: 7}\n")
-    assert [cloud.around.quota(family) for family in ("G", "P", "standard")] == [48, None, None]
+    assert [cloud.view.quota(family) for family in ("G", "P", "standard")] == [48, None, None]
     furnished(cloud, tmp_path, text.replace("64", "96"))
-    assert cloud.around.quota("G") == 80
+    assert cloud.view.quota("G") == 80
     furnished(cloud, tmp_path, "")
-    assert cloud.around.quota("G") is None
+    assert cloud.view.quota("G") is None
 
 
 def test_azure_has_no_quotas_on_networks_in_a_rehearsal(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_settings_go_before_the_file(tmp_path: Path) -> None:
     (tmp_path / "rehearsal.json").write_text('{"quotas": {"G": 8}}')
     cloud = open_cloud("aws", tmp_path)
     furnished(cloud, tmp_path, "quotas: [{family: G and VT, market: on-demand, limit: 64}]\n")
-    assert cloud.around.quota("G") == 8
+    assert cloud.view.quota("G") == 8
 
 
 def test_resources_may_stand_beside_quotas(cloud: Cloud, tmp_path: Path) -> None:

@@ -101,11 +101,11 @@ class OnlyInA(AwsInstanceCatalog):
 @pytest.fixture
 def scope(make_toy, timed_toy):
     toy = make_toy(timed_toy.clock, faults=["capacity:big.1:use1-az1"], quotas={"standard": 39})
-    toy.cloud.around.offers = OnlyInA()
+    toy.cloud.view.offers = OnlyInA()
     network = toy.create("toy:net/network:Network", "n", cidr="10.0.0.0/16")
     toy.clock.at += 30
     view = {**VIEW, "networkId": network.id}
-    return Scope(ResourceRequest("toy:run/pool:Pool", "p", "p", view), toy.cloud.around, old={**view, "size": 1})
+    return Scope(ResourceRequest("toy:run/pool:Pool", "p", "p", view), toy.cloud.view, old={**view, "size": 1})
 
 
 @pytest.mark.parametrize(("operator", "holds", "does_not"), CASES)
@@ -117,9 +117,9 @@ def test_operator(scope, operator, holds, does_not):
 def test_files(toy):
     network = toy.create("toy:net/network:Network", "n")
     condition = Holder.model_validate({"when": {"files": {"above": 0}}}).when
-    assert not condition.holds(Scope(network, toy.cloud.around))
+    assert not condition.holds(Scope(network, toy.cloud.view))
     toy.store.put_file(network, "/x", b"")
-    assert condition.holds(Scope(network, toy.cloud.around))
+    assert condition.holds(Scope(network, toy.cloud.view))
 
 
 def test_every_operator_has_a_case_and_a_docstring():
@@ -148,4 +148,4 @@ def test_window_of_time_is_over_at_once_at_scale_0(toy):
     network = toy.create("toy:net/network:Network", "n")
     here = ResourceRequest("toy:run/pool:Pool", "p", "p", {"networkId": network.id})
     condition = Holder.model_validate({"when": {"younger": {"of": "networkId", "seconds": 1000}}}).when
-    assert not condition.holds(Scope(here, toy.cloud.around))
+    assert not condition.holds(Scope(here, toy.cloud.view))

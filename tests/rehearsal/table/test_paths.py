@@ -26,7 +26,7 @@ VIEW = {
 def scope(toy):
     network = toy.create("toy:net/network:Network", "main", cidr="10.0.0.0/16", name="core")
     view = {**VIEW, "networkId": network.id, "networkName": "core", "networkArn": network.view["arn"]}
-    return Scope(ResourceRequest("toy:net/subnet:Subnet", "sub-1", "logical", view, 3), toy.cloud.around)
+    return Scope(ResourceRequest("toy:net/subnet:Subnet", "sub-1", "logical", view, 3), toy.cloud.view)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_path(scope, path, values):
 
 
 def test_old_and_it(scope):
-    seen = Scope(scope.here, scope.around, old={"size": 1}).with_item("x")
+    seen = Scope(scope.here, scope.cloud, old={"size": 1}).with_item("x")
     assert parse_path("$old.size").values(seen) == [1]
     assert parse_path("$it").values(seen) == ["x"]
 
@@ -155,4 +155,4 @@ def test_zone_names(region, prefix):
 )
 def test_filters_of_names_and_keys(scope, text, value, found):
     here = ResourceRequest("toy:run/pool:Pool", "p", "p", {"x": value})
-    assert parse_path(text).values(Scope(here, scope.around)) == found
+    assert parse_path(text).values(Scope(here, scope.cloud)) == found

@@ -35,7 +35,7 @@ def test_aks_costs_by_its_tier_in_any_api_version(version: str, tier: str, whats
     inputs = IN | OUT | {"sku": {"tier": tier}}
     cluster = {"type": f"azure-native:containerservice{version}:ManagedCluster", "inputs": inputs}
     found = of({"aks": cluster})
-    assert [each.what for each in found.around] == whats
+    assert [each.what for each in found.other_lines] == whats
     assert found.not_priced == {}
 
 
@@ -55,8 +55,8 @@ def test_provisioned_share_lies_where_its_account_does() -> None:
         "account": {"type": "azure-native:storage:StorageAccount", "inputs": account},
         "share": {"type": "azure-native:storage:FileShare", "inputs": {"accountName": "files", "shareQuota": 1024}},
     })  # fmt: skip
-    assert [each.what for each in found.around] == ["shared files (Azure Files, provisioned)"]
-    assert months(found.around[0]) == [163.84] * 3
+    assert [each.what for each in found.other_lines] == ["shared files (Azure Files, provisioned)"]
+    assert months(found.other_lines[0]) == [163.84] * 3
 
 
 def test_account_with_shares_only_keeps_no_objects() -> None:
@@ -65,9 +65,9 @@ def test_account_with_shares_only_keeps_no_objects() -> None:
     share = {"type": "azure-native:storage:FileShare", "inputs": {"accountName": "${account.name}"}}
     container = {"type": "azure-native:storage:BlobContainer", "inputs": {"accountName": "${account.name}"}}
     assert months(line(of({"account": account}), "objects (Blob)")) == [10.4] * 3
-    assert [each.what for each in of({"account": account, "s": share}).around] == ["shared files (Azure Files)"]
+    assert [each.what for each in of({"account": account, "s": share}).other_lines] == ["shared files (Azure Files)"]
     both = of({"account": account, "s": share, "c": container})
-    assert [each.what for each in both.around] == ["objects (Blob)", "shared files (Azure Files)"]
+    assert [each.what for each in both.other_lines] == ["objects (Blob)", "shared files (Azure Files)"]
 
 
 def test_registry_holds_some_for_nothing() -> None:

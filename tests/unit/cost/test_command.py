@@ -107,7 +107,7 @@ def test_json_says_unknown_as_null_and_the_total_as_the_least(preview: Path) -> 
 def test_json_is_the_same_whatever_the_order_of_the_steps(preview: Path, tmp_path: Path) -> None:
     other = written(tmp_path / "other.json", PREVIEW | {"steps": PREVIEW["steps"][::-1]})
     one, two = as_json("--preview", preview), as_json("--preview", other)
-    assert (one["totals"], one["pools"], one["around"]) == (two["totals"], two["pools"], two["around"])
+    assert (one["totals"], one["pools"], one["other"]) == (two["totals"], two["pools"], two["other"])
 
 
 def test_policy_configuration_and_suppressions_count(preview: Path, tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_property_that_decides_and_is_not_known_gives_an_unknown_line() -> None:
 )
 def test_eks_support(inputs: dict[str, Any], what: str) -> None:
     found = of({"cluster": {"type": "aws:eks/cluster:Cluster", "inputs": inputs}})
-    assert [each.what for each in found.around] == [what]
+    assert [each.what for each in found.other_lines] == [what]
     assert line(found, what).price.usd == (0.6 if "extended" in what else 0.1)
 
 
@@ -194,14 +194,14 @@ def test_interface_endpoint_costs_in_each_zone_and_gateway_endpoint_nothing() ->
         {"i": {"type": kind, "inputs": interface}, "g": {"type": kind, "inputs": {"vpcEndpointType": "Gateway"}}}
     )
     assert line(found, "interface endpoint in one zone").amounts.floor == 3 * 730
-    assert {name for each in found.around for name in each.resources} == {"i"}
+    assert {name for each in found.other_lines for name in each.resources} == {"i"}
 
 
 def test_traffic_between_zones_only_where_there_are_several() -> None:
     def subnet(zone: str) -> dict[str, Any]:
         return {"type": "aws:ec2/subnet:Subnet", "inputs": {"availabilityZoneId": zone}}
 
-    assert of({"a": subnet("use1-az1"), "b": subnet("use1-az1")}).around == ()
+    assert of({"a": subnet("use1-az1"), "b": subnet("use1-az1")}).other_lines == ()
     found = of({"a": subnet("use1-az1"), "b": subnet("use1-az2")})
     assert months(line(found, "data between zones, paid on both sides")) == [0.0, 2.0, 2.0]
 
@@ -255,7 +255,7 @@ def test_old_prices() -> None:
 def test_what_is_only_read_is_not_counted() -> None:
     plan = plan_from({"nat": {"type": "aws:ec2/natGateway:NatGateway", "inputs": {}}})
     read = replace(plan, resources=[replace(each, operation="read") for each in plan.resources])
-    assert estimate(read, today=TODAY).around == ()
+    assert estimate(read, today=TODAY).other_lines == ()
 
 
 @pytest.mark.parametrize("size", [-1, float("nan"), float("inf"), "many", True])

@@ -27,7 +27,7 @@ def estimate_to_dict(cost: Estimate, seen_on: str, findings: Sequence[ResourceFi
         "totals": {figure: _total(each) for figure, each in cost.totals.items()},
         "ceiling_without_committed": _total(cost.gated),
         "pools": [_pool(pool, cost) for pool in cost.pools],
-        "around": [_line(line, cost) for line in cost.around],
+        "other": [_line(line, cost) for line in cost.other_lines],
         "assumptions": cost.usage.as_args(),
         "unknown": cost.unknowns,
         "old_prices": cost.old,

@@ -36,7 +36,7 @@ def _table(cost: Estimate) -> Table:
         table.add_column(figure, justify="right", no_wrap=True)
     for pool in cost.pools:
         _section(table, _heading(pool), pool.lines)
-    _section(table, "around the pools", cost.around)
+    _section(table, "other resources", cost.other_lines)
     table.add_row("[bold]all, a month[/]", "", *(_bold(cost.totals[figure], hourly=False) for figure in FIGURES))
     table.add_row("[bold]all, an hour[/]", "", *(_bold(cost.totals[figure], hourly=True) for figure in FIGURES))
     return table
