@@ -227,7 +227,7 @@ REFUSED = {
         {"cidr": "10.0.0.0/30", "max_zones": 7.5},
         ["network: cidr=10.0.0.0/30: ", "network: maxZones=7.5: "],
     ),
-    "azure": ("ResourceGroup", {"tags": {"a<b": ""}}, ["environment: tags"]),
+    "azure": ("ResourceGroup", {"tags": {"a<b": ""}}, ["resourcegroup: tags"]),
     "kubernetes": ("Queue", {"quotas": {"vision": {"h200": 1}}}, ["queue: quotas"]),
 }
 """Package -> component, what is wrong with it, how the lines on it begin."""
