@@ -7,21 +7,15 @@ import pulumi
 from gpufleet import aws
 from gpufleet.checks.aws import check_aws
 from gpufleet.config.aws import AwsConfig
-from gpufleet.config.aws_parts import (
-    cluster_of,
-    cluster_software,
-    environment_budget,
-    files_config,
-    files_zone,
-    team_budgets,
-)
+from gpufleet.config.aws_parts import budgets, cluster_of, cluster_software, files_config, files_zone, pull_roles
 from gpufleet.config.environment import Environment
+from gpufleet.config.first_job import cluster_job, repository_names
 from gpufleet.config.onprem_servers import SHARED_ARGUMENTS, all_pools, onprem_servers, site_link
 from gpufleet.config.registry import image_mirror, registry_config
 from gpufleet.kubernetes import cluster_provider
 from gpufleet.kubernetes.volume_source import VolumeSource
 from gpufleet.platform import TrainingPlatform, cloud_pool
-from gpufleet.platform.environment import first_job, platform_owner
+from gpufleet.platform.environment import platform_owner
 from gpufleet.platform.teams import pool_tags
 
 env = Environment.load(AwsConfig)
@@ -38,13 +32,17 @@ with env.gathering(*SHARED_ARGUMENTS):
         )
         for name, pool in config["pools"].items()
     }
-    registry = aws.Registry(part("registry"), **registry_config(env), region=region, tags=tags, erase=config["erase"])
+    images, roles = registry_config(env), pull_roles(config, cluster, groups)
+    registry = aws.Registry(
+        part("registry"), **images, pull_role_names=roles, region=region, tags=tags, erase=config["erase"]
+    )
     image_mirror(env, Path(__file__).parents[1])
     site_link(env, network)
-    for name, budget in (environment_budget(env) | team_budgets(env)).items():
+    for name, budget in budgets(env).items():
         aws.Budget(name, **budget)
 
-    provider, before = cluster_provider(part("kubernetes"), cluster.kubeconfig), [*cluster.resources]
+    # Images of the software may come through the registry.
+    provider, before = cluster_provider(part("kubernetes"), cluster.kubeconfig), [*cluster.resources, registry]
     if "own_servers" in config:
         source: VolumeSource = {"nfs": config["own_servers"]["nfs"]}
         onprem_servers(
@@ -60,7 +58,7 @@ with env.gathering(*SHARED_ARGUMENTS):
     platform = TrainingPlatform(
         env.name,
         **platform_owner(env),
-        **cluster_software(env, cluster, pools),
+        **cluster_software(env, cluster),
         **files_zone(config),
         pools=pools,
         node_groups={name: group.node_group_name for name, group in groups.items()},
@@ -76,5 +74,5 @@ env.export(
     registry_urls=registry.repository_urls,
     node_groups={name: group.node_group_name for name, group in groups.items()},
     jobs=platform.jobs,
-    first_job=first_job(env, place="any" if "own_servers" in config else None),
+    first_job=cluster_job(env, repository_names(config["registry"]), any_place="own_servers" in config),
 )

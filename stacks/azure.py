@@ -34,7 +34,7 @@ with env.gathering():
     if "cluster" in config:
         subnet = network.for_nodes()
         cluster = azure.Cluster(
-            part("cluster"), **config["cluster"], **base, **subnet, registry_id=registry.registry_id
+            part("cluster"), **config["cluster"], **base, **network.for_cluster(), registry_id=registry.registry_id
         )
         joining = cluster.for_nodes()
         groups: dict[str, pulumi.Input[str]] = {}

@@ -8,10 +8,11 @@ import pulumi
 
 from gpufleet.checks.onprem import check_onprem
 from gpufleet.config.environment import Environment
+from gpufleet.config.first_job import cluster_job
 from gpufleet.config.onprem import OnpremConfig
 from gpufleet.kubernetes import NodeLabels, cluster_provider
 from gpufleet.platform import TrainingPlatform, onprem_pool
-from gpufleet.platform.environment import PlatformSoftware, first_job, platform_owner
+from gpufleet.platform.environment import PlatformSoftware, platform_owner
 from gpufleet.typed_dicts import pick
 
 env = Environment.load(OnpremConfig)
@@ -37,5 +38,5 @@ env.export(
     kubeconfig=pulumi.Output.secret(config["kubeconfig"]),
     registry_urls=config["repositories"],
     jobs=platform.jobs,
-    first_job=first_job(env, place="any", build=False),
+    first_job=cluster_job(env, [*config["repositories"]], any_place=True),
 )

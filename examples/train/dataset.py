@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy
 import torch
 
+import make_data
 from ranks import TrainingError
 
 
@@ -38,6 +39,16 @@ def load_images(path: Path) -> Images:
     if pixels.ndim != 4 or pixels.dtype != numpy.uint8 or labels.shape != pixels.shape[:1] or not len(labels):
         content = f"images {pixels.dtype}{list(pixels.shape)}, labels {list(labels.shape)}"
         raise TrainingError(f"{path}: {content}; it must hold images uint8[N, height, width, channels], labels [N]")
+    return _images(pixels, labels)
+
+
+def synthetic_images(count: int, seed: int) -> Images:
+    """``count`` pictures of 16 x 16 pixels as make_data.py makes them; every rank makes the same from ``seed``."""
+    made = make_data.make(count, 16, seed)
+    return _images(made["images"], made["labels"])
+
+
+def _images(pixels: numpy.ndarray, labels: numpy.ndarray) -> Images:
     return Images(torch.from_numpy(pixels).permute(0, 3, 1, 2).contiguous(), torch.from_numpy(labels).long())
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Train a small image classifier on all ranks that mpirun started, with PyTorch DistributedDataParallel.
 
-Data and checkpoints lie on the shared volume. A run that is started again goes on from its newest checkpoint. SIGTERM
-or SIGUSR1 to any rank, or SIGUSR1 to mpirun, is notice that a node will be taken: a checkpoint is saved, and all ranks
-end with exit code 143.
+Data and checkpoints are on the shared volume; with --synthetic the program makes its data itself. A run that is started
+again goes on from its newest checkpoint. SIGTERM or SIGUSR1 to any rank, or SIGUSR1 to mpirun, is notice that a node
+will be taken: a checkpoint is saved, and all ranks end with exit code 143.
 """
 
 import argparse
@@ -23,9 +23,12 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 import checkpoints
-from dataset import Images, batch_at, load_images, varied
+import network
+from dataset import Images, batch_at, load_images, synthetic_images, varied
 from exchange import Exchange, average
 from model import Classifier
+from options import arguments
+from outputs import publish
 from ranks import Place, TrainingError, meeting_point, place_in_job
 
 RECLAIMED = 143
@@ -82,6 +85,29 @@ class Team:
         if self.place.rank == 0:
             print(line, flush=True)
 
+    def say_network(self, nccl_log: Path | None) -> None:
+        """Say what the gradients take between hosts, and how fast it is; NCCL connects the ranks here.
+
+        Raises:
+            TrainingError: NCCL has no network of the name NCCL_NET.
+        """
+        if self.device.type == "cpu" or not self.place.several_hosts:
+            return
+        sums = torch.zeros(network.SIZE // 4, device=self.device)
+
+        def all_reduce() -> None:
+            dist.all_reduce(sums)
+            torch.cuda.synchronize()
+
+        try:
+            bandwidth = network.bus_bandwidth(all_reduce, self.place.size)
+        except RuntimeError as failure:
+            if problem := network.missing_network(str(failure), os.environ):
+                raise TrainingError(problem) from None
+            raise
+        log = nccl_log.read_text(errors="replace") if nccl_log and nccl_log.exists() else ""
+        self.say(network.network_line(log, bandwidth, os.environ))
+
     def total(self, *values: float) -> list[float]:
         """The sums of ``values`` over all ranks."""
         sums = torch.tensor(values, dtype=torch.float64)
@@ -93,26 +119,6 @@ class Team:
         box = [thing]
         dist.broadcast_object_list(box, src=0, group=self.control)
         return box[0]
-
-
-def arguments(words: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("/mnt/data"), help="folder with train.npz and test.npz")
-    parser.add_argument("--checkpoints", type=Path, default=Path("/mnt/checkpoints"), help="one folder for each run")
-    parser.add_argument("--steps", type=int, default=1000, help="steps in all, those before a restart included")
-    parser.add_argument("--batch", type=int, default=32, help="images of each rank in a step")
-    parser.add_argument("--learning-rate", type=float, default=0.03)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--allreduce-dtype", choices=DTYPES, default="fp32", help="fp16 halves the bytes of a step")
-    parser.add_argument("--bucket-mib", type=float, default=25, help="gradients that are exchanged together")
-    parser.add_argument("--checkpoint-every", type=int, default=100, metavar="STEPS")
-    parser.add_argument("--log-every", type=int, default=20, metavar="STEPS")
-    parser.add_argument("--notice-every", type=int, default=10, metavar="STEPS", help="ask all ranks for notice")
-    chosen = parser.parse_args(words)
-    for name in ("steps", "batch", "learning_rate", "bucket_mib", "checkpoint_every", "log_every", "notice_every"):
-        if getattr(chosen, name) <= 0:
-            parser.error(f"--{name.replace('_', '-')} has to be above 0")
-    return chosen
 
 
 class Training:
@@ -195,7 +201,10 @@ class Training:
 
 def train(args: argparse.Namespace, team: Team, notice: ReclaimNotice) -> int:
     """Train to the last step, or until a rank gets notice; returns the exit code."""
-    images, test = load_images(args.data / "train.npz"), load_images(args.data / "test.npz")
+    if args.synthetic:
+        images, test = synthetic_images(4096, args.seed), synthetic_images(1024, args.seed + 1)
+    else:
+        images, test = load_images(args.data / "train.npz"), load_images(args.data / "test.npz")
     training = Training(args, team, images)
     exchange = training.exchange
     parameters = sum(value.numel() for value in training.model.parameters())
@@ -226,7 +235,10 @@ def train(args: argparse.Namespace, team: Team, notice: ReclaimNotice) -> int:
                 training.save()
             team.say(f"reclaimed step={training.step}: start again to go on")
             return RECLAIMED
-    team.say(f"done step={training.step} accuracy={training.accuracy(test):.4f}")
+    accuracy = training.accuracy(test)
+    team.say(f"done step={training.step} accuracy={accuracy:.4f}")
+    if team.place.rank == 0 and args.outputs:
+        publish(args.outputs, {"steps": training.step, "accuracy": accuracy, "learning_rate": args.learning_rate})
     return 0
 
 
@@ -255,7 +267,10 @@ def main() -> int:
     try:
         place = place_in_job(os.environ)
         who = f"rank {place.rank}: "
-        code = train(args, Team.assemble(place), notice)
+        nccl_log = network.keep_nccl_log(os.environ) if place.rank == 0 else None
+        team = Team.assemble(place)
+        team.say_network(nccl_log)
+        code = train(args, team, notice)
     except TrainingError as error:
         leave(f"{who}{error}")
     except RuntimeError as failure:

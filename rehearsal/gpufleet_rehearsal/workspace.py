@@ -32,6 +32,8 @@ SIMULATED_PROVIDERS: Mapping[str, str] = {"aws": "7.51.1", "azure-native": "3.29
 # Not anybody's own: a rehearsal holds no secret, but for those that stand encrypted in the user's configuration.
 PASSPHRASE = "rehearsal"
 _EXECUTABLE = 0o755
+_NOT_INHERITED = ("AWS_", "ARM_", "AZURE_", "PULUMI_ACCESS", "GPUFLEET_AZURE_")
+"""Beginnings of variables: of credentials, and of the services that another rehearsal plays."""
 
 _PLUGIN = """#!{python}
 from gpufleet_rehearsal.provider.plugin import main
@@ -134,9 +136,7 @@ class Workspace:
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), *self._outer_path()]),
         }
         # Real credentials have no business in a rehearsal: a program that finds none cannot reach a real cloud.
-        inherited = {
-            k: v for k, v in os.environ.items() if not k.startswith(("AWS_", "ARM_", "AZURE_", "PULUMI_ACCESS"))
-        }
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(_NOT_INHERITED)}
         return inherited | own | self._passphrase(stack)
 
     def _passphrase(self, stack: str | None) -> dict[str, str]:

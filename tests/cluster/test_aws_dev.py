@@ -33,7 +33,7 @@ def plane(project: Project) -> ControlPlane:
     """That of the rehearsal, with all that the stack installs."""
     up = project.rehearse()
     assert up.returncode == 0, up.stdout + up.stderr
-    assert "gpufleet jobs submit aws-dev --workers 2 --follow -- python3 train.py" in up.stdout
+    assert "gpufleet jobs submit aws-dev --workers 2 --follow -- python3 train.py --synthetic" in up.stdout
     return ControlPlane(project.home.root / "kubernetes")
 
 

@@ -116,6 +116,8 @@ def nccl(hosts: list[str], busbw: float, *, writes: list[str] | None = None) -> 
             "NVIDIA A100-SXM4-40GB"
             for rank, (host, device) in enumerate(ranks)
         ),
+        f"{hosts[0]}:100:100 [0] NCCL INFO NET/OFI Selected Provider is efa (found 4 nics)",
+        f"{hosts[0]}:100:100 [0] NCCL INFO Using network AWS Libfabric",
         "#",
         "#                                                              out-of-place                       in-place",
         "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw",
@@ -142,7 +144,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
 
     def run(environment: Environment, *words: str, log: Callable[[list[str]], str], code: int = 0) -> Result:
         client = environment.operator.client
-        real = nccl_test.submit
+        real = nccl_test.create_job
 
         def submitted(api: Any, manifest: Any, say: Any) -> Any:
             template = manifest["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]
@@ -203,7 +205,8 @@ def test_ready_nodes_and_a_quick_network_pass(
         "pass        EFA plugin: kube-system/aws-efa-k8s-device-plugin is up on 2 nodes",
         "pass        shared volume: claim shared is bound, ReadWriteMany",
         "pass        volume writes: written from 2 of 2 nodes",
-        "pass        bandwidth: 29.6 GB/s bus bandwidth with 1024 MiB on 2 nodes, floor 25.0 (0.5 of 400 Gbit/s)",
+        "pass        bandwidth: 29.6 GB/s bus bandwidth with 1024 MiB on 2 nodes over AWS Libfabric (efa), 59% of 400 "
+        "Gbit/s, floor 25.0 GB/s (50%)",
         f"dev, 2 nodes of {environment.pool}: ready; 0 failed, 0 not verified",
     ]
     assert "submitted" in done.stderr
@@ -221,8 +224,11 @@ def test_below_the_floor_fails_and_json_says_the_same(
     assert [each["status"] for each in found["checks"]] == ["pass"] * 9 + ["fail"] * 2
     writes, measured = found["checks"][-2:]
     assert writes["text"] == "written from 1 of 2 nodes"
-    assert measured["text"].startswith("11.9 GB/s bus bandwidth with 1024 MiB on 2 nodes, floor 25.0")
-    assert "NCCL_DEBUG=INFO" in measured["fix"]
+    assert measured["text"] == (
+        "11.9 GB/s bus bandwidth with 1024 MiB on 2 nodes over AWS Libfabric (efa), 24% of 400 Gbit/s, floor 25.0 GB/s "
+        "(50%)"
+    )
+    assert measured["fix"] == "look for one slow node by halves: check each half of the nodes"
 
 
 def test_run_that_ends_with_an_error_is_told_by_its_last_words(
@@ -304,5 +310,6 @@ def test_too_few_nodes_say_how_many_there_can_be(environment: Environment, nodes
     done = environment.check()
     assert done.returncode == 1
     assert (
-        f"fail        nodes: 0 of 2 nodes of pool {environment.pool} are Ready; raise the pool's desired" in done.stdout
+        f"fail        nodes: 0 of 2 nodes of pool {environment.pool} are Ready; submit a job that makes it grow"
+        in done.stdout
     )

@@ -23,12 +23,13 @@ JOB: MpiJobArgs = {
     "env": {"OMP_NUM_THREADS": "1"},
 }
 NCCL = {
-    "plain": {"NCCL_IB_DISABLE": "1", "NCCL_SOCKET_IFNAME": "=eth0"},
+    "plain": {"NCCL_NET": "Socket", "NCCL_SOCKET_IFNAME": "=eth0"},
     "efa": {
         "NCCL_SOCKET_IFNAME": "=eth0",
         "FI_PROVIDER": "efa",
         "FI_EFA_FORK_SAFE": "1",
         "FI_EFA_USE_DEVICE_RDMA": "1",
+        "NCCL_NET": "AWS Libfabric",
     },
 }
 

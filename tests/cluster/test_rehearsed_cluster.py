@@ -71,6 +71,14 @@ class Provider(pulumi.ProviderResource):
 provider = Provider("on-eks", {"kubeconfig": pulumi.Output.all(cluster.name, cluster.endpoint).apply(kubeconfig)})
 pulumi.CustomResource("kubernetes:core/v1:Namespace", "team", {"metadata": {"name": "team"}},
                       pulumi.ResourceOptions(provider=provider))
+if pulumi.Config().get_bool("plugin") is not False:
+    plugin = {"name": "main", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"}
+    pulumi.CustomResource("kubernetes:apps/v1:DaemonSet", "plugin", {
+        "metadata": {"name": "plugin", "namespace": "kube-system"},
+        "spec": {"selector": {"matchLabels": {"app": "plugin"}}, "template": {
+            "metadata": {"labels": {"app": "plugin"}}, "spec": {"containers": [plugin]},
+        }},
+    }, pulumi.ResourceOptions(provider=provider, depends_on=[group]))
 container = {"name": "main", "image": "registry/train:1", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
 labels = {"app": "train"}
 pulumi.CustomResource("kubernetes:apps/v1:Deployment", "train", {
@@ -79,7 +87,9 @@ pulumi.CustomResource("kubernetes:apps/v1:Deployment", "train", {
         "metadata": {"labels": labels},
         "spec": {"containers": [container], "nodeSelector": {"gpufleet.dev/pool": "trainers"}},
     }},
-}, pulumi.ResourceOptions(provider=provider, depends_on=[group]))
+}, pulumi.ResourceOptions(
+    provider=provider, depends_on=[group], custom_timeouts=pulumi.CustomTimeouts(create=pulumi.Config().get("wait")),
+))
 """
 
 
@@ -128,6 +138,15 @@ def test_simulated_cluster_has_a_control_plane_and_its_gpu_nodes(project: Projec
     assert destroyed.returncode == 0, destroyed.stdout + destroyed.stderr
     assert destroyed.stdout.splitlines()[-1] == "Nothing is left in the simulated cloud."
     assert not plane.running
+
+
+def test_without_a_device_plugin_nodes_have_no_gpus_and_there_are_no_others(project: Project) -> None:
+    set_config(project, desired=2, plugin=False, wait="5s")
+    up = project.rehearse(environment="dev")
+    assert up.returncode != 0
+    (line,) = {each.strip() for each in up.stdout.splitlines() if "Deployment default/train is not ready" in each}
+    assert "is not ready after 5 s: 0 of 2 pods available; train-" in line
+    assert "0/2 nodes are available: 2 Insufficient nvidia.com/gpu." in line
 
 
 def test_without_control_plane_objects_are_noted_and_it_is_said(project: Project) -> None:

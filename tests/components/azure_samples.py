@@ -71,6 +71,7 @@ SAMPLES: dict[str, dict[str, object]] = {
         "subnet_id": NODES,
         "admins": {"platform": "11111111-2222-3333-4444-555555555555"},
         "authorized_ranges": ["203.0.113.0/24"],
+        "outbound_addresses": ["198.51.100.7"],
         "zones": ["1", "2"],
         "system_min": 1,
         "system_max": 4,
@@ -84,7 +85,6 @@ SAMPLES: dict[str, dict[str, object]] = {
         "max": 4,
         "zones": ["1"],
         "placement": "create",
-        "network": "infiniband",
         "disk_gib": 500,
         "labels": {"team": "vision"},
         "taints": [{"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}],
@@ -105,6 +105,7 @@ COMPUTED: dict[str, dict[str, object]] = {
         "nodeResourceGroup": "MC_fleet_{name}_eastus",
         "oidcIssuerProfile": {"enabled": True, "issuerURL": "https://oidc.invalid/{name}"},
     },
+    "azure-native:network:PublicIPAddress": {"ipAddress": "198.51.100.7"},
     "azure-native:managedidentity:UserAssignedIdentity": {
         "principalId": "{name}-principal",
         "clientId": "{name}-client",

@@ -59,7 +59,7 @@ def expected_template(**changes: object) -> dict[str, object]:
         "updateDefaultVersion": True,
         "userData": amazon_linux(efa=False),
         "vpcSecurityGroupIds": ["sg-cluster"],
-        "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 2},
+        "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1},
         "blockDeviceMappings": [
             {
                 "deviceName": "/dev/xvda",
@@ -105,7 +105,9 @@ def told_of_efa(interfaces: int) -> dict[str, str]:
 def labels(**changes: str) -> dict[str, str]:
     words = {"capacity": "on-demand", "gpu": "A100", "network": "plain", "place": "cloud", "placement": "none"}
     facts = {**words, "pool": "trainers", "zone-id": "use1-az1", **changes}
-    return {**{f"gpufleet.dev/{key}": value for key, value in facts.items()}, "nvidia.com/gpu.present": "true"}
+    ours = {f"gpufleet.dev/{key}": value for key, value in facts.items()}
+    accelerator = f"nvidia-{facts['gpu'].lower()}"
+    return {**ours, "nvidia.com/gpu.present": "true", "k8s.amazonaws.com/accelerator": accelerator}
 
 
 def efa_interfaces(cards: int, group: str) -> list[Mapping[str, object]]:

@@ -40,7 +40,7 @@ def test_addons(preview):
             **more,
         }
 
-    settings = '{"env": {"MINIMUM_IP_TARGET": "20", "WARM_IP_TARGET": "5"}}'
+    settings = '{"enableNetworkPolicy": "true", "env": {"MINIMUM_IP_TARGET": "20", "WARM_IP_TARGET": "5"}}'
     assert build(preview).inputs(ADDON) == {
         "eks-aws-efs-csi-driver": addon("aws-efs-csi-driver", "efs-csi-controller-sa"),
         "eks-coredns": addon("coredns"),

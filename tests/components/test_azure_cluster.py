@@ -189,6 +189,16 @@ def test_a_public_endpoint_only_for_ranges(preview: bool) -> None:
     }
 
 
+def test_nodes_register_through_the_addresses_of_their_network(preview: bool) -> None:
+    ways_out = ["198.51.100.7", pulumi.Output.from_input("198.51.100.8")]
+    public = build(preview, authorized_ranges=["203.0.113.0/24"], outbound_addresses=ways_out).one(CLUSTER).inputs
+    assert public["apiServerAccessProfile"] == {
+        "enablePrivateCluster": False,
+        "authorizedIPRanges": ["203.0.113.0/24", "198.51.100.7/32", "198.51.100.8/32"],
+    }
+    assert build(preview, outbound_addresses=ways_out).inputs(CLUSTER) == {"aks-cluster": expected(preview)}
+
+
 def test_the_order_of_admins_is_no_change(preview: bool) -> None:
     given = [build(preview, admins=admins).one(CLUSTER).inputs for admins in ({"a": OPS, "b": ML}, {"b": ML, "a": OPS})]
     assert given[0] == given[1]
@@ -252,9 +262,9 @@ CASES: dict[str, tuple[dict[str, object], list[str]]] = {
         {"public_access_cidrs": ["203.0.113.0/24"], "region": "us-east-1"},
         [
             "public_access_cidrs=[203.0.113.0/24]: unknown argument; remove it, or use admins, "
-            "authorized_ranges, cluster_name, identity_id, idle_minutes, outbound, pod_cidr, private, region, "
-            "registry_id, resource_group_name, service_cidr, subnet_id, system_max, system_min, system_type, tags, "
-            "tier, upgrade_channel, version or zones [any-argument-known]",
+            "authorized_ranges, cluster_name, identity_id, idle_minutes, outbound, outbound_addresses, pod_cidr, "
+            "private, region, registry_id, resource_group_name, service_cidr, subnet_id, system_max, system_min, "
+            "system_type, tags, tier, upgrade_channel, version or zones [any-argument-known]",
             "region=us-east-1: is not an Azure region; use a name such as eastus [azure-region-form]",
         ],
     ),

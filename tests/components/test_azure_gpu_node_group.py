@@ -93,8 +93,8 @@ def test_what_the_autoscaler_and_azure_own(preview: bool) -> None:
     assert set(REPLACING) <= {key for inputs in given for key in inputs}
 
 
-def test_infiniband_in_a_proximity_placement_group_of_its_own(preview: bool) -> None:
-    recording = build(preview, types=["Standard_ND96isr_H100_v5"], network="infiniband", placement="create")
+def test_a_proximity_placement_group_of_its_own(preview: bool) -> None:
+    recording = build(preview, types=["Standard_ND96isr_H100_v5"], placement="create")
     group = known(preview, "trainers-placement-id")
     assert recording.inputs(PLACEMENT) == {
         "trainers-placement": {**HERE, "intent": {"vmSizes": ["Standard_ND96isr_H100_v5"]}, "zones": ["1"]}
@@ -104,7 +104,7 @@ def test_infiniband_in_a_proximity_placement_group_of_its_own(preview: bool) -> 
     assert recording.inputs(NODES)["trainers-nodes"] == expected(
         vmSize="Standard_ND96isr_H100_v5",
         proximityPlacementGroupID=group,
-        nodeLabels=labels(gpu="H100", network="infiniband", placement="create"),
+        nodeLabels=labels(gpu="H100", placement="create"),
     )
     assert recording.outputs["trainers"]["proximity_placement_group_id"] == group
 
@@ -219,7 +219,7 @@ CASES: dict[str, tuple[dict[str, object], list[str]]] = {
             "key_pair=me: is for pools on AWS only; leave it out (kubectl debug node/<name> opens a shell on a node) "
             "[azure-agent-pool-word]",
             "capacity=capacity-block: is not an allowed value; use on-demand, spot or reservation [any-argument-word]",
-            "network=efa: is not an allowed value; use plain or infiniband [any-argument-word]",
+            "network=efa: is not an allowed value; use plain [any-argument-word]",
         ],
     ),
     "two sizes, two zones and a placement group": (
@@ -248,9 +248,8 @@ CASES: dict[str, tuple[dict[str, object], list[str]]] = {
         [
             "desird=1: unknown argument; did you mean desired? [any-argument-known]",
             "min=5: is above max=4; use 4 or fewer, or raise max [any-count-min-max]",
-            "types=Standard_NC24ads_A100_v4: has no InfiniBand; use Standard_ND40rs_v2, Standard_ND96amsr_A100_v4, "
-            "Standard_ND96asr_v4, Standard_ND96isr_H100_v5, Standard_ND96isr_H200_v5, Standard_ND128isr_GB300_v6 or "
-            "Standard_ND128isr_NDR_GB200_v6, or set network=plain [azure-infiniband-supported]",
+            "network=infiniband: no pod on AKS reaches a node's InfiniBand, as gpufleet installs no RDMA device plugin "
+            "there; make it a pool of batch.pools, or set network=plain [azure-infiniband-on-aks]",
             'zones=use1-az1: is not an Azure zone; use "1", "2" or "3" [azure-zone-number]',
             "driver=nvidia: is not an allowed value; use install or none [any-argument-word]",
             "disk_gib=10: is not a disk size that AKS supports; use 30 to 2048 [azure-agent-pool-disk]",

@@ -45,7 +45,7 @@ def fleet(**changes: dict[str, Any]) -> SharedFiles:
         nodes = NodeIdentity("nodes", **parts, **more("nodes"))
         clients = network.for_clients(nodes=True, batch=True)
         links = {**parts, **network.for_endpoint(), **clients, **nodes.for_files()}
-        files = SharedFiles("files", **({"shared_keys": True} | links | more("files")))
+        files = SharedFiles("files", **({"shared_keys": True, "shares": ["logs"]} | links | more("files")))
         registry = Registry("registry", **parts, **network.for_endpoint(), **nodes.for_registry(), **more("registry"))
         Budget(
             "budget",
@@ -53,7 +53,7 @@ def fleet(**changes: dict[str, Any]) -> SharedFiles:
             **group.for_budget(),
         )
         settings = {"version": "1.36", "admins": ADMINS, "registry_id": registry.registry_id}
-        cluster = Cluster("cluster", **settings, **parts, **network.for_nodes(), **more("cluster"))
+        cluster = Cluster("cluster", **settings, **parts, **network.for_cluster(), **more("cluster"))
         GpuNodeGroup(
             "pool",
             **({"types": ["Standard_NC24ads_A100_v4"], "max": 4} | more("pool")),
@@ -75,6 +75,15 @@ def fleet(**changes: dict[str, Any]) -> SharedFiles:
             opts=pulumi.ResourceOptions(depends_on=[files, registry]),
         )
     return files
+
+
+def test_the_nodes_of_a_public_cluster_register_through_the_networks_gateway(preview: bool) -> None:
+    public = {"authorized_ranges": ["203.0.113.0/24"]}
+    recording = construct(lambda: fleet(cluster=public), preview, COMPUTED, ANSWERS)
+    cluster = recording.one("azure-native:containerservice:ManagedCluster", "cluster-cluster")
+    ranges = cluster.inputs["apiServerAccessProfile"]["authorizedIPRanges"]  # type: ignore[index]
+    assert ranges == known(preview, ["203.0.113.0/24", "198.51.100.7/32"])
+    assert "net-nat-address" in cluster.property_dependencies["apiServerAccessProfile"]
 
 
 def built(preview: bool) -> Recording[SharedFiles]:

@@ -17,13 +17,14 @@ NSG = "azure-native:network:NetworkSecurityGroup"
 ADDRESS = "azure-native:network:PublicIPAddress"
 NAT = "azure-native:network:NatGateway"
 
+COMPUTED = {ADDRESS: {"ipAddress": "198.51.100.7"}}
 THEIRS = f"{SUBSCRIPTION}/resourceGroups/theirs/providers/Microsoft.Network/virtualNetworks/hub"
 SUBNETS = {role: f"{THEIRS}/subnets/{role}" for role in ("nodes", "batch", "endpoints")}
 
 
 def build(preview: bool, /, **changes: object) -> Recording[Network]:
     """A network called net."""
-    return construct(lambda: Network("net", cast(NetworkArgs, {**PLACE, **changes})), preview)
+    return construct(lambda: Network("net", cast(NetworkArgs, {**PLACE, **changes})), preview, COMPUTED)
 
 
 def expected_subnet(preview: bool, role: str, cidr: str, **changes: object) -> dict[str, object]:
@@ -74,6 +75,7 @@ def test_a_network_by_default(preview: bool) -> None:
     assert recording.outputs["net"] == {
         "vnet_id": known(preview, "net-vnet-id"),
         "subnet_ids": {role: known(preview, f"net-{role}-id") for role in ("nodes", "batch", "endpoints")},
+        "outbound_addresses": known(preview, ["198.51.100.7"]),
     }
 
 
@@ -120,7 +122,14 @@ def test_a_way_out_of_ones_own(preview: bool) -> None:
 def test_an_existing_network_is_left_alone(preview: bool) -> None:
     recording = build(preview, vnet_id=THEIRS, subnet_ids=SUBNETS)
     assert [each for each in recording.resources if each.custom] == []
-    assert recording.outputs["net"] == {"vnet_id": THEIRS, "subnet_ids": SUBNETS}
+    assert recording.outputs["net"] == {"vnet_id": THEIRS, "subnet_ids": SUBNETS, "outbound_addresses": []}
+
+
+def test_ways_out_that_are_not_made_here(preview: bool) -> None:
+    theirs = build(preview, vnet_id=THEIRS, subnet_ids=SUBNETS, outbound_addresses=["203.0.113.9"])
+    assert theirs.outputs["net"]["outbound_addresses"] == ["203.0.113.9"]
+    both = build(preview, outbound_addresses=["203.0.113.9"])
+    assert both.outputs["net"]["outbound_addresses"] == known(preview, ["203.0.113.9", "198.51.100.7"])
 
 
 def test_options_of_children(preview: bool) -> None:
@@ -134,6 +143,13 @@ def test_options_of_children(preview: bool) -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
+    "a private way out": (
+        {"outbound_addresses": ["10.0.0.9"]},
+        [
+            "outbound_addresses=10.0.0.9: is a private range, from which nobody reaches the API server; give the "
+            "address that the internet sees, or set private=true [azure-cluster-range]"
+        ],
+    ),
     "no way out": (
         {"nat": "none"},
         [

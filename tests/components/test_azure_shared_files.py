@@ -89,9 +89,6 @@ def test_an_account_by_default(preview: bool) -> None:
         f"azure-dev-files-container-{container}": {**account, "containerName": container, "publicAccess": "None"}
         for container in ("scripts", "result")
     }
-    assert recording.inputs(SHARE) == {
-        "azure-dev-files-share-logs": {**account, "shareName": "logs", "enabledProtocols": "SMB", "shareQuota": 100}
-    }
     week = {"enabled": True, "days": 7}
     assert recording.one(BLOBS, "azure-dev-files-blobs").inputs == {
         **account,
@@ -104,9 +101,16 @@ def test_an_account_by_default(preview: bool) -> None:
         "fileServicesName": "default",
         "shareDeleteRetentionPolicy": week,
     }
-    assert {each.type for each in recording.resources} == {
-        *(COMPONENT, ACCOUNT, CONTAINER, SHARE, BLOBS, SHARES, ASSIGNMENT)
+    assert {each.type for each in recording.resources} == {*(COMPONENT, ACCOUNT, CONTAINER, BLOBS, SHARES, ASSIGNMENT)}
+
+
+def test_shares_are_made_on_demand(preview: bool) -> None:
+    recording = build(preview, shares=["logs"])
+    account = {"accountName": known(preview, "azuredevfiles"), "resourceGroupName": GROUP}
+    assert recording.inputs(SHARE) == {
+        "azure-dev-files-share-logs": {**account, "shareName": "logs", "enabledProtocols": "SMB", "shareQuota": 100}
     }
+    assert recording.outputs["azure-dev-files"]["shares"] == known(preview, ["azure-dev-files-share-logs"])
 
 
 def test_clients_write_blobs_as_who_they_are(preview: bool) -> None:
@@ -131,7 +135,7 @@ def test_outputs(preview: bool) -> None:
         "blob_endpoint": known(preview, "https://azuredevfiles.blob.invalid/"),
         "file_endpoint": known(preview, "https://azuredevfiles.file.invalid/"),
         "containers": known(preview, ["azure-dev-files-container-scripts", "azure-dev-files-container-result"]),
-        "shares": known(preview, ["azure-dev-files-share-logs"]),
+        "shares": [],
     }
 
 

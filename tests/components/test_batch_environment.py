@@ -92,7 +92,7 @@ def test_template_has_disk_imdsv2_and_the_same_groups(preview: bool) -> None:
         "updateDefaultVersion": True,
         "keyName": "mine",
         "vpcSecurityGroupIds": groups,
-        "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 2},
+        "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1},
         "blockDeviceMappings": [{"deviceName": "/dev/xvda", "ebs": ebs}],
         "tagSpecifications": [
             {"resourceType": resource, "tags": named("trainers")}

@@ -59,12 +59,12 @@ def test_control_plane(preview):
 
 
 def test_public_endpoint_only_with_ranges(preview):
-    inputs = build(preview, public_access_cidrs=["203.0.113.0/24"]).one(CLUSTER).inputs
+    inputs = build(preview, public_access_cidrs=["52.94.76.0/22"]).one(CLUSTER).inputs
     assert inputs["vpcConfig"] == {
         "subnetIds": ["subnet-1", "subnet-2"],
         "endpointPrivateAccess": True,
         "endpointPublicAccess": True,
-        "publicAccessCidrs": ["203.0.113.0/24"],
+        "publicAccessCidrs": ["52.94.76.0/22"],
     }
 
 

@@ -13,6 +13,8 @@ VALUES = {
     "fullnameOverride": "cluster-autoscaler",
     "rbac": {"serviceAccount": {"create": True, "name": "cluster-autoscaler"}},
     "priorityClassName": "system-cluster-critical",
+    # Not on own servers that joined the cluster.
+    "nodeSelector": {"topology.kubernetes.io/region": "us-east-1"},
     "resources": {"requests": {"cpu": "100m", "memory": "600Mi"}},
     "extraArgs": {
         "expander": "least-waste",
@@ -50,10 +52,22 @@ def test_values_of_ones_own(preview):
     assert values["additionalLabels"] == {"owner": "ml"}
 
 
+def test_image_of_a_closed_network(preview):
+    repository = "123456789012.dkr.ecr.us-east-1.amazonaws.com/cluster-autoscaler"
+    assert release(ARGS | {"image": repository}, preview).inputs["values"] == VALUES | {
+        "image": {"repository": repository}
+    }
+
+
 @pytest.mark.parametrize(
     ("change", "line"),
     [
         ({"region": "us-east1"}, "region=us-east1: is not a region code; did you mean us-east-1? [aws-region-known]"),
+        (
+            {"image": "registry.example.com/autoscaler:1"},
+            "image=registry.example.com/autoscaler:1: is not an image repository; use host/path without a tag, such as "
+            "registry.example.com/nvidia/k8s-device-plugin [any-kubernetes-repository]",
+        ),
         ({"idle_minutes": 0}, "idle_minutes=0: is below 1; use 1 or more [any-argument-least]"),
     ],
 )

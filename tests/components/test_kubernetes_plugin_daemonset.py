@@ -82,6 +82,57 @@ def test_efa_plugin(preview):
     assert recording.outputs["efa"] == {"resource": "vpc.amazonaws.com/efa"}
 
 
+@pytest.mark.parametrize(
+    ("region", "registry"),
+    [
+        ("us-east-1", "602401143452.dkr.ecr.us-east-1.amazonaws.com"),
+        ("us-gov-west-1", "013241004608.dkr.ecr.us-gov-west-1.amazonaws.com"),
+        ("cn-north-1", "918309763551.dkr.ecr.cn-north-1.amazonaws.com.cn"),
+    ],
+)
+@pytest.mark.parametrize("source", ["daemonset", "chart"])
+def test_efa_plugin_comes_from_the_registry_of_its_region(region, registry, source):
+    recording = construct(lambda: EfaPlugin("efa", region=region, source=source), False)
+    repository = f"{registry}/eks/aws-efa-k8s-device-plugin"
+    if source == "chart":
+        assert recording.one(RELEASE).inputs["values"]["image"] == {"repository": repository}
+    else:
+        (container,) = recording.one(DAEMONSET).inputs["spec"]["template"]["spec"]["containers"]
+        assert container["image"] == f"{repository}:v0.5.13"
+
+
+def test_efa_plugin_of_a_region_without_a_known_registry(preview):
+    assert refusal(lambda: EfaPlugin("efa", region="ap-east-2"), preview) == [
+        "efa: region=ap-east-2: has no registry of EKS that the catalog knows; give image, a repository with AWS's "
+        "aws-efa-k8s-device-plugin [aws-efa-plugin-image]"
+    ]
+    own = {"region": "ap-east-2", "image": "registry.example.com/efa"}
+    (container,) = (
+        construct(lambda: EfaPlugin("efa", own), preview)
+        .one(DAEMONSET)
+        .inputs["spec"]["template"]["spec"]["containers"]
+    )
+    assert container["image"] == "registry.example.com/efa:v0.5.13"
+
+
+@pytest.mark.parametrize("source", ["daemonset", "chart"])
+def test_nodes_with_a_plugin_of_their_own_get_no_second_one(source, preview):
+    recording = construct(lambda: DevicePlugin("gpus", excluded_pools=["dev-rocket"], source=source), preview)
+    terms = [
+        {
+            "matchExpressions": [
+                {"key": "nvidia.com/gpu.present", "operator": "In", "values": ["true"]},
+                {"key": "gpufleet.dev/pool", "operator": "NotIn", "values": ["dev-rocket"]},
+            ]
+        }
+    ]
+    inputs = recording.one(RELEASE if source == "chart" else DAEMONSET).inputs
+    pod = inputs["values"] if source == "chart" else inputs["spec"]["template"]["spec"]
+    assert pod["affinity"] == {
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    }
+
+
 def test_plugins_run_on_the_nodes_that_pools_make():
     """What they select and tolerate is what a gpufleet pool labels and taints its nodes with."""
     labels = node_labels("trainers", ["H100"], ["use1-az1"], {"network": "efa", "placement": "create"})

@@ -73,6 +73,19 @@ def test_flavors_and_quotas(preview):
     assert recording.outputs["gpus"] == {"queue": "gpus"}
 
 
+def test_where_kueue_runs_and_comes_from(preview):
+    chosen = {"image": "registry.example.com/kueue", "node_selector": {"topology.kubernetes.io/region": "us-east-1"}}
+    _, found = inputs(ARGS | chosen, preview)
+    assert found["gpus-release"]["values"] == {
+        "controllerManager": {
+            "manager": {"image": {"repository": "registry.example.com/kueue"}},
+            "nodeSelector": {"topology.kubernetes.io/region": "us-east-1"},
+        }
+    }
+    _, found = inputs(ARGS, preview)
+    assert found["gpus-release"]["values"] == {}
+
+
 def test_order(preview):
     recording, _ = inputs(ARGS, preview)
     needs = {each.name: each.depends_on for each in recording.resources if each.custom}

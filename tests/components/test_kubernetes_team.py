@@ -60,10 +60,19 @@ def test_objects_of_a_team(preview):
                 "egress": [
                     {
                         "to": [
+                            {"namespaceSelector": {}},
                             {"ipBlock": {"cidr": "0.0.0.0/0", "except": ["169.254.169.254/32"]}},
                             {"ipBlock": {"cidr": "::/0"}},
                         ]
-                    }
+                    },
+                    {
+                        "ports": [
+                            {"protocol": "UDP", "port": 53},
+                            {"protocol": "TCP", "port": 53},
+                            {"protocol": "TCP", "port": 443},
+                            {"protocol": "TCP", "port": 6443},
+                        ]
+                    },
                 ],
             },
         },

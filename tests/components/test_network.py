@@ -43,6 +43,17 @@ def test_vpc(preview):
     }
 
 
+def test_default_security_group_has_no_rules(preview):
+    assert build(preview).inputs("aws:ec2/defaultSecurityGroup:DefaultSecurityGroup") == {
+        "net-default-group": {
+            "vpcId": id_of("net-vpc", preview),
+            "ingress": [],
+            "egress": [],
+            "tags": named("net-default-group"),
+        }
+    }
+
+
 def test_subnets(preview):
     def subnet(name: str, zone: str, cidr: str, role: str) -> dict[str, object]:
         return {

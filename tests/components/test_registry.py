@@ -12,6 +12,8 @@ from tests.components.recorder import ACCOUNT, UNKNOWN, Recording, construct, re
 
 REPOSITORY = "aws:ecr/repository:Repository"
 LIFECYCLE = "aws:ecr/lifecyclePolicy:LifecyclePolicy"
+TEMPLATE = "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate"
+POLICY = "aws:iam/rolePolicy:RolePolicy"
 CACHE = "aws:ecr/pullThroughCacheRule:PullThroughCacheRule"
 HOST = f"{ACCOUNT}.dkr.ecr.us-east-1.invalid"
 TAGS = {"owner": "ml"}
@@ -62,7 +64,12 @@ def test_repositories_by_default(preview: bool) -> None:
 def test_images_are_protected_unless_erase_is_asked_for(erase: bool, preview: bool) -> None:
     recording = build(preview, erase=erase, repositories=["tools"], pull_through={"quay": "quay.io"})
     protected = {each.name: bool(each.protect) for each in recording.resources if each.custom}
-    assert protected == {"images-tools": not erase, "images-tools-lifecycle": not erase, "images-cache-quay": False}
+    assert protected == {
+        "images-tools": not erase,
+        "images-tools-lifecycle": not erase,
+        "images-cache-quay-template": False,
+        "images-cache-quay": False,
+    }
     assert recording.inputs(REPOSITORY) == {"images-tools": expected_repository("tools", forceDelete=erase)}
     assert not any(each.retain_on_delete for each in recording.resources)
 
@@ -117,6 +124,37 @@ def test_caches_of_public_registries(preview: bool) -> None:
     assert recording.outputs["images"]["cache_prefixes"] == known(preview, prefixes)
 
 
+def test_repositories_of_caches_have_a_lifecycle(preview: bool) -> None:
+    recording = build(preview, pull_through={"quay": "quay.io"}, untagged_days=3)
+    assert recording.inputs(TEMPLATE) == {
+        "images-cache-quay-template": {
+            "prefix": "quay",
+            "description": "Images of quay.io",
+            "appliedFors": ["PULL_THROUGH_CACHE"],
+            "imageTagMutability": "MUTABLE",
+            "lifecyclePolicy": lifecycle_policy([], 3, 0),
+        }
+    }
+    assert recording.of(POLICY) == []
+
+
+@pytest.mark.parametrize(("region", "partition"), [("us-east-1", "aws"), ("us-gov-west-1", "aws-us-gov")])
+def test_roles_that_fill_caches(region: str, partition: str, preview: bool) -> None:
+    upstreams = {"quay": "quay.io", "k8s": "registry.k8s.io"}
+    recording = build(preview, region=region, pull_through=upstreams, pull_role_names={"nodes": "node-role"})
+    (made,) = recording.inputs(POLICY).items()
+    assert (made[0], made[1]["role"]) == ("images-pull-nodes", "node-role")
+    assert json.loads(str(made[1]["policy"]))["Statement"] == [
+        {
+            "Sid": "Caches",
+            "Effect": "Allow",
+            "Action": ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"],
+            "Resource": [f"arn:{partition}:ecr:{region}:*:repository/{prefix}/*" for prefix in upstreams],
+        }
+    ]
+    assert build(preview, pull_role_names={"nodes": "node-role"}).of(POLICY) == []
+
+
 def test_existing_repositories_are_left_alone(preview: bool) -> None:
     recording = build(preview, repositories=None, existing_repositories=["theirs"], account_id=ACCOUNT)
     assert [each for each in recording.resources if each.custom] == []
@@ -145,7 +183,9 @@ def test_options_of_children(preview: bool) -> None:
     for each in recording.resources:
         assert each.name.startswith("images")
         assert each.parent == ("images" if each.custom else "project-stack")
-        assert each.depends_on == frozenset(), f"{each.name} waits for more than its inputs"
+        # A repository that came before its template would keep everything for ever.
+        first = {"images-cache-quay-template"} if each.type == CACHE else frozenset()
+        assert each.depends_on == first, f"{each.name} waits for more than its inputs"
     assert {each.delete_before_replace for each in recording.of(REPOSITORY)} == {True}
     assert recording.one("gpufleet-aws:index:Registry").inputs == {}
     assert recording.one(LIFECYCLE, "images-tools-lifecycle").property_dependencies == {

@@ -32,6 +32,7 @@ def test_system_nodes(preview):
             "clusterName": "eks-stack",
             "nodeRoleArn": known(f"{ARN}eks-node-role", preview),
             "subnetIds": ["subnet-1", "subnet-2"],
+            "version": known("1.34", preview),
             "amiType": "AL2023_x86_64_STANDARD",
             "capacityType": "ON_DEMAND",
             "instanceTypes": ["m7i.large"],
@@ -52,7 +53,7 @@ def test_launch_template_of_system_nodes(preview):
     assert build(preview, system_disk_gib=80.0).inputs(TEMPLATE) == {
         "eks-system-template": {
             "updateDefaultVersion": True,
-            "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 2},
+            "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1},
             "blockDeviceMappings": [
                 {
                     "deviceName": "/dev/xvda",

@@ -149,6 +149,17 @@ def test_files_over_tls_by_the_jobs_own_right(point: str | None) -> None:
     assert right.get("Condition") == only
 
 
+def test_images_may_come_through_caches() -> None:
+    statements = rights(build(False, pull_through=["quay"]), "train-start")
+    assert statements[-1] == {
+        "Sid": "Caches",
+        "Effect": "Allow",
+        "Action": ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"],
+        "Resource": ["arn:aws:ecr:us-east-1:*:repository/quay/*"],
+    }
+    assert {each["Sid"] for each in rights(build(False, pull_through=[]), "train-start")} == {"Log"}
+
+
 def test_bucket_is_open_at_its_prefixes_and_nowhere_else() -> None:
     bucket = {"arn": "arn:aws:s3:::b", "prefixes": ["runs/vision/", "models/"], "kms_key_arn": "arn:aws:kms:::key/1"}
     statements = rights(build(False, bucket=bucket), "train-job-bucket")

@@ -10,6 +10,8 @@ from typing import cast
 from gpufleet.aws.user_data import Join, amazon_linux, bottlerocket
 
 DISKS = {"instance": {"localStorage": {"strategy": "RAID0"}}}
+OPEN_FILES = {"type": "RLIMIT_NOFILE", "soft": 65536, "hard": 1048576}
+LOCKED_MEMORY = {"type": "RLIMIT_MEMLOCK", "soft": 2**53, "hard": 2**53}
 HUGE_PAGES_SCRIPT = "#!/bin/bash\necho 'vm.nr_hugepages = 5128' > /etc/sysctl.d/90-efa.conf\nsysctl --system"
 
 
@@ -35,6 +37,15 @@ def test_efa_node_reserves_huge_pages_before_the_kubelet_starts() -> None:
     config, script = parts(amazon_linux(efa=True))
     assert config[0] == "application/node.eks.aws"
     assert script == ("text/x-shellscript", HUGE_PAGES_SCRIPT)
+
+
+def test_containers_of_an_efa_node_may_lock_any_amount_of_memory_and_keep_nodeadms_open_files() -> None:
+    [(_, body), _] = parts(amazon_linux(efa=True))
+    spec = json.loads(body)["spec"]
+    assert spec == {**DISKS, "containerd": {"baseRuntimeSpec": {"process": {"rlimits": [OPEN_FILES, LOCKED_MEMORY]}}}}
+    # nodeadm's merge reads numbers as Go's float64 and writes them as containerd's uint64.
+    for limit in (OPEN_FILES, LOCKED_MEMORY):
+        assert all(int(float(limit[name])) == limit[name] <= 2**53 for name in ("soft", "hard"))
 
 
 def test_own_image_is_told_how_to_join() -> None:
@@ -81,9 +92,11 @@ def test_bottlerocket_gets_toml_and_no_mime() -> None:
     assert plain == {"settings": {}}
 
 
-def test_bottlerocket_with_efa_reserves_huge_pages() -> None:
+def test_bottlerocket_with_efa_reserves_huge_pages_and_lets_containers_lock_memory() -> None:
     settings = tomllib.loads(base64.b64decode(bottlerocket(efa=True)).decode())["settings"]
-    assert settings["kernel"] == {"sysctl": {"vm.nr_hugepages": "5128"}}
+    assert settings["kernel"] == {"sysctl": {"vm/nr_hugepages": "5128"}}
+    unlimited = {"soft-limit": "unlimited", "hard-limit": "unlimited"}
+    assert settings["oci-defaults"] == {"resource-limits": {"max-locked-memory": unlimited}}
 
 
 def test_user_data_is_plain_text_within_what_ec2_takes() -> None:

@@ -70,7 +70,7 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], set[str]]] = {
 def test_each_change_is_in_place_or_a_safe_replacement(erasing: Project) -> None:
     up = rehearse(erasing)
     assert "(ratio 1.0" in up
-    assert "gpufleet jobs submit aws-batch-dev --follow -- python3 train.py" in up
+    assert "gpufleet jobs submit aws-batch-dev --follow -- python3 train.py --synthetic" in up
     before = arns(erasing)
     # The two queues are made at once: which one comes first is nobody's business.
     assert sorted(len(each) for each in served(erasing).values()) == [1, 2]

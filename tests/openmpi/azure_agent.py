@@ -14,7 +14,6 @@ import time
 from pathlib import Path
 
 coordination, application, go = sys.argv[1:]
-Path(os.environ["AZ_BATCH_TASK_WORKING_DIR"]).mkdir(parents=True, exist_ok=True)
 code = subprocess.run(shlex.split(coordination), stdin=subprocess.DEVNULL, check=False).returncode
 print(f"coordinated {code}", flush=True)
 if code:
@@ -23,4 +22,12 @@ while os.environ["AZ_BATCH_IS_CURRENT_NODE_MASTER"] != "true":
     time.sleep(1)
 while not Path(go).exists():
     time.sleep(0.05)
-sys.exit(subprocess.run(shlex.split(application), stdin=subprocess.DEVNULL, check=False).returncode)
+# The agent keeps a task's output in two files; the pod's log has both streams as they come.
+with Path(os.environ["AZ_BATCH_TASK_DIR"], "stdout.txt").open("wb", buffering=0) as log:
+    task = subprocess.Popen(
+        shlex.split(application), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    while content := os.read(task.stdout.fileno(), 65536):
+        log.write(content)
+        os.write(1, content)
+sys.exit(task.wait())

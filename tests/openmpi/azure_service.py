@@ -3,14 +3,16 @@
 A try that ends with another code than 0 uses up one of the task's retries. A try whose primary's node is taken has no
 code; the task goes back into the queue, without using one up. Every try begins with the coordination command on all
 nodes, on nodes without local files. Sources: learn.microsoft.com/azure/batch/batch-spot-vms,
-learn.microsoft.com/rest/api/batchservice/task/add (maxTaskRetryCount), .../task/get (retryCount, requeueCount).
+learn.microsoft.com/rest/api/batchservice/task/add (maxTaskRetryCount; workingDirectory of containers, which is the
+task's by default), .../task/get (retryCount, requeueCount).
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.openmpi.azure_nodes import AzureNodes
+from tests.openmpi.azure_nodes import AzureNodes, container_user
+from tests.openmpi.job_run import DIRECTORY
 from tests.openmpi.pod import Pod
 
 _MOST_TRIES = 6
@@ -42,9 +44,12 @@ class FakeService:
         """
         settings = self.task["multiInstanceSettings"]
         environment = {each["name"]: each["value"] for each in self.task["environmentSettings"]}
+        container = self.task["containerSettings"]
+        self.nodes.uid = container_user(container["containerRunOptions"])
+        directory = DIRECTORY if container.get("workingDirectory") == "containerImageDefault" else ""
         for number in range(1, _MOST_TRIES + 1):
             commands = settings["coordinationCommandLine"], self.task["commandLine"]
-            with self.nodes.task(*commands, **environment) as pods:
+            with self.nodes.task(*commands, directory, **environment) as pods:
                 taken = meanwhile(number, pods)
                 code = None if taken == 0 else pods[0].wait(self.seconds)
             self.tries.append(Try(code, pods[0].text()))

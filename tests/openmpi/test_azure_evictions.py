@@ -13,7 +13,7 @@ import pytest
 from gpufleet.jobs.azure_batch.entrypoint import EVICTED
 from gpufleet.jobs.azure_batch.submission import build_submission
 from gpufleet.jobs.settings import read_settings
-from tests.openmpi.azure_nodes import SECONDS, TRAIN, AzureNodes, azure_nodes, make_data
+from tests.openmpi.azure_nodes import MOUNTS, SECONDS, TRAIN, AzureNodes, azure_nodes, make_data
 from tests.openmpi.azure_service import FakeService
 from tests.openmpi.log_lines import progress
 from tests.openmpi.pod import Pod
@@ -26,8 +26,7 @@ COMMAND = [*TRAIN, "--checkpoints", "$GPUFLEET_OUTPUTS/checkpoints", "--checkpoi
 
 @pytest.fixture
 def nodes(tmp_path: Path, python: Path) -> Iterator[AzureNodes]:
-    # As the user that the plan asks for: mounted containers belong to root.
-    with azure_nodes(tmp_path, python, uid=0) as made:
+    with azure_nodes(tmp_path, python) as made:
         yield made
 
 
@@ -93,6 +92,18 @@ def test_nodes_are_taken_and_the_job_goes_on(service: FakeService):
     assert [resumed(text) for text in (first, second, third)] == [[], [left[1]], [left[2]]]
     assert progress(third)[0].step > left[2]
     assert [f"done step={STEPS} accuracy=" in text for text in (first, second, third)] == [False, False, True]
+
+
+def test_user_of_the_image_cannot_write_where_tasks_do(service: FakeService):
+    """What a submission without --user would end with: the image of examples/train has USER 1000."""
+    container = service.task["containerSettings"]
+    container["containerRunOptions"] = container["containerRunOptions"].replace("--user 0:0 ", "")
+    service.task["constraints"]["maxTaskRetryCount"] = 0
+    assert service.run(lambda number, pods: None) == 1
+    outputs = f"{MOUNTS}/result"
+    assert own_lines(service.tries[-1].text)[-1:] == [
+        f"gpufleet: PermissionError: [Errno 13] Permission denied: '{outputs}'"
+    ]
 
 
 def test_no_retry_is_left(service: FakeService):

@@ -5,6 +5,7 @@ import re
 import shlex
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,14 +49,11 @@ def evicted_line(nodes: AzureNodes) -> str:
     )
 
 
-@pytest.mark.parametrize("uid", [1000, 0])
-def test_sum_over_two_nodes(tmp_path: Path, python: Path, uid: int):
-    """As the auto user, and as the one with elevated rights, which blob mounts need."""
-    with azure_nodes(tmp_path, python, uid=uid) as nodes:
-        sent = nodes.network.sent_bytes("node-1")
-        ranks = said(run(nodes, "python3", "allreduce.py"))
-        # 1 MiB at least has to leave each host for the sum to be right on the other.
-        assert nodes.network.sent_bytes("node-1") - sent > 1 << 20
+def test_sum_over_two_nodes(nodes: AzureNodes):
+    sent = nodes.network.sent_bytes("node-1")
+    ranks = said(run(nodes, "python3", "allreduce.py"))
+    # 1 MiB at least has to leave each host for the sum to be right on the other.
+    assert nodes.network.sent_bytes("node-1") - sent > 1 << 20
     assert [(one["rank"], one["size"], one["least"], one["most"]) for one in ranks] == [
         (n, 4, 10, 10) for n in range(4)
     ]
@@ -151,6 +149,24 @@ def test_a_node_that_goes_away_in_the_middle(nodes: AzureNodes, how: str, pictur
     text = run(nodes, *words, "--steps", str(newest + 20))
     assert re.findall(r"^resumed step=(\d+)$", text, re.MULTILINE) == [str(newest)]
     assert f"done step={newest + 20} accuracy=" in text
+
+
+def test_log_outlives_the_node(nodes: AzureNodes):
+    """The primary's node is taken, with the log that Azure Batch would copy at the end of the try."""
+    says = ["sh", "-c", "echo up; exec sleep 300"]
+    application = application_command(
+        says, 2, log_copies="$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train/tries", log_seconds=0.1
+    )
+    tries = nodes.volume / "result" / "jobs" / "train" / "tries"
+    with nodes.task(COORDINATION, application) as (primary, _):
+        primary.wait_for("up\n" * 4, SECONDS)
+        end = time.monotonic() + SECONDS
+        while not any(each.stat().st_size == 12 for each in tries.glob("*/stdout.txt")):
+            assert time.monotonic() < end, primary.text()
+        primary.end()
+    (log,) = tries.glob("*/stdout.txt")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d{6}Z", log.parent.name)
+    assert log.read_text() == "up\n" * 4
 
 
 def test_several_ranks_on_one_node(nodes: AzureNodes):

@@ -78,7 +78,7 @@ def test_what_ranks_find_in_their_environment(nodes: BatchNodes):
     chosen = "(MASTER|NCCL|GLOO|OMPI_MCA_(btl|oob)|NOTE|AWS)"
     show = f"import json, os, re; v = {{n: t for n, t in os.environ.items() if re.match('{chosen}', n)}};"
     show += "print(json.dumps({'rank': int(os.environ['OMPI_COMM_WORLD_RANK']), **v}) + '\\n', end='', flush=True)"
-    given = {"NCCL_IB_DISABLE": "0", "NOTE": 'it\'s "$HOME"\nand more'}
+    given = {"NCCL_NET": "IB", "NOTE": 'it\'s "$HOME"\nand more'}
     command = multinode_command(["python3", "-c", show], 2, environment=given)
     said = sums(finished(nodes, command, **given))
     for one in said:

@@ -1,5 +1,6 @@
 """examples/train without mpirun: one rank. What a user can get wrong is one line, and a damaged file costs little."""
 
+import json
 import os
 import re
 import shutil
@@ -70,6 +71,18 @@ def test_trains_and_ends(example: Example):
     again = example.train("--steps", 10)
     assert again.stdout.splitlines()[0] == "resumed step=10"
     assert progress(again.stdout) == []
+
+
+def test_synthetic_data_and_a_place_for_outputs_need_no_volume(example: Example):
+    """The words of `first_job`, where a job finds GPUFLEET_OUTPUTS."""
+    outputs = example.folder / "outputs"
+    words = example.command("train.py", "--synthetic", "--steps", 10, "--batch", 8, "--log-every", 5)
+    done = example.run(words, GPUFLEET_OUTPUTS=str(outputs))
+    assert done.returncode == 0, done.stderr
+    accuracy = done.stdout.rpartition("done step=10 accuracy=")[2].strip()
+    result = json.loads((outputs / "result.json").read_text())
+    assert (result["steps"], f"{result['accuracy']:.4f}", result["learning_rate"]) == (10, accuracy, 0.03)
+    assert [path.name for path in (outputs / "checkpoints").iterdir()] == ["step-000000010.pt"]
 
 
 def test_damaged_checkpoint_costs_the_steps_since_the_one_before(example: Example):

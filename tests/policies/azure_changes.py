@@ -62,6 +62,26 @@ def both(*changes: Change) -> Change:
     return lambda program: [change(program) for change in changes] and None
 
 
+def gateway(*ranges: str) -> Change:
+    """A public cluster for these ranges, whose nodes leave through a NAT gateway of the program."""
+
+    def change(program: Program) -> None:
+        for name, kind, inputs in (
+            ("address", "network:PublicIPAddress", {"publicIPAllocationMethod": "Static"}),
+            ("gateway", "network:NatGateway", {"publicIpAddresses": [{"id": "${address.id}"}]}),
+        ):
+            program[name] = resource(kind, resourceGroupName="${group.name}", **inputs)
+        put("subnet", natGateway={"id": "${gateway.id}"})(program)
+        put(
+            "cluster",
+            networkProfile={"outboundType": "userAssignedNATGateway"},
+            apiServerAccessProfile={"authorizedIPRanges": list(ranges)},
+        )(program)
+        program["cluster"]["inputs"]["agentPoolProfiles"][0]["vnetSubnetID"] = "${subnet.id}"
+
+    return change
+
+
 VM = ("deploymentConfiguration", "virtualMachineConfiguration")
 FIXED = {"fixedScale": {"targetDedicatedNodes": 2}}
 SHARE = {

@@ -1,8 +1,8 @@
 """Raw resources, as a program without any component of ours would register them, for tests of plans and packs.
 
-`resources` maps a logical name to {"type": token, "inputs": {...}, "parent": name, "dependsOn": [names]}. A text
-`${name.property}` is an output of another resource: not known at preview, and the engine knows that the value depends
-on it.
+`resources` maps a logical name to {"type": token, "inputs": {...}, "parent": name, "dependsOn": [names],
+"ignoreChanges": [paths]}. A text `${name.property}` is an output of another resource: not known at preview, and the
+engine knows that the value depends on it.
 """
 
 import re
@@ -37,7 +37,7 @@ def policy_args(
     for name, each in resources.items():
         props = unknown_checking_proxy(_filled(each.get("inputs", {}), UNKNOWN_STRING_VALUE))
         provider = PolicyProviderResource("pulumi:providers:aws", unknown_checking_proxy({"region": region}), "", "p")
-        options = PolicyResourceOptions(False, [], False, None, [], None, {})
+        options = PolicyResourceOptions(False, list(each.get("ignoreChanges", [])), False, None, [], None, {})
         urn = urn_of(name, resources, stack)
         made[name] = PolicyResource(each["type"], props, urn, name, options, provider, None, [], {})
     for name, each in resources.items():
@@ -55,6 +55,7 @@ def _resource(name: str, resources: Mapping[str, Mapping[str, Any]], region: str
     return Resource(
         urn=urn_of(name, resources, stack),
         type=resources[name]["type"],
+        ignored=frozenset(resources[name].get("ignoreChanges", [])),
         inputs=_filled(inputs, UNKNOWN),
         depends=depends,
         parent=urn_of(parent, resources, stack) if parent else "",

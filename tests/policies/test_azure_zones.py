@@ -17,6 +17,7 @@ from tests.policies.azure_changes import (
     both,
     deny,
     findings_of,
+    gateway,
     profile,
     put,
     refused,
@@ -93,6 +94,7 @@ def test_legal_program_passes_every_rule() -> None:
         ),
         (lambda program: program["cluster"].pop("dependsOn") and None, {("cluster", "azure-cluster-kubelet-role")}),
         (put("operator", scope="${control.id}"), {("cluster", "azure-cluster-kubelet-role")}),
+        (gateway("203.0.113.0/24"), {("cluster", "azure-cluster-nodes-reach-api")}),
         (put("operator", roleDefinitionId="/x/acdd72a7"), {("cluster", "azure-cluster-kubelet-role")}),
         # Batch
         (put("ring", *VM, nodePlacementConfiguration={"policy": "Zonal"}), {("ring", "azure-batch-zonal-infiniband")}),

@@ -42,6 +42,13 @@ def test_legal_program_passes_every_rule() -> None:
     assert findings_of(legal_program()) == []
 
 
+def test_upgrade_of_nodes_that_have_the_release_of_the_version_before_passes() -> None:
+    program = legal_program()
+    set_in("nodes", version="1.35", releaseVersion="1.34.1-20251103")(program)
+    program["nodes"]["ignoreChanges"] = ["scalingConfig.desiredSize"]
+    assert findings_of(program) == []
+
+
 REFUSED = {
     "two-subnets-in-a-group": (
         set_in("nodes", subnetIds=TWO_SUBNETS),
@@ -102,6 +109,38 @@ REFUSED = {
     "release-of-another-version": (
         set_in("nodes", version="1.34", releaseVersion="1.33.5-20251103"),
         {("nodes", "aws-node-group-release")},
+    ),
+    "newer-than-the-cluster": (
+        both(set_in("cluster", version="1.35"), set_in("nodes", version="1.36")),
+        {("nodes", "aws-node-group-version")},
+    ),
+    "version-that-eks-does-not-have": (
+        set_in("cluster", version="1.99"),
+        {("cluster", "aws-cluster-version-offered")},
+    ),
+    "reserved-range": (
+        lambda program: inputs(program, "cluster")["vpcConfig"].update(
+            endpointPublicAccess=True, publicAccessCidrs=["198.51.100.0/24"]
+        ),
+        {("cluster", "aws-cluster-public-cidr")},
+    ),
+    "minimum-above-the-nodes-of-a-new-group": (
+        set_in("nodes", scalingConfig={"minSize": 2, "desiredSize": 0, "maxSize": 4}),
+        {("nodes", "any-count-desired")},
+    ),
+    "minimum-above-the-nodes-of-a-group-that-stands": (
+        both(
+            set_in("nodes", scalingConfig={"minSize": 2, "desiredSize": 0, "maxSize": 4}),
+            lambda program: program["nodes"].update(ignoreChanges=["scalingConfig.desiredSize"]),
+        ),
+        {("nodes", "aws-node-group-live-minimum")},
+    ),
+    "version-beside-an-own-image": (
+        both(
+            set_in("nodes", version="1.34", amiType="CUSTOM"),
+            set_in("template", imageId="ami-0123456789abcdef0", userData=None),
+        ),
+        {("nodes", "aws-node-group-version-image")},
     ),
     "template-by-id-and-name": (
         set_in("nodes", launchTemplate={"id": "${template.id}", "name": "mine", "version": "1"}),
@@ -267,6 +306,17 @@ def test_mistake_is_refused_by_its_rule(change: Callable[[Program], None], rules
 DOUBTFUL = {
     "no-type": (set_in("nodes", instanceTypes=None), {("nodes", "aws-node-group-type-given")}),
     "no-driver": (set_in("nodes", amiType="AL2023_x86_64_STANDARD"), {("nodes", "aws-node-group-image-driver")}),
+    "support-that-ends-before-the-environment": (
+        set_in("cluster", version="1.35", tags={"expires-at": "2027-12-31"}),
+        {("cluster", "aws-cluster-version-supported")},
+    ),
+    "more-nodes-than-the-default-quota": (
+        both(
+            set_in("nodes", scalingConfig={"minSize": 0, "desiredSize": 0, "maxSize": 512}),
+            set_in("subnet-use1-az1", cidrBlock="10.0.64.0/18"),
+        ),
+        {("nodes", "aws-node-group-quota")},
+    ),
     "old-image": (set_in("nodes", amiType="AL2_x86_64_GPU"), {("nodes", "aws-node-group-image-current")}),
     "without-the-clusters-group": (
         interfaces(securityGroups=["${fabric.id}"]),

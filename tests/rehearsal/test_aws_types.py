@@ -2,6 +2,8 @@
 
 import pytest
 
+from gpufleet.catalog.eks_versions import eks_versions
+from gpufleet_rehearsal.cloud.checks import CloudError
 from tests.rehearsal.scenarios import AWS, in_scenario
 
 
@@ -76,3 +78,29 @@ def longest_prefix(aws, token, given, name, most):
         if not aws.cloud.check(token, "prefixed", {**given, f"{name}Prefix": "p" * length}, {})[1]:
             return "p" * length
     raise AssertionError(f"{token} takes no prefix")
+
+
+def test_clusters_come_with_the_versions_that_the_catalog_offers():
+    refusal = next(row for row in AWS.refusals if row.name == "eks-cluster-version-unsupported")
+    assert str([name for name, record in eks_versions().items() if record.offered]) in str(refusal.when)
+
+
+def test_default_group_of_a_vpc_is_taken_over_and_stays_with_it(tmp_path):
+    aws = in_scenario(AWS, "everything", tmp_path)
+    vpc, taken = aws.resource("vpc"), aws.resource("default-group")
+    assert taken.id == vpc.view["defaultSecurityGroupId"]
+    aws.delete(taken)
+    assert aws.cloud.store.get("aws:ec2/securityGroup:SecurityGroup", taken.id).hidden
+
+
+@pytest.mark.parametrize(("desired", "refused"), [(1, True), (2, False)])
+def test_minimum_of_a_node_group_that_stands_is_not_above_its_nodes(tmp_path, desired, refused):
+    aws = in_scenario(AWS, "eks", tmp_path)
+    group = aws.resource("nodes")
+    inputs = {**group.inputs, "scalingConfig": {"minSize": 2, "desiredSize": desired, "maxSize": 3}}
+    if not refused:
+        aws.update(group, inputs)
+        return
+    line = "InvalidParameterException: Minimum capacity 2 can't be greater than desired size 1"
+    with pytest.raises(CloudError, match=f"^{line}$"):
+        aws.update(group, inputs)

@@ -21,20 +21,26 @@ _SECONDS = 180
 
 @dataclass(frozen=True)
 class Azurite:
-    """url: of the account. key: made for this run."""
+    """endpoint: below which the account is, under its name. key: made for this run."""
 
-    url: str
+    endpoint: str
+    account: str
     key: str
+
+    @property
+    def url(self) -> str:
+        """Of the account."""
+        return f"{self.endpoint}/{self.account}"
 
     def service(self) -> Any:
         """A BlobServiceClient of the account's owner."""
         from azure.storage.blob import BlobServiceClient
 
-        return BlobServiceClient(self.url, credential={"account_name": ACCOUNT, "account_key": self.key})
+        return BlobServiceClient(self.url, credential={"account_name": self.account, "account_key": self.key})
 
 
 @contextmanager
-def azurite() -> Iterator[Azurite]:
+def azurite(account: str = ACCOUNT) -> Iterator[Azurite]:
     """For tests with the mark `azurite`, which `make e2e` runs after it has installed it."""
     if not install.installed():
         pytest.fail("Azurite is not installed; run `.venv/bin/python -m tools.azurite.install`")
@@ -54,13 +60,13 @@ def azurite() -> Iterator[Azurite]:
     command += ["--skipApiVersionCheck", "--disableTelemetry", "--silent"]
     process = subprocess.Popen(
         command,
-        env={"PATH": os.environ.get("PATH", ""), "AZURITE_ACCOUNTS": f"{ACCOUNT}:{key}"},
+        env={"PATH": os.environ.get("PATH", ""), "AZURITE_ACCOUNTS": f"{account}:{key}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
     try:
         _wait(process, port)
-        yield Azurite(f"http://127.0.0.1:{port}/{ACCOUNT}", key)
+        yield Azurite(f"http://127.0.0.1:{port}", account, key)
     finally:
         process.terminate()
         try:

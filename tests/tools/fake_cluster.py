@@ -103,6 +103,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.cluster.objects[path] = body
         self._answer(201, body)
 
+    def do_DELETE(self) -> None:
+        self.cluster.asked.append(self.path)
+        if self._refused():
+            return
+        found = self.cluster.objects.pop(urlsplit(self.path).path, None)
+        if found is None:
+            self._status(404, "NotFound", "not found")
+        else:
+            self._answer(200, found)
+
     def _refused(self) -> bool:
         if self.headers.get("Authorization") != f"Bearer {self.cluster.token}":
             self._status(401, "Unauthorized", "Unauthorized")

@@ -4,9 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from gpufleet.catalog import aws
-from tools.kubernetes.autoscaler import Pool, missing_nodes
-from tools.kubernetes.empty_group import made_up_node
+from gpufleet.catalog import aws, azure
+from tools.kubernetes.autoscaler import GPU_LABELS, STABLE_SECONDS, Autoscaler, Pool, missing_nodes
+from tools.kubernetes.empty_group import made_up_aks_node, made_up_node
+from tools.kubernetes.nodes import gpu_node
 from tools.kubernetes.scheduling import amount, free, may_run, requests
 
 TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists"}
@@ -196,3 +197,100 @@ def test_pods_that_have_ended_take_nothing() -> None:
     node = pool().template()
     pods = [{**pod(8), "status": {"phase": "Succeeded"}}, {**pod(2), "status": {"phase": "Running"}}]
     assert free(node, pods)["nvidia.com/gpu"] == 6
+
+
+def test_empty_pool_of_aks_is_known_by_its_size_and_tags_and_by_nothing_else() -> None:
+    tag = "k8s.io_cluster-autoscaler_node-template_resources_"
+    node = made_up_aks_node(
+        azure().types["Standard_ND96isr_H100_v5"],
+        zone_id="eastus-2",
+        region="eastus",
+        pool="trainers",
+        labels={"team": "vision"},
+        taints=[{"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}],
+        tags={f"{tag}rdma_ib": "63", f"{tag}rdma_shared_ib": "63", "owner": "vision"},
+    )
+    resources = {
+        "cpu": "96",
+        "memory": "1900Gi",
+        "nvidia.com/gpu": "8",
+        "pods": "110",
+        "rdma/ib": "63",
+        # A name with an underscore cannot be told.
+        "rdma/shared/ib": "63",
+    }
+    assert node["status"] == {"capacity": resources, "allocatable": resources}
+    assert node["metadata"]["labels"]["team"] == "vision"
+    assert node["metadata"]["labels"]["topology.kubernetes.io/zone"] == "eastus-2"
+    assert node["spec"]["taints"] == [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
+
+
+class Cluster:
+    """An API server with one pending pod for 8 GPUs and the nodes of one pool."""
+
+    def __init__(self) -> None:
+        self.nodes = []
+        reason = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+        self.pods = [{**pod(8), "status": {"conditions": [reason]}}]
+
+    def get(self, path, **query):
+        return {"items": self.pods if path.endswith("pods") else self.nodes}
+
+    def request(self, method, path, document):
+        ready = [{"type": "Ready", "status": "True"}]
+        self.nodes.append({**document, "status": {**document["status"], "conditions": ready}})
+        return document
+
+
+BARE = {"driver": True, "efa_interfaces": 0, "huge_pages": 0, "built_in": ()}
+"""A machine whose GPUs a device plugin has still to tell of."""
+
+
+@pytest.mark.parametrize(
+    ("labels", "nodes"), [({GPU_LABELS[0]: "nvidia-h100"}, 1), ({GPU_LABELS[1]: "nvidia"}, 1), ({}, 4)]
+)
+def test_node_that_waits_for_its_device_plugin_counts_only_by_its_label(labels: dict[str, str], nodes: int) -> None:
+    cluster = Cluster()
+    scaler = Autoscaler(cluster, [pool(labels=labels, machine=BARE)], idle_seconds=999, boot_seconds=0)
+    for second in range(10):
+        scaler.scan(float(second))
+    assert len(cluster.nodes) == nodes
+
+
+def test_node_that_waits_for_its_device_plugin_is_not_idle() -> None:
+    cluster = Cluster()
+    cluster.pods, removed = [], []
+    cluster.delete = removed.append
+    document = gpu_node("trainers-0", "p5.48xlarge", "use1-az2", "trainers", machine=BARE, labels={GPU_LABELS[0]: ""})
+    cluster.request("POST", "/api/v1/nodes", document)
+    scaler = Autoscaler(cluster, [pool()], idle_seconds=5, boot_seconds=0)
+    for second in range(10):
+        scaler.scan(float(second))
+    assert removed == []
+    cluster.nodes[0]["status"]["allocatable"]["nvidia.com/gpu"] = "8"
+    for second in range(10, 16):
+        scaler.scan(float(second))
+    assert removed == ["/api/v1/nodes/trainers-0"]
+
+
+def test_next_node_is_like_one_that_was_ready_for_a_minute_even_when_that_is_gone() -> None:
+    cluster = Cluster()
+    cluster.pods = []
+    scaler = Autoscaler(cluster, [pool(labels={"made": "up"})], idle_seconds=999, boot_seconds=0)
+    node = gpu_node("trainers-0", "p5.48xlarge", "use1-az2", "trainers", labels={"seen": "live"})
+    cluster.request("POST", "/api/v1/nodes", node)
+    wants = pod(8, nodeSelector={"seen": "live"})
+    wants["status"] = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
+
+    def grows_at(now: float) -> bool:
+        seen, cluster.nodes, cluster.pods = cluster.nodes, [], [wants]
+        scaler.scan(now)
+        grown, scaler._booting[:] = bool(scaler._booting), []
+        cluster.nodes, cluster.pods = seen, []
+        return grown
+
+    scaler.scan(0.0)
+    scaler.scan(STABLE_SECONDS - 1)
+    assert not grows_at(STABLE_SECONDS - 1)
+    scaler.scan(STABLE_SECONDS)
+    assert grows_at(STABLE_SECONDS)

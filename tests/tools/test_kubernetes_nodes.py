@@ -6,14 +6,16 @@ import pytest
 
 from gpufleet.catalog import AwsGpuType, aws, azure
 from tools.kubernetes import aks_node
-from tools.kubernetes.eks_node import gpu_node, system_node, zone_name
-from tools.kubernetes.fake_node import FAKE, POOL_LABEL
+from tools.kubernetes.cpu_type import cpu_type
+from tools.kubernetes.eks_node import cpu_node, gpu_node, machine_of_pool, zone_name
+from tools.kubernetes.fake_node import DEVICES, FAKE, NO_DRIVER, POOL_LABEL, Machine
 from tools.kubernetes.nodes import Nodes, UnknownNode, read_nodes, region_of
 
 
-def p5(**more):
+def p5(efa=False, **more):
+    record = aws().types["p5.48xlarge"]
     place = {"zone_id": "use1-az2", "region": "us-east-1", "pool": "trainers"}
-    return gpu_node("trainers-0", aws().types["p5.48xlarge"], **{**place, **more})
+    return gpu_node("trainers-0", record, **{**place, "machine": machine_of_pool(record, efa=efa), **more})
 
 
 def test_gpu_node_has_the_resources_of_its_type() -> None:
@@ -36,6 +38,20 @@ def test_gpu_node_without_efa_has_neither_interfaces_nor_huge_pages() -> None:
     assert status["allocatable"]["hugepages-2Mi"] == "0Mi"
 
 
+def test_machine_has_devices_that_its_node_does_not_have_before_a_plugin_tells_of_them() -> None:
+    node = p5(machine=Machine(efa_interfaces=16, huge_pages=100))
+    assert node["metadata"]["annotations"] == {**FAKE, DEVICES: '{"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 16}'}
+    assert node["status"]["allocatable"]["hugepages-2Mi"] == "200Mi"
+    assert not {"nvidia.com/gpu", "vpc.amazonaws.com/efa"} & set(node["status"]["capacity"])
+    assert NO_DRIVER.items() <= p5(machine=Machine(driver=False))["metadata"]["annotations"].items()
+
+
+def test_node_of_bottlerocket_has_its_gpus_by_itself_and_its_interfaces_not() -> None:
+    status = p5(machine=Machine(efa_interfaces=32, built_in=("nvidia.com/gpu",)))["status"]
+    assert status["allocatable"]["nvidia.com/gpu"] == "8"
+    assert "vpc.amazonaws.com/efa" not in status["capacity"]
+
+
 def test_gpu_node_is_labelled_and_tainted_as_a_pool_of_gpufleet() -> None:
     node = p5(efa=True, words={"capacity": "spot", "placement": "create"})
     labels = node["metadata"]["labels"]
@@ -53,7 +69,7 @@ def test_gpu_node_is_labelled_and_tainted_as_a_pool_of_gpufleet() -> None:
     assert labels["topology.k8s.aws/zone-id"] == "use1-az2"
     assert labels["node.kubernetes.io/instance-type"] == "p5.48xlarge"
     assert node["spec"]["taints"] == [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]
-    assert node["metadata"]["annotations"] == FAKE
+    assert FAKE.items() <= node["metadata"]["annotations"].items()
 
 
 def test_gpu_node_takes_the_labels_and_taints_of_a_node_group_instead() -> None:
@@ -67,7 +83,8 @@ def test_gpu_node_takes_the_labels_and_taints_of_a_node_group_instead() -> None:
 
 @pytest.mark.parametrize("record", aws().types.values(), ids=lambda record: record.type)
 def test_every_type_of_the_catalog_makes_a_node_with_room_for_pods(record: AwsGpuType) -> None:
-    node = gpu_node("n", record, zone_id="use1-az1", region="us-east-1", pool="p", efa=True)
+    machine = machine_of_pool(record, efa=True)
+    node = gpu_node("n", record, zone_id="use1-az1", region="us-east-1", pool="p", machine=machine)
     allocatable = node["status"]["allocatable"]
     assert allocatable["nvidia.com/gpu"] == str(record.gpus)
     assert int(allocatable["memory"].removesuffix("Mi")) > 0.5 * 1024 * record.memory_gib - 10256
@@ -77,11 +94,34 @@ def test_every_type_of_the_catalog_makes_a_node_with_room_for_pods(record: AwsGp
     )
 
 
-def test_system_node_has_no_gpus_and_no_taints() -> None:
-    node = system_node("system-0", zone_id="use1-az1", region="us-east-1")
-    assert node["spec"]["taints"] == []
-    assert node["status"]["allocatable"]["cpu"] == "1930m"
+def test_node_without_gpus_is_what_its_group_says() -> None:
+    taint = {"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}
+    place = {"zone_id": "use1-az1", "region": "us-east-1", "pool": "system"}
+    node = cpu_node("system-0", "m7i.xlarge", **place, labels={"a": "b"}, taints=[taint])
+    assert node["spec"]["taints"] == [{"key": "team", "value": "vision", "effect": "NoSchedule"}]
+    labels = node["metadata"]["labels"]
+    assert (labels["node.kubernetes.io/instance-type"], labels["a"]) == ("m7i.xlarge", "b")
+    assert node["status"]["allocatable"]["cpu"] == "3920m"
     assert "nvidia.com/gpu" not in node["status"]["capacity"]
+
+
+@pytest.mark.parametrize(
+    ("name", "vcpus", "memory"),
+    [
+        ("m7i.large", 2, 8),
+        ("m6i.xlarge", 4, 16),
+        ("c7i-flex.2xlarge", 8, 16),
+        ("r6i.16xlarge", 64, 512),
+        ("t3.medium", 2, 4),
+        ("z1d.large", 2, 4),
+        ("", 2, 4),
+        ("Standard_D4s_v5", 4, 16),
+        ("Standard_E8ads_v5", 8, 64),
+        ("Standard_B2s", 2, 4),
+    ],
+)
+def test_size_of_a_type_without_gpus_is_in_its_name(name: str, vcpus: int, memory: int) -> None:
+    assert cpu_type(name) == (vcpus, memory)
 
 
 def test_zones() -> None:
@@ -136,8 +176,8 @@ def test_file_of_nodes_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_node_of_aks_has_what_aks_makes_of_the_size() -> None:
-    size = azure().types["Standard_NC24ads_A100_v4"]
-    node = aks_node.gpu_node("trainers-0", size, zone_id="eastus-2", region="eastus", pool="trainers")
+    size, plugged = azure().types["Standard_NC24ads_A100_v4"], aks_node.MACHINE_OF_POOL
+    node = aks_node.gpu_node("trainers-0", size, zone_id="eastus-2", region="eastus", pool="trainers", machine=plugged)
     status, labels = node["status"], node["metadata"]["labels"]
     assert (status["capacity"]["cpu"], status["capacity"]["nvidia.com/gpu"]) == ("24", "1")
     # 24 CPUs less 0.26 of the first 16 and 0.01 of each further one; 220 GiB less 7.5 %, less 110 x 20 + 50 + 100 MiB.
@@ -151,9 +191,19 @@ def test_node_of_aks_has_what_aks_makes_of_the_size() -> None:
 
 def test_node_of_aks_in_no_zone() -> None:
     size = azure().types["Standard_NC4as_T4_v3"]
-    node = aks_node.gpu_node("a-0", size, zone_id="eastus-0", region="eastus", pool="a", labels={}, taints=[])
+    place = {"zone_id": "eastus-0", "region": "eastus", "pool": "a"}
+    node = aks_node.gpu_node("a-0", size, **place, machine=Machine(), labels={}, taints=[])
     assert node["status"]["allocatable"]["cpu"] == "3860m"
     assert node["spec"]["taints"] == []
+
+
+def test_system_node_of_aks() -> None:
+    place = {"zone_id": "eastus-0", "region": "eastus", "pool": "system"}
+    node = aks_node.cpu_node("system-0", "Standard_D4s_v5", **place, labels={}, taints=[])
+    labels = node["metadata"]["labels"]
+    assert (labels["kubernetes.azure.com/mode"], labels["agentpool"]) == ("system", "system")
+    assert "kubernetes.azure.com/accelerator" not in labels
+    assert node["status"]["capacity"]["cpu"] == "4"
 
 
 def test_zones_of_both_clouds() -> None:

@@ -1,4 +1,9 @@
-"""The Node object that AKS makes of a virtual machine: its labels, and what its images reserve."""
+"""The Node object that AKS makes of a virtual machine: its labels, and what its images reserve.
+
+Its image has NVIDIA's driver unless the agent pool says `gpuProfile.driver: None`, and no device plugin:
+https://learn.microsoft.com/azure/aks/use-nvidia-gpu. It reserves no huge pages. A pod that asks for `rdma/...` finds
+none, as nobody installs a plugin for it. Labels and taints are the agent pool's, and AKS's own.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,7 +11,11 @@ from typing import Any
 from gpufleet.catalog import AzureGpuSize
 from gpufleet.pools.eks_pool import Taint
 from gpufleet.pools.node_labels import GPU_TAINT, node_labels
-from tools.kubernetes.fake_node import ARCHITECTURES, MOST_PODS, Kept, fake_node
+from tools.kubernetes.cpu_type import cpu_type
+from tools.kubernetes.fake_node import ARCHITECTURES, GPU, MOST_PODS, Kept, Machine, fake_node
+
+MACHINE_OF_POOL = Machine(built_in=(GPU,))
+"""What the machines of a gpufleet pool have, in a cluster whose device plugin runs on every node at once."""
 
 
 def gpu_node(
@@ -16,6 +25,7 @@ def gpu_node(
     zone_id: str,
     region: str,
     pool: str,
+    machine: Machine,
     words: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     taints: Sequence[Taint] | None = None,
@@ -25,35 +35,57 @@ def gpu_node(
     return fake_node(
         name,
         pool,
-        {**_aks_labels(name, record, zone_id, region, pool), **own},
+        {
+            **_aks_labels(name, record.type, record.architecture, zone_id, region, pool),
+            "kubernetes.azure.com/accelerator": "nvidia",
+            "kubernetes.azure.com/mode": "user",
+            **own,
+        },
         [GPU_TAINT] if taints is None else taints,
         vcpus=record.vcpus,
         memory_gib=record.memory_gib,
         kept=_kept(record.vcpus, record.memory_gib),
-        resources={"nvidia.com/gpu": str(record.gpus)},
+        gpus=record.gpus,
+        machine=machine,
     )
 
 
-def _aks_labels(name: str, record: AzureGpuSize, zone_id: str, region: str, pool: str) -> dict[str, str]:
+def cpu_node(
+    name: str,
+    size: str,
+    *,
+    zone_id: str,
+    region: str,
+    pool: str,
+    labels: Mapping[str, str],
+    taints: Sequence[Taint],
+) -> dict[str, Any]:
+    """A node without GPUs, for operators and launchers. labels, taints: the agent pool's."""
+    vcpus, memory_gib = cpu_type(size)
+    mode = {"kubernetes.azure.com/mode": "system"}
+    own = {**_aks_labels(name, size, "x86_64", zone_id, region, pool), **mode, **labels}
+    kept = _kept(vcpus, memory_gib)
+    return fake_node(name, pool, own, taints, vcpus=vcpus, memory_gib=memory_gib, kept=kept)
+
+
+def _aks_labels(name: str, size: str, architecture: str, zone_id: str, region: str, pool: str) -> dict[str, str]:
     """What kubelet, AKS and Azure's cloud controller put on every node of an agent pool.
 
     https://learn.microsoft.com/azure/aks/use-labels and, for zones,
     https://learn.microsoft.com/azure/aks/availability-zones-overview (looked at in 2026-11).
     """
-    processor = ARCHITECTURES[record.architecture]
+    processor = ARCHITECTURES[architecture]
     return {
         "agentpool": pool,
         "beta.kubernetes.io/arch": processor,
-        "beta.kubernetes.io/instance-type": record.type,
+        "beta.kubernetes.io/instance-type": size,
         "beta.kubernetes.io/os": "linux",
-        "kubernetes.azure.com/accelerator": "nvidia",
         "kubernetes.azure.com/agentpool": pool,
-        "kubernetes.azure.com/mode": "user",
         "kubernetes.azure.com/role": "agent",
         "kubernetes.io/arch": processor,
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
-        "node.kubernetes.io/instance-type": record.type,
+        "node.kubernetes.io/instance-type": size,
         "topology.kubernetes.io/region": region,
         "topology.kubernetes.io/zone": zone_id,
     }

@@ -1,4 +1,11 @@
-"""The Node object that EKS makes of an instance: its labels, and what its images reserve."""
+"""The Node object that EKS makes of an instance: its labels, and what its images reserve.
+
+What the instance has besides its type is what the program sent: EFA interfaces by the launch template's network
+interfaces, huge pages by its user data, labels and taints by the node group. Its image brings the driver along
+(AL2023_*_NVIDIA, BOTTLEROCKET_*_NVIDIA), and only Bottlerocket's the device plugin, too:
+https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-k8s-device-plugin.html. `k8s.amazonaws.com/accelerator` is no
+label of EKS's: a node has it where its node group says so.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +15,14 @@ from gpufleet.aws.user_data import HUGE_PAGES
 from gpufleet.catalog import AwsGpuType
 from gpufleet.pools.eks_pool import Taint
 from gpufleet.pools.node_labels import GPU_TAINT, node_labels
-from tools.kubernetes.fake_node import ARCHITECTURES, MOST_PODS, Kept, fake_node
+from tools.kubernetes.cpu_type import cpu_type
+from tools.kubernetes.fake_node import ARCHITECTURES, EFA, GPU, MOST_PODS, Kept, Machine, fake_node
+
+
+def machine_of_pool(record: AwsGpuType, *, efa: bool) -> Machine:
+    """What the machines of a gpufleet pool have, in a cluster whose device plugins run on every node at once."""
+    fabric = record.efa_interfaces if efa else 0
+    return Machine(efa_interfaces=fabric, huge_pages=HUGE_PAGES if fabric else 0, built_in=(GPU, EFA))
 
 
 def gpu_node(
@@ -18,21 +32,18 @@ def gpu_node(
     zone_id: str,
     region: str,
     pool: str,
-    efa: bool = False,
+    machine: Machine,
     words: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     taints: Sequence[Taint] | None = None,
 ) -> dict[str, Any]:
     """A node of a GPU pool.
 
-    words: the pool's capacity, placement and network, as its labels have them; default: none. labels, taints: all of
-    the node group's, which then replace what a pool of that name has by itself.
+    words: the pool's capacity, placement and network, as its labels have them; default: the network of its machines.
+    labels, taints: all of the node group's, which then replace what a pool of that name has by itself.
     """
-    words = {"network": "efa" if efa else "plain", **(words or {})}
+    words = {"network": "efa" if machine.efa_interfaces else "plain", **(words or {})}
     own = node_labels(pool, [record.gpu_model], [zone_id], words) if labels is None else labels
-    resources = {"nvidia.com/gpu": str(record.gpus)}
-    if efa and record.efa_interfaces:
-        resources["vpc.amazonaws.com/efa"] = str(record.efa_interfaces)
     return fake_node(
         name,
         pool,
@@ -41,16 +52,25 @@ def gpu_node(
         vcpus=record.vcpus,
         memory_gib=record.memory_gib,
         kept=_kept(record.vcpus),
-        huge_pages=HUGE_PAGES if efa and record.efa_interfaces else 0,
-        resources=resources,
+        gpus=record.gpus,
+        machine=machine,
     )
 
 
-def system_node(name: str, *, zone_id: str, region: str, vcpus: int = 2, memory_gib: int = 8) -> dict[str, Any]:
-    """A node for what is no training: operators, launchers. By default like an m6i.large."""
-    labels = _eks_labels(name, "m6i.large", "x86_64", zone_id, region, "system")
-    kept = _kept(vcpus)
-    return fake_node(name, "system", labels, [], vcpus=vcpus, memory_gib=memory_gib, kept=kept, resources={})
+def cpu_node(
+    name: str,
+    type_: str,
+    *,
+    zone_id: str,
+    region: str,
+    pool: str,
+    labels: Mapping[str, str],
+    taints: Sequence[Taint],
+) -> dict[str, Any]:
+    """A node without GPUs, for operators and launchers. labels, taints: the node group's."""
+    vcpus, memory_gib = cpu_type(type_)
+    own = {**_eks_labels(name, type_, "x86_64", zone_id, region, pool), **labels}
+    return fake_node(name, pool, own, taints, vcpus=vcpus, memory_gib=memory_gib, kept=_kept(vcpus))
 
 
 def zone_name(region: str, zone_id: str) -> str:

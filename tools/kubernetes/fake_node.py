@@ -1,9 +1,19 @@
 """The Node object of a fake node, whichever cloud it plays: labels, taints and resources. Pure: facts in, objects out.
 
+A kubelet knows, and so does the node:
+- CPU and memory: of the instance type, less what firmware, image and huge pages take;
+- huge pages: those that the kernel has reserved before the kubelet starts, which user data asks for
+  (https://kubernetes.io/docs/tasks/manage-hugepages/scheduling-hugepages);
+- labels and taints: of the node group, or of the kubelet's own flags, and those that the cloud's controllers add;
+- GPUs and EFA interfaces: not by itself. It learns of them from a device plugin on the same node, whose pod may never
+  come (https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins). Until then they stand
+  in an annotation only, which no scheduler reads: see device_plugins.py.
+
 What is not in the catalog (the most pods, what firmware keeps for itself) is rounded to the safe side and said so at
 its place.
 """
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -30,6 +40,32 @@ EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SC
 ARCHITECTURES = {"x86_64": "amd64", "arm64": "arm64"}
 
 
+GPU, EFA = "nvidia.com/gpu", "vpc.amazonaws.com/efa"
+"""The resources that device plugins tell of."""
+
+DEVICES = "rehearsal.gpufleet.dev/devices"
+"""Annotation of a fake node: its machine's devices by resource, as JSON, whether a plugin tells of them or not."""
+NO_DRIVER = {"rehearsal.gpufleet.dev/driver": "none"}
+"""Annotation of one whose image has no driver."""
+
+
+class Machine(NamedTuple):
+    """What image, launch template and user data give a machine, besides its type.
+
+    built_in: resources that nodes have without any pod, as their device plugin is part of the image.
+    """
+
+    driver: bool = True
+    """Whether the image has NVIDIA's driver; without it a device plugin finds no GPU."""
+    efa_interfaces: int = 0
+    huge_pages: int = 0
+    """Of 2 MiB each."""
+    built_in: tuple[str, ...] = ()
+
+
+PLAIN = Machine()
+
+
 class Kept(NamedTuple):
     """What a cloud's images reserve for kubelet and system: thousandths of a CPU, and MiB."""
 
@@ -46,17 +82,19 @@ def fake_node(
     vcpus: int,
     memory_gib: int,
     kept: Kept,
-    resources: Mapping[str, str],
-    huge_pages: int = 0,
+    gpus: int = 0,
+    machine: Machine = PLAIN,
 ) -> dict[str, Any]:
-    """huge_pages: of 2 MiB each, which are taken from the memory."""
-    huge_mib = 2 * huge_pages
+    """gpus: those in the machine. Huge pages are taken from its memory."""
+    huge_mib = 2 * machine.huge_pages
+    devices = {resource: count for resource, count in ((GPU, gpus), (EFA, machine.efa_interfaces)) if count}
+    unseen = {**FAKE, DEVICES: json.dumps(devices), **({} if machine.driver else NO_DRIVER)}
     memory_mib = math.floor(memory_gib * 1024 * (1 - MEMORY_KEPT))
     shared = {
         "pods": str(MOST_PODS),
         "hugepages-1Gi": "0",
         "hugepages-2Mi": f"{huge_mib}Mi",
-        **resources,
+        **{resource: str(devices[resource]) for resource in machine.built_in if resource in devices},
     }
     capacity = {"cpu": str(vcpus), "memory": f"{memory_mib}Mi", "ephemeral-storage": f"{EPHEMERAL_GIB}Gi"}
     allocatable = {
@@ -67,7 +105,7 @@ def fake_node(
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": {**labels, POOL_LABEL: pool}, "annotations": FAKE},
+        "metadata": {"name": name, "labels": {**labels, POOL_LABEL: pool}, "annotations": unseen},
         "spec": {
             # An own server is in no zone of any cloud.
             "providerID": f"rehearsal:///{labels.get('topology.kubernetes.io/zone', pool)}/{name}",

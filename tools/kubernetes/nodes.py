@@ -5,6 +5,7 @@
     - {count: 2, type: p5.48xlarge, zone: use1-az1, pool: trainers, network: efa}
 """
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,9 +17,9 @@ from gpufleet.catalog import AwsGpuType, AzureGpuSize, aws, azure
 from gpufleet.pools.eks_pool import Taint
 from tools.kubernetes import aks_node, eks_node, own_node
 from tools.kubernetes.api_client import ApiClient
-from tools.kubernetes.fake_node import POOL_LABEL
+from tools.kubernetes.fake_node import DEVICES, GPU, POOL_LABEL, Machine
 
-SYSTEM_ZONE = "use1-az1"
+SYSTEM_ZONE, SYSTEM_TYPE, SYSTEM_POOL = "use1-az1", "m6i.large", "system"
 AT_ONCE = 8
 """Requests at a time."""
 
@@ -43,40 +44,48 @@ class Nodes:
         taints: Sequence[Taint] | None = None,
         network: str = "plain",
         words: Mapping[str, str] | None = None,
+        machine: Mapping[str, Any] | None = None,
     ) -> list[str]:
         """Make `count` more nodes of a GPU pool; returns their names.
 
         type: of the catalog, AWS's or Azure's. zone: id, for instance use1-az1 or eastus-1. labels, taints: all of the
         node group's; default: those of a gpufleet pool of that name. network: plain or efa. words: capacity and
-        placement, for the labels.
+        placement, for the labels. machine: fields of `fake_node.Machine`; default: those of a gpufleet pool with that
+        network, in a cluster whose device plugins run at once.
         Raises UnknownNode.
         """
 
         def node(name: str) -> dict[str, Any]:
-            return gpu_node(name, type, zone, pool, labels, taints, network, words)
+            return gpu_node(name, type, zone, pool, labels, taints, network, words, machine)
 
         node("refused before the server is asked for anything")
         first = self._next_number(pool)
         return self._create([node(f"{pool}-{zone}-{first + number}") for number in range(count)])
 
-    def add_system(self, count: int, zone: str = SYSTEM_ZONE) -> list[str]:
-        """Make nodes without GPUs; returns their names."""
-        first, region = self._next_number("system"), region_of(zone)
-        return self._create(
-            [
-                eks_node.system_node(f"system-{zone}-{first + number}", zone_id=zone, region=region)
-                for number in range(count)
-            ]
-        )
+    def add_system(
+        self,
+        count: int,
+        type: str = SYSTEM_TYPE,
+        zone: str = SYSTEM_ZONE,
+        pool: str = SYSTEM_POOL,
+        labels: Mapping[str, str] | None = None,
+        taints: Sequence[Taint] | None = None,
+    ) -> list[str]:
+        """Make `count` more nodes without GPUs of a node group; returns their names. Raises UnknownNode."""
+        cloud = aks_node if type.startswith("Standard_") else eks_node
+        first, place = self._next_number(pool), {"zone_id": zone, "region": region_of(zone), "pool": pool}
+        given = {"labels": labels or {}, "taints": taints or ()}
+        names = [f"{pool}-{zone}-{first + number}" for number in range(count)]
+        return self._create([cloud.cpu_node(name, type, **place, **given) for name in names])
 
     def add_own(self, servers: Iterable[Mapping[str, Any]]) -> list[str]:
         """Make nodes of own servers, each with the arguments of `own_node.own_node`; returns their names."""
         return self._create([own_node.own_node(**server) for server in servers])
 
     def own(self) -> dict[str, int]:
-        """GPUs of each own server, by its node's name."""
+        """GPUs in each own server, by its node's name."""
         return {
-            node["metadata"]["name"]: int(node["status"]["capacity"].get("nvidia.com/gpu", 0))
+            node["metadata"]["name"]: json.loads(node["metadata"]["annotations"][DEVICES]).get(GPU, 0)
             for node in self.of_pool(own_node.OWN)
         }
 
@@ -118,17 +127,20 @@ def gpu_node(
     taints: Sequence[Taint] | None = None,
     network: str = "plain",
     words: Mapping[str, str] | None = None,
+    machine: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The Node object of one more node, as `Nodes.add` describes it. Raises UnknownNode."""
     record = gpu_type(type)
     region = region_of(zone)
     place = {"zone_id": zone, "region": region, "pool": pool}
+    given = None if machine is None else Machine(**machine)
     if isinstance(record, AzureGpuSize):
-        return aks_node.gpu_node(name, record, **place, words=words, labels=labels, taints=taints)
+        own = given or aks_node.MACHINE_OF_POOL
+        return aks_node.gpu_node(name, record, **place, machine=own, words=words, labels=labels, taints=taints)
     if network not in ("plain", "efa"):
         raise UnknownNode(f"network={network}: legal: plain, efa")
-    efa = network == "efa"
-    return eks_node.gpu_node(name, record, **place, efa=efa, words=words, labels=labels, taints=taints)
+    own = given or eks_node.machine_of_pool(record, efa=network == "efa")
+    return eks_node.gpu_node(name, record, **place, machine=own, words=words, labels=labels, taints=taints)
 
 
 def gpu_type(type: str) -> AwsGpuType | AzureGpuSize:

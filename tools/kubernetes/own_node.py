@@ -1,4 +1,7 @@
-"""The Node object of an own server: what its kubelet says of it, and no label but those that it was told to have."""
+"""The Node object of an own server: what its kubelet says of it, and no label but those that it was told to have.
+
+Its GPUs are in the machine, and on the node once a device plugin runs there, as on any other node.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -33,7 +36,6 @@ def own_node(
     }
     # Nothing is reserved by kubeadm but 100 MiB of eviction threshold; a little for the system is the safe side.
     kept = Kept(math.ceil(2.5 * vcpus), 1024 + 11 * MOST_PODS)
-    resources = {"nvidia.com/gpu": str(gpus)} if gpus else {}
     return fake_node(
-        name, OWN, {**own, **(labels or {})}, taints, vcpus=vcpus, memory_gib=memory_gib, kept=kept, resources=resources
+        name, OWN, {**own, **(labels or {})}, taints, vcpus=vcpus, memory_gib=memory_gib, kept=kept, gpus=gpus
     )

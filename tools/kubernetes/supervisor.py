@@ -1,4 +1,5 @@
-"""What stays with a control plane: it runs the real programs of hosted.toml, and ends all when the owner is gone.
+"""What stays with a control plane: it runs the real programs of hosted.toml, plays the kubelets' part with device
+plugins (device_plugins.py), and ends all when the owner is gone.
 
 It is started by ControlPlane, as `python -m tools.kubernetes.supervisor HOME [--owner PID:STARTED]`, and writes what it
 does to its log.
@@ -15,6 +16,7 @@ from typing import Any
 from tools.kubernetes.api_client import ApiClient, ApiRefused, ApiSilent
 from tools.kubernetes.control_plane import HOSTED, ControlPlane
 from tools.kubernetes.credentials import kubeconfig, write_private
+from tools.kubernetes.device_plugins import DevicePlugins
 from tools.kubernetes.processes import Identity, ProcessEnded, Processes
 from tools.kubernetes.programs import HERE, programs
 
@@ -63,18 +65,24 @@ class Hosted:
 
 
 def keep(home: Path, owner: Identity | None) -> None:
-    """Follow the hosted Deployments until the owner is gone, if there is one; then end the control plane."""
+    """Follow hosted Deployments and device plugins until the owner, if there is one, is gone; then end the plane."""
     processes = Processes(home)
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     hosted = [Hosted(key, row["program"], processes, home) for key, row in table.items()]
     plane = ControlPlane(home)
     client = plane.client
+    plugins = DevicePlugins(client)
     while owner is None or owner.alive:
         for each in hosted:
             try:
                 each.follow(client)
             except (ApiRefused, ApiSilent, ProcessEnded) as problem:
                 print(f"{each.name}: {problem}", flush=True)
+        try:
+            for name in plugins.follow():
+                print(f"{name}: a device plugin runs there", flush=True)
+        except (ApiRefused, ApiSilent) as problem:
+            print(f"device plugins: {problem}", flush=True)
         time.sleep(POLL_SECONDS)
     print(f"the owner {owner} is gone: ending the control plane", flush=True)
     plane.stop(by_supervisor=True)

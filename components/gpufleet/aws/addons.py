@@ -13,11 +13,24 @@ from gpufleet.aws.iam_roles import RoleWithPolicies, role_with_policies, trust_p
 from gpufleet.component import Component
 
 _POD_ADDRESSES = 20
-CNI_SETTINGS = json.dumps({"env": {"MINIMUM_IP_TARGET": f"{_POD_ADDRESSES}", "WARM_IP_TARGET": "5"}}, sort_keys=True)
-"""Addresses that the CNI holds on each node. By default it holds a whole spare interface: about 100 addresses on a
-p5.48xlarge, which empties a /19 at 80 nodes. A GPU node runs some ten pods with addresses of their own.
+CNI_SETTINGS = json.dumps(
+    {
+        "enableNetworkPolicy": "true",
+        "env": {"MINIMUM_IP_TARGET": f"{_POD_ADDRESSES}", "WARM_IP_TARGET": "5"},
+    },
+    sort_keys=True,
+)
+"""Network policies, which the CNI ignores by default, and the addresses that it holds on each node.
 
-Source: github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md
+Network policies need version 1.14 of the CNI and a kernel 5.10, which AL2023 and Bottlerocket have. AWS promises them
+for pods of Deployments only, so that the launch templates' hop limit guards node identities. In the mode that is the
+default, standard, a pod that has just started is open until its policies arrive; strict would keep DNS from it too.
+
+By default the CNI holds a whole spare interface: about 100 addresses on a p5.48xlarge, which empties a /19 at 80 nodes.
+A GPU node runs some ten pods with addresses of their own.
+
+Sources: docs.aws.amazon.com/eks/latest/userguide/cni-network-policy.html and network-policies-troubleshooting.html;
+aws/aws-network-policy-agent#327; github.com/aws/amazon-vpc-cni-k8s/blob/master/docs/eni-and-ip-target.md
 """
 
 ADDRESSES_PER_NODE = _POD_ADDRESSES + 1

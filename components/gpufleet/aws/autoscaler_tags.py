@@ -3,13 +3,14 @@
 It makes up a node of an empty node group: CPU, memory and nvidia.com/gpu of the group's first instance type, labels for
 type, architecture, region and zone, and the labels and taints that EKS says the node group has. The type tells it
 neither EFA nor huge pages nor ephemeral storage, for which no pod of ours asks; EKS tells it no taint without a value.
-Its role must be allowed eks:DescribeNodegroup: where EKS does not answer, an empty pool has neither labels nor taints.
+Its role must be allowed eks:DescribeNodegroup: where EKS does not answer, an empty pool has neither labels nor taints
+for six minutes, and pods without GPUs may start its nodes.
 
 Source: github.com/kubernetes/autoscaler, branch cluster-autoscaler-release-1.34, cluster-autoscaler/cloudprovider/aws:
 aws_manager.go (getAsgTemplate, buildNodeFromTemplate; of a label EKS's value wins over a tag's, of a resource the node
 group's tag over the Auto Scaling group's, and taints add up), aws_util.go (transformInstanceType), aws_wrapper.go
-(getInstanceTypesForAsgs, getManagedNodegroupInfo), README.md (permissions). The autoscaler reads resources from tags of
-node groups since 1.28, and EKS's taints correctly since 1.31 (kubernetes/autoscaler#6481).
+(getInstanceTypesForAsgs, getManagedNodegroupInfo), managed_nodegroup_cache.go, README.md (permissions). The autoscaler
+reads resources from tags of node groups since 1.28, and EKS's taints correctly since 1.31 (kubernetes/autoscaler#6481).
 """
 
 from collections.abc import Iterable, Sequence

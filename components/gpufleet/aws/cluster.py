@@ -41,7 +41,8 @@ class ClusterConfig(TypedDict):
     environment those of its network in which EKS puts control planes. GPU nodes may lie in others, for instance in
     use1-az3. A change replaces the system nodes."""
     version: NotRequired[str]
-    """Kubernetes version, for instance 1.34. Default: what EKS takes for new clusters; it is then never upgraded."""
+    """Kubernetes version, for instance 1.35; one minor version higher upgrades the control plane, then the nodes.
+    Default: what EKS takes for new clusters; it is then not upgraded by us."""
     admins: NotRequired[Mapping[str, pulumi.Input[str]]]
     """Short name of your choice to the ARN of an IAM role or user who administers the cluster."""
     creator_is_admin: NotRequired[bool]
@@ -169,7 +170,8 @@ class Cluster(FilesClient, Component):
             lambda config: cast(str, config.cluster_security_group_id)
         )
         self.service_cidr = cluster.kubernetes_network_config.apply(lambda config: cast(str, config.service_ipv4_cidr))
-        self.version = cluster.version
+        # As given, so that a preview knows it; nodes wait for the cluster by its name.
+        self.version = pulumi.Output.from_input(args.get("version", cluster.version))
         self.kubeconfig = pulumi.Output.secret(
             pulumi.Output.all(cluster.name, self.endpoint, self.certificate_authority).apply(
                 lambda known: kubeconfig(known[0], known[1], known[2], args["region"])
@@ -192,6 +194,7 @@ class Cluster(FilesClient, Component):
             "cluster_endpoint": self.endpoint,
             "cluster_certificate_authority": self.certificate_authority,
             "service_cidr": self.service_cidr,
+            "cluster_version": self.version,
         }
 
     def _control_plane(self, name: str, args: ClusterArgs) -> "eks.Cluster":
@@ -292,7 +295,7 @@ class Cluster(FilesClient, Component):
             self,
             cluster,
             system_nodes(args),
-            args.get("version"),
+            self.version,
             self.node_role_arn,
             list(_in_zones(args.get("node_subnet_ids", args["subnet_ids"]), args)),
             joined_by,

@@ -1,14 +1,16 @@
-"""A repository of ECR with its lifecycle, as Registry and ImageMirror make it."""
+"""Repositories of ECR: with their lifecycle, as Registry and ImageMirror make them, and in pull-through caches."""
 
 # Signatures stay text: evaluated, they would load a whole service of the SDK.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pulumi
 from pulumi_aws import ecr
 
+from gpufleet.aws.partition import partition
 from gpufleet.component import Component
 
 
@@ -44,6 +46,22 @@ def lifecycle_policy(mutable_tags: Sequence[str], untagged_days: int, kept_mutab
         for priority, pattern in enumerate(mutable_tags, start=2)
     ]
     return json.dumps({"rules": [untagged, *mutable]})
+
+
+def cache_statement(region: str, prefixes: Iterable[str]) -> dict[str, Any]:
+    """The right to pull through caches what they do not hold yet: ECR makes its repository in the caller's name.
+
+    AmazonEC2ContainerRegistryPullOnly has ecr:BatchImportUpstreamImage only, older policies neither. The account is
+    left open: repositories are its own, and nothing here knows its number.
+    https://docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache-iam.html
+    """
+    repositories = f"arn:{partition(region)}:ecr:{region}:*:repository"
+    return {
+        "Sid": "Caches",
+        "Effect": "Allow",
+        "Action": ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"],
+        "Resource": [f"{repositories}/{prefix}/*" for prefix in prefixes],
+    }
 
 
 def ecr_repository(

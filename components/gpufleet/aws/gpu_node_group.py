@@ -18,8 +18,11 @@ from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pools.node_labels import kubernetes_taints
 from gpufleet.pools.schedule import ScheduledPool
 from gpufleet.rules import Finding
+from gpufleet.rules.aws.node_group_size import nodes_within_quota
 from gpufleet.rules.aws.node_image import validate_node_image
+from gpufleet.rules.aws.node_version import validate_node_version
 from gpufleet.rules.aws.pool_arguments import validate_pool_arguments
+from gpufleet.rules.coerce import whole
 from gpufleet.rules.schedule import validate_schedule
 from gpufleet.rules.subnet import validate_subnets
 
@@ -44,8 +47,9 @@ class GpuNodeGroup(Component):
     """A managed node group with GPUs: launch template, role, and optionally placement group and EFA security group.
 
     Pools share nothing, so one can be replaced or removed without touching another. The autoscaler owns the number of
-    nodes: ``desired`` counts at creation only. So raise ``min`` above the nodes that run in two steps, nodes first:
-    EKS rejects a minimum above its desired size. With a capacity block, scale to 0 before an upgrade.
+    nodes: ``desired`` counts at creation only. So raise ``min`` above the nodes that run in two steps, nodes first
+    (docs/ps.md, warm nodes): EKS rejects a minimum above its desired size. With a capacity block, scale to 0 before an
+    upgrade.
 
     The cluster autoscaler learns from EKS what labels and taints an empty pool has. One that you run yourself has to be
     1.31 or newer and allowed to call eks:DescribeNodegroup; without that it may start GPU nodes for pods without GPUs.
@@ -79,6 +83,8 @@ class GpuNodeGroup(Component):
             *validate_pool_arguments(args, args.get("region", "")),
             *validate_subnets(args),
             *validate_node_image(args),
+            *validate_node_version(args),
+            nodes_within_quota(most=whole(args, "max", 0), limit=None, region=args.get("region", "")),
             *validate_schedule(args),
         ]
 
@@ -125,6 +131,8 @@ class GpuNodeGroup(Component):
             cluster_name=args["cluster_name"],
             node_role_arn=self.node_role_arn,
             subnet_ids=[args["subnet_ids"][zone] for zone in plan.zones],
+            # An image of the customer's has its own version: EKS refuses another word on it.
+            version=None if plan.image_id else args.get("version", args.get("cluster_version")),
             ami_type=plan.ami_type,
             capacity_type=plan.capacity_type,
             instance_types=plan.api_types,

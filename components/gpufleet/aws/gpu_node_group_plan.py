@@ -8,8 +8,15 @@ from gpufleet.aws.efa import Interface, interfaces
 from gpufleet.aws.launch_template_plan import LaunchTemplatePlan
 from gpufleet.catalog import gpu_type
 from gpufleet.pools.eks_pool import EksPool, Taint
-from gpufleet.pools.node_labels import merge_gpu_taint, node_labels
+from gpufleet.pools.node_labels import label_value, merge_gpu_taint, node_labels
 
+ACCELERATOR = "k8s.amazonaws.com/accelerator"
+"""Label of nodes with GPUs for the cluster autoscaler, which takes a Ready node that has it and no GPUs yet as one that
+is still starting, and adds no other for the same pods while the device plugin starts. Any value does: the GPU's name.
+
+Source: github.com/kubernetes/autoscaler, cluster-autoscaler/cloudprovider/aws: README.md (special note on GPU
+instances), aws_cloud_provider.go (GPULabel); processors/customresources/gpu_processor.go.
+"""
 _EKS_CAPACITY = {
     "on-demand": "ON_DEMAND",
     "reservation": "ON_DEMAND",
@@ -77,6 +84,7 @@ def plan_gpu_node_group(name: str, pool: EksPool) -> GpuNodeGroupPlan:
             pool["zones"],
             {"capacity": capacity, "placement": placement, "network": network},
         ),
+        ACCELERATOR: label_value(f"nvidia-{records[0].gpu_model.lower()}"),
         **pool.get("labels", {}),
     }
     taints = merge_gpu_taint(pool.get("taints", []))

@@ -48,10 +48,7 @@ def launch_template(name: str, plan: LaunchTemplatePlan, links: TemplateLinks, p
         placement=None
         if links.placement_group is None
         else ec2.LaunchTemplatePlacementArgs(group_name=links.placement_group),
-        # Two hops, because a container is one hop away from its node.
-        metadata_options=ec2.LaunchTemplateMetadataOptionsArgs(
-            http_endpoint="enabled", http_tokens="required", http_put_response_hop_limit=2
-        ),
+        metadata_options=metadata_options(),
         block_device_mappings=[_disk(device, size, links.kms_key_arn) for device, size in plan.disks.items()],
         capacity_reservation_specification=_reservation(plan),
         instance_market_options=ec2.LaunchTemplateInstanceMarketOptionsArgs(market_type=plan.market)
@@ -62,6 +59,21 @@ def launch_template(name: str, plan: LaunchTemplatePlan, links: TemplateLinks, p
         ],
         tags=parent.tags(name),
         opts=parent.child(),
+    )
+
+
+def metadata_options() -> ec2.LaunchTemplateMetadataOptionsArgs:
+    """The metadata service for the node itself only: its answer to a pod with an address of its own ends on the way.
+
+    Whatever the cluster does with network policies, no such pod gets the node's credentials. What asks for them uses
+    the node's network (CNI, pod identity agent, EFA plugin, EFS mounts, the container agent of AWS Batch), or has a pod
+    identity and learns its region elsewhere: the autoscaler by an argument, EFS's controller from its node's object.
+
+    Source: docs.aws.amazon.com/eks/latest/best-practices/identity-and-access-management.html;
+    kubernetes-sigs/aws-efs-csi-driver#313, pkg/cloud/k8s_metadata.go
+    """
+    return ec2.LaunchTemplateMetadataOptionsArgs(
+        http_endpoint="enabled", http_tokens="required", http_put_response_hop_limit=1
     )
 
 

@@ -3,7 +3,7 @@
 No `from __future__ import annotations` here: the component host reads the annotations as objects.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
 import pulumi
@@ -25,6 +25,9 @@ class ClusterLink(TypedDict):
     """The cluster's certificate, base64 of PEM. Needed with an image of your own."""
     service_cidr: NotRequired[pulumi.Input[str]]
     """IPv4 range of Kubernetes services. Needed with an image of your own."""
+    cluster_version: NotRequired[pulumi.Input[str]]
+    """Kubernetes version of the cluster, which its nodes follow. Default: EKS takes the cluster's when it makes a node
+    group, and does not raise it with the cluster."""
 
 
 class NodeNetwork(TypedDict):
@@ -61,6 +64,17 @@ class FilesClients(TypedDict):
     client_security_group_ids: Mapping[str, pulumi.Input[str]]
     """Who may mount: a short name of your choice to a security group, for instance {"nodes": "sg-..."}. TCP 2049 is
     open from these groups and from nowhere else."""
+
+
+class JobBucket(TypedDict):
+    """A part of a bucket that the job may read and write."""
+
+    arn: pulumi.Input[str]
+    """The bucket."""
+    prefixes: Sequence[str]
+    """Folders in it, each ending in a slash, for instance [runs/vision/]."""
+    kms_key_arn: NotRequired[pulumi.Input[str]]
+    """The bucket's key, where it has one of the customer's own."""
 
 
 class FilesClient:

@@ -65,6 +65,7 @@ class NetworkArgs(NetworkConfig):
 class Network(Component):
     """A VPC with a private and a public subnet per zone, NAT, an S3 endpoint, and the tags that EKS add-ons need.
 
+    Its default security group has no rules: whatever is put into the VPC names a group of its own.
     Subnet maps are keyed by zone id, in the order of ``zones``.
     """
 
@@ -143,6 +144,7 @@ class Network(Component):
         )
         self.vpc_id = network.id
         self.cidr = network.cidr_block
+        self._close_default_group(name)
         subnets, tables, associations = self._private_zones(name, plan, args.get("cluster_name"))
         s3 = s3_endpoint(name, self, args["region"], network, list(tables.values()))
         services = args.get("interface_endpoints", PRIVATE_CLUSTER_SERVICES if nat == "none" else ())
@@ -160,6 +162,14 @@ class Network(Component):
         }
         if args.get("flow_logs", False):
             flow_logs(name, self, network, int(args.get("flow_log_retention_days", 30)))
+
+    def _close_default_group(self, name: str) -> None:
+        """Take over the group that AWS makes with the VPC and gives to what names none; its rules let all of its
+        members talk to each other and to the world. Source: CIS AWS Foundations Benchmark, 5.4 (CKV2_AWS_12)."""
+        child = f"{name}-default-group"
+        ec2.DefaultSecurityGroup(
+            child, vpc_id=self.vpc_id, ingress=[], egress=[], tags=self.tags(child), opts=self.child()
+        )
 
     def _private_zones(
         self, name: str, plan: Sequence[ZoneSubnets], cluster_name: str | None

@@ -1,12 +1,13 @@
 """OutputsBucket: where checkpoints, models and results of jobs go."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, Unpack
 
 import pulumi
 from pulumi_aws import s3
 
+from gpufleet.aws.links import JobBucket
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding, validate_outputs_bucket
@@ -107,6 +108,12 @@ class OutputsBucket(Component):
         self._lifecycle(name, bucket, args, kept)
         self.bucket_name = bucket.bucket
         self.bucket_arn = bucket.arn
+
+    def for_jobs(self, prefixes: Sequence[str]) -> JobBucket:
+        """Folders of the bucket that a job reads and writes, each ending in a slash, with the key that they need."""
+        key = self.args.get("kms_key_arn")
+        bucket: JobBucket = {"arn": self.bucket_arn, "prefixes": prefixes}
+        return bucket if key is None else {**bucket, "kms_key_arn": key}
 
     def _close(self, name: str, bucket: "s3.Bucket", kept: pulumi.ResourceOptions) -> None:
         """No public access, no lists of access beside the policy, and TLS only."""

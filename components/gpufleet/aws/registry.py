@@ -1,12 +1,13 @@
 """Registry: ECR repositories for a team's images, and caches of the public registries it builds on."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict, Unpack, cast
 
 import pulumi
-from pulumi_aws import ecr
+from pulumi_aws import ecr, iam
 
-from gpufleet.aws.ecr_repository import ecr_repository, lifecycle_policy
+from gpufleet.aws.ecr_repository import cache_statement, ecr_repository, lifecycle_policy
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding, validate_registry
 from gpufleet.rules.aws.registry_host import validate_registry_host
@@ -25,14 +26,16 @@ class RegistryConfig(TypedDict):
     """Tags that may be overwritten, with * as wildcard, at most 5. Default [dev*]. All other tags are immutable, so
     that a tag in a job's record always means the same image."""
     untagged_days: NotRequired[int]
-    """Days after which an image without a tag goes. Default 14."""
+    """Days after which an image without a tag goes, in caches too, where it is one whose tag has moved on. Default
+    14."""
     kept_mutable: NotRequired[int]
     """Images that stay per mutable tag pattern, newest first. Default 30."""
     kms_key_arn: NotRequired[pulumi.Input[str]]
     """Key for encryption at rest. Default: AES-256 with a key of AWS. A change replaces the repository."""
     pull_through: NotRequired[Mapping[str, str]]
     """Prefix of the cached names to the public registry, for instance {"quay": "quay.io"}. nvcr.io is not supported
-    by AWS: mirror its images into a repository. Prefixes are shared by the whole account and region."""
+    by AWS: mirror its images into a repository. Prefixes are shared by the whole account and region. What is cached
+    has no tags, and AES-256 with a key of AWS: for others ECR wants a role of its own."""
     credentials: NotRequired[Mapping[str, pulumi.Input[str]]]
     """Prefix to the ARN of a Secrets Manager secret (its name begins with ecr-pullthroughcache/), for upstreams that
     want one: Docker Hub, GHCR, GitLab, Azure and Chainguard."""
@@ -43,6 +46,10 @@ class RegistryArgs(RegistryConfig):
 
     region: str
     """Region of the registry, for instance us-east-1."""
+    pull_role_names: NotRequired[Mapping[str, pulumi.Input[str]]]
+    """With ``pull_through``: a short name of your choice to the name of an IAM role, of nodes for instance, that may
+    pull what a cache does not hold yet: ECR makes its repository in the role's name. Default: none; then somebody who
+    may do that pulls each image for the first time."""
     erase: NotRequired[bool]
     """True: destroy deletes the repositories with their images, once an up has recorded it. Default false: they are
     protected."""
@@ -90,15 +97,36 @@ class Registry(Component):
         self.repository_urls = pulumi.Output.from_input(cast("Mapping[str, str]", urls))
         upstreams = args.get("pull_through", {})
         for prefix, upstream in upstreams.items():
+            # Before the rule: repositories that come before it have no lifecycle, and never get one. Tags or a key
+            # would take a role for ECR (hashicorp/terraform-provider-aws, ecr_repository_creation_template).
+            template = ecr.RepositoryCreationTemplate(
+                f"{name}-cache-{prefix}-template",
+                prefix=prefix,
+                description=f"Images of {upstream}",
+                applied_fors=["PULL_THROUGH_CACHE"],
+                # A cache follows the tags of its upstream.
+                image_tag_mutability="MUTABLE",
+                lifecycle_policy=lifecycle_policy([], int(args.get("untagged_days", 14)), 0),
+                opts=self.child(),
+            )
             ecr.PullThroughCacheRule(
                 f"{name}-cache-{prefix}",
                 ecr_repository_prefix=prefix,
                 upstream_registry_url=upstream,
                 credential_arn=args.get("credentials", {}).get(prefix),
-                opts=self.child(),
+                opts=self.child(depends_on=[template]),
             )
+        if upstreams:
+            self._grant_pulls(name, args, upstreams)
         prefixes = {upstream: pulumi.Output.concat(self.host, "/", prefix) for prefix, upstream in upstreams.items()}
         self.cache_prefixes = pulumi.Output.from_input(cast("Mapping[str, str]", prefixes))
+
+    def _grant_pulls(self, name: str, args: RegistryArgs, upstreams: Mapping[str, str]) -> None:
+        """Let roles fill the caches."""
+        statement = cache_statement(args["region"], upstreams)
+        document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        for short, role in args.get("pull_role_names", {}).items():
+            iam.RolePolicy(f"{name}-pull-{short}", role=role, policy=document, opts=self.child())
 
     def _repository(self, name: str, repository: str, args: RegistryArgs) -> "ecr.Repository":
         """One repository with its lifecycle."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_aws import ec2, eks
 
+from gpufleet.aws.launch_template import metadata_options
 from gpufleet.component import Component
 
 NODE_POLICIES = ("AmazonEKSWorkerNodePolicy", "AmazonEC2ContainerRegistryPullOnly")
@@ -34,12 +35,15 @@ def system_node_group(
     parent: Component,
     cluster: eks.Cluster,
     nodes: SystemNodes,
-    version: str | None,
+    version: pulumi.Input[str],
     role_arn: pulumi.Input[str],
     subnet_ids: Sequence[pulumi.Input[str]],
     needed: Sequence[pulumi.Resource],
 ) -> eks.NodeGroup:
-    """The node group ``<name>-system``, made after ``needed``: the add-ons without which its nodes never join."""
+    """The node group ``<name>-system``, made after ``needed``: the add-ons without which its nodes never join.
+
+    ``version``: the cluster's, so that an upgrade of the control plane takes the nodes along, after it.
+    """
     child = f"{name}-system"
     template = _launch_template(f"{child}-template", parent, nodes.disk_gib, child)
     return eks.NodeGroup(
@@ -76,12 +80,7 @@ def _launch_template(child: str, parent: Component, disk_gib: int, node_name: st
     return ec2.LaunchTemplate(
         child,
         update_default_version=True,
-        metadata_options=ec2.LaunchTemplateMetadataOptionsArgs(
-            http_endpoint="enabled",
-            http_tokens="required",
-            # One hop is the node itself; containers are the second.
-            http_put_response_hop_limit=2,
-        ),
+        metadata_options=metadata_options(),
         block_device_mappings=[
             ec2.LaunchTemplateBlockDeviceMappingArgs(
                 device_name="/dev/xvda",

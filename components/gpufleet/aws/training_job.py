@@ -6,7 +6,9 @@ from typing import NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_aws import batch, cloudwatch, iam
 
+from gpufleet.aws.ecr_repository import cache_statement
 from gpufleet.aws.iam_roles import role_with_policies, trust
+from gpufleet.aws.links import JobBucket
 from gpufleet.aws.training_job_plan import TrainingJobLinks, TrainingJobPlan, container, nodes, plan_training_job
 from gpufleet.aws.training_job_policies import bucket_statements, files_statement, policy, start_policy
 from gpufleet.component import KEYWORDS, Component, Opts
@@ -33,17 +35,6 @@ class JobFiles(TypedDict):
     """Access point: its directory is all that the job sees, and its user owns what the job writes."""
     path: NotRequired[str]
     """Where it appears in the container. Default /mnt."""
-
-
-class JobBucket(TypedDict):
-    """A part of a bucket that the job may read and write."""
-
-    arn: pulumi.Input[str]
-    """The bucket."""
-    prefixes: Sequence[str]
-    """Folders in it, each ending in a slash, for instance [runs/vision/]."""
-    kms_key_arn: NotRequired[pulumi.Input[str]]
-    """The bucket's key, where it has one of the customer's own."""
 
 
 class TrainingJobConfig(TypedDict):
@@ -89,6 +80,8 @@ class TrainingJobArgs(TrainingJobConfig):
     """Nodes that run the job together. Default 1. A submission may change it, from 2 upwards."""
     files: NotRequired[JobFiles]
     """A shared file system. Default: none."""
+    pull_through: NotRequired[Sequence[str]]
+    """Prefixes of the pull-through caches that its images may come through, for instance [quay]. Default: none."""
     bucket: NotRequired[JobBucket]
     """Where outputs go. Default: none, and the job has no right on any bucket."""
     tags: NotRequired[Mapping[str, str]]
@@ -195,10 +188,11 @@ class TrainingJob(Component):
         """The ARN of the role that pulls the image, opens the log and reads the secrets."""
         role = role_with_policies(f"{name}-start-role", self, trust(TASKS), args["region"], PULL_POLICIES)
         known = pulumi.Output.all(log_group_arn, dict(args.get("secrets", {})))
+        caches = cache_statement(args["region"], prefixes) if (prefixes := args.get("pull_through")) else None
         rights = iam.RolePolicy(
             f"{name}-start",
             role=role.role.name,
-            policy=known.apply(lambda told: start_policy(told[0], told[1])),
+            policy=known.apply(lambda told: start_policy(told[0], told[1], caches)),
             opts=self.child(),
         )
         return with_dependencies(role.role.arn, *role.attachments, rights)

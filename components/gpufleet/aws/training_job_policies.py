@@ -59,8 +59,10 @@ def files_statement(region: str, file_system_id: str, access_point_id: str | Non
     return statement
 
 
-def start_policy(log_group_arn: str, secrets: Mapping[str, str]) -> str:
+def start_policy(log_group_arn: str, secrets: Mapping[str, str], caches: Mapping[str, Any] | None) -> str:
     """The policy (JSON) of the execution role: open log streams, and read the secrets of the job, name to ARN.
+
+    caches: the statement on pull-through caches, None without any.
 
     https://docs.aws.amazon.com/batch/latest/userguide/execution-IAM-role.html
     """
@@ -80,7 +82,7 @@ def start_policy(log_group_arn: str, secrets: Mapping[str, str]) -> str:
         arns = sorted({arn for arn in whole if arn.split(":")[2:3] == [service]})
         if arns:
             statements.append({"Sid": sid, "Effect": "Allow", "Action": [action], "Resource": arns})
-    return policy(statements)
+    return policy([*statements, caches] if caches else statements)
 
 
 def policy(statements: Iterable[Mapping[str, Any]]) -> str:

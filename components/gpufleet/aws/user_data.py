@@ -16,6 +16,25 @@ from dataclasses import dataclass
 HUGE_PAGES = 5128
 """2-MiB huge pages on a node with EFA (10 GiB), as AWS's EFA installer reserves them; a pod asks for 5120Mi of them."""
 
+_MOST_LOCKED_MEMORY = 2**53
+"""Bytes that a container may lock on an AL2023 node with EFA: 8 PiB, more than any node has.
+
+A process that is not root has no IPC_LOCK, whatever its pod asks for, and containerd under systemd leaves it 8 MiB;
+EFA registers its buffers as locked memory and fails with -12, "Cannot allocate memory". nodeadm's own base spec says
+only RLIMIT_NOFILE, a list that is given here takes its place, and its merge reads numbers as floats: of RLIM_INFINITY
+it makes 18446744073709552000, which containerd cannot read. Sources: NVIDIA/nvidia-container-toolkit#2037,
+awslabs/awsome-distributed-ai#647, awslabs/amazon-eks-ami nodeadm/internal/containerd/base-runtime-spec.json and
+base_runtime_spec.go, nodeadm/internal/util/merge.go, nodeadm/doc/examples.md (Modifying container RLIMITs).
+"""
+_CONTAINER_LIMITS = {
+    "process": {
+        "rlimits": [
+            {"type": "RLIMIT_NOFILE", "soft": 65536, "hard": 1048576},
+            {"type": "RLIMIT_MEMLOCK", "soft": _MOST_LOCKED_MEMORY, "hard": _MOST_LOCKED_MEMORY},
+        ]
+    }
+}
+
 _BOUNDARY = "==gpufleet=="
 _HUGE_PAGES_SCRIPT = (
     f"#!/bin/bash\necho 'vm.nr_hugepages = {HUGE_PAGES}' > /etc/sysctl.d/90-efa.conf\nsysctl --system\n"
@@ -42,10 +61,11 @@ def amazon_linux(efa: bool, join: Join | None = None) -> str:
     """MIME multipart user data for Amazon Linux 2023, in base64.
 
     One part is nodeadm's NodeConfig: local NVMe disks, where the type has any, become one RAID 0 under containerd and
-    the kubelet, so that checkpoints and image layers do not go through the root volume. With ``efa`` a script
-    reserves huge pages; nodeadm starts the kubelet after it, so the kubelet counts them.
+    the kubelet, so that checkpoints and image layers do not go through the root volume. With ``efa`` containers may
+    lock any amount of memory, and a script reserves huge pages; nodeadm starts the kubelet after it, so the kubelet
+    counts them.
     """
-    parts = [("application/node.eks.aws", json.dumps(_node_config(join), indent=2))]  # JSON is YAML
+    parts = [("application/node.eks.aws", json.dumps(_node_config(efa, join), indent=2))]  # JSON is YAML
     if efa:
         parts.append(("text/x-shellscript", _HUGE_PAGES_SCRIPT))
     return _base64(_multipart(parts))
@@ -61,9 +81,12 @@ def container_instance(efa: bool) -> str | None:
 
 
 def bottlerocket(efa: bool) -> str:
-    """TOML settings for Bottlerocket, in base64: local disks for containers, and huge pages with ``efa``.
+    """TOML settings for Bottlerocket, in base64: local disks for containers; huge pages and locked memory with ``efa``.
 
-    The disk command is not essential to the boot, as most G types have no local disk.
+    The disk command is not essential to the boot, as most G types have no local disk. Where Bottlerocket finds EFA it
+    lets containers lock any amount of memory by itself, and sets ``vm/nr_hugepages`` by the number of vCPUs unless that
+    very key is given; of ``vm.nr_hugepages`` beside it, whichever is written last would count. Source:
+    bottlerocket-os/bottlerocket-core-kit#141, sources/api/corndog/src/main.rs.
     """
     lines = [
         "[settings.bootstrap-commands.local-storage]",
@@ -76,12 +99,16 @@ def bottlerocket(efa: bool) -> str:
         'mode = "always"',
     ]
     if efa:
-        lines += ["", "[settings.kernel.sysctl]", f'"vm.nr_hugepages" = "{HUGE_PAGES}"']
+        lines += ["", "[settings.kernel.sysctl]", f'"vm/nr_hugepages" = "{HUGE_PAGES}"']
+        lines += ["", "[settings.oci-defaults.resource-limits.max-locked-memory]"]
+        lines += ['soft-limit = "unlimited"', 'hard-limit = "unlimited"']
     return _base64("\n".join(lines) + "\n")
 
 
-def _node_config(join: Join | None) -> dict[str, object]:
+def _node_config(efa: bool, join: Join | None) -> dict[str, object]:
     spec: dict[str, object] = {"instance": {"localStorage": {"strategy": "RAID0"}}}
+    if efa:
+        spec["containerd"] = {"baseRuntimeSpec": _CONTAINER_LIMITS}
     if join is not None:
         spec["cluster"] = {
             "name": join.cluster_name,

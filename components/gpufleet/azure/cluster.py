@@ -9,7 +9,7 @@ import pulumi
 from pulumi_azure_native import containerservice, managedidentity
 
 from gpufleet.azure.kubeconfig import cluster_kubeconfig
-from gpufleet.azure.links import ClusterLink, GroupLink, SubnetLink
+from gpufleet.azure.links import ClusterLink, ClusterNetworkLink, GroupLink
 from gpufleet.azure.role_assignment import assign_role
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding
@@ -48,8 +48,8 @@ class ClusterConfig(TypedDict):
     """Short name of your choice to the object id of a group of Microsoft Entra ID, whose members administer the
     cluster. Who runs `up` must be in one: the cluster has no local accounts."""
     authorized_ranges: NotRequired[Sequence[str]]
-    """IPv4 ranges that reach the API server over the internet. Default none: then it is private. Name the address of
-    the NAT gateway too if pods or nodes are to reach it by its public name."""
+    """IPv4 ranges that reach the API server over the internet. Default none: then it is private. The network's
+    ``outbound_addresses`` are added, as nodes register through them."""
     private: NotRequired[bool]
     """Whether the API server has an address in the virtual network only. Default: true without ``authorized_ranges``.
     A change replaces the cluster."""
@@ -85,7 +85,7 @@ class ClusterConfig(TypedDict):
     """Minutes without need of a node after which the autoscaler removes it. Default 10."""
 
 
-class ClusterArgs(ClusterConfig, GroupLink, SubnetLink):
+class ClusterArgs(ClusterConfig, GroupLink, ClusterNetworkLink):
     """The same, where it is made, and from where its nodes pull images."""
 
     registry_id: NotRequired[pulumi.Input[str]]
@@ -165,7 +165,7 @@ class Cluster(Component):
                 enable_private_cluster=private,
                 private_dns_zone="system" if private else None,
                 enable_private_cluster_public_fqdn=False if private else None,
-                authorized_ip_ranges=ranges or None,
+                authorized_ip_ranges=_api_ranges(ranges, args.get("outbound_addresses", ())) if ranges else None,
             ),
             # No client certificates: they never expire with a person's account. Roles of Azure count as well as those
             # that the cluster binds to groups.
@@ -238,6 +238,15 @@ class Cluster(Component):
             os_disk_size_gb=128,
             tags=args.get("tags", {}),
         )
+
+
+def _api_ranges(ranges: Sequence[str], outbound: pulumi.Input[Sequence[str]]) -> pulumi.Output[Sequence[str]]:
+    """The authorized ranges with the nodes' own ways out: AKS itself adds those of its load balancer only.
+
+    Source: github.com/MicrosoftDocs/azure-docs/issues/111834, 97437
+    """
+    addresses: pulumi.Output[Sequence[str]] = pulumi.Output.from_input(outbound)
+    return addresses.apply(lambda known: [*ranges, *(f"{address}/32" for address in known)])
 
 
 def _network(args: ClusterArgs) -> "containerservice.ContainerServiceNetworkProfileArgs":

@@ -1,6 +1,6 @@
 """What components hand over to each other: arguments that the one takes, and a method `for_...` of the other returns.
 
-``Cluster("fleet", version="1.36", admins=admins, **group.for_parts(), **network.for_nodes())``
+``Cluster("fleet", version="1.36", admins=admins, **group.for_parts(), **network.for_cluster())``
 
 No `from __future__ import annotations` here: the component host reads the annotations as objects.
 """
@@ -40,6 +40,18 @@ class SubnetLink(TypedDict):
     subnet_id: pulumi.Input[str]
     """Subnet of the nodes, with a way out: they have no public addresses. The nodes of a cluster all lie in one virtual
     network. Another subnet replaces the cluster or the pool."""
+
+
+class OutboundLink(TypedDict):
+    """The public addresses of a network, for the API server of a cluster in it."""
+
+    outbound_addresses: NotRequired[pulumi.Input[Sequence[str]]]
+    """Public IPv4 addresses through which nodes reach the internet: those of a NAT gateway or firewall. An API server
+    with ``authorized_ranges`` lets them in, as nodes register with it through these. Default: none are known."""
+
+
+class ClusterNetworkLink(SubnetLink, OutboundLink):
+    """A network, for a cluster."""
 
 
 class EndpointLink(TypedDict):

@@ -1,12 +1,12 @@
 """Network: a virtual network with subnets for a cluster's nodes, for Azure Batch and for private endpoints."""
 
-from collections.abc import Mapping
-from typing import Literal, NotRequired, TypedDict, Unpack
+from collections.abc import Mapping, Sequence
+from typing import Literal, NotRequired, TypedDict, Unpack, cast
 
 import pulumi
 from pulumi_azure_native import network
 
-from gpufleet.azure.links import ClientsLink, EndpointLink, GroupLink, SubnetLink
+from gpufleet.azure.links import ClientsLink, ClusterNetworkLink, EndpointLink, GroupLink, SubnetLink
 from gpufleet.azure.subnet_plan import ROLES, plan_azure_subnets
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies
@@ -37,6 +37,9 @@ class NetworkConfig(TypedDict):
     subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
     """With ``vnet_id``: the existing subnets, by nodes, batch and endpoints. Those of nodes and batch need a service
     endpoint of Microsoft.Storage where files are reached by that."""
+    outbound_addresses: NotRequired[Sequence[pulumi.Input[str]]]
+    """Public IPv4 addresses of ways out that are not made here: a firewall's behind ``route_table_id``, the NAT
+    gateway's of an existing network. A cluster with ``authorized_ranges`` needs them. Default: none."""
 
 
 class NetworkArgs(NetworkConfig, GroupLink):
@@ -50,6 +53,8 @@ class Network(Component):
     """Id of the network."""
     subnet_ids: dict[str, pulumi.Output[str]]
     """nodes, batch and endpoints to their subnets; with a way out as soon as they are known."""
+    outbound_addresses: pulumi.Output[Sequence[str]]
+    """Public IPv4 addresses through which nodes reach the internet, as far as they are known."""
 
     def __init__(
         self, name: str, args: NetworkArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[NetworkArgs]
@@ -68,9 +73,19 @@ class Network(Component):
             given = args.get("subnet_ids", {})
             self.vnet_id = pulumi.Output.from_input(existing)
             self.subnet_ids = {role: pulumi.Output.from_input(given[role]) for role in ROLES}
+            self.outbound_addresses = pulumi.Output.all(*args.get("outbound_addresses", ()))
+
+    def for_cluster(self) -> ClusterNetworkLink:
+        """Where a `Cluster` has its nodes, and through which addresses these reach its API server."""
+        subnet = self.subnet_ids["nodes"]
+        own_gateway = self.args.get("vnet_id") is None and self.args.get("nat") != "none"
+        # Without it the rule on the cluster says that the addresses are not known; an empty list would say they are.
+        if not own_gateway and not self.args.get("outbound_addresses"):
+            return {"subnet_id": subnet}
+        return {"subnet_id": subnet, "outbound_addresses": self.outbound_addresses}
 
     def for_nodes(self) -> SubnetLink:
-        """Where a `Cluster` and a `GpuNodeGroup` have their nodes."""
+        """Where a `GpuNodeGroup` has its nodes."""
         return {"subnet_id": self.subnet_ids["nodes"]}
 
     def for_batch(self) -> SubnetLink:
@@ -99,7 +114,8 @@ class Network(Component):
         )
         self.vnet_id = made.id
         routes = args.get("route_table_id")
-        leads_out = network.SubResourceArgs(id=self._nat(name, args).id) if args.get("nat") != "none" else None
+        leads_out, addresses = self._nat(name, args) if args.get("nat") != "none" else (None, [])
+        self.outbound_addresses = pulumi.Output.all(*args.get("outbound_addresses", ()), *addresses)
         self.subnet_ids = {}
         before: list[pulumi.Resource] = []
         parts = plan_azure_subnets(cidr)
@@ -153,7 +169,8 @@ class Network(Component):
             opts=self.child(),
         )
 
-    def _nat(self, name: str, args: NetworkArgs) -> "network.NatGateway":
+    def _nat(self, name: str, args: NetworkArgs) -> "tuple[network.SubResourceArgs, list[pulumi.Output[str]]]":
+        """A NAT gateway, and its public address."""
         opts = self.child()
         address = network.PublicIPAddress(
             f"{name}-nat-address",
@@ -164,7 +181,7 @@ class Network(Component):
             tags=args.get("tags", {}),
             opts=opts,
         )
-        return network.NatGateway(
+        gateway = network.NatGateway(
             f"{name}-nat",
             resource_group_name=args["resource_group_name"],
             location=args["region"],
@@ -173,3 +190,5 @@ class Network(Component):
             tags=args.get("tags", {}),
             opts=opts,
         )
+        # Azure fills it in, as the allocation is static; the SDK cannot tell that.
+        return network.SubResourceArgs(id=gateway.id), [address.ip_address.apply(lambda ip: cast(str, ip))]

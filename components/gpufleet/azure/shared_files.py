@@ -1,4 +1,4 @@
-"""SharedFiles: one storage account, with containers for data and results and a file share for logs."""
+"""SharedFiles: one storage account, with containers for data and results, and file shares."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NotRequired, TypedDict, Unpack
@@ -18,7 +18,7 @@ from gpufleet.rules import Finding, coerce
 from gpufleet.rules.azure.storage_files import validate_azure_files
 
 DEFAULT_CONTAINERS = ("scripts", "result")
-DEFAULT_SHARES = ("logs",)
+DEFAULT_SHARES: tuple[str, ...] = ()
 NAME_LENGTH = 24
 LARGE_GIB = 5120
 """GiB above which a share is large, which its account has to allow."""
@@ -37,7 +37,7 @@ class SharedFilesConfig(TypedDict):
     containers: NotRequired[Sequence[str]]
     """Blob containers, for data and results: fast, and mounted by identity. Default [scripts, result]."""
     shares: NotRequired[Sequence[str]]
-    """File shares (SMB): slow, for logs. Default [logs]."""
+    """File shares (SMB): slow, for small files that are appended to. Default: none."""
     share_gib: NotRequired[int]
     """Most that each share holds, 1 to 102400 GiB; only what is used is paid for. Default 100."""
     hierarchical: NotRequired[bool]

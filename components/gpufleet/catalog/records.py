@@ -232,7 +232,8 @@ class Quota(Record):
 
 @dataclass(frozen=True, slots=True)
 class NetworkQuota(Record):
-    """The service quota of AWS on what a network is made of, counted by region, and NAT gateways by zone."""
+    """The service quota of AWS on what a network is made of, counted by region, and NAT gateways by zone; and on the
+    nodes of an EKS node group."""
 
     KEY = ("counted",)
 

@@ -9,14 +9,19 @@ from gpufleet.aws.subnet_plan import plan_subnets
 from gpufleet.checks.teams import check_teams
 from gpufleet.config.aws import AwsConfig, OnpremServersConfig
 from gpufleet.config.aws_account import AwsAccountConfig
+from gpufleet.config.aws_parts import pools_of
 from gpufleet.config.environment import Environment
 from gpufleet.config.onprem_servers import service_cidr, vpc_cidr
+from gpufleet.config.software_images import software_images
 from gpufleet.plan.quotas import validate_quotas
 from gpufleet.rules.aws.cluster_access import validate_installation
+from gpufleet.rules.aws.image_pull import validate_images
+from gpufleet.rules.aws.node_version import version_near_cluster
 from gpufleet.rules.aws.onprem_servers import validate_onprem_servers
 from gpufleet.rules.aws.remote_networks import validate_remote_networks
 from gpufleet.rules.aws.service_cidr import validate_service_overlap
 from gpufleet.rules.kubernetes.onprem_nodes import validate_onprem_nodes
+from gpufleet.rules.kubernetes.software import validate_software
 from gpufleet.rules.labels import value_form
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.subnet import validate_addresses
@@ -31,10 +36,25 @@ def check_aws(env: Environment[AwsConfig]) -> None:
         findings = validate_installation(config["cluster"])
         findings += validate_service_overlap(config["cluster"].get("service_cidr", ""), vpc_cidr(config))
         validate_stack(ResourceFinding(env.part("cluster"), each) for each in findings)
+        its_version = config["cluster"].get("version", "")
+        for name, pool in config["pools"].items():
+            version = version_near_cluster(version=pool.get("version", ""), cluster=its_version)
+            validate_stack([ResourceFinding(env.part(name), version)])
+    _check_software(env, own)
     check_teams(env)
     check_pools(env.name, config, config["pools"], ADDRESSES_PER_NODE if own else None)
     if "own_servers" in config:
         _check_own_servers(env, config["own_servers"])
+
+
+def _check_software(env: Environment[AwsConfig], own: bool) -> None:
+    """What is installed on the cluster: all that pools need, from where nodes pull it. own: whether it is made here."""
+    config, network = env.config, env.config["network"]
+    findings = validate_software(config["software"], pools_of(config)) if own and "software" in config else []
+    if "vpc_id" not in network and network.get("nat") == "none":
+        caches = list(config["registry"].get("pull_through", ()))
+        findings += validate_images(software_images(config), config["region"], caches)
+    validate_stack(ResourceFinding(env.name, each) for each in findings)
 
 
 def check_pools(

@@ -28,12 +28,21 @@ POOL = "trainers"
 
 
 def stack_of(option: Option, asked: str | None) -> str:
-    """What runs an option's nodes, of STACKS. Errors: UserError if the one asked for does not run its nodes."""
+    """What runs an option's nodes, of STACKS. Errors: UserError if the one asked for does not run its nodes.
+
+    Several nodes with InfiniBand run on Azure Batch only, as rule `azure-infiniband-on-aks` says.
+    """
     legal = STACKS[option.cloud]
     if asked is not None and asked not in legal:
         whose = "own servers" if option.cloud == OWN_SERVERS else f"nodes of {option.cloud}"
         raise UserError(f"{option.type}: stack={asked}: does not run {whose}; use {' or '.join(legal)} [choose-stack]")
-    return asked or legal[0]
+    if option.cloud != "azure" or option.nodes < 2 or option.network.kind != "InfiniBand":
+        return asked or legal[0]
+    if asked == "azure":
+        raise UserError(
+            f"{option.type}: stack=azure: no pod on AKS reaches a node's InfiniBand; use azure-batch [choose-stack]"
+        )
+    return "azure-batch"
 
 
 def config_of(option: Option, stack: str, spot: bool, servers: Sequence[PricedServers] = ()) -> dict[str, Any]:

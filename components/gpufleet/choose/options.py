@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import date
 
 from gpufleet.catalog import AwsGpuType, AzureGpuSize, Catalog
+from gpufleet.catalog.interconnect import Interconnect, interconnect_of
 from gpufleet.catalog.quota_family import quotas_of
 from gpufleet.catalog.records import Record
 from gpufleet.catalog.search import Match, SearchCriteria, cheapest, find
-from gpufleet.choose.interconnect import Interconnect, interconnect_of
 from gpufleet.choose.onprem_servers import PricedServers
 from gpufleet.choose.scaling import Range, Workload, run_hours, stretch
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 NETWORK_SHARE = 0.3
 """Share of a node's published bandwidth that the slow end of an estimate counts with. Our choice, and cautious: it is
-what p3.2xlarge's fitted exchange is of its "up to 10 Gbps" if the model measured there was ResNet-50 with RESNET50
-parameters, which the record does not say. No node with EFA or InfiniBand has been measured."""
+what p3.2xlarge's fitted exchange is of its "up to 10 Gbps" if the SSD measured there has RESNET50 parameters: its base
+network and input size are not recorded. No node with EFA or InfiniBand has been measured."""
 RESNET50 = 25.6e6
 """Parameters of ResNet-50 (He et al., arXiv 1512.03385; 25.6 million in torchvision's and Chainer's)."""
 BITS = {"float32": 32, "float16": 16, "bfloat16": 16}

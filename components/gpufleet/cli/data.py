@@ -44,22 +44,43 @@ def data() -> None:
 
 @data.command()
 @of_environment
-@click.argument("local", type=click.Path(path_type=Path))
+@click.argument("source", metavar="LOCAL|URL")
 @click.argument("remote")
+@click.option("--sha256", metavar="DIGITS", help="Checksum that the content of a URL must have. Default: not checked.")
 @to_option
 @image_option
 @user_option
 @exit_with_errors
 def put(
-    environment: str, local: Path, remote: str, program: Path, outputs: Path | None, kind: str | None, image: str | None
+    environment: str,
+    source: str,
+    remote: str,
+    sha256: str | None,
+    program: Path,
+    outputs: Path | None,
+    kind: str | None,
+    image: str | None,
 ) -> int:
     """Copy LOCAL, a file or a directory, to REMOTE. Files that are already there are not sent again.
 
+    A URL is fetched by a pod on the cluster, straight onto the volume. The pod goes on if this command ends; the same
+    command follows it again.
+
     \b
     gpufleet data put aws-dev ./imagenet data/imagenet
+    gpufleet data put aws-dev https://example.org/train.tar data/
     gpufleet data put azure-dev train.py scripts/train.py
     """
+    from gpufleet.jobs.kubernetes.url_fetch import check_source, is_url
+
     settings = settings_of(environment, program, outputs)
+    if is_url(source):
+        check_source(source, sha256)
+        _fetch(settings, source, remote, sha256, kind, image)
+        return 0
+    if sha256 is not None:
+        raise UserError(f"sha256={sha256}: is for a URL; the checksums of files from here are compared anyway")
+    local = Path(source)
     if place := _place(settings, remote, kind):
         _tell(_azure_files(settings, place).put(local, place))
         return 0
@@ -134,7 +155,7 @@ def _place(settings: "JobSettings", remote: str, kind: str | None) -> "StoragePa
     if storage is None:
         if kind in ("blob", "files"):
             raise UserError(
-                f"{settings.environment}: --to {kind}: the stack's outputs tell of no storage account "
+                f"{settings.environment}: --to {kind}: the stack's outputs have no storage account "
                 "(jobs.azure_batch.storage); leave it out"
             )
         return None
@@ -161,6 +182,33 @@ def _azure_files(settings: "JobSettings", place: "StoragePath") -> "BlobFiles | 
     if place.kind == "blob":
         return BlobFiles(storage, clients.blob_service(storage), progress_lines())
     return ShareFiles(storage, clients.share_service(storage), progress_lines())
+
+
+def _fetch(
+    settings: "JobSettings", url: str, remote: str, sha256: str | None, kind: str | None, image: str | None
+) -> None:
+    """Errors: UserError, also where no pod can fetch it."""
+    from gpufleet.jobs.kubernetes.url_fetch import IMAGE, UrlFetch, path_of
+    from gpufleet.users.team_users import select_user
+
+    if place := _place(settings, remote, kind):
+        raise UserError(f"{url}: a storage account fetches nothing; fetch it here, and put the file to {place.full}")
+    if not settings.kubeconfig:
+        raise UserError(
+            f"{url}: {settings.environment} has no cluster whose pods could fetch it; let a job fetch it, with a "
+            "program of its image that writes below /mnt"
+        )
+    user = select_user(settings.users, context_option("user"), settings.environment)
+    path = path_of(url, remote)
+    fetch = UrlFetch(
+        api_of(settings), settings, url, path, sha256, image or IMAGE, user, lambda at, done, _: _note(at, done)
+    )
+    click.echo(f"{path}: pod {fetch.pod} in namespace {settings.namespace} fetches it", err=True)
+    _tell(iter([fetch.run()]))
+
+
+def _note(path: str, done: int) -> None:
+    click.echo(f"{path}: {done:,} bytes", err=True)
 
 
 @contextmanager

@@ -59,6 +59,7 @@ def build(
     """
     from gpufleet.images import build as building
     from gpufleet.images.builder import BuilderFailed
+    from gpufleet.jobs.kubernetes.submission import cuda_errors
 
     settings = settings_of(environment, program, outputs)
     plan = building.plan_build(
@@ -77,10 +78,13 @@ def build(
     except BuilderFailed as error:
         _note(f"Error: {error}")
         return error.code
+    for pool in settings.pools.values():
+        for line in cuda_errors(f"pool {pool.name}", image.cuda, pool):
+            _note(f"note: {line}")
     trouble = _recorded(settings, plan.repository.name, image)
     if as_json:
         found = {"repository": plan.repository.name, "tag": image.tag, "digest": image.digest, "image": image.pinned}
-        click.echo(json.dumps(found | {"recorded": trouble is None}))
+        click.echo(json.dumps(found | {"cuda": image.cuda, "recorded": trouble is None}))
     else:
         click.echo(image.pinned)
     if trouble is None:

@@ -60,7 +60,7 @@ def submit(
     gpufleet jobs submit aws-dev --workers 2 --gpus 1 --follow -- python3 train.py
     gpufleet jobs submit aws-dev --file train.yaml --workers 64
     gpufleet jobs submit aws-batch-dev --grid lr=0.1,0.01 --grid batch=32,64 -- \\
-      python3 train.py --lr {lr} --batch {batch}
+      python3 train.py --synthetic --learning-rate {lr} --batch {batch}
     gpufleet jobs submit azure-dev --on azure-batch --nodes 2 --script train.py -- python3 train.py
     """
     from gpufleet.jobs.request import parse_request, read_request

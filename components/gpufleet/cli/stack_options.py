@@ -89,7 +89,10 @@ def settings_of(
             "jobs; jobs can be rehearsed on a cluster, `gpufleet rehearse aws-dev`"
         )
     if settings.on == "azure-batch":
-        _only_elsewhere(environment)
+        _check_played(environment)
+        plane = home.control_plane.access(start=False)
+        own = home.control_plane.instead_of(settings.kubeconfig, environment) if plane and settings.kubeconfig else None
+        return replace(settings, kubeconfig=own)
     if settings.on in ("slurm", "hosts"):
         # They are there already: a job would run on the real ones.
         raise UserError(
@@ -98,7 +101,8 @@ def settings_of(
         )
     if settings.on != "kubernetes":
         return settings
-    return replace(settings, kubeconfig=home.control_plane.instead_of(settings.kubeconfig, environment))
+    # Asked when a cluster is: what only prints a request, as --dry-run does, needs no control plane.
+    return replace(settings, kubeconfig=lambda: home.control_plane.instead_of(settings.kubeconfig, environment))
 
 
 def outputs_of(environment: str, program: Path, outputs: Path | None) -> Mapping[str, object]:
@@ -110,14 +114,13 @@ def _told(home: "Workspace | None", environment: str, program: Path, outputs: Pa
     return _read(outputs) if outputs else _engine(home, program, environment).outputs(environment, secrets=True)
 
 
-def _only_elsewhere(environment: str) -> None:
-    """Errors: UserError in a rehearsal, whose Batch account nothing answers for, unless a stand-in is named."""
+def _check_played(environment: str) -> None:
+    """Errors: UserError where the rehearsal that we are inside of plays no Azure Batch: it is of another cloud."""
     from gpufleet.jobs.azure_batch.login import BATCH_ENDPOINT
 
     if not os.environ.get(BATCH_ENDPOINT):
         raise UserError(
-            f"{environment}: a rehearsal creates accounts and pools of Azure Batch, but runs none of their jobs; jobs "
-            "can be rehearsed on a cluster, `gpufleet rehearse azure-dev`"
+            f"{environment}: this rehearsal plays no Azure Batch; run `gpufleet rehearse {environment} -- gpufleet ...`"
         )
 
 

@@ -12,6 +12,7 @@ from gpufleet.aws.site_link import SiteLinkConfig
 from gpufleet.config.aws_account import AwsAccountConfig
 from gpufleet.kubernetes.autoscaler import AutoscalerConfig
 from gpufleet.kubernetes.cilium import CiliumConfig
+from gpufleet.kubernetes.efa_plugin import EfaPluginConfig
 from gpufleet.kubernetes.node_labels import NodeLabelsArgs
 from gpufleet.platform.config import PlatformConfig
 from gpufleet.pools.schedule import ScheduledPool
@@ -80,11 +81,13 @@ class AwsConfig(AwsAccountConfig, PlatformConfig):
     """GPU node groups by name."""
     software: NotRequired[Sequence[Literal["device-plugin", "efa-plugin", "mpi-operator", "autoscaler"]]]
     """What is installed on the cluster: device-plugin, efa-plugin, mpi-operator, autoscaler. Default: what the pools
-    need; on an existing cluster nothing, it is its owner's."""
+    need; on an existing cluster nothing, it is its owner's. []: somebody else installs what the pools need."""
     cluster: Annotated[ClusterConfig, Default({})]
     """The EKS cluster."""
     existing_cluster: NotRequired[ExistingClusterConfig]
     """An EKS cluster to use instead of making one; give its VPC under network too."""
+    efa_plugin: NotRequired[EfaPluginConfig]
+    """AWS's EFA device plugin."""
     autoscaler: Annotated[AutoscalerConfig, Default({})]
     """What starts nodes for a job, and takes them away after it."""
     own_servers: NotRequired[OnpremServersConfig]

@@ -1,12 +1,15 @@
 """Arguments of the parts of an AWS environment, from its configuration."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
+
+import pulumi
 
 from gpufleet.aws.autoscaler_identity import AutoscalerIdentity
 from gpufleet.aws.budget import BudgetArgs
 from gpufleet.aws.cluster import Cluster, ClusterConfig
 from gpufleet.aws.existing_cluster import ExistingCluster
+from gpufleet.aws.gpu_node_group import GpuNodeGroup
 from gpufleet.aws.network import Network
 from gpufleet.aws.remote_networks import RemoteNetworks
 from gpufleet.aws.shared_files import SharedFilesConfig
@@ -14,8 +17,8 @@ from gpufleet.config.aws import AwsConfig
 from gpufleet.config.aws_account import AwsAccountConfig
 from gpufleet.config.environment import Environment
 from gpufleet.kubernetes.autoscaler import AutoscalerArgs
+from gpufleet.kubernetes.efa_plugin import EfaPluginConfig
 from gpufleet.platform.environment import FilesZone
-from gpufleet.platform.pool import PlatformPool
 from gpufleet.platform.pools import Software, needed_software
 from gpufleet.platform.teams import budgets_of, team_tag
 from gpufleet.rules.aws.cluster import rejected_zones
@@ -40,9 +43,10 @@ class FilesOfEnvironment(SharedFilesConfig):
 
 
 class ClusterSoftware(TypedDict):
-    """What is installed on the cluster, and the autoscaler's arguments where it is among that."""
+    """What is installed on the cluster, and the arguments of what is among that."""
 
     software: Sequence[Software]
+    efa_plugin: NotRequired[EfaPluginConfig]
     autoscaler: NotRequired[AutoscalerArgs]
 
 
@@ -87,25 +91,44 @@ def files_zone(config: AwsConfig) -> FilesZone:
     return {"files_zone": config["files"]["one_zone"]} if "one_zone" in config["files"] else {}
 
 
-def cluster_software(
-    env: Environment[AwsConfig], cluster: Cluster | ExistingCluster, pools: Mapping[str, PlatformPool]
-) -> ClusterSoftware:
-    """As configured, else what the pools need, and nothing on a cluster that is somebody else's.
+def software_of(config: AwsConfig) -> Sequence[Software]:
+    """As configured, else what the pools need, and nothing on a cluster that is somebody else's."""
+    if "software" in config or "existing_cluster" in config:
+        return config.get("software", [])
+    return needed_software(pools_of(config), autoscaler=bool(config["pools"]))
+
+
+def pools_of(config: AwsConfig) -> dict[str, Mapping[str, Any]]:
+    """The arguments of every pool, the cloud's and those of on-prem servers."""
+    own = config["own_servers"]["pools"] if "own_servers" in config else {}
+    return {**config["pools"], **own}
+
+
+def cluster_software(env: Environment[AwsConfig], cluster: Cluster | ExistingCluster) -> ClusterSoftware:
+    """What is installed on the cluster.
 
     Makes the autoscaler's identity, which is there before it and until it is gone.
     """
     config, region = env.config, env.config["region"]
-    software: Sequence[Software] = []
-    if "software" in config:
-        software = config["software"]
-    elif "existing_cluster" not in config:
-        software = needed_software(pools, autoscaler=bool(config["pools"]))
+    software = software_of(config)
+    whole = {"software": software, **({"efa_plugin": config["efa_plugin"]} if "efa_plugin" in config else {})}
     if "autoscaler" not in software:
-        return {"software": software}
+        return pick(ClusterSoftware, whole)
     name = env.part("autoscaler-identity")
     identity = AutoscalerIdentity(name, cluster_name=cluster.cluster_name, region=region, tags=env.tags)
     links = {"cluster_name": identity.cluster_name, "region": region}
-    return {"software": software, "autoscaler": pick(AutoscalerArgs, {**config["autoscaler"], **links})}
+    return pick(ClusterSoftware, {**whole, "autoscaler": {**config["autoscaler"], **links}})
+
+
+def pull_roles(
+    config: AwsConfig, cluster: Cluster | ExistingCluster, groups: Mapping[str, GpuNodeGroup]
+) -> dict[str, pulumi.Input[str]]:
+    """The roles of nodes that may fill the registry's caches: those that are made here, whose rights are no others'."""
+    if (config.get("existing_cluster") or config["cluster"]).get("node_role_arn") is not None:
+        return {}
+    if isinstance(cluster, Cluster):
+        return {"nodes": cluster.node_role_name}
+    return {name: group.node_role_arn.apply(lambda arn: arn.rsplit("/", 1)[-1]) for name, group in groups.items()}
 
 
 def environment_budget(env: Environment[AwsAccountConfig]) -> dict[str, BudgetArgs]:
@@ -115,9 +138,9 @@ def environment_budget(env: Environment[AwsAccountConfig]) -> dict[str, BudgetAr
     return {env.part("budget"): {**env.config["budget"], "environment": env.name, "tags": env.tags}}
 
 
-def team_budgets(env: Environment[AwsConfig]) -> dict[str, BudgetArgs]:
-    """Each team's budget by the name of its component."""
-    return {
+def budgets(env: Environment[AwsConfig]) -> dict[str, BudgetArgs]:
+    """The budgets of the environment and of its teams, by the names of their components."""
+    return environment_budget(env) | {
         env.part(f"budget-{team}"): {
             **budget,
             "environment": env.name,

@@ -46,7 +46,7 @@ class AzureConfig(SharedConfig, PlatformConfig):
     network: Annotated[NetworkConfig, Default({})]
     """The virtual network."""
     files: Annotated[SharedFilesConfig, Default({})]
-    """The storage account: blob containers for scripts and results, a file share for logs."""
+    """The storage account: blob containers for scripts and results."""
     budget: NotRequired[BudgetConfig]
     """What the environment may cost in a month, and who hears of it. Default: no budget, and nobody hears."""
     registry: Annotated[RegistryConfig, Default({})]

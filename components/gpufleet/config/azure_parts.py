@@ -15,9 +15,10 @@ from gpufleet.azure.resource_group import ResourceGroup
 from gpufleet.azure.shared_files import DEFAULT_CONTAINERS, DEFAULT_SHARES, SharedFiles, SharedFilesConfig
 from gpufleet.config.azure import AzureConfig, BatchConfig
 from gpufleet.config.environment import Environment
-from gpufleet.platform.environment import first_job
+from gpufleet.config.first_job import cluster_job, first_job, pool_options, repository_names
+from gpufleet.platform.config import PlatformConfig
 from gpufleet.platform.pool import PlatformPool, cloud_pool
-from gpufleet.platform.teams import budgets_of, team_tag
+from gpufleet.platform.teams import budgets_of, team_option, team_tag
 from gpufleet.pools.eks_pool import Taint
 from gpufleet.typed_dicts import pick
 
@@ -115,7 +116,6 @@ def batch_output(
         "pools": {name: _pool_output(pool) for name, pool in pools.items()},
         "scripts": "scripts",
         "result": "result",
-        "logs": "logs",
     }
 
 
@@ -129,13 +129,14 @@ def _pool_output(pool: BatchPool) -> dict[str, Any]:
 
 def first_jobs(env: Environment[AzureConfig]) -> dict[str, str]:
     """The outputs `first_job`, and `first_batch_job` where Azure Batch runs jobs beside a cluster."""
-    config, on_batch = env.config, "--nodes 2"
+    config, repositories = env.config, repository_names(env.config["registry"])
+    on_batch = pool_options(config["batch"]["pools"], "--nodes") if "batch" in config else ""
     if "cluster" not in config:
-        only = pick(AzureConfig, {key: value for key, value in config.items() if key != "teams"})
-        return {"first_job": first_job(Environment(env.name, only), size=on_batch)}
-    jobs = {"first_job": first_job(env)}
+        return {"first_job": first_job(env.name, repositories, on_batch)}
+    jobs = {"first_job": cluster_job(env, repositories)}
     if "batch" in config:
-        jobs["first_batch_job"] = first_job(env, size=f"--on azure-batch {on_batch}", build=False)
+        options, team = f"--on azure-batch {on_batch}", team_option(pick(PlatformConfig, config))
+        jobs["first_batch_job"] = first_job(env.name, repositories, options, team=team, build=False)
     return jobs
 
 

@@ -14,6 +14,7 @@ from gpufleet.aws.training_job import JobFiles, TrainingJob, TrainingJobArgs, Tr
 from gpufleet.catalog import aws
 from gpufleet.config.aws_batch import AwsBatchConfig
 from gpufleet.config.environment import Environment
+from gpufleet.config.first_job import first_job, repository_names
 from gpufleet.config.registry import all_repositories, registry_config
 from gpufleet.typed_dicts import pick
 
@@ -91,7 +92,8 @@ def job_links(
         # A job is submitted with the newest image's digest; this one counts where Batch's own console submits.
         "image": registry.repository_urls.apply(lambda urls: f"{urls[chosen]}:latest"),
         "files": mounted,
-        "bucket": {"arn": bucket.bucket_arn, "prefixes": [f"{PREFIX}/"]},
+        "bucket": bucket.for_jobs([f"{PREFIX}/"]),
+        "pull_through": list(env.config["registry"].get("pull_through", ())),
         "region": env.config["region"],
         "tags": env.tags,
     }
@@ -126,9 +128,8 @@ def _pool_output(pool: BatchEnvironment) -> dict[str, Any]:
 def first_batch_job(env: Environment[AwsBatchConfig]) -> str:
     """The stack's output `first_job`. A queue with shares takes no job that does not say whose it is."""
     shares = env.config["queue"].get("shares")
-    share = f" --share {sorted(shares)[0]}" if shares else ""
-    build = f"gpufleet images build {env.name} examples/train"
-    return f"{build} && gpufleet jobs submit {env.name}{share} --follow -- python3 train.py"
+    share = f"--share {sorted(shares)[0]}" if shares else ""
+    return first_job(env.name, repository_names(env.config["registry"]), share)
 
 
 def environment_arns(pools: dict[str, BatchEnvironment], names: Sequence[str]) -> list[pulumi.Input[str]]:

@@ -58,12 +58,6 @@ def charges() -> Mapping[str, Sequence[Charge]]:
 
 
 @cache
-def standard_support() -> Mapping[str, str]:
-    """EKS version -> day on which its standard support ends."""
-    return cast("dict[str, str]", _read("eks_support.json")["standard_support_until"])
-
-
-@cache
 def free_reason(kind: str) -> str | None:
     """Why resources of a type are free; None for a type missing in the table."""
     return next((why for pattern, why in _free() if fnmatchcase(kind, pattern)), None)

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from gpufleet.cost.charges import standard_support
+from gpufleet.catalog.eks_versions import eks_versions, minor_of
 from gpufleet.plan.azure.graph import AzureGraph
 from gpufleet.plan.property_values import get_path, value_of
 from gpufleet.plan.resource import UNKNOWN, Resource
@@ -70,13 +70,7 @@ def eks_support(resource: Resource, today: date) -> object:
         return "standard"
     if UNKNOWN in (policy, version):
         return UNKNOWN
-    ends = standard_support()
-    if (day := ends.get(str(version))) is not None:
-        return "extended" if date.fromisoformat(day) < today else "standard"
-    return "extended" if _minor(str(version)) < min(map(_minor, ends)) else "standard"
-
-
-def _minor(version: str) -> int:
-    """34 for 1.34; versions that are none count as the newest."""
-    minor = version.partition(".")[2]
-    return int(minor) if minor.isdigit() else 10**6
+    known = eks_versions()
+    if (record := known.get(str(version))) is not None:
+        return "extended" if date.fromisoformat(record.standard_until) <= today else "standard"
+    return "extended" if minor_of(str(version)) < min(map(minor_of, known)) else "standard"

@@ -35,15 +35,17 @@ def advice(file: Path, build_args: Mapping[str, str]) -> list[str]:
 
     Errors: UserError when the file cannot be read.
     """
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: cannot be read: {error}") from error
     return [
         f"{file.name}:{number}: FROM {image}: {fault}"
-        for number, image in base_images(text, build_args)
+        for number, image in base_images(_text(file), build_args)
         for fault in _faults(image)
     ]
+
+
+def build_arguments(file: Path) -> set[str]:
+    """Names of the build arguments that the file declares. Errors: UserError when it cannot be read."""
+    arguments = (line.partition(" ")[2] for _, line in _instructions(_text(file)) if line.upper().startswith("ARG "))
+    return {word.partition("=")[0] for words in arguments for word in words.split()}
 
 
 def base_images(text: str, build_args: Mapping[str, str]) -> Iterator[tuple[int, str]]:
@@ -70,6 +72,13 @@ def base_images(text: str, build_args: Mapping[str, str]) -> Iterator[tuple[int,
             yield number, image
         # A stage without a name still ends the arguments that FROM may use.
         stages.add(words[2].lower() if len(words) == 3 and words[1].upper() == "AS" else f"stage {number}")
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: cannot be read: {error}") from error
 
 
 def _instructions(text: str) -> Iterator[tuple[int, str]]:

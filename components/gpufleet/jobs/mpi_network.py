@@ -25,10 +25,14 @@ def network_environment(network: str, interface: str = INTERFACE) -> dict[str, s
     name), docs.pytorch.org/docs/stable/distributed.html (GLOO_SOCKET_IFNAME),
     www.open-mpi.org/faq/?category=tcp#tcp-selection (btl_tcp_if_include, oob_tcp_if_include).
 
-    plain: NCCL is kept from looking for InfiniBand, of which an ENA or a virtual network has none.
-    efa: libfabric takes the EFA provider and no other, so that a job without EFA devices fails instead of training on
-    TCP ten times slower; RDMA and fork safety are on by default from libfabric 1.18 and EFA installer 1.30, said here
-    for older images. Sources: docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start-nccl.html,
+    plain: NCCL takes TCP, also in an image with a plugin, which would else be tried first (NVIDIA/nccl#676).
+    efa: NCCL takes the plugin aws-ofi-nccl or fails: an image without it, or a pod without EFA devices, would else
+    train over TCP ten times slower, as in aws-samples/aws-do-eks#54. FI_PROVIDER alone says nothing to NCCL, which
+    opens libfabric through the plugin only; with it the plugin takes EFA devices and no others. "AWS Libfabric" is the
+    plugin's name up to 1.11, and later ones answer to it too (aws/aws-ofi-nccl#530). RDMA and fork safety are on by
+    default from libfabric 1.18 and EFA installer 1.30; they are for older images. Sources: NVIDIA/nccl,
+    src/plugin/net.cc (ncclNetInit: the network of the name NCCL_NET, else "Failed to initialize any NET plugin"),
+    docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start-nccl.html,
     github.com/ofiwg/libfabric/blob/main/man/fi_efa.7.md, docs.aws.amazon.com/eks/latest/userguide/node-efa.html.
     infiniband: NCCL takes InfiniBand's verbs and nothing else, so that here too a job without the devices fails instead
     of being slow; of a node's adapters those that Azure's HPC images name mlx5_ib, not the Ethernet one. NCCL and UCX
@@ -45,7 +49,12 @@ def network_environment(network: str, interface: str = INTERFACE) -> dict[str, s
         "OMPI_MCA_oob_tcp_if_include": interface,
     }
     if network == "efa":
-        return environment | {"FI_EFA_FORK_SAFE": "1", "FI_EFA_USE_DEVICE_RDMA": "1", "FI_PROVIDER": "efa"}
+        return environment | {
+            "FI_EFA_FORK_SAFE": "1",
+            "FI_EFA_USE_DEVICE_RDMA": "1",
+            "FI_PROVIDER": "efa",
+            "NCCL_NET": "AWS Libfabric",
+        }
     if network == "infiniband":
         return environment | {
             "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
@@ -56,4 +65,4 @@ def network_environment(network: str, interface: str = INTERFACE) -> dict[str, s
             "UCX_IB_PCI_RELAXED_ORDERING": "on",
             "UCX_NET_DEVICES": "mlx5_ib0:1",
         }
-    return environment | {"NCCL_IB_DISABLE": "1"}
+    return environment | {"NCCL_NET": "Socket"}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpufleet.catalog import GpuType, gpu_types
+from gpufleet.catalog.interconnect import line_rate
 from gpufleet.pools.eks_pool import Taint
 from gpufleet.pools.node_labels import CLOUD, label_value
 
@@ -31,6 +32,8 @@ class PoolInfo:
     """GPUs of each on-prem server."""
     reaches_files: bool = True
     """Whether its nodes reach the shared volume's files."""
+    image: str | None = None
+    """Image of its nodes; None: the service's own."""
 
     @property
     def gpu(self) -> str | None:
@@ -38,6 +41,12 @@ class PoolInfo:
         models = {record.gpu_model for record in self.records}
         alike = len(models) == 1 and len(self.records) == len(self.types)
         return self.onprem_gpu or (label_value(models.pop()) if alike else None)
+
+    @property
+    def gpu_models(self) -> list[tuple[str, str]]:
+        """Each type that the catalog knows, and its GPU model."""
+        own = [(self.name, self.onprem_gpu)] if self.onprem_gpu else []
+        return own or [(record.type, record.gpu_model) for record in self.records]
 
     @property
     def gpus(self) -> int | None:
@@ -49,8 +58,8 @@ class PoolInfo:
 
     @property
     def network_gbps(self) -> float | None:
-        """The network bandwidth that every node reaches; None where it is not known."""
-        speeds = [record.network_gbps for record in self.records]
+        """Gbit/s that every node reaches on the pool's network, its line rate; None where it is not known."""
+        speeds = [line_rate(record, self.network) for record in self.records]
         known = [speed for speed in speeds if speed is not None]
         return min(known) if known and len(known) == len(self.types) else None
 
@@ -81,4 +90,5 @@ def pool_info(name: str, output: Mapping[str, Any]) -> PoolInfo:
         onprem_gpu=str(output["gpu"]) if output.get("gpu") else None,
         onprem_gpus=int(output["gpus"]) if output.get("gpus") else None,
         reaches_files=bool(output.get("reaches_files", True)),
+        image=str(output["image"]) if output.get("image") else None,
     )

@@ -30,6 +30,8 @@ class PoolOutput(TypedDict, total=False):
     """GPUs of each node. Default: as the catalog says of its types."""
     place: str
     """Value of gpufleet.dev/place on its nodes. Default: cloud."""
+    image: str
+    """Image of its nodes: al2023, bottlerocket or one's own on EKS. Default: the service's."""
     reaches_files: bool
     """Whether its nodes reach the shared volume's files. Default true."""
 

@@ -7,6 +7,7 @@ import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.helm_release import chart_release
+from gpufleet.pools.node_labels import REGION_LABEL
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.autoscaler import validate_autoscaler
@@ -14,6 +15,8 @@ from gpufleet.rules.kubernetes.autoscaler import validate_autoscaler
 VERSION = "9.52.1"
 """Chart of October 2025, whose autoscaler is that of Kubernetes 1.34. Source: github.com/kubernetes/autoscaler."""
 CHARTS = "https://kubernetes.github.io/autoscaler"
+IMAGE = "registry.k8s.io/autoscaling/cluster-autoscaler"
+"""The image's repository in that chart."""
 NAMESPACE = "kube-system"
 SERVICE_ACCOUNT = "cluster-autoscaler"
 """What the pod identity of the autoscaler's role is bound to: gpufleet.aws.autoscaler_identity."""
@@ -24,6 +27,9 @@ class AutoscalerConfig(TypedDict):
 
     version: NotRequired[str]
     """Version of the chart. Default 9.52.1."""
+    image: NotRequired[str]
+    """Repository of the image, for a closed network; its tag is the chart's. Default
+    registry.k8s.io/autoscaling/cluster-autoscaler."""
     idle_minutes: NotRequired[int]
     """Minutes without work after which a node goes. Default 10."""
     provision_minutes: NotRequired[int]
@@ -47,7 +53,8 @@ def plan_values(args: AutoscalerArgs) -> dict[str, Any]:
     """The values of the chart. `args` has passed the rules.
 
     scale-down-unneeded-time: how long GPUs are paid for without work. least-waste: a job that fits on a small node
-    does not start a large one. Nodes under a running job stay: its pods say that they may not be evicted.
+    does not start a large one. Nodes under a running job stay: its pods say that they may not be evicted. It runs on
+    nodes of EC2 only, which carry their region: nothing gives it its identity on own servers that joined the cluster.
     Source: github.com/kubernetes/autoscaler, cluster-autoscaler/FAQ.md and charts/cluster-autoscaler/values.yaml.
     """
     idle = f"{int(args.get('idle_minutes', 10))}m"
@@ -58,6 +65,7 @@ def plan_values(args: AutoscalerArgs) -> dict[str, Any]:
         "fullnameOverride": "cluster-autoscaler",
         "rbac": {"serviceAccount": {"create": True, "name": SERVICE_ACCOUNT}},
         "priorityClassName": "system-cluster-critical",
+        "nodeSelector": {REGION_LABEL: args["region"]},
         "resources": {"requests": {"cpu": "100m", "memory": "600Mi"}},
         "extraArgs": {
             "expander": "least-waste",
@@ -66,6 +74,7 @@ def plan_values(args: AutoscalerArgs) -> dict[str, Any]:
             "scale-down-unneeded-time": idle,
             "skip-nodes-with-system-pods": False,
         },
+        **({"image": {"repository": args["image"]}} if "image" in args else {}),
         **({"additionalLabels": dict(args["labels"])} if args.get("labels") else {}),
     }
     return values | dict(args.get("values", {}))

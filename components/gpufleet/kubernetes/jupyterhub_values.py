@@ -182,7 +182,7 @@ def _singleuser(args: Mapping[str, Any]) -> dict[str, Any]:
             "extraVolumes": [{"name": "shared-files", "persistentVolumeClaim": {"claimName": args["volume_claim"]}}],
             "extraVolumeMounts": [{"name": "shared-files", "mountPath": MOUNT_PATH}],
         },
-        # It would need root; the team's network policy does it, and this one.
+        # It would need root. The team's network policy does it, and this one; on EKS the hop limit of the nodes.
         "cloudMetadata": {"blockWithIptables": False},
         "networkPolicy": {"egressAllowRules": {"cloudMetadataServer": False, "privateIPs": True}},
         "profileList": plan_profiles(args["pools"], args["images"], args.get("limits", {})),

@@ -23,6 +23,8 @@ Implementation = Literal["OpenMPI", "Intel", "MPICH"]
 
 VERSION = "v0.7.0"
 """The version whose manifest's checksum is known here and that the tests run."""
+IMAGE = "docker.io/mpioperator/mpi-operator"
+"""The image's repository in its manifest."""
 TRAINER_VERSION = "2.3.0"
 TRAINER_CHART = "oci://ghcr.io/kubeflow/charts/kubeflow-trainer"
 LIMITS = (

@@ -14,6 +14,8 @@ from gpufleet.rules.kubernetes.queue import validate_queue
 
 VERSION = "0.19.2"
 CHART = "oci://registry.k8s.io/kueue/charts/kueue"
+IMAGE = "registry.k8s.io/kueue/kueue"
+"""The image's repository in that chart."""
 _API = "kueue.x-k8s.io/v1beta2"
 _CPU = "cpu"
 _UNLIMITED = {
@@ -50,6 +52,8 @@ class QueueConfig(TypedDict):
     """False: Kueue is on the cluster already. Default true."""
     version: NotRequired[str]
     """Version of Kueue's chart. Default 0.19.2."""
+    image: NotRequired[str]
+    """Repository of the image, for a closed network; its tag is the chart's. Default registry.k8s.io/kueue/kueue."""
 
 
 class QueueArgs(QueueConfig):
@@ -67,8 +71,23 @@ class QueueArgs(QueueConfig):
     local: NotRequired[bool]
     """False: the queues in the namespaces are made apart, by `local_queue`, where the namespaces come after this. So a
     namespace goes first, with its jobs: a quota stays as long as a job holds some of it. Default true."""
+    node_selector: NotRequired[Mapping[str, str]]
+    """Labels of the nodes that Kueue itself runs on: the API server has to reach its webhook there. Default: any."""
     labels: NotRequired[Mapping[str, str]]
     """Labels of the objects."""
+
+
+def plan_values(args: QueueArgs) -> dict[str, Any]:
+    """The values of Kueue's chart. `args` has passed the rules.
+
+    The chart takes a node selector; an affinity only after 0.19 (kubernetes-sigs/kueue#14955).
+    """
+    manager: dict[str, Any] = {}
+    if "image" in args:
+        manager["manager"] = {"image": {"repository": args["image"]}}
+    if args.get("node_selector"):
+        manager["nodeSelector"] = dict(args["node_selector"])
+    return {"controllerManager": manager} if manager else {}
 
 
 def plan_topology(name: str) -> dict[str, Any]:
@@ -184,7 +203,7 @@ class Queue(Component):
         if not args.get("install", True):
             return []
         version = args.get("version", VERSION)
-        return [chart_release(f"{name}-release", CHART, version, "kueue-system", {}, self.child())]
+        return [chart_release(f"{name}-release", CHART, version, "kueue-system", plan_values(args), self.child())]
 
     def _object(self, child: str, document: Mapping[str, Any], needed: Sequence[pulumi.Resource]) -> pulumi.Resource:
         document = labelled(document, self.args.get("labels", {}))

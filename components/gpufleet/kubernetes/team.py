@@ -17,6 +17,17 @@ PodSecurity = Literal["restricted", "baseline", "privileged"]
 
 METADATA_ADDRESS = "169.254.169.254/32"
 """Where AWS and Azure hand out a node's identity. Pod identities are elsewhere: 169.254.170.23 on EKS."""
+NODE_PORTS = [
+    {"protocol": "UDP", "port": 53},
+    {"protocol": "TCP", "port": 53},
+    {"protocol": "TCP", "port": 443},
+    {"protocol": "TCP", "port": 6443},
+]
+"""What nodes may serve to pods: DNS where its cache is on each node, and the API server.
+
+Source: https://kubernetes.io/docs/reference/networking/ports-and-protocols/ (6443), and
+https://kubernetes.io/docs/tasks/administer-cluster/nodelocaldns/
+"""
 
 
 class UserArgs(TypedDict):
@@ -102,7 +113,16 @@ def plan_network_policies(args: TeamArgs) -> dict[str, dict[str, Any]]:
 
     The ranks of a job open ports of their own choice among each other, so that no list of ports would do. Storage,
     registries and data sets lie outside of the cluster. Node-local traffic, such as the kubelet's probes, is never
-    filtered. Source: kubernetes.io/docs/concepts/services-networking/network-policies/.
+    filtered. All policies select every pod: the VPC CNI's agent mixes up the policies of single pods whose names begin
+    alike (aws/aws-network-policy-agent#327), which does no harm where they are the same.
+
+    Each kind of peer has its own entry because Cilium, AKS's data plane, does not take a block of addresses for pods or
+    nodes: pods by their namespaces; what is outside by its addresses; DNS and API servers on nodes by port, the one
+    way in which a NetworkPolicy reaches a node there. Node identities are served on port 80.
+
+    Sources: kubernetes.io/docs/concepts/services-networking/network-policies/;
+    learn.microsoft.com/azure/aks/azure-cni-powered-by-cilium (frequently asked questions);
+    docs.cilium.io/en/stable/security/policy/kubernetes/; cilium/cilium pkg/ipcache/metadata.go, resolveLabels.
     """
 
     def policy(name: str, spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,14 +135,13 @@ def plan_network_policies(args: TeamArgs) -> dict[str, dict[str, Any]]:
             "spec": {**everybody, **spec},
         }
 
-    anywhere = [{"ipBlock": {"cidr": "0.0.0.0/0", "except": [METADATA_ADDRESS]}}, {"ipBlock": {"cidr": "::/0"}}]
+    outside = [{"ipBlock": {"cidr": "0.0.0.0/0", "except": [METADATA_ADDRESS]}}, {"ipBlock": {"cidr": "::/0"}}]
+    egress = [{"to": [{"namespaceSelector": {}}, *outside]}, {"ports": NODE_PORTS}]
     return {
         "in-from-team": policy(
             "in-from-team", {"policyTypes": ["Ingress"], "ingress": [{"from": [{"podSelector": {}}]}]}
         ),
-        "out-but-node-identity": policy(
-            "out-but-node-identity", {"policyTypes": ["Egress"], "egress": [{"to": anywhere}]}
-        ),
+        "out-but-node-identity": policy("out-but-node-identity", {"policyTypes": ["Egress"], "egress": egress}),
     }
 
 

@@ -37,6 +37,8 @@ class Resource:
     provider_region: str | None = None
     operation: str = "create"
     """What is to happen to it: create, update, replace, same, import ...; a plan holds nothing that is deleted."""
+    ignored: frozenset[str] = frozenset()
+    """Properties whose changes the program ignores, as a policy pack knows them: an update has the state's values."""
     waits_for: frozenset[str] = frozenset()
     """URNs of all resources that must be there before it, those of `depends` and those of the option dependsOn."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
+from gpufleet.kubernetes.device_plugin import DevicePluginConfig
 from gpufleet.kubernetes.mpi_operator import MpiOperatorConfig
 from gpufleet.kubernetes.notebooks import NotebooksConfig
 from gpufleet.kubernetes.queue import QueueConfig
@@ -54,6 +55,8 @@ class PoolQueueConfig(QueueConfig):
 class PlatformConfig(TypedDict):
     """What is on a cluster besides its nodes."""
 
+    device_plugin: NotRequired[DevicePluginConfig]
+    """NVIDIA's device plugin."""
     operator: NotRequired[MpiOperatorConfig]
     """What runs MPI jobs."""
     team: NotRequired[SingleTeamConfig]

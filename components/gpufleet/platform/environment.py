@@ -6,7 +6,6 @@ from typing import Any, NotRequired, TypedDict, TypeVar
 from gpufleet.config.environment import Environment
 from gpufleet.platform.config import PlatformConfig
 from gpufleet.platform.pools import Software
-from gpufleet.platform.teams import team_option
 from gpufleet.typed_dicts import pick
 
 
@@ -40,14 +39,6 @@ class FilesZone(TypedDict):
 
 
 C = TypeVar("C", bound=Mapping[str, Any])
-
-
-def first_job(env: Environment[C], *, place: str | None = None, size: str = "--workers 2", build: bool = True) -> str:
-    """The commands of the environment's first job, for its output. build: whether its image is built before."""
-    team = f"{env.name}{team_option(pick(PlatformConfig, env.config))}"
-    where = f" --place {place}" if place else ""
-    image = f"gpufleet images build {team} examples/train && " if build else ""
-    return f"{image}gpufleet jobs submit {team} {size}{where} --follow -- python3 train.py"
 
 
 def platform_owner(env: Environment[C]) -> PlatformOwner:

@@ -1,7 +1,7 @@
 """A GPU pool, as what is installed on its cluster and the jobs on it need to know it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NotRequired
+from typing import Any
 
 from gpufleet.jobs.stack_output import PoolOutput
 from gpufleet.pools.eks_pool import Taint
@@ -12,10 +12,7 @@ ONPREM = "onprem"
 
 
 class PlatformPool(PoolOutput):
-    """A pool as its jobs see it, and what its nodes come with."""
-
-    image: NotRequired[str]
-    """bottlerocket: nodes that bring NVIDIA's device plugin along. Default: they do not."""
+    """A pool as its jobs see it."""
 
 
 def cloud_pool(name: str, args: Mapping[str, Any], more_taints: Sequence[Taint] = ()) -> PlatformPool:

@@ -1,7 +1,7 @@
 """The GPU pools of a cluster, as what is installed on it and the jobs on it need to know them."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gpufleet.catalog import gpu_types
 from gpufleet.cost.prices import highest_price, node_price
@@ -11,15 +11,12 @@ from gpufleet.platform.pool import PlatformPool
 from gpufleet.pools.eks_pool import Taint
 from gpufleet.pools.node_labels import CLOUD, label_value
 from gpufleet.rules.kubernetes.queue_flavors import validate_queue_pool
+from gpufleet.rules.kubernetes.software import BOTTLEROCKET
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
 
 Software = Literal["device-plugin", "gpu-operator", "efa-plugin", "mpi-operator", "autoscaler"]
 """What may be installed on a cluster."""
-BOTTLEROCKET = "bottlerocket"
-"""Its image brings NVIDIA's device plugin along."""
-
-
 Pools = Mapping[str, PlatformPool]
 
 
@@ -43,7 +40,12 @@ def taints_of(pools: Pools) -> list[Taint]:
     return [taint for number, taint in enumerate(found) if taint not in found[:number]]
 
 
-def needed_software(pools: Pools, *, autoscaler: bool) -> list[Software]:
+def bottlerocket_pools(pools: Pools) -> list[str]:
+    """The label gpufleet.dev/pool of pools whose image brings NVIDIA's device plugin along."""
+    return [pool.get("label", name) for name, pool in pools.items() if pool.get("image") == BOTTLEROCKET]
+
+
+def needed_software(pools: Mapping[str, Mapping[str, Any]], *, autoscaler: bool) -> list[Software]:
     """What the pools need on their cluster. autoscaler: whether the cloud's clusters bring none along."""
     needed: dict[Software, bool] = {
         "device-plugin": any(pool.get("image") != BOTTLEROCKET for pool in pools.values()),

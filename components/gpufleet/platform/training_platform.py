@@ -8,8 +8,8 @@ import pulumi
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.jobs.stack_output import PoolOutput
 from gpufleet.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
-from gpufleet.kubernetes.device_plugin import DevicePlugin
-from gpufleet.kubernetes.efa_plugin import EfaPlugin
+from gpufleet.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
+from gpufleet.kubernetes.efa_plugin import EfaPlugin, EfaPluginArgs, EfaPluginConfig
 from gpufleet.kubernetes.gpu_operator import GpuOperator, GpuOperatorConfig
 from gpufleet.kubernetes.mpi_operator import MpiOperator
 from gpufleet.kubernetes.notebooks import Notebooks
@@ -21,9 +21,17 @@ from gpufleet.kubernetes.volume_source import VolumeSource
 from gpufleet.platform.environment import FilesZone, PlatformOwner, PlatformSoftware
 from gpufleet.platform.notebooks import hub_config, notebook_pools
 from gpufleet.platform.pool import PlatformPool
-from gpufleet.platform.pools import findings_of_queue, needed_software, pools_for, pools_of_jobs, taints_of
+from gpufleet.platform.pools import (
+    bottlerocket_pools,
+    findings_of_queue,
+    needed_software,
+    pools_for,
+    pools_of_jobs,
+    taints_of,
+)
 from gpufleet.platform.queue import queue_pools
 from gpufleet.platform.teams import findings_of_teams, labels_of, owners_of, suffix, teams_of, users_of
+from gpufleet.pools.node_labels import CLOUD, REGION_LABEL
 from gpufleet.pulumi_outputs import all_dependencies
 from gpufleet.rules.kubernetes.queue_flavors import validate_queue_order
 from gpufleet.rules.resource_finding import ResourceFinding
@@ -43,6 +51,8 @@ class TrainingPlatformArgs(PlatformOwner, PlatformSoftware, FilesZone):
     """Where the shared files are."""
     gpu_operator: NotRequired[GpuOperatorConfig]
     """NVIDIA's GPU operator, where software names it."""
+    efa_plugin: NotRequired[EfaPluginConfig]
+    """AWS's EFA device plugin, where software names it."""
     autoscaler: NotRequired[AutoscalerArgs]
     """The cluster autoscaler, where the cloud's clusters bring none along."""
     cloud: NotRequired[str]
@@ -86,15 +96,20 @@ class TrainingPlatform(Component, package="kubernetes"):
         """What serves all teams. Returns what brings kinds of jobs, for which a queue looks when it starts."""
         software = args.get("software", needed_software(args["pools"], autoscaler="autoscaler" in args))
         labels, taints = args.get("labels", {}), taints_of(args["pools"])
+        nodes = {"tolerations": taints, "labels": labels}
         if "device-plugin" in software:
-            DevicePlugin(f"{name}-device-plugin", tolerations=taints, labels=labels, opts=self.child())
+            there = {**nodes, "excluded_pools": bottlerocket_pools(args["pools"])}
+            gpus = pick(DevicePluginArgs, {**args.get("device_plugin", {}), **there})
+            DevicePlugin(f"{name}-device-plugin", **gpus, opts=self.child())
         if "efa-plugin" in software:
-            EfaPlugin(f"{name}-efa-plugin", tolerations=taints, labels=labels, opts=self.child())
+            region = {"region": args["region"]} if args.get("cloud") == "aws" and "region" in args else {}
+            efa = pick(EfaPluginArgs, {**args.get("efa_plugin", {}), **nodes, **region})
+            EfaPlugin(f"{name}-efa-plugin", **efa, opts=self.child())
         if "gpu-operator" in software:
             # Its labels go on pods of drivers.
-            own = {"gpufleet.dev/environment": args["environment"]}
+            of_pods = {"gpufleet.dev/environment": args["environment"]}
             operator = args.get("gpu_operator", {})
-            GpuOperator(f"{name}-gpu-operator", **operator, tolerations=taints, labels=own, opts=self.child())
+            GpuOperator(f"{name}-gpu-operator", **operator, tolerations=taints, labels=of_pods, opts=self.child())
         if "autoscaler" in software and "autoscaler" in args:
             Autoscaler(f"{name}-autoscaler", **args["autoscaler"], opts=self.child())
         if "mpi-operator" not in software:
@@ -113,6 +128,7 @@ class TrainingPlatform(Component, package="kubernetes"):
             f"{name}-queue",
             **pick(QueueConfig, args["queue"]),
             **queue_pools(args, args["queue"], pools),
+            **_kueue_nodes(args),
             # Queues of namespaces come after these.
             local=False,
             labels=args.get("labels", {}),
@@ -183,6 +199,12 @@ class TrainingPlatform(Component, package="kubernetes"):
         )
 
 
+class KueueNodes(TypedDict, total=False):
+    """The nodes that Kueue runs on, if not any will do."""
+
+    node_selector: Mapping[str, str]
+
+
 class HubLogin(TypedDict, total=False):
     """The login to a registry, if a team has one."""
 
@@ -193,6 +215,17 @@ class Purpose(TypedDict, total=False):
     """Why the environment is there, if it says so."""
 
     purpose: str
+
+
+def _kueue_nodes(args: TrainingPlatformArgs) -> KueueNodes:
+    """Nodes of the cloud, where own servers have joined its cluster: EKS may not reach a webhook on those.
+
+    Source: docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-webhooks.html
+    """
+    places = {pool.get("place", CLOUD) for pool in args["pools"].values()}
+    if args.get("cloud") != "aws" or places <= {CLOUD}:
+        return {}
+    return {"node_selector": {REGION_LABEL: args.get("region", "")}}
 
 
 def _jobs(args: TrainingPlatformArgs, made: Mapping[str, Mapping[str, pulumi.Input[Any]]]) -> dict[str, Any]:

@@ -14,14 +14,17 @@ from gpufleet.plan.quota_demand import quota_demand
 from gpufleet.plan.quota_limits import read_quotas
 from gpufleet.plan.quotas import validate_quota_demand
 from gpufleet.policies.aws.batch import validate_batch
+from gpufleet.policies.aws.bucket_keys import validate_bucket_keys
 from gpufleet.policies.aws.clusters import validate_clusters
 from gpufleet.policies.aws.efa_security_groups import validate_efa_security_groups
 from gpufleet.policies.aws.files import validate_files
+from gpufleet.policies.aws.image_pulls import validate_image_pulls
 from gpufleet.policies.aws.node_groups import validate_node_groups
 from gpufleet.policies.aws.pools import validate_pools
 from gpufleet.policies.aws.subnets import validate_subnets
 from gpufleet.policies.azure.feasibility import validate_azure_feasibility
 from gpufleet.policies.configuration import PolicySettings
+from gpufleet.policies.kubernetes.network_policies import validate_network_policies
 from gpufleet.rules.messages import format_value
 from gpufleet.rules.resource_finding import ResourceFinding
 
@@ -71,7 +74,10 @@ def validate_feasibility(plan: Plan, config: Mapping[str, object]) -> Sequence[R
         *validate_files(plan, pools, zone_names, groups),
         *validate_clusters(plan, zone_names),
         *validate_batch(plan, pools),
+        *validate_image_pulls(plan),
+        *validate_bucket_keys(plan),
         *validate_azure_feasibility(plan, config),
+        *validate_network_policies(plan),
         *(validate_quota_demand(plan.stack, quota_demand(pools, plan), limits) if limits else ()),
     ]
 

@@ -123,6 +123,7 @@ def _resource(resource: PolicyResource) -> Resource:
         depends={key: [each.urn for each in sources] for key, sources in resource.property_dependencies.items()},
         parent=resource.parent.urn if resource.parent else "",
         provider_region=region if isinstance(region, str) else None,
+        ignored=frozenset(resource.opts.ignore_changes),
         waits_for=frozenset(each.urn for each in resource.dependencies),
     )
 

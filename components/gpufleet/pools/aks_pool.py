@@ -42,8 +42,8 @@ class AksPool(TypedDict):
     """Resource id of the capacity reservation group, with capacity=reservation. The cluster's identity must be
     Contributor on it."""
     network: NotRequired[Fabric]
-    """plain, or infiniband for sizes that have it. Default plain. AKS puts nodes on one InfiniBand network where the
-    subscription has the feature AKSInfinibandSupport."""
+    """plain. infiniband is rejected: gpufleet installs no RDMA device plugin on AKS; pools of Azure Batch have it.
+    Default plain."""
     disk_gib: NotRequired[int]
     """Size of the system disk in GiB, from 30. Default 128. A change replaces the pool."""
     labels: NotRequired[Mapping[str, str]]

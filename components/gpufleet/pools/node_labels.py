@@ -11,6 +11,13 @@ GPU_TAINT: Taint = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_S
 EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 """A taint's effect as Kubernetes spells it, by the spelling of pools, which is EKS's."""
 
+REGION_LABEL = "topology.kubernetes.io/region"
+"""On nodes of a cloud, by the cloud's controller. Own servers that join an EKS cluster have none.
+
+Source: kubernetes.io/docs/reference/labels-annotations-taints; github.com/aws/eks-hybrid (internal/kubelet/config.go),
+which gives them eks.amazonaws.com/compute-type and hybrid-credential-provider only.
+"""
+
 PREFIX = "gpufleet.dev/"
 OBJECT_LABELS = ("environment", "owner", "project", "purpose", "expires-at", "grace")
 """Labels of an environment's Kubernetes objects other than nodes, without the prefix: keys of its cloud tags."""

@@ -59,13 +59,18 @@ def gpu_not_dropped(*, cuda: str, type_name: str, gpu: str, known: bool, last: s
     return failed("cuda", cuda, problem, f"build the jobs' image with CUDA {last} or older, or use a newer GPU")
 
 
-@rule("any-image-cuda-new-gpu", Severity.WARNING)
+@rule("any-image-cuda-new-gpu", Severity.ERROR)
 def gpu_known(*, cuda: str, type_name: str, gpu: str, first: str | None) -> Outcome:
     """The CUDA version is not older than the node's GPUs; `first` is the first that makes code for them.
 
-    Source: https://docs.nvidia.com/cuda/blackwell-compatibility-guide and
-    https://docs.nvidia.com/cuda/hopper-compatibility-guide: older programs run only if all their kernels come as PTX,
-    which libraries and wheels leave out.
+    Code for 8.0, which CUDA 11.0 makes, also runs on 8.6 and 8.9; CUDA 11.1 is the first that compiles for 8.6 itself.
+    A program whose kernels all come as PTX runs nonetheless: suppress the rule for it.
+
+    Source: https://docs.nvidia.com/cuda/ampere-compatibility-guide,
+    https://docs.nvidia.com/cuda/blackwell-compatibility-guide and
+    https://docs.nvidia.com/cuda/hopper-compatibility-guide; libraries and wheels leave PTX out, and jobs end with "no
+    kernel image is available for execution on the device" (open-edge-platform/anomalib#837 on an A10G,
+    pytorch/pytorch#57922 on an A100; discuss.pytorch.org/t/120235 on 8.6).
     """
     if _order(cuda) and first is None:
         problem = f"the catalog does not know the first version for the {gpu} of {type_name}"
@@ -78,7 +83,16 @@ def gpu_known(*, cuda: str, type_name: str, gpu: str, first: str | None) -> Outc
 
 def validate_cuda(pool: Mapping[str, object], records: Sequence[AwsGpuType]) -> list[Finding]:
     """Every finding on the CUDA version of a pool. Reads cuda and image; `records` are its known types."""
-    cuda, image = coerce.text(pool, "cuda"), coerce.text(pool, "image", "al2023")
+    models = [(record.type, record.gpu_model) for record in records]
+    return validate_image_cuda(coerce.text(pool, "cuda"), coerce.text(pool, "image", "al2023"), models)
+
+
+def validate_image_cuda(cuda: str, image: str, models: Sequence[tuple[str, str]]) -> list[Finding]:
+    """Every finding on the CUDA version of a jobs' image on nodes.
+
+    image: the nodes' image; one that the catalog does not have leaves their driver unverified. models: the nodes'
+    types, each with its GPU model.
+    """
     major = cuda.partition(".")[0]
     release, node = cuda_releases().get(major), node_images("aws").get(image)
     driver = node.driver if node else None
@@ -92,12 +106,12 @@ def validate_cuda(pool: Mapping[str, object], records: Sequence[AwsGpuType]) -> 
             older=older,
         )
     ]
-    for record in records:
-        known = gpu_cuda().get(record.gpu_model)
-        gpu, first, last = record.gpu_model, known.first_cuda if known else None, known.last_cuda if known else None
+    for type_name, gpu in models:
+        known = gpu_cuda().get(gpu)
+        first, last = known.first_cuda if known else None, known.last_cuda if known else None
         findings += [
-            gpu_not_dropped(cuda=cuda, type_name=record.type, gpu=gpu, known=known is not None, last=last),
-            gpu_known(cuda=cuda, type_name=record.type, gpu=gpu, first=first),
+            gpu_not_dropped(cuda=cuda, type_name=type_name, gpu=gpu, known=known is not None, last=last),
+            gpu_known(cuda=cuda, type_name=type_name, gpu=gpu, first=first),
         ]
     return findings
 

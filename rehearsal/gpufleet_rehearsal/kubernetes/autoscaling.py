@@ -22,9 +22,9 @@ BOOT_SECONDS = 125.0
 """From the autoscaler's decision to a Ready node: what a node group takes for its first nodes, docs/latencies.md."""
 IDLE_SECONDS = 600.0
 """Where the chart's values say nothing: the autoscaler's own scale-down-unneeded-time, by its FAQ."""
-SHORTEST = 2.0
-"""Real seconds that a node stays idle at least, however fast the simulated cloud is: a job's pods come one by
-one."""
+SHORTEST = 5.0
+"""Real seconds that a node stays idle at least, however fast the simulated cloud is: device plugins start after the
+node, and a job's pods come one by one."""
 NOTE = "autoscaler.json"
 """In the control plane's directory: what the autoscaler runs with."""
 
@@ -75,13 +75,14 @@ def scaling(pools: Sequence[NodeGroup], release: Mapping[str, Json] | None, scal
     """What the autoscaler of a release does with these node groups.
 
     A group of several zones grows in its first one only: the real one asks the Auto Scaling group, which balances.
+    Groups without GPUs stay as they are. machine is for the nodes that come, not for the decision to start them.
     """
     rows = [
         {
             "pool": group.pool,
             "type": group.type,
             "zone": group.zones[0],
-            "network": group.network,
+            "machine": dict(group.machine),
             "min": group.min,
             "max": group.max,
             "labels": dict(group.labels),
@@ -90,7 +91,7 @@ def scaling(pools: Sequence[NodeGroup], release: Mapping[str, Json] | None, scal
             "scaling_tags": dict(group.scaling_tags),
         }
         for group in pools
-        if group.zones and (release is not None or group.scales_itself)
+        if group.zones and group.machine is not None and (release is not None or group.scales_itself)
     ]
     idle = max(SHORTEST, idle_seconds(release) * scale)
     return Scaling(rows, idle, BOOT_SECONDS * scale)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.settings import load_settings
 from gpufleet_rehearsal.cloud.store import Store
-from gpufleet_rehearsal.kubernetes import autoscaling, fake_nodes, onprem_servers
+from gpufleet_rehearsal.kubernetes import autoscaling, fake_nodes, onprem_servers, plugin_charts
 from gpufleet_rehearsal.kubernetes.kubeconfig import Access, read_kubeconfig
 from gpufleet_rehearsal.kubernetes.load_balancers import LoadBalancers
 from gpufleet_rehearsal.kubernetes.recorded_objects import FILE as NOTES
@@ -64,7 +64,8 @@ class RehearsalControlPlane:
                 return None
             failed = importlib.import_module("tools.kubernetes.control_plane").ControlPlaneFailed
             try:
-                plane.start()
+                # Its nodes are those of the simulated cloud's node groups, and servers; nobody adds others.
+                plane.start(system_nodes=0)
             except failed as error:
                 self.why_not = str(error)
                 return None
@@ -131,8 +132,9 @@ class RehearsalControlPlane:
             raise UserError(str(error)) from error
 
     def follow_fleet(self) -> list[str]:
-        """Make and take away fake nodes as the simulated cloud's node groups say, run a simulated autoscaler where
-        the program has installed one, and look after the Services' load balancers; what was done, a line each.
+        """Make and take away fake nodes as the simulated cloud's node groups say, run device plugins and a simulated
+        autoscaler where the program has installed them by charts, and look after the Services' load balancers; what was
+        done, a line each.
 
         Nothing where it does not run. Errors: UserError.
         """
@@ -148,6 +150,7 @@ class RehearsalControlPlane:
         try:
             done = self._follow_servers(plane)
             done += fake_nodes.follow(store, self._home, cast("fake_nodes.NodeTable", nodes.Nodes(plane.client)))
+            done += plugin_charts.follow(self._notes, plane.client)
             scale = load_settings(self._directory / "rehearsal.json").latency_scale
             done.append(autoscaling.follow(store, self._notes, self._home, scale, plane))
             if self._balancers is not None and time.monotonic() - self._looked >= SERVICES_SECONDS:

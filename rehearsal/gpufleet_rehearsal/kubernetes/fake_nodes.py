@@ -1,4 +1,4 @@
-"""Fake GPU nodes for the node groups of the simulated clouds: one for each desired node.
+"""Fake nodes for the node groups of the simulated clouds: one for each desired node.
 
 A node group sets the number when it is made or changed; afterwards the number is the autoscaler's, so that nothing is
 done as long as the desired size stays what it was.
@@ -31,7 +31,18 @@ class NodeTable(Protocol):
         pool: str,
         labels: Mapping[str, str] | None = None,
         taints: Sequence[Mapping[str, str]] | None = None,
-        network: str = "plain",
+        *,
+        machine: Mapping[str, object] | None = None,
+    ) -> list[str]: ...
+
+    def add_system(
+        self,
+        count: int,
+        type: str,
+        zone: str,
+        pool: str,
+        labels: Mapping[str, str] | None = None,
+        taints: Sequence[Mapping[str, str]] | None = None,
     ) -> list[str]: ...
 
     def remove(self, names: Sequence[str]) -> None: ...
@@ -70,10 +81,10 @@ def _grow(table: NodeTable, group: NodeGroup, have: int) -> None:
     for number in range(have, group.desired):
         counts[group.zones[number % len(group.zones)]] += 1
     for zone, count in counts.items():
-        if count:
-            table.add(
-                count, group.type, zone, group.pool, labels=group.labels, taints=group.taints, network=group.network
-            )
+        if count and group.machine is None:
+            table.add_system(count, group.type, zone, group.pool, group.labels, group.taints)
+        elif count:
+            table.add(count, group.type, zone, group.pool, group.labels, group.taints, machine=group.machine)
 
 
 def _shape(group: object) -> object:

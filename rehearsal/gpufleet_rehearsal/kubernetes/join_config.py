@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from gpufleet_rehearsal.kubernetes.machine import taint_of
+
 _KIND, _VARIABLE = "NodeConfig", "NODE_CONFIG"
 
 
@@ -26,7 +28,7 @@ class JoinConfig:
     cluster: str
     region: str
     labels: Mapping[str, str]
-    taints: list[dict[str, str]]
+    taints: list[Mapping[str, str]]
     ssm: Mapping[str, str]
     roles_anywhere: Mapping[str, str]
 
@@ -43,7 +45,7 @@ def join_config(script: str) -> JoinConfig:
         cluster=str(cluster.get("name", "")),
         region=str(cluster.get("region", "")),
         labels=dict(each.partition("=")[::2] for each in _listed(flags.get("node-labels", ""))),
-        taints=[_taint(each) for each in _listed(flags.get("register-with-taints", ""))],
+        taints=[taint_of(each) for each in _listed(flags.get("register-with-taints", ""))],
         ssm=hybrid.get("ssm") or {},
         roles_anywhere=hybrid.get("iamRolesAnywhere") or {},
     )
@@ -64,11 +66,3 @@ def _config(script: str) -> dict[str, Any]:
 
 def _listed(flag: str) -> list[str]:
     return [part for part in "".join(shlex.split(flag)).split(",") if part]
-
-
-def _taint(text: str) -> dict[str, str]:
-    """Of key=value:NoSchedule."""
-    pair, _, effect = text.rpartition(":")
-    key, _, value = pair.partition("=")
-    words = {"NoSchedule": "NO_SCHEDULE", "NoExecute": "NO_EXECUTE", "PreferNoSchedule": "PREFER_NO_SCHEDULE"}
-    return {"key": key, "value": value, "effect": words[effect]}

@@ -1,4 +1,7 @@
-"""The GPU node groups of the simulated cloud: what EKS and AKS are asked for."""
+"""The node groups of the simulated cloud: what EKS and AKS are asked for.
+
+Those without GPUs are where operators and launchers run. There is no other node for them, as on a real cluster.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import cast
 
 from gpufleet_rehearsal.cloud.resource import SimulatedResource
 from gpufleet_rehearsal.cloud.store import Store
+from gpufleet_rehearsal.kubernetes.machine import Machine, eks_machine, own_kubelet, taint_of
 from gpufleet_rehearsal.table.paths import Json
 from gpufleet_rehearsal.table.zone_names import zone_id
 
@@ -18,7 +22,6 @@ NODE_GROUP, SUBNET, TEMPLATE, SCALING_TAG = (
     "aws:autoscaling/tag:Tag",
 )
 AGENT_POOL, AKS = "azure-native:containerservice:AgentPool", "azure-native:containerservice:ManagedCluster"
-_EFFECTS = {"NoSchedule": "NO_SCHEDULE", "NoExecute": "NO_EXECUTE", "PreferNoSchedule": "PREFER_NO_SCHEDULE"}
 SPOT_TAINT = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NO_SCHEDULE"}
 """AKS puts it on Spot nodes by itself, and the label of the same words.
 
@@ -28,7 +31,7 @@ Source: https://learn.microsoft.com/azure/aks/spot-node-pool
 
 @dataclass(frozen=True)
 class NodeGroup:
-    """What one GPU node group asks for. zones: ids; taints: as EKS has them; network: plain or efa.
+    """What one node group asks for. zones: ids; taints: as EKS has them; machine: None where it has no GPUs.
 
     min, max: between which an autoscaler may move the number. scales_itself: whether the cloud brings that along.
     tags, scaling_tags: those of the node group and of its Auto Scaling group, from which an autoscaler learns too.
@@ -42,14 +45,14 @@ class NodeGroup:
     zones: tuple[str, ...]
     labels: Mapping[str, str]
     taints: tuple[Mapping[str, str], ...]
-    network: str
+    machine: Machine | None
     scales_itself: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
     scaling_tags: Mapping[str, str] = field(default_factory=dict)
 
 
 def groups(store: Store) -> list[NodeGroup]:
-    """The GPU node groups of both clouds. Those whose type is not in gpufleet's catalog have no GPUs."""
+    """The node groups of both clouds. Those whose type is not in gpufleet's catalog have no GPUs."""
     return [*_of_eks(store), *_of_aks(store)]
 
 
@@ -64,8 +67,11 @@ def _of_eks(store: Store) -> list[NodeGroup]:
         template = templates.get(str(_mapping(view.get("launchTemplate")).get("id")))
         types = [*_list(view.get("instanceTypes")), template.view.get("instanceType") if template else None]
         type_ = next((str(given) for given in types if given), "")
-        if type_ not in aws().types or group.status != "available":
+        if group.status != "available":
             continue
+        data = template.view if template else {}
+        image = str(view.get("amiType") or "")
+        kubelet = own_kubelet(data) if image == "CUSTOM" else None
         sizes = _mapping(view.get("scalingConfig"))
         zones = [_zone(subnets[str(id_)]) for id_ in _list(view.get("subnetIds")) if str(id_) in subnets]
         found.append(
@@ -76,12 +82,10 @@ def _of_eks(store: Store) -> list[NodeGroup]:
                 max=int(cast("int", sizes.get("maxSize") or 0)),
                 type=type_,
                 zones=tuple(zones),
-                labels={key: str(value) for key, value in _mapping(view.get("labels")).items()},
-                taints=tuple(
-                    {key: str(word) for key, word in _mapping(taint).items()} for taint in _list(view.get("taints"))
-                ),
-                network="efa" if template and _has_efa(template) else "plain",
-                tags={key: str(value) for key, value in _mapping(view.get("tags")).items()},
+                labels=kubelet.labels if kubelet else _words(view.get("labels")),
+                taints=kubelet.taints if kubelet else tuple(_words(taint) for taint in _list(view.get("taints"))),
+                machine=eks_machine(image, data) if type_ in aws().types else None,
+                tags=_words(view.get("tags")),
                 scaling_tags=_scaling_tags(store, view),
             )
         )
@@ -105,56 +109,56 @@ def _scaling_tags(store: Store, group: Mapping[str, Json]) -> Mapping[str, str]:
 
 
 def _of_aks(store: Store) -> list[NodeGroup]:
-    from gpufleet.catalog import azure
-
-    clusters = {str(cluster.view.get("name")): cluster for cluster in store.resources(AKS)}
-    found = []
+    """Agent pools of their own, and those that clusters are made with."""
+    clusters = {str(each.view.get("name")): each.view for each in store.resources(AKS) if each.status == "available"}
+    found = [
+        _agent_pool(profile, str(view.get("location")))
+        for view in clusters.values()
+        for profile in map(_mapping, _list(view.get("agentPoolProfiles")))
+    ]
     for pool in store.resources(AGENT_POOL):
-        view = pool.view
-        cluster = clusters.get(str(view.get("resourceName")))
-        if view.get("vmSize") not in azure().types or pool.status != "available" or cluster is None:
-            continue
-        region = str(cluster.view.get("location"))
-        zones = [f"{region}-{zone}" for zone in _list(view.get("availabilityZones"))] or [f"{region}-0"]
-        scaled = view.get("enableAutoScaling") is True
-        count = int(cast("int", view.get("count") or 0))
-        spot = view.get("scaleSetPriority") == "Spot"
-        labels = {key: str(value) for key, value in _mapping(view.get("nodeLabels")).items()}
-        taints = [_taint(str(taint)) for taint in _list(view.get("nodeTaints"))]
-        if spot:
-            labels |= {SPOT_TAINT["key"]: SPOT_TAINT["value"]}
-            taints += [taint for taint in (SPOT_TAINT,) if taint not in taints]
-        found.append(
-            NodeGroup(
-                pool=str(view["name"]),
-                desired=count,
-                min=int(cast("int", view.get("minCount") or 0)) if scaled else count,
-                max=int(cast("int", view.get("maxCount") or 0)) if scaled else count,
-                type=str(view["vmSize"]),
-                zones=tuple(zones),
-                labels=labels,
-                taints=tuple(taints),
-                network="plain",
-                scales_itself=scaled,
-            )
-        )
+        cluster = clusters.get(str(pool.view.get("resourceName")))
+        if pool.status == "available" and cluster is not None:
+            found.append(_agent_pool(pool.view, str(cluster.get("location"))))
     return found
 
 
-def _taint(text: str) -> Mapping[str, str]:
-    """AKS's key=value:NoSchedule in the words of node groups."""
-    name, _, effect = text.rpartition(":")
-    key, _, value = name.partition("=")
-    return {"key": key, "value": value, "effect": _EFFECTS[effect]}
+def _agent_pool(view: Mapping[str, Json], region: str) -> NodeGroup:
+    from gpufleet.catalog import azure
+
+    zones = [f"{region}-{zone}" for zone in _list(view.get("availabilityZones"))] or [f"{region}-0"]
+    scaled = view.get("enableAutoScaling") is True
+    count = int(cast("int", view.get("count") or 0))
+    labels = _words(view.get("nodeLabels"))
+    taints = [taint_of(str(taint)) for taint in _list(view.get("nodeTaints"))]
+    if view.get("scaleSetPriority") == "Spot":
+        labels |= {SPOT_TAINT["key"]: SPOT_TAINT["value"]}
+        taints += [taint for taint in (SPOT_TAINT,) if taint not in taints]
+    # AKS's image has the driver, unless the pool says otherwise, and no device plugin:
+    # https://learn.microsoft.com/azure/aks/use-nvidia-gpu
+    driver = _mapping(view.get("gpuProfile")).get("driver") != "None"
+    machine: Machine = {"driver": driver, "efa_interfaces": 0, "huge_pages": 0, "built_in": []}
+    return NodeGroup(
+        pool=str(view["name"]),
+        desired=count,
+        min=int(cast("int", view.get("minCount") or 0)) if scaled else count,
+        max=int(cast("int", view.get("maxCount") or 0)) if scaled else count,
+        type=str(view["vmSize"]),
+        zones=tuple(zones),
+        labels=labels,
+        taints=tuple(taints),
+        machine=machine if view.get("vmSize") in azure().types else None,
+        scales_itself=scaled,
+        tags=_words(view.get("tags")),
+    )
 
 
 def _zone(subnet: SimulatedResource) -> str:
     return zone_id(str(subnet.view.get("availabilityZoneId") or subnet.view.get("availabilityZone")))
 
 
-def _has_efa(template: SimulatedResource) -> bool:
-    interfaces = [_mapping(entry) for entry in _list(template.view.get("networkInterfaces"))]
-    return any(str(entry.get("interfaceType", "")).startswith("efa") for entry in interfaces)
+def _words(value: Json) -> dict[str, str]:
+    return {key: str(word) for key, word in _mapping(value).items()}
 
 
 def _mapping(value: Json) -> Mapping[str, Json]:

@@ -17,7 +17,7 @@ PASSED = (403, 404, 409, 422)
 for an event): the next look sees it."""
 
 
-class Client(Protocol):
+class ServiceClient(Protocol):
     """What tools/kubernetes/api_client.py offers."""
 
     def get(self, path: str, **query: str) -> dict[str, Any]: ...
@@ -30,7 +30,7 @@ class Client(Protocol):
 class ControlPlaneServices:
     """Those that `client` talks of. rejected: what it raises, with the status code as its `code`."""
 
-    def __init__(self, client: Client, refused: type[Exception]) -> None:
+    def __init__(self, client: ServiceClient, refused: type[Exception]) -> None:
         self._client, self._refused = client, refused
 
     def all(self) -> Sequence[Service]:

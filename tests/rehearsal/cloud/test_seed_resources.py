@@ -55,12 +55,12 @@ FAULTS: list[tuple[str | bytes, str]] = [
     (
         "network_quotas: {internet_gateways: 9}\n",
         "network_quotas.internet_gateways: is not a quota that AWS raises; did you mean vpcs? (use elastic_ips, "
-        "nat_gateways or vpcs)",
+        "nat_gateways, nodes_per_node_group or vpcs)",
     ),
     (
         "network_quotas: {elastic_ip: 9}\n",
         "network_quotas.elastic_ip: is not a quota that AWS raises; did you mean elastic_ips? (use elastic_ips, "
-        "nat_gateways or vpcs)",
+        "nat_gateways, nodes_per_node_group or vpcs)",
     ),
     (": [", "not valid YAML: line 1, column 1: expected <block end>, but found ':'"),
     (b"\xff\xfe\0", "not a text file in UTF-8"),

@@ -7,7 +7,8 @@ import pytest
 from gpufleet_rehearsal.kubernetes.autoscaling import BOOT_SECONDS, IDLE_SECONDS, SHORTEST, idle_seconds, scaling
 from gpufleet_rehearsal.kubernetes.node_groups import NodeGroup
 
-GROUP = NodeGroup("trainers", 0, 0, 4, "g5.8xlarge", ("use1-az2", "use1-az1"), {"a": "b"}, (), "efa")
+MACHINE = {"driver": True, "efa_interfaces": 1, "huge_pages": 5128, "built_in": []}
+GROUP = NodeGroup("trainers", 0, 0, 4, "g5.8xlarge", ("use1-az2", "use1-az1"), {"a": "b"}, (), MACHINE)
 
 
 def release(idle):
@@ -39,7 +40,7 @@ def test_all_that_a_real_one_would_learn_of_an_empty_group_is_told():
         "pool": "trainers",
         "type": "g5.8xlarge",
         "zone": "use1-az2",
-        "network": "efa",
+        "machine": MACHINE,
         "min": 0,
         "max": 4,
         "labels": {"a": "b"},
@@ -47,6 +48,10 @@ def test_all_that_a_real_one_would_learn_of_an_empty_group_is_told():
         "tags": {"Name": "trainers"},
         "scaling_tags": {"a": "tag"},
     }
+
+
+def test_groups_without_gpus_stay_as_they_are():
+    assert scaling([replace(GROUP, machine=None)], release("10m"), 0.01).pools == []
 
 
 def test_without_the_chart_nothing_is_looked_after():

@@ -1,11 +1,14 @@
 """Fake nodes follow the node groups of the simulated cloud."""
 
+import base64
+
 import pytest
 
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.fake_nodes import follow
 from gpufleet_rehearsal.kubernetes.node_groups import AGENT_POOL, AKS, NODE_GROUP, SCALING_TAG, SUBNET, TEMPLATE, groups
 
+MACHINE = {"driver": True, "efa_interfaces": 0, "huge_pages": 0, "built_in": []}
 LABELS = {"gpufleet.dev/pool": "trainers"}
 TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NO_SCHEDULE"}
 
@@ -16,10 +19,13 @@ class Table:
     def __init__(self):
         self.made = {}
 
-    def add(self, count, type, zone, pool, labels=None, taints=None, network="plain"):
+    def add(self, count, type, zone, pool, labels=None, taints=None, *, machine=None):
         names = [f"{pool}-{zone}-{len(self.made) + n}" for n in range(count)]
-        self.made |= {name: (type, zone, pool, dict(labels or {}), list(taints or []), network) for name in names}
+        self.made |= {name: (type, zone, pool, dict(labels or {}), list(taints or []), machine) for name in names}
         return names
+
+    def add_system(self, *place):
+        return self.add(*place)
 
     def remove(self, names):
         for name in names:
@@ -38,7 +44,8 @@ def cloud(tmp_path):
 
     add(SUBNET, "subnet-a", availabilityZone="us-east-1a")
     add(SUBNET, "subnet-b", availabilityZoneId="use1-az2")
-    add(TEMPLATE, "lt-efa", networkInterfaces=[{"interfaceType": "efa"}])
+    data = base64.b64encode(b"sysctl -w vm.nr_hugepages=5128").decode()
+    add(TEMPLATE, "lt-efa", networkInterfaces=[{"interfaceType": "efa"}], userData=data)
     store.group = lambda id_="trainers", **inputs: add(
         NODE_GROUP,
         id_,
@@ -57,11 +64,32 @@ def cloud(tmp_path):
 
 
 def test_group_as_it_is_read(cloud):
-    cloud.group(launchTemplate={"id": "lt-efa"})
-    cloud.group("system", instanceTypes=["m6i.large"])
-    (group,) = groups(cloud)
+    cloud.group(launchTemplate={"id": "lt-efa"}, amiType="AL2023_x86_64_NVIDIA")
+    cloud.group("system", instanceTypes=["m6i.large"], labels=None, taints=None)
+    group, system = groups(cloud)
     assert (group.pool, group.desired, group.type, group.zones) == ("trainers", 2, "p5.48xlarge", ("use1-az1",))
-    assert (group.labels, group.taints, group.network) == (LABELS, (TAINT,), "efa")
+    assert (group.labels, group.taints) == (LABELS, (TAINT,))
+    assert group.machine == {**MACHINE, "efa_interfaces": 1, "huge_pages": 5128}
+    assert (system.pool, system.type, system.machine) == ("system", "m6i.large", None)
+
+
+def test_nodes_with_an_own_image_have_the_labels_of_their_kubelets_flags(cloud):
+    flags = '["--node-labels=own=yes", "--register-with-taints=team=vision:NoExecute"]'
+    data = base64.b64encode(flags.encode()).decode()
+    cloud.add(
+        type_=TEMPLATE, id_="lt-own", urn="u", name="lt", inputs={"userData": data}, outputs={}, at=0.0, ready_at=0.0
+    )
+    cloud.group(launchTemplate={"id": "lt-own"}, amiType="CUSTOM")
+    (group,) = groups(cloud)
+    assert group.labels == {"own": "yes"}
+    assert group.taints == ({"key": "team", "value": "vision", "effect": "NO_EXECUTE"},)
+
+
+def test_system_nodes_are_those_of_the_environment(cloud, tmp_path):
+    table = Table()
+    cloud.group("system", instanceTypes=["m7i.large"], labels={"a": "b"}, taints=None)
+    assert follow(cloud, tmp_path, table) == ["system: 0 -> 2 nodes"]
+    assert list(table.made.values()) == [("m7i.large", "use1-az1", "system", {"a": "b"}, [], None)] * 2
 
 
 def test_tags_of_the_group_and_of_its_auto_scaling_group(cloud):
@@ -131,7 +159,8 @@ def test_agent_pool_as_it_is_read(cloud, tmp_path):
     def add(type_, id_, **inputs):
         return cloud.add(type_=type_, id_=id_, urn="u", name=id_, inputs=inputs, outputs={}, at=0.0, ready_at=0.0)
 
-    add(AKS, "aks", name="dev", location="eastus")
+    profile = {"name": "system", "vmSize": "Standard_D4s_v5", "count": 2, "mode": "System"}
+    add(AKS, "aks", name="dev", location="eastus", agentPoolProfiles=[profile])
     pool = {
         "resourceName": "dev",
         "vmSize": "Standard_NC4as_T4_v3",
@@ -143,13 +172,15 @@ def test_agent_pool_as_it_is_read(cloud, tmp_path):
         "nodeTaints": ["nvidia.com/gpu=present:NoSchedule"],
     }
     add(AGENT_POOL, "trainers", name="trainers", availabilityZones=["1"], **pool)
-    add(AGENT_POOL, "spot", name="spot", scaleSetPriority="Spot", **{**pool, "count": 0})
-    add(AGENT_POOL, "system", name="system", resourceName="dev", vmSize="Standard_D4s_v5", count=1)
-    trainers, spot = sorted(groups(cloud), key=lambda group: group.pool, reverse=True)
+    nothing = {"gpuProfile": {"driver": "None"}}
+    add(AGENT_POOL, "spot", name="spot", scaleSetPriority="Spot", **{**pool, "count": 0}, **nothing, tags={"a": "b"})
+    trainers, system, spot = sorted(groups(cloud), key=lambda group: group.pool, reverse=True)
+    assert (system.desired, system.type, system.zones, system.machine) == (2, "Standard_D4s_v5", ("eastus-0",), None)
+    assert (trainers.machine, spot.machine, spot.tags) == (MACHINE, {**MACHINE, "driver": False}, {"a": "b"})
     assert (trainers.zones, trainers.desired, trainers.min, trainers.max) == (("eastus-1",), 1, 0, 4)
     assert (trainers.labels, trainers.taints, trainers.scales_itself) == (LABELS, (TAINT,), True)
     # In no zone; AKS marks its Spot nodes itself.
     assert spot.zones == ("eastus-0",)
     assert spot.labels == {**LABELS, "kubernetes.azure.com/scalesetpriority": "spot"}
     assert [taint["key"] for taint in spot.taints] == ["nvidia.com/gpu", "kubernetes.azure.com/scalesetpriority"]
-    assert follow(cloud, tmp_path, Table()) == ["spot: 0 -> 0 nodes", "trainers: 0 -> 1 nodes"]
+    assert follow(cloud, tmp_path, Table()) == ["spot: 0 -> 0 nodes", "system: 0 -> 2 nodes", "trainers: 0 -> 1 nodes"]

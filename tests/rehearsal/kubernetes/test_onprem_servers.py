@@ -12,6 +12,7 @@ from gpufleet_rehearsal.kubernetes.kubeconfig import read_kubeconfig
 from gpufleet_rehearsal.kubernetes.onprem_servers import follow
 from gpufleet_rehearsal.onprem_cluster import JOINED, NODES, is_onprem_config, kubeconfig_text
 from gpufleet_rehearsal.stack_config import stack_config
+from tools.kubernetes.fake_node import DEVICES
 from tools.kubernetes.own_node import own_node
 
 
@@ -102,7 +103,9 @@ def test_a_misspelt_key_of_a_server_is_one_line(account):
 def test_a_server_has_no_label_of_gpufleet_before_up():
     node = own_node("gpu-1", 4)
     assert not any(key.startswith(("gpufleet.dev/", "nvidia.com/")) for key in node["metadata"]["labels"])
-    assert node["status"]["allocatable"]["nvidia.com/gpu"] == "4"
+    # Its GPUs are in the machine; a device plugin tells of them.
+    assert node["metadata"]["annotations"][DEVICES] == '{"nvidia.com/gpu": 4}'
+    assert "nvidia.com/gpu" not in node["status"]["allocatable"]
     assert node["spec"]["taints"] == []
 
 

@@ -4,7 +4,9 @@ import asyncio
 import json
 
 import pytest
+from click.testing import CliRunner
 
+from gpufleet.cli import main
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.change import UNKNOWN
 from gpufleet_rehearsal.cloud.clock import Clock
@@ -243,3 +245,29 @@ def test_schema_for_import_has_the_kinds():
         resources
     )
     assert set(resources["kubernetes:core/v1:ConfigMap"]["inputProperties"]) >= {"data", "metadata"}
+
+
+def test_a_request_is_printed_and_only_its_submission_needs_a_control_plane(tmp_path, monkeypatch):
+    (tmp_path / "Pulumi.yaml").write_text("name: p\nruntime: python\n")
+    monkeypatch.setenv("GPUFLEET_REHEARSAL", str(tmp_path / "home"))
+    server = {"server": "https://aks.rehearsal.invalid"}
+    kubeconfig = {
+        "clusters": [{"name": "c", "cluster": server}],
+        "contexts": [{"name": "c", "context": {"cluster": "c"}}],
+        "current-context": "c",
+    }
+    jobs = {"namespace": "training", "pools": {"trainers": {"types": ["g5.8xlarge"], "max": 2}}}
+    registry = {"dev/training": "r.rehearsal.invalid/training"}
+    outputs = tmp_path / "outputs.json"
+    outputs.write_text(json.dumps({"kubeconfig": kubeconfig, "registry_urls": registry, "jobs": jobs}))
+    given = ["--outputs", str(outputs), "--program", str(tmp_path), "--workers", "2", "--image", "training:1"]
+    submit = ["jobs", "submit", "dev", *given, "--name", "train"]
+    dry = CliRunner().invoke(main, [*submit, "--dry-run", "--", "python3", "train.py"])
+    assert dry.exit_code == 0, dry.output
+    assert "image: r.rehearsal.invalid/training:1" in dry.stdout
+    done = CliRunner().invoke(main, [*submit, "--", "python3", "train.py"])
+    assert (done.exit_code, done.stderr) == (
+        1,
+        "Error: dev: its simulated cluster leads to no control plane: it does not run; `gpufleet rehearse dev` brings "
+        "it up\n",
+    )

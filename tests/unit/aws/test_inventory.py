@@ -34,6 +34,7 @@ UNTAGGED = {
 ACCEPTED_TWICE = {
     "aws:autoscaling/schedule:Schedule",
     "aws:autoscaling/tag:Tag",
+    "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
     "aws:ec2/vpnConnectionRoute:VpnConnectionRoute",
     "aws:ec2/vpnGatewayRoutePropagation:VpnGatewayRoutePropagation",
     "aws:ecr/lifecyclePolicy:LifecyclePolicy",
@@ -51,6 +52,7 @@ ACCEPTED_TWICE = {
 ENDS_BY_ITSELF = {"aws:ssm/activation:Activation"}
 OF_THE_ACCOUNT = {
     "aws:ecr/pullThroughCacheRule:PullThroughCacheRule",
+    "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate",
     "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
 }
 SERVICES = {"autoscaling", "batch", "cloudwatch", "ec2", "ecr", "efs", "eks", "iam", "kms", "s3", "vpc"}

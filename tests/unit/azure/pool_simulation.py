@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tests.unit.azure.formula_interpreter import FormulaError, Samples, evaluate
+from gpufleet_rehearsal.azure_batch.formula import FormulaError, Samples, evaluate
 
 STEP = 30
 """Seconds; Batch takes a sample at each."""

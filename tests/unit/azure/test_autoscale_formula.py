@@ -9,7 +9,7 @@ from gpufleet.errors import UserError
 from gpufleet.plan.azure.autoscale_formula import Bounds, formula_bounds
 from gpufleet.rules.azure.batch_scaling import formula_length, formula_samples, formula_target
 from gpufleet.rules.rule import Status
-from tests.unit.azure.formula_interpreter import Samples, evaluate
+from gpufleet_rehearsal.azure_batch.formula import Samples, evaluate
 from tests.unit.azure.pool_simulation import Pool, Simulation, Task, day_of_tasks
 
 HOURS = 3600

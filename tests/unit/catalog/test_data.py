@@ -10,6 +10,7 @@ import pytest
 
 import gpufleet.catalog
 from gpufleet.catalog import aws, eks_zones, gpu_type
+from gpufleet.catalog.eks_versions import EksVersion
 from gpufleet.catalog.records import AwsGpuType, AwsZone, NetworkQuota, Price, Quota, ServicePrice, SpotPrice, ZoneOffer
 
 FOLDER = Path(gpufleet.catalog.__file__).parent / "aws"
@@ -17,6 +18,7 @@ FILES = {
     "instance_types.json": AwsGpuType,
     "zone_offers.json": ZoneOffer,
     "zones.json": AwsZone,
+    "kubernetes_versions.json": EksVersion,
     "network_quotas.json": NetworkQuota,
     "prices.json": Price,
     "quotas.json": Quota,
@@ -254,6 +256,7 @@ def test_quota_codes(family, market, code):
         ("vpcs", "vpc", "L-F678F1CE", "L-F678F1CE"),
         ("internet_gateways", "vpc", "L-A4707A72", "L-F678F1CE"),
         ("nat_gateways", "vpc", "L-FE5A380F", "L-FE5A380F"),
+        ("nodes_per_node_group", "eks", "L-BD136A63", "L-BD136A63"),
     ],
 )
 def test_network_quota_codes(counted, service, code, raised_by):

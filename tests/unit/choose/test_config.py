@@ -48,6 +48,7 @@ def test_rules_refuse_no_configuration_but_of_types_that_batch_has_no_image_for(
         (option.type, finding.rule)
         for option in options
         if not (stack == "aws-batch" and spot and option.nodes > 1)
+        and not (stack == "azure" and option.nodes > 1 and option.network.kind == "InfiniBand")
         for finding in option_findings(option, config_of(option, stack_of(option, stack), spot))
         if finding.rejects
     }
@@ -125,12 +126,21 @@ def test_the_stack_reads_the_configuration_of_every_option(chosen, stack, gpus):
         assert (pools["trainers"]["types"], pools["trainers"]["max"]) == ([option.type], option.nodes)
 
 
-def test_infiniband_and_zones_that_azure_chooses(chosen):
-    option = named(chosen(gpus=16, clouds=("azure",)), "Standard_ND96isr_H100_v5")
+def test_infiniband_between_nodes_is_on_azure_batch(chosen):
+    several, one = (named(chosen(gpus=gpus, clouds=("azure",)), "Standard_ND96isr_H100_v5") for gpus in (16, 8))
+    assert (stack_of(several, None), stack_of(several, "azure-batch")) == ("azure-batch", "azure-batch")
+    assert (stack_of(one, None), stack_of(one, "azure")) == ("azure", "azure")
+    line = "Standard_ND96isr_H100_v5: stack=azure: no pod on AKS reaches a node's InfiniBand; use azure-batch"
+    with pytest.raises(UserError, match=f"^{line} .choose-stack.$"):
+        stack_of(several, "azure")
+
+
+def test_zones_that_azure_chooses(chosen):
+    option = named(chosen(gpus=8, clouds=("azure",)), "Standard_ND96isr_H100_v5")
     assert config_of(option, "azure", spot=False) == {
         "azure-native:location": "eastus",
         "gpufleet:cloud": "azure",
-        "gpufleet:pools": {"trainers": {"types": ["Standard_ND96isr_H100_v5"], "max": 2, "network": "infiniband"}},
+        "gpufleet:pools": {"trainers": {"types": ["Standard_ND96isr_H100_v5"], "max": 1}},
     }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpufleet.errors import UserError
-from gpufleet.images.dockerfile import advice, base_images, find_dockerfile
+from gpufleet.images.dockerfile import advice, base_images, build_arguments, find_dockerfile
 
 UNPINNED = "is another image after its next release; write a tag of one release, {}:..., or a digest"
 NO_HOST = "names no registry, and builders without a Docker daemon have none by default; write docker.io/{}"
@@ -83,3 +83,18 @@ def test_what_is_not_there_is_one_line(tmp_path: Path) -> None:
     assert str(error.value).endswith(f"is a file; give its directory: {tmp_path} --file {tmp_path}/Dockerfile")
     with pytest.raises(UserError, match="Dockerfile: cannot be read: 'utf-8' codec"):
         advice(tmp_path / "Dockerfile", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("FROM a.io/b:1\n", set()),
+        ("ARG NETWORK\nFROM a.io/b:1\n", {"NETWORK"}),
+        ("arg A=1 B\nFROM a.io/b:1\nARG C=2\n# ARG D\nRUN echo ARG E\n", {"A", "B", "C"}),
+    ],
+    ids=["none", "without a default", "everywhere"],
+)
+def test_build_arguments_are_those_that_the_file_declares(tmp_path: Path, text: str, names: set[str]) -> None:
+    file = tmp_path / "Dockerfile"
+    file.write_text(text)
+    assert build_arguments(file) == names

@@ -3,6 +3,7 @@
 With the real buildah, registry and API server: tests/cluster/test_images.py.
 """
 
+import hashlib
 import json
 import os
 import signal
@@ -38,6 +39,7 @@ while [ $# -gt 0 ]; do
     --authfile) cp "$2" "$PLAYED/login" ;;
   esac
   [ "$FAILS" = "$1" ] && exit 125
+  [ "$1" = find ] && { echo "$LIBRARIES"; exit 1; }
   [ "$HANGS" = "$1" ] && { touch "$PLAYED/hangs"; sleep 3600; }
   shift
 done
@@ -84,7 +86,8 @@ def test_image_is_built_pushed_and_recorded(here: FakeCluster, run: Run, tmp_pat
     assert done.stdout == f"r.invalid/dev/training@{DIGEST}\n"
     assert done.stderr.splitlines()[-1] == "dev/training: jobs run it from now on"
     image = "r.invalid/dev/training:v1"
-    built, pushed = (tmp_path / "calls").read_text().splitlines()
+    built, pushed, *looked = (tmp_path / "calls").read_text().splitlines()
+    assert [line.split()[0] for line in looked] == ["from", "run", "rm", "inspect"]
     assert built == (
         f"build --layers --file {context}/Dockerfile --tag {image} --platform linux/amd64 --build-arg A=1 {context}"
     )
@@ -94,6 +97,35 @@ def test_image_is_built_pushed_and_recorded(here: FakeCluster, run: Run, tmp_pat
     assert (made["kind"], made["metadata"]["name"]) == ("ConfigMap", "images")
     assert made["data"] == {"dev..training": f"{image}@{DIGEST}"}
     assert run("list").stdout == f"dev/training: v1  r.invalid/dev/training@{DIGEST}\n"
+
+
+RUNTIME = "/opt/python/lib/python3.12/site-packages/nvidia_cuda_runtime"
+
+
+def test_cuda_of_an_image_is_read_from_it_and_recorded(
+    here: FakeCluster, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIBRARIES", f"{RUNTIME}_cu12-12.8.90.dist-info")
+    done = run("build", str(tmp_path / "context"), "--json")
+    assert json.loads(done.stdout)["cuda"] == "12.8"
+    recorded = {made["metadata"]["name"]: made["data"]["dev..training"] for made in here.created}
+    assert recorded["image-cuda"] == f"{DIGEST} 12.8"
+    assert "cuda=" not in done.stderr
+    api = KubernetesApi.of(here.kubeconfig, "dev")
+    assert read_pinned_images(api, "team")["dev/training"].cuda == "12.8"
+    here.objects[f"{TEAM}/configmaps/image-cuda"]["data"]["dev..training"] = f"{OLD} 9.2"
+    assert read_pinned_images(api, "team")["dev/training"].cuda is None, "that is of another image"
+
+
+def test_image_that_no_pool_can_run_is_told_when_it_is_built(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LIBRARIES", "/usr/local/cuda/lib64/libcudart.so.9.2.148")
+    said = run("build", str(tmp_path / "context")).stderr
+    assert (
+        "note: pool trainers: cuda=9.2: is older than the A10G of g5.8xlarge, which its libraries do not know; build "
+        "the jobs' image with CUDA 11.0 or newer [any-image-cuda-new-gpu]"
+    ) in said.splitlines()
 
 
 def test_list_tells_of_repositories_without_an_image(here: FakeCluster, run: Run) -> None:
@@ -116,6 +148,7 @@ def test_json_is_alone_on_the_standard_output(here: FakeCluster, run: Run, tmp_p
         "tag": "",
         "digest": DIGEST,
         "image": f"r.invalid/dev/training@{DIGEST}",
+        "cuda": None,
         "recorded": True,
     }
 
@@ -148,7 +181,7 @@ def test_unreachable_cluster_after_the_push_says_what_to_run(
 
 def test_registry_on_loopback_may_speak_plain_http(here: FakeCluster, run: Run, tmp_path: Path) -> None:
     assert run("build", str(tmp_path / "context"), given=outputs(here, "127.0.0.1:5999/dev/training")).exit_code == 0
-    built, pushed = (tmp_path / "calls").read_text().splitlines()
+    built, pushed, *_ = (tmp_path / "calls").read_text().splitlines()
     assert ("--tls-verify" in built, "--tls-verify=false" in pushed) == (False, True)
 
 
@@ -182,7 +215,13 @@ def test_what_cannot_be_is_one_line_before_anything_is_built(
         assert done.stderr.startswith(f"Error: {line}"), done.stderr
         assert done.stderr.count("\n") == 1
     monkeypatch.setenv("GPUFLEET_REHEARSAL", str(tmp_path))
-    assert "is the registry of a rehearsal, to which nothing can be pushed" in run("build", context).stderr
+    done = run("build", context, "--tag", "v1")
+    assert done.exit_code == 0, done.stderr
+    image = "r.invalid/dev/training"
+    assert f"{image}:v1: a rehearsal builds and pushes nothing; jobs name it by a made-up digest" in done.stderr
+    assert not (tmp_path / "calls").exists()
+    assert done.stdout == f"{image}@sha256:{hashlib.sha256(f'{image}:v1'.encode()).hexdigest()}\n"
+    assert here.created[0]["data"] == {"dev..training": done.stdout.strip().replace("@", ":v1@")}
     (tmp_path / "bin" / "buildah").unlink()
     monkeypatch.delenv("GPUFLEET_REHEARSAL")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))

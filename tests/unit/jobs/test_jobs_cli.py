@@ -100,6 +100,38 @@ def image_of(done: Result) -> str:
     return str(template["spec"]["containers"][0]["image"])
 
 
+@pytest.mark.parametrize(
+    ("cuda", "said"),
+    [
+        (
+            "9.2",
+            "Error: train: cuda=9.2: is older than the A10G of g5.8xlarge, which its libraries do not know; build the "
+            "jobs' image with CUDA 11.0 or newer [any-image-cuda-new-gpu]\n",
+        ),
+        ("11.0", ""),
+        ("13.0", ""),
+    ],
+)
+def test_cuda_of_the_image_is_compared_with_the_pools_nodes(here: FakeCluster, run: Run, cuda: str, said: str) -> None:
+    here.objects[f"{TEAM}/configmaps/image-cuda"] = {"data": {"dev..training": f"{DIGEST} {cuda}"}}
+    done = submit(run, "--workers", "1", "--dry-run")
+    assert (done.exit_code, done.stderr) == (1 if said else 0, said)
+    # What nobody has built here is not known.
+    assert submit(run, "--workers", "1", "--dry-run", "--image", "training:old").exit_code == 0
+
+
+def test_cuda_that_the_servers_gpus_do_not_run_is_refused(here: FakeCluster, run: Run) -> None:
+    here.objects[f"{TEAM}/configmaps/image-cuda"] = {"data": {"dev..training": f"{DIGEST} 13.0"}}
+    given = outputs(here)
+    given["jobs"]["pools"]["trainers"] = {"gpu": "V100", "gpus": 1, "max": 2.0}
+    done = submit(run, "--workers", "1", "--dry-run", given=given)
+    assert (done.exit_code, done.stderr) == (
+        1,
+        "Error: train: cuda=13.0: makes no code for the V100 of trainers any more; build the jobs' image with CUDA "
+        "12.9 or older, or use a newer GPU [any-image-cuda-dropped]\n",
+    )
+
+
 @pytest.mark.parametrize("name", [[], ["--image", "training"], ["--image", "dev/training"]])
 def test_repository_without_a_tag_is_what_was_built_last(run: Run, name: list[str]) -> None:
     assert image_of(submit(run, "--workers", "1", "--dry-run", *name)) == f"r.invalid/t@{DIGEST}"

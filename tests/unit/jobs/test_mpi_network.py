@@ -4,7 +4,7 @@ from gpufleet.jobs.mpi_network import network_environment
 
 PLAIN = {
     "GLOO_SOCKET_IFNAME": "eth0",
-    "NCCL_IB_DISABLE": "1",
+    "NCCL_NET": "Socket",
     "NCCL_SOCKET_IFNAME": "=eth0",
     "OMPI_MCA_btl": "tcp,self",
     "OMPI_MCA_btl_tcp_if_include": "eth0",
@@ -18,5 +18,10 @@ def test_environment_of_a_plain_network():
 
 
 def test_environment_of_efa():
-    efa = {"FI_PROVIDER": "efa", "FI_EFA_FORK_SAFE": "1", "FI_EFA_USE_DEVICE_RDMA": "1"}
-    assert network_environment("efa") == {key: PLAIN[key] for key in PLAIN if key != "NCCL_IB_DISABLE"} | efa
+    efa = {
+        "FI_PROVIDER": "efa",
+        "FI_EFA_FORK_SAFE": "1",
+        "FI_EFA_USE_DEVICE_RDMA": "1",
+        "NCCL_NET": "AWS Libfabric",
+    }
+    assert network_environment("efa") == PLAIN | efa

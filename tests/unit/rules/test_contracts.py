@@ -36,7 +36,9 @@ from gpufleet.rules.aws.data_sync import validate_data_sync
 from gpufleet.rules.aws.existing_network import validate_existing_network
 from gpufleet.rules.aws.hybrid_credentials import validate_hybrid_nodes
 from gpufleet.rules.aws.image_mirror import validate_image_mirror, validate_mirror_file, validate_mirror_list
+from gpufleet.rules.aws.image_pull import validate_images
 from gpufleet.rules.aws.node_image import validate_node_image
+from gpufleet.rules.aws.node_version import validate_node_version
 from gpufleet.rules.aws.onprem_servers import validate_onprem_servers
 from gpufleet.rules.aws.pool_arguments import validate_pool_arguments
 from gpufleet.rules.aws.registry_host import validate_registry_host
@@ -72,6 +74,7 @@ from gpufleet.rules.kubernetes.onprem_nodes import validate_onprem_cluster, vali
 from gpufleet.rules.kubernetes.operator import validate_mpi_operator
 from gpufleet.rules.kubernetes.queue import validate_queue
 from gpufleet.rules.kubernetes.queue_flavors import validate_queue_pool
+from gpufleet.rules.kubernetes.software import validate_software
 from gpufleet.rules.kubernetes.team import validate_team
 from gpufleet.rules.kubernetes.team_quotas import validate_teams, validate_users_of_files
 from gpufleet.rules.kubernetes.volume import validate_shared_volume
@@ -158,6 +161,7 @@ CLUSTER = {
     "admins": {"ops": "arn:aws:iam::123456789012:role/ops"},
     "addon_versions": {"coredns": "v1"},
     "support": "STANDARD",
+    "tags": TAGS,
 }
 REGISTRY = {
     "region": REGION,
@@ -223,6 +227,7 @@ AZURE_LOGIN = {"hub": {"username_secret": "https://...", "password_secret": "htt
 CONSTRUCTED = [
     (validate_arguments, POOL, EksPool),
     (validate_pool_arguments, POOL, REGION),
+    (validate_node_version, {"version": "1.34", "cluster_version": "1.35"}),
     (validate_schedule, {**POOL, "schedule": [{"at": "20:00", "max": 0}]}),
     (validate_network, NETWORK),
     (validate_subnet_plan, NETWORK, "10.0.0.0/16", 3),
@@ -295,7 +300,9 @@ CONSTRUCTED = [
     (validate_autoscaler_identity, {"region": REGION}),
     (validate_autoscaler, {"region": REGION, "version": "9.52.1"}),
     (validate_device_plugin, {"image": "registry.example.com/plugin"}),
-    (validate_efa_plugin, {"version": "0.5.13"}),
+    (validate_efa_plugin, {"version": "0.5.13", "region": REGION}),
+    (validate_software, ["device-plugin"], {"trainers": POOL}),
+    (validate_images, {"queue.image": "registry.k8s.io/kueue/kueue"}, REGION, []),
     (validate_gpu_operator, {"rdma": True}),
     (validate_cilium, {"pod_cidrs": ["10.81.0.0/16"], "version": "1.17.6-0"}),
     (validate_mpi_operator, {"manifest": "mpi-operator.yaml"}, ["v0.7.0"]),

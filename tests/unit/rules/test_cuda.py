@@ -245,6 +245,15 @@ def test_pools_as_they_are_today():
     assert not_passed(["g5.8xlarge"], cuda=12.8) == {}, "the wrong kind is another rule's business"
 
 
+def test_an_image_that_is_older_than_the_gpu_is_refused():
+    (finding,) = [each for each in validate_cuda({"cuda": "9.2"}, [aws().types["g5.8xlarge"]]) if each.rejects]
+    assert finding.line("trainers") == (
+        "trainers: cuda=9.2: is older than the A10G of g5.8xlarge, which its libraries do not know; build the jobs' "
+        "image with CUDA 11.0 or newer [any-image-cuda-new-gpu]"
+    )
+    assert [each for each in validate_cuda({"cuda": "11.0"}, [aws().types["g5.8xlarge"]]) if each.rejects] == []
+
+
 def test_every_current_gpu_of_aws_is_known():
     current = {record.gpu_model for record in aws().types.values() if record.retired is None}
     assert current - gpu_cuda().keys() == set()

@@ -15,7 +15,7 @@ from gpufleet.rules import (
 )
 
 NETWORK = {"region": "us-east-1", "zones": ["use1-az1", "use1-az2"], "tags": {"owner": "ml"}}
-CLUSTER = {**NETWORK, "version": "1.34", "public_access_cidrs": ["203.0.113.0/24"], "log_types": ["api", "audit"]}
+CLUSTER = {**NETWORK, "version": "1.34", "public_access_cidrs": ["52.94.76.0/22"], "log_types": ["api", "audit"]}
 FILES = {**NETWORK, "client_security_group_ids": {"nodes": object()}}
 SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:ecr-pullthroughcache/hub-AbCdEf"
 REGISTRY = {

@@ -4,7 +4,7 @@ import pytest
 
 from tests.unit.stacks.aws_environment import POOL, program
 
-REACHED = {"public_access_cidrs": ["203.0.113.0/24"]}
+REACHED = {"public_access_cidrs": ["52.94.76.0/22"]}
 SUBNET = "dev-network-private-{zone}-id".format
 
 
@@ -74,6 +74,21 @@ REFUSED = {
         "dev-trainers: max=60: 10.0.0.192/26 has 59 addresses, room for 59 nodes with 1 each; use 59 or fewer, or "
         "larger subnets [aws-subnet-nodes]",
     ),
+    "a version that EKS does not have": (
+        {"cluster": {"version": "1.99"}},
+        "dev-cluster: version=1.99: EKS makes no cluster with it; use 1.31, 1.32, 1.33, 1.34, 1.35 or 1.36 "
+        "[aws-cluster-version-offered]",
+    ),
+    "a pool that is newer than the cluster": (
+        {"cluster": {"version": "1.34"}, "pools": {"trainers": POOL | {"version": "1.35"}}},
+        "dev-trainers: version=1.35: is newer than the cluster, which has 1.34; leave it out: nodes then follow the "
+        "cluster [aws-node-group-version]",
+    ),
+    "a range of documentation": (
+        {"cluster": {"public_access_cidrs": ["198.51.100.0/24"]}},
+        "dev-cluster: public_access_cidrs=198.51.100.0/24: is a reserved range, which EKS rejects here; give the "
+        "address that the internet sees: curl https://checkip.amazonaws.com [aws-cluster-public-cidr]",
+    ),
     "a tag that AWS rejects": (
         {"tags": {"team": "a;b"}},
         "dev-network: tags.team=a;b: has characters that AWS rejects; use letters, digits, spaces and _ . : / = + - @ "
@@ -85,6 +100,21 @@ REFUSED = {
         "gpufleet cost says what its pools can [any-budget-limit]",
     ),
 }
+
+
+def versions_of_nodes(**changes):
+    groups = program(**changes).inputs("aws:eks/nodeGroup:NodeGroup")
+    return {name: each.get("version") for name, each in groups.items()}
+
+
+def test_nodes_follow_the_cluster_unless_a_pool_has_a_version_of_its_own():
+    system, trainers = "dev-cluster-system", "dev-trainers-nodes"
+    cluster = {"version": "1.35"}
+    assert versions_of_nodes(cluster=cluster) == {system: "1.35", trainers: "1.35"}
+    pinned = {"trainers": POOL | {"version": "1.33"}}
+    assert versions_of_nodes(cluster=cluster, pools=pinned) == {system: "1.35", trainers: "1.33"}
+    own = {"trainers": POOL | {"image": "ami-0123456789abcdef0"}}
+    assert versions_of_nodes(cluster=cluster, pools=own) == {system: "1.35", trainers: None}
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -105,6 +135,27 @@ def test_pods_without_addresses_are_a_warning(caplog):
     assert warnings_of(caplog, network=network, cluster=REACHED) == [
         "dev-trainers: max=12: 10.0.0.192/26 has 59 addresses, room for 2 nodes with 21 each; use 2 or fewer, or "
         "larger subnets [aws-subnet-addresses]"
+    ]
+
+
+def test_support_that_ends_before_the_environment_is_a_warning(caplog):
+    cluster = {**REACHED, "version": "1.35"}
+    assert warnings_of(caplog, cluster=cluster, expires_at="2027-12-31") == [
+        "dev-cluster: version=1.35: standard support ends on 2027-03-27, before the environment does on 2027-12-31; "
+        "from then on EKS upgrades the control plane, and no nodes; raise it by then, one minor version at a time; no "
+        "version lasts so long yet [aws-cluster-version-supported]"
+    ]
+    caplog.clear()
+    assert warnings_of(caplog, cluster=cluster, expires_at="2027-03-27") == []
+
+
+def test_512_nodes_in_one_pool_are_a_warning_with_both_ways_out(caplog):
+    pools = {"trainers": POOL | {"max": 512}}
+    assert warnings_of(caplog, pools=pools, cluster=REACHED) == [
+        "dev-trainers: max=512: not verified: EKS allows 450 nodes in a node group by default, and whether the account "
+        "has more is not known; make 2 pools of at most 450 (a job runs in one of them), or ask for 512: `aws "
+        "service-quotas request-service-quota-increase --service-code eks --quota-code L-BD136A63 --region us-east-1 "
+        "--desired-value 512` [aws-node-group-quota]"
     ]
 
 

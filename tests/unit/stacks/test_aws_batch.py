@@ -71,6 +71,21 @@ def test_jobs_may_write_below_one_folder_and_mount_the_files():
     assert {"dev-files-nfs-from-big", "dev-files-nfs-from-cheap"} <= set(rules)
 
 
+def policies(made, name):
+    return json.loads(made.inputs("aws:iam/rolePolicy:RolePolicy")[name]["policy"])["Statement"]
+
+
+@pytest.mark.parametrize("job", ["job", "multinode"])
+def test_jobs_may_use_the_key_of_their_bucket_and_fill_caches(job):
+    key = "arn:aws:kms:us-east-1:123456789012:key/own"
+    caches = {"repositories": ["training"], "pull_through": {"quay": "quay.io"}}
+    made = program(outputs={"kms_key_arn": key}, registry=caches)
+    (statement,) = [each for each in policies(made, f"dev-{job}-job-bucket") if each["Sid"] == "Key"]
+    assert (statement["Resource"], statement["Action"]) == (key, ["kms:Decrypt", "kms:GenerateDataKey"])
+    assert policies(made, f"dev-{job}-start")[-1]["Resource"] == ["arn:aws:ecr:us-east-1:*:repository/quay/*"]
+    assert {each["Sid"] for each in policies(program(), f"dev-{job}-job-bucket")} == {"List", "ReadAndWrite"}
+
+
 def test_jobs_are_told_what_nobody_types():
     told = program().result["jobs"]
     assert (told["on"], told["region"], told["prefix"]) == ("batch", "us-east-1", "jobs")

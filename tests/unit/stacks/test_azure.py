@@ -45,7 +45,7 @@ def test_batch_pool_mounts_containers_by_identity_and_shares_by_key():
     plain = program().one(POOL_OF_BATCH).inputs["mountConfiguration"]
     assert [mount["azureBlobFileSystemConfiguration"]["containerName"] for mount in plain] == ["scripts", "result"]
     pool = BATCH_POOL | {"mounts": ["result", "logs"]}
-    made = program(batch={"pools": {"spot": pool}}, files={"shared_keys": True})
+    made = program(batch={"pools": {"spot": pool}}, files={"shares": ["logs"], "shared_keys": True})
     blob, share = made.one(POOL_OF_BATCH).inputs["mountConfiguration"]
     assert blob["azureBlobFileSystemConfiguration"]["accountName"] == "devfiles"
     assert share["azureFileShareConfiguration"]["azureFileUrl"] == "https://devfiles.file.invalid/logs"
@@ -58,11 +58,10 @@ def test_what_jobs_are_told():
     assert outputs["jobs"]["on"] == "kubernetes"
     assert sorted(outputs["jobs"]["pools"]) == ["trainers"]
     told = outputs["jobs"]["azure_batch"]
-    assert {key: told[key] for key in ("region", "scripts", "result", "logs")} == {
+    assert {key: told[key] for key in ("region", "scripts", "result")} == {
         "region": "eastus",
         "scripts": "scripts",
         "result": "result",
-        "logs": "logs",
     }
     assert told["storage"]["containers"] == ["scripts", "result"]
     spot = {key: value for key, value in told["pools"]["spot"].items() if key != "pool_id"}
@@ -74,7 +73,7 @@ def test_what_jobs_are_told():
         "mounts": ["scripts", "result"],
     }
     assert outputs["first_batch_job"] == (
-        "gpufleet jobs submit dev --on azure-batch --nodes 2 --follow -- python3 train.py"
+        "gpufleet jobs submit dev --on azure-batch --nodes 2 --follow -- python3 train.py --synthetic"
     )
 
 
@@ -84,7 +83,9 @@ def test_batch_without_a_cluster():
     assert made.result["jobs"]["on"] == "azure-batch"
     assert "kubeconfig" not in made.result
     assert "first_batch_job" not in made.result
-    assert made.result["first_job"].endswith("gpufleet jobs submit dev --nodes 2 --follow -- python3 train.py")
+    assert made.result["first_job"].endswith(
+        "gpufleet jobs submit dev --nodes 2 --follow -- python3 train.py --synthetic"
+    )
 
 
 def test_cluster_without_batch():
@@ -131,7 +132,7 @@ REFUSED = {
         {"batch": {"pools": {"spot": BATCH_POOL | {"mounts": ["results"]}}}},
         "dev-spot: mounts=results: is neither a container nor a share of the environment's files; did you mean "
         "result? (use "
-        "logs, result or scripts) [azure-stack-mount-known]",
+        "result or scripts) [azure-stack-mount-known]",
     ),
     "a mount twice": (
         {"batch": {"pools": {"spot": BATCH_POOL | {"mounts": ["scripts", "scripts"]}}}},
@@ -182,7 +183,7 @@ def test_is_refused_before_anything_is_made(case):
 def test_the_pool_of_2018_is_refused_with_its_successor():
     """az batchai cluster create -s Standard_NC6 -t 2 --vm-priority lowpriority, and a share that takes no key."""
     pool = {"types": ["Standard_NC6"], "max": 2, "capacity": "spot", "mounts": ["logs"]}
-    lines = program.refusal(batch={"pools": {"gpus": pool}})
+    lines = program.refusal(batch={"pools": {"gpus": pool}}, files={"shares": ["logs"]})
     assert any("types=Standard_NC6: " in line and "Standard_NC4as_T4_v3" in line for line in lines)
     assert (
         "dev-gpus: mounts[0]=(an account): needs its account key, and the storage account has "

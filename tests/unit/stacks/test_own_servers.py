@@ -196,6 +196,20 @@ def test_route_tables_of_an_existing_network_are_missed_beside_its_own_faults():
     ]
 
 
+def test_what_the_control_plane_calls_runs_on_nodes_of_the_cloud():
+    """Own servers have no region of AWS, and EKS may not reach a webhook there."""
+    selector = {"topology.kubernetes.io/region": "us-east-1"}
+    releases = program(**changed()).inputs("kubernetes:helm.sh/v3:Release")
+    assert releases["dev-queue-release"]["values"] == {"controllerManager": {"nodeSelector": selector}}
+    assert releases["dev-autoscaler-release"]["values"]["nodeSelector"] == selector
+    assert (
+        program(queue={}, pools={"rented": RENTED}).inputs("kubernetes:helm.sh/v3:Release")["dev-queue-release"][
+            "values"
+        ]
+        == {}
+    )
+
+
 def test_without_own_servers_nothing_of_them_is_made():
     assert "own_servers" not in CONFIG
     made = program()

@@ -31,8 +31,93 @@ def test_nothing_is_installed_that_no_pool_needs():
 
 
 def test_software_can_be_chosen():
-    assert installed(program(software=["mpi-operator"])) == ["MpiOperator", "SharedVolume", "Team"]
+    # Of a pool that needs nothing but the operator: an image with the device plugin, and nodes that are there.
+    warm = POOL | {"image": "bottlerocket", "network": "plain", "min": 1}
+    assert installed(program(software=["mpi-operator"], pools={"trainers": warm})) == [
+        "MpiOperator", "SharedVolume", "Team",
+    ]  # fmt: skip
+    # Somebody else installs everything.
     assert installed(program(software=[])) == ["SharedVolume", "Team"]
+
+
+def test_software_that_a_pool_needs_cannot_be_left_out():
+    assert program.refusal(software=["mpi-operator"]) == [
+        "dev: software=[mpi-operator]: lacks device-plugin: no pod gets a GPU on nodes of trainers; add device-plugin, "
+        "or leave software out [aws-software-needed]",
+        "dev: software=[mpi-operator]: lacks efa-plugin: no pod gets an EFA interface on nodes of trainers, and no "
+        "worker is placed; add efa-plugin, or leave software out [aws-software-needed]",
+        "dev: software=[mpi-operator]: lacks autoscaler: nothing starts a node of trainers, whose min is 0; add "
+        "autoscaler, or leave software out, or give the pools a min [aws-software-needed]",
+    ]
+
+
+def test_device_plugin_leaves_out_the_pools_that_bring_it_along():
+    pools = {"trainers": POOL, "rocket": POOL | {"image": "bottlerocket"}}
+    pod = program(pools=pools).one("kubernetes:apps/v1:DaemonSet", "dev-device-plugin-daemonset").inputs["spec"]
+    (term,) = pod["template"]["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+        "nodeSelectorTerms"
+    ]
+    assert term["matchExpressions"][1] == {"key": "gpufleet.dev/pool", "operator": "NotIn", "values": ["dev-rocket"]}
+
+
+CLOSED = {"zones": ["use1-az1", "use1-az2", "use1-az3"], "nat": "none"}
+ECR = "123456789012.dkr.ecr.us-east-1.amazonaws.com"
+NOTEBOOKS = {"host": "n.example.com", "images": [f"{ECR}/notebook:1"]}
+
+
+def test_without_a_way_out_every_image_lies_in_the_regions_registry():
+    fix = "copy the image into ECR in us-east-1 and give its name there, or set network.nat=single [aws-image-reached]"
+    public = {
+        "device_plugin.image": "nvcr.io/nvidia/k8s-device-plugin",
+        "operator.image": "docker.io/mpioperator/mpi-operator",
+        "autoscaler.image": "registry.k8s.io/autoscaling/cluster-autoscaler",
+        "queue.image": "registry.k8s.io/kueue/kueue",
+        "notebooks.values.hub.image.name": "quay.io/jupyterhub/k8s-hub",
+        "notebooks.values.proxy.chp.image.name": "quay.io/jupyterhub/configurable-http-proxy",
+    }
+    assert program.refusal(network=CLOSED, queue={}, notebooks=NOTEBOOKS) == [
+        f"dev: {key}={image}: nodes without NAT cannot reach {image.partition('/')[0]}; {fix}"
+        for key, image in public.items()
+    ]
+    values = {"hub": {"image": {"name": f"{ECR}/hub"}}, "proxy": {"chp": {"image": {"name": f"{ECR}/proxy"}}}}
+    made = program(
+        network=CLOSED,
+        queue={"image": f"{ECR}/kueue"},
+        notebooks=NOTEBOOKS | {"values": values},
+        device_plugin={"image": f"{ECR}/device-plugin"},
+        efa_plugin={"image": f"{ECR}/efa-plugin"},
+        operator={"image": f"{ECR}/mpi-operator:0.7.0"},
+        autoscaler={"image": f"{ECR}/autoscaler"},
+    )
+    images = {
+        name: inputs["spec"]["template"]["spec"]["containers"][0]["image"]
+        for name, inputs in made.inputs("kubernetes:apps/v1:DaemonSet").items()
+    }
+    assert images == {
+        "dev-device-plugin-daemonset": f"{ECR}/device-plugin:v0.20.0",
+        "dev-efa-plugin-daemonset": f"{ECR}/efa-plugin:v0.5.13",
+    }
+
+
+def test_efa_plugin_comes_from_eks_in_the_region():
+    pod = program().one("kubernetes:apps/v1:DaemonSet", "dev-efa-plugin-daemonset").inputs["spec"]["template"]["spec"]
+    registry = "602401143452.dkr.ecr.us-east-1.amazonaws.com"
+    assert pod["containers"][0]["image"] == f"{registry}/eks/aws-efa-k8s-device-plugin:v0.5.13"
+
+
+ROLE_POLICY = "aws:iam/rolePolicy:RolePolicy"
+
+
+def test_nodes_may_fill_the_registrys_caches():
+    caches = {"repositories": ["training"], "pull_through": {"quay": "quay.io"}}
+    made = program(registry=caches)
+    assert made.inputs(ROLE_POLICY)["dev-registry-pull-nodes"]["role"] == "dev-cluster-node-role"
+    existing = program(registry=caches, existing_cluster=EXISTING)
+    assert "dev-registry-pull-trainers" in existing.names(ROLE_POLICY)
+    role = {"node_role_arn": "arn:aws:iam::123456789012:role/theirs"}
+    for given in (program(registry=caches, cluster=role), program(registry=caches, existing_cluster=EXISTING | role)):
+        assert [name for name in given.names(ROLE_POLICY) if "registry" in name] == []
+    assert [name for name in program().names(ROLE_POLICY) if "registry" in name] == []
 
 
 def test_an_existing_cluster_keeps_its_owners_software():

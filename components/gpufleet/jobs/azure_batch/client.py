@@ -6,6 +6,7 @@ azure-batch (extra `jobs`) is imported by the first call, not with the module.
 import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from gpufleet.jobs.azure_batch.errors import AzureBatchError, azure_errors
 from gpufleet.jobs.azure_batch.login import BATCH_ENDPOINT, NoCredential, credential, endpoint_override
@@ -24,8 +25,9 @@ class AzureBatchClient:
 
     def __init__(self, settings: AzureBatchSettings, retries: int = 3) -> None:
         self._retries = retries
-        self._url = endpoint_override(BATCH_ENDPOINT) or f"https://{settings.endpoint}"
-        self.host = self._url.partition("://")[2]
+        played = endpoint_override(BATCH_ENDPOINT)
+        self._url = f"{played}/{settings.account}" if played else f"https://{settings.endpoint}"
+        self.host = urlsplit(self._url).netloc
         self._made: Any = None
 
     def find(self, call: str, *ids: str) -> dict[str, Any] | None:

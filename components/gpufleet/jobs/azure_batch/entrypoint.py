@@ -39,12 +39,15 @@ since. What stays behind waits as long for a master node that never starts."""
 GRACE_SECONDS = 30
 """From SIGTERM to the end of the ranks. Azure Batch does not document how long it waits itself."""
 
+LOG_SECONDS = 60.0
+"""How often the log is copied: the most of it that is lost with a Spot node."""
+
 _HERE = "/dev/shm/gpufleet"
 _PACKAGE = "gpufleet.jobs.node_runtime"
 _BOTH = ("process", "termination", "connection", "azure_context", "keys")
 _MODULES = {
     "coordinate": (*_BOTH, "worker_node", "azure_main"),
-    "apply": (*_BOTH, "rendezvous", "main_node", "azure_main"),
+    "apply": (*_BOTH, "rendezvous", "main_node", "log_copies", "azure_main"),
 }
 """Of what a role needs: neither `coordinate` calls what only `apply` does, nor the other way round."""
 
@@ -86,6 +89,8 @@ def application_command(
     network_interface: str = "",
     environment: Mapping[str, str] | None = None,
     folders: Mapping[str, str] | None = None,
+    log_copies: str = "",
+    log_seconds: float = LOG_SECONDS,
     rendezvous_timeout_seconds: int = RENDEZVOUS_TIMEOUT_SECONDS,
     grace_seconds: int = GRACE_SECONDS,
 ) -> str:
@@ -97,6 +102,8 @@ def application_command(
     it starts (default: where Azure Batch starts the task), is replaced by the node's value: mounts lie under
     $AZ_BATCH_NODE_MOUNTS_DIR. Nothing else is expanded but $GPUFLEET_NAME, and there is no shell.
     ``folders``: variables of every rank with paths, in which such names are replaced too; the master node makes them.
+    ``log_copies``: a path, likewise, below which the master node copies its stdout.txt and stderr.txt every
+    ``log_seconds`` while ranks run, into a folder called after the time at which this try began. Default: no copies.
     ``network``: plain or infiniband. ``network_interface``: default the one with the master node's address.
     ``environment``: the task's own variables, which every rank has; they win over those here.
 
@@ -135,6 +142,7 @@ def application_command(
         "command": list(command),
         "directory": directory,
         "folders": places,
+        "logs": [(log_copies, log_seconds)] if log_copies else [],
     }
     return _line(plan)
 

@@ -14,9 +14,10 @@ from gpufleet.jobs.azure_batch.errors import azure_errors
 from gpufleet.jobs.azure_batch.login import credential, endpoint_override
 
 REGISTRY_ENDPOINT = "GPUFLEET_AZURE_REGISTRY_ENDPOINT"
-"""Variable with the URL of a simulated registry."""
+"""Variable of a rehearsal: the URL below which registries are played, each under its host."""
 
 _ACR = re.compile(r"[a-z0-9]+(-[a-z0-9]+)?\.azurecr\.(io|cn|us)")
+_PLAYED_HOST = ".azurecr.rehearsal.invalid"
 _SCOPE = "https://containerregistry.azure.net/.default"
 _LOOKED_AT = 50
 """Newest manifests of a repository among which a tagged one is looked for: what has lost its tag is nobody's choice."""
@@ -32,10 +33,34 @@ def newest_images(repositories: Mapping[str, str]) -> dict[str, PinnedImage]:
     found = {}
     for name, url in repositories.items():
         host, _, path = url.partition("/")
-        newest = _newest(host, path) if _ACR.fullmatch(host) else None
+        newest = _newest(host, path) if _is_acr(host) else None
         if newest:
             found[name] = PinnedImage(url, min(_tags(newest)), str(newest["digest"]))
     return found
+
+
+def put_played(url: str, tag: str, manifest: bytes) -> None:
+    """Name an image that nothing has built in the played registry of a rehearsal; nowhere else, and not on AWS.
+
+    url: of the repository. Errors: AzureBusy, AzureBatchError.
+    """
+    played = endpoint_override(REGISTRY_ENDPOINT)
+    host, _, path = url.partition("/")
+    if played is None or not host.endswith(_PLAYED_HOST):
+        return
+    from azure.core import PipelineClient
+    from azure.core.rest import HttpRequest
+
+    client: Any = PipelineClient(played, policies=[])
+    with azure_errors("Azure Container Registry", f"images of {path}", host), client:
+        put = HttpRequest("PUT", f"{played}/{host}/v2/{path}/manifests/{tag}", content=manifest)
+        client.send_request(put).raise_for_status()
+
+
+def _is_acr(host: str) -> bool:
+    return bool(_ACR.fullmatch(host)) or (
+        host.endswith(_PLAYED_HOST) and endpoint_override(REGISTRY_ENDPOINT) is not None
+    )
 
 
 def _newest(host: str, path: str) -> Mapping[str, Any] | None:
@@ -43,10 +68,10 @@ def _newest(host: str, path: str) -> Mapping[str, Any] | None:
     from azure.core.pipeline.policies import RetryPolicy
 
     near = endpoint_override(REGISTRY_ENDPOINT)
-    base = near or f"https://{host}"
+    base = f"{near}/{host}" if near else f"https://{host}"
     client: Any = PipelineClient(base, policies=[RetryPolicy(retry_total=3)])
     with azure_errors("Azure Container Registry", f"images of {path}", host), client:
-        # A simulated registry never gets a real token.
+        # A played registry never gets a real token.
         own = "none" if base.startswith("http://") else credential().get_token(_SCOPE).token
         given = {"grant_type": "access_token", "service": host, "access_token": own}
         refresh = _post(client, f"{base}/oauth2/exchange", given)["refresh_token"]

@@ -1,4 +1,4 @@
-"""Credentials and endpoints of Azure's services: the real hosts, or in tests a loopback address.
+"""Credentials and endpoints of Azure's services: the real hosts, or in a rehearsal what plays them on this machine.
 
 azure-identity (extra `jobs`) is imported by the first call, not with the module.
 """
@@ -11,25 +11,32 @@ from urllib.parse import urlsplit
 from gpufleet.errors import UserError
 
 BATCH_ENDPOINT = "GPUFLEET_AZURE_BATCH_ENDPOINT"
-"""Variable with the URL of a simulated Batch account."""
+"""Variable of a rehearsal: the URL below which Batch accounts are played, each under its name."""
 BLOB_ENDPOINT = "GPUFLEET_AZURE_BLOB_ENDPOINT"
-"""The same for a storage account: http://127.0.0.1:10000/ACCOUNT is Azurite's."""
+"""The same for the blobs of storage accounts; Azurite has them in the same way, at http://127.0.0.1:10000."""
 STORAGE_KEY = "AZURE_STORAGE_KEY"
-"""The Azure CLI's variable for an account key: read only for a simulated account, which has no other login."""
+"""The Azure CLI's variable for an account key: read only for a played account, which has no other login."""
+REHEARSAL = "GPUFLEET_REHEARSAL"
+"""Variable that says that this is a rehearsal: its directory."""
 
 _CLI_TIMEOUT_SECONDS = 20
 """How long the Azure CLI may take to give a token."""
 
 
 def endpoint_override(variable: str) -> str | None:
-    """The URL of a simulated service, None for the real one. Errors: UserError if tokens would be sent unencrypted."""
+    """The URL of a played service, None for the real one.
+
+    Errors: UserError outside of a rehearsal, and for another machine.
+    """
     url = os.environ.get(variable)
     if not url:
         return None
     parts = urlsplit(url)
-    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")):
+    if REHEARSAL not in os.environ:
+        raise UserError(f"{variable}={url}: holds in a rehearsal only; unset it, or run `gpufleet rehearse ENV -- ...`")
+    if parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1"):
         return url.rstrip("/")
-    raise UserError(f"{variable}={url}: must be an https:// URL or on this machine; change or unset it")
+    raise UserError(f"{variable}={url}: must be an http:// URL of this machine; change or unset it")
 
 
 def credential() -> Any:  # noqa: ANN401 - azure.identity is not imported with the module
@@ -45,7 +52,7 @@ def credential() -> Any:  # noqa: ANN401 - azure.identity is not imported with t
 
 
 class NoCredential:
-    """The credential for a simulated service on this machine, which gets no token."""
+    """The credential for a played service on this machine, which gets no token."""
 
     def get_token(self, *scopes: str, **options: object) -> Any:  # noqa: ANN401
-        raise AssertionError("a simulated service is called without a token")
+        raise AssertionError("a played service is called without a token")

@@ -53,8 +53,6 @@ class AzureBatchOutput(TypedDict, total=False):
     """Container that programs are sent through. Default: scripts."""
     result: str
     """Container of logs and outputs. Default: result."""
-    logs: str
-    """File share for logs. Default: logs."""
 
 
 @dataclass(frozen=True)

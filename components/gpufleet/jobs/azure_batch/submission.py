@@ -18,15 +18,23 @@ LOG_FILES = ("stdout.txt", "stderr.txt")
 """What Azure Batch writes a task's output to, one folder above where the task starts."""
 OUTPUTS_FOLDER = "outputs"
 """Folder of the outputs below a task's working directory, where the pool does not mount the container of results."""
+TRIES_FOLDER = "tries"
+"""Folder of the outputs with what each try's log was within the last minute, by the time at which the try began."""
 
-_RUN_OPTIONS = "--network host --ipc host --ulimit memlock=-1"
-"""The nodes' own network and shared memory, for MPI and NCCL, and memory that network adapters may pin.
+_RUN_OPTIONS = "--user 0:0 --network host --ipc host --ulimit memlock=-1"
+"""Root whatever USER the image has, as only root writes below /mnt/batch/tasks, where a task's directory and the mounts
+are; the nodes' own network and shared memory, for MPI and NCCL, and memory that network adapters may pin.
 Sources: learn.microsoft.com/azure/batch/batch-docker-container-workloads (containerRunOptions);
-docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (shared memory, locked memory in Docker)."""
+github.com/Azure/batch-shipyard/issues/245 and github.com/microsoft/haste/pull/35 (an image with a USER cannot use the
+directory of an administrator's task); docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html (shared
+memory, locked memory in Docker)."""
 _INFINIBAND = " --device /dev/infiniband"
 """Containers see a node's GPUs by themselves, and no other device of it."""
 _USER = {"autoUser": {"scope": "pool", "elevationLevel": "admin"}}
-"""Mounted containers belong to root. Source: learn.microsoft.com/azure/batch/virtual-file-mount."""
+"""Mounted containers belong to root. It is the user of the task on the node, not of an image that has a USER.
+
+Source: learn.microsoft.com/azure/batch/virtual-file-mount
+"""
 
 
 @dataclass(frozen=True)
@@ -97,11 +105,12 @@ class _Task:
             directory="$AZ_BATCH_TASK_SHARED_DIR" if files and nodes > 1 else "",
             environment=environment,
             folders={"GPUFLEET_OUTPUTS": self._outputs()},
+            log_copies=f"{self._outputs()}/{TRIES_FOLDER}" if self._is_mounted else "",
         )
         task: dict[str, Any] = {
             "id": TASK_ID,
             "commandLine": command,
-            "containerSettings": self._container(),
+            "containerSettings": self._container("taskWorkingDirectory" if files else "containerImageDefault"),
             "outputFiles": self._output_files(),
             "environmentSettings": [{"name": key, "value": value} for key, value in environment.items()],
             "constraints": constraints,
@@ -117,9 +126,17 @@ class _Task:
             task["resourceFiles"] = files
         return task
 
-    def _container(self) -> dict[str, Any]:
+    def _container(self, directory: str) -> dict[str, Any]:
+        """directory: the task's, where its files are, or the image's WORKDIR, where its programs are.
+
+        Source: learn.microsoft.com/rest/api/batchservice/task/add (workingDirectory).
+        """
         infiniband = _INFINIBAND if self.pool.network == "infiniband" else ""
-        container: dict[str, Any] = {"imageName": self.image, "containerRunOptions": f"{_RUN_OPTIONS}{infiniband}"}
+        container: dict[str, Any] = {
+            "imageName": self.image,
+            "containerRunOptions": f"{_RUN_OPTIONS}{infiniband}",
+            "workingDirectory": directory,
+        }
         host = self.image.partition("/")[0]
         if self.azure.identity and host.endswith(".azurecr.io"):
             container["registry"] = {"registryServer": host, **self._identity()}
@@ -132,8 +149,12 @@ class _Task:
         place = f"{self.azure.blobs}/{self.azure.scripts}/{self.azure.folder(self.name)}"
         return [{"httpUrl": f"{place}/{each.path}", "filePath": each.path, **self._identity()} for each in self.program]
 
+    @property
+    def _is_mounted(self) -> bool:
+        return self.azure.result in self.batch.mounts
+
     def _outputs(self) -> str:
-        if self.azure.result in self.batch.mounts:
+        if self._is_mounted:
             return f"$AZ_BATCH_NODE_MOUNTS_DIR/{self.azure.result}/{self.azure.folder(self.name)}"
         return f"$AZ_BATCH_TASK_WORKING_DIR/{OUTPUTS_FOLDER}"
 
@@ -142,7 +163,7 @@ class _Task:
         has written there already."""
         folder = self.azure.folder(self.name)
         copies = {f"../{stream}": f"{folder}/{stream}" for stream in LOG_FILES}
-        if self.azure.result not in self.batch.mounts:
+        if not self._is_mounted:
             copies[f"{OUTPUTS_FOLDER}/**/*"] = folder
         return [
             {
@@ -172,7 +193,7 @@ def _advice(name: str, request: JobRequest, batch: AzureBatchPoolSettings, azure
     if azure.result not in batch.mounts:
         lines.append(
             f"{name}: pool {batch.name} does not mount {azure.result}: what a try writes to $GPUFLEET_OUTPUTS is lost "
-            "with its Spot node, checkpoints too; add the mount and run `pulumi up`"
+            "with its Spot node, checkpoints and log too; add the mount and run `pulumi up`"
         )
     return lines
 

@@ -19,8 +19,10 @@ def blob_service(storage: AzureStorage, **options: Any) -> Any:  # noqa: ANN401
     """A BlobServiceClient. options: as the SDK takes them. Errors: UserError where the account is only rehearsed."""
     from azure.storage.blob import BlobServiceClient
 
-    url = endpoint_override(BLOB_ENDPOINT) or _real(storage, storage.blobs)
-    # Only a simulated account on this machine uses a key: it has no other login.
+    played = endpoint_override(BLOB_ENDPOINT)
+    fix = f"run `gpufleet rehearse {storage.environment} -- gpufleet ...`"
+    url = f"{played}/{storage.account}" if played else _real(storage, storage.blobs, fix)
+    # Only a played account on this machine uses a key: it has no other login.
     login = os.environ.get(STORAGE_KEY) if url.startswith("http://") else credential()
     return BlobServiceClient(url, credential=login, **{**_PACE, **options})
 
@@ -37,14 +39,11 @@ def share_service(storage: AzureStorage, **options: Any) -> Any:  # noqa: ANN401
             f"{storage.environment}: the stack's outputs have no file shares (jobs.azure_batch.storage.file_endpoint)"
         )
     # backup: whoever has the privileged role may copy all files, whatever rights their writers have set.
-    url = _real(storage, storage.files)
+    url = _real(storage, storage.files, "a rehearsal plays its containers, and no file shares")
     return ShareServiceClient(url, credential=credential(), token_intent="backup", **{**_PACE, **options})
 
 
-def _real(storage: AzureStorage, url: str) -> str:
+def _real(storage: AzureStorage, url: str, fix: str) -> str:
     if url.partition("://")[2].partition("/")[0].partition(":")[0].endswith(_REHEARSED):
-        raise UserError(
-            f"{storage.environment}: a rehearsal makes the storage account {storage.account} and keeps no files in it; "
-            "copy to an environment that is up"
-        )
+        raise UserError(f"{storage.environment}: the storage account {storage.account} is a rehearsal's; {fix}")
     return url

@@ -1,9 +1,9 @@
 """MPI jobs on Kubernetes, implementing gpufleet.jobs.backend.Backend."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
-from gpufleet.images.pinned_images import pinned_references
+from gpufleet.images.pinned_images import PinnedImage, read_pinned_images
 from gpufleet.jobs.backend import Note, Submission
 from gpufleet.jobs.events import Event
 from gpufleet.jobs.kubernetes import jobs
@@ -31,7 +31,13 @@ class KubernetesBackend:
         return KubernetesApi.of(self._settings.kubeconfig, self._settings.environment)
 
     def build_submission(self, request: JobRequest) -> Submission:
-        job = build_submission(self._settings, request, lambda: pinned_references(self._api, self._settings.namespace))
+        known: dict[str, PinnedImage] = {}
+
+        def recorded() -> dict[str, str]:
+            known.update(read_pinned_images(self._api, self._settings.namespace))
+            return {repository: image.pinned for repository, image in known.items()}
+
+        job = build_submission(self._settings, request, recorded, lambda pinned: _cuda_of(pinned, known.values()))
         return Submission(job.manifest["metadata"]["name"], job.manifest, job.advice)
 
     def submit(self, submission: Submission, note: Note) -> str:
@@ -57,3 +63,8 @@ class KubernetesBackend:
     def cancel(self, name: str) -> str:
         jobs.cancel_job(self._api, self._settings.namespace, name)
         return f"{name}: cancelled; its pods and their logs are deleted, files on the shared volume stay"
+
+
+def _cuda_of(pinned: str, known: Iterable[PinnedImage]) -> str | None:
+    """The CUDA version that is recorded of an image."""
+    return next((image.cuda for image in known if image.pinned == pinned), None)

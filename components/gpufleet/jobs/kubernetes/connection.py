@@ -24,10 +24,11 @@ class KubeconfigError(UserError):
 def connect(kubeconfig: object, where: str) -> ApiClient:
     """A client of the kubeconfig's current context; nothing is sent yet, but its credential plugin has run.
 
-    kubeconfig: its text (YAML or JSON) or its content. where: what the user knows it by, for messages.
+    kubeconfig: its text (YAML or JSON), its content, or a function that returns one of these. where: what the user
+    knows it by, for messages.
     Errors: KubeconfigError when it is none, names what it does not hold, or its plugin is missing or fails.
     """
-    content = _content(kubeconfig, where)
+    content = _content(kubeconfig() if callable(kubeconfig) else kubeconfig, where)
     plugin = _user(content, where).get("exec") or None
     if plugin is not None and not isinstance(plugin, Mapping):
         raise KubeconfigError(f"{where}: is not a kubeconfig: its user's exec must be a mapping; {_ANEW}")

@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -18,12 +18,16 @@ IMAGE = "busybox:1.37"
 START_SECONDS = 300.0
 _LIFE_SECONDS = 24 * 3600
 """A pod that nobody could delete, because this machine died, ends by itself."""
+_WAIT = ("sh", "-c", f"trap 'exit 0' TERM; sleep {_LIFE_SECONDS} & wait")
 _USER = 1000
 """The same as that of jobs: see MpiJobArgs.uid."""
 
 
-def data_pod(settings: JobSettings, name: str, image: str, user: User | None = None) -> dict[str, Any]:
-    """The pod's manifest. user: whose files it writes; None: uid 1000, as jobs do without users.
+def data_pod(
+    settings: JobSettings, name: str, image: str, user: User | None = None, command: Sequence[str] = _WAIT
+) -> dict[str, Any]:
+    """The pod's manifest. user: whose files it writes; None: uid 1000, as jobs do without users. command: what it runs;
+    default: nothing, until it is deleted.
 
     Errors: UserError when the environment has no shared volume.
     """
@@ -32,7 +36,7 @@ def data_pod(settings: JobSettings, name: str, image: str, user: User | None = N
     container = {
         "name": "data",
         "image": image,
-        "command": ["sh", "-c", f"trap 'exit 0' TERM; sleep {_LIFE_SECONDS} & wait"],
+        "command": [*command],
         "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
         "volumeMounts": [{"name": "shared-files", "mountPath": "/mnt"}],
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
@@ -64,23 +68,23 @@ def running_data_pod(
     name = name or f"data-{secrets.token_hex(4)}"
     api.create(api_paths.core(settings.namespace, "pods"), data_pod(settings, name, image, user))
     try:
-        _wait(api, settings, name)
+        if wait_for_start(api, settings, name) != "Running":
+            raise UserError(f"{name}: the pod for copying ended at once; give an image with sh: --image")
         yield name
     finally:
         with suppress(UserError):
             api.delete(api_paths.core(settings.namespace, "pods", name), gracePeriodSeconds=0)
 
 
-def _wait(api: KubernetesApi, settings: JobSettings, name: str) -> None:
+def wait_for_start(api: KubernetesApi, settings: JobSettings, name: str) -> str:
+    """The pod's phase as soon as it runs, or has ended. Errors: UserError, with what it waits for if it never runs."""
     end = time.monotonic() + START_SECONDS
     why: str | None = None
     while time.monotonic() < end:
         pod: Mapping[str, Any] = api.get(api_paths.core(settings.namespace, "pods", name))
         phase = (pod.get("status") or {}).get("phase")
-        if phase == "Running":
-            return
-        if phase in ("Failed", "Succeeded"):
-            raise UserError(f"{name}: the pod for copying ended at once; give an image with sh: --image")
+        if phase in ("Running", "Failed", "Succeeded"):
+            return str(phase)
         why = pending_reason(pod)
         if why and why.startswith(("ErrImagePull", "ImagePullBackOff", "InvalidImageName")):
             break

@@ -77,6 +77,10 @@ if ! command -v ssh >/dev/null; then
     exit 127
 fi
 wait_for_workers
+case ${NCCL_NET:-} in
+Socket) echo 'gpufleet: NCCL uses TCP between nodes (NCCL_NET=Socket)' >&2 ;;
+?*) echo "gpufleet: NCCL uses $NCCL_NET between nodes, or the job fails (NCCL_NET)" >&2 ;;
+esac
 "$@" &
 mpirun=$!
 trap notice TERM INT USR1

@@ -21,6 +21,9 @@ _ROW = re.compile(
 )
 _RANK = re.compile(r"#?\s*Rank\s+(\d+)\s.*?Pid\s+\d+\s+on\s+(\S+)\s+device\s+\d+")
 _BOUNDS = re.compile(r"#?\s*Out of bounds values\s*:\s*(\d+)\s+(OK|FAILED)")
+_NETWORK = re.compile(r"NCCL INFO (?:Using network|Initialized NET plugin) (.+?)\s*$")
+_PROVIDER = re.compile(r"NCCL INFO NET/OFI Selected [Pp]rovider is ([^\s,]+)")
+_NO_NETWORK = re.compile(r"Failed to initialize any NET plugin|Error: network .* not found")
 _AVERAGE = re.compile(r"#?\s*Avg bus bandwidth\s*:\s*([\d.]+)")
 
 
@@ -37,12 +40,19 @@ class NcclRow:
 
 @dataclass
 class NcclRun:
-    """One run of a test. hosts: ranks by host. average: over all sizes, in GB/s. out_of_bounds: None if not told."""
+    """One run of a test. hosts: ranks by host. average: over all sizes, in GB/s. out_of_bounds: None if not told.
+
+    network: what NCCL trains over, as NCCL names it; None if not told, which takes NCCL_DEBUG=INFO. provider: what
+    aws-ofi-nccl took of libfabric; None where NCCL did not ask it. no_network: NCCL found none of the name NCCL_NET.
+    """
 
     rows: list[NcclRow] = field(default_factory=list)
     hosts: dict[str, set[int]] = field(default_factory=dict)
     average: float | None = None
     out_of_bounds: int | None = None
+    network: str | None = None
+    provider: str | None = None
+    no_network: bool = False
 
     @property
     def largest(self) -> NcclRow | None:
@@ -72,4 +82,10 @@ def parse_nccl_output(lines: Iterable[str]) -> NcclRun:
             run.out_of_bounds = int(found[1])
         elif found := _AVERAGE.match(line):
             run.average = float(found[1])
+        elif found := _NETWORK.search(line):
+            run.network = found[1]
+        elif found := _PROVIDER.search(line):
+            run.provider = found[1]
+        elif _NO_NETWORK.search(line):
+            run.no_network = True
     return run

@@ -65,9 +65,7 @@ def _ready(pool: PoolInfo, wanted: int, nodes: Sequence[Node], ready: Sequence[N
         return failed_check(
             "nodes", f"{found}; not ready: {format_name_ranges(waiting)}", "see `kubectl describe node`"
         )
-    return failed_check(
-        "nodes", found, "raise the pool's desired and run `pulumi up`, or submit a job that makes it grow"
-    )
+    return failed_check("nodes", found, "submit a job that makes it grow, or keep nodes running: raise the pool's min")
 
 
 def _together(pool: PoolInfo, wanted: int, zone: str | None, together: Sequence[Node]) -> CheckResult:

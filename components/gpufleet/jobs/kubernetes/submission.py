@@ -1,10 +1,11 @@
 """The MPIJob that an environment makes of what a researcher asks for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
+from gpufleet.catalog import AwsGpuType
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.api_paths import ZONE_ID
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
@@ -12,6 +13,7 @@ from gpufleet.jobs.kubernetes.pool_selection import PoolSelection, select_pools
 from gpufleet.jobs.pool_info import PoolInfo
 from gpufleet.jobs.request import JobRequest, default_job_name
 from gpufleet.jobs.settings import JobSettings, RecordedImages
+from gpufleet.rules.cuda import validate_image_cuda
 from gpufleet.rules.kubernetes.mpi_job import validate_mpi_job
 from gpufleet.rules.rule import Status
 from gpufleet.users.team_users import select_user
@@ -27,11 +29,15 @@ class KubernetesSubmission:
 
 
 def build_submission(
-    settings: JobSettings, request: JobRequest, recorded: RecordedImages = dict
+    settings: JobSettings,
+    request: JobRequest,
+    recorded: RecordedImages = dict,
+    cuda_of: Callable[[str], str | None] = lambda image: None,
 ) -> KubernetesSubmission:
     """The MPIJob that the environment makes of a request.
 
     recorded: asked for a repository's image where the request names neither tag nor digest. Default: there is none.
+    cuda_of: the CUDA version of an image by its full name; None: not known.
     Errors: UserError with one line for each error that can be found without the cluster.
     """
     choice = select_pools(settings, request)
@@ -43,6 +49,9 @@ def build_submission(
     if not lines:
         unfit = [size_errors(name, request["workers"], gpus, pool) for pool in choice.pools]
         lines = [line for each in unfit for line in each] if all(unfit) else []
+    if not lines:
+        unable = [cuda_errors(name, cuda_of(args["image"]), pool) for pool in choice.pools]
+        lines = list(dict.fromkeys(line for each in unable for line in each)) if all(unable) else []
     if lines:
         raise UserError("\n".join(lines))
     return KubernetesSubmission(
@@ -77,6 +86,16 @@ def size_errors(name: str, workers: int, gpus: int, pool: PoolInfo) -> list[str]
             f"{each}; use {most} or fewer, or raise the pool's max and run `pulumi up`"
         ]
     return []
+
+
+def cuda_errors(name: str, cuda: str | None, pool: PoolInfo) -> list[str]:
+    """Why an image of this CUDA version cannot run on a pool, as far as its nodes are known; None: not known.
+
+    Nodes of AKS and on-prem servers have drivers that only their owner knows: there the GPU model alone is judged.
+    """
+    image = pool.image or ("al2023" if any(isinstance(each, AwsGpuType) for each in pool.records) else "the node")
+    findings = validate_image_cuda(cuda, image, pool.gpu_models) if cuda else []
+    return [each.line(name) for each in findings if each.status is Status.FAIL and each.rejects]
 
 
 def _arguments(settings: JobSettings, request: JobRequest, choice: PoolSelection, gpus: int, image: str) -> MpiJobArgs:

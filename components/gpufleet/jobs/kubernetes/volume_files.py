@@ -52,7 +52,7 @@ class VolumeFiles:
 
     def list_files(self, path: str = ".") -> list[ListedFile]:
         """Files below a path, by name. Errors: UserError."""
-        text = b"".join(self._sh(_LIST, _inside(path))).decode(errors="replace")
+        text = b"".join(self._sh(_LIST, path_on_volume(path))).decode(errors="replace")
         found = (line.split(" ", 2) for line in text.splitlines())
         return sorted(
             (ListedFile(int(a), int(b), c.removeprefix("./")) for a, b, c in found), key=lambda each: each.path
@@ -65,12 +65,12 @@ class VolumeFiles:
 
     def get(self, remote: str, local: Path) -> Iterator[TransferredFile]:
         """Copy a file, or all files below a directory, from the volume. Errors: UserError."""
-        base = _inside(remote)
+        base = path_on_volume(remote)
         for each in self.list_files(base):
             yield self._get(each.path, download_path(each.path, base, local))
 
     def _put(self, file: Path, remote: str) -> TransferredFile:
-        path, size, moved = _inside(remote), file.stat().st_size, 0
+        path, size, moved = path_on_volume(remote), file.stat().st_size, 0
         whole = checksum(file)
         fresh = False
         while True:
@@ -151,7 +151,7 @@ class _Counted:
                 self._told(self.at)
 
 
-def _inside(path: str) -> str:
+def path_on_volume(path: str) -> str:
     """A path on the volume, relative to its root. Errors: UserError for one that leaves it."""
     pure = PurePosixPath(path.removeprefix("/"))
     if ".." in pure.parts or "\n" in path:

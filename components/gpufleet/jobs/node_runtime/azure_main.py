@@ -8,12 +8,14 @@ import os
 import re
 import shutil
 import signal
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 from gpufleet.jobs.node_runtime.azure_context import batch_number, variable
 from gpufleet.jobs.node_runtime.keys import HERE
+from gpufleet.jobs.node_runtime.log_copies import follow_log
 from gpufleet.jobs.node_runtime.main_node import run_main_node
 from gpufleet.jobs.node_runtime.process import NodeExit, find_program, say
 from gpufleet.jobs.node_runtime.termination import signals_received
@@ -90,6 +92,8 @@ def apply(plan: dict[str, Any]) -> int:
         os.chdir(expand(plan["directory"]))
     if batch_number("NUM_NODES") < 2 and plan["slots"] == 1:
         plan["mpirun"] = []
+    for folder, seconds in plan["logs"]:
+        threading.Thread(target=follow_log, args=(expand(folder), seconds), daemon=True).start()
     try:
         return run_main_node(plan, command)
     finally:

@@ -54,6 +54,15 @@ def node_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> Planned
     )
 
 
+def may_stand(resource: Resource) -> bool:
+    """Whether a node group may stand already: some of its values are then the state's and not the program's.
+
+    A policy pack does not know what is to happen to it, but whether the program ignores its number of nodes, as one
+    does on account of an autoscaler.
+    """
+    return resource.operation == "update" or bool(resource.ignored & {"scalingConfig", "scalingConfig.desiredSize"})
+
+
 def _taints(value: object) -> object:
     """Taints as the pool's word has them; `UNKNOWN` where a part of them is."""
     taints = blocks(value)

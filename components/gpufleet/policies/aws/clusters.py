@@ -7,6 +7,7 @@ from gpufleet.plan import UNKNOWN, Plan, Resource
 from gpufleet.plan.aws.security_groups import CLUSTER
 from gpufleet.plan.aws.zones import ZoneNames, region_of, zones_of
 from gpufleet.plan.property_values import as_bool, get_path, items, value_of
+from gpufleet.policies.ownership import EXPIRY, tags_of
 from gpufleet.rules.aws import cluster, remote_networks
 from gpufleet.rules.resource_finding import ResourceFinding, findings_on
 from gpufleet.rules.rule import Finding
@@ -59,9 +60,16 @@ def _endpoint(resource: Resource) -> Iterable[Finding]:
 
 
 def _version(resource: Resource) -> Iterable[Finding]:
+    """EKS takes support EXTENDED where nothing is said."""
     version = value_of(resource, "version")
+    support = get_path(value_of(resource, "upgradePolicy"), "supportType")
     if isinstance(version, str):
-        yield cluster.version_legal(version=version)
+        yield from cluster.validate_version(
+            version,
+            region_of(resource) or "",
+            support if isinstance(support, str) else "EXTENDED",
+            (tags_of(resource) or {}).get(EXPIRY),
+        )
 
 
 def _own_servers(resource: Resource) -> Iterable[Finding]:

@@ -5,13 +5,16 @@ from collections.abc import Iterable
 from gpufleet.catalog import aws
 from gpufleet.plan import UNKNOWN, Plan, Resource
 from gpufleet.plan.aws.launch_template import TEMPLATE, LaunchTemplate, template_of
-from gpufleet.plan.aws.node_group import NODE_GROUP
+from gpufleet.plan.aws.node_group import NODE_GROUP, may_stand
 from gpufleet.plan.aws.security_groups import CLUSTER, SECURITY_GROUP
+from gpufleet.plan.aws.zones import region_of
 from gpufleet.plan.property_values import blocks, get_path, items, number, value_of
 from gpufleet.plan.user_data import NOT_ENCODED, form_of
 from gpufleet.rules.aws import launch_template as templates
 from gpufleet.rules.aws import node_group as groups
 from gpufleet.rules.aws.efa_security_groups import one_on_each_card
+from gpufleet.rules.aws.node_group_size import live_minimum, nodes_within_quota
+from gpufleet.rules.aws.node_version import version_near_cluster, version_of_image
 from gpufleet.rules.resource_finding import ResourceFinding, findings_on
 from gpufleet.rules.rule import Finding
 
@@ -43,7 +46,29 @@ def _node_group(plan: Plan, resource: Resource) -> list[Finding]:
         groups.template_only(argument="remote_access", given=ssh, template=template.used),
         groups.template_named_once(has_id=get_path(block, "id") is not None, has_name=_chosen(get_path(block, "name"))),
     ]
-    return [*findings, *_types_and_image(resource, template), *_in_template(plan, resource, template)]
+    return [
+        *findings,
+        *_sizes(resource),
+        *_types_and_image(plan, resource, template),
+        *_in_template(plan, resource, template),
+    ]
+
+
+def _sizes(resource: Resource) -> Iterable[Finding]:
+    """An update sends the state's number of nodes, where the program ignores it."""
+    scaling = value_of(resource, "scalingConfig")
+    least, desired, most = (number(get_path(scaling, f"{word}Size")) for word in ("min", "desired", "max"))
+    if most is not None:
+        yield nodes_within_quota(most=most, limit=None, region=region_of(resource) or "")
+    if least is not None and desired is not None:
+        cluster, group = (value_of(resource, name) for name in ("clusterName", "nodeGroupName"))
+        yield live_minimum(
+            stands=may_stand(resource),
+            least=least,
+            desired=desired,
+            cluster=cluster if isinstance(cluster, str) else "CLUSTER",
+            group=group if isinstance(group, str) else "GROUP",
+        )
 
 
 def _chosen(name: object) -> bool:
@@ -51,13 +76,18 @@ def _chosen(name: object) -> bool:
     return isinstance(name, str)
 
 
-def _types_and_image(resource: Resource, template: LaunchTemplate) -> Iterable[Finding]:
+def _types_and_image(plan: Plan, resource: Resource, template: LaunchTemplate) -> Iterable[Finding]:
     listed = value_of(resource, "instanceTypes")
     types = [each for each in items(listed) if isinstance(each, str)]
     template_type = template.value_of("instanceType")
     release, version = value_of(resource, "releaseVersion"), value_of(resource, "version")
-    if isinstance(release, str) and isinstance(version, str):
+    # Of one that stands, a pack sees the release that it had, beside the version that it gets.
+    if isinstance(release, str) and isinstance(version, str) and not may_stand(resource):
         yield groups.release_of_version(release=release, version=version)
+    if isinstance(version, str):
+        clusters = [value_of(each, "version") for each in plan.behind(resource, "clusterName", CLUSTER)]
+        for cluster in clusters:
+            yield version_near_cluster(version=version, cluster=cluster if isinstance(cluster, str) else "")
     ami_type = value_of(resource, "amiType")
     image = template.value_of("imageId")
     if UNKNOWN not in (listed, template_type):
@@ -70,7 +100,10 @@ def _types_and_image(resource: Resource, template: LaunchTemplate) -> Iterable[F
     kind = ami_type if isinstance(ami_type, str) else ""
     yield groups.image_current(ami_type=kind)
     if image is not UNKNOWN:
-        yield groups.image_once(ami_type=kind, image_id=image if isinstance(image, str) else "")
+        own_image = image if isinstance(image, str) else ""
+        yield groups.image_once(ami_type=kind, image_id=own_image)
+        if isinstance(version, str):
+            yield version_of_image(version=version, image=own_image)
     records = [aws().types[name] for name in types if name in aws().types]
     yield groups.image_driver(ami_type=kind, types=[record.type for record in records])
     for record in records:

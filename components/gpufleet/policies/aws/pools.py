@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from gpufleet.plan import Plan
+from gpufleet.plan.aws.node_group import may_stand
 from gpufleet.plan.aws.pools import template_of_pool
 from gpufleet.plan.aws.zones import ZoneNames
 from gpufleet.plan.planned_pool import PlannedPool
@@ -56,6 +57,9 @@ def _findings(pool: PlannedPool) -> list[Finding]:
         # Batch counts vCPUs, which have rules of their own.
         intent = {word: value for word, value in intent.items() if word not in _SIZES}
     findings = validate_pool_arguments(intent, pool.region or "", unknown, pool.interfaces)
+    if pool.kind == "node-group" and may_stand(pool.resource):
+        # What an update sends is not what the program says: see live_minimum.
+        findings = [each for each in findings if each.rule != "any-count-desired"]
     if pool.region is None:
         findings = [each for each in findings if each.rule not in ("aws-region-known", "aws-type-in-region")]
     return [plan_known(arguments=sorted(unknown)), *findings]

@@ -11,6 +11,7 @@ from gpufleet.policies.azure.property_reader import PropertyReader
 from gpufleet.rules import coerce, efa
 from gpufleet.rules.azure import aks_agent_pool as azure_agent_pool
 from gpufleet.rules.azure import capacity as azure_capacity
+from gpufleet.rules.azure import cluster as azure_cluster
 from gpufleet.rules.azure import names as azure_name
 
 OPERATOR = "f1a07417-d97a-45cb-824c-7a7467783830"
@@ -118,6 +119,34 @@ def validate_cluster(reading: PropertyReader) -> None:
             own_kubelet=kubelet is not None, assigned=_operator_assigned(graph, cluster) if kubelet else None
         )
     )
+    outbound = reading.text("networkProfile", "outboundType")
+    ranges = items(get_path(reading.props, "apiServerAccessProfile", "authorizedIPRanges"))
+    if outbound is not None:
+        reading.add(
+            azure_cluster.nodes_reach_api(
+                ranges=[each if isinstance(each, str) else "(not known)" for each in ranges],
+                outbound=_OUTBOUND.get(outbound, outbound),
+                included=_nodes_included(reading, ranges),
+            )
+        )
+
+
+_OUTBOUND = {"userAssignedNATGateway": "nat-gateway", "userDefinedRouting": "routes"}
+
+
+def _nodes_included(reading: PropertyReader, ranges: list[object]) -> bool | None:
+    """Whether a cluster's authorized ranges include the address of the NAT gateway of its nodes."""
+    graph, kind = reading.graph, "network:PublicIPAddress"
+    if graph.behind(reading.resource, "apiServerAccessProfile", kind):
+        return True
+    subnets = graph.behind(reading.resource, "agentPoolProfiles", "network:Subnet")
+    gateways = [each for subnet in subnets for each in graph.behind(subnet, "natGateway", "network:NatGateway")]
+    addresses = [each for gateway in gateways for each in graph.behind(gateway, "publicIpAddresses", kind)]
+    if not addresses or UNKNOWN in ranges:
+        return None
+    # An address that is still to be made is in no list of plain text.
+    made = [each.inputs.get("ipAddress") for each in addresses]
+    return all(isinstance(ip, str) and f"{ip}/32" in ranges for ip in made)
 
 
 def _operator_assigned(graph: AzureGraph, cluster: Resource) -> bool | None:

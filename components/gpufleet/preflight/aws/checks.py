@@ -12,6 +12,7 @@ from gpufleet.preflight.existing_pools import pool_exists, without_own_nodes
 from gpufleet.preflight.query_results import QueryResult, QueryRunner
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.account_zones import zone_names_agree
+from gpufleet.rules.aws.node_group_size import COUNTED, DEFAULT_NODES, nodes_within_quota
 from gpufleet.rules.aws.placement_group import placement_group_usable
 from gpufleet.rules.aws.reservation import reservation_usable
 from gpufleet.rules.instance_types import type_in_zone
@@ -45,6 +46,7 @@ def validate_aws(
             found.append(ResourceFinding(plan.stack, zone_names_agree(given=zone_names, known=names)))
         found += _offers(plan, here, queries.ask(facts.zones_with, _types(here)))
         for pool in here:
+            found += _node_quota(plan, pool, facts, queries)
             found += _reserved(plan, pool, facts, queries)
             found += _grouped(plan, pool, facts, queries)
         # Nodes of our components are told apart by their tags.
@@ -74,6 +76,16 @@ def _offers(
         for zone in coerce.texts(pool.intent, "zones")
         for name in coerce.texts(pool.intent, "types")
     ]
+
+
+def _node_quota(plan: Plan, pool: PlannedPool, facts: AwsFacts, queries: QueryRunner) -> list[ResourceFinding]:
+    """Asked for only where a node group may be above the default: nobody has less."""
+    most = coerce.whole(pool.intent, "max", 0) if coerce.is_whole(pool.intent.get("max")) else 0
+    if pool.kind != "node-group" or most <= DEFAULT_NODES:
+        return []
+    limit = queries.ask(facts.network_limit, COUNTED).value
+    finding = nodes_within_quota(most=most, limit=limit, region=pool.region or "")
+    return [_resource_finding(plan, pool, finding)]
 
 
 def _reserved(plan: Plan, pool: PlannedPool, facts: AwsFacts, queries: QueryRunner) -> list[ResourceFinding]:

@@ -4,18 +4,22 @@ import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.catalog import eks_zones
+from gpufleet.catalog import aws, eks_zones
+from gpufleet.catalog.eks_versions import eks_versions, minor_of
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.log_retention import retention
 from gpufleet.rules.aws.zones import validate_zones
 from gpufleet.rules.generic import allowed_choice
 from gpufleet.rules.messages import join_words
-from gpufleet.rules.private_ranges import RFC_1918
+from gpufleet.rules.private_ranges import RESERVED, RFC_1918
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule, unverified
-from gpufleet.rules.tags import validate_tags
+from gpufleet.rules.tags import is_day, validate_tags
 
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 _VERSION = re.compile(r"1\.\d{2}")
+_VERSIONS_PER_YEAR = 3
+"""Minor versions of Kubernetes in a year: https://kubernetes.io/releases/release. More than so many above the newest
+one in the catalog do not exist, or the catalog is more than a year old."""
 
 
 @rule("aws-cluster-two-zones", Severity.ERROR)
@@ -62,6 +66,43 @@ def version_legal(*, version: str) -> Outcome:
     )
 
 
+@rule("aws-cluster-version-offered", Severity.ERROR)
+def version_offered(*, version: str, offered: bool | None, others: Sequence[str]) -> Outcome:
+    """EKS creates clusters with this version, under standard or extended support.
+
+    `offered` is None for a version that the catalog lacks and that may have come since.
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html, as the catalog has it; others:
+    InvalidParameterException: unsupported Kubernetes version (hashicorp/terraform-provider-aws#21410).
+    """
+    if offered:
+        return passed()
+    if offered is None:
+        fix = f"ask aws eks describe-cluster-versions, or use {join_words(others)}"
+        return unverified("version", version, "the catalog does not know whether EKS offers it", fix)
+    return failed("version", version, "EKS makes no cluster with it", f"use {join_words(others)}")
+
+
+@rule("aws-cluster-version-supported", Severity.WARNING)
+def supported_to_the_end(
+    *, version: str, until: str, expires: str, support: str, others: Sequence[str], extra_usd: float | None
+) -> Outcome:
+    """Standard support of the version does not end before the environment does; both days as 2027-01-31.
+
+    `others`: versions whose support lasts long enough. `support`: STANDARD or EXTENDED, of which the second costs
+    `extra_usd` more an hour, None where that is not known.
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html: after 14 months extended support
+    is paid for, or EKS upgrades the control plane, and no node groups.
+    """
+    if expires <= until:
+        return passed()
+    usd = "more" if extra_usd is None else f"{extra_usd:.2f} USD an hour more"
+    then = f"the cluster costs {usd}" if support == "EXTENDED" else "EKS upgrades the control plane, and no nodes"
+    problem = f"standard support ends on {until}, before the environment does on {expires}; from then on {then}"
+    later = "raise it by then, one minor version at a time; no version lasts so long yet"
+    fix = f"use {join_words(others)}" if others else later
+    return failed("version", version, problem, fix)
+
+
 @rule("aws-cluster-endpoint", Severity.ERROR)
 def some_endpoint(*, private: bool, public: bool) -> Outcome:
     """The API server is reachable, inside the VPC or from outside.
@@ -92,7 +133,9 @@ def public_limited(*, public: bool, cidrs: Sequence[str]) -> Outcome:
 def cidr_public(*, cidr: str) -> Outcome:
     """A range that may reach the public endpoint is a public IPv4 range.
 
-    Source: https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html: no reserved addresses.
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html: no reserved addresses; seen for
+    10.1.0.128/27 and 203.0.113.0/24 (InvalidParameterException: The following CIDRs are not allowed in
+    publicAccessCidrs).
     """
     try:
         network = ipaddress.IPv4Network(cidr)
@@ -101,6 +144,9 @@ def cidr_public(*, cidr: str) -> Outcome:
     if any(network.subnet_of(private) for private in RFC_1918):
         fix = "leave it out: inside the VPC the private endpoint answers"
         return failed("public_access_cidrs", cidr, "is a private range, which EKS rejects here", fix)
+    if any(network.subnet_of(reserved) for reserved in RESERVED):
+        fix = "give the address that the internet sees: curl https://checkip.amazonaws.com"
+        return failed("public_access_cidrs", cidr, "is a reserved range, which EKS rejects here", fix)
     return passed()
 
 
@@ -135,7 +181,7 @@ def validate_cluster(
 
     Reads region, zones (zone ids of the control plane's subnets), version (1.34), private_endpoint (default true),
     public_endpoint (default: whether there are public_access_cidrs), public_access_cidrs, log_types,
-    log_retention_days, tags.
+    log_retention_days, support (default STANDARD), tags.
     """
     zones = coerce.texts(args, "zones")
     region = coerce.text(args, "region")
@@ -157,5 +203,32 @@ def validate_cluster(
         if zone in known or not known:
             findings.append(zone_accepted(zone=zone, accepted=known.get(zone), others=accepting, argument=argument))
     if isinstance(version := args.get("version"), str):
-        findings.append(version_legal(version=version))
+        tags = coerce.mapping(args, "tags")
+        findings += validate_version(version, region, coerce.text(args, "support", "STANDARD"), tags.get("expires-at"))
+    return findings
+
+
+def validate_version(version: str, region: str, support: str, expires: object) -> list[Finding]:
+    """Every finding on a cluster's Kubernetes version. expires: the tag expires-at; only a day is compared."""
+    if not _VERSION.fullmatch(version):
+        return [version_legal(version=version)]
+    known = eks_versions()
+    offered = [name for name, record in known.items() if record.offered]
+    record = known.get(version)
+    may_have_come = 0 < minor_of(version) - max(map(minor_of, known)) <= _VERSIONS_PER_YEAR
+    answer = record.offered if record else None if may_have_come else False
+    findings = [version_legal(version=version), version_offered(version=version, offered=answer, others=offered)]
+    if record is not None and record.offered and isinstance(expires, str) and is_day(expires):
+        prices = [aws().service_prices.get(("eks", item, region)) for item in ("cluster", "cluster-extended-support")]
+        usd = [price.usd for price in prices if price is not None and price.usd is not None]
+        findings.append(
+            supported_to_the_end(
+                version=version,
+                until=record.standard_until,
+                expires=expires,
+                support=support,
+                others=[name for name in offered if known[name].standard_until >= expires],
+                extra_usd=usd[1] - usd[0] if len(usd) == 2 else None,
+            )
+        )
     return findings

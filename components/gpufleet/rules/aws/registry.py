@@ -115,6 +115,21 @@ def tags_stay(*, filters: Sequence[str]) -> Outcome:
     )
 
 
+@rule("aws-registry-cache-filled", Severity.WARNING)
+def cache_filled(*, role: str, prefix: str, creates: bool) -> Outcome:
+    """A role that pulls through a cache may make the cache's repositories.
+
+    Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache-iam.html: ecr:CreateRepository is
+    required where the repository does not exist yet; AmazonEC2ContainerRegistryPullOnly does not have it. Repositories
+    that somebody else has filled are pulled without.
+    """
+    if creates:
+        return passed()
+    problem = f"{role} cannot pull what the cache {prefix} does not hold yet: it may not make its repository"
+    fix = f"allow it ecr:CreateRepository and ecr:BatchImportUpstreamImage on repository/{prefix}/*"
+    return failed("node_role_arn", role, problem, fix)
+
+
 def validate_registry(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a registry.
 

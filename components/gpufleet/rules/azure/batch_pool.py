@@ -17,6 +17,7 @@ from gpufleet.rules.generic import allowed_choice, at_least
 from gpufleet.rules.rule import Finding, Outcome, Severity, Status, failed, passed, rule
 
 SCALINGS = ("auto", "fixed")
+CAPACITIES = ("on-demand", "spot")
 _ONLY = {"desired": "fixed", "idle_minutes": "auto"}
 """Words that mean something with one kind of scaling only."""
 _AROUND = ("mounts", "registry_servers", "container_images")
@@ -89,11 +90,14 @@ def validate_batch_pool(args: Mapping[str, object], region: str, today: date | N
     types, network = coerce.texts(args, "types"), coerce.text(args, "network", "plain")
     # Zones and other words that a Batch pool has not are rejected by their names alone.
     words = {word: value for word, value in args.items() if word in AzureBatchPool.__annotations__}
-    intent = validate_azure_pool_arguments(words, region or None)
+    reservation = no_reservation(capacity=coerce.text(args, "capacity", "on-demand"))
+    if reservation.rejects:
+        del words["capacity"]
+    intent = validate_azure_pool_arguments(words, region or None, capacities=CAPACITIES)
     findings = [
         one_size(types=types),
         *intent,
-        no_reservation(capacity=coerce.text(args, "capacity", "on-demand")),
+        reservation,
         *_scaling(args, intent),
         *_together(args),
         *_image(args, types, network, today or date.today()),

@@ -76,7 +76,7 @@ def api_limited(*, private: bool, ranges: Sequence[str]) -> Outcome:
 
 
 @rule("azure-cluster-range", Severity.ERROR)
-def range_public(*, cidr: str) -> Outcome:
+def range_public(*, cidr: str, argument: str = "authorized_ranges") -> Outcome:
     """A range that may reach the API server is a public IPv4 range.
 
     Source: https://learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges: public addresses in CIDR form
@@ -84,11 +84,29 @@ def range_public(*, cidr: str) -> Outcome:
     try:
         network = ipaddress.IPv4Network(cidr)
     except ValueError:
-        return failed("authorized_ranges", cidr, "is not an IPv4 range", "use one such as 203.0.113.0/24")
+        return failed(argument, cidr, "is not an IPv4 range", "use one such as 203.0.113.0/24")
     if any(network.subnet_of(private) for private in RFC_1918):
         fix = "give the address that the internet sees, or set private=true"
-        return failed("authorized_ranges", cidr, "is a private range, from which nobody reaches the API server", fix)
+        return failed(argument, cidr, "is a private range, from which nobody reaches the API server", fix)
     return passed()
+
+
+@rule("azure-cluster-nodes-reach-api", Severity.ERROR)
+def nodes_reach_api(*, ranges: Sequence[str], outbound: str, included: bool | None) -> Outcome:
+    """The ranges that reach a public API server include the addresses through which its nodes reach the internet.
+
+    AKS itself adds the address of its own load balancer, and no other. `included` is None where it is not known.
+    Source: https://learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges (the load balancer);
+    MicrosoftDocs/azure-docs#111834, #97437 (a NAT gateway's), Azure/AKS-Construction#344: without it no node registers.
+    """
+    if not ranges or outbound not in ("nat-gateway", "routes") or included:
+        return passed()
+    if included is None:
+        problem = "whether the public address through which the nodes reach the API server is included is not known"
+        fix = "give the address of the NAT gateway or firewall in outbound_addresses of the network"
+        return unverified("authorized_ranges", list(ranges), problem, fix)
+    problem = "the nodes reach the API server through a NAT gateway whose address is not included, and cannot register"
+    return failed("authorized_ranges", list(ranges), problem, "add the public address of the NAT gateway")
 
 
 @rule("azure-cluster-ranges-most", Severity.ERROR)
@@ -171,14 +189,19 @@ def validate_azure_cluster(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on an AKS cluster, passes included. Never raises, whatever the values.
 
     Reads region, version (1.36 or 1.36.2), private (default: whether there are no authorized_ranges),
-    authorized_ranges, admins, cluster_name, outbound, tier, upgrade_channel, idle_minutes, pod_cidr, service_cidr, the
-    words of the system pool, tags.
+    authorized_ranges, outbound_addresses, admins, cluster_name, outbound, tier, upgrade_channel, idle_minutes,
+    pod_cidr, service_cidr, the words of the system pool, tags.
     """
     ranges = coerce.texts(args, "authorized_ranges")
     admins = coerce.mapping(args, "admins")
     findings = [
         api_limited(private=coerce.flag(args, "private", not ranges), ranges=ranges),
         *(range_public(cidr=cidr) for cidr in ranges if not cidr.strip().endswith("/0")),
+        nodes_reach_api(
+            ranges=ranges,
+            outbound=coerce.text(args, "outbound", "nat-gateway"),
+            included=True if args.get("outbound_addresses") else None,
+        ),
         ranges_few(number=len(ranges)),
         administered(admins=sorted(admins)),
         *(admin_is_group(name=name, group=group) for name, group in sorted(admins.items()) if isinstance(group, str)),

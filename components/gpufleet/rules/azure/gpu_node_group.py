@@ -3,13 +3,11 @@
 import re
 from collections.abc import Mapping
 
-from gpufleet.catalog import azure
 from gpufleet.pools.aks_pool import AksPool
 from gpufleet.rules import coerce
 from gpufleet.rules.arguments import validate_arguments
 from gpufleet.rules.aws.pool_arguments import TAINT_EFFECTS
-from gpufleet.rules.azure.aks_agent_pool import driver, infiniband_feature, most_nodes, spot_options
-from gpufleet.rules.azure.capacity import spot_mpi
+from gpufleet.rules.azure.aks_agent_pool import driver, most_nodes, spot_options
 from gpufleet.rules.azure.location import validate_azure_location
 from gpufleet.rules.azure.node_labels import validate_node_labels
 from gpufleet.rules.azure.pool_arguments import validate_azure_pool_arguments
@@ -113,6 +111,19 @@ def not_reserved_and_placed(*, capacity: str, placement: str) -> Outcome:
     return failed("placement", placement, problem, "set placement=none, or buy on demand")
 
 
+@rule("azure-infiniband-on-aks", Severity.ERROR)
+def infiniband_on_aks(*, network: str) -> Outcome:
+    """A pool of AKS does not ask for InfiniBand: gpufleet installs nothing there that gives pods the adapters.
+
+    Source: https://azure.github.io/aks-rdma-infiniband: pods reach them through NVIDIA's network operator with its
+    driver and an RDMA device plugin, with the GPU operator's own drivers, and a raised memlock limit on each node.
+    """
+    if network != "infiniband":
+        return passed()
+    problem = "no pod on AKS reaches a node's InfiniBand, as gpufleet installs no RDMA device plugin there"
+    return failed("network", network, problem, "make it a pool of batch.pools, or set network=plain")
+
+
 def validate_azure_pool(pool: Mapping[str, object], region: str) -> list[Finding]:
     """Every finding on an agent pool of GPU nodes, passes included. Never raises, whatever the values."""
     own = {name: value for name, value in pool.items() if name not in _OF_AWS}
@@ -124,7 +135,9 @@ def validate_agent_pool(pool: Mapping[str, object], region: str) -> list[Finding
     findings = [argument_of_azure(name=name, value=value) for name, value in pool.items()]
     if coerce.is_texts(pool.get("types")):
         findings.append(one_size(types=coerce.texts(pool, "types")))
-    findings += validate_azure_pool_arguments(pool, region or None)
+    fabric = infiniband_on_aks(network=coerce.text(pool, "network", "plain"))
+    words = {name: value for name, value in pool.items() if name != "network" or not fabric.rejects}
+    findings += [*validate_azure_pool_arguments(words, region or None, networks=("plain",)), fabric]
     findings += [*_zones(pool), *_choices(pool), *_links(pool), *_spot(pool), *validate_node_labels(pool)]
     # A region that is missing has been reported.
     return [*findings, *validate_azure_location({**pool, "region": region})] if region else findings
@@ -179,13 +192,7 @@ def _links(pool: Mapping[str, object]) -> list[Finding]:
 def _spot(pool: Mapping[str, object]) -> list[Finding]:
     capacity = coerce.text(pool, "capacity", "on-demand")
     price = pool.get("spot_max_price")
-    infiniband = coerce.text(pool, "network", "plain") == "infiniband"
-    findings = [spot_mpi(capacity=capacity, together=infiniband)]
-    sizes = [azure().types[name] for name in coerce.texts(pool, "types") if name in azure().types and infiniband]
-    # Whether the subscription has the feature, only somebody who asks it knows.
-    findings += [infiniband_feature(type_name=size.type, infiniband=size.infiniband, registered=None) for size in sizes]
-    if coerce.is_number(price):
-        findings.append(spot_options(argument="spot_max_price", value=price, capacity=capacity))
-        if capacity == "spot":
-            findings.append(spot_price(price=float(price)))
-    return findings
+    if not coerce.is_number(price):
+        return []
+    options = spot_options(argument="spot_max_price", value=price, capacity=capacity)
+    return [options, spot_price(price=float(price))] if capacity == "spot" else [options]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from gpufleet.azure.subnet_plan import ROLES, SMALLEST
 from gpufleet.rules import coerce
+from gpufleet.rules.azure.cluster import range_public
 from gpufleet.rules.azure.location import validate_azure_location
 from gpufleet.rules.generic import allowed_choice
 from gpufleet.rules.messages import join_words
@@ -149,14 +150,15 @@ def subnet_inside(*, subnet: str, vnet: str) -> Outcome:
 def validate_azure_network(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a virtual network.
 
-    Reads region, resource_group_name, cidr, nat (gateway, none), route_table_id, tags; vnet_id and subnet_ids (nodes,
-    batch, endpoints) of one that exists. Ids may be anything that is not None.
+    Reads region, resource_group_name, cidr, nat (gateway, none), route_table_id, outbound_addresses, tags; vnet_id and
+    subnet_ids (nodes, batch, endpoints) of one that exists. Ids may be anything that is not None.
     """
     existing = args.get("vnet_id") is not None
     given = [name for name in (*OF_NEW, "subnet_ids") if args.get(name) is not None]
     findings = [
         *validate_azure_location(args),
         *(existing_or_new(existing=existing, argument=name) for name in given),
+        *(range_public(cidr=each, argument="outbound_addresses") for each in coerce.texts(args, "outbound_addresses")),
     ]
     if existing:
         return [*findings, *_existing(args)]

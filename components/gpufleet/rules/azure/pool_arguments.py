@@ -1,6 +1,6 @@
 """Every rule on what a pool of GPU nodes on Azure is to be: a component's arguments, or a plan's resources."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 from gpufleet.catalog import AzureGpuSize, azure
@@ -29,15 +29,21 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 
 
 def validate_azure_pool_arguments(
-    pool: Mapping[str, object], region: str | None, unknown: Collection[str] = (), gpu: bool | None = True
+    pool: Mapping[str, object],
+    region: str | None,
+    unknown: Collection[str] = (),
+    gpu: bool | None = True,
+    capacities: Sequence[str] = CAPACITIES,
+    networks: Sequence[str] = azure_infiniband.NETWORKS,
 ) -> list[Finding]:
     """Every finding on a pool's intent, passes included. Never raises, whatever the values.
 
     Words that are absent have their defaults; none is demanded. `unknown` are words whose value nobody knows yet: rules
     that need one of them are left out, and it is for the caller to say so (`any-plan-known`). `region`: a location such
     as eastus, None where that is not known. `gpu`: False for a pool without GPUs, whose sizes are not checked.
+    `capacities`, `networks`: those that its service has.
     """
-    findings = [*_words(pool), *_counts(pool), *_placement(pool)]
+    findings = [*_words(pool, capacities, networks), *_counts(pool), *_placement(pool)]
     if gpu is not False:
         findings += _sizes(pool, region)
         least, capacity = coerce.whole(pool, "min", 0), coerce.text(pool, "capacity", "on-demand")
@@ -45,11 +51,11 @@ def validate_azure_pool_arguments(
     return [finding for finding in findings if not set(_NEEDS.get(finding.rule, ())) & set(unknown)]
 
 
-def _words(pool: Mapping[str, object]) -> list[Finding]:
+def _words(pool: Mapping[str, object], capacities: Sequence[str], networks: Sequence[str]) -> list[Finding]:
     return [
         allowed_choice(argument="placement", word=coerce.text(pool, "placement", "none"), legal=placement.PLACEMENTS),
-        allowed_choice(argument="capacity", word=coerce.text(pool, "capacity", "on-demand"), legal=CAPACITIES),
-        allowed_choice(argument="network", word=coerce.text(pool, "network", "plain"), legal=azure_infiniband.NETWORKS),
+        allowed_choice(argument="capacity", word=coerce.text(pool, "capacity", "on-demand"), legal=capacities),
+        allowed_choice(argument="network", word=coerce.text(pool, "network", "plain"), legal=networks),
     ]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.zones import validate_region
 from gpufleet.rules.generic import at_least
-from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
+from gpufleet.rules.kubernetes.device_plugins import repository_form, validate_object_labels
 from gpufleet.rules.kubernetes.version import version_pinned
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
@@ -22,7 +22,7 @@ def idle_short(*, minutes: int) -> Outcome:
 
 
 def validate_autoscaler(args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on the autoscaler. Reads region, version, idle_minutes, provision_minutes, labels."""
+    """Every finding on the autoscaler. Reads region, version, image, idle_minutes, provision_minutes, labels."""
     idle = coerce.whole(args, "idle_minutes", 10)
     findings = [
         validate_region(coerce.text(args, "region")),
@@ -33,4 +33,6 @@ def validate_autoscaler(args: Mapping[str, object]) -> list[Finding]:
     ]
     if isinstance(args.get("version"), str):
         findings.append(version_pinned(argument="version", version=coerce.text(args, "version")))
+    if isinstance(args.get("image"), str):
+        findings.append(repository_form(argument="image", repository=coerce.text(args, "image")))
     return findings

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from gpufleet.catalog.eks_registries import eks_registries
 from gpufleet.rules import coerce
 from gpufleet.rules.aws.pool_arguments import TAINT_EFFECTS
 from gpufleet.rules.generic import allowed_choice
@@ -39,6 +40,19 @@ def rdma_of_driver(*, rdma: bool, driver: bool) -> Outcome:
     return failed("rdma", True, "needs the operator's driver", "set driver=true and use nodes without one")
 
 
+@rule("aws-efa-plugin-image", Severity.ERROR)
+def efa_image_known(*, region: str, known: bool) -> Outcome:
+    """The EFA plugin's image comes from EKS's own registry in the region; known: whether the catalog has that.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/add-ons-images.html, which lists one registry for each
+    region; roles of a partition such as GovCloud have no rights on registries of another.
+    """
+    if known:
+        return passed()
+    fix = "give image, a repository with AWS's aws-efa-k8s-device-plugin"
+    return failed("region", region, "has no registry of EKS that the catalog knows", fix)
+
+
 def validate_device_plugin(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on NVIDIA's device plugin. Reads source, version, image, namespace, tolerations, labels."""
     findings = [allowed_choice(argument="source", word=coerce.text(args, "source", "daemonset"), legal=SOURCES)]
@@ -52,8 +66,12 @@ def validate_device_plugin(args: Mapping[str, object]) -> list[Finding]:
 
 
 def validate_efa_plugin(args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on the EFA device plugin, which has the same arguments."""
-    return validate_device_plugin(args)
+    """Every finding on the EFA device plugin, which has the same arguments, and region."""
+    findings = validate_device_plugin(args)
+    if isinstance(args.get("region"), str) and args.get("image") is None:
+        region = coerce.text(args, "region")
+        findings.append(efa_image_known(region=region, known=region in eks_registries()))
+    return findings
 
 
 def validate_gpu_operator(args: Mapping[str, object]) -> list[Finding]:

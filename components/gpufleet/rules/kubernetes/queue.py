@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import coerce
 from gpufleet.rules.generic import at_least, not_empty
-from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
+from gpufleet.rules.kubernetes.device_plugins import repository_form, validate_object_labels
 from gpufleet.rules.kubernetes.mpi_placement import one_zone
 from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.kubernetes.version import version_pinned
@@ -66,7 +66,7 @@ def flavor_count(*, count: int) -> Outcome:
 
 
 def validate_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
-    """Every finding on the queue ``name``. Reads flavors (gpu, zone, place, pool), quotas, version, labels."""
+    """Every finding on the queue ``name``. Reads flavors (gpu, zone, place, pool), quotas, version, image, labels."""
     flavors = coerce.mapping(args, "flavors")
     quotas = coerce.mapping(args, "quotas")
     findings = [
@@ -99,4 +99,6 @@ def validate_queue(name: str, args: Mapping[str, object]) -> list[Finding]:
             findings.append(at_least(argument=f"quotas.{namespace}.{short}", value=gpus, least=0))
     if isinstance(args.get("version"), str):
         findings.append(version_pinned(argument="version", version=coerce.text(args, "version")))
+    if isinstance(args.get("image"), str):
+        findings.append(repository_form(argument="image", repository=coerce.text(args, "image")))
     return findings

@@ -14,7 +14,7 @@ from gpufleet.jobs.azure_batch import backend, client, follow
 from gpufleet.jobs.azure_batch.login import BATCH_ENDPOINT
 from gpufleet.jobs.settings import JobSettings, read_settings
 from tests.tools.batch_account import FakeBatch
-from tests.tools.fake_azure_batch import fake_batch, outputs
+from tests.tools.fake_azure_batch import fake_batch, outputs, play
 
 Run = Callable[..., Result]
 
@@ -36,7 +36,7 @@ class MemoryBlobs:
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeBatch]:
     with fake_batch() as batch:
-        monkeypatch.setenv(BATCH_ENDPOINT, batch.url)
+        play(monkeypatch, BATCH_ENDPOINT, batch.url)
         yield batch
 
 

@@ -1,6 +1,7 @@
 """What a node makes of Azure Batch's variables, and what it says when another is gone."""
 
 import os
+import queue
 import socket
 from pathlib import Path
 from typing import Any
@@ -72,10 +73,25 @@ def test_folders_are_made_and_named_before_the_command_runs(task: pytest.MonkeyP
     task.setattr(azure_main, "run_main_node", lambda plan, command: given.append(command) or 0)
     folders = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train"}
     plan = {"folders": folders, "command": ["x", "$GPUFLEET_OUTPUTS/model"], "directory": "", "slots": 1}
+    plan |= {"logs": []}
     for _ in range(2):
         assert azure_main.apply(dict(plan)) == 0
     assert (tmp_path / "result" / "jobs" / "train").is_dir()
     assert given == [["x", f"{tmp_path}/result/jobs/train/model"]] * 2
+
+
+def test_log_is_followed_while_the_command_runs(task: pytest.MonkeyPatch):
+    task.setenv("AZ_BATCH_NODE_MOUNTS_DIR", "/mounts")
+    task.delenv("AZ_BATCH_HOST_LIST", raising=False)
+    followed: queue.Queue[tuple[str, float]] = queue.Queue()
+    task.setattr(azure_main, "remove_keys", lambda: None)
+    task.setattr(azure_main, "follow_log", lambda folder, seconds: followed.put((folder, seconds)))
+    given: list[Any] = []
+    task.setattr(azure_main, "run_main_node", lambda plan, command: given.append(followed.get(timeout=60)) or 0)
+    plan = {"folders": {}, "command": ["x"], "directory": "", "slots": 1}
+    copies = "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train/tries"
+    assert azure_main.apply({**plan, "logs": [[copies, 60.0]]}) == 0
+    assert given == [("/mounts/result/jobs/train/tries", 60.0)]
 
 
 @pytest.fixture

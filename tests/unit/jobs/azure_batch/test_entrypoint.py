@@ -67,7 +67,7 @@ def test_its_modules_do_not_take_each_others_names(line: str):
 @pytest.mark.parametrize(
     ("line", "role", "missing"),
     [
-        (coordination_command(8), "coordinate", {"run_main_node"}),
+        (coordination_command(8), "coordinate", {"run_main_node", "follow_log"}),
         (application_command(TRAIN, 8), "apply", {"run_worker_node"}),
     ],
 )

@@ -1,4 +1,4 @@
-"""What stands in for Azure Batch takes what Batch takes, and refuses all else with Batch's own error."""
+"""What plays Azure Batch takes what Batch takes, and refuses all else with Batch's own error."""
 
 import json
 from http.client import HTTPConnection
@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from gpufleet_rehearsal.azure_batch.server import JSON, VERSION
 from tests.tools.batch_account import FakeBatch
-from tests.tools.fake_azure_batch import JSON, VERSION
 
 JOB = {"id": "train", "poolInfo": {"poolId": "spot-1"}}
 TASK = {"id": "main", "commandLine": "true"}
@@ -19,7 +19,7 @@ def ask(here: FakeBatch, method: str, path: str, body: Any = None, **headers: st
     mark = "&" if "?" in path else "?"
     sent = None if body is None else json.dumps(body)
     given = {"Content-Type": JSON, **headers} if body is not None else headers
-    connection.request(method, f"{path}{mark}api-version={VERSION}", sent, given)
+    connection.request(method, f"/devbatch{path}{mark}api-version={VERSION}", sent, given)
     answer = connection.getresponse()
     text = answer.read()
     return answer.status, json.loads(text) if text and answer.headers["Content-Type"] == JSON else text
@@ -102,5 +102,5 @@ def test_range_beyond_the_end(here: FakeBatch) -> None:
 
 def test_version_that_it_does_not_play(here: FakeBatch) -> None:
     connection = HTTPConnection(urlsplit(here.url).netloc, timeout=120)
-    connection.request("GET", "/jobs?api-version=2017-01-01.4.0")
+    connection.request("GET", "/devbatch/jobs?api-version=2017-01-01.4.0")
     assert connection.getresponse().status == 400

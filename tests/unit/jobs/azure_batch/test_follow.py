@@ -8,7 +8,7 @@ import pytest
 
 from gpufleet.jobs.azure_batch import log_stream
 from gpufleet.jobs.azure_batch.entrypoint import EVICTED
-from tests.tools.batch_account import FakeBatch, Refused
+from tests.tools.batch_account import BatchRejection, FakeBatch
 from tests.tools.fake_aws import meanwhile
 
 SUBMIT = ("jobs", "submit", "dev", "--name", "train", "--pool", "spot", "--image", "training:base", "--follow")
@@ -183,7 +183,7 @@ def test_service_that_is_busy_costs_time_and_no_line(here: FakeBatch, run: Any) 
         kind = "file" if "/files/" in path else "task" if path.endswith("/tasks/main") else None
         if kind and refused[kind] < 2:
             refused[kind] += 1
-            raise Refused(503, "ServerBusy", "The server is currently unable to receive requests.")
+            raise BatchRejection(503, "ServerBusy", "The server is currently unable to receive requests.")
 
     def life() -> None:
         here.wait_for_task("train")

@@ -11,7 +11,7 @@ import pytest
 
 from gpufleet.jobs.azure_batch.latest_image import REGISTRY_ENDPOINT, newest_images
 from tests.tools.batch_account import FakeBatch
-from tests.tools.fake_azure_batch import REGISTRY
+from tests.tools.fake_azure_batch import REGISTRY, play
 
 TRAIN = ("--name", "train", "--pool", "spot", "--", "python3", "train.py")
 
@@ -35,18 +35,23 @@ class Registry(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
+    @property
+    def below(self) -> str:
+        """The path at the registry itself, whose host is the first part of ours."""
+        return f"/{self.path.split('/', 2)[2]}"
+
     def do_POST(self) -> None:
         form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        self.server.asked.append((self.path, form))
-        if self.path == "/oauth2/exchange" and form["grant_type"] == ["access_token"]:
+        self.server.asked.append((self.below, form))
+        if self.below == "/oauth2/exchange" and form["grant_type"] == ["access_token"]:
             self.send(200, {"refresh_token": "refresh"})
-        elif self.path == "/oauth2/token" and form["refresh_token"] == ["refresh"]:
+        elif self.below == "/oauth2/token" and form["refresh_token"] == ["refresh"]:
             self.send(200, {"access_token": form["scope"][0]})
         else:
             self.send(400, {"errors": [{"code": "UNSUPPORTED", "message": "unsupported"}]})
 
     def do_GET(self) -> None:
-        url = urlsplit(self.path)
+        url = urlsplit(self.below)
         self.server.asked.append((url.path, parse_qs(url.query)))
         name = url.path.removeprefix("/acr/v1/").removesuffix("/_manifests")
         if self.headers["Authorization"] != f"Bearer repository:{name}:metadata_read":
@@ -73,7 +78,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     server = Registry()
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
-    monkeypatch.setenv(REGISTRY_ENDPOINT, f"http://127.0.0.1:{server.server_port}")
+    play(monkeypatch, REGISTRY_ENDPOINT, f"http://127.0.0.1:{server.server_port}")
     yield server
     server.shutdown()
     server.server_close()

@@ -12,6 +12,7 @@ from gpufleet.jobs.azure_batch.blobs import JobBlobs
 from gpufleet.jobs.azure_storage import clients
 from tests.tools.azurite_server import Azurite, azurite
 from tests.tools.batch_account import FakeBatch
+from tests.tools.fake_azure_batch import play
 
 pytestmark = pytest.mark.azurite
 
@@ -20,7 +21,7 @@ TRAIN = ("--name", "train", "--pool", "spot", "--image", "training:base", "--", 
 
 @pytest.fixture(scope="module")
 def account() -> Iterator[Azurite]:
-    with azurite() as there:
+    with azurite("devfiles") as there:
         for container in ("scripts", "result"):
             there.service().create_container(container)
         yield there
@@ -29,7 +30,7 @@ def account() -> Iterator[Azurite]:
 @pytest.fixture
 def stored(account: Azurite, run: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Azurite instead of what is kept in memory; its containers are emptied after each test."""
-    monkeypatch.setenv("GPUFLEET_AZURE_BLOB_ENDPOINT", account.url)
+    play(monkeypatch, "GPUFLEET_AZURE_BLOB_ENDPOINT", account.endpoint)
     monkeypatch.setenv("AZURE_STORAGE_KEY", account.key)
     monkeypatch.setattr(backend, "JobBlobs", JobBlobs)
     # The SDK's own tries pause for a quarter of a minute.

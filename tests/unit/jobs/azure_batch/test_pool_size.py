@@ -9,7 +9,7 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.azure_batch.client import AzureBatchClient
 from gpufleet.jobs.azure_batch.pool_size import PoolSize
 from gpufleet.jobs.settings import JobSettings
-from tests.tools.batch_account import FakeBatch, Refused
+from tests.tools.batch_account import BatchRejection, FakeBatch
 from tests.tools.fake_account import Clock
 from tests.tools.fake_azure_batch import outputs
 
@@ -70,13 +70,13 @@ def test_quota_that_is_used_up(here: FakeBatch, run: Any, monkeypatch: pytest.Mo
         "message": "The specified account has reached its core quota.",
         "values": [{"name": "Quota", "value": "25"}],
     }
-    settle = FakeBatch._settle
+    settle = FakeBatch.settle
 
     def without_cores(self: FakeBatch, pool: dict[str, Any]) -> None:
         pool["resizeErrors"] = [error]
         settle(self, pool)
 
-    monkeypatch.setattr(FakeBatch, "_settle", without_cores)
+    monkeypatch.setattr(FakeBatch, "settle", without_cores)
     done = run("pool", "resize", "dev", "fixed", "2")
     assert (done.exit_code, done.stderr) == (
         1,
@@ -114,7 +114,7 @@ def test_formula_that_fails_changes_nothing(here: FakeBatch, settings: JobSettin
 def test_formulas_in_a_row(here: FakeBatch, run: Any) -> None:
     def refuse(method: str, path: str) -> None:
         if path.endswith("/enableautoscale"):
-            raise Refused(503, "TooManyEnableAutoScaleRequests")
+            raise BatchRejection(503, "TooManyEnableAutoScaleRequests")
 
     here.refusals.append(refuse)
     done = run("pool", "autoscale", "dev", "spot", "--max", "10")

@@ -9,10 +9,11 @@ import pytest
 import yaml
 
 from gpufleet.jobs.azure_batch.entrypoint import application_command, coordination_command
-from tests.tools.batch_account import FakeBatch, Refused
+from tests.tools.batch_account import BatchRejection, FakeBatch
 from tests.tools.fake_azure_batch import BLOBS, IDENTITY, IMAGE, REGISTRY, outputs
 
 TRAIN = ("--", "python3", "train.py", "--epochs", "3")
+TRIES = "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train/tries"
 FOLDERS = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/train"}
 
 
@@ -39,10 +40,11 @@ def test_two_nodes_of_two_processes(here: FakeBatch, run: Any) -> None:
     assert here.bodies("POST", "/tasks") == [
         {
             "id": "main",
-            "commandLine": application_command(TRAIN[1:], 2, environment=own, folders=FOLDERS),
+            "commandLine": application_command(TRAIN[1:], 2, environment=own, folders=FOLDERS, log_copies=TRIES),
             "containerSettings": {
                 "imageName": IMAGE,
-                "containerRunOptions": "--network host --ipc host --ulimit memlock=-1",
+                "containerRunOptions": "--user 0:0 --network host --ipc host --ulimit memlock=-1",
+                "workingDirectory": "containerImageDefault",
                 "registry": {"registryServer": REGISTRY, "identityReference": {"resourceId": IDENTITY}},
             },
             "outputFiles": [
@@ -67,7 +69,7 @@ def test_one_node_has_a_process_for_each_gpu(here: FakeBatch, run: Any) -> None:
     assert submit(run).exit_code == 0
     task = here.tasks["train"]
     own = {"GPUFLEET_JOB": "train"}
-    assert task["commandLine"] == application_command(TRAIN[1:], 4, environment=own, folders=FOLDERS)
+    assert task["commandLine"] == application_command(TRAIN[1:], 4, environment=own, folders=FOLDERS, log_copies=TRIES)
     assert task["constraints"] == {"maxTaskRetryCount": 0}
     assert "multiInstanceSettings" not in task
 
@@ -132,11 +134,13 @@ def test_script_goes_to_every_node(here: FakeBatch, run: Any, blobs: Any, tmp_pa
     own = {"GPUFLEET_JOB": "train"}
     if nodes == 1:
         assert task["resourceFiles"] == wanted
-        assert task["commandLine"] == application_command(TRAIN[1:], 4, environment=own, folders=FOLDERS)
+        assert task["commandLine"] == application_command(
+            TRAIN[1:], 4, environment=own, folders=FOLDERS, log_copies=TRIES
+        )
     else:
         assert task["multiInstanceSettings"]["commonResourceFiles"] == wanted
         shared = "$AZ_BATCH_TASK_SHARED_DIR"
-        line = application_command(TRAIN[1:], 4, environment=own, folders=FOLDERS, directory=shared)
+        line = application_command(TRAIN[1:], 4, environment=own, folders=FOLDERS, log_copies=TRIES, directory=shared)
         assert task["commandLine"] == line
 
 
@@ -156,7 +160,7 @@ def test_spot_nodes_want_retries_and_a_mount(here: FakeBatch, run: Any) -> None:
         "note: train: retries=0: pool spot is of Spot nodes; when one of several is taken, the try fails, and there is "
         "no other; give --retries 10\n"
         "note: train: pool spot does not mount result: what a try writes to $GPUFLEET_OUTPUTS is lost with its Spot "
-        "node, checkpoints too; add the mount and run `pulumi up`\n"
+        "node, checkpoints and log too; add the mount and run `pulumi up`\n"
     )
 
 
@@ -173,7 +177,7 @@ def test_name_that_is_taken_is_refused_and_its_program_left_alone(
     assert here.jobs["train"]["state"] == "active"
 
 
-def refusing(here: FakeBatch, method: str, end: str, refused: Refused) -> None:
+def refusing(here: FakeBatch, method: str, end: str, refused: BatchRejection) -> None:
     def refuse(how: str, path: str) -> None:
         if how == method and path.endswith(end):
             raise refused
@@ -182,7 +186,7 @@ def refusing(here: FakeBatch, method: str, end: str, refused: Refused) -> None:
 
 
 def test_job_whose_task_is_refused_is_taken_back(here: FakeBatch, run: Any) -> None:
-    refusing(here, "POST", "/tasks", Refused(400, "InvalidPropertyValue", "Illegal.", ("PropertyName", "x")))
+    refusing(here, "POST", "/tasks", BatchRejection(400, "InvalidPropertyValue", "Illegal.", ("PropertyName", "x")))
     done = submit(run)
     assert done.stderr == (
         "Error: train: Azure Batch rejects the job: InvalidPropertyValue: Illegal. (PropertyName: x)\n"
@@ -191,8 +195,8 @@ def test_job_whose_task_is_refused_is_taken_back(here: FakeBatch, run: Any) -> N
 
 
 def test_job_that_cannot_be_taken_back_is_told_of(here: FakeBatch, run: Any) -> None:
-    refusing(here, "POST", "/tasks", Refused(503, "ServerBusy"))
-    refusing(here, "DELETE", "/jobs/train", Refused(503, "ServerBusy"))
+    refusing(here, "POST", "/tasks", BatchRejection(503, "ServerBusy"))
+    refusing(here, "DELETE", "/jobs/train", BatchRejection(503, "ServerBusy"))
     line = submit(run).stderr
     assert "job train is left without its task: " in line
     assert "remove it with `az batch job delete --job-id train`" in line
@@ -227,14 +231,15 @@ def test_outputs_that_lack_something(here: FakeBatch, run: Any, missing: str, li
     assert line in submit(run, given=given).stderr
 
 
-def test_rehearsal_plays_none_of_it(run: Any, here: FakeBatch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_rehearsal_of_another_cloud_plays_none_of_it(
+    run: Any, here: FakeBatch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.delenv("GPUFLEET_AZURE_BATCH_ENDPOINT")
     from gpufleet.cli import stack_options
 
     monkeypatch.setattr(stack_options, "_rehearsal", lambda program: object())
     assert submit(run).stderr == (
-        "Error: dev: a rehearsal creates accounts and pools of Azure Batch, but runs none of their jobs; jobs can be "
-        "rehearsed on a cluster, `gpufleet rehearse azure-dev`\n"
+        "Error: dev: this rehearsal plays no Azure Batch; run `gpufleet rehearse dev -- gpufleet ...`\n"
     )
     assert here.asked == []
 

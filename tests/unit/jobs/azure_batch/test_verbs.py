@@ -9,7 +9,7 @@ from gpufleet.jobs.azure_batch import client
 from gpufleet.jobs.azure_batch.client import AzureBatchClient
 from gpufleet.jobs.azure_batch.errors import AzureBatchError, AzureBusy
 from gpufleet.jobs.settings import JobSettings
-from tests.tools.batch_account import FakeBatch, Refused
+from tests.tools.batch_account import BatchRejection, FakeBatch
 
 TRAIN = ("--image", "training:base", "--pool", "spot", "--", "python3", "train.py")
 
@@ -136,7 +136,7 @@ def test_job_that_is_not_there(here: FakeBatch, run: Any, verb: str) -> None:
 
 def refused(here: FakeBatch, status: int, code: str) -> None:
     def refuse(method: str, path: str) -> None:
-        raise Refused(status, code, "Words.")
+        raise BatchRejection(status, code, "Words.")
 
     here.refusals.append(refuse)
 
@@ -194,12 +194,23 @@ def test_nobody_is_signed_in(settings: JobSettings, monkeypatch: pytest.MonkeyPa
     )
 
 
-def test_stand_in_elsewhere_is_asked_with_tls_only(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_plays_an_account_is_on_this_machine(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUFLEET_AZURE_BATCH_ENDPOINT", "http://batch.example.com")
     assert run("jobs", "list", "dev").stderr == (
-        "Error: GPUFLEET_AZURE_BATCH_ENDPOINT=http://batch.example.com: must be an https:// URL or on this machine; "
+        "Error: GPUFLEET_AZURE_BATCH_ENDPOINT=http://batch.example.com: must be an http:// URL of this machine; "
         "change or unset it\n"
     )
+
+
+def test_played_account_is_asked_in_a_rehearsal_only(
+    here: FakeBatch, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GPUFLEET_REHEARSAL")
+    assert run("jobs", "list", "dev").stderr == (
+        f"Error: GPUFLEET_AZURE_BATCH_ENDPOINT={here.url}: holds in a rehearsal only; unset it, or run `gpufleet "
+        "rehearse ENV -- ...`\n"
+    )
+    assert here.asked == []
 
 
 def test_what_may_pass_is_told_from_what_does_not(here: FakeBatch, settings: JobSettings) -> None:

@@ -14,6 +14,7 @@ from gpufleet.jobs.azure_storage import clients
 from gpufleet.jobs.azure_storage.paths import AzureStorage, StoragePath, azure_storage
 from gpufleet.jobs.settings import read_settings
 from tests.tools.azurite_server import ACCOUNT, Azurite, azurite
+from tests.tools.fake_azure_batch import play
 from tests.tools.fake_shares import HOST, FakeShares, Token
 
 pytestmark = pytest.mark.azurite
@@ -48,7 +49,7 @@ def account() -> Iterator[Azurite]:
 
 @pytest.fixture
 def run(account: Azurite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("GPUFLEET_AZURE_BLOB_ENDPOINT", account.url)
+    play(monkeypatch, "GPUFLEET_AZURE_BLOB_ENDPOINT", account.endpoint)
     monkeypatch.setenv("AZURE_STORAGE_KEY", account.key)
 
     def invoke(*arguments: str, given: dict[str, Any] | None = None) -> Result:
@@ -144,11 +145,18 @@ def test_misspelt_container_is_not_taken_for_a_directory_on_the_volume(run: Run,
     )
 
 
-def test_rehearsed_environment_keeps_no_files(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_account_of_a_rehearsal_is_not_asked_elsewhere(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GPUFLEET_AZURE_BLOB_ENDPOINT")
     given = outputs(blob_endpoint="https://traindata01.blob.core.rehearsal.invalid/")
     said = run("data", "list", "dev", "scripts", given=given)
-    assert said.output.startswith("Error: dev: a rehearsal makes the storage account traindata01 and keeps no files")
+    assert said.output == (
+        "Error: dev: the storage account traindata01 is a rehearsal's; run `gpufleet rehearse dev -- gpufleet ...`\n"
+    )
+    given = outputs(file_endpoint="https://traindata01.file.core.rehearsal.invalid/")
+    assert run("data", "list", "dev", "logs", given=given).output == (
+        "Error: dev: the storage account traindata01 is a rehearsal's; a rehearsal plays its containers, and no file "
+        "shares\n"
+    )
 
 
 def told(**storage: Any) -> AzureStorage:

@@ -93,7 +93,7 @@ def test_the_command_runs_once_for_each_gpu():
         "plm_rsh_args",
         ssh_arguments(1000),
         *("-x", "GLOO_SOCKET_IFNAME", "-x", "MASTER_ADDR", "-x", "MASTER_PORT"),
-        *("-x", "NCCL_IB_DISABLE", "-x", "NCCL_SOCKET_IFNAME"),
+        *("-x", "NCCL_NET", "-x", "NCCL_SOCKET_IFNAME"),
         "python3",
         "train.py",
     ]

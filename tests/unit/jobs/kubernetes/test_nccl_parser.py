@@ -5,9 +5,15 @@ bottlerocket-os/bottlerocket-kernel-kit#313 and aws/aws-k8s-tester#503 (mpirun's
 (headings without #).
 """
 
+from pathlib import Path
+from typing import Any
+
 import pytest
+import yaml
 
 from gpufleet.jobs.kubernetes.nccl_parser import NcclRow, parse_nccl_output
+
+LOGS = yaml.safe_load(Path(__file__).with_name("nccl_logs.yaml").read_text())
 
 OLD = """\
 # nThread 1 nGpus 1 minBytes 8 maxBytes 1073741824 step: 2(factor) warmup iters: 5 iters: 100 validation: 1
@@ -67,3 +73,22 @@ def test_wrong_values_are_counted() -> None:
 @pytest.mark.parametrize("text", ["", "hello\n", OLD[: OLD.index("           8")], "  8  2  float sum -1 17.08 0.00\n"])
 def test_what_is_no_result_gives_none(text: str) -> None:
     assert parse_nccl_output(text.splitlines()).largest is None
+
+
+@pytest.mark.parametrize("log", LOGS, ids=[log["source"] for log in LOGS])
+def test_network_is_the_one_that_nccl_took_in_logs_that_people_pasted(log: dict[str, Any]) -> None:
+    run = parse_nccl_output(log["lines"])
+    assert (run.network, run.provider, run.no_network) == (log["network"], log["provider"], False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "c-worker-0:21:21 [0] net.cc:330 NCCL WARN Failed to initialize any NET plugin",
+        "c-worker-0:21:21 [0] net.cc:74 NCCL WARN Error: network AWS Libfabric not found.",
+    ],
+)
+def test_network_that_nccl_does_not_have_is_told(line: str) -> None:
+    """NVIDIA/nccl src/plugin/net.cc; before 2.27 src/net.cc."""
+    run = parse_nccl_output([line])
+    assert (run.network, run.provider, run.no_network) == (None, None, True)

@@ -1,15 +1,23 @@
 """Cases of gpufleet.rules.aws.cluster."""
 
+import pytest
+
+from gpufleet.rules import Status
 from gpufleet.rules.aws.cluster import (
     cidr_public,
     public_limited,
     some_endpoint,
+    supported_to_the_end,
     two_zones,
     validate_control_zones,
+    validate_version,
     version_legal,
+    version_offered,
     zone_accepted,
     zone_of_network,
 )
+
+SUPPORT = {"version": "1.35", "until": "2027-03-27", "support": "STANDARD", "others": (), "extra_usd": 0.5}
 
 CASES = {
     two_zones: [
@@ -107,6 +115,56 @@ CASES = {
             ),
         ),
     ],
+    version_offered: [
+        ("offered", {"version": "1.35", "offered": True, "others": ("1.35",)}, "pass", ""),
+        (
+            "gone",
+            {"version": "1.28", "offered": False, "others": ("1.35", "1.36")},
+            "fail",
+            "trainers: version=1.28: EKS makes no cluster with it; use 1.35 or 1.36 [aws-cluster-version-offered]",
+        ),
+        (
+            "perhaps-since",
+            {"version": "1.37", "offered": None, "others": ("1.35", "1.36")},
+            "unverified",
+            (
+                "trainers: version=1.37: not verified: the catalog does not know whether EKS offers it; ask aws eks "
+                "describe-cluster-versions, or use 1.35 or 1.36 [aws-cluster-version-offered]"
+            ),
+        ),
+    ],
+    supported_to_the_end: [
+        ("to-the-day", {**SUPPORT, "expires": "2027-03-27"}, "pass", ""),
+        (
+            "a-day-less",
+            {**SUPPORT, "expires": "2027-03-28", "others": ("1.36",)},
+            "fail",
+            (
+                "trainers: version=1.35: standard support ends on 2027-03-27, before the environment does on "
+                "2027-03-28; from then on EKS upgrades the control plane, and no nodes; use 1.36 "
+                "[aws-cluster-version-supported]"
+            ),
+        ),
+        (
+            "extended-without-another",
+            {**SUPPORT, "expires": "2027-12-31", "support": "EXTENDED"},
+            "fail",
+            (
+                "trainers: version=1.35: standard support ends on 2027-03-27, before the environment does on "
+                "2027-12-31; from then on the cluster costs 0.50 USD an hour more; raise it by then, one minor version "
+                "at a time; no version lasts so long yet [aws-cluster-version-supported]"
+            ),
+        ),
+        (
+            "extended-at-an-unknown-price",
+            {**SUPPORT, "expires": "2027-12-31", "support": "EXTENDED", "others": ("1.36",), "extra_usd": None},
+            "fail",
+            (
+                "trainers: version=1.35: standard support ends on 2027-03-27, before the environment does on "
+                "2027-12-31; from then on the cluster costs more; use 1.36 [aws-cluster-version-supported]"
+            ),
+        ),
+    ],
     some_endpoint: [
         ("private", {"private": True, "public": False}, "pass", ""),
         ("public", {"private": False, "public": True}, "pass", ""),
@@ -145,7 +203,17 @@ CASES = {
         ("private", {"public": False, "cidrs": ()}, "pass", ""),
     ],
     cidr_public: [
-        ("public", {"cidr": "203.0.113.7/32"}, "pass", ""),
+        ("public", {"cidr": "52.94.76.7/32"}, "pass", ""),
+        ("beside-a-reserved-one", {"cidr": "198.51.101.0/24"}, "pass", ""),
+        (
+            "of-documentation",
+            {"cidr": "198.51.100.0/24"},
+            "fail",
+            (
+                "trainers: public_access_cidrs=198.51.100.0/24: is a reserved range, which EKS rejects here; give the "
+                "address that the internet sees: curl https://checkip.amazonaws.com [aws-cluster-public-cidr]"
+            ),
+        ),
         (
             "private",
             {"cidr": "10.1.0.0/16"},
@@ -184,3 +252,47 @@ def test_case(case):
 def test_control_zones_are_judged_one_by_one():
     findings = validate_control_zones(["use1-az1", "use1-az9"], ["use1-az1"])
     assert [finding.status for finding in findings] == ["pass", "fail"]
+
+
+OFFERED = "1.31, 1.32, 1.33, 1.34, 1.35 or 1.36"
+
+
+@pytest.mark.parametrize(
+    ("version", "lines"),
+    [
+        ("1.30", [f"eks: version=1.30: EKS makes no cluster with it; use {OFFERED} [aws-cluster-version-offered]"]),
+        ("1.31", []),
+        ("1.36", []),
+        (
+            "1.39",
+            [
+                "eks: version=1.39: not verified: the catalog does not know whether EKS offers it; ask aws eks "
+                f"describe-cluster-versions, or use {OFFERED} [aws-cluster-version-offered]"
+            ],
+        ),
+        ("1.40", [f"eks: version=1.40: EKS makes no cluster with it; use {OFFERED} [aws-cluster-version-offered]"]),
+        ("1.99", [f"eks: version=1.99: EKS makes no cluster with it; use {OFFERED} [aws-cluster-version-offered]"]),
+    ],
+)
+def test_versions_of_the_catalog(version, lines):
+    findings = validate_version(version, "us-east-1", "STANDARD", "never")
+    assert [finding.line("eks") for finding in findings if finding.status is not Status.PASS] == lines
+
+
+@pytest.mark.parametrize(
+    ("version", "support", "expires", "line"),
+    [
+        ("1.35", "STANDARD", "2027-03-27", None),
+        ("1.35", "STANDARD", "150h", None),
+        (
+            "1.35",
+            "EXTENDED",
+            "2027-08-02",
+            "eks: version=1.35: standard support ends on 2027-03-27, before the environment does on 2027-08-02; from "
+            "then on the cluster costs 0.50 USD an hour more; use 1.36 [aws-cluster-version-supported]",
+        ),
+    ],
+)
+def test_support_of_an_environment_with_an_end(version, support, expires, line):
+    found = validate_version(version, "us-east-1", support, expires)
+    assert [each.line("eks") for each in found if each.status is not Status.PASS] == ([line] if line else [])

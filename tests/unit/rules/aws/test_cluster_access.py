@@ -11,7 +11,7 @@ from gpufleet.rules.aws.cluster_access import (
 
 CASES = {
     api_reached: [
-        ("from an office", {"public_access_cidrs": ["203.0.113.0/24"]}, "pass", ""),
+        ("from an office", {"public_access_cidrs": ["52.94.76.0/22"]}, "pass", ""),
         (
             "from the VPC",
             {"public_access_cidrs": []},

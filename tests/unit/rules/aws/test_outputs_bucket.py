@@ -1,8 +1,18 @@
 """Cases of gpufleet.rules.aws.outputs_bucket."""
 
-from gpufleet.rules.aws.outputs_bucket import bucket_prefix, outputs_expire
+from gpufleet.rules.aws.outputs_bucket import bucket_prefix, key_usable, outputs_expire
 
 CASES = {
+    key_usable: [
+        ("both", {"bucket": "outputs", "missing": []}, "pass", ""),
+        (
+            "one",
+            {"bucket": "outputs", "missing": ["kms:Decrypt"]},
+            "fail",
+            "trainers: policy=outputs: writes to outputs, whose key it may not use: it lacks kms:Decrypt; allow that "
+            "on the key (TrainingJob: bucket=outputs.for_jobs([...])), or in the key's policy [aws-outputs-key]",
+        ),
+    ],
     bucket_prefix: [
         ("plain", {"prefix": "vision-outputs-"}, "pass", ""),
         ("longest", {"prefix": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}, "pass", ""),

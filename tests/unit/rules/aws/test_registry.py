@@ -1,8 +1,27 @@
 """Cases of gpufleet.rules.aws.registry."""
 
-from gpufleet.rules.aws.registry import login_given, mutable_tags, name_legal, secret_named, tags_stay, upstream_known
+from gpufleet.rules.aws.registry import (
+    cache_filled,
+    login_given,
+    mutable_tags,
+    name_legal,
+    secret_named,
+    tags_stay,
+    upstream_known,
+)
 
 CASES = {
+    cache_filled: [
+        ("may", {"role": "nodes", "prefix": "quay", "creates": True}, "pass", ""),
+        (
+            "may-not",
+            {"role": "nodes", "prefix": "quay", "creates": False},
+            "fail",
+            "trainers: node_role_arn=nodes: nodes cannot pull what the cache quay does not hold yet: it may not make "
+            "its repository; allow it ecr:CreateRepository and ecr:BatchImportUpstreamImage on repository/quay/* "
+            "[aws-registry-cache-filled]",
+        ),
+    ],
     name_legal: [
         ("nested", {"argument": "repositories", "name": "training/llm", "longest": 256}, "pass", ""),
         ("longest", {"argument": "pull_through", "name": "pppppppppppppppppppppppppppppp", "longest": 30}, "pass", ""),

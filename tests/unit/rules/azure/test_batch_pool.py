@@ -115,6 +115,17 @@ def test_the_command_of_2018_is_refused_with_the_successor_of_its_size():
     ]
 
 
+def test_capacities_are_those_that_batch_sells():
+    """`--vm-priority lowpriority` is Spot today."""
+    assert lines({**POOL, "capacity": "lowpriority"}) == [
+        "pool: capacity=lowpriority: is not an allowed value; use on-demand or spot [any-argument-word]"
+    ]
+    assert lines({**POOL, "capacity": "reservation"}) == [
+        "pool: capacity=reservation: Batch does not support capacity reservations; use on-demand or spot, or a GPU "
+        "node group of AKS for the reservation [azure-batch-no-reservation]"
+    ]
+
+
 def test_the_storage_of_2018_far_from_its_pool_is_refused():
     mount = {"kind": "blob", "account": "batchai", "container": "scripts", "path": "scripts", "region": "eastus"}
     assert lines({**POOL, "mounts": [mount]}, "westus2") == [

@@ -10,6 +10,7 @@ from gpufleet.rules.azure.cluster import (
     administered,
     api_limited,
     name_legal,
+    nodes_reach_api,
     range_public,
     ranges_few,
     validate_azure_cluster,
@@ -103,6 +104,40 @@ CASES = {
             "fail",
             "trainers: authorized_ranges=10.60.0.0/16: is a private range, from which nobody reaches the API server; "
             "give the address that the internet sees, or set private=true [azure-cluster-range]",
+        ),
+        (
+            "of-a-network",
+            {"cidr": "198.51.100", "argument": "outbound_addresses"},
+            "fail",
+            "trainers: outbound_addresses=198.51.100: is not an IPv4 range; use one such as 203.0.113.0/24 "
+            "[azure-cluster-range]",
+        ),
+    ],
+    nodes_reach_api: [
+        ("no-ranges", {"ranges": [], "outbound": "nat-gateway", "included": False}, "pass", ""),
+        ("included", {"ranges": ["203.0.113.0/24"], "outbound": "nat-gateway", "included": True}, "pass", ""),
+        (
+            "aks-adds-its-own",
+            {"ranges": ["203.0.113.0/24"], "outbound": "load-balancer", "included": False},
+            "pass",
+            "",
+        ),
+        ("no-way-out", {"ranges": ["203.0.113.0/24"], "outbound": "none", "included": None}, "pass", ""),
+        (
+            "not-included",
+            {"ranges": ["203.0.113.0/24"], "outbound": "nat-gateway", "included": False},
+            "fail",
+            "trainers: authorized_ranges=[203.0.113.0/24]: the nodes reach the API server through a NAT gateway whose "
+            "address is not included, and cannot register; add the public address of the NAT gateway "
+            "[azure-cluster-nodes-reach-api]",
+        ),
+        (
+            "not-known",
+            {"ranges": ["203.0.113.0/24"], "outbound": "routes", "included": None},
+            "unverified",
+            "trainers: authorized_ranges=[203.0.113.0/24]: not verified: whether the public address through which the "
+            "nodes reach the API server is included is not known; give the address of the NAT gateway or firewall in "
+            "outbound_addresses of the network [azure-cluster-nodes-reach-api]",
         ),
     ],
     ranges_few: [
@@ -233,7 +268,8 @@ def found(**changes: object) -> list[tuple[str, str]]:
 
 def test_a_cluster_is_private_unless_ranges_are_given():
     assert found() == []
-    assert found(authorized_ranges=["203.0.113.0/24"]) == []
+    assert found(authorized_ranges=["203.0.113.0/24"], outbound_addresses=["198.51.100.7"]) == []
+    assert found(authorized_ranges=["203.0.113.0/24"]) == [("azure-cluster-nodes-reach-api", "unverified")]
     assert found(private=False) == [("azure-cluster-reached", "fail")]
 
 

@@ -1,9 +1,12 @@
 """Cases of gpufleet.rules.azure.gpu_node_group, node_labels and zone, and of their validation."""
 
+import pytest
+
 from gpufleet.rules import Status
 from gpufleet.rules.azure.gpu_node_group import (
     argument_of_azure,
     disk_size,
+    infiniband_on_aks,
     linked,
     not_reserved_and_placed,
     one_size,
@@ -28,6 +31,16 @@ DISK = "is not a disk size that AKS supports; use 30 to 2048 [azure-agent-pool-d
 LABEL = "has a prefix that AKS keeps for itself; use a domain of your own: example.com/role [azure-label-reserved]"
 
 CASES = {
+    infiniband_on_aks: [
+        ("plain", {"network": "plain"}, "pass", ""),
+        (
+            "infiniband",
+            {"network": "infiniband"},
+            "fail",
+            "trainers: network=infiniband: no pod on AKS reaches a node's InfiniBand, as gpufleet installs no RDMA "
+            "device plugin there; make it a pool of batch.pools, or set network=plain [azure-infiniband-on-aks]",
+        ),
+    ],
     argument_of_azure: [
         ("azure", {"name": "os_sku", "value": "Ubuntu"}, "pass", ""),
         ("misspelt-is-not-its-matter", {"name": "imag", "value": "x"}, "pass", ""),
@@ -184,14 +197,10 @@ def test_a_missing_region_is_said_once():
     assert broken(pool, "East US") == ["azure-region-form"]
 
 
-def test_infiniband_on_aks_asks_for_the_subscriptions_feature():
-    pool = {"types": ["Standard_ND96isr_H100_v5"], "max": 2}
-    said = {
-        network: [
-            each.status
-            for each in validate_azure_pool({**pool, "network": network}, "eastus")
-            if each.rule == "azure-agent-pool-infiniband"
-        ]
-        for network in ("plain", "infiniband")
-    }
-    assert said == {"plain": [], "infiniband": [Status.UNVERIFIED]}
+@pytest.mark.parametrize(
+    ("network", "rules"),
+    [("plain", []), ("infiniband", ["azure-infiniband-on-aks"]), ("efa", ["any-argument-word"])],
+)
+def test_networks_of_aks(network: str, rules: list[str]):
+    pool = {"types": ["Standard_ND96isr_H100_v5"], "max": 2, "network": network}
+    assert broken(pool, "eastus") == rules

@@ -1,8 +1,18 @@
 """Cases of gpufleet.rules.kubernetes.device_plugins."""
 
-from gpufleet.rules.kubernetes.device_plugins import rdma_of_driver, repository_form
+from gpufleet.rules.kubernetes.device_plugins import efa_image_known, rdma_of_driver, repository_form
 
 CASES = {
+    efa_image_known: [
+        ("known", {"region": "us-gov-west-1", "known": True}, "pass", ""),
+        (
+            "unknown",
+            {"region": "ap-east-2", "known": False},
+            "fail",
+            "trainers: region=ap-east-2: has no registry of EKS that the catalog knows; give image, a repository with "
+            "AWS's aws-efa-k8s-device-plugin [aws-efa-plugin-image]",
+        ),
+    ],
     rdma_of_driver: [
         ("off", {"rdma": False, "driver": False}, "pass", ""),
         ("own-driver", {"rdma": True, "driver": True}, "pass", ""),

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.unit.azure.formula_interpreter import InsufficientSampleData, Samples, evaluate
-from tests.unit.azure.formula_values import FormulaError
+from gpufleet_rehearsal.azure_batch.formula import InsufficientSampleData, Samples, evaluate
+from gpufleet_rehearsal.azure_batch.formula_values import FormulaError
 
 NODES = {"$CurrentDedicatedNodes": 4.0, "$CurrentLowPriorityNodes": 0.0}
 TARGETS = {"$TargetDedicatedNodes": 5.0, "$TargetLowPriorityNodes": 0.0}

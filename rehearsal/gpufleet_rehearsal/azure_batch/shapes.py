@@ -13,19 +13,20 @@ from enum import Enum
 from typing import Any
 
 from azure.batch import models
+from azure.batch._utils.model_base import Model
 from azure.batch.models import _models
 
 _DURATION = re.compile(r"P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 
 
-def faults(model: str, value: Any, sent: bool = True) -> list[tuple[str, str, str]]:
+def faults(model: str, value: Any, sent: bool = True) -> list[tuple[str, str, str]]:  # noqa: ANN401
     """(code of Batch, property, reason) of everything that is illegal. sent: in a request, not in an answer."""
     cls = getattr(models, model, None) or getattr(_models, model)
     return list(_of_model(cls, value, "", sent))
 
 
-def _of_model(cls: Any, value: Any, at: str, sent: bool) -> Iterator[tuple[str, str, str]]:
+def _of_model(cls: Any, value: Any, at: str, sent: bool) -> Iterator[tuple[str, str, str]]:  # noqa: ANN401
     if not isinstance(value, dict):
         yield "InvalidPropertyValue", at, "is no object"
         return
@@ -46,7 +47,7 @@ def _of_model(cls: Any, value: Any, at: str, sent: bool) -> Iterator[tuple[str, 
             yield "MissingRequiredProperty", f"{at}{key}", "is missing"
 
 
-def _of_type(wanted: Any, value: Any, at: str, sent: bool) -> Iterator[tuple[str, str, str]]:
+def _of_type(wanted: Any, value: Any, at: str, sent: bool) -> Iterator[tuple[str, str, str]]:  # noqa: ANN401
     origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
     if origin in (typing.Union, types.UnionType):
         kinds = [each for each in arguments if each is not type(None)]
@@ -61,7 +62,7 @@ def _of_type(wanted: Any, value: Any, at: str, sent: bool) -> Iterator[tuple[str
             return
         for index, each in enumerate(value):
             yield from _of_type(arguments[0], each, f"{at}[{index}]", sent)
-    elif hasattr(wanted, "_attr_to_rest_field") or (isinstance(wanted, type) and issubclass(wanted, _models._Model)):
+    elif hasattr(wanted, "_attr_to_rest_field") or (isinstance(wanted, type) and issubclass(wanted, Model)):
         yield from _of_model(wanted, value, f"{at}.", sent)
     elif isinstance(wanted, type) and issubclass(wanted, Enum):
         if str(value).lower() not in {str(each.value).lower() for each in wanted}:

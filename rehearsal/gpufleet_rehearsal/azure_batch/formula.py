@@ -1,4 +1,4 @@
-"""A stand-in for Azure Batch's evaluation of autoscale formulas, for tests only.
+"""Azure Batch's evaluation of autoscale formulas, as tests and rehearsals play it.
 
 Knows what https://learn.microsoft.com/azure/batch/batch-automatic-scaling documents (tables of variables, operations,
 functions and methods of samples), and refuses the rest: what Azure makes of it is not known. Facts from elsewhere:
@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tests.unit.azure.formula_values import (
+from gpufleet_rehearsal.azure_batch.formula_values import (
     FUNCTIONS,
     FormulaError,
     Interval,

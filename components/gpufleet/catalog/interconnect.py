@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from gpufleet.catalog import AwsGpuType, AzureGpuSize, GpuType
+from gpufleet.catalog.records import AwsGpuType, AzureGpuSize, GpuType
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Interconnect:
 
 @cache
 def _infiniband() -> Mapping[str, float]:
-    """Gbit/s of InfiniBand of one node, by size. The catalog has its kind only."""
+    """Gbit/s of InfiniBand of one node, by size. The records of sizes have its kind only."""
     rows = json.loads((Path(__file__).parent / "infiniband.json").read_text(encoding="utf-8"))
     return {row["type"]: float(row["gbps"]) for row in rows}
 
@@ -37,3 +37,8 @@ def interconnect_of(record: GpuType) -> Interconnect:
     if isinstance(record, AwsGpuType):
         return Interconnect("EFA" if record.efa_interfaces else "Ethernet", record.network_gbps, record.network_burst)
     return Interconnect("Ethernet", record.network_gbps)
+
+
+def line_rate(record: GpuType, network: str) -> float | None:
+    """Gbit/s of one node on a pool's network: plain, efa or infiniband. None if not known."""
+    return record.network_gbps if network == "plain" else interconnect_of(record).gbps

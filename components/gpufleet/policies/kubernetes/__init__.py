@@ -1,0 +1,1 @@
+"""Checks of the Kubernetes objects in a plan."""

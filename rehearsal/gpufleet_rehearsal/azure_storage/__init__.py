@@ -1,0 +1,1 @@
+"""Blobs of the simulated cloud's storage accounts, as a rehearsal plays them."""
