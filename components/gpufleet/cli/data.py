@@ -134,7 +134,7 @@ def _place(settings: "JobSettings", remote: str, kind: str | None) -> "StoragePa
     if storage is None:
         if kind in ("blob", "files"):
             raise UserError(
-                f"{settings.environment}: --to {kind}: the stack's outputs tell of no storage account "
+                f"{settings.environment}: --to {kind}: the stack's outputs have no storage account "
                 "(jobs.azure_batch.storage); leave it out"
             )
         return None
