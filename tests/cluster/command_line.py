@@ -13,7 +13,7 @@ from typing import Any
 from tools.kubernetes.control_plane import ControlPlane
 
 GPUFLEET = str(Path(sys.executable).with_name("gpufleet"))
-SECONDS = 120
+SECONDS = 600
 """The most that one command may take that ends by itself."""
 
 

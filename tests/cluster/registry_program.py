@@ -37,7 +37,7 @@ class RegistryProgram:
         """Body and headers of GET /v2/`path`."""
         headers = {"Authorization": f"Basic {self.entry}", "Accept": MANIFESTS}
         request = urllib.request.Request(f"http://{self.host}/v2/{path}", headers=headers)
-        with urllib.request.urlopen(request, timeout=120) as answer:
+        with urllib.request.urlopen(request, timeout=600) as answer:
             return answer.read(), dict(answer.headers)
 
     def manifest(self, repository: str, reference: str) -> tuple[dict[str, Any], str, bytes]:

@@ -10,7 +10,7 @@ import yaml
 
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.submit import create_job
-from tests.cluster.workloads import PATIENCE_SECONDS, pods
+from tests.cluster.workloads import pods
 from tests.e2e.rehearsed_project import Project
 from tools.kubernetes.api_client import wait_until
 from tools.kubernetes.control_plane import ControlPlane
@@ -82,7 +82,7 @@ class Rehearsed:
 
     def placed(self, name: str, workers: int) -> list[str]:
         """Wait until all workers run."""
-        wait_until(f"{name} runs", lambda: len(self.places(name)) == workers, PATIENCE_SECONDS)
+        wait_until(f"{name} runs", lambda: len(self.places(name)) == workers)
         return self.places(name)
 
     def held(self, name: str, reason: str) -> None:
@@ -93,7 +93,7 @@ class Rehearsed:
             assert code == 0, said
             return reason in text
 
-        wait_until(f"{name} is held", told, PATIENCE_SECONDS)
+        wait_until(f"{name} is held", told)
 
     def cancel(self, *names: str) -> None:
         for name in names:
@@ -103,7 +103,7 @@ class Rehearsed:
     def kubectl(self, *words: str) -> str:
         program = str(programs()["kubectl"].executable)
         command = [program, f"--kubeconfig={self.plane.kubeconfig}", *words]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

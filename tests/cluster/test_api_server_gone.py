@@ -46,14 +46,14 @@ class ApiServer:
         found = self._processes.find("kube-apiserver")
         assert found
         os.kill(found.pid, signal.SIGKILL)
-        wait_until("the API server has ended", lambda: self._processes.find("kube-apiserver") is None, 120)
+        wait_until("the API server has ended", lambda: self._processes.find("kube-apiserver") is None)
 
     def start(self) -> None:
         """On the same port, with the same data."""
         if self._processes.find("kube-apiserver") is None:
             command = commands.kube_apiserver(self.plane.layout)
             self._processes.start("kube-apiserver", [str(programs()["kube-apiserver"].executable), *command])
-        wait_until("the API server is ready", lambda: self.plane.running, 60)
+        wait_until("the API server is ready", lambda: self.plane.running)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def server(alone: ControlPlane) -> Iterator[ApiServer]:
     """With the MPI operator's kind, and without the operator; running again afterwards."""
     manifest = yaml.safe_load_all(programs()["mpi-operator"].file("mpi-operator.yaml").read_text(encoding="utf-8"))
     alone.client.apply(next(each for each in manifest if each and each["kind"] == "CustomResourceDefinition"))
-    wait_until("MPI jobs are served", lambda: serves_jobs(alone), 120)
+    wait_until("MPI jobs are served", lambda: serves_jobs(alone))
     found = ApiServer(alone)
     yield found
     found.start()
@@ -99,7 +99,7 @@ def test_cluster_without_the_operator_takes_no_job_and_says_how_it_gets_one(
     alone: ControlPlane, tmp_path: Path
 ) -> None:
     alone.client.delete(KINDS)
-    wait_until("MPI jobs are not served", lambda: not serves_jobs(alone), 120)
+    wait_until("MPI jobs are not served", lambda: not serves_jobs(alone))
     file = outputs(alone, NAMESPACE, tmp_path, own=POOL)
     lacks = (
         "dev has no MPI operator (kubeflow.org/v2beta1 MPIJob is not installed there); install it with `pulumi up`, "

@@ -41,7 +41,7 @@ def test_pool_grows_from_0_for_a_job_in_one_zone_and_returns_to_0(
     assert {pod["spec"]["nodeName"] for pod in workers} == {node["metadata"]["name"] for node in grown}
     assert [node["metadata"]["labels"]["topology.k8s.aws/zone-id"] for node in grown] == ["use1-az2"] * 2
     assert condition(operator, document, ("Succeeded", "Failed")) == "Succeeded"
-    wait_until("the pool is empty", lambda: nodes.of_pool("elastic") == [], 60)
+    wait_until("the pool is empty", lambda: nodes.of_pool("elastic") == [])
 
 
 def test_pool_stays_at_0_for_a_pod_that_none_of_its_nodes_could_take(
@@ -50,7 +50,7 @@ def test_pool_stays_at_0_for_a_pod_that_none_of_its_nodes_could_take(
     operator.start_autoscaler(POOLS, idle_seconds=3, boot_seconds=0)
     operator.client.apply(mpi_job(namespace, "large", workers=1, gpus=8, pool="small"))
     operator.client.apply(mpi_job(namespace, "fits", workers=1, gpus=4, pool="small"))
-    wait_until("the pool has a node for the other", lambda: len(nodes.of_pool("small")) == 1, 60)
+    wait_until("the pool has a node for the other", lambda: len(nodes.of_pool("small")) == 1)
     [large] = [pod for pod in pods(operator, namespace) if pod["metadata"]["name"] == "large-worker-0"]
     assert "nodeName" not in large["spec"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gpufleet_rehearsal.kubernetes.load_balancers import INTERFACE, SUBNET
-from tests.cluster.workloads import PATIENCE_SECONDS, condition, pods
+from tests.cluster.workloads import condition, pods
 from tests.e2e.rehearsed_project import Project, copy_of_ours, held
 from tools.kubernetes.api_client import wait_until
 from tools.kubernetes.control_plane import ControlPlane
@@ -66,7 +66,7 @@ def test_a_job_grows_the_pool_from_0_in_one_zone_and_it_returns_to_0(project: Pr
     assert condition(plane, job, ("Succeeded",)) == "Succeeded"
     log = (plane.logs / "hosted-autoscaler.log").read_text()
     assert re.findall(r"node aws-dev-trainers-nodes-\w+-(use1-az\d)-\d is there", log) == ["use1-az1"] * 2
-    wait_until("the pool is empty", lambda: gpu_nodes(plane) == [], PATIENCE_SECONDS)
+    wait_until("the pool is empty", lambda: gpu_nodes(plane) == [])
 
 
 def test_pods_have_what_the_stack_knows(project: Project, plane: ControlPlane) -> None:

@@ -57,21 +57,20 @@ def test_more_gpus_than_any_node_of_a_type_has_that_the_catalog_lacks(
     assert all(line.startswith("note: ") for line in advice), done.stderr
     assert (done.returncode, error) == (
         1,
-        f"Error: train: gpus_per_worker=16: nodes of type p9.48xlarge have 8 at the most, such as {name}; "
-        "use 8 or fewer",
+        f"Error: train: gpus_per_worker=16: nodes of type p9.48xlarge have at most 8, such as {name}; use 8 or fewer",
     )
 
 
 def test_image_pull_secret_that_nobody_made(file: str, namespace: str) -> None:
     assert submitted(file, "--image-pull-secret", "ngc") == (
-        f"train: image_pull_secret=ngc: there is no such secret in namespace {namespace}; make it with "
+        f"train: image_pull_secret=ngc: secret not found in namespace {namespace}; make it with "
         f"`kubectl create secret docker-registry ngc -n {namespace} ...`"
     )
 
 
 def test_claim_that_nobody_made(file: str, namespace: str) -> None:
     assert submitted(file, "--volume-claim", "data") == (
-        f"train: volume_claim=data: there is no such PersistentVolumeClaim in namespace {namespace}; `pulumi up` makes "
+        f"train: volume_claim=data: PersistentVolumeClaim not found in namespace {namespace}; `pulumi up` makes "
         "the shared volume's"
     )
 
@@ -180,14 +179,14 @@ def another_authority(config: dict[str, Any], folder: Path) -> str:
 def authority_that_is_none(config: dict[str, Any], folder: Path) -> str:
     config["clusters"][0]["cluster"]["certificate-authority-data"] = "bm8gY2VydGlmaWNhdGU="
     server = config["clusters"][0]["cluster"]["server"]
-    return f"dev: {server} is not trusted: the kubeconfig's authority is no certificate; take the kubeconfig anew"
+    return f"dev: {server} is not trusted: the kubeconfig's authority is not a certificate; take the kubeconfig anew"
 
 
 def another_service(config: dict[str, Any], folder: Path) -> str:
     """A server that is no API server: its paths are not known."""
     config["clusters"][0]["cluster"]["server"] += "/elsewhere"
     server = config["clusters"][0]["cluster"]["server"]
-    return f"train: dev: {server} is no API server of Kubernetes: it does not know /api/v1; take the kubeconfig anew"
+    return f"train: dev: {server} is not a Kubernetes API server: /api/v1 not found; take the kubeconfig anew"
 
 
 BROKEN = [
@@ -217,5 +216,5 @@ def test_kubeconfig_that_leads_nowhere(
 def test_text_that_is_no_yaml(operator: ControlPlane, namespace: str, tmp_path: Path) -> None:
     file = outputs(operator, namespace, tmp_path, kubeconfig="a: b: c", broken=POOL)
     assert submitted(file) == (
-        f"dev: is no kubeconfig: it is not YAML: mapping values are not allowed here (line 1, column 5); {ANEW}"
+        f"dev: is not a kubeconfig: it is not YAML: mapping values are not allowed here (line 1, column 5); {ANEW}"
     )

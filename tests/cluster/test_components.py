@@ -16,7 +16,7 @@ from gpufleet.kubernetes.efa_plugin import plan_efa_plugin
 from gpufleet.kubernetes.mpi_operator import known_checksums, plan_operator
 from gpufleet.kubernetes.shared_volume import plan_claim, plan_volume
 from gpufleet.kubernetes.team import plan_namespace, plan_network_policies, plan_service_account
-from tests.cluster.workloads import PATIENCE_SECONDS, condition, pods
+from tests.cluster.workloads import condition, pods
 from tools.kubernetes.api_client import ApiRefused, wait_until
 from tools.kubernetes.control_plane import ControlPlane
 from tools.kubernetes.nodes import Nodes
@@ -151,7 +151,7 @@ def test_volume_and_claim_find_each_other(plane: ControlPlane, team: str, source
     def bound() -> bool:
         return bool(plane.client.get(path)["status"].get("phase") == "Bound")
 
-    wait_until("the claim is bound", bound, PATIENCE_SECONDS)
+    wait_until("the claim is bound", bound)
     assert plane.client.get(path)["spec"]["volumeName"] == f"{team}-shared"
 
 
@@ -170,8 +170,8 @@ def test_device_plugins_run_on_gpu_nodes_only(
         found = pods(plane, "kube-system", f"app.kubernetes.io/name={name}")
         return {each["spec"]["nodeName"] for each in found if "nodeName" in each["spec"]}
 
-    wait_until("NVIDIA's plugin runs", lambda: {*efa, *plain} <= places("nvidia-device-plugin"), PATIENCE_SECONDS)
-    wait_until("the EFA plugin runs", lambda: {*efa} <= places("aws-efa-k8s-device-plugin"), PATIENCE_SECONDS)
+    wait_until("NVIDIA's plugin runs", lambda: {*efa, *plain} <= places("nvidia-device-plugin"))
+    wait_until("the EFA plugin runs", lambda: {*efa} <= places("aws-efa-k8s-device-plugin"))
     assert not any(place.startswith("system-") for place in places("nvidia-device-plugin"))
     assert not {*plain} & places("aws-efa-k8s-device-plugin")
 

@@ -17,7 +17,7 @@ from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
 from gpufleet.jobs.kubernetes.submit import create_job
 from gpufleet.kubernetes.team import plan_namespace
-from tests.cluster.workloads import PATIENCE_SECONDS, pods
+from tests.cluster.workloads import pods
 from tools.kubernetes.api_client import ApiSilent, wait_until
 from tools.kubernetes.control_plane import ControlPlane
 from tools.kubernetes.nodes import Nodes
@@ -69,7 +69,7 @@ class Team:
             return len(said) == 1 and said[0].startswith(begin)
 
         try:
-            wait_until("the reason is told", look, PATIENCE_SECONDS)
+            wait_until("the reason is told", look)
         except ApiSilent as error:
             raise AssertionError(said) from error
         return said[0]
@@ -103,7 +103,7 @@ def quota(team: Team) -> None:
     team.apply("ResourceQuota", {"hard": {"requests.nvidia.com/gpu": "1"}})
     path = f"/api/v1/namespaces/{team.namespace}/resourcequotas/given"
     # Until its status is written, the API server counts nothing as used.
-    wait_until("the quota counts", lambda: "used" in team.operator.client.get(path).get("status", {}), 120)
+    wait_until("the quota counts", lambda: "used" in team.operator.client.get(path).get("status", {}))
 
 
 def limits(team: Team) -> None:
@@ -181,7 +181,7 @@ def test_volume_that_is_not_mounted(team: Team, nodes: Nodes, reason: str, messa
         found = pods(team.operator, team.namespace, WORKER)
         return len(found) == 2 and all(pod["status"].get("containerStatuses") for pod in found)
 
-    wait_until("the workers are being started", starting, 120)
+    wait_until("the workers are being started", starting)
     assert team.run("jobs", "status", "dev", "held").stdout.splitlines()[1:] == [], "they wait for nothing yet"
     for number in (0, 1):
         team.warn(f"held-worker-{number}", reason, message)

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from tests.cluster.rehearsed_jobs import Rehearsed
-from tests.cluster.workloads import PATIENCE_SECONDS
 from tests.e2e.rehearsed_project import copy_of_ours
 from tools.kubernetes.api_client import wait_until
 
@@ -123,7 +122,7 @@ def test_a_server_goes_after_its_drain_and_the_others_do_not_notice(lab: Rehears
 
     lab.drain(leaving)
     assert listed(lab)[server]["cordoned"] is True
-    wait_until("its job has a worker elsewhere", lambda: lab.places("moves") not in ([], [leaving]), PATIENCE_SECONDS)
+    wait_until("its job has a worker elsewhere", lambda: lab.places("moves") not in ([], [leaving]))
     (moved,) = lab.places("moves")
 
     lab.project.configure(
@@ -131,7 +130,7 @@ def test_a_server_goes_after_its_drain_and_the_others_do_not_notice(lab: Rehears
     )
     lab.remove_server(server)
     lab.up()
-    wait_until("the machine is gone", lambda: lab.node(leaving) == {}, PATIENCE_SECONDS)
+    wait_until("the machine is gone", lambda: lab.node(leaving) == {})
     assert server not in listed(lab)
     assert lab.quota("v100") == "8"
     assert lab.pods("stays") == before

@@ -143,7 +143,7 @@ def test_image_is_built_pushed_and_run_by_its_digest(
     nodes.add(1, "g5.8xlarge", "use1-az1", "images")
     submitted = run("jobs", "submit", "dev", "--workers", "1", "--name", "train", "--", "python3", "train.py")
     assert submitted.returncode == 0, submitted.stderr
-    wait_until("the job has a launcher and a worker", lambda: len(pods(operator, namespace)) >= 2, 60)
+    wait_until("the job has a launcher and a worker", lambda: len(pods(operator, namespace)) >= 2)
     images = {each["image"] for pod in pods(operator, namespace) for each in pod["spec"]["containers"]}
     assert images == {f"{url}@{digest}"}
 

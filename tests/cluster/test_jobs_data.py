@@ -62,7 +62,7 @@ def test_files_go_through_the_api_server_and_come_back(plane: ControlPlane, name
         assert (sent.transferred_bytes, (tmp_path / "mnt/data/one").read_bytes()) == (len(content), content)
         assert [(each.path, each.size) for each in files.list_files()] == [("data/one", len(content))]
         list(files.get("data/one", tmp_path / "back"))
-        with pytest.raises(CommandError, match="no such file on the volume") as failed:
+        with pytest.raises(CommandError, match="file not found on the volume") as failed:
             files.list_files("nothing")
     assert failed.value.code == 4
     assert (tmp_path / "back").read_bytes() == content

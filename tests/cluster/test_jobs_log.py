@@ -128,7 +128,7 @@ def test_ten_thousand_lines_arrive_once_each_through_the_api_server_though_it_is
         config["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{cut_port}"
         api = KubernetesApi.of(config, "dev")
         create_job(api, manifest(namespace, "k", "talks", "talks", runs_for="12s"), print)
-        wait_until("the launcher is there", lambda: pods(operator, namespace, LAUNCHER) != [], 120)
+        wait_until("the launcher is there", lambda: pods(operator, namespace, LAUNCHER) != [])
         [launcher] = pods(operator, namespace, LAUNCHER)
         logs = {
             "apiVersion": "kwok.x-k8s.io/v1alpha1",

@@ -46,7 +46,7 @@ def test_workers_without_a_node_keep_the_launcher_waiting(operator: ControlPlane
             for each in pod["status"].get("conditions", ())
         )
 
-    wait_until("the worker is unschedulable", told, 120)
+    wait_until("the worker is unschedulable", told)
     assert pods(operator, namespace, LAUNCHER) == []
 
 
@@ -71,7 +71,7 @@ def test_a_reclaimed_worker_is_made_anew_and_the_retry_does_not_wait_for_it(
     operator.client.request("POST", f"{evicted}/eviction", eviction)
     (first,) = pods(operator, namespace, LAUNCHER)
     ends(operator, first, "143")
-    wait_until("the job has a second launcher", lambda: len(pods(operator, namespace, LAUNCHER)) == 2, 60)
+    wait_until("the job has a second launcher", lambda: len(pods(operator, namespace, LAUNCHER)) == 2)
 
     again = operator.client.get(evicted)
     assert again["metadata"]["uid"] != taken["metadata"]["uid"]
@@ -80,8 +80,8 @@ def test_a_reclaimed_worker_is_made_anew_and_the_retry_does_not_wait_for_it(
     assert second["spec"]["containers"][0]["command"][2:4] == [first["spec"]["containers"][0]["command"][2], "launcher"]
 
     operator.client.merge(f"/api/v1/nodes/{lost}", {"spec": {"unschedulable": False}})
-    wait_until("the new worker is ready", lambda: is_ready(operator.client.get(evicted)), 60)
-    wait_until("the second launcher is there", lambda: is_ready(operator.client.get(path_of(second))), 60)
+    wait_until("the new worker is ready", lambda: is_ready(operator.client.get(evicted)))
+    wait_until("the second launcher is there", lambda: is_ready(operator.client.get(path_of(second))))
     ends(operator, second, "0")
     assert condition(operator, document, ("Succeeded", "Failed")) == "Succeeded"
     assert sorted(exit_codes(pods(operator, namespace, LAUNCHER))) == [0, 143]

@@ -14,7 +14,7 @@ def test_nodes_of_8_gpus_are_ready_and_take_a_pod_each(plane: ControlPlane, node
     """512 of them: test_many_nodes.py."""
     count = 64
     names = nodes.add(count, "p5.48xlarge", "use1-az3", "many", network="efa")
-    wait_until(f"{count} nodes are ready", lambda: nodes.ready("many") == count, 120, poll=0.5)
+    wait_until(f"{count} nodes are ready", lambda: nodes.ready("many") == count, poll=0.5)
     document = job(
         namespace,
         "one",
@@ -29,10 +29,10 @@ def test_nodes_of_8_gpus_are_ready_and_take_a_pod_each(plane: ControlPlane, node
     def placed() -> Counter[str]:
         return Counter(pod["spec"]["nodeName"] for pod in pods(plane, namespace) if "nodeName" in pod["spec"])
 
-    wait_until(f"{count} pods have a node", lambda: len(placed()) == count, 120, poll=1)
+    wait_until(f"{count} pods have a node", lambda: len(placed()) == count, poll=1)
     assert placed() == Counter(names)
     nodes.remove(names)
-    wait_until("the nodes are gone", lambda: nodes.of_pool("many") == [], 60)
+    wait_until("the nodes are gone", lambda: nodes.of_pool("many") == [])
 
 
 def test_pods_without_a_toleration_stay_off_gpu_nodes(plane: ControlPlane, nodes: Nodes, namespace: str) -> None:
@@ -43,11 +43,11 @@ def test_pods_without_a_toleration_stay_off_gpu_nodes(plane: ControlPlane, nodes
         listed = [each for pod in pods(plane, namespace) for each in pod["status"].get("conditions", ())]
         return any("untolerated taint(s)" in each.get("message", "") for each in listed)
 
-    wait_until("the pod is unschedulable", told, 120)
+    wait_until("the pod is unschedulable", told)
 
 
 def test_nodes_are_numbered_on(plane: ControlPlane, nodes: Nodes) -> None:
     assert nodes.add(2, "g4dn.xlarge", "use1-az1", "counted") == ["counted-use1-az1-0", "counted-use1-az1-1"]
     assert nodes.add(1, "g4dn.xlarge", "use1-az2", "counted") == ["counted-use1-az2-2"]
     nodes.remove(["counted-use1-az1-1"])
-    wait_until("the node is gone", lambda: len(nodes.of_pool("counted")) == 2, 120)
+    wait_until("the node is gone", lambda: len(nodes.of_pool("counted")) == 2)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from tests.cluster.rehearsed_jobs import TEAM, Rehearsed
-from tests.cluster.workloads import PATIENCE_SECONDS
 from tests.e2e.rehearsed_project import copy_of_ours
 from tools.kubernetes.api_client import wait_until
 
@@ -63,7 +62,7 @@ def test_a_job_goes_on_to_rented_nodes_when_its_own_are_taken(lab: Rehearsed) ->
         told, _, _ = lab.inside("gpufleet", "jobs", "status", lab.environment, "home")
         return "waits for queue onprem-queue" in told and "flavor onprem-queue-v100" in told
 
-    wait_until("home waits for its own servers", waits, PATIENCE_SECONDS)
+    wait_until("home waits for its own servers", waits)
     assert lab.places("home") == []
     lab.cancel("first")
     assert lab.placed("home", 1)[0] in ("gpu-1", "gpu-2")
@@ -80,13 +79,13 @@ def test_a_server_goes_after_its_drain_and_the_others_do_not_notice(lab: Rehears
     versions = {name: lab.node(name)["metadata"]["uid"] for name in (other, "gpu-3", "rented-1")}
 
     lab.drain(leaving)
-    wait_until("its job has a worker elsewhere", lambda: lab.places("moves") == [other], PATIENCE_SECONDS)
+    wait_until("its job has a worker elsewhere", lambda: lab.places("moves") == [other])
 
     lab.project.configure(lambda config: config["pools"]["v100"].update(nodes=[other]), lab.environment)
     lab.remove_server(leaving)
     told = lab.up()
     assert f"NodePatch onprem-v100-{leaving} deleted" in told
-    wait_until("the machine is gone", lambda: lab.node(leaving) == {}, PATIENCE_SECONDS)
+    wait_until("the machine is gone", lambda: lab.node(leaving) == {})
     assert lab.quota("v100") == "4"
 
     assert lab.pods("stays") == before

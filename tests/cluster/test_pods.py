@@ -33,7 +33,7 @@ def test_pods_of_a_job_end_with_the_code_that_is_asked_for(
 def test_pod_of_a_job_that_is_told_to_runs_until_the_annotation_changes(plane: ControlPlane, namespace: str) -> None:
     document = job(namespace, "one", {CODE: "none"})
     plane.client.apply(document)
-    wait_until("the pod runs", lambda: _phases(plane, namespace) == ["Running"], 120)
+    wait_until("the pod runs", lambda: _phases(plane, namespace) == ["Running"])
     with pytest.raises(Exception, match="not in 2 s"):
         wait_until("the pod ends", lambda: _phases(plane, namespace) != ["Running"], 2)
     name = pods(plane, namespace)[0]["metadata"]["name"]
@@ -52,7 +52,7 @@ def test_pod_without_a_job_runs_and_has_an_address(plane: ControlPlane, namespac
 def test_pod_waits_for_the_reason_that_is_given_and_starts_without_it(plane: ControlPlane, namespace: str) -> None:
     document = pod(namespace, "worker", {"rehearsal.gpufleet.dev/waiting": "ImagePullBackOff"})
     plane.client.apply(document)
-    wait_until("the pod waits", lambda: _reason(plane, namespace) == "ImagePullBackOff", 120)
+    wait_until("the pod waits", lambda: _reason(plane, namespace) == "ImagePullBackOff")
     assert _phases(plane, namespace) == ["Pending"]
     told = {"annotations": {"rehearsal.gpufleet.dev/waiting": None}}
     plane.client.merge(plane.client.path(document), {"metadata": told})
@@ -104,6 +104,6 @@ def test_command_in_a_pod_runs_where_it_was_told_to_with_its_input_and_exit_code
     program = str(programs()["kubectl"].executable)
     kubectl = [program, f"--kubeconfig={plane.kubeconfig}", f"--namespace={namespace}", "exec", "-i", "worker", "--"]
     command = [*kubectl, "sh", "-c", "cat > got; wc -c < got; exit 5"]
-    done = subprocess.run(command, input="x" * 100_000, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, input="x" * 100_000, capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stdout.strip()) == (5, "100000")
     assert (tmp_path / "got").stat().st_size == 100_000

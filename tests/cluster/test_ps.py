@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from gpufleet.cli import main
-from tests.cluster.workloads import PATIENCE_SECONDS, TOLERATION, pod
+from tests.cluster.workloads import TOLERATION, pod
 from tools.kubernetes.api_client import wait_until
 from tools.kubernetes.control_plane import ControlPlane
 from tools.kubernetes.nodes import Nodes
@@ -69,7 +69,7 @@ def at_work(plane: ControlPlane, namespace: str, name: str, node: str, **more: A
     document = pod(namespace, name, nodeName=node, tolerations=[TOLERATION], **more)
     plane.client.apply(document)
     path = plane.client.path(document)
-    wait_until(f"{name} runs", lambda: plane.client.get(path)["status"].get("phase") == "Running", PATIENCE_SECONDS)
+    wait_until(f"{name} runs", lambda: plane.client.get(path)["status"].get("phase") == "Running")
     return dict(plane.client.get(path))
 
 

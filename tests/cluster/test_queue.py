@@ -25,7 +25,7 @@ from gpufleet.kubernetes.queue import (
     plan_topology,
 )
 from tests.cluster.test_start import listening, started
-from tests.cluster.workloads import PATIENCE_SECONDS, pods
+from tests.cluster.workloads import pods
 from tools.kubernetes.api_client import ApiRefused, wait_until
 from tools.kubernetes.control_plane import OPERATOR_FOR_MANY_WORKERS, ControlPlane
 from tools.kubernetes.nodes import Nodes
@@ -92,7 +92,7 @@ def start(plane: ControlPlane, team: str, name: str, workers: int, **changes: An
 def finish(plane: ControlPlane, team: str, name: str) -> None:
     """Let its launcher end well."""
     selector = f"training.kubeflow.org/job-name={name},training.kubeflow.org/job-role=launcher"
-    wait_until(f"the launcher of {name} is there", lambda: pods(plane, team, selector) != [], PATIENCE_SECONDS)
+    wait_until(f"the launcher of {name} is there", lambda: pods(plane, team, selector) != [])
     for pod in pods(plane, team, selector):
         path = f"/api/v1/namespaces/{team}/pods/{pod['metadata']['name']}"
         plane.client.merge(path, {"metadata": {"annotations": {"rehearsal.gpufleet.dev/exit-code": "0"}}})
@@ -106,7 +106,7 @@ def places(plane: ControlPlane, team: str, name: str) -> list[str]:
 
 def placed(plane: ControlPlane, team: str, name: str, workers: int) -> list[str]:
     """Wait until all workers have nodes."""
-    wait_until(f"{name} runs", lambda: len(places(plane, team, name)) == workers, PATIENCE_SECONDS)
+    wait_until(f"{name} runs", lambda: len(places(plane, team, name)) == workers)
     return places(plane, team, name)
 
 
@@ -129,7 +129,7 @@ def held(plane: ControlPlane, folder: Path, team: str, name: str, word: str) -> 
         return any(word in line for line in lines)
 
     try:
-        wait_until(f"{word!r} is told of {name}", look, PATIENCE_SECONDS)
+        wait_until(f"{word!r} is told of {name}", look)
     finally:
         print(*lines, sep="\n")
     assert len(lines) == 1
@@ -158,7 +158,7 @@ def test_every_queue_is_active(kueue: ControlPlane) -> None:
         teams = sum(len(args["quotas"]) for args in (QUEUE, PLACED, LENT))
         return [state.get("Active") for state in states] == ["True"] * 2 * teams
 
-    wait_until("all queues are active", active, PATIENCE_SECONDS)
+    wait_until("all queues are active", active)
 
 
 def test_webhooks_refuse_what_kueue_does_not_take(kueue: ControlPlane) -> None:

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,10 @@ def listening(identities: list[Identity]) -> list[tuple[str, int]]:
     """Addresses and ports on which these processes listen, from /proc/<pid>/net/tcp (4) and tcp6 (see proc(5))."""
     found = []
     for identity in identities:
-        sockets = {str(path.readlink()) for path in Path(f"/proc/{identity.pid}/fd").iterdir()}
+        sockets = set()
+        for path in Path(f"/proc/{identity.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile
+                sockets.add(str(path.readlink()))
         for table in ("tcp", "tcp6"):
             for line in Path(f"/proc/{identity.pid}/net/{table}").read_text().splitlines()[1:]:
                 words = line.split()
@@ -83,9 +87,9 @@ def test_operator_ends_with_its_deployment_and_comes_again(operator: ControlPlan
     processes = Processes(operator.home)
     assert processes.find(name)
     operator.client.merge(scale, {"spec": {"replicas": 0}})
-    wait_until("the operator has ended", lambda: processes.find(name) is None, 120)
+    wait_until("the operator has ended", lambda: processes.find(name) is None)
     operator.client.merge(scale, {"spec": {"replicas": 1}})
-    wait_until("the operator runs again", lambda: processes.find(name) is not None, 120)
+    wait_until("the operator runs again", lambda: processes.find(name) is not None)
 
 
 def test_stop_leaves_no_process_no_port_and_no_secret(home: Path) -> None:
@@ -115,7 +119,7 @@ def test_start_after_one_of_its_processes_has_died_begins_anew(home: Path) -> No
     scheduler = Processes(home).find("kube-scheduler")
     assert scheduler
     os.kill(scheduler.pid, signal.SIGKILL)
-    wait_until("the scheduler is gone", lambda: not plane.running, 120)
+    wait_until("the scheduler is gone", lambda: not plane.running)
     plane.start()
     assert not any(identity.alive for identity in before)
     assert plane.running
@@ -135,7 +139,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_with_an_owner_that_is_killed_all_ends_by_itself(home: Path) -> None:
     done = subprocess.run([sys.executable, "-c", START, str(home), "owned"], cwd=ROOT, check=False)
     assert done.returncode == -signal.SIGKILL
-    wait_until("all has ended", lambda: not started(home), 120)
+    wait_until("all has ended", lambda: not started(home))
     log = (home / "logs" / "supervisor.log").read_text()
     assert "is gone: ending the control plane" in log
 
@@ -154,6 +158,6 @@ def test_without_an_owner_the_command_line_finds_and_ends_it(home: Path) -> None
 def _token(plane: ControlPlane, namespace: str) -> str:
     """Of the namespace's own service account, which no role is given."""
     account = f"/api/v1/namespaces/{namespace}/serviceaccounts/default"
-    wait_until("the account is made", lambda: plane.client.find(account) is not None, 120)
+    wait_until("the account is made", lambda: plane.client.find(account) is not None)
     answer = plane.client.request("POST", f"{account}/token", {"spec": {}})
     return str(answer["status"]["token"])

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from tests.cluster.rehearsed_jobs import Rehearsed
-from tests.cluster.workloads import PATIENCE_SECONDS
 from tests.e2e.rehearsed_project import copy_of_ours
 from tools.kubernetes.api_client import ApiRefused, wait_until
 
@@ -85,7 +84,7 @@ def waits(team: Rehearsed, name: str) -> None:
     def said() -> bool:
         return "waits for queue onprem-queue" in team.jobs("status", name)[0]
 
-    wait_until(f"{name} waits", said, PATIENCE_SECONDS)
+    wait_until(f"{name} waits", said)
     assert team.pods(name) == []
 
 
@@ -98,7 +97,7 @@ def test_each_job_runs_as_its_user_with_its_teams_labels(vision: Rehearsed, spee
     ):
         team.placed(name, 1)
         # Its launcher comes when the worker is ready.
-        wait_until(f"{name} has a launcher", lambda: len(team.pods(name)) == 2, PATIENCE_SECONDS)  # noqa: B023
+        wait_until(f"{name} has a launcher", lambda: len(team.pods(name)) == 2)  # noqa: B023
         for pod in team.pods(name):
             assert ids.items() <= pod["spec"]["securityContext"].items()
             labels = pod["metadata"]["labels"]
@@ -235,7 +234,7 @@ def test_a_quota_a_user_and_one_more_team_do_not_touch_the_others(
     robots.start("arms", *DESKS, "--gpus", "1", "--user", "kim")
     robots.placed("arms", 1)
     vision.cancel("stays")
-    wait_until("its pods are gone", lambda: vision.pods("stays") == [], PATIENCE_SECONDS)
+    wait_until("its pods are gone", lambda: vision.pods("stays") == [])
     _, said, code = vision.jobs("submit", *DESKS, "--image", "t:1", "--user", "ben", "--dry-run", "--", "true")
     assert code == 1
     assert "user=ben" in said

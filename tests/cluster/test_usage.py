@@ -12,7 +12,7 @@ from gpufleet.jobs.kubernetes.submission import build_submission
 from gpufleet.jobs.kubernetes.submit import create_job
 from gpufleet.jobs.settings import read_settings
 from tests.cluster.command_line import gpufleet, outputs
-from tests.cluster.workloads import PATIENCE_SECONDS, pods
+from tests.cluster.workloads import pods
 from tools.kubernetes.api_client import ApiRefused, wait_until
 from tools.kubernetes.control_plane import ControlPlane
 from tools.kubernetes.nodes import Nodes
@@ -53,7 +53,7 @@ def test_gpu_hours_of_two_users(operator: ControlPlane, nodes: Nodes, namespace:
     }
     with pytest.raises(ApiRefused, match="violates PodSecurity"):
         operator.client.apply({"apiVersion": "v1", "kind": "Pod"} | first)
-    wait_until("all workers run", lambda: len(running(operator, namespace)) == 3, PATIENCE_SECONDS)
+    wait_until("all workers run", lambda: len(running(operator, namespace)) == 3)
     time.sleep(2)
     now = counted(file, ledger)
     # A pod's times are whole seconds, cut off: it may seem to have begun up to one second before it did.
@@ -68,7 +68,7 @@ def test_gpu_hours_of_two_users(operator: ControlPlane, nodes: Nodes, namespace:
     for pod in pods(operator, namespace, LAUNCHER):
         path = f"/api/v1/namespaces/{namespace}/pods/{pod['metadata']['name']}"
         operator.client.merge(path, {"metadata": {"annotations": {"rehearsal.gpufleet.dev/exit-code": "0"}}})
-    wait_until("the workers are deleted", lambda: pods(operator, namespace, WORKER) == [], PATIENCE_SECONDS)
+    wait_until("the workers are deleted", lambda: pods(operator, namespace, WORKER) == [])
     later = counted(file, ledger)
     ended = {row["name"]: row["gpuHours"] for row in later["rows"]}
     assert all(ended[user] >= hours[user] for user in USERS)

@@ -10,7 +10,6 @@ from gpufleet.jobs.kubernetes.submission import build_submission
 from gpufleet.jobs.settings import JobSettings, read_settings
 from gpufleet.kubernetes.team import plan_namespace
 from gpufleet.kubernetes.uid_admission_policy import plan_uid_admission_policy
-from tests.cluster.workloads import PATIENCE_SECONDS
 from tools.kubernetes.api_client import ApiRefused, wait_until
 from tools.kubernetes.control_plane import ControlPlane
 
@@ -33,7 +32,7 @@ def team(operator: ControlPlane) -> Iterator[ControlPlane]:
         return "ValidatingAdmissionPolicy" in refused(operator, pod(runAsUser=1601, runAsGroup=1501))
 
     # The API server looks at policies again and again; a new one counts a moment later.
-    wait_until("the policy counts", locked, PATIENCE_SECONDS)
+    wait_until("the policy counts", locked)
     yield operator
     for document in reversed(documents):
         operator.client.delete(operator.client.path(document))
@@ -75,7 +74,7 @@ def refused(plane: ControlPlane, document: dict[str, Any], path: str = "pods", m
 
 def test_kubernetes_finds_no_fault_in_the_policy(team: ControlPlane) -> None:
     path = f"/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/{TEAM}-users"
-    wait_until("it is looked at", lambda: "typeChecking" in team.client.get(path).get("status", {}), PATIENCE_SECONDS)
+    wait_until("it is looked at", lambda: "typeChecking" in team.client.get(path).get("status", {}))
     assert team.client.get(path)["status"]["typeChecking"] == {}
 
 

@@ -5,7 +5,6 @@ from typing import Any
 from tools.kubernetes.api_client import wait_until
 from tools.kubernetes.control_plane import ControlPlane
 
-PATIENCE_SECONDS = 120.0
 TOLERATION = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
@@ -70,7 +69,7 @@ def condition(plane: ControlPlane, document: dict[str, Any], kinds: tuple[str, .
         ]
         return bool(found)
 
-    wait_until(f"{document['kind']} {document['metadata']['name']} is {' or '.join(kinds)}", look, PATIENCE_SECONDS)
+    wait_until(f"{document['kind']} {document['metadata']['name']} is {' or '.join(kinds)}", look)
     return found[0]
 
 

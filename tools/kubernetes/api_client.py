@@ -12,6 +12,8 @@ from urllib.parse import quote, urlencode, urlsplit
 
 TIMEOUT_SECONDS = 30.0
 POLL_SECONDS = 0.05
+PATIENCE_SECONDS = 600.0
+"""Far longer than any step of a control plane takes, also on a busy machine."""
 FIELD_MANAGER = "gpufleet-cluster"
 
 Object = dict[str, Any]
@@ -142,7 +144,9 @@ class ApiClient:
         raise AssertionError("not reached")
 
 
-def wait_until(what: str, happened: Callable[[], bool], seconds: float, poll: float = POLL_SECONDS) -> float:
+def wait_until(
+    what: str, happened: Callable[[], bool], seconds: float = PATIENCE_SECONDS, poll: float = POLL_SECONDS
+) -> float:
     """Wait for `happened`; returns the seconds it took. Raises ApiSilent with `what` after `seconds`."""
     began = time.monotonic()
     while not happened():

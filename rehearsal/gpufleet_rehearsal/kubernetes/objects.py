@@ -87,8 +87,8 @@ class Objects:
         target = await self.target(kind, document)
         if await target.look() is None:
             raise UserError(
-                f"{target} is not there any more, deleted outside of the program; run `pulumi up --refresh` to make it "
-                "anew"
+                f"{target} no longer exists, deleted outside of the program; run `pulumi up --refresh` to create it "
+                "again"
             )
         if kind == DEFINITION:
             live = await self._replace(target, document, manager)
