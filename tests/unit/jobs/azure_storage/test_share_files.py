@@ -192,9 +192,16 @@ def test_stack_without_file_shares_is_one_line() -> None:
         clients.share_service(AzureStorage("dev", "a", "https://a.invalid", "", [], []))
 
 
-@pytest.mark.parametrize("make", [clients.blob_service, clients.share_service])
-def test_rehearsed_account_keeps_no_files(make: Any) -> None:
+@pytest.mark.parametrize(
+    ("make", "fix"),
+    [
+        (clients.blob_service, "run `gpufleet rehearse dev -- gpufleet ...`"),
+        (clients.share_service, "a rehearsal plays its containers, and no file shares"),
+    ],
+)
+def test_rehearsed_account_is_reached_in_its_rehearsal_only(make: Any, fix: str) -> None:
     host = "https://traindata01.{}.rehearsal.invalid"
     storage = AzureStorage("dev", "traindata01", host.format("blob"), host.format("file"), [], [])
-    with pytest.raises(UserError, match=r"^dev: a rehearsal makes the storage account traindata01 and keeps no files"):
+    with pytest.raises(UserError) as told:
         make(storage)
+    assert str(told.value) == f"dev: the storage account traindata01 is a rehearsal's; {fix}"
