@@ -31,16 +31,16 @@ def test_the_whole_life_of_aws_dev(project: Project) -> None:
     # Of which the engine writes 13 MB, for half of its time, wherever it finds a place.
     assert not list(project.home.root.rglob("*.log"))
 
-    # From 2 to 512 nodes nothing changes but the number.
+    # From 2 to 450 nodes, EKS's quota of a node group, nothing changes but the number.
     before = {resource["urn"]: resource for resource in project.state()}
-    project.configure(lambda config: config["pools"]["trainers"].update(max=512))
+    project.configure(lambda config: config["pools"]["trainers"].update(max=450))
     assert project.rehearse().returncode == 0
     # The engine encrypts the provider's kubeconfig anew each time.
     plain = [r for r in project.state() if r["type"] != "pulumi:providers:kubernetes"]
     changed = [r for r in plain if r.get("inputs") != before[r["urn"]].get("inputs")]
     assert names_of(changed) == {"aws-dev-trainers-nodes"}
     old = before[changed[0]["urn"]]["inputs"]
-    assert changed[0]["inputs"] == old | {"scalingConfig": old["scalingConfig"] | {"maxSize": 512}}
+    assert changed[0]["inputs"] == old | {"scalingConfig": old["scalingConfig"] | {"maxSize": 450}}
 
     # A plain destroy stops at its preview: data is protected, and nothing is deleted.
     everything = held(project.cloud)

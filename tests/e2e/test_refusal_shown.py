@@ -60,6 +60,9 @@ def test_illegal_intent_of_two_pools_and_the_network_is_told_at_once(project: Pr
             "warning: aws-dev-cluster: public_access_cidrs=[]: the cluster's API is reachable from inside the VPC "
             "only; run `pulumi up` and `gpufleet jobs` in it (a VPN, a runner there), or list your address, as "
             "203.0.113.7/32 [aws-cluster-api-reached]",
+            "warning: aws-dev-cluster: version=1.35: standard support ends on 2027-03-27, before the environment does "
+            "on 2027-12-31; from then on EKS upgrades the control plane, and no nodes; raise it by then, one minor "
+            "version at a time; no version lasts so long yet [aws-cluster-version-supported]",
             "aws-dev-network: nat=singel: is not an allowed value; did you mean single? (use none, single or "
             "per-zone) [any-argument-word]",
             (

@@ -167,6 +167,7 @@ LEFT_OUT = {
     },
     "azure": {
         "Network.subnetIds": "with vnet_id, in place of what the sample makes",
+        "Network.outboundAddresses": "of an existing network or a firewall",
         "SharedFiles.clientSubnetIds": "unused with a private endpoint",
         "SharedFiles.dnsZoneIds": "in place of zones that the sample makes",
     },
@@ -175,6 +176,8 @@ LEFT_OUT = {
         **dict.fromkeys(
             (f"TrainingPlatform.autoscaler.{key}" for key in ("labels", "values")), "as those of an Autoscaler"
         ),
+        "TrainingPlatform.devicePlugin": "as those of a DevicePlugin",
+        "TrainingPlatform.efaPlugin": "as those of an EfaPlugin",
         **dict.fromkeys(
             (
                 f"TrainingPlatform.notebooks.{key}"
