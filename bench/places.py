@@ -80,5 +80,5 @@ def compile_into(root: Path) -> None:
 
 
 def custom(steps: Sequence[Mapping[str, Any]]) -> int:
-    """Resources among the steps of a preview that are no components."""
+    """Resources among the steps of a preview that are not components."""
     return sum(1 for step in steps if flat.made(step["newState"]))

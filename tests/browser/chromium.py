@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-SECONDS = 180
+SECONDS = 600
 """For one answer of the browser, on a machine that is busy."""
 BETWEEN_PAGES = {
     "Inspected target navigated or closed",

@@ -82,8 +82,18 @@ class Rehearsed:
 
     def placed(self, name: str, workers: int) -> list[str]:
         """Wait until all workers run."""
-        wait_until(f"{name} runs", lambda: len(self.places(name)) == workers)
+        wait_until(f"{name} runs", lambda: len(self.places(name)) == workers, state=lambda: self.state(name))
         return self.places(name)
+
+    def state(self, name: str) -> str:
+        """Why a job does not run, for the message of a test: its workload, its pods, the nodes, the newest events."""
+        looks = [
+            ("get", "workloads,mpijobs,pods", "-n", self.namespace, "-o", "wide"),
+            ("get", "workloads", "-n", self.namespace, "-o", "jsonpath={.items[*].status.conditions}"),
+            ("get", "resourceflavors,nodes", "-o", "yaml"),
+            ("get", "events", "-A", "--sort-by=.metadata.creationTimestamp"),
+        ]
+        return "\n".join([*self.jobs("status", name)[:2], *(self.kubectl(*look)[-6000:] for look in looks)])
 
     def held(self, name: str, reason: str) -> None:
         """Wait until `gpufleet jobs status` says why it does not start."""

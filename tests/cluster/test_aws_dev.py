@@ -60,7 +60,9 @@ def test_a_job_grows_the_pool_from_0_in_one_zone_and_it_returns_to_0(project: Pr
     _, said, code = inside(project, *submit)
     assert code == 0, said
     states = [line for line in said.splitlines() if re.fullmatch(r"first: \w+", line)]
-    assert states == ["first: submitted", "first: Submitted", "first: Created", "first: Running", "first: Succeeded"]
+    # How long it is Submitted and Created is a matter of the machine's load.
+    brief = ("first: Submitted", "first: Created")
+    assert [each for each in states if each not in brief] == ["first: submitted", "first: Running", "first: Succeeded"]
     assert "first: succeeded after" in said
     job = {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": {"name": "first", "namespace": TEAM}}
     assert condition(plane, job, ("Succeeded",)) == "Succeeded"

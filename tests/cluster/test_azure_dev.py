@@ -52,13 +52,9 @@ def test_a_job_grows_the_agent_pool_from_0_and_it_returns_to_0(project: Project,
     _, said, code = inside(project, *submit)
     assert code == 0, said
     states = [line for line in said.splitlines() if re.fullmatch(r"first: \w+", line)]
-    # How long it is Created is a matter of the machine's load.
-    assert [each for each in states if each != "first: Created"] == [
-        "first: submitted",
-        "first: Submitted",
-        "first: Running",
-        "first: Succeeded",
-    ]
+    # How long it is Submitted and Created is a matter of the machine's load.
+    brief = ("first: Submitted", "first: Created")
+    assert [each for each in states if each not in brief] == ["first: submitted", "first: Running", "first: Succeeded"]
     job = {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": {"name": "first", "namespace": TEAM}}
     assert condition(plane, job, ("Succeeded",)) == "Succeeded"
     log = (plane.logs / "hosted-autoscaler.log").read_text()
@@ -120,6 +116,7 @@ def shape(job: dict[str, Any]) -> dict[str, Any]:
         for container in (*spec["containers"], *spec.get("initContainers", ())):
             container["image"] = container["image"].rpartition("/")[2]
             container.pop("resources", None)
+            container["env"] = [each for each in container["env"] if each["name"] != "GPUFLEET_NETWORK_GBPS"]
     return dict(document)
 
 

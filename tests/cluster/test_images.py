@@ -127,6 +127,7 @@ def test_image_is_built_pushed_and_run_by_its_digest(
         "digest": digest,
         "image": f"{url}@{digest}",
         "recorded": True,
+        "cuda": None,
     }
     configuration = json.loads(registry.get(f"{path}/blobs/{manifest['config']['digest']}")[0])
     assert (configuration["os"], configuration["architecture"]) == ("linux", "amd64")

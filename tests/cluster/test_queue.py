@@ -147,18 +147,19 @@ def test_kueue_too_listens_on_loopback(kueue: ControlPlane) -> None:
 
 
 def test_every_queue_is_active(kueue: ControlPlane) -> None:
-    def active() -> bool:
+    def states() -> list[str | None]:
         kinds = ("clusterqueues", "localqueues")
         found = [each for kind in kinds for each in kueue.client.get(f"/apis/kueue.x-k8s.io/v1beta2/{kind}")["items"]]
         # One of each queue: some have the same name, and a queue that Kueue has not looked at has no conditions yet.
-        states = [
+        conditions = [
             {condition["type"]: condition["status"] for condition in each.get("status", {}).get("conditions", ())}
             for each in found
         ]
-        teams = sum(len(args["quotas"]) for args in (QUEUE, PLACED, LENT))
-        return [state.get("Active") for state in states] == ["True"] * 2 * teams
+        return [each.get("Active") for each in conditions]
 
-    wait_until("all queues are active", active)
+    active = ["True"] * 2 * sum(len(args["quotas"]) for args in (QUEUE, PLACED, LENT))
+    wait_until("all queues are active", lambda: states() == active)
+    assert states() == active
 
 
 def test_webhooks_refuse_what_kueue_does_not_take(kueue: ControlPlane) -> None:

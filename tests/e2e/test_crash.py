@@ -16,7 +16,7 @@ from tests.e2e.tiny_program import tiny
 CLUSTER = "aws:eks/cluster:Cluster"
 
 
-def wait_for(what: str, found: Callable[[], bool], seconds: float = 60) -> None:
+def wait_for(what: str, found: Callable[[], bool], seconds: float = 600) -> None:
     """Look until it is there. Errors: AssertionError after so many seconds."""
     end = time.monotonic() + seconds
     while not found():
@@ -50,7 +50,7 @@ def kill_in_the_middle(project: Project) -> None:
     engine = engine_of(process.pid)
     assert engine is not None
     os.kill(engine, signal.SIGKILL)
-    process.wait(timeout=300)
+    process.wait(timeout=600)
 
 
 def orphans(project: Project, environment: str = "aws-dev") -> set[str]:

@@ -13,7 +13,7 @@ from tests.openmpi.job_run import DIRECTORY, ROOT
 from tests.openmpi.pod import IMAGE_PATH, Pod, PodPlan, running_pod
 from tests.openmpi.pod_network import PodNetwork, pod_network
 
-SECONDS = 60
+SECONDS = 600
 TASKS = "/mnt/batch/tasks"
 MOUNTS = f"{TASKS}/fsmounts"
 TRAIN = ["python3", "train.py", "--data", "$AZ_BATCH_NODE_MOUNTS_DIR/data", "--batch", "16", "--log-every", "10"]

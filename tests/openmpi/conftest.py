@@ -18,7 +18,7 @@ def python() -> Path:
     """The interpreter with PyTorch, mpi4py and NumPy: Debian's, or GPUFLEET_TRAINING_PYTHON."""
     chosen = Path(os.environ.get("GPUFLEET_TRAINING_PYTHON", "/usr/bin/python3"))
     check = [str(chosen), "-c", "import torch, mpi4py, numpy; print(torch.__version__)"]
-    done = subprocess.run(check, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(check, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:
         told = (done.stderr.strip().splitlines() or ["no output"])[-1]
         pytest.exit(f"{chosen}: {told}; run: python -m tools.openmpi.install", returncode=1)

@@ -52,7 +52,7 @@ class JobRun:
         pod = pods.enter_context(running_pod(plan, self.network, folder))
         self.workers[number:] = [pod, *self.workers[number + 1 :]]
 
-    def wait_until_ready(self, seconds: float = 20) -> None:
+    def wait_until_ready(self, seconds: float = 600) -> None:
         """Until every worker's sshd listens: WaitForWorkersReady, by the readiness probe's port."""
         for pod in self.workers:
             pod.wait_for("Server listening on", seconds)

@@ -91,7 +91,7 @@ def write_ssh_secret(job: dict[str, Any], folder: Path) -> Path:
     folder.mkdir(parents=True)
     key = folder / "id_rsa"
     make = ["ssh-keygen", "-q", "-t", "ecdsa", "-b", "521", "-m", "PEM", "-N", "", "-C", "", "-f", str(key)]
-    subprocess.run(make, check=True, timeout=120, capture_output=True)
+    subprocess.run(make, check=True, timeout=600, capture_output=True)
     secret = {"ssh-privatekey": key.read_bytes(), "ssh-publickey": key.with_suffix(".pub").read_bytes()}
     assert secret["ssh-privatekey"].startswith(PRIVATE_KEY_BEGINS.encode())
     assert secret["ssh-publickey"].startswith(PUBLIC_KEY_BEGINS.encode())

@@ -42,7 +42,7 @@ def own_hosts(folder: Path, count: int = 2) -> Iterator[OwnHosts]:
     shared.mkdir()
     for name in ("host_key", "user_key"):
         subprocess.run(
-            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(shared / name)], check=True, timeout=120
+            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(shared / name)], check=True, timeout=600
         )
     shutil.copy(Path(__file__).with_name("allreduce.py"), shared)
     names = [f"host-{number}" for number in range(count)]

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,21 +56,25 @@ class Pod:
             inside.append(pid)
             try:
                 waiting += [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-            except FileNotFoundError:
+            except (FileNotFoundError, ProcessLookupError):
                 continue
         return inside
 
+    def running(self, word: bytes, file: str = "cmdline") -> list[int]:
+        """The pids of its processes that have ``word`` in /proc/<pid>/``file``; one may end while this looks."""
+        pids = []
+        for pid in self.processes():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                if word in Path(f"/proc/{pid}/{file}").read_bytes():
+                    pids.append(pid)
+        return pids
+
     def rank(self, number: int) -> int:
         """The pid of rank ``number``, a Python process that mpirun started in here."""
-        wanted = f"OMPI_COMM_WORLD_RANK={number}".encode()
-        for pid in self.processes():
-            try:
-                environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-                program = Path(f"/proc/{pid}/exe").readlink().name
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if wanted in environment and program.startswith("python"):
-                return pid
+        for pid in self.running(f"OMPI_COMM_WORLD_RANK={number}\0".encode(), "environ"):
+            with suppress(FileNotFoundError, ProcessLookupError):
+                if Path(f"/proc/{pid}/exe").readlink().name.startswith("python"):
+                    return pid
         raise AssertionError(f"{self.name} has no rank {number}:\n{self.text()}")
 
     def take(self) -> None:
@@ -83,7 +87,7 @@ class Pod:
             children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
             for pid in children or [str(self.process.pid)]:
                 os.kill(int(pid), signal.SIGKILL)
-        self.process.wait(timeout=120)
+        self.process.wait(timeout=600)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 _PREFIX = "gpufleet-pods"
 _SUBNET = "10.244.0"
-_SECONDS = 60
+_SECONDS = 600
 """No command of iproute2 takes longer."""
 
 

@@ -18,7 +18,7 @@ from tests.openmpi.job_run import JobRun, listens_here
 from tests.openmpi.pod import send
 from tests.openmpi.pod_network import pod_network
 
-SECONDS = 180
+SECONDS = 600
 
 
 pytestmark = pytest.mark.cluster
@@ -112,7 +112,7 @@ def test_nothing_is_left_behind(tmp_path: Path, ending: str):
     if ending == "stay":
         assert all(Path("/proc", pid).exists() for pid in pids)
         started.kill()
-    started.wait(timeout=300)
+    started.wait(timeout=600)
     end = time.monotonic() + SECONDS
     while any(Path("/proc", pid).exists() for pid in pids) and time.monotonic() < end:
         time.sleep(0.05)

@@ -129,14 +129,7 @@ def evicted_line(service: FakeService) -> str:
 
 def ranks(pod: Pod) -> list[int]:
     """The pids of its ranks."""
-    found = []
-    for pid in pod.processes():
-        try:
-            if b"OMPI_COMM_WORLD_RANK=" in Path(f"/proc/{pid}/environ").read_bytes():
-                found.append(pid)
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-    return found
+    return pod.running(b"OMPI_COMM_WORLD_RANK=", "environ")
 
 
 def wait_until_free(pod: Pod) -> None:

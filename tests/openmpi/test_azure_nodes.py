@@ -140,11 +140,11 @@ def test_a_node_that_goes_away_in_the_middle(nodes: AzureNodes, how: str, pictur
             other.end()
         else:
             space = nodes.network.namespace("node-1").name
-            subprocess.run(["ip", "-n", space, "link", "set", "eth0", "down"], check=True, timeout=120)
+            subprocess.run(["ip", "-n", space, "link", "set", "eth0", "down"], check=True, timeout=600)
         assert primary.wait(200) == EVICTED, primary.text()
     assert own_lines(primary) == [evicted_line(nodes)]
     if how == "silent":
-        subprocess.run(["ip", "-n", space, "link", "set", "eth0", "up"], check=True, timeout=120)
+        subprocess.run(["ip", "-n", space, "link", "set", "eth0", "up"], check=True, timeout=600)
     newest = max(int(path.stem[5:]) for path in (nodes.volume / "checkpoints").glob("step-*.pt"))
     text = run(nodes, *words, "--steps", str(newest + 20))
     assert re.findall(r"^resumed step=(\d+)$", text, re.MULTILINE) == [str(newest)]

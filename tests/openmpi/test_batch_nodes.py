@@ -17,7 +17,7 @@ from tests.openmpi.pod import Pod, send
 
 pytestmark = pytest.mark.cluster
 
-SECONDS = 180
+SECONDS = 600
 TRAIN = ["python3", "train.py", "--batch", "16", "--log-every", "10"]
 SLEEP = ["sh", "-c", "echo up; exec sleep 300"]
 

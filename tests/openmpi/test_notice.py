@@ -16,7 +16,7 @@ from tests.openmpi.pod import Pod
 
 pytestmark = pytest.mark.cluster
 
-SECONDS = 120
+SECONDS = 600
 GRACE = job_grace_seconds(JOB)
 TRAIN = ["python3", "train.py", "--batch", "16", "--log-every", "10", "--checkpoint-every", "4000"]
 STEPS = 5000

@@ -17,7 +17,7 @@ from tests.openmpi.log_lines import progress
 pytestmark = pytest.mark.cluster
 
 EXAMPLE = ROOT / "examples" / "train"
-SECONDS = 120
+SECONDS = 600
 
 
 class Example:

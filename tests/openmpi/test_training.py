@@ -12,7 +12,7 @@ from tests.openmpi.pod import Pod, send
 
 pytestmark = pytest.mark.cluster
 
-SECONDS = 120
+SECONDS = 600
 PARAMETERS = 282_244
 """Of the example's model for grey pictures and four classes."""
 

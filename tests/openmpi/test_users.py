@@ -12,7 +12,7 @@ from tests.openmpi.job_run import job_run
 
 pytestmark = pytest.mark.cluster
 
-SECONDS = 180
+SECONDS = 600
 TEAM = 3000
 IDS = {"ana": (1501, 1601), "ben": (1502, 1602)}
 WRITE = """

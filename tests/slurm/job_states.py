@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-_SECONDS = 240
+_SECONDS = 600
 Told = TypeVar("Told")
 
 

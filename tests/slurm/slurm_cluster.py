@@ -16,8 +16,8 @@ from pathlib import Path
 
 NODES = 3
 GPUS = 2
-_SECONDS = 180
-_PATIENCE_SECONDS = 200
+_SECONDS = 600
+_PATIENCE_SECONDS = 600
 """A job that is cancelled while a node is about to start it ends when the controller asks again: after a minute."""
 _MARIADB = (
     "mariadbd",
@@ -73,7 +73,7 @@ class SlurmCluster:
             daemon.wait(timeout=20)
         except subprocess.TimeoutExpired:
             daemon.kill()
-            daemon.wait(timeout=120)
+            daemon.wait(timeout=600)
 
     def start_controller(self) -> None:
         self.start("slurmctld", "slurmctld", "-D")

@@ -17,7 +17,7 @@ def login(slurm: SlurmCluster, tmp_path: Path) -> Iterator[tuple[str, str]]:
     """A machine to log in to, and the arguments of ssh that it takes."""
     for name in ("host", "user"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
-        subprocess.run(words, check=True, timeout=120)
+        subprocess.run(words, check=True, timeout=600)
     port = free_ports(["sshd"])["sshd"]
     Path("/run/sshd").mkdir(exist_ok=True)
     options = {

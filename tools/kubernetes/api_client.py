@@ -145,12 +145,16 @@ class ApiClient:
 
 
 def wait_until(
-    what: str, happened: Callable[[], bool], seconds: float = PATIENCE_SECONDS, poll: float = POLL_SECONDS
+    what: str,
+    happened: Callable[[], bool],
+    seconds: float = PATIENCE_SECONDS,
+    poll: float = POLL_SECONDS,
+    state: Callable[[], str] = str,
 ) -> float:
-    """Wait for `happened`; returns the seconds it took. Raises ApiSilent with `what` after `seconds`."""
+    """Wait for `happened`; returns the seconds it took. Raises ApiSilent with `what` and `state` after `seconds`."""
     began = time.monotonic()
     while not happened():
         if time.monotonic() - began > seconds:
-            raise ApiSilent(f"{what}: not in {seconds:.0f} s")
+            raise ApiSilent(f"{what}: not in {seconds:.0f} s\n{state()}".strip())
         time.sleep(poll)
     return time.monotonic() - began

@@ -17,7 +17,7 @@ def select_environments(
     """The commit that a change is based on, None if unknown, and the environments to preview.
 
     environments: only these. base: what the change is to be merged into, by default from the CI. every: all
-    environments, affected or not. folder: where reports are written, which is no part of the change. say: called with
+    environments, affected or not. folder: where reports are written, which is not part of the change. say: called with
     progress messages. Errors: UserError.
     """
     known = environment_names(project)

@@ -30,7 +30,7 @@ class ZoneSubnets:
 def plan_subnets(cidr: str, zones: Sequence[str], max_zones: int) -> list[ZoneSubnets]:
     """The subnets of each zone, in the order of ``zones``.
 
-    Raises ValueError, with a reason for people, if ``cidr`` is no IPv4 network, if there are no zones or more than
+    Raises ValueError, with a reason for people, if ``cidr`` is not an IPv4 network, if there are no zones or more than
     ``max_zones``, or if the subnets would be smaller than AWS allows.
     """
     network = IPv4Network(cidr)

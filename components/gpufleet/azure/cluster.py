@@ -46,7 +46,7 @@ class ClusterConfig(TypedDict):
     at a time."""
     admins: Mapping[str, str]
     """Short name of your choice to the object id of a group of Microsoft Entra ID, whose members administer the
-    cluster. Who runs `up` must be in one: the cluster has no local accounts."""
+    cluster. You must be in one to run `up`: the cluster has no local accounts."""
     authorized_ranges: NotRequired[Sequence[str]]
     """IPv4 ranges that reach the API server over the internet. Default none: then it is private. The network's
     ``outbound_addresses`` are added, as nodes register through them."""

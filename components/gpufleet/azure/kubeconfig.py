@@ -19,7 +19,7 @@ def cluster_kubeconfig(
 ) -> pulumi.Output[str]:
     """The cluster's kubeconfig, a secret. Nothing is asked before the cluster is there: not in a first preview.
 
-    Who runs this needs the right listClusterUserCredential, which a Contributor has. Errors: as `asked`.
+    You need the right listClusterUserCredential, which a Contributor has. Errors: as `asked`.
     """
 
     def ask(group: str, name: str) -> str:

@@ -33,7 +33,7 @@ def comment(folder: Path, number: int | None, commit: str | None, author: str, p
 def post_report(
     folder: Path, number: int | None, commit: str | None, author: str, patience: float, *, go_on: bool
 ) -> int:
-    """The verb's work, for `gpufleet preview --comment` too. go_on: whether a token that may not write is no error."""
+    """The verb's work, for `gpufleet preview --comment` too. go_on: report a token that may not write, and go on."""
     from gpufleet.comments.ci_environment import code_host_of, run_of
     from gpufleet.comments.code_host import PermissionDenied
     from gpufleet.comments.sticky import update_comments

@@ -71,8 +71,8 @@ def settings_of(
 ) -> "JobSettings":
     """What the environment's jobs need to know.
 
-    program: the Pulumi project. outputs: a file with the stack's outputs, for who has no access to its state. on: what
-    runs its jobs, one of `gpufleet.jobs.settings.BACKENDS`; default as its stack says. team: default as asked for.
+    program: the Pulumi project. outputs: a file with the stack's outputs, for users without access to its state. on:
+    what runs its jobs, one of `gpufleet.jobs.settings.BACKENDS`; default as its stack says. team: default as asked for.
     Errors: UserError.
     """
     from gpufleet.jobs.settings import read_settings
@@ -126,15 +126,16 @@ def _check_played(environment: str) -> None:
 
 def backend_of(settings: "JobSettings", pending_minutes: float | None = None) -> "Backend":
     """What runs the environment's jobs. pending_minutes: see `AwsBatchBackend`. Errors: UserError."""
+    from gpufleet.jobs.follow import PENDING_MINUTES
+
+    minutes = PENDING_MINUTES if pending_minutes is None else pending_minutes
     if settings.on == "batch":
         from gpufleet.jobs.aws_batch.backend import AwsBatchBackend
 
-        return AwsBatchBackend(settings) if pending_minutes is None else AwsBatchBackend(settings, pending_minutes)
+        return AwsBatchBackend(settings, minutes)
     if settings.on == "azure-batch":
         from gpufleet.jobs.azure_batch.backend import AzureBatchBackend
-        from gpufleet.jobs.azure_batch.follow import PENDING_MINUTES
 
-        minutes = PENDING_MINUTES if pending_minutes is None else pending_minutes
         return AzureBatchBackend(settings, lambda: _built_for_azure(settings), minutes)
     if settings.on == "slurm":
         from gpufleet.jobs.slurm.backend import SlurmBackend

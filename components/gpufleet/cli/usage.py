@@ -108,7 +108,7 @@ def _rates(environment: str, jobs: Mapping[str, Any], own: Sequence[str]) -> dic
 
 
 def _items(api: "KubernetesApi", path: str, *, required: bool = True) -> list[Mapping[str, Any]]:
-    """A list, of a kind that may not be there; where it need not be seen, empty for who may not."""
+    """A list, of a kind that may not be there; where it need not be seen, empty for users who may not."""
     from gpufleet.jobs.kubernetes.api import KubernetesApiError
 
     try:

@@ -28,7 +28,7 @@ class CodeHostApi:
         self._pool = urllib3.ProxyManager(proxy) if proxy else urllib3.PoolManager()
 
     def request(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
-        """The answer's JSON, None where it has no body. Deleting twice is no error.
+        """The answer's JSON, None where it has no body. Deleting twice is not an error.
 
         Errors: PermissionDenied, CommentError.
         """

@@ -83,6 +83,8 @@ def run(command: Sequence[str], failure: str) -> None:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=_STANDARD_ERROR)
     except OSError as error:
         raise UserError(f"{command[0]}: cannot be started: {error.strerror}") from error
+    except KeyboardInterrupt:
+        raise BuilderFailed(f"{failure}: interrupted", INTERRUPTED) from None
     interrupted = False
     while (code := _ended(process)) is None:
         interrupted = True

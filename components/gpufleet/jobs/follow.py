@@ -13,6 +13,12 @@ from gpufleet.jobs.events import Event, EventKind
 from gpufleet.jobs.retrying import Retrying
 
 J = TypeVar("J")
+PENDING_MINUTES = 10.0
+"""Default of how long a job on a batch service may wait for nodes before its pending reasons are reported.
+
+An instance of AWS takes 4 minutes to come, seldom 10; a formula of Azure Batch looks every 5 minutes, and a node takes
+as long.
+"""
 
 
 class JobFollower(ABC, Generic[J]):
@@ -106,6 +112,22 @@ class JobFollower(ABC, Generic[J]):
     @abstractmethod
     def _end_events(self, job: J) -> Iterator[Event]:
         """The END event, and what comes just before it."""
+
+    @property
+    def _wants_log(self) -> bool:
+        return self.logs and not self._retrying.log_abandoned
+
+    def _line_events(self, lines: Iterator[str]) -> Iterator[Event]:
+        for line in lines:
+            self._line_count += 1
+            yield Event(EventKind.LINE, line)
+
+    def _to_its_end(self, read: Callable[[], Iterator[Event]]) -> Iterator[Event]:
+        """The events of a log that is complete, read again until no error comes in between."""
+        while self._wants_log:
+            yield from self._retrying.best_effort(read())
+            if not self._retrying.best_effort_backoff.waiting:
+                return
 
     def _reason_events(self, job: J) -> Iterator[Event]:
         lines = self._pending_reasons(job)

@@ -30,7 +30,7 @@ def read_manifest(source: str, sha256: str) -> Sequence[Mapping[str, Any]]:
     """The objects of a manifest, in its order.
 
     source: an https address, or the path of a file. sha256: of its bytes, 64 hexadecimal digits.
-    Errors: UserError, one line, if it cannot be had, has another checksum, or is no manifest.
+    Errors: UserError, one line, if it cannot be had, has another checksum, or is not a manifest.
     """
     kept = cache_folder() / f"{sha256}.yaml"
     remote = source.startswith("https://")

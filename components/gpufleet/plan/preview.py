@@ -29,7 +29,7 @@ GONE = ("delete", "delete-replaced", "discard", "discard-replaced", "remove-pend
 
 
 class PreviewError(UserError):
-    """A file that is no preview; the text is the one line for the user."""
+    """A file that is not a preview; the text is the one line for the user."""
 
 
 def read_preview(file: Path) -> object:
@@ -60,7 +60,7 @@ def setting(config: Mapping[str, object], key: str) -> object:
 def plan_of(preview: object, where: str = "preview") -> Plan:
     """The plan in a parsed preview. What the stack already has and keeps must be in it: --show-sames.
 
-    Errors: PreviewError when it is no preview, or one that ended with an error.
+    Errors: PreviewError when it is not a preview, or one that ended with an error.
     """
     if not isinstance(preview, Mapping) or not isinstance(preview.get("steps"), list):
         said = preview.get("diagnostics") if isinstance(preview, Mapping) else None

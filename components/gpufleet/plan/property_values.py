@@ -50,7 +50,7 @@ def blocks(value: object) -> list[Mapping[str, object]]:
 
 
 def items(value: object) -> list[object]:
-    """The entries of a list, unknown ones too; none for what is no list."""
+    """The entries of a list, unknown ones too; none for what is not a list."""
     return list(value) if isinstance(value, Sequence) and not isinstance(value, _TEXTS) else []
 
 

@@ -89,7 +89,7 @@ class TrainingPlatform(Component, package="kubernetes"):
         self.jobs = {key: pulumi.Output.from_input(value) for key, value in _jobs(args, made).items()}
 
     def child(self, **options: Any) -> pulumi.ResourceOptions:  # noqa: ANN401 - whatever ResourceOptions takes
-        # Where an environment's platform is no component yet, its parts stand alone in the state.
+        # Where an environment's platform is not a component yet, its parts stand alone in the state.
         return super().child(**options, aliases=[pulumi.Alias(parent=pulumi.ROOT_STACK_RESOURCE)])
 
     def _software(self, name: str, args: TrainingPlatformArgs) -> list[pulumi.Resource]:

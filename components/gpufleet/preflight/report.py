@@ -32,7 +32,7 @@ class PreflightReport:
         ) or bool(self.reasons)
 
     def lines(self) -> Iterator[str]:
-        """What a person reads: what is not known and why, every finding that is no pass, suppressions, and the sum."""
+        """What a person reads: what is not known and why, every finding but those that passed, suppressions, sum."""
         for reason in self.reasons:
             yield f"warning: not verified: {reason}"
         for each in self.findings:

@@ -14,7 +14,7 @@ from gpufleet.rules import Finding, Status
 from gpufleet.rules.arguments import argument_given, argument_kind, argument_known
 
 _EXACT = 2**53
-"""From here on a float is no exact whole number."""
+"""From here on a float is not an exact whole number."""
 _KINDS: Mapping[PropertyType | None, type] = {
     PropertyType.STRING: str,
     PropertyType.INTEGER: int,

@@ -6,7 +6,7 @@ A path gives a **list** of values (empty when nothing is there):
     vpcConfig.subnetIds       a property inside another
     subnetIds[0]              one element; negative numbers count from the end
     subnetIds[*]              every element (of an object: every value; of a plain value: itself)
-    tags["kubernetes.io/x"]   a key that is no plain word
+    tags["kubernetes.io/x"]   a key that is not a plain word
     policy.$json.Statement[*] inside of a text that is JSON (what is an object already is taken as it is)
     subnetId -> vpcId         each value of `subnetId` is taken for a resource of the cloud, found by its id, arn or
                               name, and the path goes on there. A row's `references` say which types a path may lead

@@ -38,7 +38,7 @@ class RegionPrices:
 def read_rows(downloads: Downloads, region: str, address: str = ADDRESS) -> Iterator[MeterRow]:
     """All meters of virtual machines in a region, page by page.
 
-    Raises DownloadError: an answer that is no price list, a next page elsewhere or one that was read before, and a
+    Raises DownloadError: an answer that is not a price list, a next page elsewhere or one that was read before, and a
     region without machines (the service answers an unknown region with an empty list).
     """
     asked = f"serviceName eq 'Virtual Machines' and priceType eq 'Consumption' and armRegionName eq '{region}'"

@@ -15,7 +15,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class CatalogDiff:
-    """One kind of record before and after. Source and date alone are no change."""
+    """One kind of record before and after. Source and date alone are not a change."""
 
     what: str
     added: tuple[str, ...]

@@ -6,7 +6,7 @@ from typing import Any
 from gpufleet.errors import UserError
 from gpufleet.jobs.aws_batch.client import AwsBatchClient, error_code, error_message
 from gpufleet.jobs.aws_batch.definitions import find_definition, register_revision
-from gpufleet.jobs.aws_batch.follow import PENDING_MINUTES, AwsBatchJobFollower
+from gpufleet.jobs.aws_batch.follow import AwsBatchJobFollower
 from gpufleet.jobs.aws_batch.jobs import AwsBatchJobs, job_summary, state_text
 from gpufleet.jobs.aws_batch.latest_image import newest_images
 from gpufleet.jobs.aws_batch.pending_reasons import pending_reasons
@@ -15,6 +15,7 @@ from gpufleet.jobs.aws_batch.status import child_count, children_by_state, conta
 from gpufleet.jobs.aws_batch.submission import AwsBatchSubmission, build_submission, select_definition
 from gpufleet.jobs.backend import Note, Submission
 from gpufleet.jobs.events import Event, EventKind
+from gpufleet.jobs.follow import PENDING_MINUTES
 from gpufleet.jobs.request import JobRequest
 from gpufleet.jobs.settings import JobSettings
 

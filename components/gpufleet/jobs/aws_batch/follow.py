@@ -20,11 +20,9 @@ from gpufleet.jobs.aws_batch.status import (
 )
 from gpufleet.jobs.backoff import Backoff
 from gpufleet.jobs.events import Event, EventKind
-from gpufleet.jobs.follow import JobFollower, duration_text, failed_event, succeeded_event
+from gpufleet.jobs.follow import PENDING_MINUTES, JobFollower, duration_text, failed_event, succeeded_event
 from gpufleet.jobs.retrying import Retrying
 
-PENDING_MINUTES = 10.0
-"""How long a job may wait for a node before one asks why: an instance takes 4 minutes to come, seldom 10."""
 DRAIN_SECONDS = 8.0
 """How long a log has to be silent after the job's end to count as read: the nodes' log driver sends at least every 5 s,
 and what it has sent can be read a moment later."""
@@ -95,22 +93,20 @@ class AwsBatchJobFollower(JobFollower[JobDetail]):
 
     def _log_events(self, job: JobDetail) -> Iterator[Event]:
         """What the job's containers have written since the last poll."""
-        if not self._wants_log(job):
+        if not self._has_log(job):
             return
         for stream in self.jobs.log_streams(job):
             if stream.name not in self._streams and self._streams:
                 yield Event(EventKind.NOTE, f"{self.name}: attempt {len(self._streams) + 1}")
-            for line in self._streams.setdefault(stream.name, stream).new_lines():
-                self._line_count += 1
-                yield Event(EventKind.LINE, line)
+            yield from self._line_events(self._streams.setdefault(stream.name, stream).new_lines())
 
-    def _wants_log(self, job: JobDetail) -> bool:
-        return self.logs and not self._retrying.log_abandoned and not child_count(job)
+    def _has_log(self, job: JobDetail) -> bool:
+        return self._wants_log and not child_count(job)
 
     def _remaining_log_events(self, job: JobDetail) -> Iterator[Event]:
         """The log until it has been silent for long enough."""
         silent_since = self.clock()
-        while self._wants_log(job) and self.clock() - silent_since < self.drain:
+        while self._has_log(job) and self.clock() - silent_since < self.drain:
             before = self._line_count
             yield from self._retrying.best_effort(self._log_events(job))
             if not self._streams and not self._retrying.best_effort_backoff.waiting:

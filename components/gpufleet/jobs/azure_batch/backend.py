@@ -6,7 +6,7 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.azure_batch.blobs import JobBlobs
 from gpufleet.jobs.azure_batch.client import AzureBatchClient
 from gpufleet.jobs.azure_batch.errors import AzureBatchError
-from gpufleet.jobs.azure_batch.follow import PENDING_MINUTES, AzureBatchJobFollower
+from gpufleet.jobs.azure_batch.follow import AzureBatchJobFollower
 from gpufleet.jobs.azure_batch.jobs import AzureBatchJobs
 from gpufleet.jobs.azure_batch.log_stream import AzureBatchLogStream
 from gpufleet.jobs.azure_batch.pending_reasons import pending_reasons
@@ -14,6 +14,7 @@ from gpufleet.jobs.azure_batch.settings import AzureBatchSettings
 from gpufleet.jobs.azure_batch.submission import LOG_FILES, AzureBatchSubmission, build_submission
 from gpufleet.jobs.backend import Note, Submission
 from gpufleet.jobs.events import Event, EventKind
+from gpufleet.jobs.follow import PENDING_MINUTES
 from gpufleet.jobs.request import JobRequest
 from gpufleet.jobs.settings import JobSettings, RecordedImages
 

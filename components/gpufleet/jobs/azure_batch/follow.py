@@ -15,11 +15,8 @@ from gpufleet.jobs.azure_batch.status import AzureBatchJob
 from gpufleet.jobs.azure_batch.submission import LOG_FILES
 from gpufleet.jobs.backoff import Backoff
 from gpufleet.jobs.events import Event, EventKind
-from gpufleet.jobs.follow import JobFollower, failed_event, succeeded_event
+from gpufleet.jobs.follow import PENDING_MINUTES, JobFollower, failed_event, succeeded_event
 from gpufleet.jobs.retrying import Retrying
-
-PENDING_MINUTES = 10.0
-"""How long a job may wait for nodes before one asks why: a formula looks every 5 minutes, a node takes as long."""
 
 _GOES_ON = "the job goes on from its newest checkpoint"
 
@@ -104,22 +101,18 @@ class AzureBatchJobFollower(JobFollower[AzureBatchJob]):
         return self._log(AzureBatchLogStream.new_lines)
 
     def _log(self, read: Callable[[AzureBatchLogStream], Iterator[str]]) -> Iterator[Event]:
-        if self.logs and not self._retrying.log_abandoned:
+        if self._wants_log:
             for file in self._files:
-                yield from self._lines(read(file))
+                yield from self._line_events(read(file))
 
-    def _lines(self, lines: Iterator[str]) -> Iterator[Event]:
-        for line in lines:
-            self._line_count += 1
-            self._evicted = self._evicted or f"ends with code {EVICTED};" in line
-            yield Event(EventKind.LINE, line)
+    def _line_events(self, lines: Iterator[str]) -> Iterator[Event]:
+        for event in super()._line_events(lines):
+            self._evicted = self._evicted or f"ends with code {EVICTED};" in event.text
+            yield event
 
     def _remaining_log_events(self, job: AzureBatchJob) -> Iterator[Event]:
         """The rest of the log, which is complete by now."""
-        while self.logs and not self._retrying.log_abandoned:
-            yield from self._retrying.best_effort(self._log(AzureBatchLogStream.remaining_lines))
-            if not self._retrying.best_effort_backoff.waiting:
-                return
+        return self._to_its_end(lambda: self._log(AzureBatchLogStream.remaining_lines))
 
     def _end_events(self, job: AzureBatchJob) -> Iterator[Event]:
         if job.state == "succeeded":

@@ -30,7 +30,7 @@ class FileStore(ABC):
 
     def put(self, local: Path, place: StoragePath) -> Iterator[TransferredFile]:
         """Copy a file, or a directory with all in it, to a container or share. Errors: UserError."""
-        # A container is no file: a file goes into it, under its own name.
+        # A container is not a file: a file goes into it, under its own name.
         for file, remote in files_to_upload(local, place.full if place.path else f"{place.root}/"):
             yield self._put(file, StoragePath(place.kind, place.root, remote.removeprefix(f"{place.root}/")))
 

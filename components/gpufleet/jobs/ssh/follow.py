@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from gpufleet.jobs.backoff import Backoff
-from gpufleet.jobs.events import Event, EventKind
+from gpufleet.jobs.events import Event
 from gpufleet.jobs.follow import JobFollower, failed_event, succeeded_event
 from gpufleet.jobs.retrying import Retrying
 from gpufleet.jobs.ssh.connection import SshError
@@ -91,13 +91,10 @@ class SshJobFollower(JobFollower[J]):
         return not job.is_pending and self._wants_log
 
     def _log_events(self, job: J) -> Iterator[Event]:
-        return self._lines(self.log.new_lines())
+        return self._line_events(self.log.new_lines())
 
     def _remaining_log_events(self, job: J) -> Iterator[Event]:
-        while self._wants_log:
-            yield from self._retrying.best_effort(self._lines(self.log.remaining_lines()))
-            if not self._retrying.best_effort_backoff.waiting:
-                break
+        return self._to_its_end(lambda: self._line_events(self.log.remaining_lines()))
 
     def _end_events(self, job: J) -> Iterator[Event]:
         if job.succeeded:
@@ -105,12 +102,3 @@ class SshJobFollower(JobFollower[J]):
             return
         state = job.state.lower()
         yield failed_event(self.name, state, job.duration_seconds, self.process, job.exit_code, job.end_reason)
-
-    @property
-    def _wants_log(self) -> bool:
-        return self.logs and not self._retrying.log_abandoned
-
-    def _lines(self, lines: Iterator[str]) -> Iterator[Event]:
-        for line in lines:
-            self._line_count += 1
-            yield Event(EventKind.LINE, line)

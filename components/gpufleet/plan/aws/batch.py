@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 
 from gpufleet.catalog import aws
-from gpufleet.plan.aws.instance_types import has_gpus, of_family
+from gpufleet.plan.aws.build_pool import build_pool
+from gpufleet.plan.aws.instance_types import of_family
 from gpufleet.plan.aws.launch_template import (
     one_type,
     set_capacity,
@@ -14,7 +15,7 @@ from gpufleet.plan.aws.launch_template import (
     set_template_placement,
     template_of,
 )
-from gpufleet.plan.aws.zones import ZoneNames, distinct, region_of, subnet_gives_addresses, zones_of
+from gpufleet.plan.aws.zones import ZoneNames, distinct, subnet_gives_addresses, zones_of
 from gpufleet.plan.planned_pool import PlannedPool, PoolBuilder
 from gpufleet.plan.property_values import get_path, items, number, value_of
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
@@ -53,16 +54,7 @@ def compute_environment(plan: Plan, resource: Resource, zone_names: ZoneNames) -
     most = _set_nodes(
         pool, block, whole=market == "EC2" and get_path(block, "allocationStrategy") in (None, "BEST_FIT")
     )
-    return pool.build(
-        resource,
-        "aws",
-        "batch",
-        region_of(resource, zones.places),
-        has_gpus(pool.known.get("types")),
-        places=zones.places,
-        interfaces=interfaces,
-        most_by_type=most,
-    )
+    return build_pool(pool, resource, "batch", zones, interfaces, most)
 
 
 def _types(value: object) -> Sequence[object]:

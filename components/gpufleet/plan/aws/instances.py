@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from gpufleet.plan.aws.instance_types import has_gpus
+from gpufleet.plan.aws.build_pool import build_pool
 from gpufleet.plan.aws.launch_template import (
     LaunchTemplate,
     one_type,
@@ -19,7 +19,6 @@ from gpufleet.plan.aws.zones import (
     ZoneNames,
     distinct,
     is_zone_id,
-    region_of,
     subnet_gives_addresses,
     zone_by_name,
     zones_of,
@@ -62,16 +61,7 @@ def autoscaling_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> 
     set_capacity(pool, template, _market(policy))
     interfaces = set_network(pool, template, subnet_gives_addresses(zones))
     set_disk(pool, template)
-    return pool.build(
-        resource,
-        "aws",
-        "autoscaling-group",
-        region_of(resource, zones.places),
-        has_gpus(pool.known.get("types")),
-        places=zones.places,
-        interfaces=interfaces,
-        most_by_type=most,
-    )
+    return build_pool(pool, resource, "autoscaling-group", zones, interfaces, most)
 
 
 def machine(plan: Plan, resource: Resource, zone_names: ZoneNames) -> PlannedPool:
@@ -102,15 +92,7 @@ def machine(plan: Plan, resource: Resource, zone_names: ZoneNames) -> PlannedPoo
         set_disk(pool, LaunchTemplate(found.resource, found.used))
     else:
         pool.set("disk_gib", UNKNOWN if size is UNKNOWN else number(size))
-    return pool.build(
-        resource,
-        "aws",
-        "machine",
-        region_of(resource, zones.places),
-        has_gpus(pool.known.get("types")),
-        places=zones.places,
-        interfaces=interfaces,
-    )
+    return build_pool(pool, resource, "machine", zones, interfaces)
 
 
 def _zones_of_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> PoolZones:

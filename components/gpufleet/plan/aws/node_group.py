@@ -1,6 +1,6 @@
 """An EKS node group of a plan as a pool."""
 
-from gpufleet.plan.aws.instance_types import has_gpus
+from gpufleet.plan.aws.build_pool import build_pool
 from gpufleet.plan.aws.launch_template import (
     one_type,
     set_capacity,
@@ -9,7 +9,7 @@ from gpufleet.plan.aws.launch_template import (
     set_template_placement,
     template_of,
 )
-from gpufleet.plan.aws.zones import ZoneNames, region_of, subnet_gives_addresses, zones_of
+from gpufleet.plan.aws.zones import ZoneNames, subnet_gives_addresses, zones_of
 from gpufleet.plan.planned_pool import PlannedPool, PoolBuilder
 from gpufleet.plan.property_values import blocks, get_path, items, number, value_of
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
@@ -43,15 +43,7 @@ def node_group(plan: Plan, resource: Resource, zone_names: ZoneNames) -> Planned
     _set_image(pool, value_of(resource, "amiType"), template.value_of("imageId"))
     pool.set("labels", value_of(resource, "labels"))
     pool.set("taints", _taints(value_of(resource, "taints")))
-    return pool.build(
-        resource,
-        "aws",
-        "node-group",
-        region_of(resource, zones.places),
-        has_gpus(pool.known.get("types")),
-        places=zones.places,
-        interfaces=interfaces,
-    )
+    return build_pool(pool, resource, "node-group", zones, interfaces)
 
 
 def may_stand(resource: Resource) -> bool:

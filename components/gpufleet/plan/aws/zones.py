@@ -69,7 +69,7 @@ def zones_of(plan: Plan, resource: Resource, name: str, path: Sequence[str], zon
 
 
 def is_zone_id(zone: str) -> bool:
-    """Whether a word is no zone name: names end in a letter, ids such as use1-az1 in a digit."""
+    """Whether a word is not a zone name: names end in a letter, ids such as use1-az1 in a digit."""
     return not zone[-1:].isalpha()
 
 

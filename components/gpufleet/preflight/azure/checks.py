@@ -60,7 +60,7 @@ def _size(
     finding = size_unrestricted(
         size=size,
         region=region,
-        # eastus-1 is the subscription's zone 1; auto is no zone.
+        # eastus-1 is the subscription's zone 1; auto is not a zone.
         zones=[zone for each in coerce.texts(pool.intent, "zones") if (zone := each.rpartition("-")[2]).isdigit()],
         offered=None if not known else sku.zones if sku else (),
         restrictions=None

@@ -15,7 +15,7 @@ _OF_TARGET = {"file_system_arn": "efs", "subnet_id": "efs", "security_group_ids"
 """Argument -> the target that it belongs to; all are needed."""
 _PATHS = ("nfs_path", "cloud_path", "back_from", "back_to")
 _PATH = re.compile(r"/[a-zA-Z0-9_\-+./() ]*")
-"""Locations of DataSync, without what is no path: botocore's model of datasync, NfsSubdirectory."""
+"""Locations of DataSync, without what is not a path: botocore's model of datasync, NfsSubdirectory."""
 _SERVER = re.compile(r"(?=.{1,255}$)([a-zA-Z0-9-]*[a-zA-Z0-9]\.)*[A-Za-z0-9-]*[A-Za-z0-9]")
 _AGENT = re.compile(r"arn:aws[a-z-]*:datasync:([a-z0-9-]+):\d{12}:agent/agent-[0-9a-z]{17}")
 _WEEK = 168
@@ -26,7 +26,7 @@ def hours_legal(*, hours: int) -> Outcome:
     """A sync runs every 1 to 168 hours.
 
     Source: https://docs.aws.amazon.com/datasync/latest/userguide/task-scheduling.html: once an hour at most; more than
-    a week apart it is no sync (our choice).
+    a week apart it is not a sync (our choice).
     """
     if 1 <= hours <= _WEEK:
         return passed()

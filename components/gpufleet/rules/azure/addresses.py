@@ -43,7 +43,7 @@ def ranges_apart(*, cidr: str, argument: str, other: str) -> Outcome:
     try:
         apart = not IPv4Network(cidr).overlaps(IPv4Network(other))
     except ValueError:
-        # What is no range has been reported.
+        # What is not a range has been reported.
         return passed()
     if apart:
         return passed()

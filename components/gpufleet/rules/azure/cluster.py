@@ -178,7 +178,7 @@ def addresses_apart(*, pods: str, services: str) -> Outcome:
 
 
 def _width(cidr: str) -> int:
-    """The length of a range's prefix, of either version of IP; of what is no range, that of one address."""
+    """The length of a range's prefix, of either version of IP; of what is not a range, that of one address."""
     try:
         return ipaddress.ip_network(cidr.strip(), strict=False).prefixlen
     except ValueError:

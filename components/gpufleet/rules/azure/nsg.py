@@ -36,7 +36,7 @@ def port_open(rules: Sequence[Mapping[str, object]] | None, direction: str, port
 
 
 def _same_word(value: object, word: str) -> bool | None:
-    """Whether a value is a word; None where it is no text, so not known."""
+    """Whether a value is a word; None where it is not a text, so not known."""
     return value.lower() == word.lower() if isinstance(value, str) else None
 
 

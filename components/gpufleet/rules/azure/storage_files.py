@@ -78,7 +78,7 @@ def allowed_cidr(*, cidr: str) -> Outcome:
     """Addresses outside the network from which people reach the files are public IPv4: single, or of /8 to /30.
 
     Source: https://learn.microsoft.com/azure/storage/common/storage-network-security-ip-address-range: /31 and /32 are
-    not taken, nor are private ranges; wider ones than /8 are no office's.
+    not taken, nor are private ranges; ranges wider than /8 do not belong to an office.
     """
     fix = "use an address such as 203.0.113.7, or a range such as 203.0.113.0/24"
     try:
