@@ -4,11 +4,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 ENV ?= aws-dev
 WORKERS ?= 2
-E2E ?= engine cluster network_policy openmpi azurite slurm browser sdks
+E2E ?= engine cluster network_policy openmpi azurite slurm singularity browser sdks
 
 .DEFAULT_GOAL := help
 .PHONY: help setup rehearse preview pull-request first-comment test lint types generate generated tests mutations sweep \
-	kubernetes network-policy flows cluster-up cluster-down e2e e2e-programs $(E2E:%=e2e-%) many-nodes sdks site bench lock clean
+	kubernetes network-policy singularity flows cluster-up cluster-down e2e e2e-programs $(E2E:%=e2e-%) many-nodes sdks site bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,7 +35,7 @@ test tests sweep e2e many-nodes: export GPUFLEET_PULUMI ?= path,build
 # What pytest has compiled once is read the next time, which is half of collecting the tests.
 test tests sweep e2e many-nodes: export PYTHONDONTWRITEBYTECODE =
 # Folders that `make e2e` alone collects.
-APART := browser cluster network_policy openmpi sdks slurm
+APART := browser cluster network_policy openmpi sdks singularity slurm
 
 lint: setup
 	@$(BIN)/ruff check
@@ -68,6 +68,9 @@ kubernetes: setup ## Build a Kubernetes control plane and Kueue for tests from t
 network-policy: setup ## Build what judges network policies, Cilium's engine and cyclonus, from Go modules, once, minutes
 	@$(BIN)/python -m tools.network_policy.verdicts
 
+singularity: setup ## Build SingularityCE, which runs images without root, from its Go module, once, 5 to 15 minutes
+	@$(BIN)/python -m tools.singularity.build
+
 flows: network-policy ## Print which flows pass in each environment under the data plane that its stack configures
 	@$(BIN)/python -m tests.network_policy.flows
 
@@ -80,7 +83,7 @@ cluster-down: ## End it, whoever started it
 e2e: setup $(if $(filter-out engine,$(E2E)),e2e-programs) ## Tests on the engine, a real control plane, Azurite, OpenMPI, Slurm, SDKs, in a browser (root; E2E=slurm)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(E2E:%=e2e-%)
 
-e2e-programs: kubernetes network-policy
+e2e-programs: kubernetes network-policy singularity
 	@$(PYTHON) -m tools.images.install
 	@$(BIN)/python -m tools.jupyterhub.install
 	@$(BIN)/python -m tools.azurite.install
@@ -93,7 +96,7 @@ e2e-engine:
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal $(APART:%=--ignore=tests/%) -m "engine or slow" $(ARGS)
 e2e-cluster:
 	@$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "cluster and not many_nodes" $(ARGS) tests/cluster
-e2e-network_policy e2e-openmpi e2e-slurm e2e-browser:
+e2e-network_policy e2e-openmpi e2e-slurm e2e-singularity e2e-browser:
 	@$(BIN)/pytest -m cluster $(ARGS) tests/$(@:e2e-%=%)
 e2e-azurite:
 	@$(BIN)/pytest -n $(WORKERS) -m azurite $(ARGS) tests/unit/jobs

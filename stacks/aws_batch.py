@@ -6,13 +6,14 @@ from gpufleet import aws
 from gpufleet.aws.batch_queue import BatchQueueConfig
 from gpufleet.checks.aws_batch import check_aws_batch
 from gpufleet.config.aws_batch import AwsBatchConfig
-from gpufleet.config.aws_parts import environment_budget, files_config
+from gpufleet.config.aws_parts import data_sync, environment_budget, files_config
 from gpufleet.config.batch_parts import (
     environment_arns,
     first_batch_job,
     job_links,
     jobs_output,
     multinode_job,
+    multinode_queue,
     pools_in_order,
     single_job,
 )
@@ -37,6 +38,7 @@ with env.gathering("shares", "runnable_minutes"):
         **network.for_files(),
         client_security_group_ids={name: pool.security_group_id for name, pool in pools.items()},
     )
+    data_sync(env, files.for_sync())
     registry = aws.Registry(part("registry"), **registry_config(env), region=region, tags=tags, erase=config["erase"])
     image_mirror(env, Path(__file__).parents[1])
     for name, budget in environment_budget(env).items():
@@ -51,7 +53,8 @@ with env.gathering("shares", "runnable_minutes"):
     several = multinode_job(env, links)
     if several is not None:
         pool = pools[several.pool]
-        own = aws.BatchQueue(part("multinode-queue"), **shared, environments=[pool.environment_arn], tags=tags)
+        first = multinode_queue(config)
+        own = aws.BatchQueue(part("multinode-queue"), **first, environments=[pool.environment_arn], tags=tags)
         jobs["multinode"] = several.output(own, aws.TrainingJob(part("multinode"), **several.args), pool)
 
 env.export(

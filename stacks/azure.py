@@ -18,7 +18,7 @@ from gpufleet.typed_dicts import pick
 
 env = Environment.load(AzureConfig)
 config, part, erase = env.config, env.part, env.config["erase"]
-jobs: dict[str, Any] = {"on": "kubernetes" if "cluster" in config else "azure-batch"}
+jobs: dict[str, Any] = {"on": "kubernetes" if "cluster" in config else "azure-batch", "project": config["project"]}
 
 with env.gathering():
     group = azure.ResourceGroup(env.name, **azure_parts.group_config(config), region=config["location"], tags=env.tags)
@@ -56,6 +56,8 @@ with env.gathering():
         )
         jobs |= platform.jobs
         env.export(cluster_name=cluster.cluster_name, kubeconfig=cluster.kubeconfig)
+        if "notebooks" in config:
+            env.export(notebooks=platform.notebooks)
     if "batch" in config:
         identity, storage = nodes.for_batch(), files.for_account()
         account = azure.BatchAccount(part("batch"), **config["batch"]["account"], **base, **identity, **storage)

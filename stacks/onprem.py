@@ -40,3 +40,5 @@ env.export(
     jobs=platform.jobs,
     first_job=cluster_job(env, [*config["repositories"]], any_place=True),
 )
+if "notebooks" in config:
+    env.export(notebooks=platform.notebooks)

@@ -9,7 +9,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tools.progress import Say, run_quietly
@@ -50,12 +50,13 @@ def build(
     tags: Sequence[str] = (),
     variables: Sequence[str] = (),
     go_mod: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> None:
     """Build `package` into the file `target`.
 
     module: directory with go.mod and go.sum. variables: what the linker sets, as `import/path.Name=value`. go_mod: a
-    file to read instead of the module's, with a go.sum beside it. doing: what progress lines begin with. Raises
-    BuildFailed.
+    file to read instead of the module's, with a go.sum beside it. environment: further variables, for a program with
+    parts in C. doing: what progress lines begin with. Raises BuildFailed.
     """
     flags = " ".join(["-s", "-w", *(f"-X {variable}" for variable in variables)])
     command = [go_program(), "build", "-v", "-mod=readonly", "-trimpath", f"-ldflags={flags}"]
@@ -63,7 +64,8 @@ def build(
     if go_mod:
         command.append(f"-modfile={go_mod}")
     command += ["-o", str(target), package]
-    status, last = run_quietly(command, doing, "packages", say, cwd=module, env=_environment())
+    variables_of_build = {**_environment(), **(environment or {})}
+    status, last = run_quietly(command, doing, "packages", say, cwd=module, env=variables_of_build)
     if status:
         raise BuildFailed(f"it cannot be built: `go build` said: {last}")
 

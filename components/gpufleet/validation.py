@@ -17,7 +17,6 @@ from gpufleet.rules.coerce import from_engine
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding, Severity, Status
 from gpufleet.rules.suppression import Suppression, SuppressionError, read_suppressions, suppression_of
-from gpufleet.stop_mode import stop_requested
 
 SUPPRESS = "gpufleet:suppress"
 """Key of the stack's configuration: a list of `SuppressionArgs`."""
@@ -170,12 +169,9 @@ def _rejecting(findings: Iterable[ResourceFinding]) -> list[ResourceFinding]:
 
 
 def apply_suppressions(findings: Iterable[ResourceFinding]) -> list[ResourceFinding]:
-    """Findings that have not passed, each with its suppression: by the stack's configuration, or by `gpufleet stop`.
-
-    `gpufleet stop` creates nothing, and must work even if the configuration has become illegal, as by an expired date.
-    """
+    """Findings that have not passed, each with its suppression by the stack's configuration."""
     failed = [each for each in findings if each.finding.status is not Status.PASS]
-    suppressions = _while_stopping(failed) if stop_requested() else _configured()
+    suppressions = _configured()
     return [each if _is_built_on(each.finding) else _covered(each, suppressions) for each in failed]
 
 
@@ -191,11 +187,6 @@ def _is_built_on(finding: Finding) -> bool:
     only inspects resources, suppresses these as well.
     """
     return finding.rejects and (finding.rule.startswith("any-argument-") or finding.rule.endswith("-known"))
-
-
-def _while_stopping(failed: Iterable[ResourceFinding]) -> tuple[Suppression, ...]:
-    today, reason = date.today(), "this `up` only stops pools; the next one is checked as usual"
-    return tuple(Suppression(name, reason, today) for name in {each.finding.rule for each in failed})
 
 
 def _configured() -> tuple[Suppression, ...]:

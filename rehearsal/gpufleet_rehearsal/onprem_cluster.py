@@ -17,6 +17,11 @@ CLOUD = "onprem"
 NODES = "own-servers"
 """Key under which the store remembers the servers of the account's file, as JSON."""
 
+ROUTER = "router-configured"
+"""Key under which the store remembers that the site's router is configured; empty or without it, it is not."""
+
+STORAGE_CLASSES = "storage-classes"
+"""Key under which the store remembers, as JSON, the names of storage classes that an own cluster has."""
 JOINED = "joined-servers"
 """Key under which the store remembers, as JSON, the servers that have joined a cloud's cluster, each with the name,
 the labels and the taints of its node. Empty or without it, all servers are nodes."""

@@ -20,6 +20,7 @@ from gpufleet_rehearsal.cloud.open_cloud import open_cloud
 from gpufleet_rehearsal.cloud.seed_resources import seed_account
 from gpufleet_rehearsal.cloud.store import SimulatedResource
 from gpufleet_rehearsal.critical_path import format_minutes, format_path, time_to_up
+from gpufleet_rehearsal.kubernetes.site_line import is_down
 from gpufleet_rehearsal.onprem_cluster import JOINED, is_onprem_cluster, joins_servers
 from gpufleet_rehearsal.workspace import Workspace, WorkspaceError, write_settings
 
@@ -140,10 +141,16 @@ def run_inside(home: Workspace, environment: str, command: Sequence[str]) -> int
 
 def _up(home: Workspace, engine: PulumiCli, plan: RehearsalPlan, console: Console) -> int:
     code = engine.up(plan.environment, *_mending(home, engine, plan.environment))
+    cloud = open_cloud(home.cloud(plan.environment), home.root)
     if code != 0:
+        if any(is_down(cloud.store, cluster) for cluster in cloud.store.resources(CLUSTERS[0])):
+            console.print(
+                "the line to the site is down: `gpufleet link` lists what its router needs; in a rehearsal, write "
+                f"router_configured: true in {home.account(plan.environment)}",
+                soft_wrap=True,
+            )
         return code
     state = engine.state(plan.environment)
-    cloud = open_cloud(home.cloud(plan.environment), home.root)
     outputs = engine.outputs(plan.environment)
     code = _join(cloud, engine, plan.environment, console) if OWN_SERVERS in outputs else 0
     home.control_plane.follow_fleet()

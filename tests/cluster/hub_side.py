@@ -24,6 +24,8 @@ PLAIN = {
     "cmd": "cmd",
     "profileList": "profile_list",
     "startTimeout": "start_timeout",
+    "nodeSelector": "node_selector",
+    "extraTolerations": "tolerations",
 }
 """Keys of `singleuser` that the chart hands on as they are."""
 OF_THE_CHART = {"networkPolicy"}
@@ -56,6 +58,7 @@ def configured(values: dict[str, Any], namespace: str) -> Config:
     spawner.uid, spawner.fs_gid, spawner.allow_privilege_escalation = 1000, 100, False
     for key, trait in PLAIN.items():
         spawner[trait] = single.pop(key)
+    spawner.node_affinity_preferred = single.pop("extraNodeAffinity")["preferred"]
     image = single.pop("image")
     spawner.image = f"{image['name']}:{image['tag']}"
     storage = single.pop("storage")

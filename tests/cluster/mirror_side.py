@@ -11,6 +11,8 @@ import yaml
 from tests.cluster.command_line import GPUFLEET, SECONDS
 from tests.cluster.registry_program import RegistryProgram
 
+CACHE = "Cache/_images"
+"""A path that cannot be part of an image's name: capital letter, leading _."""
 SCANNER = """\
 #!/usr/bin/env python3
 # Plays a scanner: a file called vulnerable-SEVERITY in any layer is a finding of that figure.
@@ -54,7 +56,7 @@ class Mirror:
 
     def sync(self, *words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
         (self.folder / "images.yaml").write_text(yaml.safe_dump(self.list))
-        command = [GPUFLEET, "images", "sync", "images.yaml", "--cache", "cache", *words]
+        command = [GPUFLEET, "images", "sync", "images.yaml", "--cache", CACHE, *words]
         environment = os.environ | self.environment | variables
         return subprocess.run(
             command, capture_output=True, text=True, timeout=SECONDS, check=False, env=environment, cwd=self.folder

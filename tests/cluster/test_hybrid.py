@@ -16,6 +16,7 @@ from tests.e2e.rehearsed_project import copy_of_ours
 from tools.kubernetes.api_client import wait_until
 
 RENTED = "hybrid-rented"
+ROLE = "training.kubeflow.org/job-role"
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +24,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsed]:
     """The environment with all that its stack installs, and its servers joined."""
     made = Rehearsed(copy_of_ours(tmp_path_factory.mktemp("project"), control_plane=True), "hybrid")
     try:
+        made.up()
+        made.project.connect_site()
         made.up()
         yield made
     finally:
@@ -54,6 +57,12 @@ def test_servers_have_joined_with_the_labels_of_their_scripts(lab: Rehearsed) ->
     assert found.split() == [f"node/{rows['gpu-1']['node']}"]
     (taint,) = lab.node(rows["gpu-1"]["node"])["spec"]["taints"]
     assert taint == {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+    told, said, code = lab.inside("gpufleet", "link", lab.environment)
+    assert code == 0, said
+    assert told.splitlines()[-2:] == [
+        "done     own servers",
+        "next: the first job: `pulumi stack output first_job -s hybrid`",
+    ]
 
 
 def test_a_job_lands_where_it_asks_to(lab: Rehearsed) -> None:
@@ -73,6 +82,36 @@ def test_a_job_goes_on_to_the_cloud_when_own_servers_are_taken(lab: Rehearsed) -
     (rented,) = lab.placed("second", 1)
     assert lab.labels(rented)["place"] == "cloud"
     lab.cancel("first", "second")
+
+
+def launcher_of(lab: Rehearsed, name: str) -> str:
+    """The node of a job's launcher, once it runs."""
+
+    def found() -> list[str]:
+        pods = [each for each in lab.pods(name) if each["metadata"]["labels"][ROLE] == "launcher"]
+        return [str(each["spec"]["nodeName"]) for each in pods if each["status"].get("phase") == "Running"]
+
+    wait_until(f"the launcher of {name} runs", lambda: bool(found()), state=lambda: lab.state(name))
+    (node,) = found()
+    return node
+
+
+def test_all_pods_of_a_job_are_on_one_side(lab: Rehearsed) -> None:
+    """Across both pod networks no plain NetworkPolicy holds. Every own server is tainted."""
+    lab.start("desk", "--workers", "2", "--gpu", "V100", "--place", "onprem")
+    lab.placed("desk", 2)
+    assert server_of(lab, launcher_of(lab, "desk")) in ("gpu-1", "gpu-2", "gpu-3")
+    anywhere = ("--workers", "1", "--gpu", "A10G", "--place", "any")
+    lab.start("first", *anywhere)
+    lab.placed("first", 1)
+    assert lab.labels(launcher_of(lab, "first"))["place"] == "onprem"
+    # The overflow goes to the cloud as a whole, and its launcher to a node without GPUs there.
+    lab.start("second", *anywhere)
+    (rented,) = lab.placed("second", 1)
+    launcher = launcher_of(lab, "second")
+    assert lab.labels(rented)["place"] == lab.labels(launcher)["place"] == "cloud"
+    assert "nvidia.com/gpu.present" not in lab.node(launcher)["metadata"]["labels"]
+    lab.cancel("desk", "first", "second")
 
 
 def test_a_stopped_pool_is_given_to_no_job_until_it_is_started(lab: Rehearsed) -> None:
@@ -111,6 +150,13 @@ def test_a_server_is_added_by_its_script_and_the_others_do_not_notice(lab: Rehea
     assert after["gpu-4"]["state"] == "ready"
     assert {name: lab.node(after[name]["node"])["metadata"]["uid"] for name in uids} == uids
     assert lab.quota("v100") == "12"
+
+
+def test_an_mpi_job_over_three_own_servers_has_its_launcher_there(lab: Rehearsed) -> None:
+    lab.start("three", "--workers", "3", "--gpu", "V100", "--place", "onprem")
+    assert sorted(server_of(lab, node) for node in lab.placed("three", 3)) == ["gpu-1", "gpu-2", "gpu-4"]
+    assert lab.labels(launcher_of(lab, "three"))["place"] == "onprem"
+    lab.cancel("three")
 
 
 def test_a_server_goes_after_its_drain_and_the_others_do_not_notice(lab: Rehearsed) -> None:

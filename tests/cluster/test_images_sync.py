@@ -20,7 +20,7 @@ import pytest
 
 from tests.cluster.command_line import SECONDS
 from tests.cluster.cutting_proxy import cutting_proxy
-from tests.cluster.mirror_side import SCANNER, Mirror, path_of, requests
+from tests.cluster.mirror_side import CACHE, SCANNER, Mirror, path_of, requests
 from tests.cluster.registry_program import RegistryProgram, registry_program
 
 KEY = "key-of-no-value"
@@ -135,7 +135,7 @@ def test_first_run_copies_and_wraps_and_second_copies_nothing(
     assert (mirror.folder / "images.lock.json").read_bytes() == lock
 
     # Another machine, without the cache, has the lock file only.
-    shutil.rmtree(mirror.folder / "cache")
+    shutil.rmtree(mirror.folder / CACHE)
     assert mirror.synced()[0]["did"] == "unchanged"
     assert requests(ngc, "GET", "/blobs/") == blobs
 

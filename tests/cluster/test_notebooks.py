@@ -37,6 +37,7 @@ ARGS: dict[str, Any] = {
     "pools": {"desks": {"gpu": "A10G", "gpus": 4, "usd_per_hour": 5.672}},
     "images": [IMAGE],
     "volume_claim": "shared",
+    "storage_class": "gp3",
     "users": {"ana": {"uid": 1501, "gid": 1500}, "bo": {"uid": 1502, "gid": 1500}},
     "gid": 1600,
     "admins": ["ana"],
@@ -141,6 +142,21 @@ def test_a_notebook_without_gpu_keeps_off_gpu_nodes(team: ControlPlane) -> None:
     pod = notebook(team, made["pod"])
     assert pod["spec"]["nodeName"].startswith("system-")
     assert "nvidia.com/gpu" not in pod["spec"]["containers"][0]["resources"]["limits"]
+    team.client.delete(f"/api/v1/namespaces/{TEAM}/pods/{made['pod']}")
+
+
+def test_a_notebook_among_own_servers_tolerates_them(team: ControlPlane, nodes: Nodes) -> None:
+    """All of them may have the taint of GPU nodes: then hub and notebooks without GPU go there too, and only then."""
+    [rack] = nodes.add(1, "g5.12xlarge", "use1-az1", "racks", {"site": "lab", "gpufleet.dev/gpu": "A10G"})
+    there = plan_values({**ARGS, "node_selector": {"site": "lab"}, "taints": []})
+    made = hub(team, "start", user="bo", values=there)
+    pod = notebook(team, made["pod"])
+    assert (pod["status"]["phase"], pod["spec"]["nodeName"]) == ("Running", rack)
+    team.client.delete(f"/api/v1/namespaces/{TEAM}/pods/{made['pod']}")
+    # Where there is a node without GPUs, it is preferred.
+    made = hub(team, "start", user="bo", values=plan_values({**ARGS, "taints": []}))
+    pod = notebook(team, made["pod"])
+    assert pod["spec"]["nodeName"].startswith("system-")
     team.client.delete(f"/api/v1/namespaces/{TEAM}/pods/{made['pod']}")
 
 

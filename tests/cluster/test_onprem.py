@@ -14,6 +14,8 @@ from tests.cluster.rehearsed_jobs import TEAM, Rehearsed
 from tests.e2e.rehearsed_project import copy_of_ours
 from tools.kubernetes.api_client import wait_until
 
+ROLE = "training.kubeflow.org/job-role"
+
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsed]:
@@ -48,6 +50,20 @@ def test_a_job_lands_where_it_asks_to(lab: Rehearsed) -> None:
     assert lab.placed("titan", 1) == ["gpu-3"]
     assert lab.placed("away", 2) == ["rented-1", "rented-2"]
     lab.cancel("titan", "away")
+
+
+def test_a_launcher_runs_where_every_node_is_tainted(lab: Rehearsed) -> None:
+    lab.kubectl("taint", "nodes", "--all", "nvidia.com/gpu=present:NoSchedule")
+    lab.start("titan", "--workers", "1", "--gpu", "TITAN-V")
+    lab.placed("titan", 1)
+
+    def launched() -> bool:
+        launchers = [each for each in lab.pods("titan") if each["metadata"]["labels"][ROLE] == "launcher"]
+        return [each["status"].get("phase") for each in launchers] == ["Running"]
+
+    wait_until("the launcher runs", launched, state=lambda: lab.state("titan"))
+    lab.cancel("titan")
+    lab.kubectl("taint", "nodes", "--all", "nvidia.com/gpu-")
 
 
 def test_a_job_goes_on_to_rented_nodes_when_its_own_are_taken(lab: Rehearsed) -> None:

@@ -169,6 +169,7 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
     },
     "azure": azure_samples.SAMPLES,
     "kubernetes": {
+        "DcgmExporter": {"image": "registry.example.com/dcgm-exporter"},
         "DevicePlugin": {"tolerations": [{"key": "team", "value": "vision", "effect": "NO_SCHEDULE"}]},
         "EfaPlugin": {"image": "registry.example.com/efa"},
         "Cilium": {"pod_cidrs": ["10.81.0.0/16"], "mask_size": 26},
@@ -190,6 +191,7 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
                 "userdata_url": "https://login.example.com/userinfo",
             },
             "tls": {"secret": "hub-tls"},
+            "storage_class": "gp3",
             "pull_secret": "registry",
             "jobs": {"namespace": "vision", "volume_claim": "shared"},
         },

@@ -82,15 +82,22 @@ def test_template_has_disk_imdsv2_and_the_same_groups(preview: bool) -> None:
     ebs = {
         "volumeType": "gp3",
         "volumeSize": 300,
+        # Four IOPS for each MiB/s.
+        "iops": 4000,
+        "throughput": 1000,
         "encrypted": "true",
         "kmsKeyId": "key",
         "deleteOnTermination": "true",
     }
-    recording = build(preview, disk_gib=300, key_pair="mine", kms_key_arn="key", security_group_ids=["sg-more"])
+    speed = {"disk_throughput": 1000}
+    recording = build(
+        preview, disk_gib=300, **speed, key_pair="mine", kms_key_arn="key", security_group_ids=["sg-more"]
+    )
     groups = [known(preview, "trainers-nodes-id"), "sg-more"]
     assert recording.one(TEMPLATE, "trainers-template").inputs == {
         "updateDefaultVersion": True,
         "keyName": "mine",
+        "userData": container_instance(efa=False),
         "vpcSecurityGroupIds": groups,
         "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1},
         "blockDeviceMappings": [{"deviceName": "/dev/xvda", "ebs": ebs}],

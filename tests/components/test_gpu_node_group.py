@@ -169,13 +169,14 @@ def test_public_addresses_need_an_interface_of_their_own(preview: bool) -> None:
 
 
 def test_bottlerocket_has_two_disks_and_toml(preview: bool) -> None:
-    recording = build(preview, image="bottlerocket", disk_gib=500)
+    recording = build(preview, image="bottlerocket", disk_gib=500, disk_type="io2", disk_iops=20_000)
     ebs = {"volumeType": "gp3", "encrypted": "true", "deleteOnTermination": "true"}
+    fast = {**ebs, "volumeType": "io2", "iops": 20_000}
     assert template(recording) == expected_template(
         userData=bottlerocket(efa=False),
         blockDeviceMappings=[
             {"deviceName": "/dev/xvda", "ebs": ebs},
-            {"deviceName": "/dev/xvdb", "ebs": {**ebs, "volumeSize": 500}},
+            {"deviceName": "/dev/xvdb", "ebs": {**fast, "volumeSize": 500}},
         ],
     )
     assert nodes(recording) == expected_nodes(preview, amiType="BOTTLEROCKET_x86_64_NVIDIA")

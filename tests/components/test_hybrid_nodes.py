@@ -63,6 +63,14 @@ def test_the_networks_reach_the_api_and_the_names(preview):
     assert build(preview).inputs(RULE) == expected
 
 
+def test_without_an_activation_nobody_can_register_yet(preview):
+    before, after = build(preview, activation=False), build(preview)
+    assert before.inputs(ACTIVATION) == {}
+    assert before.outputs["own"]["credentials"] == Secret({})
+    made = {each.name: each.inputs for each in before.resources}
+    assert made == {each.name: each.inputs for each in after.resources if each.name != "own-activation"}
+
+
 def test_an_activation(preview):
     recording = build(preview, count=12.0, activation_expires=DAY)
     assert recording.inputs(ACTIVATION) == {

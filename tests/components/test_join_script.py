@@ -57,8 +57,9 @@ STAND_INS = {
     "mount": 'touch "$SERVER_FOLDER/mounted"',
     "id": 'cat "$SERVER_FOLDER/uid"',
     "uname": "echo x86_64",
+    "mokutil": 'case "$1" in --sb-state) cat "$SERVER_FOLDER/secure-boot" ;; *) cat "$SERVER_FOLDER/enrolled" ;; esac',
 }
-QUESTIONS = ("id", "uname", "dpkg", "nvidia-smi", "mountpoint")
+QUESTIONS = ("id", "uname", "dpkg", "nvidia-smi", "mountpoint", "mokutil")
 """Stand-ins that change nothing, so that their book would say nothing."""
 
 
@@ -71,9 +72,7 @@ class Server:
         for made in (self.root / "etc", programs):
             made.mkdir(parents=True)
         for name, does in STAND_INS.items():
-            books = (
-                f'echo "{name} $*" >>"$BOOK"' if name not in ("id", "uname", "dpkg", "nvidia-smi", "mountpoint") else ""
-            )
+            books = f'echo "{name} $*" >>"$BOOK"' if name not in QUESTIONS else ""
             (programs / name).write_text(f"#!/usr/bin/env bash\n{books}\n{does}\n")
             (programs / name).chmod(0o755)
         (folder / "nodeadm").write_text(NODEADM)
@@ -329,6 +328,40 @@ def test_another_release_of_kubernetes_is_no_business_of_this_script(server):
 def test_servers_that_are_refused_with_one_line(server, file, text, line):
     (server.folder / file).write_text(text)
     assert refused(server, script()).startswith(line)
+
+
+SHIM, DKMS = "var/lib/shim-signed/mok/MOK.der", "var/lib/dkms/mok.pub"
+REBOOT = "the driver is installed and not loaded yet: reboot, and run this again"
+ENROLL = (
+    "Secure Boot refuses the driver, whose key is not enrolled: run `mokutil --import /{key}`, which asks for a new "
+    "password, reboot, choose Enroll MOK at the console, give the password, and run this again"
+)
+
+
+@pytest.mark.parametrize(
+    ("secure_boot", "key", "enrolled", "line"),
+    [
+        ("SecureBoot disabled", SHIM, False, REBOOT),
+        ("SecureBoot enabled", SHIM, False, ENROLL.format(key=SHIM)),
+        ("SecureBoot enabled", DKMS, False, ENROLL.format(key=DKMS)),
+        ("SecureBoot enabled", SHIM, True, REBOOT),
+        (
+            "SecureBoot enabled",
+            None,
+            False,
+            "Secure Boot refuses the driver, which is not signed: run `update-secureboot-policy --new-key`, then "
+            "`dpkg-reconfigure nvidia-dkms-580-server`, and run this again",
+        ),
+    ],
+)
+def test_a_driver_that_secure_boot_refuses_is_enrolled_first(server, secure_boot, key, enrolled, line):
+    (server.folder / "unloaded").write_text("")
+    (server.folder / "secure-boot").write_text(secure_boot)
+    (server.folder / "enrolled").write_text(f"/{key} is {'already' if enrolled else 'not'} enrolled")
+    if key:
+        (server.root / key).parent.mkdir(parents=True)
+        (server.root / key).write_text("key")
+    assert refused(server, script()) == line
 
 
 def test_a_script_for_another_processor_is_refused(server):

@@ -34,6 +34,9 @@ ARGS = {
     "tls": {"secret": "hub-tls"},
     "pull_secret": "registry",
     "proxy_token": "0" * 64,
+    "storage_class": "gp3",
+    "node_selector": {"zone": "a"},
+    "taints": [{"key": "team", "effect": "NO_SCHEDULE"}],
     "jobs": {"namespace": "vision", "volume_claim": "shared", "pools": {}},
     "labels": LABELS,
 }
@@ -45,6 +48,18 @@ RESTRICTED = {
 }
 NOBODY = {"runAsUser": 65534, "runAsGroup": 65534, **RESTRICTED}
 POLICY = {"egressAllowRules": {"cloudMetadataServer": False}}
+TOLERATIONS = [
+    {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+    {"key": "team", "operator": "Exists", "effect": "NoSchedule"},
+]
+OFF_GPUS = [
+    {"weight": 100, "preference": {"matchExpressions": [{"key": "gpufleet.dev/gpu", "operator": "DoesNotExist"}]}}
+]
+NODES = {
+    "nodeSelector": {"zone": "a"},
+    "tolerations": TOLERATIONS,
+    "extraPodSpec": {"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": OFF_GPUS}}},
+}
 
 
 def made(args, preview):
@@ -90,7 +105,8 @@ def test_the_chart(preview):
                 },
                 "Authenticator": {"admin_users": ["ana"], "allowed_users": ["ana"]},
             },
-            "db": {"type": "sqlite-pvc"},
+            "db": {"type": "sqlite-pvc", "pvc": {"storageClassName": "gp3"}},
+            **NODES,
             "extraConfig": {"gpufleet": hub_code(ARGS)},
             "containerSecurityContext": {"runAsUser": 1000, "runAsGroup": 1000, **RESTRICTED},
             "networkPolicy": POLICY,
@@ -104,8 +120,8 @@ def test_the_chart(preview):
                 "secret": {"name": "hub-tls"},
                 "hosts": ["notebooks.example.com"],
             },
-            "chp": {"containerSecurityContext": NOBODY, "networkPolicy": POLICY},
-            "traefik": {"containerSecurityContext": NOBODY, "networkPolicy": POLICY},
+            "chp": {"containerSecurityContext": NOBODY, "networkPolicy": POLICY, **NODES},
+            "traefik": {"containerSecurityContext": NOBODY, "networkPolicy": POLICY, **NODES},
             "secretSync": {"containerSecurityContext": NOBODY},
             "secretToken": Secret("0" * 64),
         },
@@ -113,6 +129,9 @@ def test_the_chart(preview):
             "image": {"name": "registry.example.com/notebook", "tag": "1"},
             "cmd": ["/bin/sh", "-c", START, "sh", "jupyterhub-singleuser"],
             "serviceAccountName": "notebook",
+            "nodeSelector": {"zone": "a"},
+            "extraTolerations": TOLERATIONS,
+            "extraNodeAffinity": {"preferred": OFF_GPUS},
             "extraLabels": {
                 "hub.jupyter.org/network-access-hub": "true",
                 "gpufleet.dev/purpose": "notebook",
@@ -132,7 +151,11 @@ def test_the_chart(preview):
             "startTimeout": 1200,
         },
         "cull": {"enabled": True, "timeout": 3600, "every": 600, "maxAge": 0},
-        "scheduling": {"userScheduler": {"enabled": False}, "userPlaceholder": {"enabled": False}},
+        "scheduling": {
+            "userScheduler": {"enabled": False},
+            "userPlaceholder": {"enabled": False},
+            "corePods": {"nodeAffinity": {"matchNodePurpose": "ignore"}},
+        },
         "prePuller": {"hook": {"enabled": False}, "continuous": {"enabled": False}},
     }
 
@@ -182,7 +205,7 @@ def test_what_notebooks_are_told(preview):
     told = recording.one("kubernetes:core/v1:ConfigMap").inputs
     assert told["metadata"] == {"name": "gpufleet-jobs", "namespace": "vision", "labels": LABELS}
     assert json.loads(told["data"]["jobs.json"]) == {"environment": "lab", "jobs": ARGS["jobs"]}
-    assert recording.outputs["notebooks"] == {"address": "https://notebooks.example.com"}
+    assert recording.outputs["notebooks"] == {"address": "https://notebooks.example.com", "port_forward": ""}
 
 
 def test_without_jobs_and_certificate(preview):
@@ -191,7 +214,49 @@ def test_without_jobs_and_certificate(preview):
     recording = made(args, preview)
     assert recording.names("kubernetes:core/v1:ConfigMap") == []
     assert "imagePullSecrets" not in recording.one("kubernetes:core/v1:ServiceAccount").inputs
-    assert recording.outputs["notebooks"] == {"address": "http://notebooks.example.com"}
+    way = "kubectl port-forward -n vision service/proxy-public 8000:http"
+    assert recording.outputs["notebooks"] == {"address": "http://notebooks.example.com", "port_forward": way}
+    service = recording.one("kubernetes:helm.sh/v3:Release").inputs["values"]["proxy"]["service"]
+    assert service == {"type": "ClusterIP"}
+
+
+def test_least_configuration_is_reached_by_port_forward(preview):
+    least = ("namespace", "pools", "images", "volume_claim", "storage_class")
+    recording = made({"environment": "lab-dev", **{key: ARGS[key] for key in least}}, preview)
+    way = "kubectl port-forward -n vision service/proxy-public 8000:http"
+    assert recording.outputs["notebooks"] == {"address": "http://localhost:8000", "port_forward": way}
+
+
+def test_dummy_login_for_strangers_is_refused(preview):
+    args = {key: value for key, value in ARGS.items() if key not in ("oidc", "tls")} | {"environment": "lab-dev"}
+
+    def told(**more: object) -> list[str]:
+        return refusal(lambda: Notebooks("notebooks", {**args, **more}), preview)
+
+    inside = "use ClusterIP without an ingress, or OIDC"
+    strangers = "lets strangers reach the dummy login, which accepts any name; " + inside
+    name = "[any-notebooks-dummy-login]"
+    assert told(service="LoadBalancer") == [f"notebooks: service=LoadBalancer: {strangers} {name}"]
+    assert told(service="LoadBalancer", dummy_password="x") == [f"notebooks: service=LoadBalancer: {strangers} {name}"]
+    assert told(values={"ingress": {"enabled": True}}) == [f"notebooks: values.ingress=enabled: {strangers} {name}"]
+    internal = {"service.beta.kubernetes.io/aws-load-balancer-internal": "true"}
+    network = {"service": "LoadBalancer", "service_annotations": internal}
+    assert told(**network) == [
+        "notebooks: service=LoadBalancer: lets the network reach a dummy login without password; "
+        f"{inside}, or set a password {name}"
+    ]
+    recording = made({**args, **network, "dummy_password": "x"}, preview)
+    assert recording.outputs["notebooks"] == {"address": "http://notebooks.example.com", "port_forward": ""}
+
+
+def test_database_without_a_storage_class_is_refused(preview):
+    args = {key: value for key, value in ARGS.items() if key != "storage_class"}
+    assert refusal(lambda: Notebooks("notebooks", args), preview) == [
+        "notebooks: storage_class=null: leaves the hub without a volume for its database; name one of "
+        "`kubectl get storageclass`, or set database=memory [any-notebooks-database]"
+    ]
+    values = made({**args, "database": "memory"}, preview).one("kubernetes:helm.sh/v3:Release").inputs["values"]
+    assert values["hub"]["db"] == {"type": "sqlite-memory"}
 
 
 def test_outputs_of_other_resources_are_taken(preview):
@@ -212,7 +277,6 @@ def test_refused_with_every_fault(preview):
     assert refusal(lambda: Notebooks("notebooks", {**ARGS, **wrong}), preview) == [
         "notebooks: tls=null: sends logins in the clear; give tls.secret (a kubernetes.io/tls secret of the namespace) "
         "or tls.letsencrypt_email [any-notebooks-tls]",
-        "notebooks: pools=[]: is empty; give at least one pool [any-argument-not-empty]",
         "notebooks: host=https://hub: is not a DNS name; use a name such as notebooks.example.com [any-notebooks-host]",
         "notebooks: oidc=[client_id]: lacks client_secret, authorize_url, token_url and userdata_url; take them from "
         "the provider, see <issuer>/.well-known/openid-configuration [any-notebooks-oidc]",

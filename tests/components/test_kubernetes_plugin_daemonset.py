@@ -2,6 +2,8 @@
 
 import pytest
 
+from gpufleet.fleet.gpu_metrics import METRICS
+from gpufleet.kubernetes.dcgm_exporter import DcgmExporter
 from gpufleet.kubernetes.device_plugin import DevicePlugin
 from gpufleet.kubernetes.efa_plugin import EfaPlugin
 from gpufleet.pools.node_labels import GPU_TAINT, node_labels
@@ -187,4 +189,42 @@ def test_several_faults_at_once(component, preview):
         "plugin: namespace=Kube: is not a valid Kubernetes name; use at most 63 lower-case letters, digits and - "
         "between "
         "them, such as team-vision [any-kubernetes-name]",
+    ]
+
+
+def test_dcgms_exporter(preview):
+    recording = construct(lambda: DcgmExporter("metrics", labels={"team": "vision"}, tolerations=[OTHER]), preview)
+    made = recording.inputs(DAEMONSET)["metrics-daemonset"]
+    pod = made["spec"]["template"]["spec"]
+    assert made["metadata"] == {
+        "name": "dcgm-exporter",
+        "namespace": "kube-system",
+        "labels": {"team": "vision", "app.kubernetes.io/name": "dcgm-exporter"},
+    }
+    assert pod["nodeSelector"] == {"nvidia.com/gpu.present": "true"}
+    assert pod["tolerations"] == [GPU, {"key": "team", "operator": "Exists", "effect": "NoExecute"}]
+    (container,) = pod["containers"]
+    assert container["image"] == "nvcr.io/nvidia/k8s/dcgm-exporter:4.5.3-4.8.2-distroless"
+    # It sees every GPU and takes none; profiling needs this capability and nothing more.
+    assert "nvidia.com/gpu" not in str(container["resources"])
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["SYS_ADMIN"]}
+    assert container["ports"] == [{"name": "metrics", "containerPort": 9400}]
+    assert pod["volumes"] == [
+        {"name": "pod-resources", "hostPath": {"path": "/var/lib/kubelet/pod-resources"}},
+        {"name": "counters", "configMap": {"name": "dcgm-exporter-counters"}},
+    ]
+    counters = recording.inputs("kubernetes:core/v1:ConfigMap")["metrics-counters"]
+    read = [line.split(",")[0] for line in counters["data"]["dcgm_counters.csv"].splitlines() if line[0] != "#"]
+    # What the activity of a GPU is told by, see gpufleet.fleet.gpu_metrics.
+    assert {each for each in METRICS if each.startswith("DCGM")} <= {*read}
+    assert recording.outputs["metrics"] == {"port": 9400}
+
+
+def test_dcgms_exporter_of_a_closed_network_and_refused(preview):
+    recording = construct(lambda: DcgmExporter("metrics", image="registry.lab/dcgm-exporter"), preview)
+    pod = recording.inputs(DAEMONSET)["metrics-daemonset"]["spec"]["template"]["spec"]
+    assert pod["containers"][0]["image"] == "registry.lab/dcgm-exporter:4.5.3-4.8.2-distroless"
+    assert refusal(lambda: DcgmExporter("metrics", image="registry.lab/dcgm-exporter:4.8"), preview) == [
+        "metrics: image=registry.lab/dcgm-exporter:4.8: is not an image repository; use host/path without a tag, such "
+        "as registry.example.com/nvidia/k8s-device-plugin [any-kubernetes-repository]"
     ]

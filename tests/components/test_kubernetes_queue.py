@@ -8,7 +8,7 @@ from tests.components.recorder import construct, refusal
 API = "kueue.x-k8s.io/v1beta2"
 FLAVORS = {"h100": {"gpu": "H100", "zone": "use1-az1"}, "a100": {"gpu": "A100", "zone": "use1-az2"}}
 ARGS = {"flavors": FLAVORS, "quotas": {"vision": {"h100": 64}, "speech": {"h100": 16, "a100": 8}}}
-TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+TAINT = {"key": "nvidia.com/gpu", "value": "workers", "effect": "NoSchedule"}
 
 
 def inputs(args, preview):

@@ -36,6 +36,9 @@ ANSWER = {
         "tunnel2PresharedKey": TUNNEL_2[1],
         "customerGatewayConfiguration": "<vpn_connection/>",
     }
+    | {f"tunnel{number}VgwInsideAddress": f"169.254.2{number}.1" for number in (1, 2)}
+    | {f"tunnel{number}CgwInsideAddress": f"169.254.2{number}.2" for number in (1, 2)}
+    | {f"tunnel{number}BgpAsn": "64512" for number in (1, 2)}
 }
 
 
@@ -111,6 +114,21 @@ def test_outputs_of_a_vpn(preview: bool) -> None:
         "connection_id": known(preview, "line-vpn-id"),
         "tunnel_addresses": known(preview, [TUNNEL_1[0], TUNNEL_2[0]]),
         "pre_shared_keys": known(preview, Secret([TUNNEL_1[1], TUNNEL_2[1]])),
+        "tunnels": known(
+            preview,
+            Secret(
+                [
+                    {
+                        "address": address,
+                        "pre_shared_key": key,
+                        "cloud_inside_address": f"169.254.2{number}.1",
+                        "site_inside_address": f"169.254.2{number}.2",
+                        "cloud_asn": "64512",
+                    }
+                    for number, (address, key) in enumerate((TUNNEL_1, TUNNEL_2), 1)
+                ]
+            ),
+        ),
         "device_configuration": known(preview, Secret("<vpn_connection/>")),
     }
 
@@ -154,6 +172,7 @@ def test_a_direct_connect(preview: bool) -> None:
         "gateway_id": known(preview, "line-gateway-id"),
         "tunnel_addresses": [],
         "pre_shared_keys": Secret([]),
+        "tunnels": Secret([]),
     }
 
 

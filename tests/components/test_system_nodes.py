@@ -25,6 +25,11 @@ def named(name: str) -> dict[str, str]:
     return {**TAGS, "Name": name}
 
 
+def test_where_own_servers_join_its_nodes_say_that_they_are_in_the_cloud(preview):
+    (own,) = build(preview, remote_networks={"nodes": ["10.80.0.0/24"]}).inputs(NODES).values()
+    assert own["labels"] == {"gpufleet.dev/place": "cloud"}
+
+
 def test_system_nodes(preview):
     recording = build(preview)
     assert recording.inputs(NODES) == {

@@ -2,12 +2,17 @@
 
 import base64
 import json
+import subprocess
 import tomllib
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from pathlib import Path
+from shutil import which
 from typing import cast
 
-from gpufleet.aws.user_data import Join, amazon_linux, bottlerocket
+import pytest
+
+from gpufleet.aws.user_data import Join, amazon_linux, bottlerocket, container_instance
 
 DISKS = {"instance": {"localStorage": {"strategy": "RAID0"}}}
 OPEN_FILES = {"type": "RLIMIT_NOFILE", "soft": 65536, "hard": 1048576}
@@ -46,6 +51,61 @@ def test_containers_of_an_efa_node_may_lock_any_amount_of_memory_and_keep_nodead
     # nodeadm's merge reads numbers as Go's float64 and writes them as containerd's uint64.
     for limit in (OPEN_FILES, LOCKED_MEMORY):
         assert all(int(float(limit[name])) == limit[name] <= 2**53 for name in ("soft", "hard"))
+
+
+def test_node_of_batch_holds_containers_on_its_local_disks_before_docker_starts() -> None:
+    [(kind, hook)] = parts(container_instance(efa=False))
+    assert kind == "text/cloud-boothook"
+    [again, script] = parts(container_instance(efa=True))
+    assert again == (kind, hook)
+    assert script == ("text/x-shellscript", HUGE_PAGES_SCRIPT)
+
+
+@pytest.mark.parametrize(
+    ("disks", "mdadm", "done"),
+    [
+        ([], True, []),
+        (["/dev/nvme1n1"], True, ["/dev/nvme1n1"]),
+        (["/dev/nvme1n1", "/dev/nvme2n1"], True, ["/dev/md0"]),
+        # An image without it, and no way to its repository.
+        (["/dev/nvme1n1", "/dev/nvme2n1"], False, ["/dev/nvme1n1"]),
+    ],
+)
+def test_local_disks_become_one_file_system_under_docker(
+    disks: list[str], mdadm: bool, done: list[str], tmp_path: Path
+) -> None:
+    """The hook, with programs that write down what they are asked."""
+    [(_, hook)] = parts(container_instance(efa=False))
+    listed = "".join(f"{disk} Amazon EC2 NVMe Instance Storage\n" for disk in disks)
+    (tmp_path / "disks").write_text(f"/dev/nvme0n1 Amazon Elastic Block Store\n{listed}")
+    programs = {"lsblk": f"cat {tmp_path}/disks", "mountpoint": "exit 1", "dnf": "exit 1"}
+    programs |= dict.fromkeys(
+        ("mkfs.xfs", "mkdir", "mount", "umount", "cp"), f'echo "${{0##*/}} $*" >>{tmp_path}/asked'
+    )
+    programs |= {"mdadm": f'echo "mdadm $*" >>{tmp_path}/asked'} if mdadm else {}
+    (tmp_path / "bin").mkdir()
+    for name, text in programs.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/bash\n{text}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    for name in ("awk", "cat", "bash"):
+        (tmp_path / "bin" / name).symlink_to(str(which(name)))
+    subprocess.run(
+        [str(which("bash"))], input=hook, text=True, env={"PATH": str(tmp_path / "bin")}, timeout=60, check=True
+    )
+    asked = (tmp_path / "asked").read_text().splitlines() if (tmp_path / "asked").exists() else []
+    array = [f"mdadm --create /dev/md0 --run --force --level=0 --raid-devices=2 {' '.join(disks)}"]
+    assert asked == (array if done == ["/dev/md0"] else []) + [
+        line
+        for place in done
+        for line in (
+            f"mkfs.xfs -q -f -K {place}",
+            "mkdir -p /var/lib/docker /mnt/local",
+            f"mount -o noatime {place} /mnt/local",
+            "cp -a /var/lib/docker/. /mnt/local/",
+            "umount /mnt/local",
+            f"mount -o noatime {place} /var/lib/docker",
+        )
+    ]
 
 
 def test_own_image_is_told_how_to_join() -> None:

@@ -72,6 +72,12 @@ class Project:
         document["config"] = {key if ":" in key else f"gpufleet:{key}": value for key, value in config.items()}
         file.write_text(yaml.safe_dump(document))
 
+    def connect_site(self, environment: str = "hybrid") -> None:
+        """Configure the site's router, as `gpufleet link` says, and go on to the phase in which the line is up."""
+        file = self.folder / "stacks" / "config" / f"rehearsal.{environment}.yaml"
+        file.write_text(yaml.safe_dump(yaml.safe_load(file.read_text()) | {"router_configured": True}))
+        self.configure(lambda config: config.update(phase="cluster"), environment)
+
     def edit(self, file: str, old: str, new: str) -> None:
         """Replace a text that stands in a file of the program exactly once."""
         path = self.folder / file

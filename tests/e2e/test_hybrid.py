@@ -44,7 +44,66 @@ def joined(project: Project) -> dict[str, Any]:
     return dict(json.loads(project.cloud.store.fact("joined-servers") or "{}"))
 
 
+CLOUD_END = "done     network, cluster and the cloud's end of the line (phase cloud)"
+UNREACHED = "configured Kubernetes cluster is unreachable: unable to load schema information from the API server: Get"
+
+
+def link(project: Project, *words: str) -> tuple[int, list[str]]:
+    """Exit code and lines of `gpufleet link hybrid`, within the rehearsal."""
+    done = project.rehearse("--", "gpufleet", "link", ENVIRONMENT, *words, environment=ENVIRONMENT)
+    assert done.stderr == ""
+    return done.returncode, done.stdout.splitlines()
+
+
+def test_from_nothing_in_two_phases_and_not_in_the_wrong_order(project: Project) -> None:
+    # Everything at once, before there is a line: all of the cloud is made, and nothing on the cluster.
+    project.configure(lambda config: config.update(phase="cluster"), ENVIRONMENT)
+    done = project.rehearse(environment=ENVIRONMENT)
+    assert done.returncode == 1
+    assert UNREACHED in done.stdout
+    assert "dial tcp 10.0.64.7:443: i/o timeout" in done.stdout
+    assert "the line to the site is down: `gpufleet link` lists what its router needs" in done.stdout
+    assert [each for each in project.state(ENVIRONMENT) if str(each["type"]).startswith("kubernetes:")] == []
+
+    # The first phase succeeds, and says what the router needs and what comes next.
+    project.configure(lambda config: config.update(phase="cloud"), ENVIRONMENT)
+    rehearse(project)
+    made = names_of([each for each in project.state(ENVIRONMENT) if str(each["type"]).startswith("aws:")])
+    assert made == set(CREATES) - {"hybrid-own-servers-activation"}
+    code, (cloud, line, *_, following) = link(project)
+    assert (code, cloud) == (1, CLOUD_END)
+    assert line.startswith(f"waiting  the line to the site: {UNREACHED}")
+    assert following.startswith("next: configure the site's router by `gpufleet link hybrid --router`")
+    code, router = link(project, "--router")
+    assert code == 0
+    (vpn,) = project.cloud.store.resources("aws:ec2/vpnConnection:VpnConnection")
+    for number in (1, 2):
+        assert f"  cloud's address       {vpn.outputs[f'tunnel{number}Address']}" in router
+        assert f"  pre-shared key        {vpn.outputs[f'tunnel{number}PresharedKey']}" in router
+    assert "  BGP                   65010 to 64512, neighbour 169.254.21.1" in router
+    assert "neighbours of 10.80.0.1 (BGP 65010): 10.80.0.0/24, BGP 65020; accept 10.81.0.0/16" in router
+
+    # The router is configured: the line is up, and the second phase makes the rest. Servers join after it only.
+    assert joined(project) == {}
+    project.connect_site()
+    code, lines = link(project)
+    assert (code, lines[:3]) == (
+        1,
+        [
+            CLOUD_END,
+            "done     the line to the site",
+            "waiting  what is installed on the cluster (phase cluster)",
+        ],
+    )
+    told = rehearse(project)
+    assert "\n    - " not in told
+    assert set(joined(project)) == {"gpu-1", "gpu-2", "gpu-3"}
+    code, lines = link(project)
+    assert lines[2] == "done     what is installed on the cluster (phase cluster)"
+
+
 def test_a_life(project: Project) -> None:
+    project.connect_site()
     project.configure(lambda config: config.update(erase=True), ENVIRONMENT)
     told = rehearse(project)
     made = [each for each in project.state(ENVIRONMENT) if str(each["type"]).startswith("aws:")]
@@ -88,6 +147,7 @@ def test_a_life(project: Project) -> None:
 
 
 def test_the_script_is_a_file_for_its_owner_only(project: Project) -> None:
+    project.connect_site()
     rehearse(project)
     file = project.folder / "join.sh"
     done = project.rehearse(
@@ -148,6 +208,7 @@ BROKEN: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
 @pytest.mark.parametrize("case", BROKEN)
 def test_broken_input_is_one_clear_line_and_nothing_is_made(case: str, project: Project) -> None:
     change, line = BROKEN[case]
+    project.connect_site()
     own(project, change)
     done = project.rehearse(environment=ENVIRONMENT)
     assert done.returncode == 1
@@ -159,6 +220,7 @@ def test_broken_input_is_one_clear_line_and_nothing_is_made(case: str, project: 
 
 
 def test_a_gpu_that_the_environment_has_not_is_one_clear_line(project: Project) -> None:
+    project.connect_site()
     rehearse(project)
     command = (
         "gpufleet",

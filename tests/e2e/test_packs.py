@@ -44,6 +44,7 @@ def given(environment: str) -> list[str]:
 
 
 def test_own_servers_in_a_cluster_of_aws_pass_both_packs(project: Project) -> None:
+    project.connect_site()
     code, said = preview(project, "hybrid", *given("hybrid"))
     assert code == 0, said
     assert "⚠️ gpufleet-zones@" in said

@@ -176,6 +176,7 @@ LEFT_OUT = {
         **dict.fromkeys(
             (f"TrainingPlatform.autoscaler.{key}" for key in ("labels", "values")), "as those of an Autoscaler"
         ),
+        "TrainingPlatform.dcgmExporter": "as those of a DcgmExporter",
         "TrainingPlatform.devicePlugin": "as those of a DevicePlugin",
         "TrainingPlatform.efaPlugin": "as those of an EfaPlugin",
         **dict.fromkeys(

@@ -51,7 +51,15 @@ def share_of_logs(config: dict[str, Any]) -> None:
     config["batch"]["pools"]["spot"]["mounts"] = ["scripts", "result", "logs"]
 
 
-BEFORE: dict[str, Callable[[dict[str, Any]], None]] = {"azure-dev-0.1.0": share_of_logs}
+def second_phase(config: dict[str, Any]) -> None:
+    """The configuration of hybrid as it was, with all that is installed on its cluster."""
+    config["phase"] = "cluster"
+
+
+BEFORE: dict[str, Callable[[dict[str, Any]], None]] = {
+    "azure-dev-0.1.0": share_of_logs,
+    "hybrid-0.1.0": second_phase,
+}
 """What CHANGELOG.md says to write before an upgrade, by state."""
 HARMLESS = {"same", "create", "update", "read", "refresh"}
 

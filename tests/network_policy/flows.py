@@ -11,6 +11,9 @@ from typing import Any
 
 import yaml
 
+from gpufleet.jobs.kubernetes.submission import build_submission
+from gpufleet.jobs.request import JobRequest
+from gpufleet.jobs.settings import read_settings
 from tests.components.recorder import Recording
 from tests.unit.stacks.azure_stack import ANSWERS, COMPUTED
 from tests.unit.stacks.lab_environment import KUBECONFIG
@@ -81,6 +84,8 @@ def stack(environment: str) -> Recording[dict[str, Any]]:
     """What the environment's stack registers, by its shipped configuration."""
     config = yaml.safe_load((STACKS / "config" / f"Pulumi.{environment}.yaml").read_text())["config"]
     given = {key: str(value) if key.endswith("expires_at") else value for key, value in config.items()}
+    if "gpufleet:phase" in given:
+        given["gpufleet:phase"] = "cluster"
     if config["gpufleet:cloud"] == "onprem":
         given["gpufleet:kubeconfig"] = f"# lab\n{KUBECONFIG}"
     azure = config["gpufleet:cloud"] == "azure"
@@ -117,12 +122,30 @@ def _hop_limit(made: Recording[dict[str, Any]]) -> int:
     return max(int(each.inputs.get("metadataOptions", {}).get("httpPutResponseHopLimit", 2)) for each in templates)
 
 
+def launcher_beside_workers(environment: str, made: Recording[dict[str, Any]]) -> bool:
+    """Whether the launcher of a job that may run in any place is on the side of its workers."""
+    request: JobRequest = {"workers": 2, "gpus": 1, "place": "any", "image": "training:1", "command": ["true"]}
+    launcher = build_submission(read_settings(made.result, environment), request).manifest["spec"]["mpiReplicaSpecs"][
+        "Launcher"
+    ]["template"]["spec"]
+    terms = launcher["affinity"].get("podAffinity", {}).get("requiredDuringSchedulingIgnoredDuringExecution", [])
+    return [term["topologyKey"] for term in terms] == ["gpufleet.dev/place"]
+
+
 def judged(
-    cloud: str, plane: DataPlane, policies: Sequence[Mapping[str, Any]], flows: Sequence[Flow]
+    cloud: str,
+    plane: DataPlane,
+    policies: Sequence[Mapping[str, Any]],
+    flows: Sequence[Flow],
+    *,
+    one_side: bool = True,
 ) -> dict[Flow, bool]:
-    """Which flows pass, where another team has the same policies."""
+    """Which flows pass, where another team has the same policies.
+
+    one_side: whether the launcher is where this data plane is; to Cilium, a pod of another one is an address.
+    """
     others = [{**each, "metadata": {**each["metadata"], "namespace": OTHER}} for each in policies]
-    peers = PEERS | {"API server": API_SERVER[cloud]}
+    peers = PEERS | {"API server": API_SERVER[cloud]} | ({} if one_side else {"launcher": Peer(address="10.0.5.5")})
     found = verdicts([*policies, *others], peers, flows)
     return {flow: plane.passes(flow, verdict) for flow, verdict in zip(flows, found, strict=True)}
 
@@ -133,7 +156,10 @@ def table() -> str:
     for environment in ENVIRONMENTS:
         made = stack(environment)
         for plane in data_planes(environment, made):
-            found = judged(cloud_of(environment), plane, team_policies(made), (*NEEDED, *FORBIDDEN))
+            together = len(data_planes(environment, made)) == 1 or cloud_of(environment) == "onprem"
+            one_side = together or launcher_beside_workers(environment, made)
+            policies = team_policies(made)
+            found = judged(cloud_of(environment), plane, policies, (*NEEDED, *FORBIDDEN), one_side=one_side)
             for flow, passes in found.items():
                 told = f"{flow.source} to {flow.target}, {flow.protocol} {flow.port}"
                 needed = flow in NEEDED

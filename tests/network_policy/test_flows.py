@@ -11,6 +11,7 @@ from tests.network_policy.flows import (
     cloud_of,
     data_planes,
     judged,
+    launcher_beside_workers,
     stack,
     team_policies,
 )
@@ -60,6 +61,14 @@ def test_flows_of_each_environment(environment):
     assert {each["metadata"]["namespace"] for each in policies} == ({TEAM} if planes else set())
     for plane in planes:
         assert wrong(cloud_of(environment), plane, policies) == []
+
+
+def test_a_job_of_hybrid_passes_because_its_launcher_is_beside_its_workers():
+    made = stack("hybrid")
+    assert launcher_beside_workers("hybrid", made)
+    flows = (Flow("launcher", "worker", 22),)
+    found = judged("aws", DataPlane("Cilium"), team_policies(made), flows, one_side=False)
+    assert found == {flows[0]: False}
 
 
 def test_old_policies_stop_every_job_under_cilium():

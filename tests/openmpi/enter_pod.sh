@@ -3,7 +3,7 @@
 # command. The tree is this machine's, read-only below a scratch layer, so that nothing in it changes.
 #   enter_pod.sh HOSTNAME SCRATCH FILES UID GID DIRECTORY COMMAND...
 #   FILES/mounts: lines "source target", bound into the tree; FILES/etc: copied over its /etc.
-#   FILES/groups: further gids of the user, with commas.
+#   FILES/groups: further gids of the user, with commas. FILES/server: is there for a server, which is no container.
 set -eu
 hostname=$1 scratch=$2 files=$3 uid=$4 gid=$5 directory=$6
 shift 6
@@ -30,6 +30,18 @@ if [ "$uid" = 0 ]; then
 fi
 groups=$(cat "$files/groups")
 if [ "$groups" ]; then groups="--groups=$groups"; else groups=--clear-groups; fi
+if [ -e "$files/server" ]; then
+    # As udev leaves it on a server: every user may mount by FUSE.
+    if [ -e dev/fuse ]; then
+        mknod -m 666 "$scratch/fuse" c 10 229
+        mount --bind "$scratch/fuse" dev/fuse
+    fi
+    # The kernel refuses user namespaces below a chroot (user_namespaces(7)).
+    pivot_root . mnt
+    cd /
+    umount -l /mnt
+    exec setpriv --reuid "$uid" --regid "$gid" "$groups" --pdeathsig KILL env --chdir="$directory" "$@"
+fi
 # No capabilities, as with `capabilities: {drop: [ALL]}` and `allowPrivilegeEscalation: false`.
 exec chroot . setpriv --reuid "$uid" --regid "$gid" "$groups" --inh-caps=-all --bounding-set=-all \
     --no-new-privs --pdeathsig KILL env --chdir="$directory" "$@"

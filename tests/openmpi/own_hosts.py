@@ -2,7 +2,7 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,8 +36,8 @@ class OwnHosts:
 
 
 @contextmanager
-def own_hosts(folder: Path, count: int = 2) -> Iterator[OwnHosts]:
-    """Hosts host-0 and so on, with sshd ready; afterwards all of their processes are gone."""
+def own_hosts(folder: Path, count: int = 2, mounts: Mapping[str, Path] | None = None) -> Iterator[OwnHosts]:
+    """Hosts host-0 and so on, with sshd ready; afterwards all of their processes are gone. mounts: as in `PodPlan`."""
     shared = folder / "shared"
     shared.mkdir()
     for name in ("host_key", "user_key"):
@@ -56,11 +56,12 @@ def own_hosts(folder: Path, count: int = 2) -> Iterator[OwnHosts]:
                 name=name,
                 command=sshd_with_keys(f"{shared}/host_key", f"{shared}/user_key.pub"),
                 environment={"PATH": IMAGE_PATH},
-                mounts={str(shared): shared},
+                mounts={str(shared): shared, **(mounts or {})},
                 uid=UID,
                 gid=UID,
                 directory="/tmp",
                 hosts=network.addresses,
+                server=True,
             )
             pods[name] = stack.enter_context(running_pod(plan, network, folder / name))
         for pod in pods.values():

@@ -107,6 +107,8 @@ class PodPlan:
     """supplementalGroups."""
     passwd: str | None = None
     """What is mounted over the image's /etc/passwd."""
+    server: bool = False
+    """Whether it is a server and no container: its user may run setuid programs, and mount by FUSE."""
 
 
 @contextmanager
@@ -124,6 +126,8 @@ def running_pod(plan: PodPlan, network: PodNetwork, folder: Path) -> Iterator[Po
     users = ["root:x:0:0::/root:/bin/sh", "sshd:x:100:65534::/run/sshd:/usr/sbin/nologin"]
     users += ["trainer:x:1000:1000::/tmp:/bin/sh"] if plan.uid else []
     (etc / "passwd").write_text(plan.passwd or "".join(f"{user}\n" for user in users))
+    if plan.server:
+        (folder / "server").touch()
     (folder / "groups").write_text(",".join(str(each) for each in plan.groups))
     (folder / "mounts").write_text("".join(f"{source} {target}\n" for target, source in plan.mounts.items()))
     # When the tests are killed, so is the pod, and with its first process all that is in it.

@@ -138,6 +138,7 @@ def test_a_child_that_never_comes(tmp_path: Path, python: Path):
         assert main.wait(SECONDS) == 1
         assert child.wait(SECONDS) == 1
     assert main.text().splitlines() == [
+        "gpufleet: NCCL_NET=Socket",
         "gpufleet: nodes that did not come within 12 s: 1, 3; see their state and log",
     ]
 

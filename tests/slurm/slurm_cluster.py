@@ -9,7 +9,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +36,16 @@ class SlurmCluster:
     folder: Path
     ports: dict[str, int]
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    mounts: Mapping[str, Path] = field(default_factory=dict)
+    """What daemons, and so jobs, see in place of this machine's files: what is there by the place."""
+
+    @property
+    def inside(self) -> list[str]:
+        """What a command begins with that sees the mounts too."""
+        if not self.mounts:
+            return []
+        bound = "".join(f"mount --bind {source} {place} && " for place, source in self.mounts.items())
+        return ["unshare", "--mount", "sh", "-c", f'{bound}exec "$@"', "sh"]
 
     @property
     def shared(self) -> Path:
@@ -58,7 +68,7 @@ class SlurmCluster:
         """Start a daemon in the foreground; it ends with the tests, also when these are killed."""
         output = (self.folder / f"{name}.out").open("ab")
         self.daemons[name] = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", *words],
+            ["setpriv", "--pdeathsig", "KILL", *self.inside, *words],
             env={**os.environ, **self.environment, **environment},
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -115,9 +125,10 @@ def missing() -> list[str]:
 
 
 @contextmanager
-def slurm_cluster(folder: Path) -> Iterator[SlurmCluster]:
-    """The cluster, ready for jobs; afterwards none of its processes is left."""
-    cluster = SlurmCluster(folder, free_ports(["ctld", "dbd", *(f"node{node}" for node in range(NODES))]))
+def slurm_cluster(folder: Path, mounts: Mapping[str, Path] | None = None) -> Iterator[SlurmCluster]:
+    """The cluster, ready for jobs; afterwards none of its processes is left. mounts: as in `SlurmCluster`."""
+    ports = free_ports(["ctld", "dbd", *(f"node{node}" for node in range(NODES))])
+    cluster = SlurmCluster(folder, ports, mounts=mounts or {})
     for name in (
         "state",
         "database",

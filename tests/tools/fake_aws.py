@@ -99,6 +99,7 @@ def outputs() -> dict[str, Any]:
     """What a stack on AWS Batch tells; Pulumi has no whole numbers."""
     jobs = {
         "on": "batch",
+        "project": "llm",
         "region": REGION,
         "queue": QUEUE,
         "definition": f"{DEFINITIONS}/dev-train:1",
@@ -161,6 +162,28 @@ def played() -> Iterator[FakeAws]:
         server.shutdown()
         server.server_close()
         moto_api_backend.reset()
+
+
+@contextmanager
+def container_role() -> Iterator[str]:
+    """The address at which ECS gives containers their role's keys."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"AccessKeyId": "A", "SecretAccessKey": "S", "Token": "T"}).encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nobody reads it."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def _leave_submitted(self: BatchSimpleBackend, include_start_attempt: bool, job: Job) -> None:

@@ -50,7 +50,10 @@ def outputs() -> dict[str, Any]:
         "result": "result",
         "logs": "logs",
     }
-    return {"jobs": {"on": "azure-batch", "azure_batch": batch}, "registry_urls": {"training": f"{REGISTRY}/training"}}
+    return {
+        "jobs": {"on": "azure-batch", "project": "llm", "azure_batch": batch},
+        "registry_urls": {"training": f"{REGISTRY}/training"},
+    }
 
 
 def play(monkeypatch: pytest.MonkeyPatch, variable: str, url: str) -> None:

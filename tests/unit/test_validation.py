@@ -122,23 +122,6 @@ def test_what_a_component_is_built_on_cannot_be_suppressed(logged, suppress, rul
         validate("trainers", [broken(rule)])
 
 
-def test_while_pools_are_stopped_nothing_is_refused_but_what_nothing_can_be_made_of(logged, suppress, monkeypatch):
-    suppress(json.dumps([entry(expires="2020-01-01")]))
-    monkeypatch.setenv("GPUFLEET_STOP", "aws-dev-trainers-nodes")
-    validate("trainers", [broken(), broken("aws-type-in-region", Severity.WARNING)])
-    reason = "this `up` only stops pools; the next one is checked as usual"
-    assert [(level, line.partition(" (")[2]) for level, line in logged] == [
-        ("info", f"suppressed until {date.today()}: {reason})")
-    ] * 2
-    with pytest.raises(InvalidArguments):
-        validate("trainers", [broken("any-argument-given")])
-    # To start them again is an `up` as any other.
-    monkeypatch.delenv("GPUFLEET_STOP")
-    monkeypatch.setenv("GPUFLEET_START", "aws-dev-trainers-nodes")
-    with pytest.raises(RunError, match="has passed"):
-        validate("trainers", [broken()])
-
-
 def test_bad_suppressions_are_one_error_with_all_lines(logged, suppress):
     suppress(json.dumps([entry("aws-type-in-zones"), entry(expires="2020-01-01", reason="")]))
     with pytest.raises(RunError) as error:

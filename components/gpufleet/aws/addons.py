@@ -36,13 +36,28 @@ aws/aws-network-policy-agent#327; github.com/aws/amazon-vpc-cni-k8s/blob/master/
 ADDRESSES_PER_NODE = _POD_ADDRESSES + 1
 """Addresses that a node takes of its subnet at the least: its own and the CNI's."""
 
-_EFS_DRIVER = "aws-efs-csi-driver"
+EFS_DRIVER, EBS_DRIVER = "aws-efs-csi-driver", "aws-ebs-csi-driver"
+_DRIVERS = {
+    EFS_DRIVER: ("efs-csi", "efs-csi-controller-sa", "service-role/AmazonEFSCSIDriverPolicy"),
+    EBS_DRIVER: ("ebs-csi", "ebs-csi-controller-sa", "AmazonEBSCSIDriverPolicyV2"),
+}
+"""Short name, service account of the controller, and AWS's policy of each storage driver.
+
+V2 reaches only volumes that the driver itself has made, which is all that a storage class needs. Source:
+docs.aws.amazon.com/eks/latest/userguide/add-ons-aws-ebs-csi-driver.html; kubernetes-sigs/aws-ebs-csi-driver#2918;
+docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEBSCSIDriverPolicyV2.html
+"""
 NODE_ADDONS = ("eks-pod-identity-agent", "kube-proxy", "vpc-cni")
 
 
-def addons(efs_driver: bool) -> tuple[str, ...]:
-    """Names of a cluster's add-ons, in order. efs_driver: whether its pods mount EFS."""
-    return tuple(sorted((*NODE_ADDONS, "coredns", *([_EFS_DRIVER] if efs_driver else ()))))
+def storage_drivers(*, efs: bool, ebs: bool) -> tuple[str, ...]:
+    """The add-ons by which pods mount EFS, and claim volumes of EBS."""
+    return (*((EFS_DRIVER,) if efs else ()), *((EBS_DRIVER,) if ebs else ()))
+
+
+def addons(drivers: Sequence[str]) -> tuple[str, ...]:
+    """Names of a cluster's add-ons, in order. drivers: those of storage."""
+    return tuple(sorted((*NODE_ADDONS, "coredns", *drivers)))
 
 
 def node_addons(
@@ -81,17 +96,15 @@ def pod_addons(
     region: str,
     versions: Mapping[str, str],
     nodes: eks.NodeGroup,
-    efs_driver: bool,
+    drivers: Sequence[str],
 ) -> list[eks.Addon]:
     """The Deployments: EKS calls them DEGRADED, and fails them after 20 minutes, while there is no node to run on
-    (pulumi/pulumi-eks#1525). efs_driver: whether pods mount EFS."""
+    (pulumi/pulumi-eks#1525). drivers: those of storage."""
     made = [_addon(f"{name}-coredns", parent, cluster, "coredns", versions, needed=[nodes])]
-    if efs_driver:
-        role = _pod_role(f"{name}-efs-csi", parent, region, "service-role/AmazonEFSCSIDriverPolicy")
-        identity = ("efs-csi-controller-sa", role)
-        made.append(
-            _addon(f"{name}-{_EFS_DRIVER}", parent, cluster, _EFS_DRIVER, versions, identity=identity, needed=[nodes])
-        )
+    for driver in drivers:
+        short, account, policy = _DRIVERS[driver]
+        identity = (account, _pod_role(f"{name}-{short}", parent, region, policy))
+        made.append(_addon(f"{name}-{driver}", parent, cluster, driver, versions, identity=identity, needed=[nodes]))
     return made
 
 

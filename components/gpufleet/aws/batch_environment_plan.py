@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpufleet.aws.efa import interfaces
-from gpufleet.aws.launch_template_plan import LaunchTemplatePlan
+from gpufleet.aws.launch_template_plan import LaunchTemplatePlan, disk_speed
 from gpufleet.catalog import gpu_type
 from gpufleet.rules import coerce
 
@@ -59,6 +59,7 @@ def plan_batch_environment(args: Mapping[str, object]) -> BatchEnvironmentPlan:
         public_addresses=False,
         key_pair=coerce.text(args, "key_pair") or None,
         disks={"/dev/xvda": coerce.whole(args, "disk_gib", 100)},
+        disk_speed=disk_speed(args),
         types=list(types),
         zones=list(coerce.texts(args, "zones")),
         compute_type=compute_type,

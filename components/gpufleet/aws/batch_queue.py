@@ -10,6 +10,8 @@ from gpufleet.aws.queue_drain import pause_after_move, pause_scale
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding, validate_batch_queue
 
+DEFAULT_PRIORITY = 1
+
 
 class BatchQueueConfig(TypedDict):
     """In which order jobs go, and how long they wait."""
@@ -91,7 +93,7 @@ class BatchQueue(Component):
         queue = batch.JobQueue(
             child,
             state="ENABLED",
-            priority=int(args.get("priority", 1)),
+            priority=int(args.get("priority", DEFAULT_PRIORITY)),
             compute_environment_orders=[
                 batch.JobQueueComputeEnvironmentOrderArgs(order=order, compute_environment=environment)
                 for order, environment in enumerate(args["environments"], start=1)

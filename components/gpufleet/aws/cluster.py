@@ -7,7 +7,7 @@ from typing import Literal, NotRequired, TypedDict, Unpack, cast, get_args
 import pulumi
 from pulumi_aws import cloudwatch, eks, kms
 
-from gpufleet.aws.addons import addons, node_addons, pod_addons
+from gpufleet.aws.addons import addons, node_addons, pod_addons, storage_drivers
 from gpufleet.aws.cluster_admins import grant_admins
 from gpufleet.aws.iam_roles import role_with_policies, trust
 from gpufleet.aws.kubeconfig import kubeconfig
@@ -15,6 +15,7 @@ from gpufleet.aws.links import ClusterLink, ClusterNetwork, FilesClient
 from gpufleet.aws.remote_networks import RemoteNetworks, remote_network_config
 from gpufleet.aws.system_nodes import NODE_POLICIES, SystemNodes, system_node_group
 from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.pools.node_labels import CLOUD, PREFIX
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding, validate_cluster
 from gpufleet.rules.aws.cluster import rejected_zones, validate_control_zones
@@ -96,6 +97,8 @@ class ClusterArgs(ClusterConfig, ClusterNetwork):
     """Networks of on-prem servers that join the cluster (EKS hybrid nodes). Default none. Changed in place."""
     efs_driver: NotRequired[bool]
     """Whether pods mount EFS, by an add-on that does not run on on-prem servers. Default true."""
+    ebs_driver: NotRequired[bool]
+    """Whether pods claim volumes of EBS, by an add-on; EKS has none by itself. Default false."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 
@@ -155,7 +158,7 @@ class Cluster(FilesClient, Component):
         return [
             *(validate_cluster(args, "zones", left_out) if chosen else validate_cluster({**args, "zones": subnets})),
             *validate_control_zones(zones, subnets),
-            *validate_cluster_access(args, addons(args.get("efs_driver", True))),
+            *validate_cluster_access(args, addons(_drivers(args))),
             *validate_services(args),
             *validate_joined_cluster(args),
             *validate_system_nodes(args, (usual.types, usual.min, usual.max, usual.disk_gib)),
@@ -299,8 +302,14 @@ class Cluster(FilesClient, Component):
             self.node_role_arn,
             list(_in_zones(args.get("node_subnet_ids", args["subnet_ids"]), args)),
             joined_by,
+            # Own servers have another place: by it a job's launcher finds the side that its workers are on.
+            {f"{PREFIX}place": CLOUD} if "remote_networks" in args else {},
         )
-        pod_addons(name, self, cluster, region, versions, nodes, args.get("efs_driver", True))
+        pod_addons(name, self, cluster, region, versions, nodes, _drivers(args))
+
+
+def _drivers(args: ClusterArgs) -> Sequence[str]:
+    return storage_drivers(efs=args.get("efs_driver", True), ebs=args.get("ebs_driver", False))
 
 
 def _in_zones(subnet_ids: Mapping[str, pulumi.Input[str]], args: ClusterArgs) -> Iterator[pulumi.Input[str]]:

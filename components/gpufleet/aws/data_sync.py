@@ -8,6 +8,7 @@ import pulumi
 from pulumi_aws import datasync, iam
 
 from gpufleet.aws.iam_roles import trust
+from gpufleet.aws.links import FilesSync
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
@@ -18,11 +19,9 @@ BYTES_PER_MBIT = 125_000
 Target = Literal["efs", "s3"]
 
 
-class DataSyncArgs(TypedDict):
-    """What is copied from where to where, and how often."""
+class DataSyncConfig(TypedDict):
+    """What is copied from own files and back, and how often."""
 
-    region: str
-    """Region of the copy, for instance us-east-1."""
     nfs_server: str
     """Host of the own files, as the agent reaches it: a name or an address."""
     nfs_path: str
@@ -30,17 +29,8 @@ class DataSyncArgs(TypedDict):
     agent_arns: Sequence[str]
     """DataSync agents that were activated beside the own files, by their ARNs: a virtual machine that nobody can make
     from here."""
-    to: Target
-    """efs or s3."""
     cloud_path: NotRequired[str]
     """Directory of the file system, or prefix in the bucket, that the copy goes to. Default: its root."""
-    file_system_arn: NotRequired[pulumi.Input[str]]
-    """For efs: ARN of the file system. Its mount target in the subnet's zone has to be there: pass a value that waits
-    for it."""
-    subnet_id: NotRequired[pulumi.Input[str]]
-    """For efs: subnet in which DataSync puts its interfaces, one with a mount target in its zone."""
-    security_group_ids: NotRequired[Sequence[pulumi.Input[str]]]
-    """For efs: groups of those interfaces, which the mount target lets in; at most five."""
     bucket_arn: NotRequired[pulumi.Input[str]]
     """For s3: ARN of the bucket."""
     every_hours: int
@@ -53,6 +43,15 @@ class DataSyncArgs(TypedDict):
     """True: what is deleted at the source goes from the copy, too. Default false."""
     limit_mbit: NotRequired[int]
     """Mbit/s that a run takes of the line at most. Default: all of it."""
+
+
+class DataSyncArgs(DataSyncConfig, FilesSync):
+    """The same, and where it goes."""
+
+    region: str
+    """Region of the copy, for instance us-east-1."""
+    to: Target
+    """efs or s3."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 

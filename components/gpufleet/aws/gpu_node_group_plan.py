@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from gpufleet.aws.autoscaler_tags import resource_tags, taint_tags
 from gpufleet.aws.efa import Interface, interfaces
-from gpufleet.aws.launch_template_plan import LaunchTemplatePlan
+from gpufleet.aws.launch_template_plan import LaunchTemplatePlan, disk_speed
 from gpufleet.catalog import gpu_type
 from gpufleet.pools.eks_pool import EksPool, Taint
 from gpufleet.pools.node_labels import label_value, merge_gpu_taint, node_labels
@@ -111,6 +111,7 @@ def plan_gpu_node_group(name: str, pool: EksPool) -> GpuNodeGroupPlan:
         public_addresses=public,
         key_pair=pool.get("key_pair"),
         disks=_disks(image, int(pool.get("disk_gib", 100))),
+        disk_speed=disk_speed(pool),
         labels=labels,
         taints=taints,
         resource_tags=resource_tags(records, efa=efa),

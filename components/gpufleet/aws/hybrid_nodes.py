@@ -46,6 +46,9 @@ class HybridNodesArgs(HybridNodesConfig):
     credentials: Credentials
     """ssm: an activation of Systems Manager, for those without certificates of their own. roles-anywhere: each server
     has a certificate of your own authority. Another one replaces the servers' role: each joins anew."""
+    activation: NotRequired[bool]
+    """Whether servers may register already. With ssm, the activation is made then, and its 24 hours begin. Default
+    true."""
     vpc_cidr: NotRequired[str]
     """IPv4 range of the cluster's VPC, to see whether the networks overlap. Default: not looked at."""
     service_cidr: NotRequired[str]
@@ -78,7 +81,7 @@ class HybridNodes(Component):
     """The role that the servers have in AWS, once the cluster knows it and it has its rights."""
     credentials: pulumi.Output[dict[str, str]]
     """Secret: what a server joins with. For ssm activation_id and activation_code; for roles-anywhere trust_anchor_arn,
-    profile_arn and role_arn, beside the certificate that the server has already."""
+    profile_arn and role_arn, beside the certificate that the server has already. Empty without ``activation``."""
 
     def __init__(
         self, name: str, args: HybridNodesArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[HybridNodesArgs]
@@ -128,7 +131,10 @@ class HybridNodes(Component):
         )
         # Who joins needs both: the cluster knows the role, and the role has its rights.
         self.role_arn = with_dependencies(role.arn, entry, *rights)
-        if anchor is None:
+        if not args.get("activation", True):
+            nothing: dict[str, str] = {}
+            self.credentials = pulumi.Output.secret(nothing)
+        elif anchor is None:
             self.credentials = self._activation(name, args, cluster, with_dependencies(role.name, entry, *rights))
         else:
             self.credentials = self._profile(name, anchor)

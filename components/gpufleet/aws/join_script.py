@@ -127,6 +127,7 @@ def join_script(
         "KUBERNETES": ".".join(kubernetes_version.split(".")[:2]),
         "PROVIDER": "ssm" if "ssm" in hybrid else "iam-ra",
         "MACHINE": _MACHINES[arch],
+        "DRIVER": driver,
         "DRIVER_PACKAGES": f"nvidia-headless-{driver} nvidia-utils-{driver}",
         "TOOLKIT_KEY": f"{_TOOLKIT}/gpgkey",
         "TOOLKIT_FINGERPRINT": _TOOLKIT_FINGERPRINT,

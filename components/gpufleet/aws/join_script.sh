@@ -85,7 +85,24 @@ install_driver() {
   # shellcheck disable=SC2086
   packages $DRIVER_PACKAGES
   modprobe nvidia >>"$LOG" 2>&1 || true
-  nvidia-smi >/dev/null 2>&1 || die "the driver is installed and not loaded yet: reboot, and run this again"
+  nvidia-smi >/dev/null 2>&1 && return
+  check_secure_boot
+  die "the driver is installed and not loaded yet: reboot, and run this again"
+}
+
+# With Secure Boot the kernel loads what DKMS has built only once the firmware trusts DKMS's own key, which somebody at
+# the console has to confirm. Where it lies: shim-signed's folder on Ubuntu, else that of dkms 3.
+check_secure_boot() {
+  local key
+  mokutil --sb-state 2>/dev/null | grep -q 'SecureBoot enabled' || return 0
+  for key in /var/lib/shim-signed/mok/MOK.der /var/lib/dkms/mok.pub; do
+    [ -f "$ROOT$key" ] || continue
+    mokutil --test-key "$ROOT$key" 2>/dev/null | grep -q 'already enrolled' && return
+    die "Secure Boot refuses the driver, whose key is not enrolled: run \`mokutil --import $key\`, which asks for a new" \
+      "password, reboot, choose Enroll MOK at the console, give the password, and run this again"
+  done
+  die "Secure Boot refuses the driver, which is not signed: run \`update-secureboot-policy --new-key\`, then" \
+    "\`dpkg-reconfigure nvidia-dkms-$DRIVER\`, and run this again"
 }
 
 install_toolkit() {

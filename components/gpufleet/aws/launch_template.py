@@ -14,7 +14,7 @@ import pulumi
 from pulumi_aws import ec2
 
 from gpufleet.aws.efa import Interface
-from gpufleet.aws.launch_template_plan import LaunchTemplatePlan
+from gpufleet.aws.launch_template_plan import DiskSpeed, LaunchTemplatePlan
 from gpufleet.component import Component
 
 TAGGED = ("instance", "volume", "network-interface")
@@ -49,7 +49,10 @@ def launch_template(name: str, plan: LaunchTemplatePlan, links: TemplateLinks, p
         if links.placement_group is None
         else ec2.LaunchTemplatePlacementArgs(group_name=links.placement_group),
         metadata_options=metadata_options(),
-        block_device_mappings=[_disk(device, size, links.kms_key_arn) for device, size in plan.disks.items()],
+        block_device_mappings=[
+            _disk(device, size, plan.disk_speed if size else DiskSpeed(), links.kms_key_arn)
+            for device, size in plan.disks.items()
+        ],
         capacity_reservation_specification=_reservation(plan),
         instance_market_options=ec2.LaunchTemplateInstanceMarketOptionsArgs(market_type=plan.market)
         if plan.market
@@ -92,13 +95,15 @@ def _interface(
 
 
 def _disk(
-    device: str, gib: int | None, kms_key_arn: pulumi.Input[str] | None
+    device: str, gib: int | None, speed: DiskSpeed, kms_key_arn: pulumi.Input[str] | None
 ) -> ec2.LaunchTemplateBlockDeviceMappingArgs:
-    """One encrypted gp3 disk; without a size it has that of the image."""
+    """One encrypted disk; without a size it has that of the image."""
     return ec2.LaunchTemplateBlockDeviceMappingArgs(
         device_name=device,
         ebs=ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
-            volume_type="gp3",
+            volume_type=speed.type,
+            iops=speed.iops,
+            throughput=speed.throughput,
             volume_size=gib,
             encrypted="true",
             kms_key_id=kms_key_arn,

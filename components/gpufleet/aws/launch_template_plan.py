@@ -4,6 +4,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpufleet.aws.efa import Interface
+from gpufleet.rules import coerce
+from gpufleet.rules.aws.disk import DEFAULT_TYPE, default_iops
+
+
+@dataclass(frozen=True)
+class DiskSpeed:
+    """Kind of a disk, and what is bought beyond what the kind has. throughput: MiB/s."""
+
+    type: str = DEFAULT_TYPE
+    iops: int | None = None
+    throughput: int | None = None
+
+
+def disk_speed(pool: Mapping[str, object]) -> DiskSpeed:
+    """From a pool's words, with the defaults of the disk's type."""
+    kind = coerce.text(pool, "disk_type", DEFAULT_TYPE)
+    throughput = coerce.whole(pool, "disk_throughput", 0) or None
+    return DiskSpeed(kind, coerce.whole(pool, "disk_iops", 0) or default_iops(kind, throughput), throughput)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,3 +41,5 @@ class LaunchTemplatePlan:
     key_pair: str | None
     disks: Mapping[str, int | None]
     """Device name to GiB; None = the size that the image has."""
+    disk_speed: DiskSpeed
+    """Of the disks with a size."""

@@ -66,6 +66,18 @@ class FilesClients(TypedDict):
     open from these groups and from nowhere else."""
 
 
+class FilesSync(TypedDict):
+    """A shared file system, for what copies to it."""
+
+    file_system_arn: NotRequired[pulumi.Input[str]]
+    """For efs: ARN of the file system. Its mount target in the subnet's zone has to be there: pass a value that waits
+    for it."""
+    subnet_id: NotRequired[pulumi.Input[str]]
+    """For efs: subnet in which DataSync puts its interfaces, one with a mount target in its zone."""
+    security_group_ids: NotRequired[Sequence[pulumi.Input[str]]]
+    """For efs: groups of those interfaces, which the mount target lets in; at most five."""
+
+
 class JobBucket(TypedDict):
     """A part of a bucket that the job may read and write."""
 

@@ -9,13 +9,14 @@ from typing import Literal, NotRequired, TypedDict, Unpack, cast
 import pulumi
 from pulumi_aws import ec2, efs, vpc
 
-from gpufleet.aws.links import FilesClients, FilesNetwork
+from gpufleet.aws.links import FilesClients, FilesNetwork, FilesSync
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.volume_source import VolumeSource
 from gpufleet.rules import Finding, validate_shared_files
 from gpufleet.rules.subnet import validate_subnets
 
 NFS_PORT = 2049
+DEFAULT_DIRECTORY = "/shared"
 
 Throughput = Literal["elastic", "bursting", "provisioned"]
 
@@ -214,8 +215,13 @@ class SharedFiles(Component):
             source["access_point"] = self.access_point_id.apply(str)
         return source
 
+    def for_sync(self) -> FilesSync:
+        """The first mount target, and the first of the groups that it lets in; nothing without mount targets."""
+        return self._sync
+
     def _mount_targets(self, name: str, args: SharedFilesArgs, plan: FilesPlan) -> None:
         """A mount target per zone, behind one security group that only the given groups reach."""
+        self._sync: FilesSync = {}
         if not plan.zones:
             self.security_group_id = pulumi.Output.from_input(None)
             self.mount_target_ids = pulumi.Output.from_input({})
@@ -249,6 +255,13 @@ class SharedFiles(Component):
             )
             for zone in plan.zones
         }
+        zone, target = next(iter(targets.items()))
+        self._sync = {
+            # Of the mount target, so that it is there.
+            "file_system_arn": target.file_system_arn,
+            "subnet_id": args["subnet_ids"][zone],
+            "security_group_ids": list(args["client_security_group_ids"].values())[:1],
+        }
         self.security_group_id = group.id
         # from_input also waits for what is inside a mapping; only its type does not say so.
         ids = {zone: target.id for zone, target in targets.items()}
@@ -265,7 +278,7 @@ class SharedFiles(Component):
             posix_user=efs.AccessPointPosixUserArgs(uid=plan.uid, gid=plan.gid),
             # Without creation_info a mount of a directory that does not exist yet hangs until it times out.
             root_directory=efs.AccessPointRootDirectoryArgs(
-                path=args.get("directory", "/shared"),
+                path=args.get("directory", DEFAULT_DIRECTORY),
                 creation_info=efs.AccessPointRootDirectoryCreationInfoArgs(
                     owner_uid=plan.uid, owner_gid=plan.gid, permissions=args.get("permissions", "0755")
                 ),

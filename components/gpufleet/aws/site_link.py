@@ -85,6 +85,17 @@ def tunnel_options(number: int) -> dict[str, Any]:
     return {f"tunnel{number}_{name}": value for name, value in options.items()}
 
 
+def _tunnel(connection: ec2.VpnConnection, number: int) -> pulumi.Output[dict[str, str]]:
+    """One tunnel as the own device has to know it."""
+    return pulumi.Output.all(
+        address=getattr(connection, f"tunnel{number}_address"),
+        pre_shared_key=getattr(connection, f"tunnel{number}_preshared_key"),
+        cloud_inside_address=getattr(connection, f"tunnel{number}_vgw_inside_address"),
+        site_inside_address=getattr(connection, f"tunnel{number}_cgw_inside_address"),
+        cloud_asn=getattr(connection, f"tunnel{number}_bgp_asn"),
+    )
+
+
 class SiteLink(Component):
     """A virtual private gateway, and a Site-to-Site VPN or the association with a Direct Connect gateway.
 
@@ -100,6 +111,9 @@ class SiteLink(Component):
     """Public addresses of the cloud's end of both tunnels; empty with Direct Connect."""
     pre_shared_keys: pulumi.Output[Sequence[str]]
     """Keys of both tunnels, in the same order. Secret."""
+    tunnels: pulumi.Output[Sequence[Mapping[str, str]]]
+    """What the own device has to know of each tunnel: address, pre_shared_key, cloud_inside_address,
+    site_inside_address (both in a /30 of 169.254.0.0/16), cloud_asn. Secret; empty with Direct Connect."""
     device_configuration: pulumi.Output[str | None]
     """EC2's description of the connection for the own device, in XML, keys included. Secret; None with Direct
     Connect."""
@@ -169,6 +183,8 @@ class SiteLink(Component):
         self.tunnel_addresses = pulumi.Output.all(connection.tunnel1_address, connection.tunnel2_address)
         keys = pulumi.Output.all(connection.tunnel1_preshared_key, connection.tunnel2_preshared_key)
         self.pre_shared_keys = pulumi.Output.secret(keys)
+        both = pulumi.Output.all(_tunnel(connection, 1), _tunnel(connection, 2))
+        self.tunnels = pulumi.Output.secret(both)
         self.device_configuration = pulumi.Output.secret(connection.customer_gateway_configuration)
 
     def _customer(self, name: str, args: SiteLinkArgs) -> pulumi.Input[str]:
@@ -202,4 +218,6 @@ class SiteLink(Component):
         self.connection_id = pulumi.Output.from_input(None)
         self.tunnel_addresses = pulumi.Output.from_input(nothing)
         self.pre_shared_keys = pulumi.Output.secret(nothing)
+        no_tunnels: Sequence[Mapping[str, str]] = []
+        self.tunnels = pulumi.Output.secret(no_tunnels)
         self.device_configuration = pulumi.Output.from_input(None)

@@ -3,7 +3,7 @@
 # Signatures stay text: evaluated, they would load a whole service of the SDK.
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -39,10 +39,12 @@ def system_node_group(
     role_arn: pulumi.Input[str],
     subnet_ids: Sequence[pulumi.Input[str]],
     needed: Sequence[pulumi.Resource],
+    labels: Mapping[str, str],
 ) -> eks.NodeGroup:
     """The node group ``<name>-system``, made after ``needed``: the add-ons without which its nodes never join.
 
-    ``version``: the cluster's, so that an upgrade of the control plane takes the nodes along, after it.
+    ``version``: the cluster's, so that an upgrade of the control plane takes the nodes along, after it. ``labels``: of
+    the nodes; EKS changes them in place.
     """
     child = f"{name}-system"
     template = _launch_template(f"{child}-template", parent, nodes.disk_gib, child)
@@ -62,6 +64,7 @@ def system_node_group(
         launch_template=eks.NodeGroupLaunchTemplateArgs(
             id=template.id, version=template.latest_version.apply(lambda version: str(int(version)))
         ),
+        labels=dict(labels) or None,
         update_config=eks.NodeGroupUpdateConfigArgs(max_unavailable=1),
         node_repair_config=eks.NodeGroupNodeRepairConfigArgs(enabled=True),
         tags=parent.tags(child),

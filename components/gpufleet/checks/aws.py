@@ -1,7 +1,7 @@
 """Checks of a whole AWS environment: quotas, addresses, own servers, and who reaches the cluster."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 from gpufleet.aws.addons import ADDRESSES_PER_NODE
 from gpufleet.aws.network import DEFAULT_CIDR, DEFAULT_MAX_ZONES
@@ -15,6 +15,7 @@ from gpufleet.config.onprem_servers import service_cidr, vpc_cidr
 from gpufleet.config.software_images import software_images
 from gpufleet.plan.quotas import validate_quotas
 from gpufleet.rules.aws.cluster_access import validate_installation
+from gpufleet.rules.aws.data_sync import files_made
 from gpufleet.rules.aws.image_pull import validate_images
 from gpufleet.rules.aws.node_version import version_near_cluster
 from gpufleet.rules.aws.onprem_servers import validate_onprem_servers
@@ -25,7 +26,15 @@ from gpufleet.rules.kubernetes.software import validate_software
 from gpufleet.rules.labels import value_form
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.subnet import validate_addresses
+from gpufleet.typed_dicts import pick
 from gpufleet.validation import validate_stack
+
+
+class Installation(TypedDict, total=False):
+    """What says whether anything is installed on the cluster, and by which way."""
+
+    phase: str
+    own_servers: OnpremServersConfig
 
 
 def check_aws(env: Environment[AwsConfig]) -> None:
@@ -33,7 +42,7 @@ def check_aws(env: Environment[AwsConfig]) -> None:
     config = env.config
     own = "existing_cluster" not in config
     if own:
-        findings = validate_installation(config["cluster"])
+        findings = validate_installation({**config["cluster"], **pick(Installation, config)})
         findings += validate_service_overlap(config["cluster"].get("service_cidr", ""), vpc_cidr(config))
         validate_stack(ResourceFinding(env.part("cluster"), each) for each in findings)
         its_version = config["cluster"].get("version", "")
@@ -43,6 +52,9 @@ def check_aws(env: Environment[AwsConfig]) -> None:
     _check_software(env, own)
     check_teams(env)
     check_pools(env.name, config, config["pools"], ADDRESSES_PER_NODE if own else None)
+    if "data_sync" in config:
+        made = files_made(to=config["data_sync"]["to"], own_files="own_servers" in config)
+        validate_stack([ResourceFinding(env.part("data-sync"), made)])
     if "own_servers" in config:
         _check_own_servers(env, config["own_servers"])
 
@@ -93,7 +105,15 @@ def _check_own_servers(env: Environment[AwsConfig], own: OnpremServersConfig) ->
     findings = [
         *(value_form(argument="own_servers.pools", value=node) for each in nodes.values() for node in each),
         *validate_remote_networks(ranges, "own_servers.networks"),
-        *validate_onprem_servers(nodes, list(config["pools"]), existing, sorted(config["files"]), dict(own["nodeadm"])),
+        *validate_onprem_servers(
+            nodes,
+            list(config["pools"]),
+            existing,
+            sorted(config["files"]),
+            dict(own["nodeadm"]),
+            list(own["networks"].get("pods", ())),
+            {**own["cilium"]},
+        ),
     ]
     validate_stack(ResourceFinding(env.name, each) for each in findings)
     for name, pool in own["pools"].items():

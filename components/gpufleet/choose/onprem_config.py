@@ -59,7 +59,7 @@ def remarks(stack: str, servers: Sequence[PricedServers], taken: int | None) -> 
     if taken:
         lines.append(f"The run takes {taken} of them: gpufleet jobs submit --workers {taken}")
     if stack == HYBRID:
-        lines.append("gpufleet:own_servers needs networks, nfs and nodeadm too: docs/hybrid.md.")
+        lines.append("gpufleet:own_servers needs networks, nfs, nodeadm and cilium.bgp too: docs/hybrid.md.")
     else:
         lines.append("The environment needs gpufleet:kubeconfig and gpufleet:nfs too: docs/onprem.md.")
     return lines

@@ -15,6 +15,7 @@ from gpufleet.cli.data import data
 from gpufleet.cli.extend import extend
 from gpufleet.cli.images import images
 from gpufleet.cli.jobs import jobs
+from gpufleet.cli.link import link
 from gpufleet.cli.nodes import nodes
 from gpufleet.cli.pool import pool
 from gpufleet.cli.preflight import preflight
@@ -45,6 +46,7 @@ for command in (
     extend,
     images,
     jobs,
+    link,
     nodes,
     pool,
     preflight,

@@ -1,5 +1,6 @@
 """`gpufleet extend ENV 7d`: change an environment's expiry."""
 
+import os
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -35,7 +36,14 @@ def extend(environment: str, until: str, program: Path) -> int:
         raise UserError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
     before = read_expiry(text, str(file))
     after = extended_expiry(until, before, date.today())
-    _write(file, replace_expiry(text, after, str(file)))
+    changed = replace_expiry(text, after, str(file))
+    if "GPUFLEET_REHEARSAL" in os.environ:
+        click.echo(
+            f"{environment}: would end {_words(after)} instead of {_words(before)}; a rehearsal never writes "
+            f"{file.name}"
+        )
+        return 0
+    _write(file, changed)
     click.echo(f"{environment}: ends {_words(after)} instead of {_words(before)} ({file.name})")
     click.echo(f"its tags say so after the next `pulumi up -s {environment}`")
     return 0

@@ -71,7 +71,7 @@ _OPTIONS = (
     click.option(
         "--script",
         metavar="PATH",
-        help="Azure Batch, Slurm, hosts: local file or directory, uploaded to the job's working directory.",
+        help="AWS and Azure Batch, Slurm, hosts: local file or directory, sent to the job's working directory.",
     ),
     click.option("--array", type=int, metavar="N", help="AWS Batch: number of children, each with its own index."),
     click.option(
@@ -108,9 +108,9 @@ def request_from_options(options: Mapping[str, object], command: tuple[str, ...]
     lists: dict[str, Any] = {key: options[key] for key in ("variables", "axes", "labels")}
     request = {key: value for key, value in options.items() if value is not None and key not in lists}
     for key, name, read in (
-        ("env", "variables", lambda text: _pair("env", text)),
+        ("env", "variables", lambda text: named_pair("env", text)),
         ("grid", "axes", parse_grid_option),
-        ("tags", "labels", lambda text: _pair("tag", text)),
+        ("tags", "labels", lambda text: named_pair("tag", text)),
     ):
         if lists[name]:
             request[key] = dict(read(each) for each in lists[name])
@@ -119,7 +119,8 @@ def request_from_options(options: Mapping[str, object], command: tuple[str, ...]
     return request
 
 
-def _pair(option: str, text: str) -> tuple[str, str]:
+def named_pair(option: str, text: str) -> tuple[str, str]:
+    """Name and value of an option NAME=VALUE. Errors: UserError."""
     key, mark, value = text.partition("=")
     if not key or not mark:
         kind = "variable" if option == "env" else option

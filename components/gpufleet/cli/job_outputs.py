@@ -50,12 +50,16 @@ def list_(environment: str, job: str, program: Path, outputs: Path | None, on: s
 def get(environment: str, job: str, directory: Path | None, program: Path, outputs: Path | None, on: str | None) -> int:
     """Copy a job's files to DIR, by default ./JOB. Files that are already there are not downloaded again.
 
+    Of a sweep on AWS Batch, DIR/results.csv then has a row for each child: its state, its parameters, and the keys of
+    the result.json that it wrote to $GPUFLEET_OUTPUTS.
+
     \b
     gpufleet jobs outputs get aws-batch-dev train-1121-150405-3f2a ./run-1
     """
     place = directory or Path(job.replace(":", "-"))
     files = moved = 0
-    for each in _outputs(settings_of(environment, program, outputs, on)).get(job, place):
+    source = _outputs(settings_of(environment, program, outputs, on))
+    for each in source.get(job, place):
         how = (
             "was here already"
             if not each.transferred_bytes and each.size
@@ -64,6 +68,8 @@ def get(environment: str, job: str, directory: Path | None, program: Path, outpu
         click.echo(f"{each.path}: {each.size:,} bytes, {how}")
         files, moved = files + 1, moved + each.transferred_bytes
     click.echo(f"{files} files in {place}, {moved:,} bytes fetched, sizes right")
+    for line in source.tables(job, place):
+        click.echo(line)
     return 0
 
 

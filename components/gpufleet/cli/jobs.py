@@ -2,16 +2,22 @@
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.cli.event_printer import follow_job, print_event, print_note
-from gpufleet.cli.job_options import job_options, request_from_options
+from gpufleet.cli.job_options import job_options, named_pair, request_from_options
 from gpufleet.cli.job_outputs import job_outputs
-from gpufleet.cli.stack_options import backend_of, of_environment, on_option, settings_of
+from gpufleet.cli.stack_options import api_of, backend_of, of_environment, on_option, settings_of
 from gpufleet.errors import UserError
+
+if TYPE_CHECKING:
+    from gpufleet.jobs.request import JobRequest
+    from gpufleet.jobs.settings import JobSettings
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, one line per event.")
 why_after = click.option(
@@ -32,6 +38,13 @@ def jobs() -> None:
 @on_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("--file", type=click.Path(path_type=Path), help="YAML file of the job; options override it.")
+@click.option(
+    "--notebook",
+    type=click.Path(path_type=Path),
+    help="Kubernetes, Slurm, hosts: run this notebook, in an image that is built of it and of requirements.txt or "
+    "environment.yml beside it, on top of --image.",
+)
+@click.option("--parameter", "parameters", multiple=True, metavar="NAME=VALUE", help="A parameter of the notebook.")
 @job_options
 @click.option("--wait", is_flag=True, help="Report states until the job ends; exit with its exit code.")
 @click.option("--follow", is_flag=True, help="Like --wait, with the log.")
@@ -46,6 +59,8 @@ def submit(
     outputs: Path | None,
     on: str | None,
     file: Path | None,
+    notebook: Path | None,
+    parameters: tuple[str, ...],
     wait: bool,
     follow: bool,
     why_after: float | None,
@@ -61,12 +76,22 @@ def submit(
     gpufleet jobs submit aws-dev --file train.yaml --workers 64
     gpufleet jobs submit aws-batch-dev --grid lr=0.1,0.01 --grid batch=32,64 -- \\
       python3 train.py --synthetic --learning-rate {lr} --batch {batch}
+    gpufleet jobs submit aws-dev --notebook train.ipynb --parameter epochs=90 --gpus 1 --follow
     gpufleet jobs submit azure-dev --on azure-batch --nodes 2 --script train.py -- python3 train.py
     """
     from gpufleet.jobs.request import parse_request, read_request
 
     request = (read_request(file) if file else {}) | request_from_options(options, command)
     settings = settings_of(environment, program, outputs, on)
+    notebook_job = None
+    if notebook is not None:
+        from gpufleet.images.notebook_job import plan_notebook_job
+
+        given = dict(named_pair("parameter", each) for each in parameters)
+        notebook_job = plan_notebook_job(settings, notebook, request, given, print_note)
+        request = dict(notebook_job.request)
+    elif parameters:
+        raise UserError(f"job: parameter={parameters[0]}: is for a notebook; give --notebook, or use the command")
     job = parse_request(request, str(file or "job"), settings.on)
     backend = backend_of(settings, why_after)
     plan = backend.build_submission(job)
@@ -75,6 +100,10 @@ def submit(
     if dry_run:
         click.echo(_document(plan.document, as_json), nl=False)
         return 0
+    for line in _within_budgets(settings, job):
+        print_note(f"note: {line}")
+    if notebook_job is not None:
+        plan = backend.build_submission(parse_request(notebook_job.built(), str(file or "job"), settings.on))
     resume, stop = _again(environment, on, plan.name)
     if "after" in job and backend.waits_for_after:
         earlier, left = job["after"], f"{plan.name} is not submitted"
@@ -129,8 +158,11 @@ def list_(environment: str, program: Path, outputs: Path | None, on: str | None,
 @exit_with_errors
 def status(environment: str, job: str, program: Path, outputs: Path | None, on: str | None, as_json: bool) -> int:
     """Show a job's state, pending reasons and exit code."""
-    backend = backend_of(settings_of(environment, program, outputs, on))
+    settings = settings_of(environment, program, outputs, on)
+    backend = backend_of(settings)
     found = backend.details(job)
+    if settings.on == "kubernetes" and found["state"] == "Running":
+        found["activity"], found["gpuPercent"] = _activity(settings, job)
     if as_json:
         click.echo(json.dumps(found, indent=2))
         return 0
@@ -142,6 +174,8 @@ def status(environment: str, job: str, program: Path, outputs: Path | None, on: 
         click.echo(f"  {line}")
     if isinstance(children, dict) and children:
         click.echo("  children: " + ", ".join(f"{number} {state}" for state, number in children.items()))
+    if found.get("activity"):
+        click.echo(f"  GPUs: {found['activity']} ({found['gpuPercent']:.0f} % utilization)")
     if found.get("outputs"):
         click.echo(f"  outputs: {found['outputs']}")
     return 0
@@ -202,6 +236,41 @@ def _again(environment: str, on: str | None, name: str) -> tuple[str, str]:
         f"gpufleet jobs logs {environment} {name} --follow{where}",
         f"gpufleet jobs cancel {environment} {name}{where}",
     )
+
+
+def _activity(settings: "JobSettings", job: str) -> tuple[str | None, float | None]:
+    """What a running job's GPUs do, and their utilization; None where nobody tells, or not to this user."""
+    from gpufleet.fleet.clusters import query_job
+
+    try:
+        found = query_job(api_of(settings), settings.namespace, job, seconds=5)
+    except UserError:
+        return None, None
+    return (found.activity, found.percent) if found else (None, None)
+
+
+def _within_budgets(settings: "JobSettings", job: "JobRequest") -> list[str]:
+    """Warnings of budgets that are spent. Errors: UserError where one of them refuses the job."""
+    from gpufleet.usage.budgets import budgets_for, month_start, spent_budgets
+    from gpufleet.usage.records import known_records, rates_of_pools
+    from gpufleet.usage.rows import prices
+    from gpufleet.users.team_users import logged_in
+
+    # On Slurm an account is whom a job is counted on.
+    account = job.get("share") if settings.on == "slurm" else None
+    project = job.get("tags", {}).get("project") or account or settings.project or settings.environment
+    mine = budgets_for(settings.budgets, job.get("user") or logged_in(), project)
+    if not mine:
+        return []
+    now, notes, ledger = datetime.now(UTC), list[str](), settings.budgets.get("ledger")
+    file = Path(ledger).expanduser() if ledger else None
+    names = [settings.namespace]
+    records = known_records(settings, names, month_start(now), now, notes.append, ledger=file, write=False)
+    price = prices(rates_of_pools(settings, settings.usd_per_gpu_hour))
+    spent = list(spent_budgets(settings.environment, mine, records, price, now))
+    if any(each.rejects for each in spent):
+        raise UserError("\n".join(each.line for each in spent if each.rejects))
+    return [*notes, *(each.line for each in spent)]
 
 
 def _document(document: Mapping[str, object], as_json: bool) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
-from gpufleet.cli.stack_options import api_of, of_environment, outputs_of, settings_of
+from gpufleet.cli.stack_options import any_team, api_of, of_environment, outputs_of, settings_of
 from gpufleet.errors import UserError
 
 
@@ -25,8 +25,10 @@ def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) 
     from gpufleet.onprem.listing import lines, rows
     from gpufleet.onprem.servers import onprem_servers_of
 
-    own = onprem_servers_of(outputs_of(environment, program, outputs), environment)
-    settings = settings_of(environment, program, outputs, "kubernetes")
+    told = outputs_of(environment, program, outputs)
+    own = onprem_servers_of(told, environment)
+    # Nodes are no team's.
+    settings = settings_of(environment, program, outputs, "kubernetes", team=any_team(told))
     found = rows(api_of(settings).get("/api/v1/nodes")["items"], own.servers if own else {})
     if as_json:
         click.echo(json.dumps(as_data(found), indent=2))

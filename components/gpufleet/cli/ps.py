@@ -10,7 +10,10 @@ import click
 from gpufleet.cli.error_handling import exit_with_errors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gpufleet.fleet.clusters import ClusterState
+    from gpufleet.fleet.stack_state import StackState
 
 
 @click.command()
@@ -18,17 +21,22 @@ if TYPE_CHECKING:
 @click.option(
     "--contexts", metavar="NAMES", help="Also query the clusters of these contexts: comma-separated names, or all."
 )
+@click.option("--jobs", "asked", metavar="NAMES", help="Also query AWS Batch, Azure Batch and Slurm: comma-separated "
+              "environments, ENV=FILE with a file of outputs, or all.")  # fmt: skip
 @click.option("--notify", "webhook", metavar="URL", envvar="GPUFLEET_NOTIFY_URL", help="Post a summary to a webhook.")
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @exit_with_errors
-def ps(backend: str | None, contexts: str | None, webhook: str | None, program: Path, as_json: bool) -> int:
+def ps(
+    backend: str | None, contexts: str | None, asked: str | None, webhook: str | None, program: Path, as_json: bool
+) -> int:
     """List environments with owner, expiry, GPUs and cost; expired ones first.
 
     Prices come from the catalog, for the resources in each stack's state. Exits with 1 if something could not be read.
 
     \b
-    gpufleet ps --contexts all
+    gpufleet ps --contexts all --jobs all
+    gpufleet ps --jobs aws-batch-dev,lab=lab.yaml
     gpufleet ps --backend file:///shared/states --json
     """
     from rich.console import Console
@@ -42,7 +50,8 @@ def ps(backend: str | None, contexts: str | None, webhook: str | None, program: 
     now = datetime.now(UTC)
     url, states = stacks_of(backend, program)
     found = sort_environments([environment_of(each, now.date()) for each in states], now)
-    report = FleetReport(url, found, _clusters(contexts, now) if contexts else [], now)
+    seen = [*(_clusters(contexts, now) if contexts else []), *(_queues(asked, states, program, now) if asked else [])]
+    report = FleetReport(url, found, seen, now)
     if as_json:
         click.echo(json.dumps(fleet_to_dict(report), indent=2))
     else:
@@ -69,3 +78,31 @@ def _clusters(contexts: str, now: datetime) -> list["ClusterState"]:
     judged = [replace(each, jobs=tuple(history.update(each.host, each.jobs, now))) for each in found]
     history.save(now)
     return judged
+
+
+def _queues(asked: str, states: "Sequence[StackState]", program: Path, now: datetime) -> list["ClusterState"]:
+    """What runs on AWS Batch, Azure Batch and Slurm. asked: as of --jobs."""
+    from gpufleet.cli.stack_options import settings_of
+    from gpufleet.errors import UserError
+    from gpufleet.fleet.clusters import ClusterState
+    from gpufleet.usage.backends import allocated_by_backend
+    from gpufleet.usage.running_jobs import back_end_of, running_jobs
+
+    ours = {each.name: back_end_of(each) for each in states}
+    every = [name for name, on in ours.items() if on]
+    wanted = every if asked == "all" else [each for each in asked.split(",") if each]
+    found: list[ClusterState] = []
+    for each in wanted:
+        name, _, file = each.partition("=")
+        on = ours.get(name, "")
+        try:
+            settings = settings_of(name, program, Path(file) if file else None, on or None)
+            on = settings.on
+            if on == "kubernetes":
+                raise UserError(f"{name}: its jobs run on Kubernetes; use --contexts")
+            jobs = running_jobs(allocated_by_backend(settings, now, now))
+            found.append(ClusterState(name, "", jobs=tuple(jobs), on=on))
+        except UserError as error:
+            said = str(error).removeprefix(f"{name}: ")
+            found.append(ClusterState(name, "", fault=said, on=on or "batch"))
+    return found

@@ -105,9 +105,21 @@ def settings_of(
     return replace(settings, kubeconfig=lambda: home.control_plane.instead_of(settings.kubeconfig, environment))
 
 
+def engine_of(environment: str, program: Path) -> "PulumiCli":
+    """The engine of an environment's stack, real or of the rehearsal that we are inside of. Errors: UserError."""
+    return _engine(_rehearsal(program), program, environment)
+
+
 def outputs_of(environment: str, program: Path, outputs: Path | None) -> Mapping[str, object]:
     """The stack's outputs with their secrets; arguments as of `settings_of`. Errors: UserError."""
     return _told(_rehearsal(program), environment, program, outputs)
+
+
+def any_team(outputs: Mapping[str, object]) -> str | None:
+    """One of the teams that share a cluster, for what all of them see alike; None where it is one team's."""
+    jobs = outputs.get("jobs")
+    teams = jobs.get("teams") if isinstance(jobs, Mapping) else None
+    return min(teams) if isinstance(teams, Mapping) and teams else None
 
 
 def _told(home: "Workspace | None", environment: str, program: Path, outputs: Path | None) -> Mapping[str, object]:
@@ -166,6 +178,31 @@ def api_of(settings: "JobSettings") -> "KubernetesApi":
     from gpufleet.jobs.kubernetes.api import KubernetesApi
 
     return KubernetesApi.of(settings.kubeconfig, settings.environment)
+
+
+def api_if_reached(told: Mapping[str, object], environment: str, program: Path) -> "tuple[KubernetesApi | None, str]":
+    """The API of the cluster in a stack's outputs, and why it does not answer, "" where it does.
+
+    A rehearsal without a control plane has none to ask, and knows whether it would answer. Errors: UserError.
+    """
+    from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesUnreachable
+
+    home, kubeconfig = _rehearsal(program), told["kubeconfig"]
+    if home is not None:
+        if problem := home.control_plane.line_problem(kubeconfig):
+            return None, problem
+        if home.control_plane.access(start=False) is None:
+            return None, ""
+        kubeconfig = home.control_plane.instead_of(kubeconfig, environment)
+    api = KubernetesApi.of(kubeconfig, environment)
+    try:
+        api.get("/version")
+    except KubernetesUnreachable as error:
+        return None, str(error)
+    except KubernetesApiError:
+        # It refused this path, and so it answers.
+        pass
+    return api, ""
 
 
 def _rehearsal(program: Path) -> "Workspace | None":

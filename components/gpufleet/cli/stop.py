@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.stack_options import engine_of
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,8 +29,9 @@ _SHOWN = 12
 def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
     """Scale ENVIRONMENT's GPU pools to 0 and list what still costs money. Jobs on their nodes end; data stays.
 
-    This runs an `up` of these pools, and of their flavors in a queue; other changes in the program or its configuration
-    wait for your own `up`, which also starts the pools again, as does --undo. On AWS Batch, running jobs can finish.
+    This acts on what runs: an `up` of the pools in the stack's state, and of their flavors in a queue. The program and
+    its configuration are not run; your own `up` starts the pools again, as does --undo. On AWS Batch, running jobs can
+    finish.
 
     \b
     gpufleet stop aws-dev --dry-run
@@ -41,9 +43,8 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
     from gpufleet.fleet.onprem_nodes import onprem_gpus
     from gpufleet.fleet.pool_inputs import is_stopped
     from gpufleet.fleet.scale_to_zero import flavors_of, gpu_pools, scale_pools, unchanged_pools, update_queue
-    from gpufleet.pulumi_cli import PulumiCli
 
-    engine = PulumiCli(program.resolve())
+    engine = engine_of(environment, program)
     state, plan = _there(engine, environment)
     pools, others = gpu_pools(plan)
     flavors = flavors_of(plan, pools)
@@ -65,7 +66,9 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
         state, plan = _there(engine, environment)
         if left := unchanged_pools(plan, pools, stop=not undo):
             raise UserError(
-                f"{environment}: its program made {', '.join(left)} as always; call "
+                f"{environment}: {', '.join(left)}: the `up` has changed nothing; run this again"
+                if not undo
+                else f"{environment}: its program leaves {', '.join(left)} without nodes; call "
                 "gpufleet.fleet.stop_transform.apply_stop_mode() in it, before its first resource"
             )
     queue_told = dry_run or update_queue(engine, state, flavors, stop=not undo)

@@ -33,9 +33,9 @@ class LinkConfig(SiteLinkConfig):
 class PodNetworkConfig(CiliumConfig):
     """The network of pods on on-prem servers."""
 
-    pod_cidrs: NotRequired[Sequence[str]]
-    """IPv4 ranges of pods on on-prem servers. Default: networks.pods. Needed where those are not given, because nobody
-    routes to them: pods then go out with their server's address. Not to be changed while servers have pods."""
+    static_routes: NotRequired[bool]
+    """Whether the site's router has a static route to the pods of each server, in place of bgp: `gpufleet link` lists
+    them once servers have joined. Default false."""
 
 
 class NodeadmConfig(TypedDict):
@@ -79,9 +79,16 @@ class AwsConfig(AwsAccountConfig, PlatformConfig):
 
     pools: Annotated[dict[str, ScheduledPool], Default({})]
     """GPU node groups by name."""
-    software: NotRequired[Sequence[Literal["device-plugin", "efa-plugin", "mpi-operator", "autoscaler"]]]
-    """What is installed on the cluster: device-plugin, efa-plugin, mpi-operator, autoscaler. Default: what the pools
-    need; on an existing cluster nothing, it is its owner's. []: somebody else installs what the pools need."""
+    software: NotRequired[
+        Sequence[Literal["device-plugin", "efa-plugin", "mpi-operator", "autoscaler", "dcgm-exporter"]]
+    ]
+    """What is installed on the cluster: device-plugin, efa-plugin, mpi-operator, autoscaler, dcgm-exporter. Default:
+    what the pools need, and dcgm-exporter for `gpufleet ps`; on an existing cluster nothing, it is its owner's. []:
+    somebody else installs what the pools need."""
+    phase: NotRequired[Literal["cloud", "cluster"]]
+    """How much of the environment is there. cloud: what AWS's own API makes: network, cluster, pools, registry and
+    gpufleet:link. cluster: also what is installed on the cluster, whose API must then be reachable. Default cluster. A
+    change from cluster to cloud deletes what is on the cluster."""
     cluster: Annotated[ClusterConfig, Default({})]
     """The EKS cluster."""
     existing_cluster: NotRequired[ExistingClusterConfig]

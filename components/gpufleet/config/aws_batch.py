@@ -15,8 +15,8 @@ class JobQueueConfig(BatchQueueConfig):
     """Where jobs wait for nodes."""
 
     pools: NotRequired[Sequence[str]]
-    """Pools in the order in which they take jobs, at most three: the first that has room. Default: all pools, those on
-    Spot last."""
+    """Pools in the order in which they take jobs, at most three: the first that has room. Default: all pools, reserved
+    ones first, then Spot, then on demand, and that of multi-node jobs last."""
 
 
 class SingleJobConfig(TrainingJobConfig):
@@ -45,6 +45,7 @@ class AwsBatchConfig(AwsAccountConfig):
     job: Annotated[SingleJobConfig, Default({})]
     """What a job of one node gets, unless its submission says otherwise."""
     multinode: NotRequired[MultinodeConfig]
-    """What a job of several nodes gets; they have a queue of their own. Default: there are none."""
+    """What a job of several nodes gets. They have a queue of their own, which goes before the other. Default: there are
+    none."""
     outputs: Annotated[OutputsBucketConfig, Default({})]
     """The bucket that jobs write their outputs to."""

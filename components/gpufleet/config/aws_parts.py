@@ -8,28 +8,32 @@ import pulumi
 from gpufleet.aws.autoscaler_identity import AutoscalerIdentity
 from gpufleet.aws.budget import BudgetArgs
 from gpufleet.aws.cluster import Cluster, ClusterConfig
+from gpufleet.aws.data_sync import DataSync, DataSyncArgs
 from gpufleet.aws.existing_cluster import ExistingCluster
 from gpufleet.aws.gpu_node_group import GpuNodeGroup
+from gpufleet.aws.links import FilesSync
 from gpufleet.aws.network import Network
 from gpufleet.aws.remote_networks import RemoteNetworks
-from gpufleet.aws.shared_files import SharedFilesConfig
+from gpufleet.aws.shared_files import DEFAULT_DIRECTORY, SharedFilesConfig
 from gpufleet.config.aws import AwsConfig
 from gpufleet.config.aws_account import AwsAccountConfig
 from gpufleet.config.environment import Environment
 from gpufleet.kubernetes.autoscaler import AutoscalerArgs
 from gpufleet.kubernetes.efa_plugin import EfaPluginConfig
 from gpufleet.platform.environment import FilesZone
+from gpufleet.platform.notebooks import needs_cloud_volume
 from gpufleet.platform.pools import Software, needed_software
 from gpufleet.platform.teams import budgets_of, team_tag
 from gpufleet.rules.aws.cluster import rejected_zones
 from gpufleet.typed_dicts import pick
 
 
-class JoinedCluster(TypedDict, total=False):
-    """What a cluster needs to know of on-prem servers that join it."""
+class ClusterUse(TypedDict, total=False):
+    """What a cluster needs to know of what is on it: on-prem servers that join it, and volumes of its pods."""
 
     remote_networks: RemoteNetworks
     efs_driver: bool
+    ebs_driver: bool
 
 
 class FilesOfEnvironment(SharedFilesConfig):
@@ -46,6 +50,7 @@ class ClusterSoftware(TypedDict):
     """What is installed on the cluster, and the arguments of what is among that."""
 
     software: Sequence[Software]
+    ebs_driver: bool
     efa_plugin: NotRequired[EfaPluginConfig]
     autoscaler: NotRequired[AutoscalerArgs]
 
@@ -58,14 +63,14 @@ def cluster_of(env: Environment[AwsConfig], network: Network) -> Cluster | Exist
     zones = config["network"]["zones"]
     refused = rejected_zones(region, zones)
     cluster: ClusterConfig = {"zones": [zone for zone in zones if zone not in refused], **config["cluster"]}
-    joined: JoinedCluster = {}
+    use: ClusterUse = {"ebs_driver": needs_ebs(config)}
     if "own_servers" in config:
         # No pod mounts EFS then: its driver does not run on on-prem servers.
-        joined = {"remote_networks": config["own_servers"]["networks"], "efs_driver": False}
+        use |= {"remote_networks": config["own_servers"]["networks"], "efs_driver": False}
     return Cluster(
         env.part("cluster"),
         **cluster,
-        **joined,
+        **use,
         **network.for_cluster(),
         region=region,
         tags=env.tags,
@@ -86,6 +91,21 @@ def files_config(env: Environment[AwsAccountConfig]) -> FilesOfEnvironment:
     }
 
 
+def data_sync(env: Environment[AwsAccountConfig], files: FilesSync) -> None:
+    """The copy of own files, where the configuration has one. files: where the shared files are; {} for none."""
+    if "data_sync" not in env.config:
+        return
+    wanted = env.config["data_sync"]
+    if wanted["to"] == "efs" and not files:
+        # The environment's check has rejected it.
+        return
+    directory = env.config["files"].get("directory", DEFAULT_DIRECTORY)
+    # Jobs see this directory of the file system as their /mnt.
+    place = {**files, "cloud_path": f"{directory.rstrip('/')}/data"} if wanted["to"] == "efs" else {}
+    args = pick(DataSyncArgs, {**place, **wanted, "region": env.config["region"], "tags": env.tags})
+    env.export(data_sync=DataSync(env.part("data-sync"), **args).task_arn)
+
+
 def files_zone(config: AwsConfig) -> FilesZone:
     """The zone of One Zone files; nothing for others."""
     return {"files_zone": config["files"]["one_zone"]} if "one_zone" in config["files"] else {}
@@ -96,6 +116,11 @@ def software_of(config: AwsConfig) -> Sequence[Software]:
     if "software" in config or "existing_cluster" in config:
         return config.get("software", [])
     return needed_software(pools_of(config), autoscaler=bool(config["pools"]))
+
+
+def needs_ebs(config: AwsConfig) -> bool:
+    """Whether notebooks keep their database on volumes of EBS, on a cluster that is made here."""
+    return "existing_cluster" not in config and "notebooks" in config and needs_cloud_volume(config["notebooks"])
 
 
 def pools_of(config: AwsConfig) -> dict[str, Mapping[str, Any]]:
@@ -111,7 +136,9 @@ def cluster_software(env: Environment[AwsConfig], cluster: Cluster | ExistingClu
     """
     config, region = env.config, env.config["region"]
     software = software_of(config)
-    whole = {"software": software, **({"efa_plugin": config["efa_plugin"]} if "efa_plugin" in config else {})}
+    whole: dict[str, Any] = {"software": software, "ebs_driver": needs_ebs(config)}
+    if "efa_plugin" in config:
+        whole["efa_plugin"] = config["efa_plugin"]
     if "autoscaler" not in software:
         return pick(ClusterSoftware, whole)
     name = env.part("autoscaler-identity")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pulumi
 
 from gpufleet.aws.batch_environment import BatchEnvironment
-from gpufleet.aws.batch_queue import BatchQueue
+from gpufleet.aws.batch_queue import DEFAULT_PRIORITY, BatchQueue, BatchQueueConfig
 from gpufleet.aws.outputs_bucket import OutputsBucket
 from gpufleet.aws.registry import Registry
 from gpufleet.aws.shared_files import SharedFiles
@@ -20,15 +20,25 @@ from gpufleet.typed_dicts import pick
 
 PREFIX = "jobs"
 """Folder of the bucket that jobs write to."""
-_ORDER = {"reservation": 0, "spot": 2}
-"""Paid capacity goes first, interruptible capacity last."""
+_ORDER = {"reservation": 0, "spot": 1}
+"""What is paid for anyway goes first, and Spot before nodes on demand: searches are many, and can start again."""
 
 
 def pools_in_order(config: AwsBatchConfig) -> Sequence[str]:
-    """The pools of the queue: as configured, else those that pay by the hour first, those on Spot last."""
-    pools = config["pools"]
-    by_capacity = sorted(pools, key=lambda pool: (_ORDER.get(pools[pool].get("capacity", ""), 1), pool))
-    return config["queue"].get("pools", by_capacity)
+    """The pools of the queue: as configured, else by capacity, and that of multi-node jobs last."""
+    pools, several = config["pools"], config.get("multinode")
+    taken = several["pool"] if several else None
+
+    def place(pool: str) -> tuple[bool, int, str]:
+        return pool == taken, _ORDER.get(pools[pool].get("capacity", ""), 2), pool
+
+    return config["queue"].get("pools", sorted(pools, key=place))
+
+
+def multinode_queue(config: AwsBatchConfig) -> BatchQueueConfig:
+    """The queue of multi-node jobs: as the other, and before it where both want the nodes of its pool."""
+    shared = pick(BatchQueueConfig, config["queue"])
+    return {**shared, "priority": shared.get("priority", DEFAULT_PRIORITY) + 1}
 
 
 def repository(env: Environment[AwsBatchConfig]) -> str | None:
@@ -110,6 +120,7 @@ def jobs_output(
     """The stack's output `jobs`: see `gpufleet.jobs.aws_batch.settings.AwsBatchOutput`."""
     return {
         "on": "batch",
+        "project": env.config["project"],
         "region": env.config["region"],
         "queue": queue.queue_name,
         "definition": job.definition_arn,

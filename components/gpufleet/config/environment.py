@@ -43,7 +43,10 @@ class Environment(Generic[Config]):
         return gathering(("region", "tags", *shared))
 
     def export(self, **outputs: pulumi.Input[Any]) -> None:
-        """Outputs of the stack, by name."""
+        """Outputs of the stack, by name; with `jobs` go the budgets of the configuration."""
+        if "jobs" in outputs and "budgets" in self.config:
+            jobs: Any = outputs["jobs"]
+            outputs["jobs"] = {**jobs, "budgets": self.config["budgets"]}
         for name, value in outputs.items():
             pulumi.export(name, value)
 

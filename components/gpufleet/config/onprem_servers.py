@@ -16,7 +16,7 @@ from gpufleet.config.aws import AwsConfig, OnpremServersConfig
 from gpufleet.config.environment import Environment
 from gpufleet.kubernetes.cilium import Cilium, CiliumArgs
 from gpufleet.kubernetes.node_labels import PLACE, plan_labels
-from gpufleet.platform.pool import PlatformPool, onprem_pool
+from gpufleet.platform.pool import CILIUM, VPC_CNI, PlatformPool, onprem_pool
 from gpufleet.pools.node_labels import CLOUD, GPU_TAINT
 from gpufleet.rules.kubernetes.file_access import unreached_places, validate_file_access
 from gpufleet.rules.resource_finding import ResourceFinding
@@ -31,6 +31,11 @@ class ServiceRange(TypedDict, total=False):
     """The range of the cluster's Kubernetes services, where it is chosen."""
 
     service_cidr: str
+
+
+def installs_on_cluster(config: AwsConfig) -> bool:
+    """Whether the phase of the environment is the one in which its cluster's API can be reached."""
+    return config.get("phase", "cluster") == "cluster"
 
 
 def vpc_cidr(config: AwsConfig) -> str:
@@ -49,23 +54,29 @@ def onprem_servers(
     env: Environment[AwsConfig],
     own: OnpremServersConfig,
     cluster: Cluster | ExistingCluster,
+    hybrid: HybridNodes,
     opts: pulumi.ResourceOptions,
 ) -> None:
-    """Join on-prem servers to the cluster, and export the output for their join scripts. opts: those of the cluster."""
-    hybrid = HybridNodes(env.part("own-servers"), **hybrid_args(env, own, cluster.for_nodes()))
+    """What own servers need on the cluster, and the output for their join scripts. opts: those of the cluster."""
     Cilium(env.part("cilium"), **pod_network(env, own), opts=opts)
     env.export(own_servers=scripts_output(env, own, hybrid, cluster))
 
 
 def site_link(env: Environment[AwsConfig], network: Network) -> None:
-    """The line to the own network, where the configuration has one, and what the own device needs to know of it.
+    """The line to the own network, where the configuration has one, and the output for the site's router.
 
     By default it leads to the servers and their pods.
     """
     config = env.config
-    if "link" not in config:
-        return
     servers: RemoteNetworks = config["own_servers"]["networks"] if "own_servers" in config else {"nodes": []}
+    known: dict[str, Any] = {"cloud_cidr": vpc_cidr(config)}
+    if "own_servers" in config:
+        known |= {"servers": list(servers["nodes"]), "pods": list(servers.get("pods", ()))}
+        known |= {"bgp": config["own_servers"]["cilium"].get("bgp")}
+    if "link" not in config:
+        if "own_servers" in config:
+            env.export(link=known)
+        return
     links = {
         "vpc_id": network.vpc_id,
         "vpc_cidr": config["network"].get("cidr", DEFAULT_CIDR),
@@ -74,8 +85,14 @@ def site_link(env: Environment[AwsConfig], network: Network) -> None:
         "route_table_ids": {} if "vpc_id" in config["network"] else network.private_route_table_ids,
         "tags": env.tags,
     }
-    link = SiteLink(env.part("link"), **pick(SiteLinkArgs, {**links, **config["link"]}))
-    env.export(link_addresses=link.tunnel_addresses, link_device_configuration=link.device_configuration)
+    args = pick(SiteLinkArgs, {**links, **config["link"]})
+    link = SiteLink(env.part("link"), **args)
+    known |= {"kind": args["kind"], "site_cidrs": list(args["site_cidrs"]), "site_asn": args.get("customer_asn")}
+    # A secret, for the keys of the tunnels.
+    env.export(
+        link=pulumi.Output.secret({**known, "tunnels": link.tunnels}),
+        link_device_configuration=link.device_configuration,
+    )
 
 
 def hybrid_args(env: Environment[AwsConfig], own: OnpremServersConfig, cluster: ClusterLink) -> HybridNodesArgs:
@@ -86,6 +103,7 @@ def hybrid_args(env: Environment[AwsConfig], own: OnpremServersConfig, cluster: 
     links = {
         **service_cidr(env.config),
         "credentials": own["credentials"],
+        "activation": installs_on_cluster(env.config),
         "remote_networks": own["networks"],
         "cluster_name": cluster["cluster_name"],
         "cluster_security_group_id": cluster["cluster_security_group_id"],
@@ -97,11 +115,8 @@ def hybrid_args(env: Environment[AwsConfig], own: OnpremServersConfig, cluster: 
 
 def pod_network(env: Environment[AwsConfig], own: OnpremServersConfig) -> CiliumArgs:
     """Cilium's arguments: of pods on on-prem servers."""
-    args: CiliumArgs = {
-        "pod_cidrs": own["networks"].get("pods", []),
-        "labels": {"gpufleet.dev/environment": env.name},
-    }
-    return {**args, **own["cilium"]}
+    links = {"pod_cidrs": own["networks"].get("pods", []), "labels": {"gpufleet.dev/environment": env.name}}
+    return pick(CiliumArgs, {**own["cilium"], **links})
 
 
 def all_pools(env: Environment[AwsConfig], cloud: Mapping[str, PlatformPool]) -> dict[str, PlatformPool]:
@@ -115,12 +130,17 @@ def all_pools(env: Environment[AwsConfig], cloud: Mapping[str, PlatformPool]) ->
     reach = {"places": [CLOUD for _ in cloud], "files_place": files, "link": line}
     validate_stack(ResourceFinding(env.name, finding) for finding in validate_file_access(reach))
     unreached = CLOUD in unreached_places(reach)
-    rented = {name: _unreached(pool) if unreached else pool for name, pool in cloud.items()}
-    return {**rented, **{name: onprem_pool(env.part(name), pool) for name, pool in own["pools"].items()}}
+    rented = {name: _rented(pool, unreached=unreached) for name, pool in cloud.items()}
+    return rented | {name: _joined(onprem_pool(env.part(name), pool)) for name, pool in own["pools"].items()}
 
 
-def _unreached(pool: PlatformPool) -> PlatformPool:
-    return {**pool, "reaches_files": False}
+def _rented(pool: PlatformPool, *, unreached: bool) -> PlatformPool:
+    rented: PlatformPool = {**pool, "pod_network": VPC_CNI}
+    return {**rented, "reaches_files": False} if unreached else rented
+
+
+def _joined(pool: PlatformPool) -> PlatformPool:
+    return {**pool, "pod_network": CILIUM}
 
 
 def scripts_output(

@@ -21,7 +21,6 @@ from gpufleet.plan.quota_limits import read_quotas
 from gpufleet.rules.coerce import from_engine
 from gpufleet.rules.messages import join_words
 from gpufleet.rules.suppression import read_suppressions
-from gpufleet.stop_mode import stop_requested
 from gpufleet.typed_dicts import Field, Shape, fields_of, is_record
 
 
@@ -40,7 +39,7 @@ class Fault:
 
 
 READERS: Mapping[str, Callable[[object, str], object]] = {
-    "suppress": lambda entries, where: read_suppressions(entries, where, _day_of_suppressions()),
+    "suppress": lambda entries, where: read_suppressions(entries, where, date.today()),
     "quotas": read_quotas,
     "usage": read_usage,
 }
@@ -93,11 +92,6 @@ def _own_keys(config: Mapping[str, str], kind: StackKind, file: str) -> tuple[di
             lines.append(f"{file}: {key}: unknown namespace; {hint} [config-unknown-key]")
     values |= {name: config[key] for name in kind.provider_keys if (key := f"{kind.provider}:{name}") in config}
     return values, lines
-
-
-def _day_of_suppressions() -> date:
-    """The day until which suppressions must be valid: today; any day in a run that only stops pools."""
-    return date.min if stop_requested() else date.today()
 
 
 def _faults_of_reader(key: str, value: object, file: str) -> list[str]:

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 
 from gpufleet.cost.usage_assumptions import UsageArgs
 from gpufleet.durations import parse_duration
+from gpufleet.jobs.budgets import JobBudgetsConfig
 from gpufleet.plan.quota_limits import QuotaArgs
 from gpufleet.rules.suppression import SuppressionArgs
 from gpufleet.rules.tags import is_day
@@ -59,6 +60,8 @@ class SharedConfig(TypedDict):
     """The account's vCPU limits, to validate pools without credentials. `gpufleet preflight` asks the account."""
     usage: Annotated[UsageArgs, Default({})]
     """What `gpufleet cost` and the cost pack assume about a month; the stack itself makes nothing of it."""
+    budgets: NotRequired[JobBudgetsConfig]
+    """Budgets of users and projects, which `gpufleet jobs submit` looks at. Default: none."""
     suppress: Annotated[list[SuppressionArgs], Default([])]
     """Rules that this environment lives with for a while. Every report lists them."""
     erase: Annotated[bool, Default(False)]

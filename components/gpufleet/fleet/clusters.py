@@ -29,8 +29,11 @@ _AT_ONCE = 8
 
 @dataclass(frozen=True)
 class ClusterState:
-    """A context and the state of its cluster. gpus: of all nodes; fault: why it is unknown. exporters: number of all;
-    silent: number of those asked that did not answer."""
+    """A context and the state of its cluster, or an environment whose jobs run elsewhere.
+
+    gpus: of all nodes; fault: why it is unknown. exporters: number of all; silent: number of those asked that did not
+    answer. on: what runs the jobs; elsewhere than on Kubernetes neither GPUs nor exporters are known.
+    """
 
     context: str
     host: str
@@ -39,6 +42,7 @@ class ClusterState:
     exporters: int = 0
     silent: int = 0
     fault: str = ""
+    on: str = "kubernetes"
 
 
 def query_clusters(kubeconfigs: Mapping[str, Mapping[str, Any]], seconds: float = ANSWER_SECONDS) -> list[ClusterState]:
@@ -58,6 +62,21 @@ def query_clusters(kubeconfigs: Mapping[str, Mapping[str, Any]], seconds: float 
             break
         found[answer.context] = answer
     return [found.get(context) or ClusterState(context, host, fault=_late(seconds)) for context, host in hosts.items()]
+
+
+def query_job(api: KubernetesApi, namespace: str, name: str, seconds: float = ANSWER_SECONDS) -> GpuJob | None:
+    """A running job, with what its GPUs do; None where it has no running pods with GPUs. Errors: UserError, also for
+    whoever may not list the pods of exporters."""
+    end = monotonic() + seconds
+    left: Callable[[], float] = lambda: max(0.1, end - monotonic())  # noqa: E731
+    pods = json.loads(_text(api, f"/api/v1/namespaces/{namespace}/pods", left())).get("items") or []
+    found = next((each for each in running_jobs(pods, {}) if each.name == name), None)
+    if found is None:
+        return None
+    nodes = {pod["spec"].get("nodeName") for pod in pods if gpus_of(pod)}
+    others = json.loads(_text(api, "/api/v1/pods", left())).get("items") or []
+    exporters = [each for each in others if _is_exporter(each) and each["spec"].get("nodeName") in nodes]
+    return next(each for each in running_jobs(pods, _uses(api, exporters, left)) if each.name == name)
 
 
 def _late(seconds: float) -> str:

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from gpufleet.fleet.gpu_activity import Activity, activity_of_job
 from gpufleet.fleet.gpu_metrics import GpuUse
 from gpufleet.fleet.stack_state import parse_time
 
 GPU = "nvidia.com/gpu"
 JOB_LABELS = ("training.kubeflow.org/job-name", "batch.kubernetes.io/job-name", "job-name")
 """Labels by which a pod says which job it is of: the MPI operator's, Kubernetes' own, and its older one."""
+USER_LABELS = ("gpufleet.dev/user", "hub.jupyter.org/username")
+"""Labels with a pod's user: of jobs, and of JupyterHub's notebooks."""
 HUNG_AFTER = timedelta(minutes=30)
 
 
@@ -19,7 +22,7 @@ class GpuJob:
     """A job whose pods are up, or a pod on its own.
 
     since: start of its youngest pod: from then on all of it is up. percent: of its busiest GPU now; None where no
-    exporter tells. idle: for how long every look has found 0 %.
+    exporter tells; activity: the same. idle: for how long every look has found it idle or stuck.
     """
 
     namespace: str
@@ -28,12 +31,20 @@ class GpuJob:
     pods: int
     since: datetime
     percent: float | None = None
+    activity: Activity | None = None
+    user: str = ""
+    project: str = ""
     idle: timedelta = timedelta(0)
 
     @property
+    def computes(self) -> bool | None:
+        """Whether it computes; None where nobody tells."""
+        return None if self.activity is None else self.activity not in ("idle", "stuck")
+
+    @property
     def hung(self) -> bool:
-        """Whether its pods have been up for half an hour, and all its GPUs at 0 % at each look."""
-        return self.percent == 0 and self.idle >= HUNG_AFTER
+        """Whether its pods have been up for half an hour, and none of its GPUs has computed at any look."""
+        return self.computes is False and self.idle >= HUNG_AFTER
 
 
 def gpus_of(pod: Mapping[str, Any]) -> int:
@@ -52,19 +63,33 @@ def running_jobs(pods: Iterable[Mapping[str, Any]], uses: Mapping[str, Sequence[
 
 
 def _job(namespace: str, name: str, pods: Sequence[Mapping[str, Any]], uses: Mapping[str, Sequence[GpuUse]]) -> GpuJob:
-    told = [_percent(pod, uses.get(pod["spec"].get("nodeName", ""), ())) for pod in pods]
+    told = [_uses_of(pod, uses.get(pod["spec"].get("nodeName", ""), ())) for pod in pods]
     # A pod that nobody tells about may be the one that computes.
-    percent = None if None in told else max(each for each in told if each is not None)
+    gpus = [each for use in told for each in use] if all(told) else []
     since = max(filter(None, (parse_time(pod["status"].get("startTime")) for pod in pods)))
-    return GpuJob(namespace, name, sum(map(gpus_of, pods)), len(pods), since, percent)
+    return GpuJob(
+        namespace,
+        name,
+        sum(map(gpus_of, pods)),
+        len(pods),
+        since,
+        max((each.percent for each in gpus), default=None),
+        activity_of_job(each.activity for each in gpus) if gpus else None,
+        user=_label(pods, USER_LABELS),
+        project=_label(pods, ("gpufleet.dev/project",)),
+    )
 
 
-def _percent(pod: Mapping[str, Any], uses: Sequence[GpuUse]) -> float | None:
-    """The busiest of a pod's GPUs; of its node's, where the exporter does not know pods."""
-    own = [each.percent for each in uses if (each.namespace, each.pod) == _key(pod)]
-    if not own and not any(each.pod for each in uses):
-        own = [each.percent for each in uses]
-    return max(own, default=None)
+def _uses_of(pod: Mapping[str, Any], uses: Sequence[GpuUse]) -> Sequence[GpuUse]:
+    """A pod's GPUs; its node's, where the exporter does not know pods."""
+    own = [each for each in uses if (each.namespace, each.pod) == _key(pod)]
+    return own if own or any(each.pod for each in uses) else uses
+
+
+def _label(pods: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> str:
+    """The first of these labels that one of the pods has; empty if none has any."""
+    found = (str((pod["metadata"].get("labels") or {}).get(key) or "") for key in keys for pod in pods)
+    return next(filter(None, found), "")
 
 
 def _key(pod: Mapping[str, Any]) -> tuple[str, str]:

@@ -21,8 +21,8 @@ LONGEST_GAP = timedelta(minutes=15)
 
 
 def idle_history_file() -> Path:
-    """The history file: in XDG_STATE_HOME, ~/.local/state by default."""
-    home = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    """The history file: in XDG_STATE_HOME, ~/.local/state by default; in a rehearsal in its own folder."""
+    home = os.environ.get("GPUFLEET_REHEARSAL") or os.environ.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(home).expanduser() / "gpufleet" / "gpu-use.json"
 
 
@@ -45,7 +45,7 @@ class IdleHistory:
         idle_since = now
         if before.get("up") == job.since.isoformat() and now - _time(before, "last") <= LONGEST_GAP:
             idle_since = _time(before, "idle_since")
-        if job.percent != 0:
+        if job.computes is not False:
             return job
         self._now[key] = {"up": job.since.isoformat(), "last": now.isoformat(), "idle_since": idle_since.isoformat()}
         return replace(job, idle=now - max(idle_since, job.since))

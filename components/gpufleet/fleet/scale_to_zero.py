@@ -9,13 +9,14 @@ from gpufleet.errors import UserError
 from gpufleet.fleet.environment import plan_of_state
 from gpufleet.fleet.pool_inputs import SCHEDULE, can_stop, is_flavor, is_stopped
 from gpufleet.fleet.stack_state import StackState
+from gpufleet.fleet.state_program import program_that_stops
+from gpufleet.fleet.stop_transform import VARIABLE
 from gpufleet.plan.planned_pool import PlannedPool
 from gpufleet.plan.pools import planned_pools
 from gpufleet.plan.property_values import get_path
 from gpufleet.plan.resource import Plan, Resource
 from gpufleet.pools.node_labels import PREFIX
 from gpufleet.pulumi_cli import PulumiCli
-from gpufleet.stop_mode import VARIABLES
 
 _POOL = f"{PREFIX}pool"
 
@@ -66,11 +67,14 @@ def update_queue(engine: PulumiCli, state: StackState, flavors: Sequence[Resourc
 
 
 def _up(engine: PulumiCli, state: StackState, resources: Sequence[Resource], *options: str, stop: bool) -> bool:
-    """Whether an `up` of nothing but these, stopped or as the program has them, went well."""
-    names = "\n".join(each.name for each in resources)
-    told = replace(engine, environment={**engine.environment, VARIABLES[stop]: names})
+    """Whether an `up` of nothing but these, stopped as they are or as the program has them, went well."""
     targets = [word for each in resources for word in ("--target", each.urn)]
-    return told.up(state.name, *options, *targets) == 0
+    if not stop:
+        names = "\n".join(each.name for each in resources)
+        told = replace(engine, environment={**engine.environment, VARIABLE: names})
+        return told.up(state.name, *options, *targets) == 0
+    with program_that_stops(engine, state.name, [each.urn for each in resources]) as own:
+        return own.up(state.name, *options, *targets) == 0
 
 
 def unchanged_pools(plan: Plan, pools: Sequence[PlannedPool], *, stop: bool) -> list[str]:

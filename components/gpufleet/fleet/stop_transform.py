@@ -1,37 +1,34 @@
-"""The resource transform that registers GPU pools with zero nodes when `gpufleet stop` runs the program.
+"""The resource transform by which `gpufleet stop --undo` starts GPU pools again with the configured number of nodes.
 
-Configuration alone cannot stop a pool: the autoscaler owns the number of nodes, which the components ignore, and EKS
-does not accept a maximum of 0. So one `up` registers the pools as stopped, and another one starts them again.
+The components ignore the number of nodes, which the autoscaler owns, so that an ordinary `up` would leave it at 0.
 """
 
 import os
 
 import pulumi
 
-from gpufleet.fleet.pool_inputs import can_stop, stopped_inputs
-from gpufleet.stop_mode import VARIABLES
+from gpufleet.fleet.pool_inputs import can_stop
 
+VARIABLE = "GPUFLEET_START"
+"""Environment variable with names of pools, one per line: those to start again. `gpufleet stop --undo` sets it."""
 # The number of nodes, as the programs' options and the engine write it.
 _COUNTS = frozenset({"scalingConfig.desiredSize", "scaling_config.desired_size", "count"})
 
 
 def apply_stop_mode() -> None:
-    """Register the pools that `gpufleet stop` names as stopped. Call it before the program's first resource.
+    """Register the pools that `gpufleet stop --undo` names with their nodes. Call it before the first resource.
 
     It has no effect in an ordinary `up`.
     """
-    stopping, starting = (
-        frozenset(os.environ.get(name, "").splitlines()) for name in (VARIABLES[True], VARIABLES[False])
-    )
-    if not stopping | starting:
+    starting = frozenset(os.environ.get(VARIABLE, "").splitlines())
+    if not starting:
         return
 
     def transform(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
-        if args.name not in stopping | starting or not can_stop(args.type_):
+        if args.name not in starting or not can_stop(args.type_):
             return None
         options = args.opts
         options.ignore_changes = [path for path in options.ignore_changes or [] if path not in _COUNTS]
-        props = stopped_inputs(args.type_, args.props) if args.name in stopping else args.props
-        return pulumi.ResourceTransformResult(props=props, opts=options)
+        return pulumi.ResourceTransformResult(props=args.props, opts=options)
 
     pulumi.runtime.register_resource_transform(transform)

@@ -74,13 +74,14 @@ def push_command(builder: str, image: str, digest_file: Path, login: Path | None
     return [*command, image, f"docker://{image}"]
 
 
-def run(command: Sequence[str], failure: str) -> None:
+def run(command: Sequence[str], failure: str, folder: Path | None = None) -> None:
     """Run it; all that it says goes to the standard error, as it comes.
 
-    failure: what its failing means, for the message. Errors: BuilderFailed, UserError when it cannot be started.
+    failure: what its failing means, for the message. folder: where it runs; default: here. Errors: BuilderFailed,
+    UserError when it cannot be started.
     """
     try:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=_STANDARD_ERROR)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=_STANDARD_ERROR, cwd=folder)
     except OSError as error:
         raise UserError(f"{command[0]}: cannot be started: {error.strerror}") from error
     except KeyboardInterrupt:

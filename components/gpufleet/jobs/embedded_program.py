@@ -27,7 +27,9 @@ def program_text(package: str, modules: Sequence[str]) -> str:
                     imports[line] = None
             elif words and not words.startswith("#"):
                 lines.append(" " * ((len(line) - len(words)) // 4) + words)
-    return "\n".join([*imports, *lines])
+    plain = [line.removeprefix("import ") for line in imports if line.startswith("import ")]
+    named = [line for line in imports if not line.startswith("import ")]
+    return "\n".join([*([f"import {','.join(plain)}"] if plain else []), *named, *lines])
 
 
 def python_command(text: str, command: Sequence[str]) -> list[str]:

@@ -30,10 +30,14 @@ class PoolInfo:
     """GPU model of on-prem servers, which have no type in a catalog."""
     onprem_gpus: int | None = None
     """GPUs of each on-prem server."""
+    pod_network: str | None = None
+    """Network of the pods on its nodes, in a cluster with several; None: it has one."""
     reaches_files: bool = True
     """Whether its nodes reach the shared volume's files."""
     image: str | None = None
     """Image of its nodes; None: the service's own."""
+    capacity: str | None = None
+    """How its nodes are bought, for instance spot; None: on demand."""
 
     @property
     def gpu(self) -> str | None:
@@ -89,6 +93,8 @@ def pool_info(name: str, output: Mapping[str, Any]) -> PoolInfo:
         place=str(output.get("place") or CLOUD),
         onprem_gpu=str(output["gpu"]) if output.get("gpu") else None,
         onprem_gpus=int(output["gpus"]) if output.get("gpus") else None,
+        pod_network=str(output["pod_network"]) if output.get("pod_network") else None,
         reaches_files=bool(output.get("reaches_files", True)),
         image=str(output["image"]) if output.get("image") else None,
+        capacity=str(output["capacity"]) if output.get("capacity") else None,
     )

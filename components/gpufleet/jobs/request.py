@@ -95,7 +95,7 @@ _UNSUPPORTED_ON_SERVERS = {
 _UNSUPPORTED_KEYS = {
     "kubernetes": {
         **dict.fromkeys((*_AWS_ONLY, "nodes", "tags"), "is for AWS Batch (--on batch)"),
-        "script": "is for Azure Batch (--on azure-batch); on Kubernetes copy it with `gpufleet data put`",
+        "script": "is for AWS Batch, Azure Batch, Slurm and hosts; on Kubernetes copy it with `gpufleet data put`",
     },
     "batch": {
         **dict.fromkeys(_PLACES, "is for Kubernetes; on AWS Batch the queue finds the nodes, use --queue"),
@@ -104,7 +104,6 @@ _UNSUPPORTED_KEYS = {
         "user": "is for Kubernetes; on AWS Batch the access point of the shared files says whose they are",
         "image_pull_secret": "is for Kubernetes; on AWS Batch the job definition's execution role pulls",
         "volume_claim": "is for Kubernetes; on AWS Batch the job definition mounts the shared files",
-        "script": "is for Azure Batch (--on azure-batch); on AWS Batch the image has the program",
     },
     "azure-batch": {
         **dict.fromkeys(_PLACES, "is for Kubernetes; on Azure Batch a pool has the nodes, use --pool"),

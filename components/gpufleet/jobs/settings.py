@@ -1,5 +1,6 @@
 """The settings of an environment's jobs, read from the outputs of its stack."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ from gpufleet.jobs.hosts.settings import HostsSettings, hosts_settings
 from gpufleet.jobs.pool_info import PoolInfo, pool_info
 from gpufleet.jobs.slurm.settings import SlurmSettings, slurm_settings
 from gpufleet.rules.messages import join_words, use_one_of
-from gpufleet.users.team_users import users_from_outputs
+from gpufleet.users.team_users import logged_in, users_from_outputs
 from gpufleet.users.user import User
 
 BACKENDS = ("kubernetes", "batch", "azure-batch", "slurm", "hosts")
@@ -53,6 +54,11 @@ class JobSettings:
     project: str | None = None
     users: Mapping[str, User] = field(default_factory=dict)
     """The team's users by name; where there are none, jobs run as uid 1000 of their image."""
+
+    budgets: Mapping[str, Any] = field(default_factory=dict)
+    """Budgets of users and projects, as `gpufleet.jobs.budgets.JobBudgetsConfig`."""
+    usd_per_gpu_hour: Mapping[str, float] = field(default_factory=dict)
+    """What an hour of one GPU costs in pools, by name, where no price list says it."""
 
     @property
     def on(self) -> str:
@@ -144,8 +150,20 @@ def read_settings(
         hosts=hosts_settings(jobs, environment) if on == "hosts" else None,
         team=_text(jobs, "team"),
         project=_text(jobs, "project"),
+        budgets=_mapping(jobs, "budgets", environment),
+        usd_per_gpu_hour=_mapping(jobs, "usd_per_gpu_hour", environment),
         users=users_from_outputs(_mapping(jobs, "users", environment), jobs.get("gid")),
     )
+
+
+def ownership_tags(settings: JobSettings) -> dict[str, str]:
+    """Tags of a job on AWS Batch, or metadata on Azure Batch: its environment, its project, and who submits it.
+
+    The project is that of the environment, as on its other resources, so that a bill by tag has both in one line.
+    Legal characters: docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html.
+    """
+    user = re.sub(r"[^\w .:/=+@-]", "-", logged_in())[:256]
+    return {"environment": settings.environment, "project": settings.project or settings.environment, "user": user}
 
 
 def _of_team(jobs: Mapping[str, Any], environment: str, team: str | None) -> Mapping[str, Any]:
@@ -164,6 +182,11 @@ def _of_team(jobs: Mapping[str, Any], environment: str, team: str | None) -> Map
 
 
 def _check_kubeconfig(outputs: Mapping[str, object], environment: str) -> None:
+    if outputs.get("phase") == "cloud":
+        raise UserError(
+            f"{environment}: gpufleet:phase=cloud: nothing is installed on its cluster yet; `gpufleet link "
+            f"{environment}` says what comes next"
+        )
     if not outputs.get("kubeconfig"):
         raise UserError(
             f"{environment}: the stack's outputs have no kubeconfig; run `pulumi up -s {environment}` first"

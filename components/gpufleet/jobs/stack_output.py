@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 from gpufleet.jobs.azure_batch.settings import AzureBatchOutput
+from gpufleet.jobs.budgets import JobBudgetsConfig
 from gpufleet.jobs.hosts.settings import HostsOutput
 from gpufleet.jobs.slurm.settings import SlurmOutput
 from gpufleet.pools.eks_pool import Taint
@@ -18,6 +19,8 @@ class PoolOutput(TypedDict, total=False):
     """Zone ids."""
     network: str
     """plain, efa or infiniband."""
+    capacity: str
+    """How its nodes are bought: on-demand, spot and others. Default: on-demand."""
     max: int
     """Most nodes."""
     label: str
@@ -32,6 +35,9 @@ class PoolOutput(TypedDict, total=False):
     """Value of gpufleet.dev/place on its nodes. Default: cloud."""
     image: str
     """Image of its nodes: al2023, bottlerocket or one's own on EKS. Default: the service's."""
+    pod_network: str
+    """Network of the pods on its nodes, vpc-cni or cilium, in a cluster with both: no network policy holds across them,
+    so all pods of a job are in one place. Default: the cluster has one."""
     reaches_files: bool
     """Whether its nodes reach the shared volume's files. Default true."""
 
@@ -61,6 +67,8 @@ class JobsOutput(TypedDict, total=False):
     """Where several teams share the cluster: what each has instead, by its namespace."""
     usd_per_gpu_hour: Mapping[str, float]
     """What an hour of one GPU costs in pools, by name, where no price list says it."""
+    budgets: JobBudgetsConfig
+    """Budgets of users and projects."""
     azure_batch: AzureBatchOutput
     """Azure Batch, where the stack has an account; it may run jobs beside a cluster, with pools of its own."""
     slurm: SlurmOutput

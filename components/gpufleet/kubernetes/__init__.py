@@ -11,6 +11,7 @@ from gpufleet.lazy import lazy_names
 if TYPE_CHECKING:
     from gpufleet.kubernetes.autoscaler import Autoscaler as Autoscaler
     from gpufleet.kubernetes.cilium import Cilium as Cilium
+    from gpufleet.kubernetes.dcgm_exporter import DcgmExporter as DcgmExporter
     from gpufleet.kubernetes.device_plugin import DevicePlugin as DevicePlugin
     from gpufleet.kubernetes.efa_plugin import EfaPlugin as EfaPlugin
     from gpufleet.kubernetes.gpu_operator import GpuOperator as GpuOperator

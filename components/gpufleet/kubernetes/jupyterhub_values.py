@@ -10,6 +10,8 @@ from typing import Any
 
 from gpufleet.kubernetes.jupyterhub_config import START
 from gpufleet.kubernetes.notebook_profiles import plan_profiles
+from gpufleet.kubernetes.plugin_daemonset import tolerations
+from gpufleet.rules.kubernetes.notebooks import usual_service
 from gpufleet.users.user import User, passwd_text
 
 MOUNT_PATH = "/mnt"
@@ -37,10 +39,25 @@ def plan_values(args: Mapping[str, Any]) -> dict[str, Any]:
         "proxy": _proxy(args),
         "singleuser": _singleuser(args),
         "cull": _cull(args),
-        "scheduling": {"userScheduler": {"enabled": False}, "userPlaceholder": {"enabled": False}},
+        "scheduling": {
+            "userScheduler": {"enabled": False},
+            "userPlaceholder": {"enabled": False},
+            # The chart's own preference would stand beside ours, twice the same key.
+            "corePods": {"nodeAffinity": {"matchNodePurpose": "ignore"}},
+        },
         "prePuller": {"hook": {"enabled": False}, "continuous": {"enabled": False}},
     }
     return merged(values, args.get("values", {}))
+
+
+def plan_access(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the values what decides who reaches the hub and its login. `args` need not have passed the rules."""
+    login: dict[str, Any] = {"JupyterHub": {"authenticator_class": "generic-oauth" if args.get("oidc") else "dummy"}}
+    if "dummy_password" in args:
+        login["DummyAuthenticator"] = {"password": args["dummy_password"]}
+    own = args.get("values")
+    values = {"hub": {"config": login}, "proxy": {"service": _service(args)}}
+    return merged(values, own if isinstance(own, Mapping) else {})
 
 
 def merged(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,14 +75,41 @@ def _hub(args: Mapping[str, Any]) -> dict[str, Any]:
     config = {"KubeSpawner": {"container_security_context": RESTRICTED}, **_login(args)}
     hub: dict[str, Any] = {
         "config": config,
-        "db": {"type": "sqlite-memory" if args.get("database") == "memory" else "sqlite-pvc"},
+        "db": _database(args),
         "extraConfig": {"gpufleet": hub_code(args)},
         "containerSecurityContext": {"runAsUser": 1000, "runAsGroup": 1000, **RESTRICTED},
         "networkPolicy": _NO_NODE_IDENTITY,
+        **_nodes(args),
     }
     if args.get("labels"):
         hub["labels"] = dict(args["labels"])
     return hub | ({"cookieSecret": args["cookie_secret"]} if "cookie_secret" in args else {})
+
+
+def _database(args: Mapping[str, Any]) -> dict[str, Any]:
+    if args.get("database") == "memory":
+        return {"type": "sqlite-memory"}
+    return {"type": "sqlite-pvc", "pvc": {"storageClassName": args["storage_class"]}}
+
+
+_OFF_GPUS = [
+    {"weight": 100, "preference": {"matchExpressions": [{"key": "gpufleet.dev/gpu", "operator": "DoesNotExist"}]}}
+]
+"""Nodes without GPUs, where there are any: own servers need not have a taint. A profile with GPUs selects its own."""
+
+
+def _nodes(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the hub and its proxy run."""
+    preferred = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": _OFF_GPUS}}
+    return {
+        "nodeSelector": dict(args.get("node_selector", {})),
+        "tolerations": _tolerations(args),
+        "extraPodSpec": {"affinity": preferred},
+    }
+
+
+def _tolerations(args: Mapping[str, Any]) -> list[dict[str, str]]:
+    return tolerations(args["taints"]) if "taints" in args else []
 
 
 _NO_NODE_IDENTITY = {"egressAllowRules": {"cloudMetadataServer": False}}
@@ -143,17 +187,22 @@ def _proxy(args: Mapping[str, Any]) -> dict[str, Any]:
         contact = {"contactEmail": tls["letsencrypt_email"]}
         https = {"enabled": True, "type": "letsencrypt", "letsencrypt": contact, "hosts": [args["host"]]}
     nobody = {"runAsUser": 65534, "runAsGroup": 65534, **RESTRICTED}
-    service: dict[str, Any] = {"type": args.get("service", "LoadBalancer")}
-    if args.get("service_annotations"):
-        service["annotations"] = dict(args["service_annotations"])
+    pods = {"containerSecurityContext": nobody, "networkPolicy": _NO_NODE_IDENTITY, **_nodes(args)}
     proxy: dict[str, Any] = {
-        "service": service,
+        "service": _service(args),
         "https": https,
-        "chp": {"containerSecurityContext": nobody, "networkPolicy": _NO_NODE_IDENTITY},
-        "traefik": {"containerSecurityContext": nobody, "networkPolicy": _NO_NODE_IDENTITY},
+        "chp": pods,
+        "traefik": pods,
         "secretSync": {"containerSecurityContext": nobody},
     }
     return proxy | ({"secretToken": args["proxy_token"]} if "proxy_token" in args else {})
+
+
+def _service(args: Mapping[str, Any]) -> dict[str, Any]:
+    service: dict[str, Any] = {"type": args.get("service", usual_service(args))}
+    if args.get("service_annotations"):
+        service["annotations"] = dict(args["service_annotations"])
+    return service
 
 
 def _singleuser(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,6 +217,9 @@ def _singleuser(args: Mapping[str, Any]) -> dict[str, Any]:
         "image": {"name": name, "tag": tag},
         "cmd": ["/bin/sh", "-c", START, "sh", "jupyterhub-singleuser"],
         "serviceAccountName": args.get("service_account", SERVICE_ACCOUNT),
+        "nodeSelector": dict(args.get("node_selector", {})),
+        "extraTolerations": _tolerations(args),
+        "extraNodeAffinity": {"preferred": _OFF_GPUS},
         "extraLabels": {
             "hub.jupyter.org/network-access-hub": "true",
             "gpufleet.dev/purpose": "notebook",

@@ -5,21 +5,24 @@ from typing import Any, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 
+from gpufleet.catalog.jupyterhub_chart import jupyterhub_chart
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.helm_release import chart_release
-from gpufleet.kubernetes.jupyterhub_values import plan_values
+from gpufleet.kubernetes.jupyterhub_values import plan_access, plan_values
 from gpufleet.kubernetes.notebook_profiles import NotebookLimits, NotebookPool
 from gpufleet.kubernetes.notebook_rbac import plan_jobs_configmap, plan_rights
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
+from gpufleet.pools.eks_pool import Taint
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
+from gpufleet.rules.kubernetes.jupyterhub import hub_access, validate_hub_login
 from gpufleet.rules.kubernetes.notebooks import validate_notebooks
 
 Service = Literal["LoadBalancer", "ClusterIP", "NodePort"]
 Database = Literal["volume", "memory"]
 
-VERSION = "4.4.0"
-"""JupyterHub 5.5. Source: docs/source/changelog.md of github.com/jupyterhub/zero-to-jupyterhub-k8s (June 2026)."""
+PORT = 8000
+"""Port on the user's own machine, from which `kubectl port-forward` leads to a hub that has no address."""
 CHARTS = "https://jupyterhub.github.io/helm-chart"
 
 
@@ -70,22 +73,23 @@ class NotebookTls(TypedDict):
 class NotebooksConfig(TypedDict):
     """A hub: where it is, who logs in how, and what notebooks are."""
 
-    host: str
-    """DNS name of the hub, for instance notebooks.example.com; point it at the service proxy-public."""
+    host: NotRequired[str]
+    """DNS name of the hub, for instance notebooks.example.com; point it at the service proxy-public. Default: none;
+    users come by `kubectl port-forward`."""
     images: Sequence[str]
     """Images to choose from, each with a tag or digest; the first is the default. They hold jupyterhub-singleuser of
     JupyterHub 5, and for `gpufleet.jobs.submit` gpufleet, OpenMPI and sshd."""
     admins: NotRequired[Sequence[str]]
     """Users who may see and end others' notebooks. Default: none."""
     oidc: NotRequired[NotebookOidc]
-    """Login by OpenID Connect. Default, in dev only: the dummy login, which takes any name."""
+    """Login by OpenID Connect. Default, in dev only: the dummy login, which takes any name, and no public address."""
     dummy_password: NotRequired[pulumi.Input[str]]
     """Password of the dummy login, as a secret, one for everybody. Default: any."""
     tls: NotRequired[NotebookTls]
     """The certificate. Default, in dev only: none."""
     service: NotRequired[Service]
     """How the hub is reached: LoadBalancer, ClusterIP (`kubectl port-forward`, or an ingress of your own) or NodePort.
-    Default LoadBalancer."""
+    Default LoadBalancer; with the dummy login ClusterIP."""
     service_annotations: NotRequired[Mapping[str, str]]
     """Annotations of that service, for instance of a load balancer inside of the VPC. Default: none."""
     idle_minutes: NotRequired[int]
@@ -95,8 +99,11 @@ class NotebooksConfig(TypedDict):
     limits: NotRequired[NotebookLimits]
     """vCPUs and memory of a notebook."""
     database: NotRequired[Database]
-    """volume: the hub's own file in 1 GiB of the cluster's default storage class; or memory, where there is no such
-    class: after a restart of the hub users log in and start again. Default volume."""
+    """volume: the hub's own file on a volume of 1 GiB, which outlives its pod; or memory: when the hub restarts, it
+    forgets notebooks that run. Default volume."""
+    storage_class: NotRequired[str]
+    """Storage class of that volume, one of `kubectl get storageclass`. Default: on EKS that is made here a class of
+    EBS, on AKS managed-csi; elsewhere it has to be given."""
     service_account: NotRequired[str]
     """Service account of notebooks. Default notebook."""
     proxy_token: NotRequired[pulumi.Input[str]]
@@ -126,6 +133,11 @@ class NotebooksArgs(NotebooksConfig):
     """Users by name, with their uid and gid; others get no notebook. Default: everybody who may log in, as uid 1000."""
     gid: NotRequired[int]
     """Group of the team's own files, which all notebooks have too. Default: none."""
+    node_selector: NotRequired[Mapping[str, str]]
+    """Labels of the nodes that the hub and all notebooks run on. Default: any node."""
+    taints: NotRequired[Sequence[Taint]]
+    """Taints that these nodes may have besides nvidia.com/gpu: with this argument, hub and notebooks without GPU
+    tolerate all of them, and take nodes with GPUs where there are no others. Default: they keep off such nodes."""
     pull_secret: NotRequired[pulumi.Input[str]]
     """Secret with the registry's login. Default: none."""
     jobs: NotRequired[Mapping[str, Any]]
@@ -144,7 +156,9 @@ class Notebooks(Component):
     """
 
     address: pulumi.Output[str]
-    """Where users go, for instance https://notebooks.example.com."""
+    """Where users go, for instance https://notebooks.example.com; without a host http://localhost:8000."""
+    port_forward: pulumi.Output[str]
+    """The command that opens that address where the service is ClusterIP: `kubectl port-forward ...`. Else empty."""
 
     def __init__(
         self, name: str, args: NotebooksArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[NotebooksArgs]
@@ -153,7 +167,7 @@ class Notebooks(Component):
 
     @staticmethod
     def findings(name: str, args: NotebooksArgs) -> list[Finding]:
-        return validate_notebooks(args)
+        return [*validate_notebooks(args), *validate_hub_login(plan_access(args))]
 
     def create(self, name: str, args: NotebooksArgs) -> None:
         labels = {**args.get("labels", {}), **args.get("object_labels", {})}
@@ -165,14 +179,18 @@ class Notebooks(Component):
         release = chart_release(
             f"{name}-release",
             chart="jupyterhub",
-            version=args.get("version", VERSION),
+            version=args.get("version", jupyterhub_chart().chart),
             namespace=args["namespace"],
             values=plan_values(_with_secrets(args)),
             opts=self.child(depends_on=made),
             repository=CHARTS,
         )
         scheme = "https" if args.get("tls") else "http"
-        self.address = with_dependencies(pulumi.Output.from_input(f"{scheme}://{args['host']}"), release)
+        address = f"{scheme}://{args['host']}" if "host" in args else f"http://localhost:{PORT}"
+        self.address = with_dependencies(pulumi.Output.from_input(address), release)
+        inside = hub_access(plan_access(args)).reach == "port-forward"
+        command = f"kubectl port-forward -n {args['namespace']} service/proxy-public {PORT}:http"
+        self.port_forward = pulumi.Output.from_input(command if inside else "")
 
 
 def _with_secrets(args: NotebooksArgs) -> dict[str, Any]:

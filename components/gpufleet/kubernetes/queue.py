@@ -100,9 +100,10 @@ def plan_flavors(name: str, args: QueueArgs) -> dict[str, dict[str, Any]]:
     """The ResourceFlavors by their short name. `args` has passed the rules.
 
     One of them, cpu, is for launchers, which need no GPU: any node will do. A flavor's labels become the node selector
-    of the pods, and with its taint none is given to a pod that does not tolerate GPU nodes.
+    of the pods, and with its taint none is given to a launcher: it tolerates the values that nodes have, at most, and
+    workers any. A launcher with a flavor of GPUs could be bound to other nodes than its workers are.
     """
-    taint = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+    taint = {"key": "nvidia.com/gpu", "value": "workers", "effect": "NoSchedule"}
 
     def flavor(short: str, spec: Mapping[str, Any]) -> dict[str, Any]:
         return {"apiVersion": _API, "kind": "ResourceFlavor", "metadata": {"name": f"{name}-{short}"}, "spec": spec}

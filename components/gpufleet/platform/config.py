@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
+from gpufleet.kubernetes.dcgm_exporter import DcgmExporterConfig
 from gpufleet.kubernetes.device_plugin import DevicePluginConfig
 from gpufleet.kubernetes.mpi_operator import MpiOperatorConfig
 from gpufleet.kubernetes.notebooks import NotebooksConfig
@@ -52,11 +53,21 @@ class PoolQueueConfig(QueueConfig):
     servers before place cloud, else by name."""
 
 
+class TeamNotebooksConfig(NotebooksConfig):
+    """JupyterHub, and on which side of a cluster it is."""
+
+    place: NotRequired[str]
+    """Place of the nodes that hub and notebooks run on, where own servers have joined a cloud's cluster: cloud, or the
+    servers'. Pools of another place have no profile. Default cloud."""
+
+
 class PlatformConfig(TypedDict):
     """What is on a cluster besides its nodes."""
 
     device_plugin: NotRequired[DevicePluginConfig]
     """NVIDIA's device plugin."""
+    dcgm_exporter: NotRequired[DcgmExporterConfig]
+    """NVIDIA's exporter of GPU metrics, which tells `gpufleet ps` whether jobs compute."""
     operator: NotRequired[MpiOperatorConfig]
     """What runs MPI jobs."""
     team: NotRequired[SingleTeamConfig]
@@ -68,7 +79,7 @@ class PlatformConfig(TypedDict):
     `gpufleet usage`; default: by the catalog, and of on-prem servers unknown."""
     volume: NotRequired[SharedVolumeConfig]
     """The shared files as a volume of the team's namespace, which jobs mount at /mnt."""
-    notebooks: NotRequired[NotebooksConfig]
+    notebooks: NotRequired[TeamNotebooksConfig]
     """JupyterHub for each team: see docs/notebooks.md. Where there are several teams, each has a hub of its own at
     <team>.<host>. Default: none."""
     queue: NotRequired[PoolQueueConfig]

@@ -1,25 +1,40 @@
 """A hub for each team of a cluster, where `notebooks` asks for them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, TypedDict
 
 from gpufleet.jobs.pool_info import pool_info
 from gpufleet.jobs.stack_output import PoolOutput
 from gpufleet.kubernetes.notebook_profiles import NotebookPool
 from gpufleet.kubernetes.notebooks import NotebooksConfig
-from gpufleet.platform.pools import node_price_of
+from gpufleet.platform.config import TeamNotebooksConfig
+from gpufleet.platform.pool import PlatformPool
+from gpufleet.platform.pools import node_price_of, taints_of
+from gpufleet.pools.eks_pool import Taint
+from gpufleet.pools.node_labels import CLOUD, PREFIX, REGION_LABEL
+from gpufleet.typed_dicts import pick
+
+EBS_CLASS = "gpufleet-notebooks"
+"""Storage class that an environment makes for its hubs, where the cluster has the driver of EBS."""
+AKS_CLASS = "managed-csi"
+"""Storage class that every AKS cluster has. Source: learn.microsoft.com/azure/aks/create-volume-azure-disk."""
 
 
 def notebook_pools(
-    pools: Mapping[str, PoolOutput], usd_per_gpu_hour: Mapping[str, float], cloud: str, region: str | None
+    pools: Mapping[str, PoolOutput],
+    usd_per_gpu_hour: Mapping[str, float],
+    cloud: str,
+    region: str | None,
+    place: str | None = None,
 ) -> dict[str, NotebookPool]:
-    """What notebooks have to know of each pool.
+    """What notebooks have to know of each pool. place: the only one where they run; None: any.
 
     Pools whose nodes are not of one known GPU model are left out: no label says what is on them.
     """
     found: dict[str, NotebookPool] = {}
     for name, output in pools.items():
         pool = pool_info(name, output)
-        if pool.gpu is None or pool.gpus is None:
+        if pool.gpu is None or pool.gpus is None or place not in (None, pool.place):
             continue
         found[name] = {"gpu": pool.gpu, "gpus": pool.gpus, "place": pool.place}
         price = node_price_of(pool, usd_per_gpu_hour, cloud, region)
@@ -30,9 +45,75 @@ def notebook_pools(
     return found
 
 
-def hub_config(notebooks: NotebooksConfig, namespace: str, *, several: bool) -> NotebooksConfig:
-    """A team's hub; where there are several teams, at an address of its own."""
-    if not several:
-        return notebooks
-    own: NotebooksConfig = {**notebooks, "host": f"{namespace}.{notebooks['host']}"}
+class HubNodes(TypedDict, total=False):
+    """Where hub and notebooks run, if not on any node without taints."""
+
+    node_selector: Mapping[str, str]
+    taints: Sequence[Taint]
+
+
+def hub_place(notebooks: TeamNotebooksConfig, places: Collection[str], cloud: str) -> str | None:
+    """The only place that a hub's notebooks run in; None: any, as all nodes have one network.
+
+    Network policies of the cloud's nodes do not know the pods of own servers, nor the other way round: docs/teams.md.
+    """
+    return notebooks.get("place", CLOUD) if cloud and set(places) - {CLOUD} else None
+
+
+def hub_nodes(place: str | None, pools: Mapping[str, PlatformPool], region: str) -> HubNodes:
+    """The nodes of a hub at a place, None: any. On own servers it tolerates their taints: there may be no other node.
+
+    A node of the cloud without a pool has no label of ours; nodes that joined EKS have no region.
+    """
+    if place == CLOUD:
+        return {"node_selector": {REGION_LABEL: region}}
+    own = {name: pool for name, pool in pools.items() if pool.get("place", CLOUD) != CLOUD}
+    if not own:
+        return {}
+    here = {name: pool for name, pool in own.items() if place in (None, pool["place"])}
+    tolerated: HubNodes = {"taints": taints_of(here)}
+    return tolerated if place is None else {**tolerated, "node_selector": {f"{PREFIX}place": place}}
+
+
+def hub_config(
+    notebooks: TeamNotebooksConfig, namespace: str, *, several: bool, storage_class: str | None = None
+) -> NotebooksConfig:
+    """A team's hub; where there are several teams, at an address of its own. storage_class: the cluster's."""
+    own = pick(NotebooksConfig, notebooks)
+    if several and "host" in own:
+        own["host"] = f"{namespace}.{own['host']}"
+    if storage_class is not None and needs_storage_class(notebooks):
+        own["storage_class"] = storage_class
     return own
+
+
+def needs_storage_class(notebooks: TeamNotebooksConfig) -> bool:
+    """Whether a hub keeps its database on a volume, and no class for it is named."""
+    return notebooks.get("database", "volume") == "volume" and "storage_class" not in notebooks
+
+
+def needs_cloud_volume(notebooks: TeamNotebooksConfig) -> bool:
+    """The same, of a hub on nodes of the cloud, whose volumes own servers cannot mount."""
+    return needs_storage_class(notebooks) and notebooks.get("place", CLOUD) == CLOUD
+
+
+def plan_ebs_class(environment: str, project: str) -> dict[str, Any]:
+    """The storage class of EBS for hubs; its volumes carry the tags by which leftovers are found.
+
+    A volume is made in the zone of the hub's node, and stays there. Source: kubernetes-sigs/aws-ebs-csi-driver,
+    docs/parameters.md and docs/tagging.md.
+    """
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": EBS_CLASS},
+        "provisioner": "ebs.csi.aws.com",
+        "parameters": {
+            "type": "gp3",
+            "encrypted": "true",
+            "tagSpecification_1": f"environment={environment}",
+            "tagSpecification_2": f"project={project}",
+        },
+        "volumeBindingMode": "WaitForFirstConsumer",
+        "allowVolumeExpansion": True,
+    }

@@ -9,6 +9,8 @@ from gpufleet.pools.node_labels import label_value
 
 ONPREM = "onprem"
 """Default place of on-prem servers."""
+VPC_CNI, CILIUM = "vpc-cni", "cilium"
+"""Networks of pods in a cluster of AWS that own servers have joined: of its cloud nodes, and of these servers."""
 
 
 class PlatformPool(PoolOutput):
@@ -18,7 +20,7 @@ class PlatformPool(PoolOutput):
 def cloud_pool(name: str, args: Mapping[str, Any], more_taints: Sequence[Taint] = ()) -> PlatformPool:
     """A cloud's pool, from the arguments of its node group. more_taints: what the cloud adds to its nodes by itself."""
     pool: PlatformPool = {"label": name}
-    for key in ("types", "zones", "network", "max", "image"):
+    for key in ("types", "zones", "network", "capacity", "max", "image"):
         if key in args:
             pool[key] = args[key]
     own = [*args.get("taints", ())]

@@ -15,7 +15,7 @@ from gpufleet.rules.kubernetes.software import BOTTLEROCKET
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.typed_dicts import pick
 
-Software = Literal["device-plugin", "gpu-operator", "efa-plugin", "mpi-operator", "autoscaler"]
+Software = Literal["device-plugin", "gpu-operator", "efa-plugin", "mpi-operator", "autoscaler", "dcgm-exporter"]
 """What may be installed on a cluster."""
 Pools = Mapping[str, PlatformPool]
 
@@ -52,6 +52,7 @@ def needed_software(pools: Mapping[str, Mapping[str, Any]], *, autoscaler: bool)
         "efa-plugin": any(pool.get("network") == "efa" for pool in pools.values()),
         "mpi-operator": True,
         "autoscaler": autoscaler,
+        "dcgm-exporter": bool(pools),
     }
     return [name for name, is_needed in needed.items() if is_needed]
 

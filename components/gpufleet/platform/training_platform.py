@@ -8,18 +8,29 @@ import pulumi
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.jobs.stack_output import PoolOutput
 from gpufleet.kubernetes.autoscaler import Autoscaler, AutoscalerArgs
+from gpufleet.kubernetes.dcgm_exporter import DcgmExporter, DcgmExporterArgs
 from gpufleet.kubernetes.device_plugin import DevicePlugin, DevicePluginArgs
 from gpufleet.kubernetes.efa_plugin import EfaPlugin, EfaPluginArgs, EfaPluginConfig
 from gpufleet.kubernetes.gpu_operator import GpuOperator, GpuOperatorConfig
 from gpufleet.kubernetes.mpi_operator import MpiOperator
 from gpufleet.kubernetes.notebooks import Notebooks
+from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.queue import Queue, QueueConfig, local_queue
 from gpufleet.kubernetes.shared_volume import SharedVolume, SharedVolumeArgs
 from gpufleet.kubernetes.team import Team, TeamConfig
 from gpufleet.kubernetes.uid_admission_policy import CLAIM
 from gpufleet.kubernetes.volume_source import VolumeSource
 from gpufleet.platform.environment import FilesZone, PlatformOwner, PlatformSoftware
-from gpufleet.platform.notebooks import hub_config, notebook_pools
+from gpufleet.platform.notebooks import (
+    AKS_CLASS,
+    EBS_CLASS,
+    hub_config,
+    hub_nodes,
+    hub_place,
+    needs_cloud_volume,
+    notebook_pools,
+    plan_ebs_class,
+)
 from gpufleet.platform.pool import PlatformPool
 from gpufleet.platform.pools import (
     bottlerocket_pools,
@@ -55,6 +66,8 @@ class TrainingPlatformArgs(PlatformOwner, PlatformSoftware, FilesZone):
     """AWS's EFA device plugin, where software names it."""
     autoscaler: NotRequired[AutoscalerArgs]
     """The cluster autoscaler, where the cloud's clusters bring none along."""
+    ebs_driver: NotRequired[bool]
+    """Whether the cluster has the driver of EBS, on whose volumes hubs then keep their databases. Default false."""
     cloud: NotRequired[str]
     """aws or azure: whose price list says what a notebook costs. Default: none does."""
     region: NotRequired[str]
@@ -70,6 +83,8 @@ class TrainingPlatform(Component, package="kubernetes"):
 
     jobs: dict[str, pulumi.Output[Any]]
     """Settings of `gpufleet jobs`: export it as the stack output `jobs`."""
+    notebooks: dict[str, pulumi.Output[Any]]
+    """Of each team's hub, by namespace, `address`, and `port_forward`, the command that leads there if it has none."""
 
     def __init__(
         self,
@@ -85,7 +100,9 @@ class TrainingPlatform(Component, package="kubernetes"):
         validate_stack(findings_of_teams(args["environment"], args, args["pools"], access_point=point))
         operators = self._software(name, args)
         queue = self._queue(name, args, operators)
-        made = {namespace: self._team(name, args, namespace, queue) for namespace in teams_of(args)}
+        hubs = self._storage_class(name, args)
+        self.notebooks = {}
+        made = {namespace: self._team(name, args, namespace, queue, hubs) for namespace in teams_of(args)}
         self.jobs = {key: pulumi.Output.from_input(value) for key, value in _jobs(args, made).items()}
 
     def child(self, **options: Any) -> pulumi.ResourceOptions:  # noqa: ANN401 - whatever ResourceOptions takes
@@ -101,6 +118,9 @@ class TrainingPlatform(Component, package="kubernetes"):
             there = {**nodes, "excluded_pools": bottlerocket_pools(args["pools"])}
             gpus = pick(DevicePluginArgs, {**args.get("device_plugin", {}), **there})
             DevicePlugin(f"{name}-device-plugin", **gpus, opts=self.child())
+        if "dcgm-exporter" in software:
+            metrics = pick(DcgmExporterArgs, {**args.get("dcgm_exporter", {}), **nodes})
+            DcgmExporter(f"{name}-dcgm-exporter", **metrics, opts=self.child())
         if "efa-plugin" in software:
             region = {"region": args["region"]} if args.get("cloud") == "aws" and "region" in args else {}
             efa = pick(EfaPluginArgs, {**args.get("efa_plugin", {}), **nodes, **region})
@@ -135,8 +155,20 @@ class TrainingPlatform(Component, package="kubernetes"):
             opts=self.child(depends_on=operators),
         )
 
+    def _storage_class(self, name: str, args: TrainingPlatformArgs) -> list[pulumi.Resource]:
+        """What hubs claim their volumes of, if the cluster has no class for them."""
+        if not args.get("ebs_driver") or "notebooks" not in args or not needs_cloud_volume(args["notebooks"]):
+            return []
+        document = labelled(plan_ebs_class(args["environment"], args["project"]), args.get("labels", {}))
+        return [kubernetes_object(f"{name}-storage-class", document, self.child())]
+
     def _team(
-        self, name: str, args: TrainingPlatformArgs, namespace: str, queue: Queue | None
+        self,
+        name: str,
+        args: TrainingPlatformArgs,
+        namespace: str,
+        queue: Queue | None,
+        hubs: Sequence[pulumi.Resource],
     ) -> dict[str, pulumi.Input[Any]]:
         """A team's namespace, volume, queue and hub, and what its jobs need to know of them."""
         end, labels, volume = suffix(args, namespace), args.get("labels", {}), args.get("volume", {})
@@ -156,7 +188,7 @@ class TrainingPlatform(Component, package="kubernetes"):
             **pick(SharedVolumeArgs, {**volume, **links, **zone}),
             opts=self.child(deleted_with=team.namespace_object),
         )
-        inside = self.child(depends_on=[team], deleted_with=team.namespace_object)
+        inside = self.child(depends_on=[team, *hubs], deleted_with=team.namespace_object)
         made: dict[str, pulumi.Input[Any]] = {
             "namespace": team.namespace,
             "service_account": team.service_account,
@@ -181,9 +213,17 @@ class TrainingPlatform(Component, package="kubernetes"):
         team, jobs = teams_of(args)[namespace], _jobs_of(args, namespace, made)
         rates, cloud = args.get("usd_per_gpu_hour", {}), args.get("cloud", "")
         login: HubLogin = {"pull_secret": made["image_pull_secret"]} if team.get("docker_config") else {}
-        Notebooks(
+        own_class = AKS_CLASS if cloud == "azure" else EBS_CLASS if args.get("ebs_driver") else None
+        place = hub_place(args["notebooks"], _places(args), cloud)
+        hub = Notebooks(
             f"{name}-notebooks{suffix(args, namespace)}",
-            **hub_config(args["notebooks"], namespace, several=bool(args.get("teams"))),
+            **hub_config(
+                args["notebooks"],
+                namespace,
+                several=bool(args.get("teams")),
+                storage_class=own_class if place in (None, CLOUD) else None,
+            ),
+            **hub_nodes(place, args["pools"], args.get("region", "")),
             **users_of(team),
             **pick(Purpose, args),
             **login,
@@ -192,11 +232,13 @@ class TrainingPlatform(Component, package="kubernetes"):
             # Of pods too, which no move of the environment's end restarts.
             labels=labels_of(args, namespace, {"gpufleet.dev/environment": args["environment"]}),
             object_labels=args.get("labels", {}),
-            pools=notebook_pools(jobs["pools"], rates, cloud, args.get("region")),
+            pools=notebook_pools(jobs["pools"], rates, cloud, args.get("region"), place),
             volume_claim=made["volume_claim"],
             jobs=jobs,
             opts=opts,
         )
+        way = {"address": hub.address, "port_forward": hub.port_forward}
+        self.notebooks[namespace] = pulumi.Output.from_input(way)
 
 
 class KueueNodes(TypedDict, total=False):
@@ -217,13 +259,16 @@ class Purpose(TypedDict, total=False):
     purpose: str
 
 
+def _places(args: TrainingPlatformArgs) -> set[str]:
+    return {pool.get("place", CLOUD) for pool in args["pools"].values()}
+
+
 def _kueue_nodes(args: TrainingPlatformArgs) -> KueueNodes:
     """Nodes of the cloud, where own servers have joined its cluster: EKS may not reach a webhook on those.
 
     Source: docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-webhooks.html
     """
-    places = {pool.get("place", CLOUD) for pool in args["pools"].values()}
-    if args.get("cloud") != "aws" or places <= {CLOUD}:
+    if args.get("cloud") != "aws" or _places(args) <= {CLOUD}:
         return {}
     return {"node_selector": {REGION_LABEL: args.get("region", "")}}
 

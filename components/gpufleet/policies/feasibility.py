@@ -24,6 +24,7 @@ from gpufleet.policies.aws.pools import validate_pools
 from gpufleet.policies.aws.subnets import validate_subnets
 from gpufleet.policies.azure.feasibility import validate_azure_feasibility
 from gpufleet.policies.configuration import PolicySettings
+from gpufleet.policies.kubernetes.hubs import validate_hubs
 from gpufleet.policies.kubernetes.network_policies import validate_network_policies
 from gpufleet.rules.messages import format_value
 from gpufleet.rules.resource_finding import ResourceFinding
@@ -78,6 +79,7 @@ def validate_feasibility(plan: Plan, config: Mapping[str, object]) -> Sequence[R
         *validate_bucket_keys(plan),
         *validate_azure_feasibility(plan, config),
         *validate_network_policies(plan),
+        *validate_hubs(plan),
         *(validate_quota_demand(plan.stack, quota_demand(pools, plan), limits) if limits else ()),
     ]
 

@@ -37,6 +37,7 @@ COMPONENTS: Mapping[str, tuple[str, ...]] = {
     "kubernetes": (
         "autoscaler:Autoscaler",
         "cilium:Cilium",
+        "dcgm_exporter:DcgmExporter",
         "device_plugin:DevicePlugin",
         "efa_plugin:EfaPlugin",
         "gpu_operator:GpuOperator",

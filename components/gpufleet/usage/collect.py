@@ -4,13 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from gpufleet.fleet.gpu_jobs import GPU, JOB_LABELS, gpus_of
+from gpufleet.fleet.gpu_jobs import GPU, JOB_LABELS, USER_LABELS, gpus_of
 from gpufleet.fleet.stack_state import parse_time
 from gpufleet.usage.allocation import UNKNOWN, GpuAllocation
 
 Object = Mapping[str, Any]
-_USERS = ("gpufleet.dev/user", "hub.jupyter.org/username")
-"""Labels with a pod's user: of jobs, and of JupyterHub's notebooks."""
 _ENDED = ("Succeeded", "Failed")
 
 
@@ -113,7 +111,7 @@ def _whose(meta: Object, environment: str, project: str | None) -> dict[str, Any
     return {
         "environment": environment,
         "namespace": str(meta["namespace"]),
-        "user": str(next((labels[each] for each in _USERS if labels.get(each)), UNKNOWN)),
+        "user": str(next((labels[each] for each in USER_LABELS if labels.get(each)), UNKNOWN)),
         "team": str(labels.get("gpufleet.dev/team") or meta["namespace"]),
         "project": str(labels.get("gpufleet.dev/project") or project or UNKNOWN),
     }

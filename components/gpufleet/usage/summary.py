@@ -8,10 +8,18 @@ from typing import Any
 from gpufleet.usage.allocation import GpuAllocation
 from gpufleet.usage.rows import Price, UsageRow, total_row, usage_rows
 
+_KNOWN = {
+    "kubernetes": "what the cluster still knows, about a day",
+    "batch": "what AWS Batch still knows, about a week",
+    "azure-batch": "what Azure Batch still knows: jobs of 30 days that nobody has deleted",
+}
+"""How far back what runs the jobs knows them; Slurm's accounting knows all."""
+
 
 @dataclass(frozen=True)
 class UsageSummary:
-    """Usage between two times. by: one of `gpufleet.usage.rows.GROUPINGS`. ledger: whether there is a ledger."""
+    """Usage between two times. by: one of `gpufleet.usage.rows.GROUPINGS`. ledger: whether there is a ledger. on: what
+    runs the jobs."""
 
     environment: str
     by: str
@@ -20,6 +28,7 @@ class UsageSummary:
     records: Sequence[GpuAllocation]
     price: Price
     ledger: bool
+    on: str = "kubernetes"
 
     @property
     def rows(self) -> list[UsageRow]:
@@ -40,9 +49,9 @@ class UsageSummary:
         if whole.inexact:
             hours = f"of {whole.inexact:,.2f} GPU-hours"
             yield f"{self.environment}: {hours} begin or end is not the pod's own, which was gone"
-        if not self.ledger:
-            yield f"{self.environment}: without --record this is what the cluster still knows, about a day"
-        elif not self.records or self.records[0].start > self.since:
+        if not self.ledger and self.on in _KNOWN:
+            yield f"{self.environment}: without --record this is {_KNOWN[self.on]}"
+        elif self.ledger and (not self.records or self.records[0].start > self.since):
             begins = f"{self.records[0].start:%Y-%m-%d %H:%M} UTC" if self.records else "now"
             yield f"{self.environment}: nothing is recorded before {begins}"
         yield "Held GPUs only, at their part of the node's price: no idle nodes, no disks, no network."

@@ -25,7 +25,7 @@ def select_user(users: Mapping[str, User], wanted: str | None, where: str) -> Us
         if wanted is not None:
             raise UserError(f"{where}: user={wanted}: the environment has no users; name them in gpufleet:team.users")
         return None
-    name = wanted or _logged_in()
+    name = wanted or logged_in()
     if name in users:
         return users[name]
     if wanted is None:
@@ -33,7 +33,8 @@ def select_user(users: Mapping[str, User], wanted: str | None, where: str) -> Us
     raise UserError(f"{where}: user={name}: user not found; {use_one_of(name, list(users))}")
 
 
-def _logged_in() -> str:
+def logged_in() -> str:
+    """The name of who is logged in here; ? where the system knows none."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):

@@ -10,6 +10,9 @@ stays as it is. Where the file sets more than resources, it is a mapping:
                      {elastic_ips: 10, nat_gateways: 8, vpcs: 7}
     nodes            the servers of an on-prem cluster, a list of `SeedServer`; a server that is no longer listed is
                      switched off
+    storage_classes  names of the storage classes of an on-prem cluster, whose drivers are there
+    router_configured
+                     whether the site's router is configured for the VPN of the environment; the line is down without
 """
 
 import json
@@ -24,7 +27,7 @@ from gpufleet_rehearsal.cloud.checks import CloudError
 from gpufleet_rehearsal.cloud.creation import plan_resource
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.scope import LIMITS
-from gpufleet_rehearsal.onprem_cluster import NODES
+from gpufleet_rehearsal.onprem_cluster import NODES, ROUTER, STORAGE_CLASSES
 from gpufleet_rehearsal.yaml_input import read_yaml
 
 
@@ -64,6 +67,8 @@ class SeedFile(BaseModel):
     quotas: list[dict[str, JsonValue]] = []
     network_quotas: dict[str, NonNegativeInt] = {}
     nodes: list[SeedServer] = []
+    storage_classes: list[str] = []
+    router_configured: bool = False
 
 
 QUOTAS = "quotas"
@@ -96,6 +101,8 @@ def seed_account(cloud: Cloud, file: Path) -> None:
         # Unlike resources, quotas are what the file says now: raising one is how a rehearsal goes on.
         cloud.store.remember(QUOTAS, json.dumps(quotas))
         cloud.store.remember(LIMITS, json.dumps(limits))
+        cloud.store.remember(STORAGE_CLASSES, json.dumps(contents.storage_classes))
+        cloud.store.remember(ROUTER, "yes" if contents.router_configured else "")
         if "nodes" in contents.model_fields_set:
             cloud.store.remember(NODES, json.dumps([server.model_dump() for server in contents.nodes]))
         for number, row in enumerate(contents.holds):

@@ -10,6 +10,7 @@ from typing import Any, cast
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.change import has_unknown
 from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
+from gpufleet_rehearsal.cloud.settings import load_settings
 from gpufleet_rehearsal.kubernetes import waiting
 from gpufleet_rehearsal.kubernetes.api import ApiError, ApiServer, ApiUnreachable, Object, UnknownKind
 from gpufleet_rehearsal.kubernetes.configuration import DELETE_UNREACHABLE, ProviderConfiguration
@@ -32,10 +33,17 @@ from gpufleet_rehearsal.kubernetes.recorded_objects import RecordedObjects, as_l
 from gpufleet_rehearsal.kubernetes.releases import Releases
 from gpufleet_rehearsal.kubernetes.resource_type import ResourceType, resource_type_of
 from gpufleet_rehearsal.kubernetes.schemas import VERSION, Problem, Schemas
+from gpufleet_rehearsal.kubernetes.site_line import down
+from gpufleet_rehearsal.kubernetes.storage import cluster_storage, why_release_fails
 from gpufleet_rehearsal.kubernetes.word_lists import word_list
 from gpufleet_rehearsal.provider.responses import ResourceInitFailed
 from gpufleet_rehearsal.table.paths import Json
 
+UNREACHED_SECONDS = 30.0
+"""The client's time for a connection: net/http's default dialer, as client-go has it (transport/cache.go)."""
+STORAGE_CLASS = ResourceType("storage.k8s.io/v1", "StorageClass")
+RELEASE_SECONDS = 300.0
+"""How long a release is waited for, unless it says so: the real provider's."""
 NODE_SYNC_SECONDS = 1.0
 """Between two looks at the simulated cloud's node groups."""
 Found = tuple[Mapping[str, Json], Mapping[str, Json]]
@@ -55,7 +63,15 @@ class SimulatedCluster:
         self._objects: Objects | None = None
         self._silent = ""
         self._opening = asyncio.Lock()
+        self._reached = False
         self._follower: asyncio.Task[None] | None = None
+
+    async def reach(self) -> None:
+        """Errors: ApiUnreachable where no line leads to the API, after the client's time for it."""
+        if not self._reached and (problem := await asyncio.to_thread(down, self._directory, self._address)):
+            await self._clock.pause(UNREACHED_SECONDS)
+            raise ApiUnreachable(problem)
+        self._reached = True
 
     async def _there(self, *, start: bool = False) -> Objects | None:
         """The control plane; None when there is none (yet). start: bring up the rehearsal's own one. Errors: UserError
@@ -85,10 +101,26 @@ class SimulatedCluster:
             return
 
     async def _play(self, release: Mapping[str, Json]) -> str:
-        """Run the program of a chart on the rehearsal's own control plane, where it has one. Errors: UserError."""
-        if await self._there(start=True) is None or self._follower is None:
+        """Run the program of a chart on the rehearsal's own control plane, where it has one. Errors: UserError, also
+        for a chart whose pods would never be ready."""
+        objects = await self._there(start=True)
+        if problem := await self._unready(release, objects):
+            # Of the cloud's time: nothing real is waited for.
+            scale = load_settings(self._directory / "rehearsal.json").latency_scale
+            await self._clock.pause(scale * float(cast("float", release.get("timeout") or RELEASE_SECONDS)))
+            raise UserError(problem)
+        if objects is None or self._follower is None:
             return ""
         return await asyncio.to_thread(self._own.play, release)
+
+    async def _unready(self, release: Mapping[str, Json], objects: Objects | None) -> str:
+        """Why a chart's pods never become ready; empty where nothing says so."""
+        made: Sequence[Mapping[str, Any]] = self._noted().of(STORAGE_CLASS)
+        if objects is not None:
+            place = await asyncio.to_thread(objects.api.place, STORAGE_CLASS.api_version, STORAGE_CLASS.kind)
+            made = await asyncio.to_thread(objects.api.list, place, "")
+        storage = await asyncio.to_thread(cluster_storage, self._directory, self._address)
+        return why_release_fails(release, storage.with_objects(made))
 
     def _noted(self) -> RecordedObjects:
         return RecordedObjects(self._directory, self._address)
@@ -175,6 +207,7 @@ class SimulatedCluster:
         kind = resource_type_of(type_, inputs)
         document = document_of(kind, inputs)
         manager = field_manager(urn, {}, document)
+        await self.reach()
         objects = await self._there(start=True)
         if objects is not None:
             try:
@@ -219,6 +252,7 @@ class SimulatedCluster:
         kind = resource_type_of(type_, inputs)
         document = document_of(kind, inputs)
         manager = field_manager(urn, olds, document)
+        await self.reach()
         objects = await self._there(start=True)
         if objects is None or self._noted().get(kind, id_) is not None:
             await self._say_what_is_not_applied()
@@ -230,6 +264,7 @@ class SimulatedCluster:
     ) -> Found | None:
         """Inputs and outputs of an object as it is now; None when it is gone. Errors: UserError, ResourceInitFailed."""
         kind = resource_type_of(type_, inputs or olds)
+        await self.reach()
         if (noted := self._noted().get(kind, id_)) is not None:
             return noted
         objects = await self._there()
@@ -266,18 +301,19 @@ class SimulatedCluster:
         """Delete an object and wait until it is gone; what is gone already is fine. Errors: UserError, Interrupted."""
         state: dict[str, Any] = {**inputs, **olds}
         kind = resource_type_of(type_, state)
-        if self._noted().remove(kind, id_):
-            return
-        objects = await self._there()
-        if objects is None:
-            # As in `read`: gone with its control plane.
-            return
         namespace, name = split_id(id_)
 
         async def tell(text: str) -> None:
             await self._log.stand(text, urn)
 
         try:
+            await self.reach()
+            if self._noted().remove(kind, id_):
+                return
+            objects = await self._there()
+            if objects is None:
+                # As in `read`: gone with its control plane.
+                return
             target = await objects.target(kind, {}, name, namespace)
             if kind.patch:
                 await objects.relinquish(target, field_manager(urn, olds, document_of(kind, inputs)))

@@ -23,6 +23,7 @@ from gpufleet_rehearsal.kubernetes.kubeconfig import Access, read_kubeconfig
 from gpufleet_rehearsal.kubernetes.load_balancers import LoadBalancers
 from gpufleet_rehearsal.kubernetes.recorded_objects import FILE as NOTES
 from gpufleet_rehearsal.kubernetes.service_table import ControlPlaneServices
+from gpufleet_rehearsal.kubernetes.site_line import down
 from gpufleet_rehearsal.table.paths import Json
 
 if TYPE_CHECKING:
@@ -111,15 +112,20 @@ class RehearsalControlPlane:
 
         Errors: UserError when it does not run, UnusableKubeconfig for what is none.
         """
-        text = kubeconfig if isinstance(kubeconfig, str) else json.dumps(kubeconfig)
-        if not read_kubeconfig(text).simulated:
+        if not _access_of(kubeconfig).simulated:
             return kubeconfig
+        if problem := self.line_problem(kubeconfig):
+            raise UserError(f"{environment}: {problem}")
         if self.access(start=False) is None:
             raise UserError(
                 f"{environment}: its simulated cluster leads to no control plane: "
                 f"{self.why_not or 'it does not run'}; `gpufleet rehearse {environment}` brings it up"
             )
         return self.kubeconfig.read_text(encoding="utf-8")
+
+    def line_problem(self, kubeconfig: object) -> str:
+        """Why nothing leads to a simulated cluster; empty where something does. Errors: UnusableKubeconfig."""
+        return down(self._directory, _access_of(kubeconfig).server)
 
     def stop(self) -> list[str]:
         """End it; the names of its processes that ran. Errors: UserError where one does not end."""
@@ -199,3 +205,7 @@ class RehearsalControlPlane:
             return None
         plane: ControlPlane = importlib.import_module("tools.kubernetes.control_plane").ControlPlane(self._home)
         return plane
+
+
+def _access_of(kubeconfig: object) -> Access:
+    return read_kubeconfig(kubeconfig if isinstance(kubeconfig, str) else json.dumps(kubeconfig))

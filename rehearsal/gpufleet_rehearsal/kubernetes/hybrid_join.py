@@ -17,6 +17,7 @@ from gpufleet.onprem.servers import OnpremServers
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.resource import SimulatedResource
 from gpufleet_rehearsal.kubernetes.join_config import JoinConfig, JoinConfigError, join_config
+from gpufleet_rehearsal.kubernetes.site_line import is_down
 from gpufleet_rehearsal.onprem_cluster import JOINED, NODES
 
 CLUSTER = "aws:eks/cluster:Cluster"
@@ -78,6 +79,8 @@ def _cluster_problem(cloud: Cloud, config: JoinConfig) -> str:
         return f"EKS cluster {config.cluster} not found"
     if not _value(cluster, "remoteNetworkConfig"):
         return f"the cluster {config.cluster} has no remote networks, so hybrid nodes cannot join it"
+    if is_down(cloud.store, cluster):
+        return "the API of the cluster does not answer: the line to it is down, and the site's router not configured"
     if not any(_value(each, "type") == "HYBRID_LINUX" for each in cloud.store.resources(ENTRY)):
         return f"the cluster {config.cluster} has no access entry of type HYBRID_LINUX"
     return ""

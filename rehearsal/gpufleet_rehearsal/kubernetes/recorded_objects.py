@@ -64,7 +64,11 @@ class RecordedObjects:
 
     def any_of(self, kind: ResourceType) -> bool:
         """Whether anything of this kind is noted."""
-        return any(held.id.startswith(f"{self._cluster} ") for held in self._store.resources(str(kind)))
+        return bool(self.of(kind))
+
+    def of(self, kind: ResourceType) -> list[Mapping[str, Json]]:
+        """The inputs of all that is noted of this kind."""
+        return [held.inputs for held in self._store.resources(str(kind)) if held.id.startswith(f"{self._cluster} ")]
 
     def remove(self, kind: ResourceType, id_: str) -> bool:
         """Strike out a note; False when there was none."""

@@ -98,6 +98,11 @@ class KubernetesProvider(ResourceProviderServicer):
         self._cluster = SimulatedCluster(self._directory, configuration, self._clock, self._log)
         return pb.ConfigureResponse(supportsPreview=True)
 
+    async def _reach(self, preview: bool) -> None:
+        """A preview goes on where the cluster does not answer."""
+        if not preview:
+            await self.cluster.reach()
+
     @with_user_errors
     async def Check(self, request: pb.CheckRequest, context: Context) -> pb.CheckResponse:
         """Name the object, fill in its place, and tell what is wrong with it as far as that is seen here."""
@@ -136,6 +141,7 @@ class KubernetesProvider(ResourceProviderServicer):
         """Apply an object that is new, and wait for it."""
         type_, inputs = type_of(request.urn), read_struct(request.properties)
         if type_ == RELEASE:
+            await self._reach(request.preview)
             id_, outputs = await self.cluster.releases.create(request.urn, inputs, preview=request.preview)
         elif request.preview:
             id_, outputs = "", await self.cluster.foresee(type_, request.urn, inputs, None)
@@ -148,6 +154,7 @@ class KubernetesProvider(ResourceProviderServicer):
         """Apply an object that is there, and wait for it."""
         type_, inputs, olds = type_of(request.urn), read_struct(request.news), read_struct(request.olds)
         if type_ == RELEASE:
+            await self._reach(request.preview)
             outputs = await self.cluster.releases.update(request.urn, request.id, inputs, preview=request.preview)
         elif request.preview:
             outputs = await self.cluster.foresee(type_, request.urn, inputs, olds)
@@ -162,6 +169,7 @@ class KubernetesProvider(ResourceProviderServicer):
         """Refresh, import and `.get`; an empty id says that the object is gone."""
         type_, inputs, olds = type_of(request.urn), read_struct(request.inputs), read_struct(request.properties)
         if type_ == RELEASE:
+            await self._reach(False)
             found = self.cluster.releases.read(request.id)
         else:
             found = await self.cluster.read(type_, request.urn, request.id, inputs, olds)
@@ -175,6 +183,7 @@ class KubernetesProvider(ResourceProviderServicer):
         """Delete an object and wait until it is gone."""
         type_, olds = type_of(request.urn), read_struct(request.properties)
         if type_ == RELEASE:
+            await self._reach(False)
             self.cluster.releases.delete(request.id)
         else:
             inputs = read_struct(request.old_inputs)

@@ -208,7 +208,7 @@ def test_hybrid_has_the_rented_pool_and_all_own_servers(chosen):
         "lab": ["gpu-1", "gpu-2"],
         "ben-s-desk": ["ben-s-desk-1"],
     }
-    assert comments[-1] == "# gpufleet:own_servers needs networks, nfs and nodeadm too: docs/hybrid.md."
+    assert comments[-1] == "# gpufleet:own_servers needs networks, nfs, nodeadm and cilium.bgp too: docs/hybrid.md."
     with pytest.raises(UserError, match=r"^p5.48xlarge: stack=hybrid: has own servers too; list them with --servers"):
         config_of(option, "hybrid", False)
 

@@ -81,8 +81,8 @@ FAULTS = [
     ),
     (
         {"gpufleet:software": '["efa-plugin", "efa"]'},
-        "gpufleet:software.1='efa': must be 'device-plugin', 'efa-plugin', 'mpi-operator' or 'autoscaler' "
-        "[config-value]",
+        "gpufleet:software.1='efa': must be 'device-plugin', 'efa-plugin', 'mpi-operator', 'autoscaler' or "
+        "'dcgm-exporter' [config-value]",
     ),
     ({"gpufleet:cluster": "x"}, "gpufleet:cluster='x': must be a mapping; write keys under it [config-value]"),
     ({"gpufleet:pools": "[1]"}, "gpufleet:pools=[1]: must be a mapping; write keys under it [config-value]"),
@@ -242,12 +242,8 @@ def test_a_broken_suppression_is_told_beside_the_other_faults():
     ]
 
 
-def test_a_suppression_that_has_ended_does_not_keep_pools_running(monkeypatch):
-    ended = suppress(SUPPRESSION | {"expires": "2026-01-31"})
-    monkeypatch.setenv("GPUFLEET_STOP", "dev-trainers-nodes")
-    assert read_config(LEGAL | ended, "dev")["suppress"][0]["expires"] == "2026-01-31"
-    monkeypatch.delenv("GPUFLEET_STOP")
-    assert "has passed" in lines(ended)[0]
+def test_a_suppression_that_has_ended_is_a_fault():
+    assert "has passed" in lines(suppress(SUPPRESSION | {"expires": "2026-01-31"}))[0]
 
 
 def test_a_misspelt_key_is_not_also_missing():

@@ -38,7 +38,7 @@ def pod(name: str, job: str = "", node: str = "a", gpus: int = 1, phase: str = "
     labels = {"training.kubeflow.org/job-name": job} if job else {}
     limits = {"nvidia.com/gpu": str(gpus)} if gpus else {}
     return {
-        "metadata": {"name": name, "namespace": "t", "labels": labels},
+        "metadata": {"name": name, "namespace": "t", "labels": labels, "creationTimestamp": START},
         "spec": {"nodeName": node, "containers": [{"resources": {"limits": limits}}]},
         "status": {"phase": phase, "startTime": START},
     }
@@ -68,6 +68,8 @@ def test_jobs_are_pods_of_one_label_with_their_busiest_gpu() -> None:
     found = [(job.name, job.gpus, job.pods, job.percent) for job in running_jobs(pods, uses)]
     # A node without an exporter tells nothing; one that knows no pods tells of its busiest GPU.
     assert found == [("alone", 1, 1, None), ("one", 5, 2, 97), ("two", 1, 1, 0)]
+    # Of its second node the utilization is below what a job that waits has.
+    assert [job.activity for job in running_jobs(pods, uses)] == [None, "computing", "idle"]
 
 
 def test_pod_that_nobody_tells_about_leaves_the_job_unknown() -> None:
@@ -83,7 +85,8 @@ def looked(file: Path, percents: dict[int, float | None], up: int = -600) -> lis
     found = []
     for minute, percent in percents.items():
         now, history = start + timedelta(minutes=minute), IdleHistory(file)
-        job = GpuJob("t", "one", 1, 1, start + timedelta(minutes=up), percent)
+        activity = None if percent is None else "idle" if percent == 0 else "computing"
+        job = GpuJob("t", "one", 1, 1, start + timedelta(minutes=up), percent, activity)
         (judged,) = history.update("cluster", [job], now)
         history.save(now)
         found.append((int(judged.idle.total_seconds() // 60), judged.hung))
@@ -220,9 +223,8 @@ def test_ps_shows_a_hung_job_and_whose_cluster_it_is_on(
     for minutes in (40, 30, 20, 10):
         history, now = IdleHistory(tmp_path / "home" / "gpufleet" / "gpu-use.json"), before - timedelta(minutes=minutes)
         since = datetime.fromisoformat(START)
-        history.update(
-            "127.0.0.1", [GpuJob("t", name, 1, 1, since, percent) for name, percent in (("one", 50), ("two", 0))], now
-        )
+        looks = (("one", 50, "computing"), ("two", 0, "idle"))
+        history.update("127.0.0.1", [GpuJob("t", name, 1, 1, since, *look) for name, *look in looks], now)
         history.save(now)
     found = CliRunner().invoke(main, ["ps", "--backend", backend.url, "--contexts", "lab", "--json"])
     assert found.exit_code == 0, found.output
@@ -232,7 +234,7 @@ def test_ps_shows_a_hung_job_and_whose_cluster_it_is_on(
     shown = CliRunner().invoke(main, ["ps", "--backend", backend.url, "--contexts", "lab"])
     assert "8/12" in shown.output
     (line,) = [line for line in shown.output.splitlines() if "t/two" in line]
-    assert "hung: 0 % for 40 min" in line
+    assert "hung: idle for 40 min" in line
 
 
 def test_contexts_that_are_not_there_are_said(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,3 +250,39 @@ def test_contexts_that_are_not_there_are_said(api: Api, tmp_path: Path, monkeypa
     (tmp_path / "none").write_text("[1, 2]")
     with pytest.raises(UserError, match="none: is not a kubeconfig: "):
         select_contexts("all")
+
+
+@pytest.fixture
+def outputs(busy: Api, tmp_path: Path) -> Path:
+    """A stack's outputs: its cluster is the busy one, and two teams share it."""
+    content = yaml.safe_load(busy.kubeconfig(tmp_path / "config", "lab").read_text())
+    teams = {"t": {"namespace": "t"}, "other": {"namespace": "other"}}
+    file = tmp_path / "outputs.json"
+    kubeconfig = {**content, "current-context": "lab"}
+    file.write_text(json.dumps({"kubeconfig": json.dumps(kubeconfig), "jobs": {"teams": teams}}))
+    return file
+
+
+def test_nodes_of_a_shared_cluster_are_no_teams(busy: Api, outputs: Path) -> None:
+    node = {"metadata": {"name": "a", "labels": {"gpufleet.dev/pool": "lab-v100"}}, "spec": {}}
+    busy.answers["/api/v1/nodes"] = {"items": [{**node, "status": {"capacity": {"nvidia.com/gpu": "4"}}}]}
+    done = CliRunner().invoke(main, ["nodes", "list", "lab", "--outputs", str(outputs)])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[-1].split()[0] == "a"
+
+
+def test_status_of_a_running_job_says_what_its_gpus_do(busy: Api, outputs: Path) -> None:
+    running = {"type": "Running", "status": "True", "lastTransitionTime": START}
+    worker = {"replicas": 1, "template": {"spec": {"containers": []}}}
+    metadata = {"name": "two", "namespace": "t", "creationTimestamp": START}
+    job = {"metadata": metadata, "spec": {"mpiReplicaSpecs": {"Worker": worker}}, "status": {"conditions": [running]}}
+    pods = busy.answers["/api/v1/pods"]
+    busy.answers |= {"/apis/kubeflow.org/v2beta1/namespaces/t/mpijobs/two": job, "/api/v1/namespaces/t/pods": pods}
+    status = ["jobs", "status", "lab", "two", "--outputs", str(outputs), "--team", "t"]
+    done = CliRunner().invoke(main, status)
+    assert done.stdout.splitlines() == ["two: Running", "  GPUs: idle (0 % utilization)"], done.output
+    found = json.loads(CliRunner().invoke(main, [*status, "--json"]).stdout)
+    assert (found["activity"], found["gpuPercent"]) == ("idle", 0)
+    # Who may not list the pods of all namespaces is told the rest.
+    del busy.answers["/api/v1/pods"]
+    assert CliRunner().invoke(main, status).stdout == "two: Running\n"

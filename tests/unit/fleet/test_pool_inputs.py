@@ -1,7 +1,9 @@
 """Pools without nodes: what each kind is made of, and what costs money all the same."""
 
+import json
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from gpufleet.fleet.environment import environment_of, plan_of_state
 from gpufleet.fleet.pool_inputs import can_stop, is_stopped, stopped_inputs
 from gpufleet.fleet.scale_to_zero import flavors_of, gpu_pools, remaining_costs, unchanged_pools
 from gpufleet.fleet.stack_state import StackState
+from gpufleet.fleet.state_program import STATE
 from gpufleet.pulumi_cli import PulumiCli
 
 SIZES = {"minSize": 1, "desiredSize": 2, "maxSize": 4}
@@ -194,7 +197,8 @@ def test_own_cluster_has_nothing_to_stop_but_gpus(stop: Callable[..., Result], o
 def test_queue_that_cannot_be_told_keeps_no_pool_running_and_is_told_the_next_time(
     monkeypatch: pytest.MonkeyPatch, eks: Eks, resource: Callable[..., dict[str, Any]]
 ) -> None:
-    """The engine is played: it does what the program does with the pools it is told of, while the cluster is away."""
+    """The engine is played, while the cluster is away: it does what the program of the state says to stop pools, and
+    what the checkout's program says to start them."""
     resources = [*eks("dev"), resource("dev", FLAVOR, "rented", {"spec": {"nodeLabels": RENTED}})]
     resources[2]["inputs"]["labels"] = RENTED
     as_written = {each["urn"]: each["inputs"] for each in resources}
@@ -202,20 +206,28 @@ def test_queue_that_cannot_be_told_keeps_no_pool_running_and_is_told_the_next_ti
     answers = [False]
 
     def up(engine: PulumiCli, stack: str, *options: str) -> int:
-        (variable,) = {"GPUFLEET_STOP", "GPUFLEET_START"} & engine.environment.keys()
-        names = engine.environment[variable]
+        (variable,) = {STATE, "GPUFLEET_START"} & engine.environment.keys()
+        inputs, names = as_written, engine.environment[variable].splitlines()
+        if variable == STATE:
+            program = json.loads(Path(engine.environment[STATE]).read_text())
+            assert [each["urn"] for each in program["resources"]] == [each["urn"] for each in resources]
+            inputs, names = program["inputs"], [urn.rsplit("::")[-1] for urn in program["inputs"]]
         targets = [each for each in resources if each["urn"] in options]
-        ups.append((variable, names.splitlines(), tuple(each for each in options if not each.startswith("urn:"))))
+        ups.append((variable, names, tuple(each for each in options if not each.startswith("urn:"))))
         if any(each["type"] == FLAVOR for each in targets) and not answers[0]:
             return 255
         for each in targets:
-            stop = variable == "GPUFLEET_STOP" and each["urn"].rsplit("::")[-1] in names.splitlines()
-            each["inputs"] = stopped_inputs(each["type"], as_written[each["urn"]]) if stop else as_written[each["urn"]]
+            each["inputs"] = inputs[each["urn"]]
         return 0
+
+    def export(engine: PulumiCli, *words: str) -> str:
+        assert words == ("stack", "export", "--stack", "dev", "--show-secrets")
+        return json.dumps({"deployment": {"resources": resources}})
 
     monkeypatch.setattr(PulumiCli, "state", lambda self, stack: resources)
     monkeypatch.setattr(PulumiCli, "config", lambda self, stack: {})
     monkeypatch.setattr(PulumiCli, "up", up)
+    monkeypatch.setattr(PulumiCli, "output_of", export)
 
     def run(*words: str) -> tuple[int, str, str]:
         ups.clear()
@@ -226,8 +238,8 @@ def test_queue_that_cannot_be_told_keeps_no_pool_running_and_is_told_the_next_ti
     told = f"Error: rented: its `up` failed, for the reason above, so {so}; run this again\n"
     assert run() == (1, "stopped: trainers", told)
     assert ups == [
-        ("GPUFLEET_STOP", ["trainers"], ("--refresh", "--target")),
-        ("GPUFLEET_STOP", ["rented"], ("--target",)),
+        (STATE, ["trainers"], ("--refresh", "--target")),
+        (STATE, ["rented"], ("--target",)),
     ]
     answers[0] = True
     assert run() == (0, "stopped: trainers; its queue gives them to no job", "")

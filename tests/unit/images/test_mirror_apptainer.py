@@ -1,6 +1,6 @@
 """Recipes for Apptainer: what stands in them, and that the script of what is put on top does what the list says.
 
-The grammar is held against the words of Apptainer's own parser; no Apptainer runs here.
+The grammar is held against the words of Apptainer's own parser; SingularityCE builds them in tests/singularity.
 """
 
 import json
@@ -32,6 +32,7 @@ LOCKED = {
     "sbom": {"file": "images.sbom/x", "sha256": 64 * "d"},
 }
 NAME = f"{REGISTRY}/dev/training/llm:25.10-py3"
+BUILD = '$(command -v apptainer || command -v singularity) build $([ "$(id -u)" = 0 ] || echo --fakeroot)'
 SECTIONS = {"files", "post", "environment", "labels", "test"}
 
 
@@ -64,7 +65,7 @@ def test_what_was_pushed_is_taken_by_its_digest_with_where_it_comes_from(tmp_pat
     done = run(tmp_path, images=[image])
     assert done.exit_code == 0, done.output
     folder = tmp_path / "my sifs"
-    build = "apptainer build training-llm-25.10-py3.sif training-llm-25.10-py3.def"
+    build = f"{BUILD} training-llm-25.10-py3.sif training-llm-25.10-py3.def"
     assert done.stdout == f"(cd '{folder}' && {build})\n"
     assert done.stderr.splitlines() == [
         f"note: {NAME}: the list has changed since it was pushed; the recipe is of what was pushed",
@@ -116,10 +117,10 @@ def test_from_the_source_the_same_is_put_on_top(tmp_path: Path) -> None:
     assert "export HTTPS_PROXY=http://proxy.lab:3128" in sections["environment"]
     assert "export no_proxy=10.0.0.0/8,.lab" in sections["environment"]
     assert "export PIP_CERT=/usr/local/share/ca-certificates/gpufleet-all.pem" in sections["environment"]
-    assert sections["test"] == ["command -v mpirun", "command -v jupyter"]
+    assert sections["test"] == [f"command -v {each}" for each in ("mpirun", "jupyter", "jupyterhub-singleuser")]
 
     script = (folder / f"{name}.sh").read_text()
-    assert "jupyterlab==4.4.1" in script
+    assert "jupyterlab==4.4.1 jupyterhub==5.5.0" in script
     subprocess.run(["/bin/sh", "-n"], input=script, text=True, check=True)
     # Of the script what needs no root and no network: variables, and the list's own lines.
     lines = [line for line in script.splitlines() if "apt-get" not in line and "pip install" not in line]
@@ -137,7 +138,7 @@ def test_nothing_on_top_needs_no_script(tmp_path: Path) -> None:
 def test_a_registry_on_this_machine_is_spoken_to_without_tls(tmp_path: Path) -> None:
     image = {"from": "localhost:5000/nvidia/base", "tags": [f"1@{SOURCE}"]}
     done = run(tmp_path, "--from-source", images=[image], locked=False)
-    assert "&& apptainer build --no-https base-1.sif base-1.def)" in done.stdout
+    assert f"&& {BUILD} --no-https base-1.sif base-1.def)" in done.stdout
     assert "apptainer registry login --username USER docker://localhost:5000" in done.stderr
 
 

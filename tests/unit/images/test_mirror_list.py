@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from gpufleet.catalog.jupyterhub_chart import jupyterhub_chart
 from gpufleet.errors import UserError
 from gpufleet.images.mirror.checks import validate_image_list
 from gpufleet.images.mirror.credentials import Credentials
@@ -102,7 +103,8 @@ def test_dockerfile_puts_the_proxy_first_and_the_user_last() -> None:
     lines = dockerfile(wrap, "base", "1000").splitlines()
     assert lines[:4] == ["FROM base", "USER 0", 'ENV http_proxy="http://p:1"', 'ENV HTTP_PROXY="http://p:1"']
     assert lines[-2:] == [r'RUN ["/bin/sh", "-ec", "echo \"$A\""]', "USER 1000"]
-    assert "RUN PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir jupyterlab==4.4.1" in lines
+    pip = "RUN PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir"
+    assert f"{pip} jupyterlab==4.4.1 jupyterhub=={jupyterhub_chart().hub}" in lines
     assert dockerfile(Wrap(mpi=True, user="7"), "base", "1000").endswith("\nUSER 7\n")
 
 

@@ -67,3 +67,11 @@ def test_outputs_that_will_not_do(jobs: dict[str, Any], on: str | None, line: st
     with pytest.raises(UserError) as error:
         settings(jobs, on)
     assert str(error.value).startswith(line)
+
+
+def test_a_cluster_on_which_nothing_is_installed_yet() -> None:
+    with pytest.raises(UserError) as error:
+        read_settings({"kubeconfig": "{}", "phase": "cloud"}, "dev")
+    assert str(error.value) == (
+        "dev: gpufleet:phase=cloud: nothing is installed on its cluster yet; `gpufleet link dev` says what comes next"
+    )

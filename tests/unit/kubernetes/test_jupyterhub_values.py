@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from gpufleet.kubernetes.jupyterhub_config import NotOfTheTeam
-from gpufleet.kubernetes.jupyterhub_values import hub_code, merged, plan_values
+from gpufleet.kubernetes.jupyterhub_values import hub_code, merged, plan_access, plan_values
 
 ARGS = {
     "namespace": "vision",
@@ -15,6 +15,7 @@ ARGS = {
     "pools": {"a10g": {"gpu": "A10G", "gpus": 1}},
     "images": ["registry.example.com:5000/notebook:1"],
     "volume_claim": "shared",
+    "storage_class": "gp3",
 }
 OIDC = {
     "client_id": "hub",
@@ -117,8 +118,46 @@ def test_nothing_is_cluster_wide_and_nobody_reaches_the_nodes_identity():
 def test_own_values_win_mapping_by_mapping():
     values = plan_values({**ARGS, "values": {"hub": {"db": {"pvc": {"storageClassName": "fast"}}}, "cull": None}})
     assert values["hub"]["db"] == {"type": "sqlite-pvc", "pvc": {"storageClassName": "fast"}}
+    assert plan_values(ARGS)["hub"]["db"] == {"type": "sqlite-pvc", "pvc": {"storageClassName": "gp3"}}
+    without = {key: value for key, value in ARGS.items() if key != "storage_class"}
+    assert plan_values({**without, "database": "memory"})["hub"]["db"] == {"type": "sqlite-memory"}
     assert values["cull"] is None
     assert merged({"a": {"b": 1}}, {"a": 2}) == {"a": 2}
+
+
+def test_hub_is_reached_by_port_forward_unless_users_log_in_for_real():
+    def service(**more: object) -> str:
+        values = plan_values({**ARGS, **more})
+        assert plan_access({**ARGS, **more})["proxy"]["service"] == values["proxy"]["service"]
+        return values["proxy"]["service"]["type"]
+
+    assert service() == "ClusterIP"
+    assert service(oidc=OIDC) == "LoadBalancer"
+    assert service(service="NodePort") == "NodePort"
+    assert service(values={"proxy": {"service": {"type": "LoadBalancer"}}}) == "LoadBalancer"
+
+
+def test_login_is_judged_by_the_values_that_the_chart_gets():
+    config = {"JupyterHub": {"authenticator_class": "dummy"}}
+    assert plan_access(ARGS)["hub"]["config"] == config
+    assert plan_access({"dummy_password": "x"})["hub"]["config"] == {**config, "DummyAuthenticator": {"password": "x"}}
+    own = {"hub": {"config": {"JupyterHub": {"authenticator_class": "ldap"}}}, "ingress": {"enabled": True}}
+    found = plan_access({**ARGS, "values": own})
+    assert found["hub"]["config"]["JupyterHub"]["authenticator_class"] == "ldap"
+    assert found["ingress"] == {"enabled": True}
+
+
+def test_hub_prefers_nodes_without_gpus_and_notebooks_without_gpu_too():
+    values = plan_values({**ARGS, "node_selector": {"zone": "a"}})
+    [term] = values["singleuser"]["extraNodeAffinity"]["preferred"]
+    assert term["preference"] == {"matchExpressions": [{"key": "gpufleet.dev/gpu", "operator": "DoesNotExist"}]}
+    for pod in (values["hub"], values["proxy"]["chp"], values["proxy"]["traefik"]):
+        affinity = pod["extraPodSpec"]["affinity"]["nodeAffinity"]
+        assert affinity == {"preferredDuringSchedulingIgnoredDuringExecution": [term]}
+        assert pod["nodeSelector"] == {"zone": "a"}
+    assert values["singleuser"]["nodeSelector"] == {"zone": "a"}
+    # The chart would write the key affinity a second time.
+    assert values["scheduling"]["corePods"]["nodeAffinity"]["matchNodePurpose"] == "ignore"
 
 
 def hook_of(**more: object):

@@ -35,6 +35,7 @@ OUTPUTS = ("volume_claim", "pull_secret", "jobs", "opts")
 def hubs(monkeypatch: pytest.MonkeyPatch) -> Mock:
     """Stands for the component; its calls hold the arguments of each hub."""
     component = Mock()
+    component.return_value = Mock(address="https://hub.example.com", port_forward="")
     monkeypatch.setattr("gpufleet.platform.training_platform.Notebooks", component)
     return component
 
@@ -58,6 +59,7 @@ def test_arguments_are_those_of_the_component(hubs):
         team={"namespace": "vision", "users": USERS},
         usd_per_gpu_hour={"v100": 0.2},
         labels={"gpufleet.dev/owner": "team"},
+        cloud="",
     )
     assert found == {
         "lab-dev-notebooks": {
@@ -70,13 +72,14 @@ def test_arguments_are_those_of_the_component(hubs):
             "namespace": "vision",
             "labels": {"gpufleet.dev/environment": "lab-dev"},
             "object_labels": {"gpufleet.dev/owner": "team"},
+            "taints": [],
             "pools": {
-                "a10g": {"gpu": "A10G", "gpus": 4, "place": "cloud", "usd_per_hour": 5.672},
+                "a10g": {"gpu": "A10G", "gpus": 4, "place": "cloud"},
                 "v100": {"gpu": "V100", "gpus": 4, "place": "onprem", "usd_per_hour": 0.8},
             },
         }
     }
-    args = found["lab-dev-notebooks"]
+    args = {**found["lab-dev-notebooks"], "storage_class": "gp3"}
     findings = [
         *validate_arguments({**args, "volume_claim": "shared", "jobs": {}}, NotebooksArgs),
         *validate_notebooks(args),
@@ -95,7 +98,8 @@ def test_a_hub_pulls_with_the_login_of_its_team_and_says_why_it_is_there(hubs):
 
 
 def test_each_of_several_teams_has_a_host_and_pools_of_its_own(hubs):
-    found = made(hubs, teams={"vision": {"users": USERS, "gid": 3000, "pools": ["a10g"]}, "speech": {}})
+    teams = {"vision": {"users": USERS, "gid": 3000, "pools": ["a10g"]}, "speech": {}}
+    found = made(hubs, teams=teams, cloud="")
     assert {name: (hub["host"], hub["namespace"], list(hub["pools"])) for name, hub in found.items()} == {
         "lab-dev-notebooks-vision": ("vision.hub.example.com", "vision", ["a10g", "v100"]),
         "lab-dev-notebooks-speech": ("speech.hub.example.com", "speech", ["v100"]),
@@ -108,9 +112,9 @@ def test_each_of_several_teams_has_a_host_and_pools_of_its_own(hubs):
     }
 
 
-def test_names_that_a_researcher_sees(hubs):
-    (found,) = made(hubs).values()
-    assert [each["display_name"] for each in plan_profiles(found["pools"], [IMAGE], {})] == [
+def test_names_that_a_researcher_sees():
+    pools = notebook_pools({"a10g": CLOUD, "v100": OWN}, {}, "aws", "us-east-1")
+    assert [each["display_name"] for each in plan_profiles(pools, [IMAGE], {})] == [
         "No GPU",
         "1 x V100, onprem, price unknown",
         "2 x V100, onprem, price unknown",
@@ -138,3 +142,64 @@ def test_several_types_of_one_model_have_the_fewest_gpus_and_the_dearest_price()
 )
 def test_a_price_that_is_not_known_is_left_out(cloud, region):
     assert "usd_per_hour" not in notebook_pools({"a10g": CLOUD}, {}, cloud, region)["a10g"]
+
+
+EBS = {
+    "apiVersion": "storage.k8s.io/v1",
+    "kind": "StorageClass",
+    "metadata": {"name": "gpufleet-notebooks", "labels": {"gpufleet.dev/owner": "team"}},
+    "provisioner": "ebs.csi.aws.com",
+    "parameters": {
+        "type": "gp3",
+        "encrypted": "true",
+        "tagSpecification_1": "environment=lab-dev",
+        "tagSpecification_2": "project=training",
+    },
+    "volumeBindingMode": "WaitForFirstConsumer",
+    "allowVolumeExpansion": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("cluster", "hub", "chosen", "classes"),
+    [
+        ({"cloud": "aws", "ebs_driver": True}, {}, "gpufleet-notebooks", [EBS]),
+        ({"cloud": "aws", "ebs_driver": True}, {"storage_class": "fast"}, "fast", []),
+        ({"cloud": "aws", "ebs_driver": True}, {"database": "memory"}, None, []),
+        ({"cloud": "aws"}, {}, None, []),
+        ({"cloud": "azure", "region": "eastus"}, {}, "managed-csi", []),
+        ({"cloud": "azure", "region": "eastus"}, {"storage_class": "fast"}, "fast", []),
+        ({"cloud": ""}, {}, None, []),
+    ],
+)
+def test_storage_class_of_a_hubs_database(hubs, cluster, hub, chosen, classes):
+    notebooks = {"host": "hub.example.com", "images": [IMAGE], **hub}
+    args = {**PLATFORM, **cluster, "notebooks": notebooks, "labels": {"gpufleet.dev/owner": "team"}}
+    recording = construct(lambda: TrainingPlatform("lab-dev", **args), preview=True)
+    assert hubs.call_args.kwargs.get("storage_class") == chosen
+    assert [each.inputs for each in recording.of("kubernetes:storage.k8s.io/v1:StorageClass")] == classes
+
+
+TAINT = {"key": "team", "effect": "NO_SCHEDULE"}
+
+
+def test_hub_and_notebooks_of_a_joined_cluster_are_on_one_side(hubs):
+    pools = {"a10g": CLOUD | {"taints": [{"key": "spot", "effect": "NO_SCHEDULE"}]}, "v100": OWN | {"taints": [TAINT]}}
+    (found,) = made(hubs, pools=pools, ebs_driver=True).values()
+    assert found["node_selector"] == {"topology.kubernetes.io/region": "us-east-1"}
+    assert "taints" not in found
+    assert (list(found["pools"]), found["storage_class"]) == (["a10g"], "gpufleet-notebooks")
+    hubs.reset_mock()
+    (found,) = made(hubs, pools=pools, ebs_driver=True, notebooks={"place": "onprem"}).values()
+    assert (found["node_selector"], found["taints"]) == ({"gpufleet.dev/place": "onprem"}, [TAINT])
+    assert list(found["pools"]) == ["v100"]
+    assert not {"storage_class", "place"} & set(found)
+
+
+def test_hub_among_own_servers_tolerates_them(hubs):
+    (found,) = made(hubs, cloud="", pools={"v100": OWN | {"taints": [TAINT]}}).values()
+    assert (list(found["pools"]), found["taints"]) == (["v100"], [TAINT])
+    assert "node_selector" not in found
+    hubs.reset_mock()
+    (found,) = made(hubs, cloud="azure", region="eastus", pools={"a10g": CLOUD}).values()
+    assert not {"node_selector", "taints"} & set(found)

@@ -67,6 +67,7 @@ from gpufleet.rules.kubernetes.autoscaler import validate_autoscaler
 from gpufleet.rules.kubernetes.cilium import validate_cilium
 from gpufleet.rules.kubernetes.device_plugins import validate_device_plugin, validate_efa_plugin, validate_gpu_operator
 from gpufleet.rules.kubernetes.file_access import validate_file_access
+from gpufleet.rules.kubernetes.jupyterhub import validate_hub_login
 from gpufleet.rules.kubernetes.mpi_job import validate_mpi_job
 from gpufleet.rules.kubernetes.ngc import validate_ngc_secret
 from gpufleet.rules.kubernetes.notebooks import validate_notebooks
@@ -220,6 +221,8 @@ TRAINING = {
     "secrets": {"KEY": "arn:aws:secretsmanager:us-east-1:123456789012:secret:key-AbCdEf"},
 }
 OWN = {"nodes": ["10.80.0.0/24"], "pods": ["10.81.0.0/16"]}
+BGP = {"asn": 65020, "peers": [{"address": "10.80.0.1", "asn": 65010}]}
+NODEADM = {"version": "v1.0.9", "sha256": "a" * 64}
 LINK = {"vpc_cidr": "10.0.0.0/16", "site_cidrs": ["192.168.10.0/24"], "route_table_ids": {"private": "rtb-1"}}
 DX = {"direct_connect_gateway_id": "1b4d5f7a-0c3e-4c8a-9f27-5ad0b1c2d3e4", "announced_cidrs": ["10.0.0.0/16"]}
 SYNC = {"to": "efs", "agent_arns": ["agent-1"], "limit_mbit": 100, "back_from": "/out", "nfs_path": "/in"}
@@ -304,7 +307,7 @@ CONSTRUCTED = [
     (validate_software, ["device-plugin"], {"trainers": POOL}),
     (validate_images, {"queue.image": "registry.k8s.io/kueue/kueue"}, REGION, []),
     (validate_gpu_operator, {"rdma": True}),
-    (validate_cilium, {"pod_cidrs": ["10.81.0.0/16"], "version": "1.17.6-0"}),
+    (validate_cilium, {"pod_cidrs": ["10.81.0.0/16"], "version": "1.17.6-0", "bgp": BGP}),
     (validate_mpi_operator, {"manifest": "mpi-operator.yaml"}, ["v0.7.0"]),
     (validate_mpi_operator, {"flavour": "trainer"}, []),
     (validate_mpi_job, "llm", JOB),
@@ -320,9 +323,10 @@ CONSTRUCTED = [
         validate_hybrid_nodes,
         {"region": REGION, "credentials": "roles-anywhere", "certificate_authority": certificate()},
     ),
+    (validate_hub_login, {}),
     (validate_notebooks, NOTEBOOKS),
     (validate_onprem_nodes, {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1"]}),
-    (validate_onprem_servers, {"v100": ["gpu-1"]}, ["rented"], "", [], {"version": "v1.0.9", "sha256": "a" * 64}),
+    (validate_onprem_servers, {"v100": ["gpu-1"]}, ["rented"], "", [], NODEADM, ["10.81.0.0/16"], {"bgp": BGP}),
     (validate_onprem_cluster, {"v100": ["gpu-1"]}, [], ["device-plugin"]),
     (validate_queue, "gpus", QUEUE),
     (validate_queue_pool, {"types": ["g5.xlarge"], "zones": ["use1-az1"]}, {"g5.xlarge": "A10G"}),

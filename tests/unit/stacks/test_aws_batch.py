@@ -34,14 +34,23 @@ def arn_of(made, pool):
     return made.outputs[f"dev-{pool}"]["environment_arn"].split("/")[-1]
 
 
-def test_queue_goes_over_the_pools_those_on_spot_last_and_multinode_jobs_have_their_own():
+def test_searches_go_to_spot_first_and_multinode_jobs_have_a_queue_of_their_own():
     reserved = {"capacity": "reservation", "reservation_id": "cr-" + "0" * 17, "placement": "none"}
-    pools = {"a": SPOT, "b": ON_DEMAND, "c": ON_DEMAND | reserved}
-    made = program(pools=pools, multinode={"pool": "b"})
+    pools = {"a": ON_DEMAND, "b": ON_DEMAND, "c": SPOT, "d": ON_DEMAND | reserved}
+    made = program(pools={name: pools[name] for name in "bcd"}, multinode={"pool": "b"})
     assert environments(made) == {
-        "dev-queue-queue": [arn_of(made, pool) for pool in "cba"],
+        "dev-queue-queue": [arn_of(made, pool) for pool in "dcb"],
         "dev-multinode-queue-queue": [arn_of(made, "b")],
     }
+    made = program(pools={name: pools[name] for name in "acd"}, multinode={"pool": "d"})
+    assert environments(made)["dev-queue-queue"] == [arn_of(made, pool) for pool in "cad"]
+
+
+def test_multinode_jobs_go_before_searches_on_the_nodes_of_both():
+    for given, single, several in (({}, 1, 2), ({"priority": 5}, 5, 6)):
+        made = program(queue=given)
+        priorities = {name: inputs["priority"] for name, inputs in made.inputs(QUEUE).items()}
+        assert priorities == {"dev-queue-queue": single, "dev-multinode-queue-queue": several}
 
 
 def test_pools_of_the_queue_can_be_chosen():
@@ -98,6 +107,20 @@ def test_jobs_are_told_what_nobody_types():
     assert "multinode" not in program(multinode=None).result["jobs"]
 
 
+def test_jobs_are_told_of_their_project_and_its_budgets():
+    budgets = {"users": {"ana": {"usd_per_month": 500, "at_end": "warn"}}, "projects": {"p": {"usd_per_month": 40.5}}}
+    told = program(budgets=budgets).result["jobs"]
+    assert (told["project"], told["budgets"]) == ("training", budgets)
+    assert "budgets" not in program().result["jobs"]
+    assert program.refusal(budgets={"users": {"ana": {"usd_per_month": 0}}}) == [
+        "Pulumi.dev.yaml: gpufleet:budgets.users.ana.usd_per_month=0: must be above 0; give USD per month, such as 500 "
+        "[config-value]"
+    ]
+    assert program.refusal(budgets={"users": {"ana": {"usd_per_month": 1, "at_end": "stop"}}}) == [
+        "Pulumi.dev.yaml: gpufleet:budgets.users.ana.at_end='stop': must be 'refuse' or 'warn' [config-value]"
+    ]
+
+
 def test_the_first_job_names_a_team_where_the_queue_has_shares():
     assert " --share " not in program().result["first_job"]
     shares = {"pools": ["cheap"], "shares": {"vision": 3, "speech": 1}}
@@ -127,8 +150,8 @@ def test_work_overflows_to_the_next_pool_when_the_first_is_full():
         went.append(place)
         if place:
             used[place] += vcpus
-    first, following = arn_of(made, "first"), arn_of(made, "next")
-    assert went == [first] * 2 + [following] * 8 + [None]
+    spot, following = arn_of(made, "next"), arn_of(made, "first")
+    assert went == [spot] * 8 + [following] * 2 + [None]
 
 
 REFUSED = {

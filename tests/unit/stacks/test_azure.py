@@ -98,8 +98,11 @@ def test_spot_nodes_of_the_cluster_are_tolerated():
     made = program(pools={"trainers": POOL | {"capacity": "spot"}})
     taint = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NO_SCHEDULE"}
     assert made.result["jobs"]["pools"]["trainers"]["taints"] == [taint]
-    plugin = made.one("kubernetes:apps/v1:DaemonSet").inputs["spec"]["template"]["spec"]
-    assert taint["key"] in {toleration["key"] for toleration in plugin["tolerations"]}
+    found = made.inputs("kubernetes:apps/v1:DaemonSet")
+    assert sorted(found) == ["dev-dcgm-exporter-daemonset", "dev-device-plugin-daemonset"]
+    for each in found.values():
+        pod = each["spec"]["template"]["spec"]
+        assert taint["key"] in {toleration["key"] for toleration in pod["tolerations"]}
 
 
 def test_budget_watches_by_tag_where_nodes_lie_in_the_clusters_own_group():

@@ -72,6 +72,8 @@ def environment_outputs(environment: str) -> dict[str, Any]:
     """The outputs of the environment's stack, as its program makes them of the shipped configuration."""
     config = yaml.safe_load((STACKS / "config" / f"Pulumi.{environment}.yaml").read_text())["config"]
     given = {key: str(value) if key.endswith("expires_at") else value for key, value in config.items()}
+    if "gpufleet:phase" in given:
+        given["gpufleet:phase"] = "cluster"
     if config["gpufleet:cloud"] == "onprem":
         given["gpufleet:kubeconfig"] = f"# lab\n{KUBECONFIG}"
     azure = config["gpufleet:cloud"] == "azure"

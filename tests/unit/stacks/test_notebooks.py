@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
+
 from tests.unit.stacks.aws_environment import POOL, program
+from tests.unit.stacks.test_platform import EXISTING
 
 NOTEBOOKS = {"host": "hub.example.com", "images": ["registry.example.com/notebook:1"]}
 LOGIN = {
@@ -47,6 +50,45 @@ def test_each_team_has_its_own():
     assert hosts["dev-notebooks-vision-release"] == ["vision.hub.example.com"]
     told = made.one("kubernetes:core/v1:ConfigMap", "dev-notebooks-speech-jobs").inputs["data"]["jobs.json"]
     assert set(json.loads(told)["jobs"]["pools"]) == {"near"}
+
+
+def test_hub_on_eks_has_a_volume_of_ebs_by_a_driver_that_is_there():
+    made = program(pools={"near": POOL}, notebooks=READY, team={"users": USERS}, files=FILES)
+    [hub] = hubs(made).values()
+    assert hub.inputs["values"]["hub"]["db"] == {
+        "type": "sqlite-pvc",
+        "pvc": {"storageClassName": "gpufleet-notebooks"},
+    }
+    [made_class] = made.of("kubernetes:storage.k8s.io/v1:StorageClass")
+    assert made_class.inputs["provisioner"] == "ebs.csi.aws.com"
+    driver = made.one("aws:eks/addon:Addon", "dev-cluster-aws-ebs-csi-driver").inputs
+    assert driver["podIdentityAssociations"][0]["serviceAccount"] == "ebs-csi-controller-sa"
+    assert made_class.inputs["metadata"]["name"] == "gpufleet-notebooks"
+
+
+@pytest.mark.parametrize("own", [{"database": "memory"}, {"storage_class": "fast"}, None])
+def test_driver_is_there_for_the_class_that_is_made_here_only(own):
+    made = program(pools={"near": POOL}, **({} if own is None else {"notebooks": READY | own}), files=FILES)
+    assert "dev-cluster-aws-ebs-csi-driver" not in made.names("aws:eks/addon:Addon")
+    assert made.of("kubernetes:storage.k8s.io/v1:StorageClass") == []
+
+
+def test_cluster_that_is_somebody_elses_needs_a_named_class():
+    given = {"existing_cluster": EXISTING, "team": {"users": USERS}, "files": FILES}
+    assert program.refusal(**given, notebooks=READY) == [
+        "dev-notebooks: storage_class=null: leaves the hub without a volume for its database; name one of "
+        "`kubectl get storageclass`, or set database=memory [any-notebooks-database]"
+    ]
+    [hub] = hubs(program(**given, notebooks=READY | {"storage_class": "gp2"})).values()
+    assert hub.inputs["values"]["hub"]["db"]["pvc"] == {"storageClassName": "gp2"}
+
+
+def test_least_configuration_is_one_image():
+    made = program(pools={"near": POOL}, notebooks={"images": NOTEBOOKS["images"]}, team={"users": USERS}, files=FILES)
+    [hub] = hubs(made).values()
+    assert hub.inputs["values"]["proxy"]["service"] == {"type": "ClusterIP"}
+    way = "kubectl port-forward -n training service/proxy-public 8000:http"
+    assert made.result["notebooks"] == {"training": {"address": "http://localhost:8000", "port_forward": way}}
 
 
 def test_none_without_the_setting():

@@ -61,7 +61,7 @@ def test_jobs_are_told_of_types_and_places():
         "label": "lab-v100",
     }
     assert (pools["titan"]["gpu"], pools["titan"]["zones"]) == ("TITAN-V", ["hall-2"])
-    plugin = made.one("kubernetes:apps/v1:DaemonSet").inputs["spec"]["template"]["spec"]
+    plugin = made.one("kubernetes:apps/v1:DaemonSet", "lab-device-plugin-daemonset").inputs["spec"]["template"]["spec"]
     assert "lab" in {toleration["key"] for toleration in plugin["tolerations"]}
 
 

@@ -12,6 +12,7 @@ OWN = {
     "nfs": "10.80.0.5:/export/shared",
     "pools": {"v100": V100, "titan": TITAN},
     "nodeadm": {"version": "v1.0.9", "sha256": "a" * 64},
+    "cilium": {"bgp": {"asn": 65020, "peers": [{"address": "10.80.0.1", "asn": 65010}]}},
 }
 CLUSTER = "aws:eks/cluster:Cluster"
 
@@ -56,7 +57,7 @@ def test_jobs_know_both_kinds_of_pools_and_the_queue_fills_own_servers_first():
     }
     pools_of = {name.removeprefix("dev-queue-flavor-"): each.get("gpufleet.dev/pool") for name, each in labels.items()}
     assert pools_of == {"titan": "dev-titan", "v100": "dev-v100", "rented": "dev-rented", "cpu": None}
-    plugin = made.one("kubernetes:apps/v1:DaemonSet").inputs["spec"]["template"]["spec"]
+    plugin = made.one("kubernetes:apps/v1:DaemonSet", "dev-device-plugin-daemonset").inputs["spec"]["template"]["spec"]
     assert "lab" in {toleration["key"] for toleration in plugin["tolerations"]}
 
 
@@ -156,12 +157,85 @@ def test_an_activation_that_has_ended_is_refused():
 
 
 def test_pods_on_own_servers_have_a_network_of_their_own():
-    (cilium,) = program(**changed()).of("gpufleet-kubernetes:index:Cilium")
+    made = program(**changed())
+    (cilium,) = made.of("gpufleet-kubernetes:index:Cilium")
     assert cilium.name == "dev-cilium"
-    lines = program.refusal(**changed(networks={"nodes": ["10.80.0.0/24"]}))
-    assert lines == ["dev-cilium: pod_cidrs=[]: is empty; give at least one range [any-argument-not-empty]"]
-    outside = {"networks": {"nodes": ["10.80.0.0/24"]}, "cilium": {"pod_cidrs": ["10.81.0.0/16"]}}
-    assert program(**changed(**outside)).one("kubernetes:helm.sh/v3:Release", "dev-cilium-release")
+    (bgp,) = made.of("kubernetes:cilium.io/v2alpha1:CiliumBGPClusterConfig")
+    (instance,) = bgp.inputs["spec"]["bgpInstances"]
+    (router,) = instance["peers"]
+    assert (instance["localASN"], router["peerAddress"], router["peerASN"]) == (65020, "10.80.0.1", 65010)
+    made = program(**changed(cilium={"static_routes": True}))
+    assert made.of("kubernetes:cilium.io/v2alpha1:CiliumBGPClusterConfig") == []
+    assert made.one("kubernetes:helm.sh/v3:Release", "dev-cilium-release")
+
+
+UNREACHED_PODS = {
+    "no range": (
+        {"networks": {"nodes": ["10.80.0.0/24"]}},
+        [
+            "dev: own_servers.networks.pods=[]: the cluster then reaches no pod on own servers; give a private range, "
+            "such as 10.81.0.0/16, which is an address of nothing else [aws-own-servers-pods]",
+        ],
+    ),
+    "no route": (
+        {"cilium": {}},
+        [
+            "dev: own_servers.cilium.bgp=not given: the site's router does not learn which server has which pods; give "
+            "the BGP numbers of servers and router and its address, or static_routes: true [aws-own-servers-pods]"
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNREACHED_PODS)
+def test_pods_that_the_cluster_cannot_reach_are_refused(case):
+    changes, lines = UNREACHED_PODS[case]
+    assert program.refusal(**changed(**changes)) == lines
+
+
+def test_the_first_phase_makes_what_needs_no_way_to_the_site_and_tells_the_router_all():
+    made = program(**changed(), link=LINK, phase="cloud")
+    assert [each.type for each in made.resources if each.type.startswith(("kubernetes:", "pulumi:providers:kub"))] == []
+    assert made.of("aws:ssm/activation:Activation") == []
+    # From the site one reaches the cluster's API as soon as the line is up.
+    (rule,) = [each for each in made.resources if each.name == "dev-own-servers-nodes-10-80-0-0-24-api"]
+    assert (rule.inputs["cidrIpv4"], rule.inputs["fromPort"]) == ("10.80.0.0/24", 443)
+    assert {"jobs", "first_job", "own_servers"} & made.result.keys() == set()
+    router = made.result["link"].value
+    assert made.result["phase"] == "cloud"
+    assert {key: router[key] for key in ("kind", "cloud_cidr", "site_cidrs", "site_asn")} == {
+        "kind": "vpn",
+        "cloud_cidr": "10.0.0.0/16",
+        "site_cidrs": ["10.80.0.0/24", "10.81.0.0/16"],
+        "site_asn": 65010,
+    }
+    assert router["bgp"] == OWN["cilium"]["bgp"]
+    (first, _) = router["tunnels"]
+    assert first.keys() == {"address", "pre_shared_key", "cloud_inside_address", "site_inside_address", "cloud_asn"}
+
+
+def test_the_second_phase_adds_what_lives_on_the_cluster_and_changes_nothing_else():
+    def of_cloud(phase):
+        made = program(**changed(), link=LINK, phase=phase)
+        return {each.name: each.inputs for each in made.resources if each.type.startswith("aws:")}
+
+    first, second = of_cloud("cloud"), of_cloud("cluster")
+    assert {name: second[name] for name in first} == first
+    assert second.keys() - first.keys() == {"dev-own-servers-activation"}
+
+
+REACHED = (
+    "dev-cluster: phase=not given: installs on the cluster, whose API is reachable from the VPC and over the line to "
+    "the site only; use cloud until `gpufleet link` says that the line is up, then cluster [aws-cluster-api-reached]"
+)
+
+
+@pytest.mark.parametrize(("more", "said"), [({}, [REACHED]), ({"phase": "cloud"}, []), ({"phase": "cluster"}, [])])
+def test_one_advice_on_how_the_api_is_reached(more, said, monkeypatch):
+    warned: list[str] = []
+    monkeypatch.setattr("pulumi.log.warn", lambda message, *_, **__: warned.append(message))
+    program.run(**changed(), link=LINK, **more)
+    assert [line for line in warned if "aws-cluster-api-reached" in line or "public_access" in line] == said
 
 
 LINK = {"kind": "vpn", "customer_address": "203.0.113.9", "customer_asn": 65010}
@@ -174,7 +248,7 @@ def test_a_line_leads_to_the_servers_from_every_private_subnet():
     assert {each["routeTableId"] for each in tables.values()} == {
         f"dev-network-private-use1-az{number}-routes-id" for number in (1, 2, 3)
     }
-    assert {"link_addresses", "link_device_configuration"} <= made.result.keys()
+    assert {"link", "link_device_configuration"} <= made.result.keys()
 
 
 def test_a_fault_of_the_networks_is_said_once_for_servers_and_line():

@@ -4,7 +4,7 @@ from gpufleet.kubernetes.autoscaler import NAMESPACE, SERVICE_ACCOUNT
 from tests.unit.stacks.aws_environment import POOL, program
 
 COMPONENTS = "gpufleet-kubernetes:index:{}".format
-ALL = ("Autoscaler", "DevicePlugin", "EfaPlugin", "MpiOperator", "SharedVolume", "Team")
+ALL = ("Autoscaler", "DcgmExporter", "DevicePlugin", "EfaPlugin", "MpiOperator", "SharedVolume", "Team")
 EXISTING = {
     "name": "shared",
     "security_group_id": "sg-0123456789abcdef0",
@@ -23,7 +23,7 @@ def test_all_that_the_pools_need_is_installed():
 
 def test_nothing_is_installed_that_no_pool_needs():
     assert installed(program(pools={"trainers": POOL | {"network": "plain"}})) == [
-        "Autoscaler", "DevicePlugin", "MpiOperator", "SharedVolume", "Team",
+        "Autoscaler", "DcgmExporter", "DevicePlugin", "MpiOperator", "SharedVolume", "Team",
     ]  # fmt: skip
     # Its image brings the device plugin along.
     assert "DevicePlugin" not in installed(program(pools={"trainers": POOL | {"image": "bottlerocket"}}))
@@ -69,6 +69,7 @@ def test_without_a_way_out_every_image_lies_in_the_regions_registry():
     fix = "copy the image into ECR in us-east-1 and give its name there, or set network.nat=single [aws-image-reached]"
     public = {
         "device_plugin.image": "nvcr.io/nvidia/k8s-device-plugin",
+        "dcgm_exporter.image": "nvcr.io/nvidia/k8s/dcgm-exporter",
         "operator.image": "docker.io/mpioperator/mpi-operator",
         "autoscaler.image": "registry.k8s.io/autoscaling/cluster-autoscaler",
         "queue.image": "registry.k8s.io/kueue/kueue",
@@ -85,6 +86,7 @@ def test_without_a_way_out_every_image_lies_in_the_regions_registry():
         queue={"image": f"{ECR}/kueue"},
         notebooks=NOTEBOOKS | {"values": values},
         device_plugin={"image": f"{ECR}/device-plugin"},
+        dcgm_exporter={"image": f"{ECR}/dcgm-exporter"},
         efa_plugin={"image": f"{ECR}/efa-plugin"},
         operator={"image": f"{ECR}/mpi-operator:0.7.0"},
         autoscaler={"image": f"{ECR}/autoscaler"},
@@ -95,6 +97,7 @@ def test_without_a_way_out_every_image_lies_in_the_regions_registry():
     }
     assert images == {
         "dev-device-plugin-daemonset": f"{ECR}/device-plugin:v0.20.0",
+        "dev-dcgm-exporter-daemonset": f"{ECR}/dcgm-exporter:4.5.3-4.8.2-distroless",
         "dev-efa-plugin-daemonset": f"{ECR}/efa-plugin:v0.5.13",
     }
 

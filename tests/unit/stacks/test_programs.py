@@ -32,16 +32,14 @@ def test_a_preview_registers_what_an_update_does(program: Program):
     assert len(kinds[0]) > 10
 
 
-def test_a_run_that_only_stops_pools_is_not_refused(monkeypatch):
+def test_a_run_that_starts_pools_again_is_checked_as_always(monkeypatch):
     transforms = []
     monkeypatch.setattr(pulumi.runtime, "register_resource_transform", transforms.append)
-    monkeypatch.setenv("GPUFLEET_STOP", "dev-trainers-nodes")
-    late = {"suppress": [{"rule": "aws-tag-key", "reason": "why", "expires": "2020-01-31"}], "tags": {"a": ";"}}
-    assert aws_environment.program.run(**late).resources
-    # By it the engine registers the pools without nodes: see tests/unit/fleet/test_stopped_pool.py.
+    monkeypatch.setenv("GPUFLEET_START", "dev-trainers-nodes")
+    assert aws_environment.program.run().resources
+    # By it the engine registers the pools with their nodes: see tests/e2e/test_ps.py.
     assert len(transforms) == 1
-    monkeypatch.delenv("GPUFLEET_STOP")
-    assert len(aws_environment.program.refusal(**late)) == 1
+    assert len(aws_environment.program.refusal(tags={"a": ";"})) == 1
 
 
 @pytest.mark.parametrize("cloud", ["Azure", "__main__", None])

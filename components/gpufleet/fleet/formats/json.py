@@ -57,7 +57,8 @@ def _words(report: FleetReport) -> Iterator[str]:
         yield f"past its end by {each.end.distance(report.now)}: {each.name}, of {each.owner or 'nobody'}, {cost}"
     for cluster, job in report.hung:
         minutes = int(job.idle.total_seconds() // 60)
-        yield f"hung: {job.namespace}/{job.name} on {cluster.context}: {job.gpus} GPUs at 0 % for {minutes} minutes"
+        where = f"{job.namespace}/{job.name} on {cluster.context}"
+        yield f"hung: {where}: {job.gpus} GPUs {job.activity} for {minutes} minutes"
     if report.faults:
         yield f"{len(report.faults)} could not be read"
 
@@ -93,8 +94,9 @@ def _environment(each: EnvironmentSummary, report: FleetReport) -> dict[str, Any
 def _cluster(each: "ClusterState") -> dict[str, Any]:
     return {
         "context": each.context,
-        "host": each.host,
-        "gpus": None if each.fault else each.gpus,
+        "host": each.host or None,
+        "on": each.on,
+        "gpus": None if each.fault or each.on != "kubernetes" else each.gpus,
         "jobs": [_job(job) for job in each.jobs],
         "exporters": each.exporters,
         "silent_exporters": each.silent,
@@ -109,7 +111,10 @@ def _job(job: GpuJob) -> dict[str, Any]:
         "gpus": job.gpus,
         "pods": job.pods,
         "since": _time(job.since),
+        "user": job.user or None,
+        "project": job.project or None,
         "gpu_percent": job.percent,
+        "activity": job.activity,
         "idle_minutes": int(job.idle.total_seconds() // 60),
         "hung": job.hung,
     }

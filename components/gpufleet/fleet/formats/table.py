@@ -72,25 +72,26 @@ def _end(each: EnvironmentSummary, report: FleetReport) -> str:
 
 def _jobs(report: FleetReport) -> Table:
     table = Table(box=None, pad_edge=False)
-    for column in ("cluster", "job"):
+    for column in ("cluster", "job", "user", "project"):
         table.add_column(column, overflow="fold")
-    for column in ("GPUs", "up", "use", ""):
-        table.add_column(column, justify="right" if column else "left", no_wrap=True)
+    for column in ("GPUs", "up", "use", "activity"):
+        table.add_column(column, justify="left" if column == "activity" else "right", no_wrap=True)
     for cluster in report.clusters:
         if cluster.fault or not cluster.jobs:
-            said = "cannot be read" if cluster.fault else f"no job on its {cluster.gpus} GPUs"
-            table.add_row(escape(cluster.context), said, "", "", "", "")
+            idle = f"no job on its {cluster.gpus} GPUs" if cluster.on == "kubernetes" else "no job"
+            said = "cannot be read" if cluster.fault else idle
+            table.add_row(escape(cluster.context), said)
         for job in cluster.jobs:
             up, use = _ago(report.now - job.since), "?" if job.percent is None else f"{job.percent:.0f} %"
-            cells = (cluster.context, f"{job.namespace}/{job.name}", str(job.gpus), up, use, _idle(job))
+            who = (cluster.context, f"{job.namespace}/{job.name}", job.user or "-", job.project or "-")
+            cells = (*who, str(job.gpus), up, use, _activity(job))
             table.add_row(*map(escape, cells), style="bold red" if job.hung else "")
     return table
 
 
-def _idle(job: GpuJob) -> str:
-    if not job.idle:
-        return ""
-    return f"{'hung: ' if job.hung else ''}0 % for {_ago(job.idle)}"
+def _activity(job: GpuJob) -> str:
+    span = f" for {_ago(job.idle)}" if job.idle else ""
+    return f"{'hung: ' if job.hung else ''}{job.activity or '?'}{span}"
 
 
 def _notes(report: FleetReport) -> Iterator[str]:
@@ -102,8 +103,16 @@ def _notes(report: FleetReport) -> Iterator[str]:
     for cluster in report.clusters:
         if cluster.silent:
             yield f"{cluster.context}: {cluster.silent} exporters of GPU metrics did not answer in time"
+        elif cluster.on != "kubernetes":
+            if cluster.jobs:
+                yield f"{cluster.context}: no exporter is asked on {cluster.on}, so GPU use is unknown"
         elif not cluster.fault and cluster.jobs and not cluster.exporters:
             yield f"{cluster.context}: has no exporter of GPU metrics (such as DCGM's), so GPU use is unknown"
+        if busy := [job.name for job in cluster.jobs if job.activity == "busy"]:
+            yield (
+                f"{cluster.context}: {', '.join(busy)}: neither power nor profiling fields are exported, so a job that "
+                "waits at 100 % is not told from one that computes"
+            )
 
 
 def _usd(total: Total) -> str:

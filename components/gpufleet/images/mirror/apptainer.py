@@ -19,6 +19,13 @@ from gpufleet.images.mirror.lock import LockEntry
 from gpufleet.images.registry_auth import ECR
 from gpufleet.images.repository import Repository
 
+_BUILD = '$(command -v apptainer || command -v singularity) build $([ "$(id -u)" = 0 ] || echo --fakeroot)'
+"""Either program. SingularityCE refuses every recipe to a user who is not root without --fakeroot, for which the user
+needs a range in /etc/subuid; Apptainer implies it, and needs no range.
+
+Sources: sylabs/singularity v4.3.0, cmd/internal/cli/build_linux.go (rootNeeded), run for real in tests/singularity;
+apptainer.org/docs/user/latest/fakeroot.html.
+"""
 _SCRIPT = "/usr/local/share/gpufleet/wrap.sh"
 _CERTIFICATES = "/usr/local/share/ca-certificates/gpufleet"
 """Where the Dockerfile of `data/certificates.dockerfile` puts them."""
@@ -70,6 +77,20 @@ def recipe_from_source(item: ListItem, digest: str, name: str, beside: Path) -> 
     text = _header(origin) + "".join(sections) + _section("labels", _words(_labels(item, digest))) + _tested(item)
     source = Repository("", item.image.source)
     return ApptainerRecipe(name, origin, {f"{name}.def": text.encode(), **files}, _command(name, source))
+
+
+def notebook_recipe(text: str, base: str) -> dict[str, bytes]:
+    """Files by name, beside a directory `notebook`, that build notebook.sif by the commands of a Dockerfile.
+
+    base: a URI, or the path of a SIF.
+    """
+    scheme, mark, rest = base.partition("://")
+    header = f"Bootstrap: {scheme}\nFrom: {rest}\n" if mark else f"Bootstrap: localimage\nFrom: {base}\n"
+    copied = _section("files", [f"notebook.sh {_SCRIPT}", "notebook /"])
+    post = _section("post", [f"/bin/sh -e {_SCRIPT}"])
+    tested = _section("test", ["python3 -m papermill --version"])
+    script = _script(list(_instructions(text)))
+    return {"notebook.def": (header + copied + post + tested).encode(), "notebook.sh": script}
 
 
 def login_line(repository: Repository, logins: tuple[Login, ...]) -> str:
@@ -125,14 +146,20 @@ def _words(labels: dict[str, str]) -> list[str]:
 def _tested(item: ListItem) -> str:
     """What has to be there for mpirun on the hosts to start ranks in it."""
     wanted = [
-        program for program, asked in (("mpirun", item.image.wrap.mpi), ("jupyter", item.image.wrap.jupyter)) if asked
+        program
+        for program, asked in (
+            ("mpirun", item.image.wrap.mpi),
+            ("jupyter", item.image.wrap.jupyter),
+            ("jupyterhub-singleuser", item.image.wrap.jupyter),
+        )
+        if asked
     ]
     return _section("test", [f"command -v {program}" for program in wanted]) if wanted else ""
 
 
 def _command(name: str, repository: Repository) -> str:
     plain = "--no-https " if repository.on_this_machine else ""
-    return f"apptainer build {plain}{name}.sif {name}.def"
+    return f"{_BUILD} {plain}{name}.sif {name}.def"
 
 
 def _script(instructions: list[tuple[str, str]]) -> bytes:

@@ -11,12 +11,15 @@ from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
+from gpufleet.catalog.jupyterhub_chart import jupyterhub_chart
 from gpufleet.errors import UserError
 from gpufleet.images.builder import run
 from gpufleet.images.mirror.image_list import Proxy, Wrap
 from gpufleet.images.mirror.oci_layout import OciLayout, graft_layers
 from gpufleet.images.mirror.skopeo import Say, run_command
 
+_NAMESPACE = "gpufleet-mirror"
+"""Below localhost, of images that the builder holds while it works."""
 _NAMES = {"http": "http_proxy", "https": "https_proxy"}
 
 
@@ -35,7 +38,7 @@ def dockerfile(wrap: Wrap, base: str, user: str) -> str:
     if wrap.mpi:
         parts.append(_piece("mpi"))
     if wrap.jupyter:
-        parts.append(_piece("jupyter").replace("@VERSION@", wrap.jupyter))
+        parts.append(_piece("jupyter").replace("@VERSION@", wrap.jupyter).replace("@HUB@", jupyterhub_chart().hub))
     # Lists of words are not searched for variables by the builder: the shell gets the line as it was written.
     parts += [f"RUN {json.dumps(['/bin/sh', '-ec', line])}" for line in wrap.run]
     return "\n".join([*parts, f"USER {wrap.user or user or '0'}"]) + "\n"
@@ -83,7 +86,7 @@ def build_derived_image(
 ) -> None:
     """Build it, and leave the image in `into`, with the base's own layers below. Errors: UserError."""
     short = base.digest.partition(":")[2][:12]
-    below, above = (f"localhost/gpufleet-mirror/{each}:{short}" for each in ("base", "wrapped"))
+    below, above = (f"localhost/{_NAMESPACE}/{each}-{short}" for each in ("base", "wrapped"))
     files = certificate_files(wrap, beside)
     with tempfile.TemporaryDirectory(prefix="gpufleet-", dir=base.folder.parent.parent) as name:
         folder = Path(name)
@@ -93,7 +96,7 @@ def build_derived_image(
         user = str((base.configuration.get("config") or {}).get("User") or "")
         (folder / "Dockerfile").write_text(dockerfile(wrap, below, user), encoding="utf-8")
         try:
-            _base_known(builder, base, below)
+            _base_known(builder, base, below, folder)
             build = [builder, "build", "--layers=false", "--platform", platform, "--file", str(folder / "Dockerfile")]
             run([*build, "--tag", above, str(folder / "context")], "nothing is pushed")
             say("  packing what was built")
@@ -111,14 +114,25 @@ def build_derived_image(
             run_command([builder, "rmi", "--force", above, below], lambda line: None)
 
 
-def _base_known(builder: str, base: OciLayout, name: str) -> None:
-    """Have the builder hold the base under a name: its path on this disk would stand in the image's history."""
-    lines = _did([builder, "pull", "--quiet", f"oci:{base.folder}"]).split()
+def _base_known(builder: str, base: OciLayout, name: str, folder: Path) -> None:
+    """Have the builder hold the base under `name`, and not under its path on this disk, which would stand in the
+    image's history.
+
+    Builders make the name localhost/<path as given> of a layout, and refuse a path that is not legal in a name, with a
+    capital letter or a leading _ for instance. So they get a relative path, which is the name.
+
+    Source: github.com/containers/common, libimage/pull.go (oci transport); buildah 1.28.
+    """
+    path = name.removeprefix("localhost/")
+    link = folder / path
+    link.parent.mkdir()
+    link.symlink_to(base.folder)
+    lines = _did([builder, "pull", "--quiet", f"oci:{path}"], folder).split()
     _did([builder, "tag", lines[-1] if lines else "", name])
 
 
-def _did(command: list[str]) -> str:
-    code, said = run_command(command, lambda line: None)
+def _did(command: list[str], folder: Path | None = None) -> str:
+    code, said = run_command(command, lambda line: None, folder)
     if code:
         words = " ".join(said.split())[-300:] or f"exit code {code}"
         raise UserError(f"images: {Path(command[0]).name} {command[1]}: {words}")

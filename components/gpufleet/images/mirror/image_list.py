@@ -82,7 +82,8 @@ class Wrap(_Strict):
     mpi: bool = False
     """sshd and OpenMPI, where the image has none, and a user with the uid of jobs, 1000."""
     jupyter: Annotated[str, Field(pattern=r"^[0-9][A-Za-z0-9.]*$")] | None = None
-    """The version of JupyterLab, for instance 4.4.1. The image needs Python 3 with pip."""
+    """The version of JupyterLab, for instance 4.4.1; jupyterhub-singleuser comes with it, in the version of the hub of
+    gpufleet:notebooks. The image needs Python 3 with pip."""
     run: tuple[str, ...] = ()
     """Lines for a shell, as root."""
     user: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+)?$")] | None = None

@@ -5,13 +5,20 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.aws_batch.client import AwsBatchClient, error_code, error_message
+from gpufleet.jobs.aws_batch.container_start import BucketFile
 from gpufleet.jobs.aws_batch.definitions import find_definition, register_revision
 from gpufleet.jobs.aws_batch.follow import AwsBatchJobFollower
 from gpufleet.jobs.aws_batch.jobs import AwsBatchJobs, job_summary, state_text
 from gpufleet.jobs.aws_batch.latest_image import newest_images
 from gpufleet.jobs.aws_batch.pending_reasons import pending_reasons
 from gpufleet.jobs.aws_batch.settings import AwsBatchSettings
-from gpufleet.jobs.aws_batch.status import child_count, children_by_state, container_exit_code, has_ended
+from gpufleet.jobs.aws_batch.status import (
+    JobDetail,
+    child_count,
+    children_by_state,
+    container_exit_code,
+    has_ended,
+)
 from gpufleet.jobs.aws_batch.submission import AwsBatchSubmission, build_submission, select_definition
 from gpufleet.jobs.backend import Note, Submission
 from gpufleet.jobs.events import Event, EventKind
@@ -54,8 +61,10 @@ class AwsBatchBackend:
                 f"{payload.name}: the name is already used by a job that is {earlier['status']}, and its outputs; "
                 "give another --name"
             )
-        if payload.upload:
-            self._put(payload.name, *payload.upload)
+        for file in payload.uploads:
+            self._put(payload.name, file)
+        if payload.program:
+            note(f"{payload.name}: {len(payload.program)} files sent to {self._settings.outputs(payload.name)}")
         arn = str(payload.definition["jobDefinitionArn"])
         if payload.register:
             arn = register_revision(self._aws, payload.register)
@@ -121,14 +130,14 @@ class AwsBatchBackend:
     def _pushed(self) -> dict[str, str]:
         return {name: image.pinned for name, image in newest_images(self._all.repositories).items()}
 
-    def _earlier(self, name: str) -> str:
+    def _earlier(self, name: str) -> JobDetail:
         job = self._jobs.find(name)
         if job["status"] == "FAILED":
             raise UserError(f"after={name}: that job has FAILED, and AWS Batch would fail one that comes after it, too")
-        return str(job["jobId"])
+        return job
 
-    def _put(self, job: str, key: str, text: str) -> None:
+    def _put(self, job: str, file: BucketFile) -> None:
         try:
-            self._aws.call("s3", "put_object", Bucket=self._settings.bucket, Key=key, Body=text.encode())
+            self._aws.call("s3", "put_object", Bucket=file.bucket, Key=file.key, Body=file.content)
         except UserError as error:
-            raise UserError(f"{job}: its parameters cannot be written to the bucket: {error}") from error
+            raise UserError(f"{job}: s3://{file.bucket}/{file.key} cannot be written: {error}") from error

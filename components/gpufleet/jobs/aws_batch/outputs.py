@@ -15,7 +15,9 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.aws_batch.client import AwsBatchClient, AwsBusy, error_code
+from gpufleet.jobs.aws_batch.jobs import AwsBatchJobs
 from gpufleet.jobs.aws_batch.settings import AwsBatchSettings
+from gpufleet.jobs.aws_batch.sweep_results import SweepResults
 from gpufleet.jobs.backoff import Backoff
 from gpufleet.jobs.file_transfer import Progress, TransferredFile
 from gpufleet.rules.messages import one_line
@@ -59,6 +61,10 @@ class AwsBatchOutputs:
         """Copy all of a job's files to a directory. Errors: UserError."""
         for output in self.list_files(job):
             yield self._get(output, to / _inside(output.path))
+
+    def tables(self, job: str, directory: Path) -> Iterator[str]:
+        """Write the table of a sweep whose files are in the directory, with a line about it. Errors: UserError."""
+        return SweepResults(AwsBatchJobs(self.aws, self.settings, self.environment), job, directory).write()
 
     @property
     def _bucket(self) -> str:

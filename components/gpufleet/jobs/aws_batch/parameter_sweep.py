@@ -7,7 +7,6 @@ the job's outputs, where it is written in any case, so that one can look up late
 import csv
 import io
 import itertools
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -15,16 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.embedded_program import program_text, python_command
 from gpufleet.rules.messages import format_value
 
 PARAMETERS_FILE = "parameters.csv"
-_PACKAGE = "gpufleet.jobs.aws_batch.node_side"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NOT_OURS = re.compile(r"(AWS|BATCH|ECS|GPUFLEET|LD|NVIDIA|OMPI)_.*|HOME|PATH|PYTHON.*|USER")
 """Variables that something else of the container lives by."""
-_NEAR = "\nclass RowError(Exception):\n pass"
-"""What row.py needs of s3.py where it has no table to read."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +38,12 @@ class ParameterTable:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([self.names, *self.rows])
         return text.getvalue()
+
+    def plan(self, at: tuple[str, str, str] | None) -> dict[str, object]:
+        """What a child is told of it. at: bucket, key and region of its CSV file, where it is too long to be told."""
+        if self.grid is not None:
+            return {"names": self.names, "grid": self.grid}
+        return {"names": self.names, **({"rows": self.rows} if at is None else {"at": at})}
 
     def unused(self, command: Sequence[str]) -> list[str]:
         """The names that no word of the command mentions, as {name}."""
@@ -89,25 +90,6 @@ def parse_grid_option(text: str) -> tuple[str, list[str]]:
     if not mark or not name or not all(values.split(",")):
         raise UserError(f"grid={text}: must be a list of values; write --grid lr=0.1,0.01")
     return name, values.split(",")
-
-
-def child_command(
-    table: ParameterTable, command: Sequence[str], own: int, at: tuple[str, str, str] | None
-) -> list[str]:
-    """The command of every child. own: how many of its last words are the user's, in which {name} becomes a value.
-
-    at: bucket, key and region of the table's CSV file, for a child to read it there; None: it is in the command.
-    """
-    plan: dict[str, object] = {"names": table.names, "own": own}
-    if table.grid is not None:
-        plan["grid"] = table.grid
-    elif at is None:
-        plan["rows"] = table.rows
-    else:
-        plan["at"] = at
-    told = json.dumps(plan, separators=(",", ":"))
-    text = program_text(_PACKAGE, ("s3", "row")) if "at" in plan else program_text(_PACKAGE, ("row",)) + _NEAR
-    return python_command(f"{text}\nsys.exit(main({told!r}))", command)
 
 
 def indexed_command(command: Sequence[str]) -> list[str]:

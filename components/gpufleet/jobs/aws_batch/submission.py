@@ -6,7 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from gpufleet.catalog import gpu_types
+from gpufleet.catalog.interconnect import line_rate
 from gpufleet.errors import UserError
+from gpufleet.jobs.aws_batch.container_start import PROGRAM_FILE, BucketFile, pack_program, start_command
 from gpufleet.jobs.aws_batch.definitions import (
     JobDefinition,
     container_variables,
@@ -18,15 +21,16 @@ from gpufleet.jobs.aws_batch.entrypoint import OVERRIDES_LIMIT, container_comman
 from gpufleet.jobs.aws_batch.parameter_sweep import (
     PARAMETERS_FILE,
     ParameterTable,
-    child_command,
     expand_grid,
     indexed_command,
     read_csv,
 )
 from gpufleet.jobs.aws_batch.settings import AwsBatchSettings, AwsMultinodeSettings
+from gpufleet.jobs.aws_batch.status import JobDetail
 from gpufleet.jobs.aws_batch.validation import requested_nodes, validate_job
+from gpufleet.jobs.program_files import ProgramFile, program_files
 from gpufleet.jobs.request import JobRequest, default_job_name
-from gpufleet.jobs.settings import JobSettings
+from gpufleet.jobs.settings import JobSettings, ownership_tags
 
 _BATCHS_OWN = 1024
 """Characters of the overrides' limit that Batch's own variables take: a dozen, with ARNs and names in some."""
@@ -37,24 +41,27 @@ class AwsBatchSubmission:
     """A job as it is sent.
 
     definition: the stack's. register: a revision of it to be made first, None where it will do. arguments: of
-    SubmitJob, without the definition. upload: key and text of a file that the children read. advice: a line each.
+    SubmitJob, without the definition. uploads: files that its containers read. program: of these, what `--script`
+    sends. advice: a line each.
     """
 
     name: str
     definition: JobDefinition
     register: dict[str, Any] | None
     arguments: dict[str, Any]
-    upload: tuple[str, str] | None = None
+    uploads: list[BucketFile] = field(default_factory=list)
+    program: list[ProgramFile] = field(default_factory=list)
     advice: list[str] = field(default_factory=list)
 
     @property
     def document(self) -> dict[str, Any]:
         """For `--dry-run`; a definition that is to be registered has its revision's number from AWS."""
         sent = {**self.arguments, "jobDefinition": str(self.definition["jobDefinitionArn"])}
+        files = {"program": [each.path for each in self.program]} if self.program else {}
         if self.register is None:
-            return {"submitJob": sent}
+            return {**files, "submitJob": sent}
         sent["jobDefinition"] = self.register["jobDefinitionName"]
-        return {"registerJobDefinition": self.register, "submitJob": sent}
+        return {**files, "registerJobDefinition": self.register, "submitJob": sent}
 
 
 def select_definition(settings: JobSettings, request: JobRequest) -> str:
@@ -70,9 +77,9 @@ def select_definition(settings: JobSettings, request: JobRequest) -> str:
 
 
 def build_submission(
-    settings: JobSettings, request: JobRequest, definition: JobDefinition, image: str, after: str | None = None
+    settings: JobSettings, request: JobRequest, definition: JobDefinition, image: str, after: JobDetail | None = None
 ) -> AwsBatchSubmission:
-    """What is sent for a request. image: its full name. after: id of the job that it depends on.
+    """What is sent for a request. image: its full name. after: the job that it depends on.
 
     Errors: UserError with one line for each error that can be found without AWS.
     """
@@ -83,27 +90,33 @@ def build_submission(
         raise UserError("\n".join(lines))
     batch = _batch(settings)
     environment = {**request.get("env", {}), "GPUFLEET_JOB": name}
+    if requested_nodes(request):
+        environment |= _line_rate(settings)
     place = batch.outputs(name)
     if place:
         environment["GPUFLEET_OUTPUTS"] = place
+    if place and after:
+        # A child's id ends with its index, as does the folder of its outputs.
+        child = str(after["jobId"]).partition(":")[2]
+        environment["GPUFLEET_AFTER_OUTPUTS"] = "/".join(filter(None, (batch.outputs(str(after["jobName"])), child)))
     arguments: dict[str, Any] = {
         "jobName": name,
         "jobQueue": request.get("queue") or (_multinode(settings).queue if requested_nodes(request) else batch.queue),
         "propagateTags": True,
-        "tags": {"environment": settings.environment, "project": "gpufleet", **request.get("tags", {})},
+        "tags": {**ownership_tags(settings), **request.get("tags", {})},
         **_limits(request, definition),
     }
     share = request.get("share", batch.share)
     if share:
         arguments["shareIdentifier"] = share
     if after:
-        arguments["dependsOn"] = [{"jobId": after}]
+        arguments["dependsOn"] = [{"jobId": after["jobId"]}]
     children = request.get("array") or (len(table) if table else 0)
     if children > 1:
         arguments["arrayProperties"] = {"size": children}
-    command = _command(settings, request, definition)
-    if table or children:
-        command = _of_children(batch, name, table, command, request, environment)
+    program = program_files(name, request["script"]) if "script" in request else []
+    start = _Start(batch, name, len(request["command"]), table, environment)
+    command = start.command(_command(settings, request, definition), program, children)
     _fits(name, command, environment)
     overrides = {
         "command": command,
@@ -115,10 +128,9 @@ def build_submission(
         arguments["nodeOverrides"] = {"numNodes": requested_nodes(request), "nodePropertyOverrides": every}
     else:
         arguments["containerOverrides"] = overrides
-    upload = (f"{batch.key(name)}/{PARAMETERS_FILE}", table.csv()) if table and batch.bucket else None
     register = revision_with_image(definition, image, request.get("shared_memory_gib"))
     advice = [] if not table else _unused(name, table, request["command"])
-    return AwsBatchSubmission(name, definition, register, arguments, upload, advice)
+    return AwsBatchSubmission(name, definition, register, arguments, start.uploads, program, advice)
 
 
 def _table(name: str, request: JobRequest) -> ParameterTable | None:
@@ -164,32 +176,68 @@ def _command(settings: JobSettings, request: JobRequest, definition: JobDefiniti
     known = {**container_variables(definition), **request.get("env", {})}
     if not requested_nodes(request):
         return container_command(request["command"], gpus, environment=known)
+    return multinode_command(request["command"], gpus, network=_network(settings), environment=known)
+
+
+def _network(settings: JobSettings) -> str:
+    """The network of multi-node jobs: that of the pool whose nodes they run on."""
     kind = _multinode(settings).type
     efa = any(pool.network == "efa" and kind in pool.types for pool in settings.pools.values())
-    return multinode_command(request["command"], gpus, network="efa" if efa else "plain", environment=known)
+    return "efa" if efa else "plain"
 
 
-def _of_children(
-    batch: AwsBatchSettings,
-    name: str,
-    table: ParameterTable | None,
-    command: Sequence[str],
-    request: JobRequest,
-    environment: Mapping[str, str],
-) -> list[str]:
-    """The command of every child, which reads a long table in the bucket. Errors: UserError."""
-    if table is None:
-        return indexed_command(command)
-    own = len(request["command"])
-    near = child_command(table, command, own, None)
-    if _room(near, environment) >= 0:
-        return near
-    if batch.bucket is None:
-        raise UserError(
-            f"{name}: {len(table)} rows of parameters are too long for AWS Batch, and the environment has no bucket to "
-            "put them in (jobs.bucket); give fewer, or run `pulumi up` with an outputs bucket"
-        )
-    return child_command(table, command, own, (batch.bucket, f"{batch.key(name)}/{PARAMETERS_FILE}", batch.region))
+def _line_rate(settings: JobSettings) -> dict[str, str]:
+    """A node's line rate on that network, where it is known: every node has the container's variables."""
+    record = gpu_types().get(_multinode(settings).type)
+    speed = line_rate(record, _network(settings)) if record else None
+    return {"GPUFLEET_NETWORK_GBPS": f"{speed:g}"} if speed else {}
+
+
+@dataclass
+class _Start:
+    """What containers do before the command. own: how many of its words are the user's. uploads: what they read."""
+
+    batch: AwsBatchSettings
+    job: str
+    own: int
+    table: ParameterTable | None
+    environment: Mapping[str, str]
+    uploads: list[BucketFile] = field(default_factory=list)
+
+    def command(self, command: Sequence[str], program: Sequence[ProgramFile], children: int) -> list[str]:
+        """The command of every container. Errors: UserError."""
+        archive = None
+        if program:
+            content, command = pack_program(program, command, self.own)
+            archive = self._file(PROGRAM_FILE, content)
+            if archive is None:
+                raise UserError(
+                    f"{self.job}: script: the environment has no bucket to send it by (jobs.bucket); run `pulumi up` "
+                    "with an outputs bucket, or build an image with it"
+                )
+        if self.table is None:
+            if archive is not None:
+                return start_command(command, self.own, program=archive)
+            return indexed_command(command) if children else list(command)
+        # It is written in any case, for who wants to know later which child had which row.
+        table_file = self._file(PARAMETERS_FILE, self.table.csv().encode())
+        near = start_command(command, self.own, table=self.table, program=archive)
+        if _room(near, self.environment) >= 0:
+            return near
+        if table_file is None:
+            raise UserError(
+                f"{self.job}: {len(self.table)} rows of parameters are too long for AWS Batch, and the environment has "
+                "no bucket to put them in (jobs.bucket); give fewer, or run `pulumi up` with an outputs bucket"
+            )
+        return start_command(command, self.own, table=self.table, table_file=table_file, program=archive)
+
+    def _file(self, name: str, content: bytes) -> BucketFile | None:
+        """A file among the job's outputs; None without a bucket."""
+        if self.batch.bucket is None:
+            return None
+        file = BucketFile(self.batch.bucket, f"{self.batch.key(self.job)}/{name}", self.batch.region, content)
+        self.uploads.append(file)
+        return file
 
 
 def _room(command: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -201,7 +249,7 @@ def _fits(name: str, command: Sequence[str], environment: Mapping[str, str]) -> 
     if over > 0:
         raise UserError(
             f"{name}: the command and its variables are {over} characters too long for AWS Batch (with ours "
-            f"at most {OVERRIDES_LIMIT}); put them into a file of the image, or into parameters"
+            f"at most {OVERRIDES_LIMIT}); put them into a file of the program (--script), or into parameters"
         )
 
 

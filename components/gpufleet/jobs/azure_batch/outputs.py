@@ -40,6 +40,10 @@ class AzureBatchOutputs:
         for each in self.files.get(place, to):
             yield replace(each, path=_below(each.path, place))
 
+    def tables(self, job: str, directory: Path) -> Iterator[str]:
+        """None: Azure Batch has no sweeps."""
+        return iter(())
+
     def _place(self, job: str) -> StoragePath:
         return StoragePath("blob", self.settings.result, self.settings.folder(job))
 

@@ -103,6 +103,11 @@ class AzureBatchJob:
         return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
 
     @property
+    def times(self) -> tuple[object, object]:
+        """Start and end of the last try, as Batch writes them; None where there is none."""
+        return self._ran.get("startTime"), self._ran.get("endTime")
+
+    @property
     def created(self) -> str:
         return str(self.job.get("creationTime") or "")
 

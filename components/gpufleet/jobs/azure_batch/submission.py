@@ -7,12 +7,12 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.azure_batch.entrypoint import application_command, coordination_command
-from gpufleet.jobs.azure_batch.script_upload import ProgramFile, program_files
 from gpufleet.jobs.azure_batch.settings import TASK_ID, AzureBatchPoolSettings, AzureBatchSettings
 from gpufleet.jobs.azure_batch.validation import validate_job
 from gpufleet.jobs.pool_info import PoolInfo
+from gpufleet.jobs.program_files import ProgramFile, program_files
 from gpufleet.jobs.request import JobRequest, default_job_name, node_count
-from gpufleet.jobs.settings import JobSettings
+from gpufleet.jobs.settings import JobSettings, ownership_tags
 
 LOG_FILES = ("stdout.txt", "stderr.txt")
 """What Azure Batch writes a task's output to, one folder above where the task starts."""
@@ -67,7 +67,7 @@ def build_submission(settings: JobSettings, request: JobRequest, image: str) -> 
     if lines:
         raise UserError("\n".join(lines))
     program = program_files(name, request["script"]) if "script" in request else []
-    tags = {"environment": settings.environment, "project": "gpufleet", **request.get("tags", {})}
+    tags = {**ownership_tags(settings), **request.get("tags", {})}
     job = {
         "id": name,
         "poolInfo": {"poolId": batch.pool_id},
@@ -104,8 +104,8 @@ class _Task:
             # All ranks find the program at the same path, and of a task's folders only this one has it on every node.
             directory="$AZ_BATCH_TASK_SHARED_DIR" if files and nodes > 1 else "",
             environment=environment,
-            folders={"GPUFLEET_OUTPUTS": self._outputs()},
-            log_copies=f"{self._outputs()}/{TRIES_FOLDER}" if self._is_mounted else "",
+            folders={"GPUFLEET_OUTPUTS": self._outputs(self.name), **self._after_outputs()},
+            log_copies=f"{self._outputs(self.name)}/{TRIES_FOLDER}" if self._is_mounted else "",
         )
         task: dict[str, Any] = {
             "id": TASK_ID,
@@ -153,10 +153,15 @@ class _Task:
     def _is_mounted(self) -> bool:
         return self.azure.result in self.batch.mounts
 
-    def _outputs(self) -> str:
+    def _outputs(self, job: str) -> str:
         if self._is_mounted:
-            return f"$AZ_BATCH_NODE_MOUNTS_DIR/{self.azure.result}/{self.azure.folder(self.name)}"
+            return f"$AZ_BATCH_NODE_MOUNTS_DIR/{self.azure.result}/{self.azure.folder(job)}"
         return f"$AZ_BATCH_TASK_WORKING_DIR/{OUTPUTS_FOLDER}"
+
+    def _after_outputs(self) -> dict[str, str]:
+        """The folder of the job that it comes after, where the pool mounts the container of results."""
+        after = self.request.get("after")
+        return {"GPUFLEET_AFTER_OUTPUTS": self._outputs(after)} if after and self._is_mounted else {}
 
     def _output_files(self) -> list[dict[str, Any]]:
         """What the node copies to the container of results when a try has ended: the log, and outputs that no mount

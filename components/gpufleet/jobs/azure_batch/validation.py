@@ -8,7 +8,7 @@ from gpufleet.jobs.request import JobRequest, node_count
 
 _NAME = re.compile(r"[\w-]{1,64}", re.ASCII)
 """Source: azure.batch.models.BatchJobCreateOptions (id)."""
-_OURS = ("GPUFLEET_JOB", "GPUFLEET_OUTPUTS")
+_OURS = ("GPUFLEET_AFTER_OUTPUTS", "GPUFLEET_JOB", "GPUFLEET_OUTPUTS")
 
 
 def validate_job(name: str, request: JobRequest, pool: PoolInfo, batch: AzureBatchPoolSettings) -> list[str]:

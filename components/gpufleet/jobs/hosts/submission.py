@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.script_upload import ProgramFile, program_files
 from gpufleet.jobs.hosts.settings import HostsSettings
 from gpufleet.jobs.mpi_run import MASTER_PORT
+from gpufleet.jobs.program_files import ProgramFile, program_files
 from gpufleet.jobs.request import JobRequest, default_job_name, node_count
-from gpufleet.jobs.ssh.apptainer import ApptainerContainer, select_container
-from gpufleet.jobs.ssh.job_folders import OUTPUTS_FOLDER, PROGRAM_FOLDER
+from gpufleet.jobs.ssh.apptainer import PROGRAM, ApptainerContainer, select_container
+from gpufleet.jobs.ssh.job_folders import PROGRAM_FOLDER, outputs_variables
 from gpufleet.jobs.ssh.job_script import end_function, exports, mpirun_exports, rank_network, retry_loop
 from gpufleet.jobs.ssh.validation import validate_fields
 
@@ -131,7 +131,7 @@ class _Script:
             **rank_network(self.settings.network, self.settings.interface),
             **self.request.get("env", {}),
             "GPUFLEET_JOB": self.name,
-            "GPUFLEET_OUTPUTS": f"{folder}/{OUTPUTS_FOLDER}",
+            **outputs_variables(target.directory, self.name, self.request.get("after")),
         }
         lines = [
             "#!/bin/bash",
@@ -142,7 +142,7 @@ class _Script:
             *target.setup,
             _TAKE,
             *(self.container.script_lines() if self.container else []),
-            f"check={shlex.quote(self._check(folder))}",
+            f"check={self._check(folder)}",
             _LOOK,
             *exports(environment),
             *([] if "MASTER_ADDR" in environment else ['export MASTER_ADDR="${hosts[0]}"']),
@@ -161,28 +161,30 @@ class _Script:
         return [*_SSH, *self.settings.ssh]
 
     def _check(self, folder: str) -> str:
-        """What each host runs before the ranks do."""
-        wanted = {
-            "orted": 'OpenMPI (orted) is not in PATH of "ssh HOST"; install it there, at the same target everywhere'
-        }
-        if self.container:
-            wanted["apptainer"] = "apptainer is not there; install it, or submit without an image"
-        lines = [
-            f"[ -d {folder} ] || {{ echo {shlex.quote(f'{folder} is not there; mount the shared files')}; exit 1; }}",
-            *(f"command -v {it} >/dev/null || {{ echo {shlex.quote(why)}; exit 1; }}" for it, why in wanted.items()),
-        ]
-        if self.container:
-            gone = shlex.quote(f"image {self.container.file} cannot be read there")
-            lines.append(f"[ -r {shlex.quote(self.container.file)} ] || {{ echo {gone}; exit 1; }}")
-        return "\n".join(lines)
+        """What each host runs before the ranks do, as bash reads it."""
+        unmounted = shlex.quote(f"{folder} is not there; mount the shared files")
+        lines = [f"[ -d {folder} ] || {{ echo {unmounted}; exit 1; }}"]
+        lines.append(
+            'command -v orted >/dev/null || { echo \'OpenMPI (orted) is not in PATH of "ssh HOST"; install it '
+            "there, at the same target everywhere'; exit 1; }"
+        )
+        if self.container is None:
+            return shlex.quote("\n".join(lines))
+        gone = shlex.quote(f"image {self.container.file} cannot be read there")
+        lines.append(f"[ -r {shlex.quote(self.container.file)} ] || {{ echo {gone}; exit 1; }}")
+        missing = "is not there; install it, or submit without an image"
+        # Under the name that it has where the job is started: ranks on all hosts are started by the same words.
+        return f"""{shlex.quote(chr(10).join(lines) + chr(10))}"command -v $container >/dev/null || """ + (
+            f"""{{ echo '$container {missing}'; exit 1; }}\""""
+        )
 
     def _mpirun(self, names: list[str], start: str) -> list[str]:
         """mpirun's words, as bash reads them."""
         minutes = self.request.get("time_limit_minutes")
         # Not in a process group of its own: the job is ended as one group.
         limit = ["timeout", "--foreground", f"--kill-after={_GRACE}", f"{minutes}m"] if minutes else []
-        bind = self.settings.target.directory
-        container = self.container.arguments(bind=bind, gpus=True, start=start) if self.container else []
+        binds = [self.settings.target.directory]
+        container = [PROGRAM, *self.container.arguments(binds=binds, gpus=True, start=start)] if self.container else []
         ranks = node_count(self.request) * self.slots
         options = [
             *("-np", str(ranks), "--map-by", f"ppr:{self.slots}:node", "--bind-to", "none"),
@@ -190,7 +192,7 @@ class _Script:
             *("--mca", "plm_rsh_agent", "ssh", "--mca", "plm_rsh_args", " ".join(self._ssh)),
             *("--mca", "plm_rsh_no_tree_spawn", "1"),
             *mpirun_exports(names),
-            *container,
-            *self.request["command"],
         ]
-        return [*limit, "mpirun", "--host", '"$over"', *map(shlex.quote, options)]
+        mpirun = ["mpirun", "--host", '"$over"', *map(shlex.quote, options)]
+        command = [shlex.quote(word) for word in self.request["command"]]
+        return [*limit, *mpirun, *container, *command]

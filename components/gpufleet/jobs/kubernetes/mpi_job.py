@@ -101,6 +101,12 @@ class MpiJobArgs(TypedDict):
     """Labels of the job and its pods, for instance owner and project."""
     tolerations: NotRequired[Sequence[Taint]]
     """Taints of the pool besides the one that keeps pods without GPUs away."""
+    launcher_on_gpu_nodes: NotRequired[bool]
+    """Whether the launcher may run on nodes with GPUs, where it finds no others: it then tolerates their taints. For
+    on-prem servers, among which there may be no other node. Default false."""
+    launcher_domain: NotRequired[str]
+    """Node label whose value the launcher shares with its workers, for instance gpufleet.dev/place where nodes of
+    several places have different pod networks. Default: none."""
 
 
 def mpi_job(name: str, args: MpiJobArgs) -> dict[str, Any]:
@@ -141,7 +147,7 @@ def mpi_job(name: str, args: MpiJobArgs) -> dict[str, Any]:
                     "replicas": 1,
                     # A pod for each try: its log and its exit code stay.
                     "restartPolicy": "Never",
-                    "template": launcher_pod(args, launcher_command(args, environment), environment),
+                    "template": launcher_pod(name, args, launcher_command(args, environment), environment),
                 },
                 "Worker": {
                     "replicas": int(args["workers"]),

@@ -7,7 +7,7 @@ from gpufleet.catalog import azure
 from gpufleet.jobs.kubernetes.passwd_file import PodUser, pod_user
 from gpufleet.jobs.kubernetes.pod_entrypoints import worker_process
 from gpufleet.jobs.mpi_ssh import SSH_PORT, sshd_command
-from gpufleet.pools.node_labels import EFFECTS
+from gpufleet.pools.node_labels import EFFECTS, GPU_TAINT
 from gpufleet.users.user import User
 
 EFA = "vpc.amazonaws.com/efa"
@@ -25,6 +25,8 @@ _STAY = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false", "karpenter.s
 Sources: github.com/kubernetes/autoscaler cluster-autoscaler/FAQ.md, karpenter.sh/docs/concepts/disruption.
 """
 
+_GPU_TAINT_VALUES = ({"value": GPU_TAINT["value"]}, {"value": "true"}, {"value": ""})
+"""Values of the taint nvidia.com/gpu on nodes: ours, that of AKS's and NVIDIA's guides, and none."""
 _USER = 1000
 _GRACE, _GRACE_AZURE = 100, 25
 
@@ -46,22 +48,29 @@ def job_grace_seconds(args: Mapping[str, Any]) -> int:
     return int(args.get("grace_seconds", default))
 
 
-def launcher_pod(args: Mapping[str, Any], command: list[str], environment: Mapping[str, str]) -> dict[str, Any]:
-    """The pod that runs mpirun. It keeps off GPU nodes: they tolerate nothing here, and where they carry no taint the
-    scheduler prefers others."""
+def launcher_pod(
+    name: str, args: Mapping[str, Any], command: list[str], environment: Mapping[str, str]
+) -> dict[str, Any]:
+    """The pod that runs mpirun. It keeps off GPU nodes: it tolerates nothing, unless `launcher_on_gpu_nodes` says so,
+    and the scheduler prefers others.
+
+    It is made when its workers run, so that `launcher_domain` leads it to where they are."""
     elsewhere = {"matchExpressions": [{"key": "nvidia.com/gpu.present", "operator": "DoesNotExist"}]}
     container = {
         "name": "launcher",
         "command": command,
         "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}},
     }
-    spec = {
-        "affinity": {
-            "nodeAffinity": {
-                "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": elsewhere}]
-            }
-        }
+    affinity: dict[str, Any] = {
+        "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": elsewhere}]}
     }
+    if domain := args.get("launcher_domain"):
+        affinity["podAffinity"] = _beside_workers(name, domain)
+    spec: dict[str, Any] = {"affinity": affinity}
+    if args.get("launcher_on_gpu_nodes", False):
+        # Value by value: those of a queue's flavors have another value, so that it gives none of them to a launcher.
+        values = [{"key": GPU, "operator": "Equal", "effect": "NoSchedule"} | each for each in _GPU_TAINT_VALUES]
+        spec["tolerations"] = [*values, *_of_pool(args)]
     return _pod(args, container, spec, environment)
 
 
@@ -85,7 +94,8 @@ def worker_pod(name: str, args: Mapping[str, Any], efa: int, environment: Mappin
         "resources": {"requests": {**reserved, **limits}, "limits": limits},
     }
     spec: dict[str, Any] = {"nodeSelector": node_labels(args), "tolerations": _tolerations(args)}
-    affinity = {} if "zone" in args else {"podAffinity": _one_zone(name, args)}
+    neighbours = args.get("neighbours", "topology.kubernetes.io/zone")
+    affinity = {} if "zone" in args else {"podAffinity": _beside_workers(name, neighbours)}
     if place := args.get("prefer_place"):
         affinity["nodeAffinity"] = _preferred(place)
     if affinity:
@@ -116,16 +126,21 @@ def _preferred(place: str) -> dict[str, Any]:
     return {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": here}]}
 
 
-def _one_zone(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
-    """Workers follow the first one into its zone, so that the pool that grows for them is one too."""
+def _beside_workers(name: str, domain: str) -> dict[str, Any]:
+    """Where the job's workers are: workers follow the first one into its zone, so that the pool that grows for them is
+    one too; the launcher follows its workers."""
     labels = {"training.kubeflow.org/job-name": name, "training.kubeflow.org/job-role": "worker"}
-    neighbours = args.get("neighbours", "topology.kubernetes.io/zone")
-    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": neighbours}
+    term = {"labelSelector": {"matchLabels": labels}, "topologyKey": domain}
     return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
 
 
 def _tolerations(args: Mapping[str, Any]) -> list[dict[str, str]]:
-    taints = [{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}]
+    return [{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}, *_of_pool(args)]
+
+
+def _of_pool(args: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Tolerations of the pool's own taints."""
+    taints = []
     for taint in args.get("tolerations", ()):
         match = {"operator": "Equal", "value": taint["value"]} if taint.get("value") else {"operator": "Exists"}
         taints.append({"key": taint["key"], **match, "effect": EFFECTS[taint["effect"]]})

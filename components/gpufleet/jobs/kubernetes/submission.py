@@ -9,6 +9,7 @@ from gpufleet.catalog import AwsGpuType
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.api_paths import ZONE_ID
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpi_job
+from gpufleet.jobs.kubernetes.mpi_pods import PLACE
 from gpufleet.jobs.kubernetes.pool_selection import PoolSelection, select_pools
 from gpufleet.jobs.pool_info import PoolInfo
 from gpufleet.jobs.request import JobRequest, default_job_name
@@ -107,6 +108,10 @@ def _arguments(settings: JobSettings, request: JobRequest, choice: PoolSelection
         command=list(request["command"]),
     )
     queue = request.get("queue", settings.queue)
+    if any(pool.onprem_gpu for pool in choice.pools):
+        args["launcher_on_gpu_nodes"] = True
+    if any(pool.pod_network for pool in choice.pools):
+        args["launcher_domain"] = PLACE
     if len(choice.pools) == 1:
         _place(args, choice.pools[0], queue)
     else:

@@ -19,6 +19,8 @@ def main(told: str) -> int:
         plan = json.loads(told)
         if batch_number("NODE_INDEX") != batch_number("MAIN_NODE_INDEX"):
             return run_worker_node(plan)
+        if "port" in plan:
+            say("NCCL_NET=" + plan["env"].get("NCCL_NET", "as given"))
         return run_main_node(plan, sys.argv[1:])
     except NodeExit as end:
         say(str(end))

@@ -6,6 +6,7 @@ Sources: slurm.schedmd.com/{squeue,sacct,sinfo,sbatch,scancel}.html.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from gpufleet.jobs.slurm.status import SacctRow, exit_code_from_sacct, exit_code_from_squeue
 from gpufleet.jobs.ssh.connection import COMMAND_NOT_FOUND, CommandResult, SshConnection, SshError, SshUnreachable
@@ -67,6 +68,21 @@ class SlurmClient:
             row[0]: SacctRow(row[1].partition(" ")[0], "", exit_code_from_sacct(row[2]), row[3], row[4], row[5], 0)
             for row in self._rows(result, 6)
         }
+
+    def accounting_since(
+        self, since: datetime, partitions: Sequence[str], fields: Sequence[str]
+    ) -> list[list[str]] | None:
+        """These fields of every job of the partitions that was there from a time on; None without accounting."""
+        script = (
+            'TZ=UTC0 SLURM_TIME_FORMAT=standard sacct --allusers --allocations --noheader --parsable2 --starttime="$1" '
+            '--partition="$2" --format="$3"'
+        )
+        begin = since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        result = self.machine.run(script, begin, ",".join(partitions), ",".join(fields))
+        if result.code and any(words in result.err for words in _NO_ACCOUNTING):
+            return None
+        self._check(result, "sacct")
+        return list(self._rows(result, len(fields)))
 
     def unavailable_nodes(self, partition: str) -> list[UnavailableNode]:
         """Nodes of a partition that take no jobs now."""

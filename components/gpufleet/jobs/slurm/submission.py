@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.script_upload import ProgramFile, program_files
+from gpufleet.jobs.program_files import ProgramFile, program_files
 from gpufleet.jobs.request import JobRequest, default_job_name, node_count
 from gpufleet.jobs.slurm.settings import SlurmPool, SlurmSettings
-from gpufleet.jobs.ssh.apptainer import ApptainerContainer, select_container
-from gpufleet.jobs.ssh.job_folders import LOG_FILE, OUTPUTS_FOLDER, PROGRAM_FOLDER
+from gpufleet.jobs.ssh.apptainer import PROGRAM, ApptainerContainer, select_container
+from gpufleet.jobs.ssh.job_folders import LOG_FILE, PROGRAM_FOLDER, outputs_variables
 from gpufleet.jobs.ssh.job_script import end_function, exports, mpirun_exports, rank_network, retry_loop
 from gpufleet.jobs.ssh.validation import validate_fields, validate_gpus
 
@@ -107,7 +107,7 @@ class _Script:
             **rank_network(self.pool.network, self.pool.interface),
             **self.request.get("env", {}),
             "GPUFLEET_JOB": self.name,
-            "GPUFLEET_OUTPUTS": f"{self._folder}/{OUTPUTS_FOLDER}",
+            **outputs_variables(target.directory, self.name, self.request.get("after")),
             "GPUFLEET_SLOTS": str(self._slots),
         }
         # Jobs share nodes, so that one port for all would be taken.
@@ -126,9 +126,7 @@ class _Script:
             *(f'export {key}="{value}"' for key, value in meeting.items()),
             f"cd {self._start} || end 1",
             *(self.container.script_lines() if self.container else []),
-            *retry_loop(
-                self.name, [*self._starter(names), *map(shlex.quote, self._command())], self.request.get("retries", 0)
-            ),
+            *retry_loop(self.name, [*self._starter(names), *self._command()], self.request.get("retries", 0)),
         ]
         return "\n".join(lines) + "\n"
 
@@ -188,8 +186,9 @@ class _Script:
         ]
 
     def _command(self) -> list[str]:
-        command = list(self.request["command"])
+        """As bash reads it."""
+        command = [shlex.quote(word) for word in self.request["command"]]
         if self.container is None:
             return command
-        bind = self.settings.target.directory
-        return [*self.container.arguments(bind=bind, gpus=self._gpus > 0, start=self._start), *command]
+        binds = [self.settings.target.directory]
+        return [PROGRAM, *self.container.arguments(binds=binds, gpus=self._gpus > 0, start=self._start), *command]

@@ -1,7 +1,10 @@
-"""The image that a job runs in, by Apptainer: no daemon, no root, and a file that all nodes read.
+"""The image that a job runs in, by Apptainer or SingularityCE: no daemon, no root, and a file that all nodes read.
 
-Sources: apptainer.org/docs/user/latest/{cli/apptainer_exec,gpu,mpi}.html: --nv gives a container the node's driver and
-GPUs; mpirun stays outside ("hybrid"), so that the image's OpenMPI must be of the same major version as the nodes'.
+Both come from Singularity 3.8 and take the same options; Apptainer puts a link `singularity` beside itself
+(apptainer/apptainer#81), SingularityCE none called `apptainer`, so that either name is looked for.
+Sources: apptainer.org/docs/user/latest/{cli/apptainer_exec,gpu,mpi}.html and
+docs.sylabs.io/guides/latest/user-guide/{cli/singularity_exec,gpu,mpi}.html: --nv gives a container the node's driver
+and GPUs; with mpirun outside ("hybrid") the image's OpenMPI must be of the same major version as the nodes'.
 """
 
 import hashlib
@@ -15,6 +18,9 @@ from gpufleet.rules.messages import format_value, use_one_of
 NO_IMAGE = "none"
 """`--image none`: no container, though the environment has a default image."""
 
+PROGRAM = '"$container"'
+"""What a job's script calls the program, whose name it has found out; bash reads it."""
+
 
 @dataclass(frozen=True)
 class ApptainerContainer:
@@ -23,26 +29,35 @@ class ApptainerContainer:
     file: str
     source: str | None
 
-    def arguments(self, *, bind: str, gpus: bool, start: str) -> list[str]:
-        """What stands before a command. bind: the shared files, at their own path. start: where the command starts."""
-        return ["apptainer", "exec", *(["--nv"] if gpus else []), "--bind", bind, "--pwd", start, self.file]
+    def arguments(self, *, binds: list[str], gpus: bool, start: str) -> list[str]:
+        """What stands after the program and before a command, as bash reads it.
+
+        binds: the shared files, at their own path, and other places that both sides see. start: where it starts.
+        """
+        bound = [word for each in binds for word in ("--bind", each)]
+        return ["exec", *(["--nv"] if gpus else []), *bound, "--pwd", shlex.quote(start), shlex.quote(self.file)]
 
     def script_lines(self) -> list[str]:
-        """Bash that has the file ready, once for all ranks, or ends with one line that says why not."""
-        missing = "apptainer is not on $(hostname); install it there, or submit without an image"
-        found = f'command -v apptainer >/dev/null || {{ echo "gpufleet: {missing}" >&2; end 127; }}'
+        """Bash that finds the program and has the file ready, once for all ranks, or ends with a line that says why."""
+        missing = "neither apptainer nor singularity is on $(hostname); install one there, or submit without an image"
+        found = [
+            "container=$(command -v apptainer || command -v singularity) ||",
+            f'    {{ echo "gpufleet: {missing}" >&2; end 127; }}',
+            # On other nodes it may be at another place.
+            "container=${container##*/}",
+        ]
         file = shlex.quote(self.file)
         if self.source is None:
             gone = f"image {self.file} is not there; give another --image"
-            return [found, f"[ -r {file} ] || {{ echo {shlex.quote(f'gpufleet: {gone}')} >&2; end 127; }}"]
+            return [*found, f"[ -r {file} ] || {{ echo {shlex.quote(f'gpufleet: {gone}')} >&2; end 127; }}"]
         folder = shlex.quote(self.file.rpartition("/")[0])
         refused = shlex.quote(f"gpufleet: {self.source} cannot be pulled, see above")
         # Two jobs may pull the same image at once: each has a file of its own until it is whole.
         return [
-            found,
+            *found,
             f"if [ ! -e {file} ]; then",
             f"    mkdir -p {folder}",
-            f'    apptainer pull {file}."$$" {shlex.quote(self.source)} && mv -f {file}."$$" {file} ||',
+            f'    {PROGRAM} pull {file}."$$" {shlex.quote(self.source)} && mv -f {file}."$$" {file} ||',
             f"        {{ echo {refused} >&2; end 126; }}",
             "fi",
         ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.script_upload import ProgramFile
+from gpufleet.jobs.program_files import ProgramFile
 from gpufleet.jobs.ssh.connection import SshConnection, SshError
 
 LOG_FILE = "log.txt"
@@ -42,6 +42,12 @@ cat "$n/job.json"; echo
 _ONE = f'cd "$1/jobs" 2>/dev/null || exit {_NO_FOLDER}; n=$2; {_SHOW}; true'
 _ALL = f'cd "$1/jobs" 2>/dev/null || exit 0; ls -1t | head -n {_LISTED} | while read -r n; do {_SHOW}; done; true'
 _READ = 'cd "$1/jobs/$2" 2>/dev/null && [ -f "$3" ] && tail -c "+$4" "$3" | head -c "$5"; true'
+
+
+def outputs_variables(directory: str, name: str, after: str | None) -> dict[str, str]:
+    """Where a job writes its outputs, and where those are of the job that it comes after."""
+    earlier = {"GPUFLEET_AFTER_OUTPUTS": f"{directory}/jobs/{after}/{OUTPUTS_FOLDER}"} if after else {}
+    return {"GPUFLEET_OUTPUTS": f"{directory}/jobs/{name}/{OUTPUTS_FOLDER}", **earlier}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from gpufleet.jobs.mpi_network import network_environment
 
-RESERVED_VARIABLES = ("GPUFLEET_JOB", "GPUFLEET_OUTPUTS", "GPUFLEET_TRY")
+RESERVED_VARIABLES = ("GPUFLEET_AFTER_OUTPUTS", "GPUFLEET_JOB", "GPUFLEET_OUTPUTS", "GPUFLEET_TRY")
 
 
 def rank_network(network: str, interface: str | None) -> dict[str, str]:

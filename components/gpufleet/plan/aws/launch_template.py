@@ -7,6 +7,7 @@ from gpufleet.plan.aws.zones import region_of
 from gpufleet.plan.planned_pool import PoolBuilder
 from gpufleet.plan.property_values import as_bool, blocks, get_path, items, number, value_of
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
+from gpufleet.rules.aws.disk import DEFAULT_TYPE, DISK_TYPES
 
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 GROUP = "aws:ec2/placementGroup:PlacementGroup"
@@ -135,8 +136,22 @@ def set_disk(pool: PoolBuilder, template: LaunchTemplate) -> None:
         pool.set("disk_gib", UNKNOWN)
         return
     sizes = [get_path(each, "ebs", "volumeSize") for each in blocks(value)]
-    known = [size for size in map(number, sizes) if size is not None]
+    known = sorted((size for size in map(number, sizes) if size is not None), reverse=True)
     pool.set("disk_gib", UNKNOWN if UNKNOWN in sizes else max(known, default=None))
+    # Its kind and speed are those of the disk with that size.
+    _set_speed(pool, [each for each in blocks(value) if number(get_path(each, "ebs", "volumeSize")) in known[:1]])
+
+
+def _set_speed(pool: PoolBuilder, disks: Sequence[object]) -> None:
+    """Set kind, IOPS and throughput of a disk. The older kinds that pools here never have keep their own rules."""
+    for disk in disks[:1]:
+        kind = get_path(disk, "ebs", "volumeType")
+        if kind is not UNKNOWN and kind not in (None, *DISK_TYPES):
+            return
+        pool.set("disk_type", None if kind == DEFAULT_TYPE else kind)
+        for word, name in (("disk_iops", "iops"), ("disk_throughput", "throughput")):
+            found = get_path(disk, "ebs", name)
+            pool.set(word, UNKNOWN if found is UNKNOWN else number(found))
 
 
 def one_type(template: LaunchTemplate) -> Sequence[object]:

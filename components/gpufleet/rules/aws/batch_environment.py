@@ -61,6 +61,20 @@ def spot_near(*, capacity: str, argument: str, word: str) -> Outcome:
     return failed(argument, word, problem, f"set {argument}={plain}, or capacity=on-demand")
 
 
+@rule("aws-batch-efa-placed", Severity.WARNING)
+def efa_placed(*, network: str, placement: str, capacity: str) -> Outcome:
+    """Nodes with EFA are in one cluster placement group; a reservation brings the group that it was made in.
+
+    Source: https://docs.aws.amazon.com/batch/latest/userguide/efa.html: all instances that use an EFA must be in the
+    same cluster placement group; https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html,
+    aws/aws-parallelcluster#7252: where none is named, the reservation's own counts.
+    """
+    if network != "efa" or placement != "none" or capacity != "on-demand":
+        return passed()
+    problem = "Batch supports EFA in one cluster placement group only"
+    return failed("placement", placement, problem, "set placement=create")
+
+
 @rule("aws-batch-security-groups", Severity.ERROR)
 def few_groups(*, groups: int) -> Outcome:
     """Nodes have at most five security groups, their own among them; `groups` are those given.
@@ -92,11 +106,13 @@ def validate_batch_environment(args: Mapping[str, object]) -> list[Finding]:
         *(
             each
             for each in validate_pool_arguments(args, coerce.text(args, "region"))
-            if not (alone and each.rule == "any-pool-fewer-nodes")
+            # Of placement Batch asks more than EC2.
+            if not (alone and each.rule == "any-pool-fewer-nodes") and each.rule != "aws-efa-near"
         ),
         no_block(capacity=capacity),
         spot_near(capacity=capacity, argument="placement", word=placement),
         spot_near(capacity=capacity, argument="network", word=network),
+        efa_placed(network=network, placement=placement, capacity=capacity),
         same_vcpus(
             types=[each.type for each in records],
             vcpus=[each.vcpus for each in records],

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpufleet.rules.coerce import flag, mapping, texts
+from gpufleet.rules.coerce import flag, mapping, text, texts
 from gpufleet.rules.messages import use_one_of
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
@@ -23,14 +23,20 @@ def administered(*, creator_is_admin: bool, admins: Sequence[str]) -> Outcome:
 
 
 @rule("aws-cluster-api-reached", Severity.WARNING)
-def api_reached(*, public_access_cidrs: Sequence[str]) -> Outcome:
+def api_reached(*, public_access_cidrs: Sequence[str], phase: str = "", own_servers: bool = False) -> Outcome:
     """Whoever installs software on a cluster can reach its API: a private endpoint answers inside the VPC only.
 
-    From elsewhere `up` fails a quarter of an hour in, at the first object on the new cluster.
+    From elsewhere `up` fails a quarter of an hour in, at the first object on the new cluster. `phase`: as it is given,
+    "" where it is not. `own_servers`: they join the cluster over a line, which that `up` only makes; with them a public
+    endpoint is rejected [aws-hybrid-endpoint].
     Source: https://docs.aws.amazon.com/eks/latest/userguide/cluster-endpoint.html (private only: no public access).
     """
-    if public_access_cidrs:
+    if public_access_cidrs or phase:
         return passed()
+    if own_servers:
+        problem = "installs on the cluster, whose API is reachable from the VPC and over the line to the site only"
+        fix = "use cloud until `gpufleet link` says that the line is up, then cluster"
+        return failed("phase", "not given", problem, fix)
     fix = "run `pulumi up` and `gpufleet jobs` in it (a VPN, a runner there), or list your address, as 203.0.113.7/32"
     return failed("public_access_cidrs", [], "the cluster's API is reachable from inside the VPC only", fix)
 
@@ -103,5 +109,7 @@ def validate_cluster_access(args: Mapping[str, object], addons: Sequence[str]) -
 
 
 def validate_installation(args: Mapping[str, object]) -> list[Finding]:
-    """Findings on installing software on the cluster of these arguments. Reads public_access_cidrs."""
-    return [api_reached(public_access_cidrs=texts(args, "public_access_cidrs"))]
+    """Findings on installing software on the cluster of these arguments. Reads public_access_cidrs, phase,
+    own_servers (any value: they join)."""
+    cidrs, phase = texts(args, "public_access_cidrs"), text(args, "phase")
+    return [api_reached(public_access_cidrs=cidrs, phase=phase, own_servers="own_servers" in args)]

@@ -117,6 +117,18 @@ def target_whole(*, to: str, argument: str, of: str, given: bool) -> Outcome:
     return failed(argument, None, f"is not given, and to={to} needs it", f"give {argument}")
 
 
+@rule("aws-sync-files-made", Severity.ERROR)
+def files_made(*, to: str, own_files: bool) -> Outcome:
+    """An environment whose shared files are on own servers copies to a bucket: it makes no EFS.
+
+    Source: gpufleet's own configuration, gpufleet:own_servers.nfs
+    """
+    if to != "efs" or not own_files:
+        return passed()
+    problem = "the shared files of this environment are those of own_servers.nfs, and it makes no EFS"
+    return failed("to", to, problem, "use to=s3 with bucket_arn")
+
+
 @rule("aws-sync-owners-s3", Severity.INFO)
 def owners_kept(*, to: str) -> Outcome:
     """Owners and permissions of files are those of the own servers wherever jobs read them as files.

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from gpufleet.rules.coerce import flag
 from gpufleet.rules.kubernetes.onprem_nodes import validate_pool_overlap
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
@@ -59,22 +60,48 @@ def nodeadm_pinned(*, version: str, sha256: str) -> Outcome:
     return passed()
 
 
+@rule("aws-own-servers-pods", Severity.ERROR)
+def pods_reached(*, pods: Sequence[str], bgp: bool, static_routes: bool) -> Outcome:
+    """The cluster reaches pods on own servers: their ranges are the cluster's remote networks, and the site's router
+    learns by BGP, or has as static routes, which server has which part of them.
+
+    Source: https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-concepts-kubernetes.html: without routes to
+    pods the control plane reaches no webhook there, nor pods by the API server's proxy, by which `gpufleet ps` reads
+    what GPUs do; cloud pods reach none either.
+    """
+    if not pods:
+        fix = "give a private range, such as 10.81.0.0/16, which is an address of nothing else"
+        return failed("own_servers.networks.pods", [], "the cluster then reaches no pod on own servers", fix)
+    if bgp and static_routes:
+        problem = "the site's router learns the routes to pods by BGP already"
+        return failed("own_servers.cilium.static_routes", True, problem, "leave out static_routes, or bgp")
+    if not bgp and not static_routes:
+        problem = "the site's router does not learn which server has which pods"
+        fix = "give the BGP numbers of servers and router and its address, or static_routes: true"
+        return failed("own_servers.cilium.bgp", "not given", problem, fix)
+    return passed()
+
+
 def validate_onprem_servers(
     pools: Mapping[str, Sequence[str]],
     clouds: Sequence[str],
     existing: str,
     files: Sequence[str],
     nodeadm: Mapping[str, object],
+    pods: Sequence[str],
+    routes: Mapping[str, object],
 ) -> list[Finding]:
     """Findings on own servers beside what a cloud rents out.
 
     pools: the servers of each. clouds: names of the cloud's pools. existing: name of a cluster that the environment
-    does not make, or "". files: keys under gpufleet:files. nodeadm: its version and sha256.
+    does not make, or "". files: keys under gpufleet:files. nodeadm: its version and sha256. pods: ranges of their pods.
+    routes: how the site's router knows the ways there: bgp, static_routes.
     """
     return [
         own_cluster_joined(existing=existing),
         files_everywhere(files=files),
         *(pool_once(pool=pool, elsewhere=clouds) for pool in pools),
         *validate_pool_overlap(pools),
+        pods_reached(pods=pods, bgp="bgp" in routes, static_routes=flag(routes, "static_routes", False)),
         nodeadm_pinned(version=str(nodeadm["version"]), sha256=str(nodeadm["sha256"])),
     ]

@@ -7,6 +7,7 @@ from gpufleet.catalog import AwsGpuType, aws
 from gpufleet.rules import capacity as capacities
 from gpufleet.rules import coerce, efa, instance_types, placement
 from gpufleet.rules.aws import image
+from gpufleet.rules.aws.disk import validate_disk
 from gpufleet.rules.aws.zones import validate_zones
 from gpufleet.rules.counts import idle_nodes, validate_counts, validate_fewer_nodes
 from gpufleet.rules.cuda import validate_cuda
@@ -55,6 +56,8 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "any-count-idle": ("min", "capacity"),
     "any-count-min-max": ("min", "max"),
     "any-count-desired": ("min", "desired", "max"),
+    "aws-disk-iops": ("disk_type", "disk_iops", "disk_throughput", "disk_gib"),
+    "aws-disk-throughput": ("disk_type", "disk_iops", "disk_throughput"),
     "aws-image-disk": ("image", "disk_gib"),
     "any-image-cuda": ("image", "cuda"),
     "any-image-cuda-dropped": ("cuda", "types"),
@@ -97,6 +100,7 @@ def validate_pool_arguments(
         *_capacity(intent),
         *_network(intent),
         *_image(pool, intent),
+        *validate_disk(pool),
         *validate_labels(pool),
         *validate_cuda(pool, intent.records),
         *validate_fewer_nodes(intent.records, coerce.whole(pool, "max", 0), intent.zones, intent.region),

@@ -74,6 +74,11 @@ def validate_efa_plugin(args: Mapping[str, object]) -> list[Finding]:
     return findings
 
 
+def validate_dcgm_exporter(args: Mapping[str, object]) -> list[Finding]:
+    """Every finding on DCGM's exporter. Reads image, namespace, tolerations, labels."""
+    return validate_device_plugin(args)
+
+
 def validate_gpu_operator(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on NVIDIA's GPU operator. Reads version, driver, rdma, tolerations, labels."""
     findings = [rdma_of_driver(rdma=coerce.flag(args, "rdma", False), driver=coerce.flag(args, "driver", True))]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from gpufleet.rules import coerce
 from gpufleet.rules.generic import allowed_choice, at_least, distinct, not_empty
 from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
+from gpufleet.rules.kubernetes.jupyterhub import database_kept, database_placed
 from gpufleet.rules.kubernetes.mpi_image import image_form, image_pinned
 from gpufleet.rules.kubernetes.name import name_form
 from gpufleet.rules.kubernetes.users import validate_users
@@ -107,6 +108,19 @@ def user_known(*, argument: str, name: str, known: Sequence[str]) -> Outcome:
     return failed(argument, name, "has no uid in users", fix)
 
 
+@rule("any-notebooks-host-given", Severity.ERROR)
+def host_given(*, host: bool, needed_by: str) -> Outcome:
+    """A hub that is not reached by `kubectl port-forward` has a DNS name.
+
+    needed_by: the first argument that needs one, oidc, tls or service; empty where none does.
+
+    Source: our choice: users, the login provider and the certificate know the hub by it.
+    """
+    if host or not needed_by:
+        return passed()
+    return failed("host", None, f"is missing, and {needed_by} needs it", "give the hub's DNS name")
+
+
 @rule("any-notebooks-host", Severity.ERROR)
 def host_name(*, host: str) -> Outcome:
     """A hub's host is a DNS name in lower-case letters, without scheme, port or path.
@@ -135,13 +149,24 @@ def is_dev(args: Mapping[str, object]) -> bool:
     return coerce.text(args, "environment").rpartition("-")[2] == "dev" or coerce.text(args, "purpose") == "dev"
 
 
+def usual_service(args: Mapping[str, object]) -> str:
+    """How a hub is reached unless its configuration says so: with the dummy login, by `kubectl port-forward`."""
+    return "LoadBalancer" if args.get("oidc") else "ClusterIP"
+
+
+def _needs_host(args: Mapping[str, object], service: str) -> str:
+    given = next((key for key in ("oidc", "tls") if args.get(key)), "")
+    return given or ("" if service == "ClusterIP" else "service")
+
+
 def validate_notebooks(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on notebooks. Reads namespace, environment, purpose, host, pools, images, users, admins, oidc,
-    tls, service, database, idle_minutes, service_account, version, labels; of what is a secret or an output only
-    whether it is there."""
+    tls, service, database, storage_class, idle_minutes, service_account, version, labels; of what is a secret or an
+    output only whether it is there."""
     dev, oidc, users = is_dev(args), coerce.mapping(args, "oidc"), coerce.mapping(args, "users")
     tls = [key for key in ("secret", "letsencrypt_email") if coerce.mapping(args, "tls").get(key)]
     images = coerce.texts(args, "images")
+    database, service = coerce.text(args, "database", "volume"), coerce.text(args, "service", usual_service(args))
     findings = [
         tls_given(tls=tls, dev=dev),
         login_real(oidc=bool(oidc), dev=dev),
@@ -150,8 +175,11 @@ def validate_notebooks(args: Mapping[str, object]) -> list[Finding]:
         *validate_users(args),
         not_empty(argument="images", values=images, holds="image"),
         distinct(argument="images", values=images),
-        allowed_choice(argument="service", word=coerce.text(args, "service", "LoadBalancer"), legal=SERVICES),
-        allowed_choice(argument="database", word=coerce.text(args, "database", "volume"), legal=DATABASES),
+        host_given(host=args.get("host") is not None, needed_by=_needs_host(args, service)),
+        allowed_choice(argument="service", word=service, legal=SERVICES),
+        allowed_choice(argument="database", word=database, legal=DATABASES),
+        database_placed(database=database, storage_class=args.get("storage_class") is not None),
+        database_kept(database=database),
         *_pools(coerce.mapping(args, "pools")),
         *validate_object_labels(args),
     ]
@@ -175,7 +203,7 @@ def validate_notebooks(args: Mapping[str, object]) -> list[Finding]:
 
 
 def _pools(pools: Mapping[str, object]) -> list[Finding]:
-    findings = [not_empty(argument="pools", values=tuple(pools), holds="pool")]
+    findings: list[Finding] = []
     for name, pool in pools.items():
         facts = pool if isinstance(pool, Mapping) else {}
         gpus = coerce.whole(facts, "gpus", 0)

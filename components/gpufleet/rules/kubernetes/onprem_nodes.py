@@ -79,16 +79,23 @@ def kubeconfig_whole(*, faults: Sequence[str]) -> Outcome:
     return failed("kubeconfig", "[secret]", join_words(faults, "and"), fix)
 
 
+_OF_OPERATOR = {"device-plugin": "the device plugin", "dcgm-exporter": "DCGM's exporter"}
+"""What the GPU operator brings along."""
+
+
 @rule("any-gpu-plugin-once", Severity.ERROR)
 def plugin_once(*, software: Sequence[str]) -> Outcome:
-    """NVIDIA's device plugin is installed once: by itself, or by the GPU operator.
+    """NVIDIA's device plugin and DCGM's exporter are installed once: by themselves, or by the GPU operator.
 
     Source: https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/getting-started.html: the operator
-    deploys the device plugin; two of them register nvidia.com/gpu with the same kubelet in turns.
+    deploys both; two device plugins register nvidia.com/gpu with the same kubelet in turns, and two exporters want the
+    same profiling counters.
     """
-    if not {"device-plugin", "gpu-operator"} <= set(software):
+    twice = [word for part, word in _OF_OPERATOR.items() if part in software] if "gpu-operator" in software else []
+    if not twice:
         return passed()
-    return failed("software", list(software), "installs the device plugin twice", "leave one of the two out")
+    problem = f"installs {join_words(twice, 'and')} twice"
+    return failed("software", list(software), problem, "leave one of the two out")
 
 
 def validate_onprem_nodes(args: Mapping[str, object]) -> list[Finding]:

@@ -19,6 +19,8 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A name with what no tag may have.
+    monkeypatch.setenv("LOGNAME", "LAB\\ana")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

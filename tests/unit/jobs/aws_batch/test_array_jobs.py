@@ -114,7 +114,7 @@ def test_bucket_that_refuses_the_parameters(here: FakeAws, run: Any) -> None:
     done = run("jobs", "submit", "dev", "--name", "a", "--image", IMAGE, "--grid", "lr=1,2", *TRAIN)
     assert done.exit_code == 1
     assert done.stderr == (
-        "Error: a: its parameters cannot be written to the bucket: s3:PutObject: denied by AWS; allow it to the "
-        "credentials in use (no)\n"
+        f"Error: a: s3://{BUCKET}/jobs/a/parameters.csv cannot be written: s3:PutObject: denied by AWS; allow it to "
+        "the credentials in use (no)\n"
     )
     assert not here.jobs

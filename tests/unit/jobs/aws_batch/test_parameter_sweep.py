@@ -4,12 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from botocore.auth import S3SigV4Auth
@@ -17,11 +13,11 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 from gpufleet.errors import UserError
+from gpufleet.jobs.aws_batch.container_start import BucketFile, start_command
 from gpufleet.jobs.aws_batch.entrypoint import OVERRIDES_LIMIT, overrides_length
 from gpufleet.jobs.aws_batch.node_side.s3 import signed_headers
 from gpufleet.jobs.aws_batch.parameter_sweep import (
     ParameterTable,
-    child_command,
     expand_grid,
     indexed_command,
     read_csv,
@@ -29,11 +25,24 @@ from gpufleet.jobs.aws_batch.parameter_sweep import (
 from gpufleet.jobs.aws_batch.submission import build_submission
 from gpufleet.jobs.request import JobRequest
 from gpufleet.jobs.settings import JobSettings
-from tests.tools.fake_aws import BUCKET, FakeAws
+from tests.tools.fake_aws import BUCKET, FakeAws, container_role
+from tests.tools.oldest_python import path_with_oldest_python
 
 TELL = (
     "import json, os, sys; print(json.dumps([sys.argv[1:], os.environ.get('lr'), os.environ.get('GPUFLEET_OUTPUTS')]))"
 )
+
+
+@pytest.fixture(autouse=True, params=["oldest", "newest"])
+def python(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs on nodes runs with Python 3.8, too."""
+    if request.param == "oldest":
+        monkeypatch.setenv("PATH", path_with_oldest_python(tmp_path / "bin"))
+
+
+def child_command(table: ParameterTable, words: list[str], own: int, at: tuple[str, str, str] | None) -> list[str]:
+    """at: bucket, key and region of the table's file."""
+    return start_command(words, own, table=table, table_file=BucketFile(*at, b"") if at else None)
 
 
 def command(*words: str) -> list[str]:
@@ -92,26 +101,6 @@ def test_child_without_a_row_says_so() -> None:
     assert (done.returncode, done.stderr) == (1, "gpufleet: there are 1 rows of parameters, and this is child 5\n")
 
 
-@contextmanager
-def role() -> Iterator[str]:
-    """The address at which ECS gives containers their role's keys."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(json.dumps({"AccessKeyId": "A", "SecretAccessKey": "S", "Token": "T"}).encode())
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Nobody reads it."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
 def long_table() -> ParameterTable:
     rows = [(str(number), f"{number * 7919 % 104729:x}-{number**5:x}, twice") for number in range(3000)]
     return ParameterTable(("lr", "note"), rows)
@@ -121,20 +110,20 @@ def test_long_table_is_read_from_the_bucket(here: FakeAws) -> None:
     table = long_table()
     here.client("s3").put_object(Bucket=BUCKET, Key="jobs/a b/parameters.csv", Body=table.csv().encode())
     sent = child_command(table, command("{lr}", "{note}"), 2, (BUCKET, "jobs/a b/parameters.csv", "us-east-1"))
-    with role() as keys:
+    with container_role() as keys:
         done = child(sent, 2999, AWS_CONTAINER_CREDENTIALS_FULL_URI=keys, AWS_ENDPOINT_URL_S3=here.url)
     assert json.loads(done.stdout)[0] == list(table.rows[2999]), done.stderr
 
 
 def test_bucket_that_refuses_is_one_line(here: FakeAws) -> None:
     sent = child_command(GRID_FAR, command(), 0, (BUCKET, "none.csv", "us-east-1"))
-    with role() as keys:
+    with container_role() as keys:
         done = child(sent, 0, AWS_CONTAINER_CREDENTIALS_FULL_URI=keys, AWS_ENDPOINT_URL=here.url)
     assert done.returncode == 1
     assert done.stderr == f"gpufleet: s3://{BUCKET}/none.csv cannot be read: HTTP Error 404: Not Found\n"
     done = child(sent, 0, AWS_ENDPOINT_URL=here.url)
     assert done.stderr.startswith(
-        "gpufleet: the job definition gives its containers no role, and the parameters are in S3"
+        "gpufleet: the job definition gives its containers no role, and S3 has what they need; give it a job role"
     )
 
 

@@ -41,7 +41,7 @@ def test_what_the_outputs_know_nobody_types(here: FakeAws, run: Any) -> None:
             ],
         },
         "propagateTags": True,
-        "tags": {"environment": "dev", "project": "gpufleet"},
+        "tags": {"environment": "dev", "project": "llm", "user": "LAB-ana"},
     }
 
 
@@ -110,6 +110,8 @@ def test_nodes_are_an_override_of_the_multi_node_definition(here: FakeAws, run: 
     assert overrides["resourceRequirements"][0] == {"type": "GPU", "value": "8"}
     assert overrides["command"][0] == "python3"
     assert overrides["command"][-2:] == ["python3", "train.py"]
+    # Of p4d.24xlarge on EFA.
+    assert {"name": "GPUFLEET_NETWORK_GBPS", "value": "400"} in overrides["environment"]
     assert "containerOverrides" not in job
 
 
@@ -123,7 +125,11 @@ def test_after_is_a_dependency_that_batch_waits_for(here: FakeAws, run: Any) -> 
     first = here.wait_for_job("train").job_id
     done = run("jobs", "submit", "dev", "--name", "predict", "--image", IMAGE, "--after", "train", *TRAIN)
     assert done.exit_code == 0, done.output
-    assert here.bodies("submitjob")[-1]["dependsOn"] == [{"jobId": first}]
+    job = here.bodies("submitjob")[-1]
+    assert job["dependsOn"] == [{"jobId": first}]
+    # It is told where the first one's outputs are.
+    outputs = {"name": "GPUFLEET_AFTER_OUTPUTS", "value": f"s3://{BUCKET}/jobs/train"}
+    assert outputs in job["containerOverrides"]["environment"]
     assert "predict: starts when train has succeeded; AWS Batch waits for it, nothing has to run here" in done.stderr
 
 

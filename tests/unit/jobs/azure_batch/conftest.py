@@ -54,6 +54,7 @@ def settings() -> JobSettings:
 
 @pytest.fixture
 def run(here: FakeBatch, blobs: MemoryBlobs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("LOGNAME", "ana")
     # Following looks without long pauses, and the SDK's own tries pause for seconds.
     monkeypatch.setattr(
         backend, "AzureBatchJobFollower", partial(follow.AzureBatchJobFollower, shortest=0.02, longest=0.02)

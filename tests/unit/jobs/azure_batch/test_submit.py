@@ -32,7 +32,11 @@ def test_two_nodes_of_two_processes(here: FakeBatch, run: Any) -> None:
             "id": "train",
             "poolInfo": {"poolId": "spot-1"},
             "onAllTasksComplete": "noaction",
-            "metadata": [{"name": "environment", "value": "dev"}, {"name": "project", "value": "gpufleet"}],
+            "metadata": [
+                {"name": "environment", "value": "dev"},
+                {"name": "project", "value": "llm"},
+                {"name": "user", "value": "ana"},
+            ],
         }
     ]
     own = {"LR": "0.1", "GPUFLEET_JOB": "train"}
@@ -263,7 +267,17 @@ def test_after_is_waited_for_here(here: FakeBatch, run: Any) -> None:
     assert "train" not in here.jobs
     here.tasks["first"]["executionInfo"]["result"] = "success"
     assert submit(run, "--after", "first").exit_code == 0
-    assert "train" in here.jobs
+    # It is told where the first one's outputs are.
+    places = {**FOLDERS, "GPUFLEET_AFTER_OUTPUTS": "$AZ_BATCH_NODE_MOUNTS_DIR/result/jobs/first"}
+    own = {"GPUFLEET_JOB": "train"}
+    assert here.tasks["train"]["commandLine"] == application_command(
+        TRAIN[1:], 4, environment=own, folders=places, log_copies=TRIES
+    )
+    done = submit(run, "--after", "first", "--pool", "fixed", "--name", "other", "--dry-run", "--json")
+    unmounted = {"GPUFLEET_OUTPUTS": "$AZ_BATCH_TASK_WORKING_DIR/outputs"}
+    assert json.loads(done.stdout)["task"]["commandLine"] == application_command(
+        TRAIN[1:], 1, environment={"GPUFLEET_JOB": "other"}, folders=unmounted
+    )
 
 
 def test_made_up_name_is_legal(here: FakeBatch, run: Any) -> None:

@@ -47,10 +47,16 @@ def test_as_many_ranks_on_each_host(request_: dict[str, Any], candidates: str, r
     assert run_line(text).startswith(f'mpirun --host "$over" {ranks} --bind-to none ')
 
 
+def test_job_after_another_finds_its_outputs() -> None:
+    assert "export GPUFLEET_AFTER_OUTPUTS=/nfs/lab/jobs/first/outputs\n" in script(after="first")
+    assert "AFTER_OUTPUTS" not in script()
+
+
 def test_a_container_and_a_limit() -> None:
     line = run_line(script(image="train.sif", time_limit_minutes=5))
     assert line.startswith("timeout --foreground --kill-after=30s 5m mpirun ")
-    assert " apptainer exec --nv --bind /nfs/lab --pwd /nfs/lab /nfs/lab/train.sif python3 train.py </dev/null" in line
+    container = '"$container" exec --nv --bind /nfs/lab --pwd /nfs/lab /nfs/lab/train.sif'
+    assert f" {container} python3 train.py </dev/null" in line
 
 
 @pytest.mark.parametrize("request_", [{}, {"image": "docker://nvcr.io/x:1"}, {"env": {"A": "$(id) `id` \"'\n"}}])

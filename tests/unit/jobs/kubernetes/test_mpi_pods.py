@@ -61,6 +61,33 @@ def test_the_launcher_needs_no_gpu_and_no_gpu_node():
     assert "nodeSelector" not in launcher
 
 
+def test_the_launcher_is_where_its_workers_are_if_the_cluster_has_two_pod_networks():
+    launcher = pod(mpi_job("llm", SMALL | {"launcher_domain": "gpufleet.dev/place"}), "Launcher")
+    (term,) = launcher["affinity"]["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert term == {
+        "labelSelector": {
+            "matchLabels": {"training.kubeflow.org/job-name": "llm", "training.kubeflow.org/job-role": "worker"}
+        },
+        "topologyKey": "gpufleet.dev/place",
+    }
+    # Nodes without GPUs are better, on that side too.
+    assert "nodeAffinity" in launcher["affinity"]
+    assert "podAffinity" not in pod(mpi_job("llm", SMALL), "Launcher")["affinity"]
+
+
+def test_the_launcher_tolerates_gpu_nodes_where_there_may_be_no_others():
+    own = {"launcher_on_gpu_nodes": True, "tolerations": [{"key": "lab", "effect": "NO_SCHEDULE"}]}
+    launcher = pod(mpi_job("llm", SMALL | own), "Launcher")
+    # Not whatever value: the flavors of a queue have one of their own, so that launchers get none of them.
+    assert launcher["tolerations"] == [
+        *(
+            {"key": "nvidia.com/gpu", "operator": "Equal", "value": value, "effect": "NoSchedule"}
+            for value in ("present", "true", "")
+        ),
+        {"key": "lab", "operator": "Exists", "effect": "NoSchedule"},
+    ]
+
+
 def test_workers_go_to_the_nodes_of_the_pool():
     worker = pod(mpi_job("llm", LARGE), "Worker")
     assert worker["nodeSelector"] == {

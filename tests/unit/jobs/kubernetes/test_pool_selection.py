@@ -58,6 +58,34 @@ def test_any_place_prefers_own_servers_and_keeps_workers_together() -> None:
     assert first["preference"]["matchExpressions"][0]["values"] == ["cloud"]
 
 
+def launcher(**wanted: Any) -> dict[str, Any]:
+    spec: dict[str, Any] = job(**wanted)["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]
+    return spec
+
+
+def domains(spec: dict[str, Any]) -> list[str]:
+    terms = spec["affinity"].get("podAffinity", {}).get("requiredDuringSchedulingIgnoredDuringExecution", [])
+    return [term["topologyKey"] for term in terms]
+
+
+JOINED = {name: {**pool, "pod_network": "vpc-cni" if "types" in pool else "cilium"} for name, pool in POOLS.items()}
+"""The same, where the own servers have joined a cluster of AWS."""
+
+
+@pytest.mark.parametrize("place", ["onprem", "cloud", "any"])
+def test_the_launcher_is_on_the_side_of_its_workers_in_a_cluster_with_two_pod_networks(place: str) -> None:
+    assert domains(launcher(pools=JOINED, gpu="V100", place=place)) == ["gpufleet.dev/place"]
+    assert domains(launcher(pools=JOINED, gpu="V100", place=place, queue="gpus")) == ["gpufleet.dev/place"]
+    # Everywhere else it goes where there is room.
+    assert domains(launcher(gpu="V100", place=place)) == []
+
+
+def test_the_launcher_tolerates_gpu_nodes_where_own_servers_may_be_all_there_are() -> None:
+    assert "tolerations" in launcher(gpu="V100", place="any")
+    assert "tolerations" in launcher(gpu="TITAN-V")
+    assert "tolerations" not in launcher(gpu="V100", place="cloud")
+
+
 def test_with_a_queue_its_order_decides_and_pods_say_what_flavors_know() -> None:
     assert "nodeAffinity" not in pod(queue="gpus", gpu="V100", place="any")["affinity"]
     assert places(queue="gpus", pool="v100") == {

@@ -57,6 +57,13 @@ def test_options_of_sbatch() -> None:
     }
 
 
+def test_job_after_another_finds_its_outputs() -> None:
+    found = lines(pool="a100", after="first")
+    assert "export GPUFLEET_OUTPUTS=/shared/lab/jobs/run/outputs" in found
+    assert "export GPUFLEET_AFTER_OUTPUTS=/shared/lab/jobs/first/outputs" in found
+    assert not [line for line in lines(pool="a100") if "AFTER_OUTPUTS" in line]
+
+
 def test_a_pools_own_options_come_last() -> None:
     own = [line for line in lines(pool="v100") if line.startswith("#SBATCH")]
     assert own[-1] == "#SBATCH --constraint=nvlink"
@@ -89,15 +96,16 @@ def test_no_interface_no_word_of_it() -> None:
 
 def test_an_image_is_pulled_once_and_then_a_file() -> None:
     found = "\n".join(lines(pool="a100", image="torch"))
-    assert "apptainer pull /shared/lab/images/" in found
+    assert "container=$(command -v apptainer || command -v singularity) ||\n" in found
+    assert '"$container" pull /shared/lab/images/' in found
     assert " docker://nvcr.io/nvidia/pytorch:24.10-py3 && mv -f " in found
-    assert " apptainer exec --nv --bind /shared/lab --pwd /shared/lab /shared/lab/images/" in found
+    assert ' "$container" exec --nv --bind /shared/lab --pwd /shared/lab /shared/lab/images/' in found
 
 
 def test_nodes_without_gpus() -> None:
     found = lines(pool="cpu", image="/images/x.sif")
     assert "gres" not in options(found)
-    assert "apptainer exec --bind /shared/lab" in "\n".join(found)
+    assert '"$container" exec --bind /shared/lab' in "\n".join(found)
 
 
 @pytest.mark.parametrize("request_", [{}, {"image": "torch"}, {"retries": 3}, {"env": {"A": "$(id) `id` \"'\n"}}])

@@ -75,9 +75,11 @@ def test_legal_arguments_pass_every_rule(validate, args):
     ("change", "rules"),
     [
         (TWO_ZONES | {"placement": "create"}, ["any-placement-one-zone"]),
-        (TWO_ZONES | {"network": "efa"}, ["aws-efa-one-zone"]),
+        (TWO_ZONES | {"network": "efa"}, ["aws-batch-efa-placed", "aws-efa-one-zone"]),
+        ({"network": "efa"}, ["aws-batch-efa-placed"]),
+        ({"network": "efa", "placement": "create"}, []),
         ({"types": ["g5.8xlarge", "m5.8xlarge"]}, ["aws-type-known"]),
-        ({"types": ["g5.xlarge"], "network": "efa"}, ["aws-efa-supported"]),
+        ({"types": ["g5.xlarge"], "network": "efa"}, ["aws-batch-efa-placed", "aws-efa-supported"]),
         ({"types": ["g5.xlarge", "g5.16xlarge"]}, ["aws-batch-same-vcpus"]),
         ({"types": ["p3dn.24xlarge"]}, ["aws-batch-image-type"]),
         ({"types": ["g5g.8xlarge"], "zones": ["use1-az2"]}, ["aws-batch-image-type"]),
@@ -94,6 +96,8 @@ def test_legal_arguments_pass_every_rule(validate, args):
         ({"min": 5}, ["any-count-min-max"]),
         ({"max": 0}, ["any-argument-least"]),
         ({"disk_gib": 10}, ["aws-image-disk"]),
+        ({"disk_iops": 4000, "disk_throughput": 2000}, ["aws-disk-throughput"]),
+        ({"disk_type": "io2", "disk_iops": 64}, ["aws-disk-iops"]),
         ({"region": "us-east1"}, ["aws-region-known", "aws-type-in-region"]),
     ],
 )

@@ -1,6 +1,6 @@
 """Cases of gpufleet.rules.aws.batch_environment."""
 
-from gpufleet.rules.aws.batch_environment import few_groups, no_block, same_vcpus, spot_near
+from gpufleet.rules.aws.batch_environment import efa_placed, few_groups, no_block, same_vcpus, spot_near
 
 CASES = {
     same_vcpus: [
@@ -60,6 +60,22 @@ CASES = {
             (
                 "trainers: network=efa: makes Spot capacity rarer, and multi-node jobs, which need it, never run on "
                 "Spot; set network=plain, or capacity=on-demand [aws-batch-spot-near]"
+            ),
+        ),
+    ],
+    efa_placed: [
+        ("placed", {"network": "efa", "placement": "create", "capacity": "on-demand"}, "pass", ""),
+        ("existing", {"network": "efa", "placement": "existing", "capacity": "on-demand"}, "pass", ""),
+        ("plain", {"network": "plain", "placement": "none", "capacity": "on-demand"}, "pass", ""),
+        ("reserved", {"network": "efa", "placement": "none", "capacity": "reservation"}, "pass", ""),
+        ("spot", {"network": "efa", "placement": "none", "capacity": "spot"}, "pass", ""),
+        (
+            "apart",
+            {"network": "efa", "placement": "none", "capacity": "on-demand"},
+            "fail",
+            (
+                "trainers: placement=none: Batch supports EFA in one cluster placement group only; set "
+                "placement=create [aws-batch-efa-placed]"
             ),
         ),
     ],

@@ -22,6 +22,19 @@ CASES = {
                 "203.0.113.7/32 [aws-cluster-api-reached]"
             ),
         ),
+        ("nothing is installed yet", {"public_access_cidrs": [], "phase": "cloud", "own_servers": True}, "pass", ""),
+        ("the line is up", {"public_access_cidrs": [], "phase": "cluster", "own_servers": True}, "pass", ""),
+        ("from the internet", {"public_access_cidrs": ["52.94.76.0/22"], "own_servers": True}, "pass", ""),
+        (
+            "over a line that is not there",
+            {"public_access_cidrs": [], "own_servers": True},
+            "fail",
+            (
+                "trainers: phase=not given: installs on the cluster, whose API is reachable from the VPC and over the "
+                "line to the site only; use cloud until `gpufleet link` says that the line is up, then cluster "
+                "[aws-cluster-api-reached]"
+            ),
+        ),
     ],
     administered: [
         ("creator", {"creator_is_admin": True, "admins": ()}, "pass", ""),

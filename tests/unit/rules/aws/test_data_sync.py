@@ -5,6 +5,7 @@ from gpufleet.rules.aws.data_sync import (
     back_whole,
     directions_apart,
     hours_legal,
+    files_made,
     owners_kept,
     path_legal,
     server_legal,
@@ -200,6 +201,19 @@ CASES = {
             (
                 "trainers: subnet_id=given: belongs to to=efs, and this sync is to=s3; remove it, or use to=efs "
                 "[aws-sync-target]"
+            ),
+        ),
+    ],
+    files_made: [
+        ("efs", {"to": "efs", "own_files": False}, "pass", ""),
+        ("bucket", {"to": "s3", "own_files": True}, "pass", ""),
+        (
+            "no-efs",
+            {"to": "efs", "own_files": True},
+            "fail",
+            (
+                "trainers: to=efs: the shared files of this environment are those of own_servers.nfs, and it makes no "
+                "EFS; use to=s3 with bucket_arn [aws-sync-files-made]"
             ),
         ),
     ],

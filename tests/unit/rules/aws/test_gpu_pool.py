@@ -100,6 +100,9 @@ def test_number_of_nodes_changes_no_finding():
         ({"placement_group": "ring"}, ["any-placement-group-name"]),
         ({"image": "al2"}, ["aws-image-known"]),
         ({"disk_gib": 10}, ["aws-image-disk"]),
+        ({"disk_throughput": 3000}, ["aws-disk-throughput"]),
+        ({"disk_iops": 3000, "disk_throughput": 1000}, ["aws-disk-throughput"]),
+        ({"disk_iops": 90000}, ["aws-disk-iops"]),
         ({"tags": {"aws:owner": "me"}}, ["any-argument-known", "aws-tag-key"]),
     ],
 )

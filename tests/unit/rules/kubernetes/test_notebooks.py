@@ -1,6 +1,7 @@
 """Cases of gpufleet.rules.kubernetes.notebooks."""
 
 from gpufleet.rules.kubernetes.notebooks import (
+    host_given,
     host_name,
     https_address,
     idle_culled,
@@ -116,6 +117,16 @@ CASES = {
             "trainers: admins=ana: has no uid in users; give users the name with its uid and gid [any-notebooks-user]",
         ),
     ],
+    host_given: [
+        ("given", {"host": True, "needed_by": "oidc"}, "pass", ""),
+        ("port-forward", {"host": False, "needed_by": ""}, "pass", ""),
+        (
+            "missing",
+            {"host": False, "needed_by": "service"},
+            "fail",
+            "trainers: host=null: is missing, and service needs it; give the hub's DNS name [any-notebooks-host-given]",
+        ),
+    ],
     host_name: [
         ("name", {"host": "notebooks.example.com"}, "pass", ""),
         ("shortest", {"host": "a.io"}, "pass", ""),
@@ -174,13 +185,13 @@ def test_all_faults_are_told_at_once():
     }
     lines = {finding.rule: finding for finding in validate_notebooks(args) if finding.status == "fail"}
     assert set(lines) == {
-        "any-argument-not-empty",
         "any-argument-word",
         "any-kubernetes-name",
         "any-kubernetes-version-pinned",
         "any-mpi-image-pinned",
         "any-notebooks-address",
         "any-notebooks-culling",
+        "any-notebooks-database",
         "any-notebooks-host",
         "any-notebooks-oidc",
         "any-notebooks-tls",
@@ -205,5 +216,19 @@ def test_dev_is_a_name_or_a_purpose():
 
 def test_secrets_that_are_outputs_count_as_given():
     oidc = {**dict.fromkeys(OIDC, "https://login.example.com/x"), "client_secret": object()}
-    found = validate_notebooks({"environment": "lab", "oidc": oidc, "tls": {"secret": "hub-tls"}})
+    given = {"oidc": oidc, "tls": {"secret": "hub-tls"}, "host": "hub.example.com", "storage_class": "gp3"}
+    found = validate_notebooks({"environment": "lab", **given})
     assert not [each for each in found if each.rejects and each.rule.startswith("any-notebooks")]
+
+
+def test_who_needs_a_host():
+    def lines(**more: object) -> list[str]:
+        found = validate_notebooks({"environment": "dev", **more})
+        return [each.problem for each in found if each.rule == "any-notebooks-host-given" and each.rejects]
+
+    assert lines() == []
+    assert lines(service="ClusterIP") == []
+    assert lines(service="NodePort") == ["is missing, and service needs it"]
+    assert lines(oidc={"client_id": "x"}, service="ClusterIP") == ["is missing, and oidc needs it"]
+    assert lines(tls={"secret": "x"}) == ["is missing, and tls needs it"]
+    assert lines(tls={"secret": "x"}, host="hub.example.com") == []

@@ -78,6 +78,16 @@ CASES = {
                 "the two out [any-gpu-plugin-once]"
             ),
         ),
+        ("exporter", {"software": ("device-plugin", "dcgm-exporter")}, "pass", ""),
+        (
+            "both exporters",
+            {"software": ("gpu-operator", "dcgm-exporter")},
+            "fail",
+            (
+                "trainers: software=[gpu-operator, dcgm-exporter]: installs DCGM's exporter twice; leave one of "
+                "the two out [any-gpu-plugin-once]"
+            ),
+        ),
     ],
 }
 

@@ -1,4 +1,4 @@
-# One object of S3, read with the container's own role; a part of what row.py sends.
+# One object of S3, read with the container's own role; a part of what start.py sends.
 from __future__ import annotations
 
 import datetime
@@ -11,12 +11,9 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from gpufleet.jobs.aws_batch.node_side.failure import StartError
+
 ATTEMPTS = 6
-
-
-# Ends this child: a line for the user.
-class RowError(Exception):
-    pass
 
 
 # The address of an object. With the bucket in the path a bucket's name with dots has no trouble with certificates.
@@ -39,7 +36,7 @@ def credentials() -> list[str]:
     if os.environ.get("AWS_ACCESS_KEY_ID"):
         names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
         return [os.environ.get(name, "") for name in names]
-    raise RowError("the job definition gives its containers no role, and the parameters are in S3; give it a job role")
+    raise StartError("the job definition gives its containers no role, and S3 has what they need; give it a job role")
 
 
 # The headers of a GET, signed. docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
@@ -70,7 +67,7 @@ def fetch(bucket: str, key: str, region: str) -> bytes:
     url, why = object_url(bucket, key, region), ""
     for number in range(ATTEMPTS):
         try:
-            now = datetime.datetime.now(datetime.UTC)
+            now = datetime.datetime.now(datetime.timezone.utc)  # noqa: UP017 - Python 3.8
             request = urllib.request.Request(url, headers=signed_headers(url, region, credentials(), now))
             with urllib.request.urlopen(request, timeout=30) as answer:
                 text: bytes = answer.read()
@@ -83,4 +80,4 @@ def fetch(bucket: str, key: str, region: str) -> bytes:
             why = str(error)
         # Hundreds of children start at once.
         time.sleep(2**number)
-    raise RowError("s3://" + bucket + "/" + key + " cannot be read: " + why)
+    raise StartError("s3://" + bucket + "/" + key + " cannot be read: " + why)

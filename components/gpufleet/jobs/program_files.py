@@ -1,4 +1,8 @@
-"""A researcher's program, sent to the container `scripts`, from where each node fetches it before the job starts."""
+"""A researcher's program (`--script`), sent along with the job: its files are there before the job starts.
+
+Azure Batch's nodes fetch them from the container `scripts`, AWS Batch's from the bucket of the outputs; on Slurm and on
+plain hosts they lie in the job's folder.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,7 +11,7 @@ from pathlib import Path
 from gpufleet.errors import UserError
 
 MAX_FILES = 200
-"""They are named one by one in the task, whose request has a size."""
+"""They are named one by one in Azure Batch's task, whose request has a size."""
 MAX_BYTES = 100 * 2**20
 """A program is small; data goes by `gpufleet data put`."""
 _LEFT_OUT = ("__pycache__",)
