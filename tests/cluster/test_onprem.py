@@ -50,6 +50,10 @@ def test_a_job_lands_where_it_asks_to(lab: Rehearsed) -> None:
     lab.cancel("titan", "away")
 
 
+def test_first_job_runs_as_printed(lab: Rehearsed) -> None:
+    lab.run_first_job()
+
+
 def test_a_job_goes_on_to_rented_nodes_when_its_own_are_taken(lab: Rehearsed) -> None:
     anywhere = ("--workers", "2", "--gpu", "V100", "--gpus", "4", "--place", "any")
     lab.start("first", *anywhere)

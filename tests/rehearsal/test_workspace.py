@@ -130,7 +130,8 @@ def test_what_a_program_waits_for_itself_is_scaled_as_the_cloud_is(home: Workspa
 
 
 def test_environment_has_no_credentials_and_no_other_backend(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("AWS_PROFILE", "ARM_CLIENT_ID", "AZURE_CONFIG_DIR", "PULUMI_ACCESS_TOKEN"):
+    theirs = ("AWS_PROFILE", "ARM_CLIENT_ID", "AZURE_CONFIG_DIR", "PULUMI_ACCESS_TOKEN")
+    for name in (*theirs, "GPUFLEET_AWS_ENDPOINT", "GPUFLEET_AZURE_BATCH_ENDPOINT"):
         monkeypatch.setenv(name, "real")
     monkeypatch.setenv("PULUMI_BACKEND_URL", "s3://real")
     monkeypatch.setenv("PATH", f"{home.launcher}{os.pathsep}/usr/bin")

@@ -11,7 +11,8 @@ from typing import Any
 
 from gpufleet.images.pinned_images import PinnedImage
 from gpufleet.jobs.azure_batch.errors import azure_errors
-from gpufleet.jobs.azure_batch.login import credential, endpoint_override
+from gpufleet.jobs.azure_batch.login import credential
+from gpufleet.played_endpoint import endpoint_override
 
 REGISTRY_ENDPOINT = "GPUFLEET_AZURE_REGISTRY_ENDPOINT"
 """Variable of a rehearsal: the URL below which registries are played, each under its host."""

@@ -30,3 +30,7 @@ CASES = {
         ),
     ],
 }
+
+
+def test_case(case):
+    case.check()
