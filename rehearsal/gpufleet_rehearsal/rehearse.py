@@ -130,9 +130,12 @@ def run_inside(home: Workspace, environment: str, command: Sequence[str]) -> int
     variables["PATH"] = os.pathsep.join([str(home.launcher), variables["PATH"]])
     command = command or [os.environ.get("SHELL", "/bin/sh")]
     try:
-        return run_until_exit(command, variables)
+        code = run_until_exit(command, variables)
     except OSError as error:
         raise WorkspaceError(f"{command[0]}: {error.strerror}") from error
+    # A short `up` ends the provider that follows the node groups before it has followed the last change.
+    home.control_plane.follow_fleet()
+    return code
 
 
 def _up(home: Workspace, engine: PulumiCli, plan: RehearsalPlan, console: Console) -> int:
