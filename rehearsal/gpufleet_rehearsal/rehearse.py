@@ -134,9 +134,12 @@ def run_inside(home: Workspace, environment: str, command: Sequence[str]) -> int
     command = command or [os.environ.get("SHELL", "/bin/sh")]
     with azure_services(home, environment) as azure, aws_services(home, environment) as aws:
         try:
-            return run_until_exit(command, variables | azure | aws)
+            code = run_until_exit(command, variables | azure | aws)
         except OSError as error:
             raise WorkspaceError(f"{command[0]}: {error.strerror}") from error
+    # A short `up` ends the provider that follows the node groups before it has followed the last change.
+    home.control_plane.follow_fleet()
+    return code
 
 
 def _up(home: Workspace, engine: PulumiCli, plan: RehearsalPlan, console: Console) -> int:
