@@ -98,6 +98,6 @@ def test_rank_0_whose_host_name_has_no_address_lets_nobody_wait(ranks, monkeypat
     monkeypatch.setitem(sys.modules, "mpi4py", types.SimpleNamespace(MPI=mpi))
     monkeypatch.setattr(ranks.socket, "gethostbyname", no_address)
     with pytest.raises(ranks.TrainingError) as refused:
-        ranks.meeting_point({}, ranks.place_in_job(told()))
+        ranks.meeting_point({}, ranks.place_in_job(told("0", local_rank="0")))
     assert str(refused.value) == "rank 0's host name has no address; set MASTER_ADDR, or add the name to /etc/hosts"
     assert [address for address, _ in sent] == [""]
