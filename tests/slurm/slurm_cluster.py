@@ -106,7 +106,7 @@ class SlurmCluster:
         self.until(idle, "idle nodes")
 
     def _end_completing(self) -> None:
-        """What administrators do with a node that stays COMPLETING: its job was cancelled while it was starting, and the
+        """What administrators do with a node that stays COMPLETING, as its job was cancelled while it was starting: the
         controller waits many minutes for the node's word on it. Source: slurm.schedmd.com/troubleshoot.html#completing
         """
         for node in range(NODES):
