@@ -8,7 +8,8 @@ E2E ?= engine cluster network_policy openmpi azurite slurm singularity browser s
 
 .DEFAULT_GOAL := help
 .PHONY: help setup rehearse preview pull-request first-comment test lint types generate generated tests mutations sweep \
-	kubernetes network-policy singularity flows cluster-up cluster-down e2e e2e-programs $(E2E:%=e2e-%) many-nodes sdks site bench lock clean
+	kubernetes network-policy singularity flows cluster-up cluster-down e2e e2e-programs $(E2E:%=e2e-%) many-nodes \
+	example-image sdks site bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -107,6 +108,9 @@ e2e-sdks:
 
 many-nodes: kubernetes ## A job on 512 nodes of that control plane, many minutes
 	@$(BIN)/pytest -m many_nodes $(ARGS) tests/cluster
+
+example-image: setup ## Build the image of examples/train as far as this machine reaches, and try it on CPUs (root; ARGS="efa")
+	@$(BIN)/python -m tools.images.build_example $(ARGS)
 
 sdks: setup ## Write the SDKs in Python, TypeScript and Go into build/sdks from the packages' schemas
 	@$(BIN)/python -m tools.sdks

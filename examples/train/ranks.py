@@ -57,7 +57,7 @@ def meeting_point(environment: Mapping[str, str], place: Place) -> tuple[str, in
 
     Raises:
         TrainingError: MASTER_PORT is not a port; or neither is set and mpi4py is missing, or rank 0's host name
-            leads to a loopback address that other hosts cannot reach.
+            leads nowhere or to a loopback address that other hosts cannot reach.
     """
     if "MASTER_ADDR" in environment:
         port = environment.get("MASTER_PORT", "29500")
@@ -77,12 +77,19 @@ def _agreed_over_mpi(place: Place) -> tuple[str, int]:
     address, port = MPI.COMM_WORLD.bcast(offer, root=0)
     # Done with MPI: a rank that fails later must not wait for the others in MPI's end.
     MPI.Finalize()
+    if not address:
+        raise TrainingError("rank 0's host name has no address; set MASTER_ADDR, or add the name to /etc/hosts")
     if place.several_hosts and address.startswith("127."):
         raise TrainingError(f"rank 0's host name leads to {address}, unreachable from other hosts; set MASTER_ADDR")
     return address, port
 
 
 def _free_address() -> tuple[str, int]:
+    """This host's address, "" where its name has none, and a free port. The others wait for it: it must not fail."""
     with socket.socket() as probe:
         probe.bind(("", 0))
-        return socket.gethostbyname(socket.gethostname()), probe.getsockname()[1]
+        port = probe.getsockname()[1]
+    try:
+        return socket.gethostbyname(socket.gethostname()), port
+    except OSError:
+        return "", port

@@ -83,7 +83,7 @@ class SimulatedAws:
         found = self._cloud.store.find(name, (PLACEMENT_GROUP,))
         return PlacementGroup(str(found[0].inputs.get("strategy")), "available") if found else None
 
-    def network_limit(self, counted: str) -> int | None:
+    def resource_limit(self, counted: str) -> int | None:
         return self._cloud.view.limits.get(counted)
 
     def network_use(self, counted: str) -> Mapping[str, ExistingResources]:

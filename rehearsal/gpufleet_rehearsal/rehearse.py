@@ -14,6 +14,7 @@ from rich.tree import Tree
 from gpufleet.onprem.servers import OUTPUT as OWN_SERVERS
 from gpufleet.onprem.servers import onprem_servers_of
 from gpufleet.pulumi_cli import PulumiCli, run_until_exit
+from gpufleet_rehearsal.aws_services import aws_services
 from gpufleet_rehearsal.azure_services import azure_services
 from gpufleet_rehearsal.cloud.interpreter import Cloud, logical_name
 from gpufleet_rehearsal.cloud.open_cloud import open_cloud
@@ -126,17 +127,20 @@ def rehearse(home: Workspace, plan: RehearsalPlan, console: Console) -> int:
 def run_inside(home: Workspace, environment: str, command: Sequence[str]) -> int:
     """Run a command (the user's shell when empty) in which plain `pulumi` talks to the rehearsal.
 
-    environment: the stack that `pulumi` takes when none is named; on Azure its Batch account and blobs are played
-    while the command runs. Exit code: the command's own.
+    environment: the stack that `pulumi` takes when none is named; the services that its jobs use are played while the
+    command runs. Exit code: the command's own.
     """
     variables = home.environment() | {"PULUMI_STACK": environment}
     variables["PATH"] = os.pathsep.join([str(home.launcher), variables["PATH"]])
     command = command or [os.environ.get("SHELL", "/bin/sh")]
-    with azure_services(home, environment) as services:
+    with azure_services(home, environment) as azure, aws_services(home, environment) as aws:
         try:
-            return run_until_exit(command, variables | services)
+            code = run_until_exit(command, variables | azure | aws)
         except OSError as error:
             raise WorkspaceError(f"{command[0]}: {error.strerror}") from error
+    # A short `up` ends the provider that follows the node groups before it has followed the last change.
+    home.control_plane.follow_fleet()
+    return code
 
 
 def _up(home: Workspace, engine: PulumiCli, plan: RehearsalPlan, console: Console) -> int:

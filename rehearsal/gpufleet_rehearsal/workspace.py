@@ -32,7 +32,7 @@ SIMULATED_PROVIDERS: Mapping[str, str] = {"aws": "7.51.1", "azure-native": "3.29
 # Not anybody's own: a rehearsal holds no secret, but for those that stand encrypted in the user's configuration.
 PASSPHRASE = "rehearsal"
 _EXECUTABLE = 0o755
-_NOT_INHERITED = ("AWS_", "ARM_", "AZURE_", "PULUMI_ACCESS", "GPUFLEET_AZURE_")
+_NOT_INHERITED = ("AWS_", "ARM_", "AZURE_", "PULUMI_ACCESS", "GPUFLEET_AZURE_", "GPUFLEET_AWS_")
 """Beginnings of variables: of credentials, and of the services that another rehearsal plays."""
 
 _PLUGIN = """#!{python}

@@ -1,6 +1,7 @@
 """Jobs in a rehearsed environment on its control plane, by the command line as a researcher would."""
 
 import json
+import re
 import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import yaml
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.submit import create_job
 from tests.cluster.workloads import pods
-from tests.e2e.rehearsed_project import Project
+from tests.e2e.rehearsed_project import REPOSITORY, Project
 from tools.kubernetes.api_client import wait_until
 from tools.kubernetes.control_plane import ControlPlane
 from tools.kubernetes.programs import programs
@@ -59,6 +60,15 @@ class Rehearsed:
         """A command within the rehearsal: what it printed, what it said beside, and its exit code."""
         done = self.project.rehearse("--", *command, environment=self.environment)
         return done.stdout, done.stderr, done.returncode
+
+    def run_first_job(self) -> None:
+        """Run the printed `first_job` as it stands, to the end of its job."""
+        (self.project.folder / "examples").symlink_to(REPOSITORY / "examples")
+        # What `pulumi stack output first_job` prints: `up` itself cuts a long one off.
+        first_job = str(self.project.home.engine().outputs(self.environment)["first_job"])
+        _, said, code = self.inside("sh", "-c", first_job)
+        assert code == 0, said
+        assert re.search(r"^train-\S+: succeeded after", said, re.MULTILINE), said
 
     def start(self, name: str, *words: str) -> None:
         """Submit what `gpufleet jobs submit` makes of these words; its launcher runs until the job is deleted."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gpufleet_rehearsal.kubernetes.load_balancers import INTERFACE, SUBNET
+from tests.cluster.rehearsed_jobs import Rehearsed
 from tests.cluster.workloads import condition, pods
 from tests.e2e.rehearsed_project import Project, copy_of_ours, held
 from tools.kubernetes.api_client import wait_until
@@ -69,6 +70,10 @@ def test_a_job_grows_the_pool_from_0_in_one_zone_and_it_returns_to_0(project: Pr
     log = (plane.logs / "hosted-autoscaler.log").read_text()
     assert re.findall(r"node aws-dev-trainers-nodes-\w+-(use1-az\d)-\d is there", log) == ["use1-az1"] * 2
     wait_until("the pool is empty", lambda: gpu_nodes(plane) == [])
+
+
+def test_first_job_runs_as_printed(project: Project, plane: ControlPlane) -> None:
+    Rehearsed(project, "aws-dev").run_first_job()
 
 
 def test_pods_have_what_the_stack_knows(project: Project, plane: ControlPlane) -> None:

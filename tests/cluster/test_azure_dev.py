@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.cluster.rehearsed_jobs import Rehearsed
 from tests.cluster.workloads import condition
 from tests.e2e.rehearsed_project import Project, copy_of_ours, held
 from tools.kubernetes.api_client import wait_until
@@ -60,6 +61,10 @@ def test_a_job_grows_the_agent_pool_from_0_and_it_returns_to_0(project: Project,
     log = (plane.logs / "hosted-autoscaler.log").read_text()
     assert len(re.findall(r"node \w+-eastus-1-\d is there", log)) == 2
     wait_until("the pool is empty", lambda: gpu_nodes(plane) == [])
+
+
+def test_first_job_runs_as_printed(project: Project, plane: ControlPlane) -> None:
+    Rehearsed(project, ENVIRONMENT).run_first_job()
 
 
 def test_pods_have_what_the_stack_knows(project: Project, plane: ControlPlane) -> None:

@@ -66,6 +66,10 @@ def test_a_launcher_runs_where_every_node_is_tainted(lab: Rehearsed) -> None:
     lab.kubectl("taint", "nodes", "--all", "nvidia.com/gpu-")
 
 
+def test_first_job_runs_as_printed(lab: Rehearsed) -> None:
+    lab.run_first_job()
+
+
 def test_a_job_goes_on_to_rented_nodes_when_its_own_are_taken(lab: Rehearsed) -> None:
     anywhere = ("--workers", "2", "--gpu", "V100", "--gpus", "4", "--place", "any")
     lab.start("first", *anywhere)

@@ -82,6 +82,10 @@ def test_log_group_is_there_before_the_cluster(preview):
     assert recording.one(CLUSTER).depends_on == {"eks-logs"}
 
 
+def test_logs_may_have_a_key(preview):
+    assert build(preview, log_kms_key_arn="arn:key").inputs(LOGS)["eks-logs"]["kmsKeyId"] == "arn:key"
+
+
 def test_no_log_types_no_log_group(preview):
     recording = build(preview, log_types=[])
     assert recording.names(LOGS) == []

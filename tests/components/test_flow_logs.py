@@ -56,3 +56,8 @@ def test_flow_logs(preview):
             f'"logs:DescribeLogStreams", "logs:PutLogEvents"], "Resource": "{ARN}net-flow-logs:*"}}]}}',
         }
     }
+
+
+def test_flow_logs_may_have_a_key(preview):
+    recording = build(preview, flow_logs=True, flow_log_kms_key_arn="arn:key")
+    assert recording.one("aws:cloudwatch/logGroup:LogGroup").inputs["kmsKeyId"] == "arn:key"

@@ -73,11 +73,15 @@ rules: []
 
 def test_image_of_a_registry_of_ones_own(preview):
     args = {**MANIFEST, "image": "registry.example.com/mpi-operator:0.7.0"}
-    (container,) = (
-        construct(lambda: MpiOperator("mpi", args), preview)
-        .one(DEPLOYMENT)
-        .inputs["spec"]["template"]["spec"]["containers"]
-    )
+    pod = construct(lambda: MpiOperator("mpi", args), preview).one(DEPLOYMENT).inputs["spec"]["template"]["spec"]
+    assert pod.pop("securityContext") == {
+        "runAsNonRoot": True,
+        "runAsUser": 65532,
+        "runAsGroup": 65532,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    (container,) = pod["containers"]
+    health = {"path": "/healthz", "port": 8080}
     assert container == {
         "name": "mpi-operator",
         "image": "registry.example.com/mpi-operator:0.7.0",
@@ -88,7 +92,26 @@ def test_image_of_a_registry_of_ones_own(preview):
             "--controller-queue-rate-limit=1000",
             "--controller-queue-burst=10000",
         ],
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}},
+        "livenessProbe": {"httpGet": health, "initialDelaySeconds": 15, "periodSeconds": 20, "timeoutSeconds": 5},
+        "readinessProbe": {"httpGet": health, "periodSeconds": 10, "timeoutSeconds": 5},
     }
+
+
+def test_what_the_manifest_says_of_its_container_stays(preview, tmp_path):
+    file = tmp_path / "operator.yaml"
+    more = b"args: [--lock-namespace=mpi-operator], resources: {requests: {cpu: 1}}, securityContext: {}"
+    file.write_bytes(Path(MANIFEST["manifest"]).read_bytes().replace(b"args: [--lock-namespace=mpi-operator]", more))
+    args = {"manifest": str(file), "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    pod = construct(lambda: MpiOperator("mpi", args), preview).one(DEPLOYMENT).inputs["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert (container["resources"], container["securityContext"]) == ({"requests": {"cpu": 1}}, {})
+    assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": 8080}
 
 
 def test_trainer_is_a_chart(preview):

@@ -166,6 +166,12 @@ def test_existing_repositories_are_left_alone(preview: bool) -> None:
     }
 
 
+def test_a_registry_that_holds_nothing_needs_no_account(preview: bool) -> None:
+    recording = build(preview, repositories=None)
+    assert [each for each in recording.resources if each.custom] == []
+    assert recording.outputs["images"] == {"host": "", "repository_urls": {}, "cache_prefixes": {}}
+
+
 def test_existing_repositories_beside_new_ones(preview: bool) -> None:
     recording = build(preview, existing_repositories=["theirs"])
     assert recording.outputs["images"] == {
@@ -251,8 +257,8 @@ REFUSED: dict[str, tuple[dict[str, object], list[str]]] = {
     "an account that nothing tells": (
         {"repositories": [], "existing_repositories": ["theirs"]},
         [
-            "account_id=null: is required when no repository is created; give the account of the "
-            "registry, or a name in repositories [aws-registry-account]"
+            "account_id=null: is required by existing_repositories when no repository is created; give the account "
+            "of the registry, or a name in repositories [aws-registry-account]"
         ],
     ),
     "several faults at once": (

@@ -87,6 +87,10 @@ def test_plain_job(preview: bool) -> None:
     assert recording.inputs(LOGS) == {"train-logs": {"retentionInDays": 30, "tags": {**TAGS, "Name": "train-logs"}}}
 
 
+def test_logs_may_have_a_key() -> None:
+    assert build(False, log_kms_key_arn="arn:key").inputs(LOGS)["train-logs"]["kmsKeyId"] == "arn:key"
+
+
 def test_job_of_several_nodes_is_open_to_another_number() -> None:
     inputs = build(False, **SEVERAL, command=["python3", "train.py"]).one(DEFINITION).inputs
     assert inputs["type"] == "multinode"
@@ -145,7 +149,7 @@ def test_files_over_tls_by_the_jobs_own_right(point: str | None) -> None:
     assert right["Action"] == ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"]
     assert right["Resource"] == "arn:aws:elasticfilesystem:us-east-1:*:file-system/fs-1"
     named = "arn:aws:elasticfilesystem:us-east-1:*:access-point/fsap-1"
-    only = {"StringLike": {"elasticfilesystem:AccessPointArn": named}} if point else None
+    only = {"ArnLike": {"elasticfilesystem:AccessPointArn": named}} if point else None
     assert right.get("Condition") == only
 
 

@@ -1,9 +1,10 @@
 """An account as a YAML mapping says it is, for preflight.
 
 AWS: zones (type -> zone ids), limits and in_use ("<family> <market>" -> vCPUs), reservations (id -> type, zone, state,
-free, total), groups (name -> strategy, state), zone_names, network_limits (default 5 of each) and others (what is
+free, total), groups (name -> strategy, state), zone_names, resource_limits (default 5 of each) and others (what is
 counted -> number, of NAT gateways by zone id). Azure: sizes (size -> zones, restrictions), usages
-("<family> <market>" -> limit, in_use), batch (account -> dedicated, low_priority).
+("<family> <market>" -> limit, in_use), batch (account -> dedicated, low_priority),
+outbound (subnet id -> public addresses of its NAT gateway).
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from gpufleet.preflight.aws.checks import validate_aws
 from gpufleet.preflight.aws.facts import CapacityReservation, ExistingResources, PlacementGroup
 from gpufleet.preflight.aws.networks import validate_networks
 from gpufleet.preflight.azure.checks import validate_azure
+from gpufleet.preflight.azure.cluster_networks import validate_cluster_networks
 from gpufleet.preflight.azure.facts import BatchAccountQuota, QuotaUsage, SubscriptionSku
 from gpufleet.preflight.query_results import QueryRunner
 from gpufleet.rules.resource_finding import ResourceFinding
@@ -50,8 +52,8 @@ class AwsAccount:
         held = self.said.get("groups", {}).get(name)
         return PlacementGroup(**held) if held else None
 
-    def network_limit(self, counted: str) -> int | None:
-        return self.said.get("network_limits", {}).get(counted, 5)
+    def resource_limit(self, counted: str) -> int | None:
+        return self.said.get("resource_limits", {}).get(counted, 5)
 
     def network_use(self, counted: str) -> Mapping[str, ExistingResources]:
         others = self.said.get("others", {}).get(counted, {})
@@ -79,13 +81,17 @@ class AzureAccount:
         held = self.said.get("batch", {}).get(account)
         return BatchAccountQuota(own_quota=True, by_family=None, used={}, **held) if held else None
 
+    def outbound_addresses(self, subnet: str) -> Sequence[str]:
+        return self.said.get("outbound", {}).get(subnet, ())
+
 
 def validate_account(resources: Mapping[str, Any], said: Mapping[str, Any], region: str) -> list[ResourceFinding]:
     """Every finding of preflight on a raw program in an account."""
     plan = plan_from(resources, region)
     pools = planned_pools(plan)
     if said["cloud"] == "azure":
-        return validate_azure(plan, pools, lambda region: AzureAccount(said), QueryRunner(), ())
+        found = validate_azure(plan, pools, lambda region: AzureAccount(said), QueryRunner(), ())
+        return [*found, *validate_cluster_networks(plan, lambda region: AzureAccount(said), QueryRunner())]
     names = said.get("configured_zone_names", {})
     found = validate_aws(plan, pools, lambda region: AwsAccount(said), QueryRunner(), names, ())
     return [*found, *validate_networks(plan, lambda region: AwsAccount(said), QueryRunner(), names)]

@@ -99,11 +99,14 @@ class AzureNodes:
             made.chmod(0o750)
         plan = PodPlan(
             name=f"node-{index}",
-            command=["python3", f"{DIRECTORY}/azure_agent.py", coordination, application, f"{MOUNTS}/{go}"],
+            command=[
+                *("python3", f"{DIRECTORY}/azure_agent.py"),
+                *(coordination, application, f"{MOUNTS}/{go}", str(self.uid)),
+            ],
             environment={**image, **azure, **environment},
             mounts={DIRECTORY: self.folder / "programs", TASKS: own / "tasks", MOUNTS: self.volume},
-            uid=self.uid,
-            gid=self.uid,
+            uid=0,
+            gid=0,
             directory=directory or azure["AZ_BATCH_TASK_WORKING_DIR"],
         )
         with running_pod(plan, self.network, own / "pod") as pod:

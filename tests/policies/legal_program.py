@@ -86,6 +86,7 @@ _PROGRAM: dict[str, dict[str, Any]] = {
     "template": resource(
         "ec2/launchTemplate:LaunchTemplate",
         userData=USER_DATA,
+        metadataOptions={"httpTokens": "required", "httpPutResponseHopLimit": 1},
         placement={"groupName": "${group.name}"},
         networkInterfaces=[
             {

@@ -15,6 +15,7 @@ AKS = {"type": "azure-native:containerservice:ManagedCluster"}
 CILIUM = AKS | {"inputs": {"networkProfile": {"networkDataplane": "cilium"}}}
 CHART = {"type": "kubernetes:helm.sh/v3:Release", "inputs": {"chart": "oci://public.ecr.aws/eks/cilium/cilium"}}
 PEERS, ENFORCED = ("out", "any-network-policy-peers"), ("cni", "aws-network-policy-enforced")
+OLD = ("cni", "aws-network-policy-version")
 
 
 def policy(*egress, namespace="vision", **spec):
@@ -22,8 +23,8 @@ def policy(*egress, namespace="vision", **spec):
     return {"type": "kubernetes:networking.k8s.io/v1:NetworkPolicy", "inputs": inputs}
 
 
-def cni(values):
-    return {"type": "aws:eks/addon:Addon", "inputs": {"addonName": "vpc-cni", "configurationValues": values}}
+def cni(values, **more):
+    return {"type": "aws:eks/addon:Addon", "inputs": {"addonName": "vpc-cni", "configurationValues": values, **more}}
 
 
 def told(program, status=Status.FAIL):
@@ -51,6 +52,10 @@ def told(program, status=Status.FAIL):
         ({"cni": cni(json.dumps({"env": {}})), "out": policy()}, {ENFORCED}),
         ({"cni": cni(json.dumps({"enableNetworkPolicy": "true"})), "out": policy()}, set()),
         ({"cni": cni(None)}, set()),
+        ({"cni": cni(json.dumps({"enableNetworkPolicy": "true"}), addonVersion="v1.13.4-eksbuild.1")}, {OLD}),
+        ({"cni": cni(json.dumps({"enableNetworkPolicy": "false"}), addonVersion="v1.13.4-eksbuild.1")}, {OLD}),
+        ({"cni": cni(json.dumps({"enableNetworkPolicy": "true"}), addonVersion="v1.14.0-eksbuild.3")}, set()),
+        ({"cni": cni(json.dumps({"env": {}}), addonVersion="v1.13.4-eksbuild.1")}, set()),
     ],
 )
 def test_what_is_told(program, found):

@@ -36,6 +36,11 @@ OTHER_JOB = json.dumps(
 )
 ONE_VCPU = json.dumps({"resourceRequirements": [{"type": "VCPU", "value": "1.0"}]})
 LT = "launchTemplate"
+METADATA = {("nodes", "aws-node-group-metadata")}
+
+
+def metadata(**options: object) -> Callable[[Program], None]:
+    return set_in("template", metadataOptions=options)
 
 
 def test_legal_program_passes_every_rule() -> None:
@@ -303,6 +308,28 @@ def test_mistake_is_refused_by_its_rule(change: Callable[[Program], None], rules
     assert refused(program) == rules
 
 
+@pytest.mark.parametrize(
+    ("ami_type", "told"),
+    [
+        ("AL2_x86_64_GPU", ["fail"]),
+        ("AL2023_x86_64_NVIDIA", []),
+        ("BOTTLEROCKET_x86_64_NVIDIA", ["unverified"]),
+        (None, ["unverified"]),
+    ],
+)
+def test_metadata_service_of_a_node_group_without_a_template(ami_type: str | None, told: list[str]) -> None:
+    program = legal_program()
+    set_in("nodes", launchTemplate=None, amiType=ami_type)(program)
+    found = [each.finding for each in findings_of(program)]
+    assert [each.status for each in found if each.rule == "aws-node-group-metadata"] == told
+
+
+def test_metadata_service_that_is_off_gives_nobody_anything() -> None:
+    program = legal_program()
+    metadata(httpEndpoint="disabled", httpPutResponseHopLimit=2)(program)
+    assert findings_of(program) == []
+
+
 DOUBTFUL = {
     "no-type": (set_in("nodes", instanceTypes=None), {("nodes", "aws-node-group-type-given")}),
     "no-driver": (set_in("nodes", amiType="AL2023_x86_64_STANDARD"), {("nodes", "aws-node-group-image-driver")}),
@@ -318,6 +345,11 @@ DOUBTFUL = {
         {("nodes", "aws-node-group-quota")},
     ),
     "old-image": (set_in("nodes", amiType="AL2_x86_64_GPU"), {("nodes", "aws-node-group-image-current")}),
+    "pods-two-hops-away": (metadata(httpTokens="required", httpPutResponseHopLimit=2), METADATA),
+    "metadata-without-tokens": (metadata(httpTokens="optional", httpPutResponseHopLimit=1), METADATA),
+    "hops-of-the-image": (metadata(httpTokens="required"), METADATA),
+    "tokens-of-the-account": (metadata(httpPutResponseHopLimit=1), METADATA),
+    "metadata-unsaid": (set_in("template", metadataOptions=None), METADATA),
     "without-the-clusters-group": (
         interfaces(securityGroups=["${fabric.id}"]),
         {("nodes", "aws-node-group-cluster-group")},

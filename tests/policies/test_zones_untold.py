@@ -30,7 +30,7 @@ LITERALS = {
     "placement-group-outside": (set_in("template", placement={"groupName": "ring"}), {("nodes", "any-plan-known")}),
     "template-outside": (
         set_in("nodes", launchTemplate={"id": "lt-1", "version": "1"}),
-        {("nodes", "any-plan-known")},
+        {("nodes", "any-plan-known"), ("nodes", "aws-node-group-metadata")},
     ),
     "groups-outside": (
         interfaces(securityGroups=["sg-1"]),

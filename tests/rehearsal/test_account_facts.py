@@ -80,7 +80,7 @@ def test_what_the_account_holds(account: SimulatedAws) -> None:
 
 @pytest.mark.parametrize("counted", ["elastic_ips", "vpcs", "internet_gateways", "nat_gateways"])
 def test_the_limit_on_networks_is_where_the_simulated_cloud_refuses(account: SimulatedAws, counted: str) -> None:
-    assert account.network_limit(counted) == 5
+    assert account.resource_limit(counted) == 5
 
 
 def test_networks_in_use_are_the_stacks_and_others(account: SimulatedAws, tmp_path: Path) -> None:

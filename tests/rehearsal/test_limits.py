@@ -108,12 +108,12 @@ def test_preflight_counts_as_the_cloud_does(tmp_path: Path, counted: str) -> Non
     for scenario, number in zip(pair(tmp_path, counted), (2, 3), strict=True):
         make(scenario, counted, number)
     if counted == "vpcs":
-        tmp_path.joinpath("rehearsal.dev.yaml").write_text("network_quotas: {vpcs: 6}")
+        tmp_path.joinpath("rehearsal.dev.yaml").write_text("resource_quotas: {vpcs: 6}")
         seed_account(scenario.cloud, tmp_path / "rehearsal.dev.yaml")
     for region, number in ((HERE, 2), (THERE, 3)):
         asked = SimulatedAws(tmp_path, region, "dev")
         assert [held.others for held in asked.network_use(counted).values()] == [number]
-        assert asked.network_limit(counted) == (6 if counted == "vpcs" else 5)
+        assert asked.resource_limit(counted) == (6 if counted == "vpcs" else 5)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_preflight_counts_as_the_cloud_does(tmp_path: Path, counted: str) -> Non
 def test_accounts_file_raises_a_limit_in_every_region(tmp_path: Path, raised: str, counted: str, most: int) -> None:
     scenarios = pair(tmp_path, counted)
     file = tmp_path / "rehearsal.dev.yaml"
-    file.write_text(f"network_quotas: {{{raised}}}\n")
+    file.write_text(f"resource_quotas: {{{raised}}}\n")
     seed_account(scenarios[0].cloud, file)
     for scenario in scenarios:
         make(scenario, counted, most)

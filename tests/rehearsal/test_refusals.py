@@ -39,6 +39,11 @@ def in_force(table: CloudTable, row: Refusal, trigger: Trigger, directory) -> Sc
     return scenario
 
 
+def make_between(scenario: Scenario, trigger: Trigger) -> None:
+    for each in trigger.between:
+        scenario.create(each.type, each.name, each.inputs)
+
+
 def expected(scenario: Scenario, row: Refusal, trigger: Trigger) -> str:
     """The refusal's words, filled in by the test itself from what was asked for."""
     inputs, cloud = scenario.inputs(row.type, NAME, trigger.inputs), scenario.cloud.view
@@ -84,6 +89,7 @@ def test_neighbour_of_create_passes(table, row, tmp_path):
 def test_create_passes_and_update_is_refused(table, row, tmp_path):
     scenario = in_force(table, row, row.trigger, tmp_path)
     made = scenario.create(row.type, NAME, row.trigger.inputs)
+    make_between(scenario, row.trigger)
     before = scenario.state()
     with pytest.raises(CloudError) as refused:
         scenario.update(made, {**row.trigger.inputs, **row.trigger.then})
@@ -106,6 +112,7 @@ def test_azures_provider_plans_an_update_of_what_is_refused(table, row, tmp_path
 def test_neighbour_of_update_passes(table, row, tmp_path):
     scenario = in_force(table, row, row.neighbour, tmp_path)
     made = scenario.create(row.type, NAME, row.neighbour.inputs)
+    make_between(scenario, row.neighbour)
     assert scenario.update(made, {**row.neighbour.inputs, **row.neighbour.then}).version == made.version + 1
 
 

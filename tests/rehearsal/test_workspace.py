@@ -12,7 +12,9 @@ import yaml
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.store import RESERVE_BYTES, Store, StoreError
+from gpufleet_rehearsal.kubernetes.control_plane import RehearsalControlPlane
 from gpufleet_rehearsal.pulumi_wrapper import stack_of, writes_configuration
+from gpufleet_rehearsal.rehearse import run_inside
 from gpufleet_rehearsal.stack_config import stack_config
 from gpufleet_rehearsal.workspace import PASSPHRASE, SIMULATED_PROVIDERS, Workspace, write_settings
 
@@ -129,8 +131,22 @@ def test_what_a_program_waits_for_itself_is_scaled_as_the_cloud_is(home: Workspa
     assert home.environment()["GPUFLEET_PAUSE_SCALE"] == "0.01"
 
 
+def test_nodes_follow_the_node_groups_when_a_command_has_ended(
+    home: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`gpufleet stop --undo` in a rehearsal: its `up` is over before the provider has told the autoscaler."""
+    home.prepare()
+    calls = []
+    monkeypatch.setattr(
+        RehearsalControlPlane, "follow_fleet", lambda _: calls.append((tmp_path / "changed").exists()) or []
+    )
+    assert run_inside(home, "dev", ["sh", "-c", f"touch {tmp_path}/changed; exit 3"]) == 3
+    assert calls == [True]
+
+
 def test_environment_has_no_credentials_and_no_other_backend(home: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("AWS_PROFILE", "ARM_CLIENT_ID", "AZURE_CONFIG_DIR", "PULUMI_ACCESS_TOKEN"):
+    theirs = ("AWS_PROFILE", "ARM_CLIENT_ID", "AZURE_CONFIG_DIR", "PULUMI_ACCESS_TOKEN")
+    for name in (*theirs, "GPUFLEET_AWS_ENDPOINT", "GPUFLEET_AZURE_BATCH_ENDPOINT"):
         monkeypatch.setenv(name, "real")
     monkeypatch.setenv("PULUMI_BACKEND_URL", "s3://real")
     monkeypatch.setenv("PATH", f"{home.launcher}{os.pathsep}/usr/bin")

@@ -18,6 +18,7 @@ NODES = 3
 GPUS = 2
 _SECONDS = 600
 _PATIENCE_SECONDS = 600
+_COMPLETING_SECONDS = 30
 """A job that is cancelled while a node is about to start it ends when the controller asks again: after a minute."""
 _MARIADB = (
     "mariadbd",
@@ -105,7 +106,23 @@ class SlurmCluster:
         for node in range(NODES):
             if self._state(node).startswith(("down", "drain")):
                 self.ask("scontrol", "update", f"nodename=node{node}", "state=resume")
-        self.until(self._idle, "idle nodes")
+        late = time.monotonic() + _COMPLETING_SECONDS
+
+        def idle() -> bool:
+            if time.monotonic() > late:
+                self._end_completing()
+            return self._idle()
+
+        self.until(idle, "idle nodes")
+
+    def _end_completing(self) -> None:
+        """What administrators do with a node that stays COMPLETING, as its job was cancelled while it was starting: the
+        controller waits many minutes for the node's word on it. Source: slurm.schedmd.com/troubleshoot.html#completing
+        """
+        for node in range(NODES):
+            if self._state(node).startswith("completing"):
+                self.ask("scontrol", "update", f"nodename=node{node}", "state=down", "reason=completing")
+                self.ask("scontrol", "update", f"nodename=node{node}", "state=resume")
 
     def _state(self, node: int) -> str:
         return self.ask("sinfo", "--noheader", "--Node", f"--nodes=node{node}", "--format=%T").strip()

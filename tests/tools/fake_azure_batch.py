@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gpufleet.cli import stack_options
-from gpufleet.jobs.azure_batch.login import REHEARSAL
+from gpufleet.played_endpoint import REHEARSAL
 from gpufleet_rehearsal.azure_batch.server import batch_handler
 from gpufleet_rehearsal.loopback import serve
 from tests.tools.batch_account import FakeBatch

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from gpufleet.aws.autoscaler_tags import resource_tags
 from gpufleet.catalog import aws, azure
 from tools.kubernetes.autoscaler import GPU_LABELS, STABLE_SECONDS, Autoscaler, Pool, missing_nodes
 from tools.kubernetes.empty_group import made_up_aks_node, made_up_node
@@ -123,8 +124,11 @@ def efa_pod(**spec):
 
 
 def test_empty_pool_with_efa_grows_by_its_tags_alone() -> None:
-    assert grown([efa_pod()], pool(network="efa")) == {"trainers": 1}
-    assert grown([efa_pod()], pool(network="efa", tags={})) == {}
+    tags = resource_tags([aws().types["p5.48xlarge"]], efa=True)
+    assert grown([efa_pod()], pool(network="efa", tags=tags)) == {"trainers": 1}
+    # Each resource of a worker is known by its own tag.
+    for key in tags:
+        assert grown([efa_pod()], pool(network="efa", tags={each: tags[each] for each in tags if each != key})) == {}
 
 
 def test_label_that_only_nodes_have_starts_none() -> None:

@@ -8,6 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from gpufleet.errors import UserError
+from gpufleet.played_endpoint import endpoint_override
+
+AWS_ENDPOINT = "GPUFLEET_AWS_ENDPOINT"
+"""Variable of a rehearsal: the URL of what plays all services of AWS."""
 
 _IAM_PREFIX = {"efs": "elasticfilesystem", "resourcegroupstaggingapi": "tag", "service-quotas": "servicequotas"}
 """How IAM calls a service, where that differs from boto3's name."""
@@ -78,7 +82,10 @@ class AwsClient:
             # One for all: it keeps what is read of botocore's models.
             if self._session is None:
                 self._session = boto3.session.Session(profile_name=self._profile, region_name=self._region)
-            self._clients[service] = self._session.client(service, config=patient)
+            played = endpoint_override(AWS_ENDPOINT)
+            # A played service gets no real login.
+            near = {"endpoint_url": played, "aws_access_key_id": "none", "aws_secret_access_key": "none"}
+            self._clients[service] = self._session.client(service, config=patient, **(near if played else {}))
         return self._clients[service]
 
     @contextmanager

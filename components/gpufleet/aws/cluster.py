@@ -66,6 +66,9 @@ class ClusterConfig(TypedDict):
     """Control-plane logs: api, audit, authenticator, controllerManager, scheduler. Default all."""
     log_retention_days: NotRequired[int]
     """Days that they are kept. Default 30."""
+    log_kms_key_arn: NotRequired[pulumi.Input[str]]
+    """Key for the encryption of the control plane's logs. Its policy lets logs.REGION.amazonaws.com
+    use it: docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html. Default: a key of AWS."""
     addon_versions: NotRequired[Mapping[str, str]]
     """Add-on to version, for instance {"vpc-cni": "v1.20.4-eksbuild.1"}. Default: what EKS takes for the cluster."""
     support: NotRequired[Support]
@@ -276,6 +279,7 @@ class Cluster(FilesClient, Component):
             f"{name}-logs",
             name=f"/aws/eks/{physical}/cluster",
             retention_in_days=int(args.get("log_retention_days", 30)),
+            kms_key_id=args.get("log_kms_key_arn"),
             tags=self.tags(f"{name}-logs"),
             opts=self.child(),
         )

@@ -5,16 +5,25 @@ from __future__ import annotations
 
 import json
 
+import pulumi
 from pulumi_aws import cloudwatch, ec2, iam
 
 from gpufleet.aws.iam_roles import trust
 from gpufleet.component import Component
 
 
-def flow_logs(name: str, parent: Component, network: ec2.Vpc, retention_days: int) -> None:
+def flow_logs(
+    name: str, parent: Component, network: ec2.Vpc, retention_days: int, kms_key_arn: pulumi.Input[str] | None
+) -> None:
     """All flows of ``network`` into a log group of its own, kept for ``retention_days``."""
     child = f"{name}-flow-logs"
-    group = cloudwatch.LogGroup(child, retention_in_days=retention_days, tags=parent.tags(child), opts=parent.child())
+    group = cloudwatch.LogGroup(
+        child,
+        retention_in_days=retention_days,
+        kms_key_id=kms_key_arn,
+        tags=parent.tags(child),
+        opts=parent.child(),
+    )
     role = iam.Role(
         f"{child}-role",
         assume_role_policy=trust("vpc-flow-logs.amazonaws.com"),

@@ -43,6 +43,9 @@ class NetworkConfig(TypedDict):
     """Write flow logs to CloudWatch. Default false: the interface-to-interface traffic of a GPU job is large."""
     flow_log_retention_days: NotRequired[int]
     """Days that flow logs are kept. Default 30."""
+    flow_log_kms_key_arn: NotRequired[pulumi.Input[str]]
+    """Key for the encryption of flow logs. Its policy lets logs.REGION.amazonaws.com
+    use it: docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html. Default: a key of AWS."""
     vpc_id: NotRequired[pulumi.Input[str]]
     """An existing VPC. Then nothing is created, and nat, endpoints and flow logs are whatever it has."""
     private_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
@@ -161,7 +164,8 @@ class Network(Component):
             zone: with_dependencies(subnet.id, associations[zone], *ways_out[zone]) for zone, subnet in subnets.items()
         }
         if args.get("flow_logs", False):
-            flow_logs(name, self, network, int(args.get("flow_log_retention_days", 30)))
+            days, key = int(args.get("flow_log_retention_days", 30)), args.get("flow_log_kms_key_arn")
+            flow_logs(name, self, network, days, key)
 
     def _close_default_group(self, name: str) -> None:
         """Take over the group that AWS makes with the VPC and gives to what names none; its rules let all of its

@@ -21,7 +21,7 @@ class RegistryConfig(TypedDict):
     existing_repositories: NotRequired[Sequence[str]]
     """Names of repositories that exist; nothing about them is changed, their URLs are among the outputs."""
     account_id: NotRequired[pulumi.Input[str]]
-    """The account of existing repositories. Needed when no repository is made here."""
+    """The account of existing repositories and of caches. Needed for these when no repository is made here."""
     mutable_tags: NotRequired[Sequence[str]]
     """Tags that may be overwritten, with * as wildcard, at most 5. Default [dev*]. All other tags are immutable, so
     that a tag in a job's record always means the same image."""
@@ -68,7 +68,8 @@ class Registry(Component):
     """
 
     host: pulumi.Output[str]
-    """What docker login takes, for instance 123456789012.dkr.ecr.us-east-1.amazonaws.com."""
+    """What docker login takes, for instance 123456789012.dkr.ecr.us-east-1.amazonaws.com. Empty for a registry that
+    holds nothing."""
     repository_urls: pulumi.Output[Mapping[str, str]]
     """Repository name to the name under which images are pushed and pulled."""
     cache_prefixes: pulumi.Output[Mapping[str, str]]
@@ -87,8 +88,10 @@ class Registry(Component):
         made = [self._repository(name, repository, args) for repository in args.get("repositories", [])]
         if made:
             self.host = made[0].repository_url.apply(lambda url: url.split("/", 1)[0])
+        elif "account_id" in args:
+            self.host = pulumi.Output.concat(args["account_id"], ".dkr.ecr.", args["region"], ".amazonaws.com")
         else:
-            self.host = pulumi.Output.concat(args.get("account_id", ""), ".dkr.ecr.", args["region"], ".amazonaws.com")
+            self.host = pulumi.Output.from_input("")
         urls = {
             repository: pulumi.Output.concat(self.host, "/", repository)
             for repository in [*args.get("repositories", []), *args.get("existing_repositories", [])]

@@ -62,6 +62,9 @@ class TrainingJobConfig(TypedDict):
     """Minutes after which a try is ended. Default: none."""
     log_retention_days: NotRequired[int]
     """Days that logs are kept, 0 for ever. Default 30."""
+    log_kms_key_arn: NotRequired[pulumi.Input[str]]
+    """Key for the encryption of logs. Its policy lets logs.REGION.amazonaws.com
+    use it: docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html. Default: a key of AWS."""
 
 
 class TrainingJobArgs(TrainingJobConfig):
@@ -118,6 +121,7 @@ class TrainingJob(Component):
         logs = cloudwatch.LogGroup(
             f"{name}-logs",
             retention_in_days=int(args.get("log_retention_days", 30)),
+            kms_key_id=args.get("log_kms_key_arn"),
             tags=self.tags(f"{name}-logs"),
             opts=self.child(),
         )

@@ -55,7 +55,7 @@ def files_statement(region: str, file_system_id: str, access_point_id: str | Non
     }
     if access_point_id is not None:
         point = f"{arn}:access-point/{access_point_id}"
-        statement["Condition"] = {"StringLike": {"elasticfilesystem:AccessPointArn": point}}
+        statement["Condition"] = {"ArnLike": {"elasticfilesystem:AccessPointArn": point}}
     return statement
 
 

@@ -8,10 +8,10 @@ from typing import Generic, TypeVar
 from gpufleet.catalog.loader import EDITION, CatalogError, read_edition, read_records
 from gpufleet.catalog.records import (
     GpuType,
-    NetworkQuota,
     Price,
     Quota,
     Record,
+    ResourceQuota,
     ServicePrice,
     SpotPrice,
     Zone,
@@ -88,9 +88,9 @@ class Catalog(Generic[T]):
         return {(key[0], key[1]): record for key, record in self.records("quotas.json", Quota).items()}
 
     @cached_property
-    def network_quotas(self) -> dict[str, NetworkQuota]:
-        """Quotas on addresses, networks and their gateways, by what is counted. AWS only: CatalogError on Azure."""
-        return {key[0]: record for key, record in self.records("network_quotas.json", NetworkQuota).items()}
+    def resource_quotas(self) -> dict[str, ResourceQuota]:
+        """Quotas on addresses, networks, gateways and nodes, by what is counted. AWS only: CatalogError on Azure."""
+        return {key[0]: record for key, record in self.records("resource_quotas.json", ResourceQuota).items()}
 
     @cached_property
     def service_prices(self) -> dict[tuple[str, str, str], ServicePrice]:

@@ -231,16 +231,16 @@ class Quota(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class NetworkQuota(Record):
-    """The service quota of AWS on what a network is made of, counted by region, and NAT gateways by zone; and on the
-    nodes of an EKS node group."""
+class ResourceQuota(Record):
+    """A service quota of AWS on a number of resources: of what a network is made of, by region (NAT gateways by zone),
+    and of the nodes in an EKS node group."""
 
     KEY = ("counted",)
 
     counted: str
-    """elastic_ips, internet_gateways, nat_gateways or vpcs."""
+    """elastic_ips, internet_gateways, nat_gateways, nodes_per_node_group or vpcs."""
     service: str
-    """As Service Quotas calls it: ec2 or vpc."""
+    """As Service Quotas calls it: ec2, eks or vpc."""
     code: str
     raised_by: str
     """Code of the quota by which AWS raises it: that of internet gateways goes up with the one of VPCs."""

@@ -75,6 +75,8 @@ def settings_of(
     what runs its jobs, one of `gpufleet.jobs.settings.BACKENDS`; default as its stack says. team: default as asked for.
     Errors: UserError.
     """
+    from gpufleet.aws.client import AWS_ENDPOINT
+    from gpufleet.jobs.azure_batch.login import BATCH_ENDPOINT
     from gpufleet.jobs.settings import read_settings
 
     home = _rehearsal(program)
@@ -82,14 +84,12 @@ def settings_of(
     settings = read_settings(told, environment, on, team or context_option("team"))
     if home is None:
         return settings
-    if settings.on == "batch" and "AWS_ENDPOINT_URL" not in os.environ:
-        # boto3 would find the user's own login in their home and ask the real account.
-        raise UserError(
-            f"{environment}: a rehearsal creates queues and compute environments of AWS Batch, but runs none of its "
-            "jobs; jobs can be rehearsed on a cluster, `gpufleet rehearse aws-dev`"
-        )
+    if settings.on == "batch":
+        # Without it boto3 would find the user's own login in their home and ask the real account.
+        _check_played(environment, "AWS Batch", AWS_ENDPOINT)
+        return settings
     if settings.on == "azure-batch":
-        _check_played(environment)
+        _check_played(environment, "Azure Batch", BATCH_ENDPOINT)
         plane = home.control_plane.access(start=False)
         own = home.control_plane.instead_of(settings.kubeconfig, environment) if plane and settings.kubeconfig else None
         return replace(settings, kubeconfig=own)
@@ -126,13 +126,11 @@ def _told(home: "Workspace | None", environment: str, program: Path, outputs: Pa
     return _read(outputs) if outputs else _engine(home, program, environment).outputs(environment, secrets=True)
 
 
-def _check_played(environment: str) -> None:
-    """Errors: UserError where the rehearsal that we are inside of plays no Azure Batch: it is of another cloud."""
-    from gpufleet.jobs.azure_batch.login import BATCH_ENDPOINT
-
-    if not os.environ.get(BATCH_ENDPOINT):
+def _check_played(environment: str, service: str, endpoint: str) -> None:
+    """Errors: UserError where the rehearsal that we are inside of plays no such service: it is of another cloud."""
+    if not os.environ.get(endpoint):
         raise UserError(
-            f"{environment}: this rehearsal plays no Azure Batch; run `gpufleet rehearse {environment} -- gpufleet ...`"
+            f"{environment}: this rehearsal plays no {service}; run `gpufleet rehearse {environment} -- gpufleet ...`"
         )
 
 

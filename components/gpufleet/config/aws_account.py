@@ -42,7 +42,8 @@ class AwsAccountConfig(SharedConfig):
     budget: NotRequired[BudgetConfig]
     """What the environment may cost in a month, and who hears of it. Default: no budget, and nobody hears."""
     registry: Annotated[RegistryConfig, Default({})]
-    """The container registry (ECR). Repositories get the environment's name in front: aws-dev/<name>."""
+    """The container registry (ECR). Repositories get the environment's name in front: aws-dev/<name>. Default: nothing
+    in it; images of jobs then come from elsewhere."""
     data_sync: NotRequired[SyncConfig]
     """A copy of own files, kept by a schedule. Default: none."""
     image_mirror: NotRequired[MirrorConfig]

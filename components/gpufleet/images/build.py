@@ -16,7 +16,8 @@ from gpufleet.images.pinned_images import PinnedImage
 from gpufleet.images.registry_auth import login_file
 from gpufleet.images.repository import Repository, select_repository, validate_tag
 from gpufleet.images.tag import default_tag
-from gpufleet.jobs.azure_batch.latest_image import put_played
+from gpufleet.jobs.aws_batch import latest_image as aws_images
+from gpufleet.jobs.azure_batch import latest_image as azure_images
 from gpufleet.jobs.settings import JobSettings
 
 
@@ -76,7 +77,8 @@ def build_image(plan: BuildPlan, say: Callable[[str], None]) -> PinnedImage:
     if plan.builder is None:
         say(f"{plan.build.image}: a rehearsal builds and pushes nothing; jobs name it by a made-up digest")
         made_up = plan.build.image.encode()
-        put_played(target.url, plan.tag, made_up)
+        azure_images.put_played(target.url, plan.tag, made_up)
+        aws_images.put_played(target.url, plan.tag, plan.build.image)
         return PinnedImage(target.url, plan.tag, f"sha256:{hashlib.sha256(made_up).hexdigest()}")
     with login_file(target.host) as login:
         say(f"{plan.build.image}: building {plan.build.file}")

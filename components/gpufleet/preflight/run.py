@@ -9,6 +9,7 @@ from gpufleet.preflight.aws.checks import validate_aws
 from gpufleet.preflight.aws.facts import AwsFacts
 from gpufleet.preflight.aws.networks import validate_networks
 from gpufleet.preflight.azure.checks import validate_azure
+from gpufleet.preflight.azure.cluster_networks import validate_cluster_networks
 from gpufleet.preflight.azure.facts import AzureFacts
 from gpufleet.preflight.configuration import PreflightConfiguration
 from gpufleet.preflight.query_results import QueryRunner
@@ -42,6 +43,7 @@ def run_preflight(
     if of_aws:
         found += validate_aws(plan, of_aws, accounts.aws, queries, configuration.zone_names, configuration.limits)
     found += validate_networks(plan, accounts.aws, queries, configuration.zone_names)
+    found += validate_cluster_networks(plan, accounts.azure, queries)
     if of_azure:
         found += validate_azure(plan, of_azure, accounts.azure, queries, configuration.limits)
     findings = [_with_suppression(each, configuration) for each in found]

@@ -17,10 +17,8 @@ from typing import Any
 
 from gpufleet_rehearsal.azure_batch.account import KINDS, STREAMS, BatchAccount, Data, stamp
 from gpufleet_rehearsal.azure_batch.formula import PERIOD, Samples
+from gpufleet_rehearsal.played_jobs import EXIT_CODE, RUN_SECONDS, exit_code, log_line
 
-EXIT_CODE = "rehearsal.gpufleet.dev/exit-code"
-"""Metadata of a job (`--tag`) that says how its task ends."""
-TASK_SECONDS = 60.0
 NODE_SECONDS = 480.0
 """From a resize to nodes that take tasks: 7 to 10 minutes for the first node of a pool; assumed for all."""
 EVALUATION_SECONDS = 300.0
@@ -123,10 +121,9 @@ class PlayedBatch(BatchAccount):
         nodes = self.held[name]
         self.starts(name, nodes[0])
         image = (task.get("containerSettings") or {}).get("imageName", "no image")
-        where = f"{len(nodes)} {'node' if len(nodes) == 1 else 'nodes'} of {self.jobs[name]['poolInfo']['poolId']}"
-        self.writes(name, f"rehearsed: no container ran; {image} on {where}\n")
+        self.writes(name, log_line(image, len(nodes), self.jobs[name]["poolInfo"]["poolId"]) + "\n")
         if self._exit_code(name) is not None:
-            self.ended[name] = self.at + TASK_SECONDS
+            self.ended[name] = self.at + RUN_SECONDS
 
     def _end(self, name: str) -> None:
         del self.ended[name]
@@ -157,8 +154,8 @@ class PlayedBatch(BatchAccount):
                         node["state"] = "idle"
 
     def _exit_code(self, name: str) -> int | None:
-        told = {each["name"]: each["value"] for each in self.jobs[name].get("metadata") or []}.get(EXIT_CODE, "0")
-        return int(told) if told.isdecimal() else None
+        told = {each["name"]: each["value"] for each in self.jobs[name].get("metadata") or []}
+        return exit_code(told.get(EXIT_CODE))
 
     def _active(self, pool: Data) -> list[str]:
         """Jobs of a pool whose task waits, oldest first."""

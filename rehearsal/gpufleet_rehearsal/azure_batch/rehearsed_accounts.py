@@ -18,14 +18,13 @@ from gpufleet_rehearsal.azure_storage.containers import BlobRejection, Container
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.open_cloud import timeline
 from gpufleet_rehearsal.cloud.resource import SimulatedResource
+from gpufleet_rehearsal.played_jobs import LOOK_SECONDS
 
 ACCOUNT, POOL = "azure-native:batch:BatchAccount", "azure-native:batch:Pool"
 _KEPT = ("at", "pools", "nodes", "jobs", "tasks", "recorded", "resized", "evaluated", "ended", "held")
 """Fields of a `PlayedBatch` that the file keeps as they are."""
 _QUOTAS = {"DedicatedNodes": "batch", "LowPriorityNodes": "batch-spot"}
 """What the simulated cloud calls the quotas of an account (cloud/scope.py)."""
-_LOOK_SECONDS = 600.0
-"""What passes from one request to the next where a rehearsal does not wait (latency scale 0)."""
 
 
 @dataclass
@@ -52,7 +51,7 @@ class RehearsedAccounts:
             batch = self._read(kept, str(resource.view.get("location")))
             batch.at = batch.at or clock.now()
             declared = self._declare(batch, name, kept.get("declared", {}))
-            batch.advance(clock.now() if clock.counts else batch.at + _LOOK_SECONDS)
+            batch.advance(clock.now() if clock.counts else batch.at + LOOK_SECONDS)
             yield batch
             files = [[*key, content.decode(), made] for key, (content, made) in batch.files.items()]
             told = {field: getattr(batch, field) for field in _KEPT} | {"files": files, "declared": declared}

@@ -6,8 +6,8 @@ stays as it is. Where the file sets more than resources, it is a mapping:
 
     holds            the list of resources
     quotas           a list of `gpufleet.plan.quota_limits.QuotaArgs`; a quota that is not listed has no limit
-    network_quotas   limits of networking resources in each region, where they differ from AWS's defaults:
-                     {elastic_ips: 10, nat_gateways: 8, vpcs: 7}
+    resource_quotas  limits of numbers of resources in each region, where they differ from AWS's defaults:
+                     {elastic_ips: 10, nat_gateways: 8, nodes_per_node_group: 512, vpcs: 7}
     nodes            the servers of an on-prem cluster, a list of `SeedServer`; a server that is no longer listed is
                      switched off
     storage_classes  names of the storage classes of an on-prem cluster, whose drivers are there
@@ -65,7 +65,7 @@ class SeedFile(BaseModel):
 
     holds: list[SeedResource] = []
     quotas: list[dict[str, JsonValue]] = []
-    network_quotas: dict[str, NonNegativeInt] = {}
+    resource_quotas: dict[str, NonNegativeInt] = {}
     nodes: list[SeedServer] = []
     storage_classes: list[str] = []
     router_configured: bool = False
@@ -96,7 +96,7 @@ def seed_account(cloud: Cloud, file: Path) -> None:
         extra = first["type"] == "extra_forbidden"
         reason = f"unknown key; must be one of {', '.join(keys)}" if extra else first["msg"]
         raise SeedError(f"{file}: {place or 'the file'}: {reason}") from error
-    quotas, limits = _quotas(contents.quotas, file), _limits(contents.network_quotas, cloud, file)
+    quotas, limits = _quotas(contents.quotas, file), _limits(contents.resource_quotas, cloud, file)
     with cloud.store.transaction():
         # Unlike resources, quotas are what the file says now: raising one is how a rehearsal goes on.
         cloud.store.remember(QUOTAS, json.dumps(quotas))
@@ -135,14 +135,14 @@ def _limits(raised: Mapping[str, int], cloud: Cloud, file: Path) -> dict[str, in
     if not raised:
         return {}
     if not cloud.table.row.limits:
-        raise SeedError(f"{file}: network_quotas: not supported for {cloud.table.cloud}; remove it")
+        raise SeedError(f"{file}: resource_quotas: not supported for {cloud.table.cloud}; remove it")
     from gpufleet.catalog import aws
 
-    quotas = aws().network_quotas
+    quotas = aws().resource_quotas
     counted_by = {quota.code: counted for counted, quota in quotas.items()}
     raised_with = {counted: counted_by[quota.raised_by] for counted, quota in quotas.items()}
     for counted in raised:
         if raised_with.get(counted) != counted:
             fix = use_one_of(raised_with.get(counted, counted), sorted(set(raised_with.values())))
-            raise SeedError(f"{file}: network_quotas.{counted}: is not a quota that AWS raises; {fix}")
+            raise SeedError(f"{file}: resource_quotas.{counted}: is not a quota that AWS raises; {fix}")
     return {counted: raised[other] for counted, other in raised_with.items() if other in raised}

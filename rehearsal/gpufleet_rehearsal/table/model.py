@@ -247,6 +247,8 @@ class Trigger(TableRow):
 
     inputs: dict[str, JsonValue] = {}
     then: dict[str, JsonValue] = {}
+    between: list[ScenarioResource] = []
+    """Resources made after `inputs` and before `then`."""
     delete: str | None = None
     before: list[str] = []
     """Scenario resources deleted first (in this order)."""

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from gpufleet.azure.autoscale_formula import autoscale_formula
-from gpufleet_rehearsal.azure_batch.played_nodes import EXIT_CODE, NODE_SECONDS, PlayedBatch
+from gpufleet_rehearsal.azure_batch.played_nodes import NODE_SECONDS, PlayedBatch
+from gpufleet_rehearsal.played_jobs import EXIT_CODE
 
 OUTPUT = {
     "filePattern": "../stdout.txt",

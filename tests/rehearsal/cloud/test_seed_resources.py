@@ -45,21 +45,21 @@ FAULTS: list[tuple[str | bytes, str]] = [
     (ROW + ROW.replace("vpc-1", "7"), "1.id: Input should be a valid string"),
     (ROW.replace("inputs", "input"), "0.input: unknown key; must be one of type, id, name, inputs"),
     ("7\n", "the file: Input should be a valid list"),
-    ("a: b\n", "a: unknown key; must be one of holds, quotas, network_quotas, nodes, storage_classes, router_configured"),
+    ("a: b\n", "a: unknown key; must be one of holds, quotas, resource_quotas, nodes, storage_classes, router_configured"),
     ("holds: 7\n", "holds: Input should be a valid list"),
     (
         "quotas: [{family: PP, market: spot, limit: 1}]\n",
         "quotas[0].family=PP: unknown quota family; did you mean P? [config-quota]",
     ),
-    ("network_quotas: {vpcs: -1}\n", "network_quotas.vpcs: Input should be greater than or equal to 0"),
+    ("resource_quotas: {vpcs: -1}\n", "resource_quotas.vpcs: Input should be greater than or equal to 0"),
     (
-        "network_quotas: {internet_gateways: 9}\n",
-        "network_quotas.internet_gateways: is not a quota that AWS raises; did you mean vpcs? (use elastic_ips, "
+        "resource_quotas: {internet_gateways: 9}\n",
+        "resource_quotas.internet_gateways: is not a quota that AWS raises; did you mean vpcs? (use elastic_ips, "
         "nat_gateways, nodes_per_node_group or vpcs)",
     ),
     (
-        "network_quotas: {elastic_ip: 9}\n",
-        "network_quotas.elastic_ip: is not a quota that AWS raises; did you mean elastic_ips? (use elastic_ips, "
+        "resource_quotas: {elastic_ip: 9}\n",
+        "resource_quotas.elastic_ip: is not a quota that AWS raises; did you mean elastic_ips? (use elastic_ips, "
         "nat_gateways, nodes_per_node_group or vpcs)",
     ),
     (": [", "not valid YAML: line 1, column 1: expected <block end>, but found ':'"),
@@ -99,8 +99,8 @@ def test_quotas_are_those_of_the_file_as_it_is_now(cloud: Cloud, tmp_path: Path)
 
 
 def test_azure_has_no_quotas_on_networks_in_a_rehearsal(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"rehearsal\.dev\.yaml: network_quotas: not supported for azure-native"):
-        furnished(open_cloud("azure-native", tmp_path), tmp_path, "network_quotas: {vpcs: 9}\n")
+    with pytest.raises(UserError, match=r"rehearsal\.dev\.yaml: resource_quotas: not supported for azure-native"):
+        furnished(open_cloud("azure-native", tmp_path), tmp_path, "resource_quotas: {vpcs: 9}\n")
 
 
 def test_settings_go_before_the_file(tmp_path: Path) -> None:

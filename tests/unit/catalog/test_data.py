@@ -11,7 +11,16 @@ import pytest
 import gpufleet.catalog
 from gpufleet.catalog import aws, eks_zones, gpu_type
 from gpufleet.catalog.eks_versions import EksVersion
-from gpufleet.catalog.records import AwsGpuType, AwsZone, NetworkQuota, Price, Quota, ServicePrice, SpotPrice, ZoneOffer
+from gpufleet.catalog.records import (
+    AwsGpuType,
+    AwsZone,
+    Price,
+    Quota,
+    ResourceQuota,
+    ServicePrice,
+    SpotPrice,
+    ZoneOffer,
+)
 
 FOLDER = Path(gpufleet.catalog.__file__).parent / "aws"
 FILES = {
@@ -19,7 +28,7 @@ FILES = {
     "zone_offers.json": ZoneOffer,
     "zones.json": AwsZone,
     "kubernetes_versions.json": EksVersion,
-    "network_quotas.json": NetworkQuota,
+    "resource_quotas.json": ResourceQuota,
     "prices.json": Price,
     "quotas.json": Quota,
     "service_prices.json": ServicePrice,
@@ -260,7 +269,7 @@ def test_quota_codes(family, market, code):
     ],
 )
 def test_network_quota_codes(counted, service, code, raised_by):
-    quota = aws().network_quotas[counted]
+    quota = aws().resource_quotas[counted]
     assert (quota.service, quota.code, quota.raised_by) == (service, code, raised_by)
 
 

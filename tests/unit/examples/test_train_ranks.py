@@ -1,7 +1,9 @@
 """examples/train/ranks.py: a rank's place and meeting point. The rest of the example needs PyTorch: tests/openmpi."""
 
 import importlib.util
+import socket
 import sys
+import types
 from pathlib import Path
 from types import ModuleType
 
@@ -84,3 +86,18 @@ def test_nothing_to_meet_by(ranks, monkeypatch):
     monkeypatch.setitem(sys.modules, "mpi4py", None)
     with pytest.raises(ranks.TrainingError, match="MASTER_ADDR is not set and mpi4py does not load"):
         ranks.meeting_point({}, ranks.place_in_job(told()))
+
+
+def test_rank_0_whose_host_name_has_no_address_lets_nobody_wait(ranks, monkeypatch):
+    def no_address(name):
+        raise socket.gaierror("Name or service not known")
+
+    sent = []
+    world = types.SimpleNamespace(bcast=lambda offer, root: sent.append(offer) or offer)
+    mpi = types.SimpleNamespace(COMM_WORLD=world, Finalize=lambda: None)
+    monkeypatch.setitem(sys.modules, "mpi4py", types.SimpleNamespace(MPI=mpi))
+    monkeypatch.setattr(ranks.socket, "gethostbyname", no_address)
+    with pytest.raises(ranks.TrainingError) as refused:
+        ranks.meeting_point({}, ranks.place_in_job(told("0", local_rank="0")))
+    assert str(refused.value) == "rank 0's host name has no address; set MASTER_ADDR, or add the name to /etc/hosts"
+    assert [address for address, _ in sent] == [""]

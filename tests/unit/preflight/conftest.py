@@ -29,7 +29,7 @@ class FakeAws:
     used: object = field(default_factory=dict)
     reservations: object = field(default_factory=dict)
     groups: object = field(default_factory=dict)
-    network_limits: object = field(default_factory=dict)
+    resource_limits: object = field(default_factory=dict)
     held: object = field(default_factory=dict)
     asked: list = field(default_factory=list)
 
@@ -57,8 +57,8 @@ class FakeAws:
     def placement_group(self, name):
         return self._get("group", self.groups, name)
 
-    def network_limit(self, counted):
-        return self._get("network limit", self.network_limits, counted)
+    def resource_limit(self, counted):
+        return self._get("resource limit", self.resource_limits, counted)
 
     def network_use(self, counted):
         return self._get("network use", self.held, counted, {})

@@ -100,6 +100,7 @@ def case_tables() -> dict[str, set[str]]:
         if path.name == Path(__file__).name:
             continue
         module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+        assert hasattr(module, "CASES") == hasattr(module, "test_case"), f"{path}: nothing runs its CASES"
         for rule, rows in getattr(module, "CASES", {}).items():
             found.setdefault(rule.name, set()).update(status for _, _, status, _ in rows)
     return found

@@ -25,6 +25,12 @@ def test_gpus_may_lie_where_eks_puts_no_control_plane():
     ]
 
 
+def test_images_may_come_from_elsewhere():
+    made = program(registry={})
+    assert made.result["registry_urls"] == {}
+    assert "--image REGISTRY/IMAGE:TAG" in made.result["first_job"]
+
+
 def test_zones_of_the_control_plane_can_be_chosen():
     network = {"zones": ["use1-az1", "use1-az2", "use1-az3", "use1-az4"], "max_zones": 4}
     made = program(network=network, cluster={"zones": ["use1-az4", "use1-az1"]})
@@ -61,10 +67,13 @@ REFUSED = {
         "use1-az3 [aws-cluster-zone-of-network]",
     ),
     "what a component alone would see": (
-        {"registry": {}, "network": {"zones": ["use1-az1", "use1-az2", "use1-az3"], "max_zones": 2}},
+        {
+            "registry": {"existing_repositories": ["training"]},
+            "network": {"zones": ["use1-az1", "use1-az2", "use1-az3"], "max_zones": 2},
+        },
         "dev-network: max_zones=2: the address plan keeps no room for 3 zones; use 3 to 7 [aws-network-max-zones]\n"
-        "dev-registry: account_id=null: is required when no repository is created; give the account "
-        "of the registry, or a name in repositories [aws-registry-account]",
+        "dev-registry: account_id=null: is required by existing_repositories when no repository is created; give the "
+        "account of the registry, or a name in repositories [aws-registry-account]",
     ),
     "subnets without an address for each node": (
         {

@@ -9,8 +9,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gpufleet.jobs.azure_batch.errors import AzureBatchError, azure_errors
-from gpufleet.jobs.azure_batch.login import BATCH_ENDPOINT, NoCredential, credential, endpoint_override
+from gpufleet.jobs.azure_batch.login import BATCH_ENDPOINT, NoCredential, credential
 from gpufleet.jobs.azure_batch.settings import AzureBatchSettings
+from gpufleet.played_endpoint import endpoint_override
 
 JsonObject = Mapping[str, Any]
 

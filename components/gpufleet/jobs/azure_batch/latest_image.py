@@ -7,11 +7,14 @@ and lastUpdateTime of each, the newest first with orderby=timedesc).
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gpufleet.images.pinned_images import PinnedImage
 from gpufleet.jobs.azure_batch.errors import azure_errors
-from gpufleet.jobs.azure_batch.login import credential, endpoint_override
+from gpufleet.jobs.azure_batch.login import credential
+from gpufleet.played_endpoint import endpoint_override
+
+if TYPE_CHECKING:
+    from gpufleet.images.pinned_images import PinnedImage
 
 REGISTRY_ENDPOINT = "GPUFLEET_AZURE_REGISTRY_ENDPOINT"
 """Variable of a rehearsal: the URL below which registries are played, each under its host."""
@@ -25,11 +28,14 @@ _ABOUT_OTHERS = re.compile(r"sha256-[0-9a-f]{64}(\..*)?")
 """Tags of signatures and attestations. Source: github.com/sigstore/cosign, specs/SIGNATURE_SPEC.md."""
 
 
-def newest_images(repositories: Mapping[str, str]) -> dict[str, PinnedImage]:
+def newest_images(repositories: Mapping[str, str]) -> "dict[str, PinnedImage]":
     """The image that was pushed or tagged last, by the repository's name. repositories: URL by name.
 
     Repositories that are empty, gone or not of ACR are left out. Errors: AzureBusy, AzureBatchError.
     """
+    # Brings along the client of Kubernetes, which a rehearsal does not need.
+    from gpufleet.images.pinned_images import PinnedImage
+
     found = {}
     for name, url in repositories.items():
         host, _, path = url.partition("/")

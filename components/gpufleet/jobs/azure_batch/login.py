@@ -4,11 +4,7 @@ azure-identity (extra `jobs`) is imported by the first call, not with the module
 """
 
 import logging
-import os
 from typing import Any
-from urllib.parse import urlsplit
-
-from gpufleet.errors import UserError
 
 BATCH_ENDPOINT = "GPUFLEET_AZURE_BATCH_ENDPOINT"
 """Variable of a rehearsal: the URL below which Batch accounts are played, each under its name."""
@@ -16,27 +12,9 @@ BLOB_ENDPOINT = "GPUFLEET_AZURE_BLOB_ENDPOINT"
 """The same for the blobs of storage accounts; Azurite has them in the same way, at http://127.0.0.1:10000."""
 STORAGE_KEY = "AZURE_STORAGE_KEY"
 """The Azure CLI's variable for an account key: read only for a played account, which has no other login."""
-REHEARSAL = "GPUFLEET_REHEARSAL"
-"""Variable that says that this is a rehearsal: its directory."""
 
 _CLI_TIMEOUT_SECONDS = 20
 """How long the Azure CLI may take to give a token."""
-
-
-def endpoint_override(variable: str) -> str | None:
-    """The URL of a played service, None for the real one.
-
-    Errors: UserError outside of a rehearsal, and for another machine.
-    """
-    url = os.environ.get(variable)
-    if not url:
-        return None
-    parts = urlsplit(url)
-    if REHEARSAL not in os.environ:
-        raise UserError(f"{variable}={url}: holds in a rehearsal only; unset it, or run `gpufleet rehearse ENV -- ...`")
-    if parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1"):
-        return url.rstrip("/")
-    raise UserError(f"{variable}={url}: must be an http:// URL of this machine; change or unset it")
 
 
 def credential() -> Any:  # noqa: ANN401 - azure.identity is not imported with the module

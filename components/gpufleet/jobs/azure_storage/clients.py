@@ -7,8 +7,9 @@ import os
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.login import BLOB_ENDPOINT, STORAGE_KEY, credential, endpoint_override
+from gpufleet.jobs.azure_batch.login import BLOB_ENDPOINT, STORAGE_KEY, credential
 from gpufleet.jobs.azure_storage.paths import AzureStorage
+from gpufleet.played_endpoint import endpoint_override
 
 _PACE: dict[str, Any] = {"retry_total": 2, "connection_timeout": 20, "read_timeout": 60}
 """Longer failures are handled by the copying code, which resumes the transfer."""

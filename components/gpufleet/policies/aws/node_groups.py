@@ -49,6 +49,7 @@ def _node_group(plan: Plan, resource: Resource) -> list[Finding]:
     return [
         *findings,
         *_sizes(resource),
+        _metadata(resource, template),
         *_types_and_image(plan, resource, template),
         *_in_template(plan, resource, template),
     ]
@@ -69,6 +70,23 @@ def _sizes(resource: Resource) -> Iterable[Finding]:
             cluster=cluster if isinstance(cluster, str) else "CLUSTER",
             group=group if isinstance(group, str) else "GROUP",
         )
+
+
+def _metadata(resource: Resource, template: LaunchTemplate) -> Finding:
+    """What the node group's launch template says of the metadata service, or EKS's own where there is none."""
+    if not template.used:
+        ami_type = str(value_of(resource, "amiType"))
+        if ami_type.startswith("AL2_"):
+            return groups.metadata_for_node_only(hops=2, tokens="optional")
+        known = ami_type.startswith("AL2023")
+        return groups.metadata_for_node_only(hops=1 if known else None, tokens="required" if known else None)
+    options = template.value_of("metadataOptions")
+    if get_path(options, "httpEndpoint") == "disabled":
+        return groups.metadata_for_node_only(hops=1, tokens="required")
+    hops, tokens = number(get_path(options, "httpPutResponseHopLimit")), get_path(options, "httpTokens")
+    return groups.metadata_for_node_only(
+        hops=hops or None, tokens=tokens if isinstance(tokens, str) and tokens else None
+    )
 
 
 def _chosen(name: object) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from gpufleet.plan import UNKNOWN, Plan, Resource
 from gpufleet.plan.azure.graph import azure_type
 from gpufleet.plan.property_values import blocks, from_json, get_path, items, value_of
-from gpufleet.rules.kubernetes.network_policy import peers_selectable, policies_enforced
+from gpufleet.rules.kubernetes.network_policy import peers_selectable, policies_enforced, version_enforces
 from gpufleet.rules.resource_finding import ResourceFinding, findings_on
 from gpufleet.rules.rule import Finding
 
@@ -25,7 +25,7 @@ def validate_network_policies(plan: Plan) -> list[ResourceFinding]:
             resource_findings += findings_on(each, _peers(each, neighbours))
     for each in plan.of_type(ADDON):
         if value_of(each, "addonName") == "vpc-cni":
-            resource_findings += findings_on(each, [_enforced(each, len(policies))])
+            resource_findings += findings_on(each, _of_addon(each, len(policies)))
     return resource_findings
 
 
@@ -81,10 +81,13 @@ def _selects(entry: Mapping[str, object], direction: str) -> bool:
     return any("podSelector" in peer or "namespaceSelector" in peer for peer in peers)
 
 
-def _enforced(addon: Resource, policies: int) -> Finding:
-    told = value_of(addon, "configurationValues")
+def _of_addon(addon: Resource, policies: int) -> Iterable[Finding]:
+    """Whether an add-on vpc-cni enforces the policies of the stack, and in its version can."""
+    told, version = value_of(addon, "configurationValues"), value_of(addon, "addonVersion")
     if told is UNKNOWN:
-        return policies_enforced(policies=policies, settings="", enforced=None)
+        yield policies_enforced(policies=policies, settings="", enforced=None)
+        return
     enabled = get_path(from_json(told), "enableNetworkPolicy")
     settings = told if isinstance(told, str) else ""
-    return policies_enforced(policies=policies, settings=settings, enforced=enabled == "true")
+    yield policies_enforced(policies=policies, settings=settings, enforced=enabled == "true")
+    yield version_enforces(version=version if isinstance(version, str) else "", enabled=enabled is not None)

@@ -122,8 +122,8 @@ class AwsAccount:
         )
         return PlacementGroup(*found[0]) if found else None
 
-    def network_limit(self, counted: str) -> int | None:
-        record = aws().network_quotas[counted]
+    def resource_limit(self, counted: str) -> int | None:
+        record = aws().resource_quotas[counted]
         return self._quota(record.service, record.code)
 
     def network_use(self, counted: str) -> Mapping[str, ExistingResources]:

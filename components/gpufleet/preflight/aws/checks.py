@@ -83,7 +83,7 @@ def _node_quota(plan: Plan, pool: PlannedPool, facts: AwsFacts, queries: QueryRu
     most = coerce.whole(pool.intent, "max", 0) if coerce.is_whole(pool.intent.get("max")) else 0
     if pool.kind != "node-group" or most <= DEFAULT_NODES:
         return []
-    limit = queries.ask(facts.network_limit, COUNTED).value
+    limit = queries.ask(facts.resource_limit, COUNTED).value
     finding = nodes_within_quota(most=most, limit=limit, region=pool.region or "")
     return [_resource_finding(plan, pool, finding)]
 

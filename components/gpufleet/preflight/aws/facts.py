@@ -60,8 +60,8 @@ class AwsFacts(Protocol):
         """A placement group; None if there is none of that name."""
         ...
 
-    def network_limit(self, counted: str) -> int | None:
-        """The quota on what a network is made of, by its name in the catalog; None when the account says nothing."""
+    def resource_limit(self, counted: str) -> int | None:
+        """A quota on a number of resources, by its name in the catalog; None when the account says nothing."""
         ...
 
     def network_use(self, counted: str) -> Mapping[str, ExistingResources]:

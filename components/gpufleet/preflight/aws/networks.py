@@ -25,7 +25,7 @@ def validate_networks(
     found: list[ResourceFinding] = []
     for region, counted in dict.fromkeys((need.region, need.counted) for need in wanted.needs):
         facts = account(region)
-        limit = queries.ask(facts.network_limit, counted).value
+        limit = queries.ask(facts.resource_limit, counted).value
         use = queries.ask(facts.network_use, counted).value
         for need in wanted.needs:
             if (need.region, need.counted) == (region, counted):
@@ -62,7 +62,7 @@ def _network_finding(
         if limit is not None and new + in_use <= limit < new + in_use + somewhere:
             queries.add(f"{NAMES[need.counted]} in {need.region}: the zones of {somewhere} are not known")
             in_use = None
-    quota = aws().network_quotas[need.counted]
+    quota = aws().resource_quotas[need.counted]
     return ResourceFinding(
         plan.stack,
         network_quota_enough(

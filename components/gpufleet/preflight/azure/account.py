@@ -1,10 +1,11 @@
 """A real Azure subscription, asked with the credentials in use. Reads only."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Any
 
 from gpufleet.catalog import azure
+from gpufleet.plan.property_values import get_path
 from gpufleet.plan.quota_limits import ALL, plain_family
 from gpufleet.preflight.azure.arm import ArmClient, ArmError
 from gpufleet.preflight.azure.facts import BatchAccountQuota, QuotaUsage, SubscriptionSku
@@ -14,6 +15,7 @@ _BATCH = "/providers/Microsoft.Batch/batchAccounts"
 _SKUS_VERSION = "2021-07-01"
 _USAGES_VERSION = "2024-07-01"
 _BATCH_VERSION = "2024-07-01"
+_NETWORK_VERSION = "2024-05-01"
 _TOTALS = {"on-demand": "cores", "spot": "lowPriorityCores"}
 """Names of the regional quotas on all families together, as usages of Microsoft.Compute give them."""
 
@@ -64,6 +66,24 @@ class AzureAccount:
             by_family=families if properties.get("dedicatedCoreQuotaPerVMFamilyEnforced") else None,
             used=self._used(found["id"]),
         )
+
+    def outbound_addresses(self, subnet: str) -> Sequence[str]:
+        gateway = get_path(self._network(subnet, "virtualNetworks/subnets"), "natGateway", "id")
+        if not isinstance(gateway, str):
+            return ()
+        properties = self._network(gateway, "natGateways")
+        addresses = [self._network(each["id"], "publicIPAddresses") for each in _list(properties, "publicIpAddresses")]
+        prefixes = [self._network(each["id"], "publicIPPrefixes") for each in _list(properties, "publicIpPrefixes")]
+        return [
+            *(f"{each['ipAddress']}/32" for each in addresses if each.get("ipAddress")),
+            *(str(each["ipPrefix"]) for each in prefixes if each.get("ipPrefix")),
+        ]
+
+    def _network(self, resource_id: str, kind: str) -> dict[str, Any]:
+        """The properties of something of Microsoft.Network."""
+        permission = f"Microsoft.Network/{kind}/read"
+        found = self._arm.read(resource_id, permission, api_version=_NETWORK_VERSION).get("properties")
+        return found if isinstance(found, dict) else {}
 
     def _used(self, account_id: str) -> dict[tuple[str, str], int]:
         """Cores of the pools of a Batch account, by family and market."""
@@ -131,3 +151,7 @@ class AzureAccount:
     def _restriction(said: dict[str, Any]) -> tuple[str, str, tuple[str, ...]]:
         zones = (said.get("restrictionInfo") or {}).get("zones") or []
         return str(said.get("type")), str(said.get("reasonCode")), tuple(str(zone) for zone in zones)
+
+
+def _list(properties: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return properties.get(name) or []

@@ -59,7 +59,7 @@ def subscription_of(config: Mapping[str, object]) -> str:
 
 
 class ArmClient:
-    """Reads one subscription.
+    """Reads one subscription, and resources by their id.
 
     token: gives an access token; asked once. base: where Resource Manager is. sleep: waits so many seconds.
     """
@@ -89,6 +89,13 @@ class ArmClient:
             # Asked again it would be rejected again, after as many attempts.
             self._rejected[permission] = error
             raise
+
+    def read(self, resource_id: str, permission: str, **query: str) -> dict[str, Any]:
+        """One resource. resource_id: its full id, which may lie in another subscription.
+
+        Errors: ArmError.
+        """
+        return self._page(f"{self._base}{resource_id}?{urlencode(_named(query))}", permission)
 
     def _listed(self, path: str, permission: str, query: Mapping[str, str]) -> list[dict[str, Any]]:
         address: str | None = f"{self._base}/subscriptions/{self.subscription}{path}?{urlencode(_named(query))}"

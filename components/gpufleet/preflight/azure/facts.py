@@ -54,3 +54,10 @@ class AzureFacts(Protocol):
     def batch(self, account: str) -> BatchAccountQuota | None:
         """A Batch account of the subscription; None if there is none of that name."""
         ...
+
+    def outbound_addresses(self, subnet: str) -> Sequence[str]:
+        """The public addresses and prefixes of the NAT gateway of a subnet, as ranges; none if it has no gateway.
+
+        subnet: its full id, in any subscription.
+        """
+        ...

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules.coerce import flag, mapping, text, texts
+from gpufleet.rules.kubernetes.network_policy import version_enforces
 from gpufleet.rules.messages import use_one_of
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
@@ -101,7 +102,12 @@ def validate_cluster_access(args: Mapping[str, object], addons: Sequence[str]) -
     cluster_name = args.get("cluster_name")
     if isinstance(cluster_name, str):
         findings.append(cluster_name_legal(cluster_name=cluster_name))
-    findings += [addon_known(addon=addon, known=addons) for addon in sorted(mapping(args, "addon_versions"))]
+    versions = mapping(args, "addon_versions")
+    findings += [addon_known(addon=addon, known=addons) for addon in sorted(versions)]
+    # The component always enables network policies.
+    findings.append(
+        version_enforces(version=text(versions, "vpc-cni"), enabled=True, argument="addon_versions.vpc-cni")
+    )
     support = args.get("support")
     if isinstance(support, str):
         findings.append(support_known(support=support))

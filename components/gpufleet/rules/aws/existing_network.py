@@ -9,7 +9,7 @@ from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 OF_EXISTING = ("private_subnet_ids", "public_subnet_ids")
 """Arguments that describe an existing VPC."""
 
-OF_NEW = ("nat", "max_zones", "interface_endpoints", "flow_logs", "flow_log_retention_days")
+OF_NEW = ("nat", "max_zones", "interface_endpoints", "flow_logs", "flow_log_retention_days", "flow_log_kms_key_arn")
 """Arguments that shape a VPC that is made here."""
 
 

@@ -185,3 +185,25 @@ def block_in_template(*, block: bool, market: str, template_type: str) -> Outcom
     missing = "market_type=capacity-block" if market != "capacity-block" else "the instance type"
     problem = f"EKS finds the block by its launch template, which lacks {missing}"
     return failed("capacity_type", "CAPACITY_BLOCK", problem, f"put {missing} into the template")
+
+
+@rule("aws-node-group-metadata", Severity.WARNING)
+def metadata_for_node_only(*, hops: int | None, tokens: str | None) -> Outcome:
+    """Pods of a node group do not reach its role: the metadata service requires tokens, which end after one hop.
+
+    hops, tokens: of the launch template, or of EKS's own; None where they are not known, as without a word: an image,
+    or the account, may then set them (at an image with imds-support v2.0, two hops). EKS's own launch template has one
+    hop with Amazon Linux 2023, and had two with Amazon Linux 2.
+    Source: https://docs.aws.amazon.com/eks/latest/best-practices/identity-and-access-management.html (restrict access
+    to the instance profile); https://docs.aws.amazon.com/eks/latest/userguide/al2023.html (default hop count);
+    hashicorp/terraform-provider-aws#38516 (both defaults, seen); API_Image of EC2 (ImdsSupport)
+    """
+    fix = "set http_tokens=required and http_put_response_hop_limit=1 in metadata_options of the launch template"
+    if tokens == "optional":
+        return failed("http_tokens", tokens, "every pod can get the credentials of the node's role", fix)
+    if hops is not None and hops > 1:
+        return failed("http_put_response_hop_limit", hops, "every pod can get the credentials of the node's role", fix)
+    if hops is None or tokens is None:
+        problem = "whether pods can get the credentials of the node's role is not known from the program"
+        return unverified("metadata_options", None, problem, fix)
+    return passed()

@@ -21,7 +21,7 @@ def nodes_within_quota(*, most: int, limit: int | None, region: str) -> Outcome:
     allowed = DEFAULT_NODES if limit is None else limit
     if most <= allowed:
         return passed()
-    quota = aws().network_quotas[COUNTED]
+    quota = aws().resource_quotas[COUNTED]
     which = f"--service-code {quota.service} --quota-code {quota.code} --region {region or 'REGION'}"
     request = f"`aws service-quotas request-service-quota-increase {which} --desired-value {most}`"
     split = f"make {-(-most // allowed)} pools of at most {allowed} (a job runs in one of them)"

@@ -92,10 +92,13 @@ def range_public(*, cidr: str, argument: str = "authorized_ranges") -> Outcome:
 
 
 @rule("azure-cluster-nodes-reach-api", Severity.ERROR)
-def nodes_reach_api(*, ranges: Sequence[str], outbound: str, included: bool | None) -> Outcome:
+def nodes_reach_api(
+    *, ranges: Sequence[str], outbound: str, included: bool | None, missing: Sequence[str] = ()
+) -> Outcome:
     """The ranges that reach a public API server include the addresses through which its nodes reach the internet.
 
-    AKS itself adds the address of its own load balancer, and no other. `included` is None where it is not known.
+    AKS itself adds the address of its own load balancer, and no other. `included` is None where it is not known;
+    `missing` are the addresses that are not included, where they are known.
     Source: https://learn.microsoft.com/azure/aks/api-server-authorized-ip-ranges (the load balancer);
     MicrosoftDocs/azure-docs#111834, #97437 (a NAT gateway's), Azure/AKS-Construction#344: without it no node registers.
     """
@@ -106,7 +109,8 @@ def nodes_reach_api(*, ranges: Sequence[str], outbound: str, included: bool | No
         fix = "give the address of the NAT gateway or firewall in outbound_addresses of the network"
         return unverified("authorized_ranges", list(ranges), problem, fix)
     problem = "the nodes reach the API server through a NAT gateway whose address is not included, and cannot register"
-    return failed("authorized_ranges", list(ranges), problem, "add the public address of the NAT gateway")
+    fix = f"add the public address of the NAT gateway{': ' if missing else ''}{join_words(missing, 'and')}"
+    return failed("authorized_ranges", list(ranges), problem, fix)
 
 
 @rule("azure-cluster-ranges-most", Severity.ERROR)

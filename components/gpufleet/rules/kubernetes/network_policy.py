@@ -1,8 +1,13 @@
 """Rules on network policies: what a cluster's data plane makes of them."""
 
+import re
 from collections.abc import Sequence
 
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
+
+_FIRST = (1, 14)
+"""Version of vpc-cni that has network policies."""
+_VERSION = re.compile(r"v?(\d+)\.(\d+)\b")
 
 
 @rule("any-network-policy-peers", Severity.WARNING)
@@ -37,3 +42,22 @@ def policies_enforced(*, policies: int, settings: str, enforced: bool | None) ->
     if enforced is None:
         return unverified("configuration_values", settings, "whether network policies are enforced is not known", fix)
     return failed("configuration_values", settings, "does not enforce the stack's network policies", fix)
+
+
+@rule("aws-network-policy-version", Severity.ERROR)
+def version_enforces(*, version: str, enabled: bool, argument: str = "addon_version") -> Outcome:
+    """The add-on vpc-cni knows the setting enableNetworkPolicy; `version` is "" for the one that EKS chooses.
+
+    Source: https://github.com/aws/amazon-vpc-cni-k8s/releases/tag/v1.14.0, awslabs/cdk-eks-blueprints#850: from 1.14
+    on; EKS rejects settings that a version does not have: aws/amazon-vpc-cni-k8s#2173 (InvalidParameterException:
+    ConfigurationValue provided in request is not supported).
+    """
+    if not version or not enabled:
+        return passed()
+    fix = "use v1.14 or newer, or leave it out: EKS then chooses it"
+    found = _VERSION.match(version)
+    if found is None:
+        return unverified(argument, version, "whether this version knows enableNetworkPolicy is not known", fix)
+    if (int(found[1]), int(found[2])) >= _FIRST:
+        return passed()
+    return failed(argument, version, "does not know enableNetworkPolicy, and EKS rejects the setting", fix)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gpufleet.cli import stack_options
 from gpufleet.jobs.aws_batch.client import AwsBatchClient, AwsBusy
 from tests.tools.fake_aws import BUCKET, IMAGE, QUEUE, FakeAws, ended, outputs
 
@@ -151,3 +152,24 @@ def test_region_that_does_not_answer(here: FakeAws, run: Any, monkeypatch: pytes
     assert done.stderr.count("\n") == 1
     with pytest.raises(AwsBusy):
         AwsBatchClient("us-nowhere-1", attempts=1).call("batch", "describe_jobs", jobs=["x"])
+
+
+def test_rehearsal_that_plays_none_of_it(here: FakeAws, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUFLEET_REHEARSAL", "none")
+    monkeypatch.setattr(stack_options, "_rehearsal", lambda program: object())
+    assert run("jobs", "list", "dev").stderr == (
+        "Error: dev: this rehearsal plays no AWS Batch; run `gpufleet rehearse dev -- gpufleet ...`\n"
+    )
+    assert here.asked == []
+
+
+def test_played_services_are_asked_in_a_rehearsal_only(
+    here: FakeAws, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GPUFLEET_REHEARSAL", raising=False)
+    monkeypatch.setenv("GPUFLEET_AWS_ENDPOINT", here.url)
+    assert run("jobs", "list", "dev").stderr == (
+        f"Error: GPUFLEET_AWS_ENDPOINT={here.url}: holds in a rehearsal only; unset it, or run `gpufleet rehearse ENV "
+        "-- ...`\n"
+    )
+    assert here.asked == []

@@ -256,10 +256,10 @@ def test_without_nat_gateways_no_subnet_is_asked_for(aws, account):
 def test_the_limit_on_networks_is_the_accounts_own_else_awss_default(aws, account, counted, code):
     aws.answers["GetServiceQuota"] = {"Quota": {"Value": 20.0}}
     aws.answers["GetAWSDefaultServiceQuota"] = {"Quota": {"Value": 5.0}}
-    assert account.network_limit(counted) == 20
+    assert account.resource_limit(counted) == 20
     assert aws.asked == [("GetServiceQuota", code)]
     aws.answers["GetServiceQuota"] = "NoSuchResourceException"
-    assert account.network_limit(counted) == 5
+    assert account.resource_limit(counted) == 5
     assert aws.asked[-1] == ("GetAWSDefaultServiceQuota", code)
 
 

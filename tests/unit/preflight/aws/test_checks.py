@@ -152,15 +152,15 @@ def test_nodes_that_nobody_can_tell_from_others_are_not_held_against_their_stack
 )
 def test_more_nodes_than_the_default_quota(fake_aws, limits, status):
     fake_aws.offers = {"g5.8xlarge": ["use1-az1"]}
-    fake_aws.network_limits = limits
+    fake_aws.resource_limits = limits
     found, _ = check(fake_aws, pool(max=512))
     assert [each for each in found if each[1] == "aws-node-group-quota"] == [
         ("trainers", "aws-node-group-quota", status)
     ]
-    assert ("network limit", "nodes_per_node_group") in fake_aws.asked
+    assert ("resource limit", "nodes_per_node_group") in fake_aws.asked
 
 
 def test_nobody_asks_for_the_quota_of_few_nodes(fake_aws):
     found, _ = check(fake_aws, pool(max=450))
     assert "aws-node-group-quota" not in {rule for _, rule, _ in found}
-    assert ("network limit", "nodes_per_node_group") not in fake_aws.asked
+    assert ("resource limit", "nodes_per_node_group") not in fake_aws.asked

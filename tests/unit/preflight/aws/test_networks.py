@@ -48,7 +48,7 @@ def statuses(account, resources, *more):
     ],
 )
 def test_what_is_there_of_the_stack_is_not_counted_twice(fake_aws, own, others, status):
-    fake_aws.network_limits = {"elastic_ips": 5}
+    fake_aws.resource_limits = {"elastic_ips": 5}
     fake_aws.held = {"elastic_ips": {"": ExistingResources(own, others)}}
     assert statuses(fake_aws, ADDRESSES) == [status]
 
@@ -59,7 +59,7 @@ def test_what_is_new_beside_a_state_is_new_whoever_is_asked(fake_aws, own, other
     plan = plan_from(ADDRESSES)
     kept = [replace(each, operation="same") for each in plan.resources[:2]]
     queries = QueryRunner()
-    fake_aws.network_limits = {"elastic_ips": 2}
+    fake_aws.resource_limits = {"elastic_ips": 2}
     fake_aws.held = {"elastic_ips": {"": ExistingResources(2 if own else 0, 0 if own else 2)}}
     plan = Plan(plan.stack, [*kept, plan.resources[2]])
     (found,) = validate_networks(plan, lambda region: fake_aws, queries, {})
@@ -72,19 +72,19 @@ def test_nothing_is_asked_where_nothing_is_new(fake_aws):
 
 
 def test_each_quota_is_asked_for_once(fake_aws):
-    fake_aws.network_limits = {"nat_gateways": 5, "elastic_ips": 5}
+    fake_aws.resource_limits = {"nat_gateways": 5, "elastic_ips": 5}
     assert statuses(fake_aws, ADDRESSES | GATEWAYS) == ["pass", "pass"]
     assert fake_aws.asked == [
         ("zones",),
-        ("network limit", "elastic_ips"),
+        ("resource limit", "elastic_ips"),
         ("network use", "elastic_ips"),
-        ("network limit", "nat_gateways"),
+        ("resource limit", "nat_gateways"),
         ("network use", "nat_gateways"),
     ]
 
 
 def test_gateways_are_counted_in_their_zone(fake_aws):
-    fake_aws.network_limits = {"nat_gateways": 5}
+    fake_aws.resource_limits = {"nat_gateways": 5}
     # us-east-1c is use1-az1 here: both are in one zone.
     fake_aws.held = {"nat_gateways": {"use1-az1": ExistingResources(0, 4), "use1-az2": ExistingResources(0, 9)}}
     (finding,), reasons = check(fake_aws, GATEWAYS)
@@ -94,19 +94,19 @@ def test_gateways_are_counted_in_their_zone(fake_aws):
 
 
 def test_the_configurations_names_of_zones_spare_the_question(fake_aws):
-    fake_aws.network_limits = {"nat_gateways": 1}
+    fake_aws.resource_limits = {"nat_gateways": 1}
     assert statuses(fake_aws, GATEWAYS, "create", {"use1-az4": "us-east-1c"}) == ["pass", "pass"]
     assert ("zones",) not in fake_aws.asked
 
 
 def test_a_zone_of_an_unknown_name_is_not_verified(fake_aws, denied):
     fake_aws.names = denied
-    fake_aws.network_limits = {"nat_gateways": 5}
+    fake_aws.resource_limits = {"nat_gateways": 5}
     assert statuses(fake_aws, GATEWAYS) == ["pass", "unverified"]
 
 
 def test_gateways_whose_zone_nobody_knows_may_be_in_this_one(fake_aws):
-    fake_aws.network_limits = {"nat_gateways": 5}
+    fake_aws.resource_limits = {"nat_gateways": 5}
     fake_aws.held = {"nat_gateways": {"use1-az1": ExistingResources(0, 2), "": ExistingResources(0, 2)}}
     (finding,), reasons = check(fake_aws, GATEWAYS)
     assert finding.status.value == "unverified"
@@ -116,14 +116,14 @@ def test_gateways_whose_zone_nobody_knows_may_be_in_this_one(fake_aws):
 
 
 def test_internet_gateways_are_raised_with_vpcs(fake_aws):
-    fake_aws.network_limits = {"internet_gateways": 0}
+    fake_aws.resource_limits = {"internet_gateways": 0}
     (finding,), _ = check(fake_aws, {"gateway": {"type": "aws:ec2/internetGateway:InternetGateway"}})
     assert "--service-code vpc --quota-code L-F678F1CE " in finding.fix
 
 
-@pytest.mark.parametrize("question", ["network_limits", "held"])
+@pytest.mark.parametrize("question", ["resource_limits", "held"])
 def test_what_the_account_does_not_tell_is_unverified_with_one_reason(fake_aws, denied, question):
-    fake_aws.network_limits = {"elastic_ips": 5, "vpcs": 5}
+    fake_aws.resource_limits = {"elastic_ips": 5, "vpcs": 5}
     setattr(fake_aws, question, denied)
     found, reasons = check(fake_aws, ADDRESSES | {"vpc": {"type": "aws:ec2/vpc:Vpc"}})
     assert [each.status.value for each in found] == ["unverified", "unverified"]

@@ -141,3 +141,42 @@ def test_a_size_of_unknown_cores_is_not_counted_as_nothing(azure, account):
     azure.says(SKUS, {"value": []})
     with pytest.raises(ArmError, match=r"^standard_x1: cores of this size are not known"):
         account.batch("train")
+
+
+HUB = "/subscriptions/00000000-0000-0000-0000-000000000002/resourceGroups/hub/providers/Microsoft.Network"
+SUBNET = f"{HUB}/virtualNetworks/spoke/subnets/nodes"
+
+
+def read(azure, path, **properties):
+    azure.says(f"{HUB}/{path}", {"properties": properties})
+
+
+def test_the_way_out_of_a_subnet_is_its_nat_gateways_addresses(azure, account):
+    read(azure, "virtualNetworks/spoke/subnets/nodes", natGateway={"id": f"{HUB}/natGateways/out"})
+    read(
+        azure,
+        "natGateways/out",
+        publicIpAddresses=[{"id": f"{HUB}/publicIPAddresses/a"}, {"id": f"{HUB}/publicIPAddresses/idle"}],
+        publicIpPrefixes=[{"id": f"{HUB}/publicIPPrefixes/p"}],
+    )
+    read(azure, "publicIPAddresses/a", ipAddress="20.1.2.3")
+    read(azure, "publicIPAddresses/idle")
+    read(azure, "publicIPPrefixes/p", ipPrefix="20.1.4.0/30")
+    assert account.outbound_addresses(SUBNET) == ["20.1.2.3/32", "20.1.4.0/30"]
+    assert azure.asked[0] == (SUBNET, {"api-version": ["2024-05-01"]}, "Bearer secret")
+
+
+def test_a_subnet_without_a_gateway_has_no_way_out_of_its_own(azure, account):
+    read(azure, "virtualNetworks/spoke/subnets/nodes", addressPrefix="10.0.0.0/20")
+    assert list(account.outbound_addresses(SUBNET)) == []
+
+
+def test_a_subnet_that_may_not_be_read_is_one_line(azure, account):
+    denied = {"error": {"code": "AuthorizationFailed", "message": "no"}}
+    azure.says(SUBNET, (403, {}, denied))
+    with pytest.raises(ArmError) as error:
+        account.outbound_addresses(SUBNET)
+    assert str(error.value) == (
+        "Microsoft.Network/virtualNetworks/subnets/read: denied by Azure; the role Reader on the subscription allows "
+        "it (AuthorizationFailed: no)"
+    )

@@ -41,3 +41,7 @@ CASES = {
         ),
     ],
 }
+
+
+def test_case(case):
+    case.check()

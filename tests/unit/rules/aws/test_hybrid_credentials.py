@@ -41,7 +41,7 @@ CASES = {
             "roles-without-certificate",
             {"credentials": "roles-anywhere", "activation_expires": "", "has_authority": False},
             "fail",
-            'trainers: certificate_authority="": is needed with credentials=roles-anywhere; give the PEM of the '
+            "trainers: certificate_authority='': is needed with credentials=roles-anywhere; give the PEM of the "
             "authority that signs the servers' certificates, or set credentials=ssm [aws-hybrid-credentials]",
         ),
     ],
@@ -64,7 +64,7 @@ CASES = {
             "no-day",
             {"day": "next week", "today": TODAY},
             "fail",
-            'trainers: activation_expires="next week": is not a date; write it like 2026-12-22 '
+            "trainers: activation_expires=next week: is not a date; write it like 2026-12-22 "
             "[aws-hybrid-activation-expires]",
         ),
     ],
@@ -116,7 +116,7 @@ CASES = {
             "today",
             {"subject": "Lab CA", "ends": TODAY, "today": TODAY},
             "fail",
-            'trainers: certificate_authority="Lab CA": ended on 2026-11-22; give that of an authority that still signs '
+            "trainers: certificate_authority=Lab CA: ended on 2026-11-22; give that of an authority that still signs "
             "[aws-hybrid-certificate-ends]",
         ),
     ],
@@ -165,3 +165,7 @@ def test_door(args, rules):
 def test_today_is_the_clocks_where_nobody_says():
     soon = datetime.now(UTC).date() + timedelta(days=2)
     assert not_passed(GOOD | {"activation_expires": soon.isoformat()}) == []
+
+
+def test_case(case):
+    case.check()

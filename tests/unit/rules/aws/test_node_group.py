@@ -7,6 +7,7 @@ from gpufleet.rules.aws.node_group import (
     image_current,
     image_driver,
     image_once,
+    metadata_for_node_only,
     release_of_version,
     template_field,
     template_named_once,
@@ -14,6 +15,16 @@ from gpufleet.rules.aws.node_group import (
     type_given,
     type_once,
     user_data_form,
+)
+
+METADATA_FIX = (
+    "set http_tokens=required and http_put_response_hop_limit=1 in metadata_options of the launch template "
+    "[aws-node-group-metadata]"
+)
+ROLE_IN_REACH = f"every pod can get the credentials of the node's role; {METADATA_FIX}"
+ROLE_UNCLEAR = (
+    "trainers: metadata_options=null: not verified: whether pods can get the credentials of the node's role is not "
+    f"known from the program; {METADATA_FIX}"
 )
 
 CASES = {
@@ -266,6 +277,35 @@ CASES = {
             ),
         ),
         ("on-demand", {"block": False, "market": "", "template_type": ""}, "pass", ""),
+    ],
+    metadata_for_node_only: [
+        ("node-only", {"hops": 1, "tokens": "required"}, "pass", ""),
+        (
+            "two-hops",
+            {"hops": 2, "tokens": "required"},
+            "fail",
+            f"trainers: http_put_response_hop_limit=2: {ROLE_IN_REACH}",
+        ),
+        (
+            "without-tokens",
+            {"hops": 1, "tokens": "optional"},
+            "fail",
+            f"trainers: http_tokens=optional: {ROLE_IN_REACH}",
+        ),
+        (
+            "two-hops-and-unknown",
+            {"hops": 2, "tokens": None},
+            "fail",
+            f"trainers: http_put_response_hop_limit=2: {ROLE_IN_REACH}",
+        ),
+        (
+            "without-tokens-and-unknown",
+            {"hops": None, "tokens": "optional"},
+            "fail",
+            f"trainers: http_tokens=optional: {ROLE_IN_REACH}",
+        ),
+        ("no-word-on-hops", {"hops": None, "tokens": "required"}, "unverified", ROLE_UNCLEAR),
+        ("no-word-on-tokens", {"hops": 1, "tokens": None}, "unverified", ROLE_UNCLEAR),
     ],
 }
 

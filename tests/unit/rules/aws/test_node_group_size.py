@@ -20,6 +20,16 @@ CASES = {
                 f"512: {REQUEST.format(region='us-east-1', value=512)} [aws-node-group-quota]"
             ),
         ),
+        (
+            "one-above-the-default",
+            {"most": 451, "limit": None, "region": "us-east-1"},
+            "unverified",
+            (
+                "trainers: max=451: not verified: EKS allows 450 nodes in a node group by default, and whether the "
+                "account has more is not known; make 2 pools of at most 450 (a job runs in one of them), or ask for "
+                f"451: {REQUEST.format(region='us-east-1', value=451)} [aws-node-group-quota]"
+            ),
+        ),
         ("raised", {"most": 512, "limit": 512, "region": "us-east-1"}, "pass", ""),
         (
             "above-the-accounts",

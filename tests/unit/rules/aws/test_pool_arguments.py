@@ -5,9 +5,6 @@ import pytest
 from gpufleet.rules import Status, all_rules
 from gpufleet.rules.aws.pool_arguments import _NEEDS, validate_pool_arguments
 
-CASES: dict[object, object] = {}
-"""The rules themselves have their cases beside their modules."""
-
 WRONG = {
     "types": ["p4d.24xlarge", "g5.8xlarge"],
     "min": 3,

@@ -7,18 +7,19 @@ from gpufleet.rules.aws.registry_host import account_known, validate_registry_ho
 
 CASES = {
     account_known: [
-        ("repository", {"makes_repository": True, "account_given": False}, "pass", ""),
-        ("account", {"makes_repository": False, "account_given": True}, "pass", ""),
-        ("both", {"makes_repository": True, "account_given": True}, "pass", ""),
+        ("repository", {"makes_repository": True, "account_given": False, "used": "pull_through"}, "pass", ""),
+        ("account", {"makes_repository": False, "account_given": True, "used": "pull_through"}, "pass", ""),
+        ("both", {"makes_repository": True, "account_given": True, "used": "pull_through"}, "pass", ""),
         (
             "neither",
-            {"makes_repository": False, "account_given": False},
+            {"makes_repository": False, "account_given": False, "used": "pull_through"},
             "fail",
             (
-                "trainers: account_id=null: is required when no repository is created; give the "
+                "trainers: account_id=null: is required by pull_through when no repository is created; give the "
                 "account of the registry, or a name in repositories [aws-registry-account]"
             ),
         ),
+        ("nothing-in-it", {"makes_repository": False, "account_given": False, "used": ""}, "pass", ""),
     ],
 }
 
@@ -33,7 +34,8 @@ def test_case(case) -> None:
         ({"repositories": ["a"]}, Status.PASS),
         ({"account_id": object()}, Status.PASS),
         ({"repositories": [], "existing_repositories": ["a"]}, Status.FAIL),
-        ({}, Status.FAIL),
+        ({"pull_through": {"quay": "quay.io"}}, Status.FAIL),
+        ({}, Status.PASS),
     ],
 )
 def test_judge_registry_host(args: dict[str, object], status: Status) -> None:

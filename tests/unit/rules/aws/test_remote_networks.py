@@ -34,7 +34,7 @@ CASES = {
             "no-range",
             {"argument": NODES, "cidr": "the lab"},
             "fail",
-            f'trainers: {NODES}="the lab": is not an IPv4 range; use one such as 10.80.0.0/16 [aws-hybrid-range]',
+            f"trainers: {NODES}=the lab: is not an IPv4 range; use one such as 10.80.0.0/16 [aws-hybrid-range]",
         ),
         (
             "ipv6",
@@ -193,3 +193,7 @@ def test_each_pair_that_overlaps_is_named(nodes, pods, more, said):
 
 def test_a_range_of_the_vpc_that_is_none_is_left_to_the_network():
     assert lines(validate_remote_networks(GOOD | {"vpc_cidr": "the office"})) == []
+
+
+def test_case(case):
+    case.check()

@@ -132,6 +132,19 @@ CASES = {
             "[azure-cluster-nodes-reach-api]",
         ),
         (
+            "address-known",
+            {
+                "ranges": ["203.0.113.0/24"],
+                "outbound": "nat-gateway",
+                "included": False,
+                "missing": ["20.1.2.3/32", "20.1.2.4/32"],
+            },
+            "fail",
+            "trainers: authorized_ranges=[203.0.113.0/24]: the nodes reach the API server through a NAT gateway whose "
+            "address is not included, and cannot register; add the public address of the NAT gateway: 20.1.2.3/32 and "
+            "20.1.2.4/32 [azure-cluster-nodes-reach-api]",
+        ),
+        (
             "not-known",
             {"ranges": ["203.0.113.0/24"], "outbound": "routes", "included": None},
             "unverified",

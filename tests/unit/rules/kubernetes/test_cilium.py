@@ -53,3 +53,7 @@ CASES = {
         ),
     ],
 }
+
+
+def test_case(case):
+    case.check()

@@ -18,7 +18,7 @@ CASES = {
             "both",
             {"team": True, "teams": 2},
             "fail",
-            "lab: team=given: is set together with teams, which has 2; move it into teams, by its namespace"
+            "trainers: team=given: is set together with teams, which has 2; move it into teams, by its namespace"
             " [any-teams-or-team]",
         ),
     ],
@@ -29,14 +29,15 @@ CASES = {
             "no quota",
             {"team": "vision", "quota": False, "queue": True},
             "fail",
-            "lab: teams.vision.quota=None: is missing: its jobs would wait forever; give {pool: GPUs}"
+            "trainers: teams.vision.quota=null: is missing: its jobs would wait forever; give {pool: GPUs}"
             " [any-teams-quota-queue]",
         ),
         (
             "no queue",
             {"team": "vision", "quota": True, "queue": False},
             "fail",
-            "lab: teams.vision.quota=given: has no effect without a queue; add gpufleet:queue [any-teams-quota-queue]",
+            "trainers: teams.vision.quota=given: has no effect without a queue; add gpufleet:queue "
+            "[any-teams-quota-queue]",
         ),
     ],
     quotas_fit: [
@@ -45,7 +46,8 @@ CASES = {
             "one more",
             {"pool": "v100", "quotas": 17, "gpus": 16},
             "fail",
-            "lab: teams.quota=17: of all teams in pool v100 are more GPUs than its 16; make their sum 16 or less, and "
+            "trainers: teams.quota=17: of all teams in pool v100 are more GPUs than its 16; make "
+            "their sum 16 or less, and "
             "set queue.lend to share what is idle [any-teams-quota-sum]",
         ),
     ],
@@ -55,14 +57,14 @@ CASES = {
             "used",
             {"pool": "a", "owners": ["vision"], "users": ["speech", "vision"]},
             "fail",
-            "lab: teams.vision.pools=a: is used by speech too; leave it to one of them, or to no one"
+            "trainers: teams.vision.pools=a: is used by speech too; leave it to one of them, or to no one"
             " [any-teams-own-pool]",
         ),
         (
             "two owners",
             {"pool": "a", "owners": ["vision", "speech"], "users": []},
             "fail",
-            "lab: teams.vision.pools=a: is used by speech too; leave it to one of them, or to no one"
+            "trainers: teams.vision.pools=a: is used by speech too; leave it to one of them, or to no one"
             " [any-teams-own-pool]",
         ),
     ],
@@ -72,7 +74,8 @@ CASES = {
             "shared only",
             {"team": "vision", "cloud_pools": []},
             "fail",
-            "lab: teams.vision.budget=given: would cover nothing: the team has no cloud pool of its own; name such "
+            "trainers: teams.vision.budget=given: would cover nothing: the team has no cloud pool "
+            "of its own; name such "
             "pools in its pools, or leave the budget out; `gpufleet usage --by team` splits shared pools"
             " [any-teams-budget]",
         ),
@@ -84,7 +87,8 @@ CASES = {
             "access point",
             {"users": 2, "access_point": True},
             "fail",
-            "lab: users=2: users would all write as the one of the EFS access point; set gpufleet:files.access_point: "
+            "trainers: users=2: users would all write as the one of the EFS access point; set "
+            "gpufleet:files.access_point: "
             "false, or leave users out [any-users-access-point]",
         ),
     ],
@@ -108,3 +112,7 @@ def test_all_of_an_environment():
         ("any-teams-quota-sum", "teams.quota"),
         ("any-teams-own-pool", "teams.speech.pools"),
     ]
+
+
+def test_case(case):
+    case.check()

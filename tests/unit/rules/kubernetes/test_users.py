@@ -89,3 +89,7 @@ def test_one_person_in_two_teams_and_two_persons_of_one_uid():
     assert refused(validate_users_of_teams({"vision": {"ana": ana}, "speech": {"eve": eve}})) == [
         "trainers: users=1501: is the uid of ana of vision and eve of speech; give each their own [any-user-distinct]"
     ]
+
+
+def test_case(case):
+    case.check()

@@ -1,0 +1,25 @@
+"""Where a rehearsal plays a cloud's service: a URL of this machine in a variable, which holds in a rehearsal only."""
+
+import os
+from urllib.parse import urlsplit
+
+from gpufleet.errors import UserError
+
+REHEARSAL = "GPUFLEET_REHEARSAL"
+"""Variable that says that this is a rehearsal: its directory."""
+
+
+def endpoint_override(variable: str) -> str | None:
+    """The URL of a played service, None for the real one.
+
+    Errors: UserError outside of a rehearsal, and for another machine.
+    """
+    url = os.environ.get(variable)
+    if not url:
+        return None
+    parts = urlsplit(url)
+    if REHEARSAL not in os.environ:
+        raise UserError(f"{variable}={url}: holds in a rehearsal only; unset it, or run `gpufleet rehearse ENV -- ...`")
+    if parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1"):
+        return url.rstrip("/")
+    raise UserError(f"{variable}={url}: must be an http:// URL of this machine; change or unset it")

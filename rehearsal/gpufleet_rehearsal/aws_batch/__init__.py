@@ -1,0 +1,1 @@
+"""AWS Batch, the logs, images and objects of a simulated AWS, as a rehearsal plays them."""
