@@ -38,7 +38,7 @@ with env.gathering("shares", "runnable_minutes"):
         **network.for_files(),
         client_security_group_ids={name: pool.security_group_id for name, pool in pools.items()},
     )
-    data_sync(env, files.for_sync())
+    data_sync(env, files)
     registry = aws.Registry(part("registry"), **registry_config(env), region=region, tags=tags, erase=config["erase"])
     image_mirror(env, Path(__file__).parents[1])
     for name, budget in environment_budget(env).items():

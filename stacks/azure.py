@@ -55,9 +55,7 @@ with env.gathering():
             opts=pulumi.ResourceOptions(provider=provider, depends_on=[cluster, share]),
         )
         jobs |= platform.jobs
-        env.export(cluster_name=cluster.cluster_name, kubeconfig=cluster.kubeconfig)
-        if "notebooks" in config:
-            env.export(notebooks=platform.notebooks)
+        env.export(cluster_name=cluster.cluster_name, kubeconfig=cluster.kubeconfig, **platform.notebooks_output)
     if "batch" in config:
         identity, storage = nodes.for_batch(), files.for_account()
         account = azure.BatchAccount(part("batch"), **config["batch"]["account"], **base, **identity, **storage)

@@ -39,6 +39,5 @@ env.export(
     registry_urls=config["repositories"],
     jobs=platform.jobs,
     first_job=cluster_job(env, [*config["repositories"]], any_place=True),
+    **platform.notebooks_output,
 )
-if "notebooks" in config:
-    env.export(notebooks=platform.notebooks)

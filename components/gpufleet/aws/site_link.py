@@ -85,7 +85,7 @@ def tunnel_options(number: int) -> dict[str, Any]:
     return {f"tunnel{number}_{name}": value for name, value in options.items()}
 
 
-def _tunnel(connection: ec2.VpnConnection, number: int) -> pulumi.Output[dict[str, str]]:
+def _tunnel(connection: "ec2.VpnConnection", number: int) -> pulumi.Output[dict[str, str]]:
     """One tunnel as the own device has to know it."""
     return pulumi.Output.all(
         address=getattr(connection, f"tunnel{number}_address"),

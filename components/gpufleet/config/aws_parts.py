@@ -11,10 +11,9 @@ from gpufleet.aws.cluster import Cluster, ClusterConfig
 from gpufleet.aws.data_sync import DataSync, DataSyncArgs
 from gpufleet.aws.existing_cluster import ExistingCluster
 from gpufleet.aws.gpu_node_group import GpuNodeGroup
-from gpufleet.aws.links import FilesSync
 from gpufleet.aws.network import Network
 from gpufleet.aws.remote_networks import RemoteNetworks
-from gpufleet.aws.shared_files import DEFAULT_DIRECTORY, SharedFilesConfig
+from gpufleet.aws.shared_files import DEFAULT_DIRECTORY, SharedFiles, SharedFilesConfig
 from gpufleet.config.aws import AwsConfig
 from gpufleet.config.aws_account import AwsAccountConfig
 from gpufleet.config.environment import Environment
@@ -91,17 +90,28 @@ def files_config(env: Environment[AwsAccountConfig]) -> FilesOfEnvironment:
     }
 
 
-def data_sync(env: Environment[AwsAccountConfig], files: FilesSync) -> None:
-    """The copy of own files, where the configuration has one. files: where the shared files are; {} for none."""
+def shared_files(
+    env: Environment[AwsAccountConfig], network: Network, cluster: Cluster | ExistingCluster
+) -> SharedFiles:
+    """The file system, and the outputs that name it."""
+    args = files_config(env)
+    files = SharedFiles(env.part("files"), **args, **network.for_files(), **cluster.for_files())
+    env.export(file_system_id=files.file_system_id, access_point_id=files.access_point_id)
+    return files
+
+
+def data_sync(env: Environment[AwsAccountConfig], files: SharedFiles | None) -> None:
+    """The copy of own files, where the configuration has one. files: the shared files, if there are any."""
     if "data_sync" not in env.config:
         return
     wanted = env.config["data_sync"]
-    if wanted["to"] == "efs" and not files:
+    if wanted["to"] == "efs" and files is None:
         # The environment's check has rejected it.
         return
     directory = env.config["files"].get("directory", DEFAULT_DIRECTORY)
     # Jobs see this directory of the file system as their /mnt.
-    place = {**files, "cloud_path": f"{directory.rstrip('/')}/data"} if wanted["to"] == "efs" else {}
+    link = files.for_sync() if files else {}
+    place = {**link, "cloud_path": f"{directory.rstrip('/')}/data"} if wanted["to"] == "efs" else {}
     args = pick(DataSyncArgs, {**place, **wanted, "region": env.config["region"], "tags": env.tags})
     env.export(data_sync=DataSync(env.part("data-sync"), **args).task_arn)
 

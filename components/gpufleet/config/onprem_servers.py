@@ -16,6 +16,7 @@ from gpufleet.config.aws import AwsConfig, OnpremServersConfig
 from gpufleet.config.environment import Environment
 from gpufleet.kubernetes.cilium import Cilium, CiliumArgs
 from gpufleet.kubernetes.node_labels import PLACE, plan_labels
+from gpufleet.kubernetes.volume_source import VolumeSource
 from gpufleet.platform.pool import CILIUM, VPC_CNI, PlatformPool, onprem_pool
 from gpufleet.pools.node_labels import CLOUD, GPU_TAINT
 from gpufleet.rules.kubernetes.file_access import unreached_places, validate_file_access
@@ -50,14 +51,35 @@ def service_cidr(config: AwsConfig) -> ServiceRange:
     return {"service_cidr": chosen} if chosen else {}
 
 
-def onprem_servers(
+def hybrid_nodes(env: Environment[AwsConfig], cluster: ClusterLink) -> HybridNodes | None:
+    """How on-prem servers join the cluster; None where there are none."""
+    if "own_servers" not in env.config:
+        return None
+    return HybridNodes(env.part("own-servers"), **hybrid_args(env, env.config["own_servers"], cluster))
+
+
+def volume(config: AwsConfig) -> VolumeSource:
+    """The shared files of an environment with on-prem servers: those of the site."""
+    return {"nfs": config["own_servers"]["nfs"]}
+
+
+def phase_output(config: AwsConfig) -> dict[str, str]:
+    """The output `phase` of an environment with on-prem servers, by which `gpufleet link` says what comes next."""
+    if "own_servers" not in config and "phase" not in config:
+        return {}
+    return {"phase": "cluster" if installs_on_cluster(config) else "cloud"}
+
+
+def on_cluster(
     env: Environment[AwsConfig],
-    own: OnpremServersConfig,
     cluster: Cluster | ExistingCluster,
-    hybrid: HybridNodes,
+    hybrid: HybridNodes | None,
     opts: pulumi.ResourceOptions,
 ) -> None:
-    """What own servers need on the cluster, and the output for their join scripts. opts: those of the cluster."""
+    """What on-prem servers need on the cluster, and the output for their join scripts. opts: those of the cluster."""
+    if hybrid is None:
+        return
+    own = env.config["own_servers"]
     Cilium(env.part("cilium"), **pod_network(env, own), opts=opts)
     env.export(own_servers=scripts_output(env, own, hybrid, cluster))
 

@@ -105,6 +105,11 @@ class TrainingPlatform(Component, package="kubernetes"):
         made = {namespace: self._team(name, args, namespace, queue, hubs) for namespace in teams_of(args)}
         self.jobs = {key: pulumi.Output.from_input(value) for key, value in _jobs(args, made).items()}
 
+    @property
+    def notebooks_output(self) -> dict[str, Any]:
+        """The stack output `notebooks`; nothing without notebooks."""
+        return {"notebooks": self.notebooks} if self.notebooks else {}
+
     def child(self, **options: Any) -> pulumi.ResourceOptions:  # noqa: ANN401 - whatever ResourceOptions takes
         # Where an environment's platform is not a component yet, its parts stand alone in the state.
         return super().child(**options, aliases=[pulumi.Alias(parent=pulumi.ROOT_STACK_RESOURCE)])

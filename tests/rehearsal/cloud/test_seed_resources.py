@@ -45,7 +45,10 @@ FAULTS: list[tuple[str | bytes, str]] = [
     (ROW + ROW.replace("vpc-1", "7"), "1.id: Input should be a valid string"),
     (ROW.replace("inputs", "input"), "0.input: unknown key; must be one of type, id, name, inputs"),
     ("7\n", "the file: Input should be a valid list"),
-    ("a: b\n", "a: unknown key; must be one of holds, quotas, resource_quotas, nodes, storage_classes, router_configured"),
+    (
+        "a: b\n",
+        "a: unknown key; must be one of holds, quotas, resource_quotas, nodes, storage_classes, router_configured",
+    ),
     ("holds: 7\n", "holds: Input should be a valid list"),
     (
         "quotas: [{family: PP, market: spot, limit: 1}]\n",

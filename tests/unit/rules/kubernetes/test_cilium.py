@@ -20,8 +20,8 @@ CASES = {
                 f"wrong {address}",
                 {"argument": "bgp.peers[0].address", "address": address},
                 "fail",
-                f"trainers: bgp.peers[0].address={address}: is not an IPv4 address; use the router's, such as 10.80.0.1 "
-                "[any-cilium-peer]",
+                f"trainers: bgp.peers[0].address={address}: is not an IPv4 address; use the router's, such as "
+                "10.80.0.1 [any-cilium-peer]",
             )
             for address in ("router.lab", "10.80.0.0/24", "fd00::1")
         ),
