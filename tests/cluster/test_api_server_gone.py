@@ -19,6 +19,7 @@ from gpufleet.errors import UserError
 from gpufleet.jobs.backoff import Backoff
 from gpufleet.jobs.events import Event, EventKind
 from gpufleet.jobs.kubernetes.api import KubernetesApi
+from gpufleet.jobs.kubernetes.api_paths import OPERATOR
 from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
 from tests.cluster.command_line import gpufleet, outputs, running, said_to_the_end, said_until
 from tools.kubernetes import commands
@@ -76,8 +77,9 @@ def server(alone: ControlPlane) -> Iterator[ApiServer]:
 
 
 def registered(plane: ControlPlane) -> bool:
-    """Whether the API server leads requests of MPI jobs on: it takes note of a new or deleted kind some time later."""
-    return plane.client.find("/apis/apiregistration.k8s.io/v1/apiservices/v2beta1.kubeflow.org") is not None
+    """Whether the API server tells of MPI jobs, which `jobs submit` asks first: a while after a kind is made or deleted
+    it still says what was before."""
+    return plane.client.find(OPERATOR) is not None
 
 
 def serves_jobs(plane: ControlPlane) -> bool:

@@ -44,6 +44,10 @@ def server_of(lab: Rehearsed, node: str) -> str:
 
 
 def test_servers_have_joined_with_the_labels_of_their_scripts(lab: Rehearsed) -> None:
+    # A node is ready before its device plugin has counted the GPUs.
+    wait_until(
+        "all have GPUs", lambda: all(row["gpus"] for row in listed(lab).values()), state=lambda: str(listed(lab))
+    )
     rows = listed(lab)
     assert {name: (row["gpu"], row["gpus"], row["place"], row["state"]) for name, row in rows.items()} == {
         "gpu-1": ("V100", 4, "onprem", "ready"),

@@ -115,6 +115,7 @@ def test_pods_that_wait_are_named_with_the_schedulers_words_and_ctrl_c_leaves_th
     cancelled = gpufleet("jobs", "cancel", "dev", "late", "--outputs", file)
     assert cancelled.returncode == 0, cancelled.stderr
     wait_until("the job's pods are gone", lambda: pods(operator, namespace) == [])
+    wait_until("the job is gone", lambda: operator.client.find(path) is None)
     again = gpufleet("jobs", "cancel", "dev", "late", "--outputs", file)
     assert (again.returncode, again.stderr) == (
         1,

@@ -1,6 +1,7 @@
 """The stand-in for the kubernetes provider when things go wrong: one clear line, and a state that a next `up` mends."""
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -223,6 +224,10 @@ def test_api_server_that_goes_in_the_middle_of_a_wait(tmp_path: Path) -> None:
             return bool(plane.client.get("/apis/apps/v1/namespaces/default/deployments")["items"])
 
         wait_until("the deployment is there", is_there)
+        # As when its machine fails: one that is told to end answers until it has.
+        server = plane._processes.find("kube-apiserver")
+        assert server
+        os.kill(server.pid, signal.SIGKILL)
         plane._processes.stop(["kube-apiserver"])
         text, _ = up.communicate(timeout=600)
         assert up.returncode != 0
