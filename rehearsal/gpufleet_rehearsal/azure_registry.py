@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.cloud.resource import SimulatedResource
 from gpufleet_rehearsal.cloud.store import Store
+from gpufleet_rehearsal.loopback import LoopbackHandler
 from gpufleet_rehearsal.table.paths import Json
 
 REGISTRY = "azure-native:containerregistry:Registry"
@@ -35,31 +36,20 @@ def registry_handler(held: Store) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-class RegistryHandler(BaseHTTPRequestHandler):
+class RegistryHandler(LoopbackHandler):
     """One connection of a client."""
 
-    protocol_version = "HTTP/1.1"
     store: Store
     lock: Lock
 
-    def answer(self) -> None:
-        """Answer one request of any method."""
-        sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+    def answer(self, sent: bytes) -> None:
         _, host, below = [*urlsplit(self.path).path.split("/", 2), ""][:3]
         try:
             with self.lock:
                 status, content = self._answered(host, f"/{below}", sent)
         except UserError as error:
             status, content = _refused(507, "UNKNOWN", str(error))
-        data = json.dumps(content).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json; charset=utf-8")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
-
-    do_GET = do_HEAD = do_POST = do_PATCH = do_DELETE = do_PUT = answer
+        self.send(status, {"Content-Type": "application/json; charset=utf-8"}, json.dumps(content).encode())
 
     def _answered(self, host: str, below: str, sent: bytes) -> Answer:
         registry = next((each for each in self.store.resources(REGISTRY) if each.view.get("loginServer") == host), None)
@@ -88,9 +78,6 @@ class RegistryHandler(BaseHTTPRequestHandler):
             return _refused(404, "NAME_UNKNOWN", "repository name not known to registry")
         newest = sorted(found, key=lambda each: str(each["lastUpdateTime"]), reverse=True)
         return 200, {"registry": str(registry.view["loginServer"]), "imageName": name, "manifests": newest}
-
-    def log_message(self, format: str, *args: object) -> None:
-        """The terminal is the command's."""
 
 
 def _refused(status: int, code: str, words: str) -> Answer:

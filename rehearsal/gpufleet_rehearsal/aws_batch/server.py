@@ -25,6 +25,7 @@ from gpufleet.errors import UserError
 from gpufleet_rehearsal.aws_batch.objects import XML, Answer
 from gpufleet_rehearsal.aws_batch.rehearsed_region import PlayedServices
 from gpufleet_rehearsal.aws_batch.rejection import AwsRejection
+from gpufleet_rehearsal.loopback import LoopbackHandler
 
 Opened = Callable[[str], AbstractContextManager[PlayedServices]]
 """Opens the services of a region for one request."""
@@ -47,15 +48,12 @@ def aws_handler(opened: Opened) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-class AwsHandler(BaseHTTPRequestHandler):
+class AwsHandler(LoopbackHandler):
     """One connection of a client."""
 
-    protocol_version = "HTTP/1.1"
     open_region: Opened
 
-    def answer(self) -> None:
-        """Answer one request of any method."""
-        sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+    def answer(self, sent: bytes) -> None:
         scope = _SCOPE.search(self.headers.get("Authorization") or "")
         service, region = (scope["service"], scope["region"]) if scope else ("none", "none")
         try:
@@ -64,8 +62,6 @@ class AwsHandler(BaseHTTPRequestHandler):
             self._send(_refusal(service, rejection))
         except UserError as error:
             self._send(_refusal(service, AwsRejection("ServerException", str(error), 507)))
-
-    do_GET = do_HEAD = do_POST = do_PATCH = do_DELETE = do_PUT = answer
 
     def _answered(self, service: str, region: str, sent: bytes) -> Answer:
         url = urlsplit(self.path)
@@ -91,16 +87,8 @@ class AwsHandler(BaseHTTPRequestHandler):
         return model.operation_model(name)
 
     def _send(self, answer: Answer) -> None:
-        self.send_response(answer.status)
         headers = {"Content-Type": "application/json", "x-amzn-RequestId": "1", **answer.headers}
-        for name, value in (headers | {"Content-Length": str(len(answer.body))}).items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(answer.body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """The terminal is the command's."""
+        self.send(answer.status, headers, answer.body)
 
 
 def _arguments(call: OperationModel, sent: bytes) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.azure_batch.account import BatchAccount, BatchRejection, Data, stamp
+from gpufleet_rehearsal.loopback import LoopbackHandler
 
 VERSION = "2025-06-01"
 JSON = "application/json; odata=minimalmetadata"
@@ -58,15 +59,12 @@ def batch_handler(opened: Opened) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-class BatchHandler(BaseHTTPRequestHandler):
+class BatchHandler(LoopbackHandler):
     """One connection of a client."""
 
-    protocol_version = "HTTP/1.1"
     open_account: Opened
 
-    def answer(self) -> None:
-        """Answer one request of any method."""
-        sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+    def answer(self, sent: bytes) -> None:
         url = urlsplit(self.path)
         _, name, *parts = unquote(url.path).split("/")
         self._base, self._below = f"http://{self.headers['Host']}/{name}", f"/{'/'.join(parts)}"
@@ -78,8 +76,6 @@ class BatchHandler(BaseHTTPRequestHandler):
         except UserError as error:
             status, content, headers = 500, self._error(BatchRejection(500, "InternalError", str(error))), {}
         self._send(status, content, headers)
-
-    do_GET = do_HEAD = do_POST = do_PATCH = do_DELETE = do_PUT = answer
 
     def _answered(self, batch: BatchAccount, query: dict[str, list[str]], sent: bytes) -> tuple[int, Any, Data]:
         try:
@@ -183,13 +179,4 @@ class BatchHandler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, content: Any, headers: Data) -> None:  # noqa: ANN401
         data = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
-        self.send_response(status)
-        for name, value in {"Content-Type": JSON, "request-id": "1", **headers}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """The terminal is the command's."""
+        self.send(status, {"Content-Type": JSON, "request-id": "1", **headers}, data)

@@ -19,6 +19,7 @@ from xml.sax.saxutils import escape
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.azure_storage.containers import Blob, BlobRejection, Containers
 from gpufleet_rehearsal.cloud.resource import SimulatedResource
+from gpufleet_rehearsal.loopback import LoopbackHandler
 
 _MOST_LISTED = 5000
 """Blobs of one answer."""
@@ -38,16 +39,13 @@ def blob_handler(held: Containers) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-class BlobHandler(BaseHTTPRequestHandler):
+class BlobHandler(LoopbackHandler):
     """One connection of a client."""
 
-    protocol_version = "HTTP/1.1"
     containers: Containers
     lock: Lock
 
-    def answer(self) -> None:
-        """Answer one request of any method."""
-        sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+    def answer(self, sent: bytes) -> None:
         url = urlsplit(self.path)
         _, account, root, name = [*unquote(url.path).split("/", 3), "", ""][:4]
         query = {key: values[0] for key, values in parse_qs(url.query).items()}
@@ -58,9 +56,7 @@ class BlobHandler(BaseHTTPRequestHandler):
             status, headers, body = _refused(rejection)
         except UserError as error:
             status, headers, body = _refused(BlobRejection(507, "InternalError", str(error)))
-        self._send(status, headers, body)
-
-    do_GET = do_HEAD = do_POST = do_PATCH = do_DELETE = do_PUT = answer
+        self.send(status, {"x-ms-request-id": "1", **headers}, body)
 
     def _answered(self, account: str, root: str, name: str, query: Query, sent: bytes) -> Answer:
         call = " ".join([self.command, *(query.pop(each, "-") for each in ("restype", "comp"))])
@@ -143,17 +139,6 @@ class BlobHandler(BaseHTTPRequestHandler):
         self.containers.commit(container, name, blocks, self.headers.get("x-ms-blob-content-md5", ""))
         blob = self.containers.blob(container, name)
         return 201, {"ETag": blob.etag, "Last-Modified": formatdate(blob.changed, usegmt=True)}, b""
-
-    def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), "x-ms-request-id": "1", **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """The terminal is the command's."""
 
 
 def _headers(blob: Blob) -> dict[str, str]:
