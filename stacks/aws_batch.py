@@ -43,7 +43,9 @@ with env.gathering("shares", "runnable_minutes"):
     image_mirror(env, Path(__file__).parents[1])
     for name, budget in environment_budget(env).items():
         aws.Budget(name, **budget)
-    bucket = aws.OutputsBucket(part("outputs"), **config["outputs"], tags=tags, erase=config["erase"])
+    bucket = aws.OutputsBucket(
+        part("outputs"), **config["outputs"], tags=tags, erase=config["erase"], access_logs=config["access_logs"]
+    )
     links = job_links(env, registry, files, bucket)
     job = aws.TrainingJob(part("job"), **single_job(env, links))
     shared = pick(BatchQueueConfig, config["queue"])

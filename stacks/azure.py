@@ -27,21 +27,21 @@ with env.gathering():
     network = azure.Network(part("network"), **config["network"], **base)
     nodes, endpoint = azure.NodeIdentity(part("nodes"), **base), network.for_endpoint()
     clients = network.for_clients(nodes="cluster" in config, batch="batch" in config)
-    own = config["files"]
-    files = azure.SharedFiles(part("files"), **own, **base, **clients, **endpoint, **nodes.for_files(), erase=erase)
+    own, kept = config["files"], pick(azure_parts.KeptFiles, config)
+    files = azure.SharedFiles(part("files"), **own, **base, **clients, **endpoint, **nodes.for_files(), **kept)
     images, place = config["registry"], azure_parts.endpoint_of(config["registry"], network)
     registry = azure.Registry(part("registry"), **images, **base, **place, **nodes.for_registry(), erase=erase)
     if "cluster" in config:
-        subnet = network.for_nodes()
         cluster = azure.Cluster(
             part("cluster"), **config["cluster"], **base, **network.for_cluster(), registry_id=registry.registry_id
         )
-        joining = cluster.for_nodes()
+        subnet, joining = network.for_nodes(), cluster.for_nodes()
         groups: dict[str, pulumi.Input[str]] = {}
         for name, pool in config["pools"].items():
             tagged = group.for_parts(pool_tags(env.name, config, name))
             groups[name] = azure.GpuNodeGroup(part(name), **pool, **joining, **subnet, **tagged).pool_name
-        share = azure.NfsShare(part("share"), **config["share"], **base, **network.for_clients(nodes=True), erase=erase)
+        pods, record = network.for_clients(nodes=True), files.for_access_logs()
+        share = azure.NfsShare(part("share"), **config["share"], **base, **pods, **record, erase=erase)
         provider = cluster_provider(part("kubernetes"), cluster.kubeconfig)
         platform = TrainingPlatform(
             env.name,

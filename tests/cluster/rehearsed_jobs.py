@@ -61,12 +61,21 @@ class Rehearsed:
         done = self.project.rehearse("--", *command, environment=self.environment)
         return done.stdout, done.stderr, done.returncode
 
+    def line(self, line: str) -> tuple[str, str, int]:
+        """A line of a guide, word for word, within the rehearsal; printed with what it printed."""
+        printed, said, code = self.inside("sh", "-c", line)
+        print(f"$ {line}\n{printed}{said}[exit code {code}]")
+        return printed, said, code
+
     def run_first_job(self) -> None:
         """Run the printed `first_job` as it stands, to the end of its job."""
         (self.project.folder / "examples").symlink_to(REPOSITORY / "examples")
         # What `pulumi stack output first_job` prints: `up` itself cuts a long one off.
-        first_job = str(self.project.home.engine().outputs(self.environment)["first_job"])
-        _, said, code = self.inside("sh", "-c", first_job)
+        self.run_job(str(self.project.home.engine().outputs(self.environment)["first_job"]))
+
+    def run_job(self, line: str) -> None:
+        """Run a line that submits a job and follows it to its end."""
+        _, said, code = self.line(line)
         assert code == 0, said
         assert re.search(r"^train-\S+: succeeded after", said, re.MULTILINE), said
 

@@ -18,7 +18,7 @@ import yaml
 
 from tests.cluster.command_line import GPUFLEET, said_to_the_end, said_until
 from tests.cluster.cutting_proxy import cutting_proxy
-from tests.cluster.mirror_side import Mirror, path_of, requests
+from tests.cluster.mirror_side import CACHE, Mirror, path_of, requests
 from tests.cluster.registry_program import RegistryProgram, registry_program
 from tests.cluster.tiny_image import push_tiny
 
@@ -121,7 +121,7 @@ def test_a_damaged_layer_is_not_taken_for_a_broken_line(
 
 @contextmanager
 def small_disk(folder: Path, size: str) -> Iterator[Path]:
-    folder.mkdir()
+    folder.mkdir(parents=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], check=True)
     try:
         yield folder
@@ -130,7 +130,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
 
 
 def test_a_full_cache_is_one_line_and_the_next_run_goes_on(mirror: Mirror) -> None:
-    with small_disk(mirror.folder / "cache", "1m") as disk:
+    with small_disk(mirror.folder / CACHE, "1m") as disk:
         line = only_error(mirror.sync())
         assert ": the disk of this machine is full (" in line
         assert line.endswith("free room in the cache, or name another with --cache; what has arrived stays")

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cluster.rehearsed_jobs import TEAM, Rehearsed
 from tests.e2e.rehearsed_project import copy_of_ours
+from tests.tools.guide_commands import guide_commands
 from tools.kubernetes.api_client import wait_until
 
 ROLE = "training.kubeflow.org/job-role"
@@ -68,6 +69,12 @@ def test_a_launcher_runs_where_every_node_is_tainted(lab: Rehearsed) -> None:
 
 def test_first_job_runs_as_printed(lab: Rehearsed) -> None:
     lab.run_first_job()
+
+
+def test_commands_of_the_guide(lab: Rehearsed) -> None:
+    """The image of the first job is there, and pods on fake nodes run nothing."""
+    for command in guide_commands("onprem"):
+        lab.run_job(command)
 
 
 def test_a_job_goes_on_to_rented_nodes_when_its_own_are_taken(lab: Rehearsed) -> None:
@@ -127,6 +134,9 @@ def test_ps_knows_owner_and_end_and_a_later_end_restarts_nothing(lab: Rehearsed)
             "/apis/apps/v1/deployments": "generation",
         }  # fmt: skip
         found = {kind: lab.plane.client.get(kind)["items"] for kind in kinds}
+        # Pods of a machine that is gone go a while later.
+        there = {each["metadata"]["name"] for each in lab.plane.client.get("/api/v1/nodes")["items"]}
+        found["/api/v1/pods"] = [each for each in found["/api/v1/pods"] if each["spec"].get("nodeName") in there]
         return {
             f"{kind} {each['metadata']['name']}": each["metadata"][kinds[kind]]
             for kind in found

@@ -28,6 +28,7 @@ TEAMS: dict[str, dict[str, Any]] = {
 }
 NOTEBOOKS = {
     "host": "notebooks.example.com",
+    "storage_class": "local-path",
     "images": ["registry.example.com/notebook:1.4"],
     "tls": {"secret": "hub-tls"},
     "oidc": {
@@ -57,6 +58,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory, said: list[str]) -> Iterator[R
         config["usd_per_gpu_hour"] = {"v100": 3600.0}
 
     made.project.configure(several, made.environment)
+    servers = made.project.folder / "stacks" / "config" / "rehearsal.onprem.yaml"
+    servers.write_text(f"{servers.read_text()}storage_classes: [local-path]\n")
     try:
         said.append(made.up())
         yield made

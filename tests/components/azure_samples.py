@@ -16,6 +16,7 @@ SAMPLES: dict[str, dict[str, object]] = {
     "Network": {**PLACE, "cidr": "10.64.0.0/16"},
     "NodeIdentity": PLACE,
     "SharedFiles": {
+        "access_logs": True,
         **PLACE,
         "containers": ["scripts", "result"],
         "shares": ["logs"],
@@ -27,7 +28,7 @@ SAMPLES: dict[str, dict[str, object]] = {
         "shared_keys": True,
         "retention_days": 14,
     },
-    "NfsShare": {**PLACE, "client_subnet_ids": {"nodes": NODES}, "gib": 200},
+    "NfsShare": {**PLACE, "client_subnet_ids": {"nodes": NODES}, "gib": 200, "log_workspace_id": "logs"},
     "SiteLink": {
         **PLACE,
         "kind": "vpn",

@@ -153,7 +153,12 @@ SAMPLES: dict[str, dict[str, dict[str, object]]] = {
             "customer_address": "203.0.113.7",
             "static_routes": ["192.168.0.0/16"],
         },
-        "OutputsBucket": {"bucket_prefix": "vision-outputs-", "expire_days": 90, "versioning": True},
+        "OutputsBucket": {
+            "bucket_prefix": "vision-outputs-",
+            "expire_days": 90,
+            "versioning": True,
+            "access_logs": True,
+        },
         "Registry": {
             "region": "us-east-1",
             "repositories": ["training/llm", "tools"],

@@ -80,3 +80,17 @@ def test_name_of_the_account_is_judged(word: str, preview: bool) -> None:
     args = cast(NfsShareArgs, {**PLACE, "client_subnet_ids": SUBNETS, word: "Fleet-1"})
     (line,) = refusal(lambda: NfsShare("fleet-share", args), preview)
     assert line.startswith("fleet-share: account_name=Fleet-1: ")
+
+
+def test_accesses_are_recorded_where_those_of_the_other_files_are(preview: bool) -> None:
+    recording = build(preview, log_workspace_id="workspace-id")
+    assert recording.inputs("azure-native:monitor:DiagnosticSetting") == {
+        "fleet-share-access": {
+            "name": "access",
+            "resourceUri": known(preview, "fleetshare-id/fileServices/default"),
+            "workspaceId": "workspace-id",
+            "logs": [
+                {"category": category, "enabled": True} for category in ("StorageRead", "StorageWrite", "StorageDelete")
+            ],
+        }
+    }

@@ -17,6 +17,8 @@ CONTAINER = "azure-native:storage:BlobContainer"
 SHARE = "azure-native:storage:FileShare"
 BLOBS = "azure-native:storage:BlobServiceProperties"
 SHARES = "azure-native:storage:FileServiceProperties"
+WORKSPACE = "azure-native:operationalinsights:Workspace"
+RECORD = "azure-native:monitor:DiagnosticSetting"
 ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 ZONE = "azure-native:privatedns:PrivateZone"
 LINK = "azure-native:privatedns:VirtualNetworkLink"
@@ -102,6 +104,27 @@ def test_an_account_by_default(preview: bool) -> None:
         "shareDeleteRetentionPolicy": week,
     }
     assert {each.type for each in recording.resources} == {*(COMPONENT, ACCOUNT, CONTAINER, BLOBS, SHARES, ASSIGNMENT)}
+
+
+@pytest.mark.parametrize("erase", [False, True])
+def test_accesses_are_recorded_in_a_workspace(preview: bool, erase: bool) -> None:
+    recording = build(preview, access_logs=True, erase=erase)
+    assert recording.inputs(WORKSPACE) == {
+        "azure-dev-files-access": {**HERE, "sku": {"name": "PerGB2018"}, "retentionInDays": 90}
+    }
+    account, workspace = "azuredevfiles-id", "azure-dev-files-access-id"
+    assert recording.inputs(RECORD) == {
+        f"azure-dev-files-access-{service}": {
+            "name": "access",
+            "resourceUri": known(preview, f"{account}/{service}Services/default"),
+            "workspaceId": known(preview, workspace),
+            "logs": [
+                {"category": category, "enabled": True} for category in ("StorageRead", "StorageWrite", "StorageDelete")
+            ],
+        }
+        for service in ("blob", "file")
+    }
+    assert {each.protect for each in (*recording.of(WORKSPACE), *recording.of(RECORD))} == {not erase}
 
 
 def test_shares_are_made_on_demand(preview: bool) -> None:

@@ -15,6 +15,7 @@ POLICY = "aws:s3/bucketPolicy:BucketPolicy"
 ENCRYPTION = "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration"
 VERSIONING = "aws:s3/bucketVersioning:BucketVersioning"
 LIFECYCLE = "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration"
+LOGGING = "aws:s3/bucketLogging:BucketLogging"
 UNFINISHED = {"id": "unfinished", "abortIncompleteMultipartUpload": {"daysAfterInitiation": 7}}
 
 
@@ -99,15 +100,59 @@ def test_own_key(preview: bool) -> None:
     assert rule == {"applyServerSideEncryptionByDefault": by_default, "bucketKeyEnabled": True}
 
 
+def test_accesses_are_recorded_in_a_bucket_of_their_own(preview: bool) -> None:
+    recording = build(preview, access_logs=True, kms_key_arn="key", expire_days=365)
+    outputs, record = (
+        UNKNOWN if preview else f"{each}-1234567" for each in ("outputs-bucket", "outputs-access-logs-bucket")
+    )
+    assert recording.one(LOGGING, "outputs-access-logs-of-outputs").inputs == {
+        "bucket": outputs,
+        "targetBucket": record,
+        "targetPrefix": "outputs/",
+    }
+    assert "outputs-access-logs-policy" in recording.one(LOGGING).property_dependencies["targetBucket"]
+    assert {each.type: each.inputs for each in recording.resources if each.name.startswith("outputs-access-logs-")} == {
+        BUCKET: {"forceDestroy": False, "tags": {"owner": "ml", "Name": "outputs-access-logs-bucket"}},
+        PRIVATE: {**recording.one(PRIVATE, "outputs-private").inputs, "bucket": record},
+        OWNER: {**recording.one(OWNER, "outputs-owner").inputs, "bucket": record},
+        POLICY: recording.one(POLICY, "outputs-access-logs-policy").inputs,
+        # With a KMS key nothing is delivered.
+        ENCRYPTION: {
+            "bucket": record,
+            "rules": [
+                {"applyServerSideEncryptionByDefault": {"sseAlgorithm": "AES256"}, "bucketKeyEnabled": False},
+            ],
+        },
+        LIFECYCLE: {"bucket": record, "rules": enabled(UNFINISHED, {"id": "expired", "expiration": {"days": 90}})},
+        LOGGING: recording.one(LOGGING).inputs,
+    }
+
+
+def test_policy_lets_the_log_delivery_of_the_one_bucket_in() -> None:
+    recording = build(False, access_logs=True)
+    policy = json.loads(str(recording.one(POLICY, "outputs-access-logs-policy").inputs["policy"]))
+    tls_only, delivery = policy["Statement"]
+    arn = "arn:aws:mock::000000000000:outputs-access-logs-bucket"
+    assert tls_only["Resource"] == [arn, f"{arn}/*"]
+    assert delivery == {
+        "Sid": "AccessLogs",
+        "Effect": "Allow",
+        "Principal": {"Service": "logging.s3.amazonaws.com"},
+        "Action": "s3:PutObject",
+        "Resource": f"{arn}/*",
+        "Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:mock::000000000000:outputs-bucket"}},
+    }
+
+
 def test_prefix(preview: bool) -> None:
     assert build(preview, bucket_prefix="vision-").one(BUCKET).inputs["bucketPrefix"] == "vision-"
 
 
 @pytest.mark.parametrize("erase", [False, True])
 def test_outputs_outlive_the_fleet_unless_told_otherwise(erase: bool, preview: bool) -> None:
-    recording = build(preview, erase=erase, versioning=True)
+    recording = build(preview, erase=erase, versioning=True, access_logs=True)
     assert {each.protect for each in recording.resources if each.custom} == {not erase}
-    assert recording.one(BUCKET).inputs["forceDestroy"] is erase
+    assert [each.inputs["forceDestroy"] for each in recording.of(BUCKET)] == [erase, erase]
 
 
 def test_refuses_with_every_fault_at_once(preview: bool) -> None:

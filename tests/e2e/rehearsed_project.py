@@ -23,11 +23,13 @@ GPUFLEET = Path(sys.executable).parent / "gpufleet"
 class Project:
     """A copy of our project that a test may change. Its rehearsal is in `.rehearsal` of the copy.
 
-    control_plane: whether simulated clusters lead to a real one, for tests with the mark `cluster`.
+    control_plane: whether simulated clusters lead to a real one, for tests with the mark `cluster`. before: words
+    before each command, which enter a namespace of the test's.
     """
 
     folder: Path
     control_plane: bool = False
+    before: tuple[str, ...] = ()
 
     @property
     def home(self) -> Workspace:
@@ -45,7 +47,7 @@ class Project:
     def run(self, *arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run `gpufleet ...` in the project."""
         return subprocess.run(
-            [GPUFLEET, *arguments],
+            [*self.before, str(GPUFLEET), *arguments],
             cwd=self.folder,
             env=os.environ | (env or {}),
             stdin=subprocess.DEVNULL,

@@ -300,14 +300,14 @@ def component(package: str, kind: str, **changes: object) -> dict[str, Any]:
     return {"name": kind.lower(), "token": token, "args": wire, "outputs": sorted(declared["properties"])}
 
 
-def remote_program(folder: Path, package: str, components: list[dict[str, Any]], account: object = ()) -> Project:
-    """A project `theirs` with the environment `dev`. account: what the simulated account holds before."""
+def remote_program(folder: Path, package: str, components: list[dict[str, Any]], account: object = None) -> Project:
+    """A project `theirs` with the environment `dev`. account: what rehearsal.dev.yaml says; None: nothing."""
     folder.mkdir()
     plugin = {"name": f"gpufleet-{package}", "path": str(PACKAGES / f"gpufleet-{package}")}
     project = {"name": "theirs", "runtime": "python", "plugins": {"providers": [plugin]}}
     (folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
     (folder / "Pulumi.dev.yaml").write_text(yaml.safe_dump({"config": CONFIG[package]}))
-    (folder / "rehearsal.dev.yaml").write_text(yaml.safe_dump(list(account)))
+    (folder / "rehearsal.dev.yaml").write_text(yaml.safe_dump(account or []))
     (folder / "__main__.py").write_text(PROGRAM)
     (folder / "components.json").write_text(json.dumps({"components": components}))
     return Project(folder)

@@ -42,9 +42,9 @@ ACCOUNT = {
         }
     ],
     "azure": [],
-    "kubernetes": [],
+    "kubernetes": {"storage_classes": ["gp3", "local-path"]},
 }
-"""What the samples name and do not make."""
+"""What the samples name and do not make, as rehearsal.dev.yaml says it."""
 
 
 @pytest.mark.slow

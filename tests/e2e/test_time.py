@@ -8,14 +8,18 @@ from tests.e2e.rehearsed_project import Project
 LIMIT = 1.05
 """Estimate over lower bound that an environment of ours may cost at the most."""
 
-CLUSTER = "    cluster = cluster_of(env, network)\n"
+CLUSTER = "    cluster = aws_parts.cluster_of(env, network)\n"
 JOINING = "    joining, subnets = cluster.for_nodes(), network.for_nodes()\n"
-FILES = "**network.for_files(), **cluster.for_files())\n"
+FILES = "aws_parts.shared_files(env, network, cluster)\n"
 IMPORT = "import pulumi\n"
 NEEDLESS = {
     # By an option of the component: the state then names it at the component, not at its children.
     "the files wait for the cluster": {
-        FILES: FILES.replace("))", "), opts=pulumi.ResourceOptions(depends_on=[*cluster.resources]))"),
+        FILES: "aws.SharedFiles(\n"
+        '        part("files"),\n'
+        "        **aws_parts.files_config(env) | network.for_files() | cluster.for_files(),\n"
+        "        opts=pulumi.ResourceOptions(depends_on=[*cluster.resources]),\n"
+        "    )\n",
     },
     # Its subnets are then those of nodes, which are known once these have a way out.
     "the cluster waits for the NAT gateway": {

@@ -126,10 +126,10 @@ def _copy(packages: Iterable[str], tree: Path) -> None:
     files |= {each for each in places if each.is_symlink() and each.readlink().parent == alternatives}
     for file in sorted({*files, *alternatives.iterdir()}):
         if not str(file).startswith(_LEFT_OUT) and (file.is_symlink() or file.is_file()):
-            target = tree / str(file).lstrip("/")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.is_symlink() and not target.exists():
-                shutil.copy2(file, target, follow_symlinks=False)
+            place = tree / str(file).lstrip("/")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if not place.is_symlink() and not place.exists():
+                shutil.copy2(file, place, follow_symlinks=False)
     # As the packages' own scripts do: without a user ssh does not start, and without nsswitch.conf it asks DNS first.
     for name in ("passwd", "group"):
         shutil.copyfile(f"/usr/share/base-passwd/{name}.master", tree / "etc" / name)

@@ -1,6 +1,7 @@
 """An MPI job from a SIF by Slurm, as an ordinary user: ranks started by mpirun outside, and by Slurm itself."""
 
 import os
+import shlex
 import shutil
 import stat
 import subprocess
@@ -15,13 +16,15 @@ from click.testing import CliRunner, Result
 
 from gpufleet.cli import main
 from gpufleet.jobs.ssh import follow
-from tests.singularity.conftest import SQUASHFUSE
 from tests.singularity.ranks import RANK, containers, ranks
+from tests.singularity.servers import SQUASHFUSE
 from tests.slurm.slurm_cluster import GPUS, SlurmCluster, free_ports, listens, missing, slurm_cluster
+from tests.tools.guide_commands import guide_commands
 
 pytestmark = pytest.mark.cluster
 
 USER, UID = "trainer", 64123
+ALLREDUCE = Path(__file__).parents[1] / "openmpi" / "allreduce.py"
 FUSE = os.makedev(10, 229)
 
 Run = Callable[..., Result]
@@ -32,10 +35,15 @@ def cluster(program: Path, sif: Path) -> Iterator[SlurmCluster]:
     """Nodes that know a user, and have the program as an administrator installs it without setuid."""
     if lacking := missing():
         pytest.exit(f"missing: {' '.join(lacking)}; run: python -m tools.slurm.install", returncode=1)
-    # pytest's folders are closed to other users. Containers see /tmp, and so slurmd's files, where its PMIx server is.
-    with tempfile.TemporaryDirectory(prefix="gpufleet-slurm-") as name:
+    # pytest's folders are closed to other users. Containers see /tmp and not /var/spool, where slurmd's files are on
+    # nodes, nor /run, where they are here.
+    with (
+        tempfile.TemporaryDirectory(prefix="gpufleet-slurm-") as name,
+        tempfile.TemporaryDirectory(prefix="gpufleet-slurm-", dir="/run") as spool,
+    ):
         folder = Path(name)
-        folder.chmod(0o755)
+        for each in (name, spool):
+            Path(each).chmod(0o755)
         lines = {"passwd": f"{USER}:x:{UID}:{UID}::{folder}/home:/bin/bash\n", "group": f"{USER}:x:{UID}:\n"}
         for kind, line in lines.items():
             (folder / kind).write_text(Path("/etc", kind).read_text() + line)
@@ -46,9 +54,9 @@ def cluster(program: Path, sif: Path) -> Iterator[SlurmCluster]:
         os.mknod(folder / "fuse", 0o666 | stat.S_IFCHR, FUSE)
         (folder / "fuse").chmod(0o666)
         mounts = {f"/etc/{kind}": folder / kind for kind in lines} | {"/dev/fuse": folder / "fuse", "/opt": program}
-        with slurm_cluster(folder, mounts) as made:
+        with slurm_cluster(folder, mounts, Path(spool)) as made:
             made.ask(*made.inside, "sacctmgr", "--immediate", "add", "user", USER, "account=lab")
-            shutil.copy(Path(__file__).parents[1] / "openmpi" / "allreduce.py", made.shared)
+            shutil.copy(ALLREDUCE, made.shared)
             shutil.copy(sif, made.shared)
             for each in (made.shared, folder / "home"):
                 shutil.chown(each, UID, UID)
@@ -80,17 +88,29 @@ def login(cluster: SlurmCluster) -> dict[str, str]:
 
 
 @pytest.fixture
-def run(cluster: SlurmCluster, login: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(follow.SshJobFollower, "shortest", 0.2)
-    monkeypatch.setattr(follow.SshJobFollower, "longest", 0.5)
+def lab(cluster: SlurmCluster, login: dict[str, str], tmp_path: Path) -> Callable[..., Path]:
+    """Writes the outputs of `lab`. changed: keys that differ."""
     pool = {"partition": "train", "gpus": GPUS, "gpu": "v100", "interface": "lo"}
-    told: dict[str, Any] = {"directory": str(cluster.shared), "pools": {"train": pool}, **login}
+    told: dict[str, Any] = {"directory": str(cluster.shared), "pools": {"v100": pool}, **login}
     told["setup"] = [f"export PATH={cluster.folder}/bin:/opt/bin:$PATH"]
+    told["images"] = {"pytorch": f"{cluster.shared}/mpi.sif"}
 
-    def invoke(verb: str, *words: str, command: list[str], **changed: object) -> Result:
+    def write(**changed: object) -> Path:
         outputs = tmp_path / "lab.yaml"
         outputs.write_text(yaml.safe_dump({"jobs": {"on": "slurm", "slurm": {**told, **changed}}}))
-        return CliRunner().invoke(main, ["jobs", verb, "--outputs", str(outputs), "lab", *words, "--", *command])
+        return outputs
+
+    return write
+
+
+@pytest.fixture
+def run(lab: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setattr(follow.SshJobFollower, "shortest", 0.2)
+    monkeypatch.setattr(follow.SshJobFollower, "longest", 0.5)
+
+    def invoke(verb: str, *words: str, command: list[str], **changed: object) -> Result:
+        outputs = str(lab(**changed))
+        return CliRunner().invoke(main, ["jobs", verb, "--outputs", outputs, "lab", *words, "--", *command])
 
     return invoke
 
@@ -101,6 +121,7 @@ def test_ranks_run_in_the_image(run: Any, cluster: SlurmCluster, start: str) -> 
     done = run("submit", *words, command=["sh", "-ec", RANK], start=start)
     print(done.stdout)
     assert done.exit_code == 0, done.output
+    assert "PMIX ERROR" not in done.stdout
     assert [rank for rank, _ in ranks(done.stdout)] == [0, 1, 2, 3]
     assert done.stdout.count(f"uid={UID}({USER}) gid={UID}") == 4
     assert len(set(containers(done.stdout))) == 4
@@ -108,3 +129,29 @@ def test_ranks_run_in_the_image(run: Any, cluster: SlurmCluster, start: str) -> 
     outputs = cluster.shared / "jobs" / start / "outputs"
     assert {(each.name, each.stat().st_uid) for each in outputs.iterdir()} == {(f"rank-{at}", UID) for at in range(4)}
     assert "Converting SIF file to temporary sandbox" not in done.stdout, "mounted, not unpacked"
+
+
+def test_guide_of_jobs(
+    run: Run, cluster: SlurmCluster, lab: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On two nodes without an image, and by a name of `images` with the program that is sent."""
+    bare, boxed = [each for each in guide_commands("jobs") if " lab " in each and "train.sif" not in each]
+    lab()
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ALLREDUCE, cluster.shared / "train.py")
+    done = CliRunner().invoke(main, shlex.split(bare)[1:])
+    print(bare, done.output, sep="\n")
+    assert done.exit_code == 0, done.output
+    assert [rank for rank, _ in ranks(done.stdout)] == [0, 1, 2, 3]
+    (cluster.shared / "train.py").unlink()
+    before = {each.name for each in (cluster.shared / "jobs").iterdir()}
+    told = "import os\nprint(os.environ['IMAGE_VARIABLE'], os.environ['OMPI_COMM_WORLD_RANK'], os.getuid())\n"
+    (tmp_path / "train.py").write_text(told)
+    done = CliRunner().invoke(main, shlex.split(boxed)[1:])
+    assert done.exit_code == 0, done.output
+    (job,) = {each.name for each in (cluster.shared / "jobs").iterdir()} - before
+    done = CliRunner().invoke(main, ["jobs", "logs", "lab", "--outputs", "lab.yaml", job, "--follow"])
+    print(boxed, done.output, sep="\n")
+    assert done.exit_code == 0, done.output
+    said = {line for line in done.stdout.splitlines() if line.startswith("of the image")}
+    assert said == {f"of the image {rank} {UID}" for rank in range(GPUS)}

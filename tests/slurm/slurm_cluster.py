@@ -39,6 +39,8 @@ class SlurmCluster:
     daemons: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     mounts: Mapping[str, Path] = field(default_factory=dict)
     """What daemons, and so jobs, see in place of this machine's files: what is there by the place."""
+    spool: Path | None = None
+    """Where slurmd keeps its files, among them those of its PMIx server. Default: in folder."""
 
     @property
     def inside(self) -> list[str]:
@@ -142,15 +144,17 @@ def missing() -> list[str]:
 
 
 @contextmanager
-def slurm_cluster(folder: Path, mounts: Mapping[str, Path] | None = None) -> Iterator[SlurmCluster]:
-    """The cluster, ready for jobs; afterwards none of its processes is left. mounts: as in `SlurmCluster`."""
+def slurm_cluster(
+    folder: Path, mounts: Mapping[str, Path] | None = None, spool: Path | None = None
+) -> Iterator[SlurmCluster]:
+    """The cluster, ready for jobs; afterwards none of its processes is left. mounts, spool: as in `SlurmCluster`."""
     ports = free_ports(["ctld", "dbd", *(f"node{node}" for node in range(NODES))])
-    cluster = SlurmCluster(folder, ports, mounts=mounts or {})
+    cluster = SlurmCluster(folder, ports, mounts=mounts or {}, spool=spool or folder / "spool")
     for name in (
         "state",
         "database",
         "shared",
-        *(f"{of}/node{node}" for node in range(NODES) for of in ("spool", "tmp")),
+        *(f"{of}/node{node}" for node in range(NODES) for of in (cluster.spool, "tmp")),
     ):
         (folder / name).mkdir(parents=True)
     for gpu in range(GPUS):
@@ -216,7 +220,7 @@ CredType=cred/none
 SlurmUser=root
 SlurmdUser=root
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool/%n
+SlurmdSpoolDir={cluster.spool}/%n
 SlurmctldPidFile={folder}/ctld.pid
 TmpFS={folder}/tmp/%n
 SlurmdPidFile={folder}/%n.pid

@@ -11,6 +11,7 @@ from gpufleet.aws.links import JobBucket
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding, validate_outputs_bucket
+from gpufleet.rules.access_logs import KEPT_DAYS
 
 UNFINISHED_DAYS = 7
 """Days after which the parts of an upload that was never finished go; they are billed and nothing lists them."""
@@ -38,16 +39,21 @@ class OutputsBucketArgs(OutputsBucketConfig):
     erase: NotRequired[bool]
     """True: destroy deletes the bucket with all that is in it, once an up has recorded it. Default false: bucket and
     what governs it are protected."""
+    access_logs: NotRequired[bool]
+    """Record who reads and writes the bucket (server access logs), in a bucket of its own, for 90 days. S3 delivers
+    within hours, and most records, not all. Default false: what is stored is paid for."""
     tags: NotRequired[Mapping[str, str]]
     """Tags of every resource."""
 
 
-def tls_policy(bucket_arn: str) -> str:
-    """Bucket policy (JSON): nobody reaches the bucket without TLS. It gives no right to anybody.
+def bucket_policy(bucket_arn: str, logged_arn: str | None = None) -> str:
+    """Bucket policy (JSON): nobody reaches the bucket without TLS, and nobody gets a right by it but S3's log delivery.
 
-    https://docs.aws.amazon.com/AmazonS3/latest/userguide/security-best-practices.html
+    logged_arn: the bucket whose access logs go into this one; None: no logs do.
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/security-best-practices.html and
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/enable-server-access-logging.html
     """
-    statement = {
+    tls_only = {
         "Sid": "TlsOnly",
         "Effect": "Deny",
         "Principal": "*",
@@ -55,7 +61,16 @@ def tls_policy(bucket_arn: str) -> str:
         "Resource": [bucket_arn, f"{bucket_arn}/*"],
         "Condition": {"Bool": {"aws:SecureTransport": "false"}},
     }
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    delivery = {
+        "Sid": "AccessLogs",
+        "Effect": "Allow",
+        "Principal": {"Service": "logging.s3.amazonaws.com"},
+        "Action": "s3:PutObject",
+        "Resource": f"{bucket_arn}/*",
+        "Condition": {"ArnLike": {"aws:SourceArn": logged_arn}},
+    }
+    statements = [tls_only] if logged_arn is None else [tls_only, delivery]
+    return json.dumps({"Version": "2012-10-17", "Statement": statements})
 
 
 def lifecycle(expire_days: int, versioning: bool) -> list[dict[str, Any]]:
@@ -103,9 +118,11 @@ class OutputsBucket(Component):
             tags=self.tags(f"{name}-bucket"),
             opts=kept,
         )
-        self._close(name, bucket, kept)
+        self._close(name, bucket, bucket.arn.apply(bucket_policy), kept)
         self._encrypt(name, bucket, args.get("kms_key_arn"), kept)
-        self._lifecycle(name, bucket, args, kept)
+        self._lifecycle(name, bucket, int(args.get("expire_days", 0)), bool(args.get("versioning", False)), kept)
+        if args.get("access_logs", False):
+            self._access_logs(f"{name}-access-logs", bucket, erase, kept)
         self.bucket_name = bucket.bucket
         self.bucket_arn = bucket.arn
 
@@ -115,8 +132,30 @@ class OutputsBucket(Component):
         bucket: JobBucket = {"arn": self.bucket_arn, "prefixes": prefixes}
         return bucket if key is None else {**bucket, "kms_key_arn": key}
 
-    def _close(self, name: str, bucket: "s3.Bucket", kept: pulumi.ResourceOptions) -> None:
-        """No public access, no lists of access beside the policy, and TLS only."""
+    def _access_logs(self, name: str, logged: "s3.Bucket", erase: bool, kept: pulumi.ResourceOptions) -> None:
+        """A bucket for the record of who reads and writes the other, as S3 delivers to: with a key of S3's own.
+
+        With a KMS key as default S3 takes the configuration and delivers nothing: aws-cloudformation/
+        cloudformation-cli#986. ACLs stay off, so that a policy lets the service in: aws/aws-cdk#22183.
+        """
+        bucket = s3.Bucket(f"{name}-bucket", force_destroy=erase, tags=self.tags(f"{name}-bucket"), opts=kept)
+        policy = pulumi.Output.all(bucket.arn, logged.arn).apply(lambda arns: bucket_policy(*arns))
+        closed = self._close(name, bucket, policy, kept)
+        self._encrypt(name, bucket, None, kept)
+        self._lifecycle(name, bucket, KEPT_DAYS, False, kept)
+        s3.BucketLogging(
+            f"{name}-of-outputs",
+            bucket=logged.bucket,
+            # S3 does not deliver before the policy lets it.
+            target_bucket=with_dependencies(bucket.bucket, closed),
+            target_prefix="outputs/",
+            opts=kept,
+        )
+
+    def _close(
+        self, name: str, bucket: "s3.Bucket", policy: pulumi.Output[str], kept: pulumi.ResourceOptions
+    ) -> "s3.BucketPolicy":
+        """No public access, no lists of access beside the policy."""
         block = s3.BucketPublicAccessBlock(
             f"{name}-private",
             bucket=bucket.bucket,
@@ -133,11 +172,8 @@ class OutputsBucket(Component):
             rule=s3.BucketOwnershipControlsRuleArgs(object_ownership="BucketOwnerEnforced"),
             opts=kept,
         )
-        s3.BucketPolicy(
-            f"{name}-policy",
-            bucket=with_dependencies(bucket.bucket, owner),
-            policy=bucket.arn.apply(tls_policy),
-            opts=kept,
+        return s3.BucketPolicy(
+            f"{name}-policy", bucket=with_dependencies(bucket.bucket, owner), policy=policy, opts=kept
         )
 
     def _encrypt(
@@ -159,8 +195,9 @@ class OutputsBucket(Component):
             opts=kept,
         )
 
-    def _lifecycle(self, name: str, bucket: "s3.Bucket", args: OutputsBucketArgs, kept: pulumi.ResourceOptions) -> None:
-        versioning = bool(args.get("versioning", False))
+    def _lifecycle(
+        self, name: str, bucket: "s3.Bucket", days: int, versioning: bool, kept: pulumi.ResourceOptions
+    ) -> None:
         governed = bucket.bucket
         if versioning:
             on = s3.BucketVersioning(
@@ -173,9 +210,6 @@ class OutputsBucket(Component):
         s3.BucketLifecycleConfiguration(
             f"{name}-lifecycle",
             bucket=governed,
-            rules=[
-                s3.BucketLifecycleConfigurationRuleArgs(**each)
-                for each in lifecycle(int(args.get("expire_days", 0)), versioning)
-            ],
+            rules=[s3.BucketLifecycleConfigurationRuleArgs(**each) for each in lifecycle(days, versioning)],
             opts=kept,
         )

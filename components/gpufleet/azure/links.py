@@ -78,6 +78,13 @@ class IdentityLink(TypedDict):
     storage. Give it its role there (Storage Blob Data Contributor) before jobs run."""
 
 
+class AccessLogsLink(TypedDict):
+    """A workspace, for the record of who reads and writes files."""
+
+    log_workspace_id: NotRequired[pulumi.Input[str]]
+    """The workspace of Log Analytics that takes in the record. Default: nothing is recorded."""
+
+
 class BlobUsersLink(TypedDict):
     """The identity of nodes, for files."""
 

@@ -5,7 +5,8 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_azure_native import storage
 
-from gpufleet.azure.links import ClientsLink, GroupLink
+from gpufleet.azure.access_logs import record_accesses
+from gpufleet.azure.links import AccessLogsLink, ClientsLink, GroupLink
 from gpufleet.azure.naming import legal_name
 from gpufleet.azure.shared_files import NAME_LENGTH
 from gpufleet.component import KEYWORDS, Component, Opts
@@ -29,7 +30,7 @@ class NfsShareConfig(TypedDict):
     """Premium_LRS, or Premium_ZRS for copies in three zones. Default Premium_LRS."""
 
 
-class NfsShareArgs(NfsShareConfig, GroupLink, ClientsLink):
+class NfsShareArgs(NfsShareConfig, GroupLink, ClientsLink, AccessLogsLink):
     """The same, where it is made, and from where it is mounted."""
 
     erase: NotRequired[bool]
@@ -96,6 +97,9 @@ class NfsShare(Component):
             share_quota=args.get("gib", DEFAULT_GIB),
             opts=kept,
         )
+        workspace = args.get("log_workspace_id")
+        if workspace is not None:
+            record_accesses(f"{name}-access", "file", account.id, workspace, kept)
         self.account_name = account.name
         self.share = share.name
         self.place = with_dependencies(

@@ -6,9 +6,10 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_azure_native import storage
 
+from gpufleet.azure.access_logs import record_account
 from gpufleet.azure.batch_mounts import Mount
 from gpufleet.azure.invoke import invoke_or_fail
-from gpufleet.azure.links import BlobUsersLink, EndpointLink, GroupLink, MountsLink, StorageLink
+from gpufleet.azure.links import AccessLogsLink, BlobUsersLink, EndpointLink, GroupLink, MountsLink, StorageLink
 from gpufleet.azure.naming import legal_name
 from gpufleet.azure.private_endpoint import dns_zone, private_endpoint
 from gpufleet.azure.role_assignment import assign_role
@@ -67,6 +68,9 @@ class SharedFilesConfig(TypedDict):
 class SharedFilesArgs(SharedFilesConfig, GroupLink, EndpointLink, BlobUsersLink):
     """The same, where it is made, and who reaches it from where."""
 
+    access_logs: NotRequired[bool]
+    """Record who reads, writes and deletes blobs and files, for 90 days, in a workspace of Log Analytics that is made
+    for it. Most requests are recorded, not all. Default false: what it takes in is paid for."""
     client_subnet_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
     """Who reaches the account: a short name of your choice to a subnet with a service endpoint of Microsoft.Storage.
     Nobody else does. Unused with private-endpoint."""
@@ -97,6 +101,8 @@ class SharedFiles(Component):
     """Names of the shares, likewise."""
     account_key: pulumi.Output[str | None]
     """A key of the account, secret; None without ``shared_keys``."""
+    log_workspace_id: pulumi.Output[str | None]
+    """The workspace of the record of accesses; None without ``access_logs``."""
 
     def __init__(
         self, name: str, args: SharedFilesArgs = KEYWORDS, opts: Opts = None, **keywords: Unpack[SharedFilesArgs]
@@ -122,10 +128,17 @@ class SharedFiles(Component):
         self.containers = with_dependencies(pulumi.Output.all(*(each.name for each in containers)), *ready)
         self.shares = with_dependencies(pulumi.Output.all(*(each.name for each in shares)), *ready)
         self.account_key = self._key(args, account)
+        workspace = record_account(f"{name}-access", account.id, args, self._kept) if args.get("access_logs") else None
+        self.log_workspace_id = pulumi.Output.from_input(workspace)
 
     def for_account(self) -> StorageLink:
         """Where a `BatchAccount` keeps what it writes of jobs."""
         return {"storage_account_id": self.account_id, "storage_region": coerce.text(self.args, "region")}
+
+    def for_access_logs(self) -> AccessLogsLink:
+        """Where a `NfsShare` records who reads and writes it: as this; nowhere without ``access_logs``."""
+        known = self.log_workspace_id.apply(lambda each: each or "")
+        return {"log_workspace_id": known} if coerce.flag(self.args, "access_logs", False) else {}
 
     def for_pool(self, names: Sequence[str] | None = None) -> MountsLink:
         """What the nodes of a `BatchPool` mount under their names: these containers and shares; None: all containers.

@@ -14,8 +14,9 @@ from gpufleet.config.environment import Environment
 from gpufleet.config.onprem_servers import service_cidr, vpc_cidr
 from gpufleet.config.software_images import software_images
 from gpufleet.plan.quotas import validate_quotas
+from gpufleet.rules.access_logs import validate_access_logs
 from gpufleet.rules.aws.cluster_access import validate_installation
-from gpufleet.rules.aws.data_sync import files_made
+from gpufleet.rules.aws.data_sync import validate_synced_files
 from gpufleet.rules.aws.image_pull import validate_images
 from gpufleet.rules.aws.node_version import version_near_cluster
 from gpufleet.rules.aws.onprem_servers import validate_onprem_servers
@@ -53,8 +54,10 @@ def check_aws(env: Environment[AwsConfig]) -> None:
     check_teams(env)
     check_pools(env.name, config, config["pools"], ADDRESSES_PER_NODE if own else None)
     if "data_sync" in config:
-        made = files_made(to=config["data_sync"]["to"], own_files="own_servers" in config)
-        validate_stack([ResourceFinding(env.part("data-sync"), made)])
+        synced = validate_synced_files(config["data_sync"]["to"], "own_servers" in config)
+        validate_stack(ResourceFinding(env.part("data-sync"), each) for each in synced)
+    recorded = validate_access_logs(config["access_logs"], ["nfs" if "own_servers" in config else "efs"])
+    validate_stack(ResourceFinding(env.part("files"), each) for each in recorded)
     if "own_servers" in config:
         _check_own_servers(env, config["own_servers"])
 

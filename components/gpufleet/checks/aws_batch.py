@@ -4,6 +4,7 @@ from gpufleet.checks.aws import check_pools
 from gpufleet.config.aws_batch import AwsBatchConfig
 from gpufleet.config.batch_parts import pools_in_order, repository
 from gpufleet.config.environment import Environment
+from gpufleet.rules.access_logs import validate_access_logs
 from gpufleet.rules.aws.batch_stack import validate_multinode_pool, validate_pool_names, validate_repository
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.validation import validate_stack
@@ -19,6 +20,8 @@ def check_aws_batch(env: Environment[AwsBatchConfig]) -> None:
     """Findings on the environment as a whole."""
     config, pools = env.config, env.config["pools"]
     check_pools(env.name, config, pools, ADDRESSES_PER_NODE)
+    recorded = validate_access_logs(config["access_logs"], ["s3", "efs"])
+    validate_stack(ResourceFinding(env.part("files"), each) for each in recorded)
     queue = validate_pool_names("pools", pools_in_order(config), pools)
     validate_stack(ResourceFinding(env.part("queue"), each) for each in queue)
     validate_stack(ResourceFinding(env.part("job"), each) for each in validate_repository(repository(env)))

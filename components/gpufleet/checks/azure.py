@@ -5,6 +5,7 @@ from gpufleet.config.azure import AzureConfig, BatchConfig
 from gpufleet.config.azure_parts import account_name, containers_of, shares_of
 from gpufleet.config.environment import Environment
 from gpufleet.plan.quotas import validate_quotas
+from gpufleet.rules.access_logs import validate_access_logs
 from gpufleet.rules.azure.addresses import validate_azure_addresses
 from gpufleet.rules.azure.network import DEFAULT_CIDR
 from gpufleet.rules.azure.stack import validate_azure_stack, validate_job_containers, validate_stack_mounts
@@ -23,6 +24,7 @@ def check_azure(env: Environment[AzureConfig]) -> None:
     containers = validate_job_containers(containers_of(config["files"]), batch is not None)
     validate_stack(ResourceFinding(env.name, each) for each in whole)
     validate_stack(ResourceFinding(env.part("network"), each) for each in _addresses(config))
+    containers += validate_access_logs(config["access_logs"], ["azure-storage"])
     validate_stack(ResourceFinding(env.part("files"), each) for each in containers)
     if "batch" in config:
         _check_mounts(env, config["batch"])

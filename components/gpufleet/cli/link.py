@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
-from gpufleet.cli.stack_options import api_if_reached, of_environment, outputs_of
+from gpufleet.cli.stack_options import any_team, api_if_reached, of_environment, outputs_of
 
 
 @click.command()
@@ -19,6 +19,7 @@ def link(environment: str, router: bool, as_json: bool, program: Path, outputs: 
 
     Run it at the site: it asks the cluster's API, which answers over the line only. Exit code 1: a step is not done.
     """
+    from gpufleet.jobs.settings import read_settings
     from gpufleet.onprem.link import LinkStatus, phase_of, pod_routes, router_lines, router_values
     from gpufleet.onprem.listing import rows
     from gpufleet.onprem.servers import onprem_servers_of
@@ -33,6 +34,11 @@ def link(environment: str, router: bool, as_json: bool, program: Path, outputs: 
         text = json.dumps({**values, "routes": routes}, indent=2)
         click.echo(text if as_json else "\n".join(router_lines(values, routes)))
         return 0
+    if phase == "cluster" and api is not None:
+        namespace = read_settings(told, environment, "kubernetes", any_team(told)).namespace
+        if api.find(f"/api/v1/namespaces/{namespace}") is None:
+            # The `up` of this phase that failed without the line has written its outputs, and made nothing there.
+            phase = "cloud"
     own = onprem_servers_of(told, environment)
     # Where none are configured, none are missing.
     missing: list[str] | None = [] if own is None and phase == "cluster" else None

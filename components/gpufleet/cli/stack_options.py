@@ -181,7 +181,8 @@ def api_of(settings: "JobSettings") -> "KubernetesApi":
 def api_if_reached(told: Mapping[str, object], environment: str, program: Path) -> "tuple[KubernetesApi | None, str]":
     """The API of the cluster in a stack's outputs, and why it does not answer, "" where it does.
 
-    A rehearsal without a control plane has none to ask, and knows whether it would answer. Errors: UserError.
+    A rehearsal brings up its control plane: a cluster answers from the first. One without has none to ask, and knows
+    whether it would answer. Errors: UserError.
     """
     from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesUnreachable
 
@@ -189,7 +190,7 @@ def api_if_reached(told: Mapping[str, object], environment: str, program: Path) 
     if home is not None:
         if problem := home.control_plane.line_problem(kubeconfig):
             return None, problem
-        if home.control_plane.access(start=False) is None:
+        if home.control_plane.access(start=True) is None:
             return None, ""
         kubeconfig = home.control_plane.instead_of(kubeconfig, environment)
     api = KubernetesApi.of(kubeconfig, environment)

@@ -33,6 +33,13 @@ class GroupConfig(TypedDict, total=False):
     subscription_id: str
 
 
+class KeptFiles(TypedDict):
+    """What becomes of the files, and who is told of them."""
+
+    erase: bool
+    access_logs: bool
+
+
 def group_config(config: AzureConfig) -> GroupConfig:
     """The existing resource group; nothing for one of the environment's own."""
     if "resource_group" not in config:

@@ -64,5 +64,8 @@ class SharedConfig(TypedDict):
     """Budgets of users and projects, which `gpufleet jobs submit` looks at. Default: none."""
     suppress: Annotated[list[SuppressionArgs], Default([])]
     """Rules that this environment lives with for a while. Every report lists them."""
+    access_logs: Annotated[bool, Default(False)]
+    """Record who reads and writes outputs and shared files, where the service can: S3 into a bucket, Azure Storage into
+    a workspace of Log Analytics, for 90 days. EFS and NFS servers cannot (a warning). Takes in GB that are paid for."""
     erase: Annotated[bool, Default(False)]
     """Let `pulumi destroy` delete the data too: file system, access point, repositories. Takes effect by an `up`."""

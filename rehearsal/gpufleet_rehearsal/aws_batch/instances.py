@@ -75,6 +75,10 @@ class Instances:
         own = [each["ready"] for each in self.running.values() if job in each["jobs"]]
         return max(own, default=None)
 
+    def of(self, job: str) -> list[str]:
+        """The ids of a job's instances, in the order in which they were requested."""
+        return [name for name, each in self.running.items() if job in each["jobs"]]
+
     def environment(self, job: str) -> str:
         """The ARN of the environment that a job runs in."""
         return next(str(each["environment"]) for each in self.running.values() if job in each["jobs"])

@@ -39,6 +39,8 @@ _TERMINATED = 143
 _ENDED = ("SUCCEEDED", "FAILED")
 _MOST_LISTED = 100
 _MOST_CHILDREN = 10_000
+_OF_AN_ATTEMPT = ("exitCode", "logStreamName", "containerInstanceArn")
+"""What each attempt's container has of its own."""
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,127}")
 
 
@@ -47,8 +49,8 @@ class PlayedAwsBatch:
     """queues, environments: by ARN, as Batch describes them. declared: job definitions of the simulated cloud.
 
     arn: the beginning of ARNs, arn:aws:batch:REGION:ACCOUNT. at: simulated seconds that it is played until. jobs: by
-    id, with children and nodes. due: when a job goes on. streams: of logs, each event with ms since 1970, by GROUP
-    and stream. put: writes an object to a bucket.
+    id, with children and nodes. due: when a job goes on. begun: when its containers began. streams: of logs, each event
+    with ms since 1970, by GROUP and stream. put: writes an object to a bucket.
     """
 
     arn: str
@@ -58,6 +60,7 @@ class PlayedAwsBatch:
     at: float = 0.0
     jobs: dict[str, Data] = field(default_factory=dict)
     due: dict[str, float] = field(default_factory=dict)
+    begun: dict[str, float] = field(default_factory=dict)
     registered: list[Data] = field(default_factory=list)
     streams: dict[str, dict[str, list[list[Any]]]] = field(default_factory=dict)
     instances: Instances = field(default_factory=Instances)
@@ -152,6 +155,11 @@ class PlayedAwsBatch:
                 found.append(each | ({"computeResources": has | desired} if has else {}))
         return {"computeEnvironments": found}
 
+    def container_instances(self) -> dict[str, tuple[str, str]]:
+        """Id and type of each instance by the ARN that ECS has for it."""
+        arns = {name: self._container_instance(name) for name in self.instances.running}
+        return {arn: (name, str(self.instances.running[name]["type"])) for name, arn in arns.items() if arn}
+
     # Time.
 
     def advance(self, until: float) -> None:
@@ -240,9 +248,12 @@ class PlayedAwsBatch:
 
     def _begin(self, job: Data) -> None:
         job |= {"status": "RUNNING", "startedAt": _now()}
+        self.begun[job["jobId"]] = self.at
         pool = self.environments.get(self.instances.environment(job["jobId"]), {}).get("computeEnvironmentName", "")
-        for each in self._containers(job):
+        for each, instance in zip(self._containers(job), self._container_instances(job), strict=True):
             container = each["container"]
+            if instance:
+                container["containerInstanceArn"] = instance
             options = (container.get("logConfiguration") or {}).get("options") or {}
             definition = job["jobDefinition"].rpartition("/")[2].partition(":")[0]
             stream = f"{options.get('awslogs-stream-prefix', definition)}/default/{uuid.uuid4().hex}"
@@ -256,17 +267,22 @@ class PlayedAwsBatch:
     def _end(self, job: Data, code: int, reason: str) -> None:
         """The containers of a job have ended."""
         self._write_outputs(job)
-        ran = {"startedAt": job["startedAt"], "stoppedAt": _now(), "statusReason": reason}
+        # It ran for as long as the cloud's clock says, however little of it this machine has waited.
+        now, lasted = _now(), int(1000 * (self.at - self.begun.pop(job["jobId"], self.at)))
+        job["startedAt"] = min(job["startedAt"], now - lasted)
+        ran = {"startedAt": job["startedAt"], "stoppedAt": now, "statusReason": reason}
         for each in self._containers(job):
             each["container"]["exitCode"] = code
-            shown = {key: each["container"][key] for key in ("exitCode", "logStreamName")}
+            shown = {key: each["container"][key] for key in _OF_AN_ATTEMPT if key in each["container"]}
             each["attempts"] = [*each["attempts"], ran | {"container": shown}]
         if "nodeProperties" in job:
             job["attempts"] = [*job["attempts"], ran | {"container": {}}]
         if reason == EXITED and code and self._is_retried(job, code):
             self.instances.free(job["jobId"])
             for each in self._containers(job):
-                del each["container"]["exitCode"], each["container"]["logStreamName"]
+                each["container"] = {
+                    key: value for key, value in each["container"].items() if key not in _OF_AN_ATTEMPT
+                }
             job["status"] = "RUNNABLE"
             return
         self._finish(job, "FAILED" if code else "SUCCEEDED", reason)
@@ -302,6 +318,16 @@ class PlayedAwsBatch:
             array |= {"startedAt": min(begun)} if begun else {}
             failed = "FAILED" in states
             self._finish(array, "FAILED" if failed else "SUCCEEDED", "Array Child Job failed" if failed else "")
+
+    def _container_instances(self, job: Data) -> list[str]:
+        """The instance of each of its containers, as ECS names it; empty in an environment without a cluster of ECS."""
+        return [self._container_instance(name) for name in self.instances.of(job["jobId"])]
+
+    def _container_instance(self, name: str) -> str:
+        environment = self.environments.get(str(self.instances.running[name]["environment"]), {})
+        cluster = str(environment.get("ecsClusterArn") or "").rpartition("/")[2]
+        there = self.arn.replace(":batch:", ":ecs:")
+        return cluster and f"{there}:container-instance/{cluster}/{name.removeprefix('i-'):0>32}"
 
     def _write_outputs(self, job: Data) -> None:
         main = self._containers(job)[int((job.get("nodeProperties") or {}).get("mainNode", 0))]

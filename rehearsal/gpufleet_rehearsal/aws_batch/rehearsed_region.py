@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, NamedTuple
 
+from gpufleet_rehearsal.aws_batch.container_instances import PlayedContainerInstances
 from gpufleet_rehearsal.aws_batch.images import PlayedImages
 from gpufleet_rehearsal.aws_batch.instances import Instances
 from gpufleet_rehearsal.aws_batch.logs import PlayedLogs
@@ -29,7 +30,7 @@ QUEUE = "aws:batch/jobQueue:JobQueue"
 DEFINITION = "aws:batch/jobDefinition:JobDefinition"
 GROUP = "aws:cloudwatch/logGroup:LogGroup"
 SUBNET = "aws:ec2/subnet:Subnet"
-_KEPT = ("at", "jobs", "due", "registered", "streams")
+_KEPT = ("at", "jobs", "due", "begun", "registered", "streams")
 """Fields of a `PlayedAwsBatch` that the file keeps as they are."""
 _SPELT = {"minVcpus": "minvCpus", "maxVcpus": "maxvCpus", "desiredVcpus": "desiredvCpus"}
 """Properties that the provider spells otherwise than the service."""
@@ -41,6 +42,7 @@ class PlayedServices(NamedTuple):
     batch: PlayedAwsBatch
     logs: PlayedLogs
     ecr: PlayedImages
+    ecs: PlayedContainerInstances
     s3: PlayedObjects
 
 
@@ -66,7 +68,10 @@ class RehearsedRegions:
             batch.at = batch.at or clock.now()
             batch.advance(clock.now() if clock.counts else batch.at + LOOK_SECONDS)
             groups = {str(each["name"]) for each in self._views(GROUP, region)}
-            yield PlayedServices(batch, PlayedLogs(groups, batch.streams), PlayedImages(store, region), objects)
+            clusters = [str(each["ecsClusterArn"]) for each in batch.environments.values() if "ecsClusterArn" in each]
+            instances = PlayedContainerInstances(clusters, batch.container_instances())
+            logs, images = PlayedLogs(groups, batch.streams), PlayedImages(store, region)
+            yield PlayedServices(batch, logs, images, instances, objects)
             told = {field: getattr(batch, field) for field in _KEPT}
             store.remember(key, json.dumps(told | {"instances": [batch.instances.running, batch.instances.started]}))
 

@@ -8,7 +8,7 @@ jobs without tasks (which onAllTasksComplete ends at once).
 
 import time
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from gpufleet_rehearsal.azure_batch.formula import Samples
@@ -33,9 +33,9 @@ class BatchRejection(Exception):
         self.values = values
 
 
-def stamp() -> str:
-    """The present moment in Batch's form."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def stamp(ago: float = 0.0) -> str:
+    """The present moment, or one so many seconds ago, in Batch's form."""
+    return (datetime.now(UTC) - timedelta(seconds=ago)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 @dataclass

@@ -136,6 +136,8 @@ class PlayedBatch(BatchAccount):
             ran |= {"retryCount": ran["retryCount"] + 1, "lastRetryTime": stamp()}
             self._begin(name, task)
             return
+        # It ran for as long as the cloud's clock says, however little of it this machine has waited.
+        ran["startTime"] = min(ran["startTime"], stamp(RUN_SECONDS))
         self.ends(name, code)
 
     def _copy(self, name: str, task: Data) -> None:

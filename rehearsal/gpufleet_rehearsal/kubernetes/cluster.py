@@ -69,9 +69,13 @@ class SimulatedCluster:
     async def reach(self) -> None:
         """Errors: ApiUnreachable where no line leads to the API, after the client's time for it."""
         if not self._reached and (problem := await asyncio.to_thread(down, self._directory, self._address)):
-            await self._clock.pause(UNREACHED_SECONDS)
+            await self._pause_of_the_cloud(UNREACHED_SECONDS)
             raise ApiUnreachable(problem)
         self._reached = True
+
+    async def _pause_of_the_cloud(self, seconds: float) -> None:
+        """Wait so many of the cloud's seconds: for what is not real, unlike a control plane, whose seconds are."""
+        await self._clock.pause(seconds * load_settings(self._directory / "rehearsal.json").latency_scale)
 
     async def _there(self, *, start: bool = False) -> Objects | None:
         """The control plane; None when there is none (yet). start: bring up the rehearsal's own one. Errors: UserError
@@ -105,9 +109,7 @@ class SimulatedCluster:
         for a chart whose pods would never be ready."""
         objects = await self._there(start=True)
         if problem := await self._unready(release, objects):
-            # Of the cloud's time: nothing real is waited for.
-            scale = load_settings(self._directory / "rehearsal.json").latency_scale
-            await self._clock.pause(scale * float(cast("float", release.get("timeout") or RELEASE_SECONDS)))
+            await self._pause_of_the_cloud(float(cast("float", release.get("timeout") or RELEASE_SECONDS)))
             raise UserError(problem)
         if objects is None or self._follower is None:
             return ""

@@ -1,16 +1,18 @@
 """Jobs of a played AWS Batch over simulated time: states, queues, instances, arrays, nodes, retries, rejections."""
 
 import copy
+import time
 from typing import Any
 
 import pytest
 
+from gpufleet_rehearsal.aws_batch.container_instances import PlayedContainerInstances
 from gpufleet_rehearsal.aws_batch.instances import INSTANCE_SECONDS, Instances
 from gpufleet_rehearsal.aws_batch.played_batch import EXITED, START_SECONDS, PlayedAwsBatch
 from gpufleet_rehearsal.aws_batch.rejection import AwsRejection
 from gpufleet_rehearsal.played_jobs import EXIT_CODE, RUN_SECONDS
 
-ARN = "arn:aws:batch:us-east-1:000000000000"
+ARN, ECS = "arn:aws:batch:us-east-1:000000000000", "arn:aws:ecs:us-east-1:000000000000"
 ONDEMAND, SPOT = f"{ARN}:compute-environment/ondemand", f"{ARN}:compute-environment/spot"
 CONTAINER = {
     "image": "training@sha256:0",
@@ -32,6 +34,7 @@ NO_CAPACITY = (
 def environment(name: str, kind: str, most: int) -> dict[str, Any]:
     resources = {"type": kind, "instanceTypes": ["g5.xlarge"], "maxvCpus": most, "subnets": ["subnet-1"]}
     told = {"computeEnvironmentName": name, "computeEnvironmentArn": f"{ARN}:compute-environment/{name}"}
+    told["ecsClusterArn"] = f"{ECS}:cluster/{name}-cluster"
     return {**told, "type": "MANAGED", "state": "ENABLED", "status": "VALID", "computeResources": resources}
 
 
@@ -175,6 +178,42 @@ def test_job_that_comes_after_another(batch: PlayedAwsBatch, code: str, state: s
     assert job(batch, name)["status"] == "PENDING"
     batch.advance(2000)
     assert (job(batch, name)["status"], job(batch, name)["statusReason"]) == (state, reason)
+
+
+def test_container_tells_its_instance_while_that_is_there(batch: PlayedAwsBatch) -> None:
+    name = submit(batch, definition="nodes", tags=mark("none"))
+    batch.advance(1000)
+    arns = [job(batch, f"{name}#{index}")["container"]["containerInstanceArn"] for index in range(2)]
+    first, second = (f"{ECS}:container-instance/ondemand-cluster/{number:032x}" for number in (1, 2))
+    assert arns == [first, second]
+    clusters = [each["ecsClusterArn"] for each in batch.environments.values()]
+    ecs = PlayedContainerInstances(clusters, batch.container_instances())
+    told = ecs.describe_container_instances([first, "gone"], "ondemand-cluster")
+    [found] = told["containerInstances"]
+    assert (found["containerInstanceArn"], found["ec2InstanceId"]) == (first, f"i-{1:017x}")
+    assert found["attributes"] == [{"name": "ecs.instance-type", "value": "g5.xlarge"}]
+    assert told["failures"] == [{"arn": "gone", "reason": "MISSING"}]
+    # Another cluster does not have it, and one that is not there is refused.
+    other = ecs.describe_container_instances([first], clusters[1])
+    assert (other["containerInstances"], other["failures"]) == ([], [{"arn": first, "reason": "MISSING"}])
+    with pytest.raises(AwsRejection, match=r"^Cluster not found\.$"):
+        ecs.describe_container_instances([first])
+    batch.terminate_job(name, "enough")
+    assert batch.container_instances() == {}
+    assert job(batch, f"{name}#0")["attempts"][0]["container"]["containerInstanceArn"] == first
+
+
+@pytest.mark.parametrize(("code", "seconds"), [("0", RUN_SECONDS), ("3", RUN_SECONDS), ("none", 500.0)])
+def test_container_ran_for_as_long_as_the_clouds_clock_says(batch: PlayedAwsBatch, code: str, seconds: float) -> None:
+    """However little of it this machine has waited: GPU-hours are counted by these times."""
+    name = submit(batch, tags=mark(code))
+    batch.advance(1 + INSTANCE_SECONDS + START_SECONDS + 500)
+    if code == "none":
+        batch.terminate_job(name, "enough")
+    ended = job(batch, name)
+    assert ended["attempts"][0]["stoppedAt"] - ended["attempts"][0]["startedAt"] == 1000 * seconds
+    assert abs(ended["stoppedAt"] - ended["startedAt"] - 1000 * seconds) < 1000
+    assert ended["stoppedAt"] <= 1000 * time.time()
 
 
 def test_environments_of_a_queue_fill_in_their_order(batch: PlayedAwsBatch) -> None:

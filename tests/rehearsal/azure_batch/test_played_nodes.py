@@ -1,12 +1,13 @@
 """Nodes and tasks of a played Batch account over simulated time."""
 
+from datetime import datetime
 from typing import Any
 
 import pytest
 
 from gpufleet.azure.autoscale_formula import autoscale_formula
 from gpufleet_rehearsal.azure_batch.played_nodes import NODE_SECONDS, PlayedBatch
-from gpufleet_rehearsal.played_jobs import EXIT_CODE
+from gpufleet_rehearsal.played_jobs import EXIT_CODE, RUN_SECONDS
 
 OUTPUT = {
     "filePattern": "../stdout.txt",
@@ -106,6 +107,9 @@ def test_exit_code_and_tries(batch: PlayedBatch) -> None:
     assert (task["state"], task["executionInfo"]["retryCount"]) == ("running", 1)
     batch.advance(batch.at + 60)
     assert (task["state"], task["executionInfo"]["exitCode"]) == ("completed", 3)
+    # However little of it this machine has waited: GPU-hours are counted by these times.
+    begun, ended = (datetime.fromisoformat(task["executionInfo"][each]) for each in ("startTime", "endTime"))
+    assert RUN_SECONDS <= (ended - begun).total_seconds() < RUN_SECONDS + 60
     assert batch.nodes["fixed"][0]["state"] == "idle"
 
 

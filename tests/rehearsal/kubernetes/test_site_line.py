@@ -1,10 +1,10 @@
 """The line between the site and a simulated cluster: down until the router is configured, for a private API only."""
 
 import asyncio
+import json
 
 import pytest
 
-from gpufleet_rehearsal.cloud.clock import Clock
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.api import ApiUnreachable
 from gpufleet_rehearsal.kubernetes.cluster import SimulatedCluster
@@ -12,6 +12,7 @@ from gpufleet_rehearsal.kubernetes.configuration import read_configuration
 from gpufleet_rehearsal.kubernetes.engine_log import EngineLog
 from gpufleet_rehearsal.kubernetes.site_line import CLUSTER, CONNECTION, GATEWAY, SUBNET, down
 from gpufleet_rehearsal.onprem_cluster import ROUTER
+from tests.rehearsal.fast_clock import FastClock
 
 SERVER = "https://ABC.gr7.us-east-1.eks.rehearsal.invalid"
 PRIVATE = {"vpcId": "vpc-1", "subnetIds": ["subnet-1"], "endpointPrivateAccess": True, "endpointPublicAccess": False}
@@ -58,20 +59,22 @@ def test_who_reaches_the_api(changes, words, tmp_path):
     assert down(tmp_path, "https://other.rehearsal.invalid") == ""
 
 
-def test_nothing_is_made_on_a_cluster_that_no_line_leads_to(tmp_path):
+@pytest.mark.parametrize(("scale", "seconds"), [(0, 0), (0.5, 15), (1, 30)])
+def test_nothing_is_made_on_a_cluster_that_no_line_leads_to(scale, seconds, tmp_path):
+    """After the client's time for a connection, of the cloud's seconds."""
     store_with(tmp_path)
+    (tmp_path / "rehearsal.json").write_text(json.dumps({"control_plane": False, "latency_scale": scale}))
     kubeconfig = {
         "clusters": [{"name": "lab", "cluster": {"server": SERVER}}],
         "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "lab"}}],
         "users": [{"name": "lab", "user": {}}],
         "current-context": "lab",
     }
-    import json
-
-    configuration = read_configuration({"kubeconfig": json.dumps(kubeconfig)})
-    cluster = SimulatedCluster(tmp_path, configuration, Clock(0.0), EngineLog(None))
+    configuration, clock = read_configuration({"kubeconfig": json.dumps(kubeconfig)}), FastClock()
+    cluster = SimulatedCluster(tmp_path, configuration, clock, EngineLog(None))
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
     create = cluster.create("kubernetes:core/v1:Namespace", "urn:a", namespace, 1.0)
     with pytest.raises(ApiUnreachable) as caught:
         asyncio.run(create)
     assert str(caught.value) == TIMEOUT
+    assert clock.at == seconds

@@ -43,6 +43,7 @@ ACCEPTED_TWICE = {
     "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
     "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration",
+    "aws:s3/bucketLogging:BucketLogging",
     "aws:s3/bucketOwnershipControls:BucketOwnershipControls",
     "aws:s3/bucketPolicy:BucketPolicy",
     "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock",

@@ -23,6 +23,7 @@ COLLECTIONS = {
     "Microsoft.Network/publicIPAddresses": (),
     "Microsoft.Network/virtualNetworkGateways": (),
     "Microsoft.Network/virtualNetworks": ("subnets", "virtualNetworkPeerings"),
+    "Microsoft.OperationalInsights/workspaces": (),
     "Microsoft.Storage/storageAccounts": (*_BLOBS, *_FILES),
 }
 EXTENSIONS = ("Microsoft.Authorization/roleAssignments", "Microsoft.Consumption/budgets")

@@ -52,6 +52,7 @@ def one_of_each(subscription):
     part(cluster, "agentPools", "containerservice", "AgentPool", properties={"mode": "User"})
     vnet = thing("Microsoft.Network/virtualNetworks", "network", "VirtualNetwork")
     part(vnet, "subnets", "network", "Subnet")
+    thing("Microsoft.OperationalInsights/workspaces", "operationalinsights", "Workspace")
     thing("Microsoft.Network/networkSecurityGroups", "network", "NetworkSecurityGroup")
     thing("Microsoft.Network/natGateways", "network", "NatGateway")
     thing("Microsoft.Network/virtualNetworkGateways", "network", "VirtualNetworkGateway")

@@ -237,6 +237,29 @@ def test_ps_shows_a_hung_job_and_whose_cluster_it_is_on(
     assert "hung: idle for 40 min" in line
 
 
+def test_ps_tells_jobs_that_compute_are_stuck_and_idle(
+    busy: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job's line has its highest utilization: by that alone, the one that is stuck would look the busiest."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setenv("KUBECONFIG", str(busy.kubeconfig(tmp_path / "config", "lab")))
+    jobs = [pod(f"{name}-worker-0", name, gpus=2) for name in ("trains", "waits", "sleeps")]
+    busy.answers["/api/v1/pods"] = {"items": [*jobs, exporter("a")]}
+    metrics = Path(__file__).parent / "metrics" / "dcgm_h100.txt"
+    busy.answers["/api/v1/namespaces/t/pods/dcgm-a:9400/proxy/metrics"] = metrics.read_text(encoding="utf-8")
+    (tmp_path / "states").mkdir()
+    command = ["ps", "--backend", f"file://{tmp_path}/states", "--contexts", "lab"]
+    shown = CliRunner().invoke(main, command)
+    assert shown.exit_code == 0, shown.output
+    rows = [line.split() for line in shown.stdout.splitlines() if line.startswith("lab ")]
+    assert [(row[1], row[-3], row[-1]) for row in sorted(rows)] == [
+        ("t/sleeps", "0", "idle"),
+        ("t/trains", "99", "computing"),
+        ("t/waits", "100", "stuck"),
+    ]
+
+
 def test_contexts_that_are_not_there_are_said(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = api.kubeconfig(tmp_path / "config", "lab", "prod")
     monkeypatch.setenv("KUBECONFIG", str(file))

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from gpufleet.cli import main
 from gpufleet.errors import UserError
 from gpufleet.onprem.link import LinkStatus, phase_of, pod_routes, router_lines, router_values
+from tests.tools.fake_cluster import FakeCluster, played
 
 CLOUD = "network, cluster and the cloud's end of the line (phase cloud)"
 ON_CLUSTER = "what is installed on the cluster (phase cluster)"
@@ -188,3 +189,18 @@ def test_an_environment_without_a_line_says_so(tmp_path):
     assert (told.exit_code, lines[0]) == (1, f"done     {CLOUD}")
     assert lines[1].startswith("waiting  the line to the site: lab: http://127.0.0.1:9")
     assert lines[-1] == f"next: {STEPS['the line is down'][2]}"
+
+
+@pytest.mark.parametrize(("namespaces", "installed"), [(["lab"], True), ([], False), (["other"], False)])
+def test_an_up_that_failed_without_the_line_has_installed_nothing(namespaces, installed, tmp_path):
+    """It writes the output `phase` nevertheless, so the cluster is asked."""
+    objects = {f"/api/v1/namespaces/{name}": {"metadata": {"name": name}} for name in namespaces}
+    with played(FakeCluster(objects=objects | {"/version": {}})) as cluster:
+        outputs = {"kubeconfig": cluster.kubeconfig, "phase": "cluster", "link": VALUES, "jobs": {"namespace": "lab"}}
+        (tmp_path / "outputs.json").write_text(json.dumps(outputs))
+        told = CliRunner().invoke(main, ["link", "lab", "--outputs", str(tmp_path / "outputs.json")])
+    states = ["done"] * 4 if installed else ["done", "done", "waiting", "later"]
+    assert [line.split()[0] for line in told.stdout.splitlines()[:4]] == states, told.output
+    assert told.exit_code == (0 if installed else 1)
+    last = "the first job: `pulumi stack output first_job -s lab`" if installed else STEPS["the line is up"][2]
+    assert told.stdout.splitlines()[-1] == f"next: {last}"

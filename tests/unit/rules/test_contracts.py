@@ -28,11 +28,12 @@ from gpufleet.rules import (
     validate_shared_files,
     validate_training_job,
 )
+from gpufleet.rules.access_logs import validate_access_logs
 from gpufleet.rules.aws.autoscaler_identity import validate_autoscaler_identity
 from gpufleet.rules.aws.batch_stack import validate_multinode_pool, validate_pool_names, validate_repository
 from gpufleet.rules.aws.cluster import validate_control_zones
 from gpufleet.rules.aws.cluster_access import validate_cluster_access, validate_installation
-from gpufleet.rules.aws.data_sync import validate_data_sync
+from gpufleet.rules.aws.data_sync import validate_data_sync, validate_synced_files
 from gpufleet.rules.aws.existing_network import validate_existing_network
 from gpufleet.rules.aws.hybrid_credentials import validate_hybrid_nodes
 from gpufleet.rules.aws.image_mirror import validate_image_mirror, validate_mirror_file, validate_mirror_list
@@ -230,7 +231,7 @@ SYNC = {"to": "efs", "agent_arns": ["agent-1"], "limit_mbit": 100, "back_from": 
 AZURE_LOGIN = {"hub": {"username_secret": "https://...", "password_secret": "https://..."}}
 CONSTRUCTED = [
     (validate_arguments, POOL, EksPool),
-    (validate_pool_arguments, POOL, REGION),
+    (validate_pool_arguments, {**POOL, "disk_iops": 4000, "disk_throughput": 500}, REGION),
     (validate_node_version, {"version": "1.34", "cluster_version": "1.35"}),
     (validate_schedule, {**POOL, "schedule": [{"at": "20:00", "max": 0}]}),
     (validate_network, NETWORK),
@@ -258,6 +259,7 @@ CONSTRUCTED = [
     (validate_site_link, {**LINK, "kind": "vpn", "customer_asn": 65010, "gateway_asn": 64513}),
     (validate_site_link, {**LINK, **DX, "kind": "direct-connect"}),
     (validate_data_sync, SYNC),
+    (validate_synced_files, "efs", True),
     (validate_file_access, {"places": ["onprem", "cloud"], "files_place": "onprem", "sync_hours": 6}),
     (validate_batch_environment, {**POOL, "region": REGION, "strategy": "BEST_FIT_PROGRESSIVE"}),
     (validate_batch_queue, {"environments": [BATCH], "shares": {"vision": 2}, "runnable_minutes": 30}),
@@ -325,6 +327,7 @@ CONSTRUCTED = [
         {"region": REGION, "credentials": "roles-anywhere", "certificate_authority": certificate()},
     ),
     (validate_hub_login, {}),
+    (validate_access_logs, True, ["efs"]),
     (validate_notebooks, NOTEBOOKS),
     (validate_onprem_nodes, {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1"]}),
     (validate_onprem_servers, {"v100": ["gpu-1"]}, ["rented"], "", [], NODEADM, ["10.81.0.0/16"], {"bgp": BGP}),

@@ -192,3 +192,14 @@ REFUSED = {
 def test_refuses_before_anything_is_registered(case):
     changes, line = REFUSED[case]
     assert program.refusal(**changes) == line.splitlines()
+
+
+def test_accesses_to_outputs_are_recorded_where_asked(caplog):
+    assert program().inputs("aws:s3/bucketLogging:BucketLogging") == {}
+    made = program.run(access_logs=True)
+    assert list(made.inputs("aws:s3/bucketLogging:BucketLogging")) == ["dev-outputs-access-logs-of-outputs"]
+    assert [each.message for each in caplog.records if "access_logs" in each.message] == [
+        "dev-files: access_logs=true: EFS records no reads and writes of files: CloudTrail has the calls of its API "
+        "only; keep what needs a record in the outputs bucket of an aws-batch environment, or remove it "
+        "[any-access-logs-service]"
+    ]

@@ -206,3 +206,11 @@ def test_network_without_a_cluster_may_have_its_ranges():
     made = program(cluster=None, pools=None, network={"cidr": "10.0.0.0/16"})
     vnet = made.one("azure-native:network:VirtualNetwork").inputs
     assert vnet["addressSpace"] == {"addressPrefixes": ["10.0.0.0/16"]}
+
+
+def test_accesses_to_all_files_are_recorded_in_one_workspace_where_asked():
+    record = "azure-native:monitor:DiagnosticSetting"
+    assert program().inputs(record) == {}
+    made = program(access_logs=True).inputs(record)
+    assert sorted(made) == ["dev-files-access-blob", "dev-files-access-file", "dev-share-access"]
+    assert {inputs["workspaceId"] for inputs in made.values()} == {"dev-files-access-id"}

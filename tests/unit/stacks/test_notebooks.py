@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.unit.stacks import azure_stack, lab_environment
 from tests.unit.stacks.aws_environment import POOL, program
 from tests.unit.stacks.test_platform import EXISTING
 
@@ -36,6 +37,92 @@ def test_one_team_has_a_hub_in_its_namespace():
     assert told["jobs"]["users"] == USERS
     assert set(told["jobs"]["pools"]) == {"near"}
     assert told["jobs"]["volume_claim"] == "shared"
+
+
+NO_GPU = {
+    "display_name": "No GPU",
+    "description": "For editing, and for jobs that run elsewhere: gpufleet.jobs.submit.",
+    "default": True,
+    "slug": "no-gpu",
+    "kubespawner_override": {
+        "cpu_guarantee": 0.5,
+        "cpu_limit": 2,
+        "mem_guarantee": "2048M",
+        "mem_limit": "6144M",
+    },
+}
+ANY_GPU_NODE = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+
+
+def profile(name, count, *, of, billed=True):
+    """The profile with the first words of its name, for `count` of a node's GPUs."""
+    model, place = name.split(", ")[0].split(" x ")[1], name.split(", ")[1]
+    part = f"A part of a node with {of} GPUs" + (", which is billed whole as long as it runs." if billed else ".")
+    return {
+        "display_name": name,
+        "description": "A whole node." if count == of else part,
+        "slug": f"{count}-{model.lower()}-{place}",
+        "kubespawner_override": {
+            "node_selector": {"gpufleet.dev/gpu": model, "gpufleet.dev/place": place},
+            "tolerations": [ANY_GPU_NODE],
+            "extra_resource_guarantees": {"nvidia.com/gpu": str(count)},
+            "extra_resource_limits": {"nvidia.com/gpu": str(count)},
+            "cpu_guarantee": count,
+            "cpu_limit": 4 * count,
+            "mem_guarantee": f"{4096 * count}M",
+            "mem_limit": f"{12288 * count}M",
+        },
+    }
+
+
+ON_OWN_SERVERS = [
+    profile(f"{count} x V100, {place}, price unknown", count, of=of, billed=False)
+    for place, of in (("onprem", 4), ("cloud", 8))
+    for count in (1, 2, 4, 8)
+    if count <= of
+]
+OF_AN_ENVIRONMENT = {
+    "eks": (
+        lambda: program(pools={"near": POOL}, notebooks=READY, team={"users": USERS}, files=FILES),
+        [
+            profile(f"{count} x H100, cloud, {price} USD/h", count, of=8)
+            for count, price in ((1, "6.88"), (2, "13.76"), (4, "27.52"), (8, "55.04"))
+        ],
+        "gpufleet-notebooks",
+        [],
+    ),
+    "aks": (
+        lambda: azure_stack.program(notebooks=READY, team={"users": USERS}),
+        [profile("1 x T4, cloud, 0.53 USD/h", 1, of=1)],
+        "managed-csi",
+        [],
+    ),
+    "own servers": (
+        lambda: lab_environment.program(notebooks=READY | {"storage_class": "local-path"}, team={"users": USERS}),
+        ON_OWN_SERVERS,
+        "local-path",
+        [ANY_GPU_NODE],
+    ),
+}
+"""Environment -> its program, the profiles with GPUs, the class of the database's volume, what the hub tolerates."""
+
+
+@pytest.mark.parametrize("environment", OF_AN_ENVIRONMENT)
+def test_profiles_and_places_of_a_hub(environment):
+    made, profiles, storage_class, tolerated = OF_AN_ENVIRONMENT[environment]
+    [hub] = hubs(made()).values()
+    values = hub.inputs["values"]
+    assert values["singleuser"]["profileList"] == [NO_GPU, *profiles]
+    assert values["singleuser"]["extraTolerations"] == tolerated
+    assert values["hub"]["tolerations"] == tolerated
+    assert values["hub"]["db"] == {"type": "sqlite-pvc", "pvc": {"storageClassName": storage_class}}
+    assert values["proxy"]["service"] == {"type": "LoadBalancer"}
+    assert values["proxy"]["https"] == {
+        "enabled": True,
+        "type": "secret",
+        "hosts": ["hub.example.com"],
+        "secret": {"name": "hub-tls"},
+    }
 
 
 def test_each_team_has_its_own():

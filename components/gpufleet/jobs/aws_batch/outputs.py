@@ -8,9 +8,11 @@ since. A file here that has the object's size and time of change is not fetched 
 import hashlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
+from threading import Event
 from typing import Any
 
 from gpufleet.errors import UserError
@@ -22,6 +24,9 @@ from gpufleet.jobs.backoff import Backoff
 from gpufleet.jobs.file_transfer import Progress, TransferredFile
 from gpufleet.rules.messages import one_line
 
+AT_ONCE = 8
+"""Files that are fetched at the same time: a sweep has thousands of small ones, and each is a call of its own. Below
+the ten connections of a botocore client, which threads may share (boto/boto3#1592)."""
 _PIECE = 2**20
 
 
@@ -38,7 +43,10 @@ class OutputFile:
 
 @dataclass
 class AwsBatchOutputs:
-    """The outputs of one environment's jobs. progress: called with a path, its bytes so far, and its size."""
+    """The outputs of one environment's jobs.
+
+    progress: called with a path, its bytes so far, and its size, by several threads. backoff: the pauses of one file.
+    """
 
     aws: AwsBatchClient
     settings: AwsBatchSettings
@@ -58,9 +66,16 @@ class AwsBatchOutputs:
         return sorted(found, key=lambda each: each.path)
 
     def get(self, job: str, to: Path) -> Iterator[TransferredFile]:
-        """Copy all of a job's files to a directory. Errors: UserError."""
-        for output in self.list_files(job):
-            yield self._get(output, to / _inside(output.path))
+        """Copy all of a job's files to a directory, `AT_ONCE` at a time. Errors: UserError."""
+        found = self.list_files(job)
+        places = [to / _inside(each.path) for each in found]
+        stop, workers = Event(), ThreadPoolExecutor(AT_ONCE)
+        try:
+            yield from workers.map(lambda output, file: self._get(output, file, stop), found, places)
+        finally:
+            # After an error, or Ctrl-C, what is under way ends with its next piece.
+            stop.set()
+            workers.shutdown(cancel_futures=True)
 
     def tables(self, job: str, directory: Path) -> Iterator[str]:
         """Write the table of a sweep whose files are in the directory, with a line about it. Errors: UserError."""
@@ -84,7 +99,7 @@ class AwsBatchOutputs:
                 ) from error
             raise
 
-    def _get(self, output: OutputFile, file: Path) -> TransferredFile:
+    def _get(self, output: OutputFile, file: Path, stop: Event) -> TransferredFile:
         changed = output.changed.timestamp()
         try:
             if file.is_file() and file.stat().st_size == output.size and int(file.stat().st_mtime) == int(changed):
@@ -92,16 +107,16 @@ class AwsBatchOutputs:
             file.parent.mkdir(parents=True, exist_ok=True)
             mark = hashlib.sha256(output.etag.encode()).hexdigest()[:8]
             part = file.with_name(f"{file.name}.gpufleet-part-{mark}")
-            moved = self._fill(output, part)
+            moved = self._fill(output, part, stop)
             os.utime(part, (changed, changed))
             part.replace(file)
         except OSError as error:
             raise UserError(f"{error.filename or file}: {error.strerror}; give another directory") from error
         return TransferredFile(output.path, output.size, moved)
 
-    def _fill(self, output: OutputFile, part: Path) -> int:
+    def _fill(self, output: OutputFile, part: Path, stop: Event) -> int:
         """Fetch what the part lacks, over as many connections as it takes. Returns the bytes that came."""
-        moved = 0
+        moved, backoff = 0, replace(self.backoff)
         while True:
             has = part.stat().st_size if part.exists() else 0
             if has > output.size:
@@ -110,16 +125,17 @@ class AwsBatchOutputs:
             if has == output.size:
                 if not has:
                     part.touch()
-                self.backoff.worked()
                 return moved
             try:
                 for length in self._pieces(output, part, has):
+                    if stop.is_set():
+                        raise UserError(f"{output.path}: is not whole; run the same command again")
                     moved += length
                     has += length
-                    self.backoff.worked()
+                    backoff.worked()
                     self.progress(output.path, has, output.size)
             except AwsBusy as error:
-                if not self.backoff.pause():
+                if not backoff.pause():
                     raise UserError(
                         f"{output.path}: {error}; what is here is kept, run the same command again to go on"
                     ) from error

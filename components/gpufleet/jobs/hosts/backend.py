@@ -41,7 +41,7 @@ class HostsBackend:
         assert isinstance(payload, HostsSubmission)
         self._folders.create(payload.name, {"job.sh": payload.script, "job.json": payload.recorded}, payload.program)
         try:
-            return self._head.start(payload.name).partition(" ")[0]
+            return self._head.start(payload.name, payload.mpirun).partition(" ")[0]
         except SshUnreachable as error:
             # It may have been started all the same: the folder knows then.
             raise UserError(

@@ -9,7 +9,7 @@ from gpufleet.jobs.ssh.job_folders import JobFolders, JobRecord
 # Process and boot: a number alone may be another process's after a restart. A session of its own is also a process
 # group of its own, which is ended as one.
 _START = """cd "$1" || exit
-command -v mpirun >/dev/null || { echo "mpirun: program not found; install OpenMPI" >&2; exit 1; }
+[ "$2" = image ] || command -v mpirun >/dev/null || { echo "mpirun: program not found; install OpenMPI" >&2; exit 1; }
 [ "$(id -u)" != 0 ] || [ -n "${OMPI_ALLOW_RUN_AS_ROOT-}" ] || { echo "is root there; log in as a user" >&2; exit 1; }
 setsid bash job.sh >log.txt 2>&1 </dev/null &
 echo "$! $(cut -d ' ' -f 22 "/proc/$!/stat") $(cat /proc/sys/kernel/random/boot_id)" | tee id"""
@@ -37,9 +37,9 @@ class HeadNode:
     machine: SshConnection
     folders: JobFolders
 
-    def start(self, name: str) -> str:
-        """Start a job's script, which goes on by itself; its id."""
-        result = self.machine.run(_START, self.folders.path(name))
+    def start(self, name: str, mpirun: str) -> str:
+        """Start a job's script, which goes on by itself; its id. mpirun: whose, one of MPIRUN."""
+        result = self.machine.run(_START, self.folders.path(name), mpirun)
         if result.code:
             raise SshError(f"{name}: {self.machine.where}: {result.error_line}")
         return result.text.strip()

@@ -10,6 +10,8 @@ from gpufleet.jobs.ssh.settings import OnpremServersOutput, SshTarget, parse_ssh
 from gpufleet.rules.messages import format_value, use_one_of
 
 NETWORKS = ("plain", "infiniband")
+MPIRUN = ("host", "image")
+"""Whose mpirun starts the ranks of a job with an image."""
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 
 
@@ -30,6 +32,9 @@ class HostsOutput(OnpremServersOutput, total=False):
     """Network interface of MPI and NCCL. Default: their own choice."""
     network: str
     """plain or infiniband. Default: plain."""
+    mpirun: str
+    """One of MPIRUN, for jobs with an image. host: the host's, whose version and the image's have to agree. image: the
+    image's, with one container for each host; hosts need no OpenMPI, and the image needs `ssh`. Default: host."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ class HostsSettings:
     ssh: Sequence[str] = field(default=())
     network: str = "plain"
     interface: str | None = None
+    mpirun: str = "host"
 
 
 def hosts_settings(jobs: Mapping[str, Any], environment: str) -> HostsSettings:
@@ -64,9 +70,7 @@ def hosts_settings(jobs: Mapping[str, Any], environment: str) -> HostsSettings:
         if name in slots:
             raise UserError(f"{where}.hosts={name}: is listed twice; list it once, with all of its slots")
         slots[name] = whole_number(host, "slots", f"{where}.hosts.{name}", 1) or 1
-    network = str(values.get("network") or NETWORKS[0])
-    if network not in NETWORKS:
-        raise UserError(f"{where}.network={format_value(network)}: {use_one_of(network, NETWORKS)}")
+    network, mpirun = _one_of(values, "network", NETWORKS, where), _one_of(values, "mpirun", MPIRUN, where)
     interface = values.get("interface")
     if interface is not None and not re.fullmatch(r"[\w.@-]{1,15}", str(interface)):
         raise UserError(
@@ -78,4 +82,13 @@ def hosts_settings(jobs: Mapping[str, Any], environment: str) -> HostsSettings:
         ssh=parse_ssh_options(values, where),
         network=network,
         interface=str(interface) if interface else None,
+        mpirun=mpirun,
     )
+
+
+def _one_of(values: Mapping[str, Any], key: str, legal: Sequence[str], where: str) -> str:
+    """The value of a key, by default the first legal one. Errors: UserError."""
+    found = str(values.get(key) or legal[0])
+    if found not in legal:
+        raise UserError(f"{where}.{key}={format_value(found)}: {use_one_of(found, legal)}")
+    return found

@@ -62,11 +62,12 @@ for look in "${looks[@]}"; do wait "$look" || wrong=1; done
 
 @dataclass(frozen=True)
 class HostsSubmission:
-    """A job as it is started. record: what its folder remembers of it."""
+    """A job as it is started. record: what its folder remembers of it. mpirun: whose, one of MPIRUN."""
 
     name: str
     script: str
     record: Mapping[str, object]
+    mpirun: str = "host"
     program: list[ProgramFile] = field(default_factory=list)
 
     @property
@@ -101,7 +102,8 @@ def build_submission(settings: HostsSettings, environment: str, request: JobRequ
     # Alike on all hosts, so that ranks are N for each host wherever it runs.
     per_host = slots or sorted((settings.slots[host] for host in fitting), reverse=True)[nodes - 1]
     candidates = [host for host in fitting if settings.slots[host] >= per_host]
-    script = _Script(settings, name, request, container, candidates, per_host).text()
+    mpirun = settings.mpirun if container else "host"
+    script = _Script(settings, name, request, container, candidates, per_host, mpirun).text()
     record = {
         "name": name,
         "environment": environment,
@@ -110,7 +112,7 @@ def build_submission(settings: HostsSettings, environment: str, request: JobRequ
         "time_limit_minutes": request.get("time_limit_minutes"),
         "command": list(request["command"]),
     }
-    return HostsSubmission(name, script, record, program)
+    return HostsSubmission(name, script, record, mpirun, program)
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,7 @@ class _Script:
     container: ApptainerContainer | None
     candidates: list[str]
     slots: int
+    mpirun: str
 
     def text(self) -> str:
         target = self.settings.target
@@ -164,10 +167,11 @@ class _Script:
         """What each host runs before the ranks do, as bash reads it."""
         unmounted = shlex.quote(f"{folder} is not there; mount the shared files")
         lines = [f"[ -d {folder} ] || {{ echo {unmounted}; exit 1; }}"]
-        lines.append(
-            'command -v orted >/dev/null || { echo \'OpenMPI (orted) is not in PATH of "ssh HOST"; install it '
-            "there, at the same target everywhere'; exit 1; }"
-        )
+        if self.mpirun == "host":
+            lines.append(
+                'command -v orted >/dev/null || { echo \'OpenMPI (orted) is not in PATH of "ssh HOST"; install it '
+                "there, at the same target everywhere'; exit 1; }"
+            )
         if self.container is None:
             return shlex.quote("\n".join(lines))
         gone = shlex.quote(f"image {self.container.file} cannot be read there")
@@ -195,4 +199,11 @@ class _Script:
         ]
         mpirun = ["mpirun", "--host", '"$over"', *map(shlex.quote, options)]
         command = [shlex.quote(word) for word in self.request["command"]]
-        return [*limit, *mpirun, *container, *command]
+        if self.mpirun == "host":
+            return [*limit, *mpirun, *container, *command]
+        # The daemon on each other host is the image's too; the shell that ssh starts there reads these words once more.
+        # It must not detach: a container, and with it the mounted image, ends with its first process. Source:
+        # open-mpi/ompi v4.1.x, orte/mca/plm/rsh/plm_rsh_module.c (setup_launch); hpc/charliecloud#134 is without.
+        daemon = PROGRAM + shlex.quote(" ".join(["", *container[1:], "orted"]))
+        inside = ["--mca", "orte_leave_session_attached", "1", "--mca", "orte_launch_agent", daemon]
+        return [*limit, *container, *mpirun, *inside, *command]

@@ -6,7 +6,8 @@
 # for a part that is whole already (curl/curl#6740).
 
 sum() { sha256sum <"$1" | cut -d ' ' -f 1; }
-size() { if [ -f "$1" ]; then wc -c <"$1" | tr -d ' '; else echo 0; fi; }
+# 0 of a file that is not there, or has just taken its name.
+size() { { wc -c <"$1" || echo 0; } 2>/dev/null | tr -d ' '; }
 leave() {
     echo "$1" >&2
     exit 1

@@ -117,8 +117,9 @@ class UrlFetch:
         """The lines of its log, when the pod has ended."""
         while True:
             try:
-                lines = list(self._log())
-                if self._ended():
+                ended = self._ended()
+                lines = list(self._log(follow=not ended))
+                if ended or self._ended():
                     return lines
                 self.backoff.worked()
                 # The kubelet tells of a container's end a moment after its log's.
@@ -127,10 +128,10 @@ class UrlFetch:
                 if not self.backoff.pause():
                     raise UserError(f"{error}; pod {self.pod} goes on; the same command follows it again") from error
 
-    def _log(self) -> Iterator[str]:
-        """Its lines as they come, to the container's end."""
+    def _log(self, *, follow: bool) -> Iterator[str]:
+        """Its lines; follow: as they come, to the container's end."""
         rest = b""
-        with self.api.stream(f"{self._at()}/log", _IDLE_SECONDS, follow="true") as pieces:
+        with self.api.stream(f"{self._at()}/log", _IDLE_SECONDS, follow=str(follow).lower()) as pieces:
             for piece in pieces:
                 *whole, rest = (rest + piece).split(b"\n")
                 for line in (each.decode(errors="replace").strip() for each in whole):

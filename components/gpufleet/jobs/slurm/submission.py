@@ -21,11 +21,22 @@ from gpufleet.jobs.ssh.validation import validate_fields, validate_gpus
 _KEPT = "HOME,LANG,LOGNAME,MODULEPATH,PATH,SHELL,USER"
 """What a job keeps of the shell that submits it. All else, secrets too, would lie in the controller's files."""
 
-_RANK = """export RANK=$SLURM_PROCID WORLD_SIZE=$SLURM_NTASKS LOCAL_RANK=$SLURM_LOCALID
+_VARIABLES = """export RANK=$SLURM_PROCID WORLD_SIZE=$SLURM_NTASKS LOCAL_RANK=$SLURM_LOCALID
 export OMPI_COMM_WORLD_RANK=$RANK OMPI_COMM_WORLD_SIZE=$WORLD_SIZE OMPI_COMM_WORLD_LOCAL_RANK=$LOCAL_RANK
-export OMPI_COMM_WORLD_LOCAL_SIZE=${GPUFLEET_SLOTS:?}
-exec "$@\""""
+export OMPI_COMM_WORLD_LOCAL_SIZE=${GPUFLEET_SLOTS:?}"""
 """What mpirun tells its ranks and srun does not: programs find their rank in the same variables on all back ends."""
+
+_RANK = f"""{_VARIABLES}
+exec "$@\""""
+
+_CONTAINER_RANK = f"""{_VARIABLES}
+program=$1 verb=$2
+shift 2
+exec "$program" "$verb" ${{PMIX_SERVER_TMPDIR:+--bind "$PMIX_SERVER_TMPDIR"}} "$@\""""
+"""The same for a rank in a container, which reaches the PMIx server of its node by files in SlurmdSpoolDir.
+
+Sources: apptainer/singularity#5195 (what happens without); NVIDIA/enroot, conf/hooks/extra/50-slurm-pmi.sh.
+"""
 
 
 @dataclass(frozen=True)
@@ -179,7 +190,8 @@ class _Script:
             mpi = shlex.quote(f"--mpi={self.settings.mpi}")
             # From version 22.05 on srun takes the CPUs of a task from its own options only.
             cpus = [f"--cpus-per-task={self.request['vcpus'] // self._slots}"] if "vcpus" in self.request else []
-            return ["srun", mpi, *counts, *cpus, "--kill-on-bad-exit=1", "sh", "-c", shlex.quote(_RANK), "rank"]
+            rank = shlex.quote(_CONTAINER_RANK if self.container else _RANK)
+            return ["srun", mpi, *counts, *cpus, "--kill-on-bad-exit=1", "sh", "-c", rank, "rank"]
         return [
             *("mpirun", "-np", str(ranks), "--map-by", f"ppr:{self._slots}:node", "--bind-to", "none"),
             *mpirun_exports(names),

@@ -142,6 +142,11 @@ def owners_kept(*, to: str) -> Outcome:
     return failed("to", to, problem, "use to=efs where users own their files")
 
 
+def validate_synced_files(to: str, own_files: bool) -> list[Finding]:
+    """Every finding on a sync in its environment, passes included. own_files: the shared files are own servers'."""
+    return [files_made(to=to, own_files=own_files)]
+
+
 def validate_data_sync(args: Mapping[str, object]) -> list[Finding]:
     """Every finding on a sync, passes included.
 

@@ -18,8 +18,8 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A name with what no tag may have.
+def credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # A name with what no tag may have. Not before tmp_path: the folder of all tests' files has the user's name.
     monkeypatch.setenv("LOGNAME", "LAB\\ana")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")

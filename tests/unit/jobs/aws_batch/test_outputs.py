@@ -1,12 +1,20 @@
 """`gpufleet jobs outputs`: from S3, which is moto behind a loopback address, with connections that break."""
 
+import itertools
 import json
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gpufleet.errors import UserError
+from gpufleet.jobs.aws_batch import outputs as outputs_module
+from gpufleet.jobs.aws_batch.client import AwsBatchClient
+from gpufleet.jobs.aws_batch.outputs import AT_ONCE, AwsBatchOutputs
+from gpufleet.jobs.settings import JobSettings
 from tests.tools.fake_aws import BUCKET, FakeAws, outputs
 
 BIG = bytes(range(256)) * 12_000
@@ -132,3 +140,66 @@ def test_mistakes_are_one_line(job: FakeAws, run: Any, tmp_path: Path) -> None:
     assert run("jobs", "outputs", "list", "dev", "train", given=given).stderr == (
         "Error: dev: its jobs run on Kubernetes, and write to the shared volume; use `gpufleet data get`\n"
     )
+
+
+def test_files_are_fetched_several_at_a_time(here: FakeAws, run: Any, tmp_path: Path) -> None:
+    """Of 2,000 children one after another, with 50 ms for each, it would be minutes; each file is one call."""
+    s3, count = here.client("s3"), 3 * AT_ONCE
+    for number in range(count):
+        s3.put_object(Bucket=BUCKET, Key=f"jobs/search/{number}/result.json", Body=b"{}")
+    here.asked.clear()
+    # The first are answered when as many are asked for; one after another, none would be.
+    together, lock, order = threading.Barrier(AT_ONCE), threading.Lock(), itertools.count()
+
+    def first_together(service: str, what: str, body: bytes) -> None:
+        if "result.json" in what:
+            with lock:
+                number = next(order)
+            if number < AT_ONCE:
+                together.wait(120)
+
+    here.refusals.append(first_together)
+    done = run("jobs", "outputs", "get", "dev", "search", str(tmp_path))
+    assert done.exit_code == 0, done.output
+    lines = [f"{number}/result.json: 2 bytes, 2 bytes fetched" for number in sorted(map(str, range(count)))]
+    assert done.stdout.splitlines()[: count + 1] == [
+        *lines,
+        f"{count} files in {tmp_path}, {2 * count} bytes fetched, sizes right",
+    ]
+    assert len(fetched(here)) == count
+    assert len([what for service, what, _ in here.asked if service == "s3" and "list-type" in what]) == 1
+
+
+def test_error_of_one_file_ends_the_copy(here: FakeAws, run: Any, tmp_path: Path) -> None:
+    s3 = here.client("s3")
+    for name in ("a", "b/c"):
+        s3.put_object(Bucket=BUCKET, Key=f"jobs/train/{name}", Body=b"1")
+    (tmp_path / "b").write_text("")
+    done = run("jobs", "outputs", "get", "dev", "train", str(tmp_path))
+    assert (done.exit_code, done.stdout) == (1, "a: 1 bytes, 1 bytes fetched\n")
+    assert done.stderr == f"Error: {tmp_path / 'b'}: File exists; give another directory\n"
+
+
+def test_what_is_under_way_ends_with_the_copy(
+    here: FakeAws, settings: JobSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After Ctrl-C or an error nobody waits for large files; what has come of them stays for the next time."""
+    for key, body in (("a/b", b"1"), ("checkpoint.npz", BIG)):
+        here.client("s3").put_object(Bucket=BUCKET, Key=f"jobs/train/{key}", Body=body)
+    (tmp_path / "a").write_text("")
+    ending = threading.Event()
+
+    class Workers(ThreadPoolExecutor):
+        def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+            ending.set()
+            super().shutdown(wait, cancel_futures=cancel_futures)
+
+    monkeypatch.setattr(outputs_module, "ThreadPoolExecutor", Workers)
+    assert settings.batch
+    client = AwsBatchClient(settings.batch.region)
+    copy = AwsBatchOutputs(client, settings.batch, "dev", lambda path, done, size: ending.wait(120) and None)
+    with pytest.raises(UserError, match="File exists"):
+        list(copy.get("train", tmp_path))
+    assert not (tmp_path / "checkpoint.npz").exists()
+    part = tmp_path / part_of(here, "checkpoint.npz")
+    assert not part.exists() or part.stat().st_size < len(BIG)

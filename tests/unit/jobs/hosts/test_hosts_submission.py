@@ -22,9 +22,9 @@ def settings(**changed: Any) -> HostsSettings:
     return hosts_settings({"hosts": {**TOLD, **changed}}, "lab")
 
 
-def script(**request: Any) -> str:
+def script(mpirun: str = "host", **request: Any) -> str:
     job = parse_request({"command": ["python3", "train.py"], "name": "run", **request}, "job", "hosts")
-    return build_submission(settings(), "lab", job).script
+    return build_submission(settings(mpirun=mpirun), "lab", job).script
 
 
 def run_line(text: str) -> str:
@@ -59,7 +59,31 @@ def test_a_container_and_a_limit() -> None:
     assert f" {container} python3 train.py </dev/null" in line
 
 
-@pytest.mark.parametrize("request_", [{}, {"image": "docker://nvcr.io/x:1"}, {"env": {"A": "$(id) `id` \"'\n"}}])
+def test_mpirun_of_the_image() -> None:
+    text = script(mpirun="image", image="train.sif", time_limit_minutes=5)
+    words = "exec --nv --bind /nfs/lab --pwd /nfs/lab /nfs/lab/train.sif"
+    line = run_line(text)
+    assert line.startswith(
+        f'timeout --foreground --kill-after=30s 5m "$container" {words} mpirun --host "$over" -np 4 '
+    )
+    daemon = f"""--mca orte_leave_session_attached 1 --mca orte_launch_agent "$container"' {words} orted'"""
+    assert line.endswith(f" {daemon} python3 train.py </dev/null && end 0")
+    assert "command -v orted" not in text
+
+
+def test_mpirun_of_the_image_is_for_jobs_with_one() -> None:
+    assert script(mpirun="image") == script()
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {},
+        {"image": "docker://nvcr.io/x:1"},
+        {"mpirun": "image", "image": "/a's.sif"},
+        {"env": {"A": "$(id) `id` \"'\n"}},
+    ],
+)
 def test_bash_reads_it(request_: dict[str, Any]) -> None:
     bash = shutil.which("bash")
     assert bash
@@ -95,6 +119,7 @@ def test_what_is_said_before_hosts_are_asked(request_: dict[str, Any], line: str
         ({"hosts": ["a", "a"]}, "lab: jobs.hosts.hosts=a: is listed twice; list it once, with all of its slots"),
         ({"hosts": [{"name": "a", "slots": 0}]}, "lab: jobs.hosts.hosts.a.slots=0: use a whole number, 1 or more"),
         ({"interface": "eth0; id"}, "lab: jobs.hosts.interface=eth0; id: is not a network interface; use for instance"),
+        ({"mpirun": "hosts"}, "lab: jobs.hosts.mpirun=hosts: did you mean host? (use host or image)"),
         ({"ssh": "-o 'x"}, "lab: jobs.hosts.ssh=-o 'x: No closing quotation; write arguments as a shell takes them"),
     ],
 )

@@ -200,6 +200,8 @@ def test_the_pod_fetches_it_and_goes(here: FakeCluster, put: Callable[..., Resul
         "data/train.tar: 70 bytes",
     ]
     assert f"{PODS}/{pod['metadata']['name']}" not in here.objects
+    # It has ended: some kubelets, as kwok's, would not end a log that is followed.
+    assert [each for each in here.asked if "/log" in each] == [f"{PODS}/{pod['metadata']['name']}/log?follow=false"]
 
 
 def test_what_the_pod_says_is_the_error(here: FakeCluster, put: Callable[..., Result]) -> None:

@@ -1,7 +1,9 @@
 """The batch script of a job on Slurm, and what is said against a job before Slurm is asked."""
 
+import shlex
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -88,6 +90,23 @@ def test_srun_in_its_place() -> None:
     assert run.startswith(
         "    srun --mpi=pmix --ntasks=8 --nodes=2 --ntasks-per-node=4 --cpus-per-task=2 --kill-on-bad-exit=1 "
     )
+
+
+def test_srun_shows_a_container_the_files_of_pmix(tmp_path: Path) -> None:
+    """Its own directory is the server's, on each node: the rank's shell knows it, not the job's."""
+    run = "\n".join(lines("srun", pool="a100", image="/a.sif")).partition("    srun ")[2].partition(" </dev/null")[0]
+    words = shlex.split(run.replace('"$container"', "apptainer"))
+    rank = words[words.index("sh") :]
+    (tmp_path / "apptainer").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (tmp_path / "apptainer").chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "GPUFLEET_SLOTS": "4"}
+    given = ["--nv", "--bind", "/shared/lab", "--pwd", "/shared/lab", "/a.sif"]
+    given += ["python3", "train.py", "--note", "it's $1"]
+    for place, bound in (({}, []), ({"PMIX_SERVER_TMPDIR": "/var/spool/a b"}, ["--bind", "/var/spool/a b"])):
+        done = subprocess.run(
+            rank, env={**environment, **place}, capture_output=True, text=True, timeout=600, check=True
+        )
+        assert done.stdout.splitlines() == ["exec", *bound, *given]
 
 
 def test_no_interface_no_word_of_it() -> None:
