@@ -82,7 +82,7 @@ cluster-down: ## End it, whoever started it
 	@$(BIN)/python -m tools.kubernetes.cluster down $(ARGS)
 
 e2e: setup $(if $(filter-out engine,$(E2E)),e2e-programs) ## Tests on the engine, a real control plane, Azurite, OpenMPI, Slurm, SDKs, in a browser (root; E2E=slurm)
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target $(E2E:%=e2e-%)
+	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target $(E2E:%=e2e-%)
 
 e2e-programs: kubernetes network-policy singularity
 	@$(PYTHON) -m tools.images.install

@@ -9,7 +9,7 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,14 +91,17 @@ class SlurmCluster:
     def start_controller(self) -> None:
         self.start("slurmctld", "slurmctld", "-D")
 
-    def until(self, wanted: Callable[[], bool], what: str) -> None:
-        """Wait for something; fails with the daemons' last words."""
+    def until(self, wanted: Callable[[], bool], what: str, states: Sequence[str] = ()) -> None:
+        """Wait for something; fails with the states that there were before, and the daemons' last words."""
         end = time.monotonic() + _PATIENCE_SECONDS
         while not wanted():
-            assert time.monotonic() < end, f"no {what} within {_PATIENCE_SECONDS} s:\n{self._last_words()}"
+            assert time.monotonic() < end, f"no {what} within {_PATIENCE_SECONDS} s: {states}\n{self._last_words()}"
             time.sleep(0.2)
 
     def end_jobs(self) -> None:
+        """Cancel all jobs, those that wait first: none then starts on nodes that another one leaves, to be cancelled
+        while it is starting."""
+        self.ask("scancel", "--user=root", "--state=PENDING")
         self.ask("scancel", "--user=root")
         self.until(lambda: not self.ask("squeue", "--noheader").strip(), "empty queue")
 
@@ -108,14 +111,20 @@ class SlurmCluster:
         for node in range(NODES):
             if self._state(node).startswith(("down", "drain")):
                 self.ask("scontrol", "update", f"nodename=node{node}", "state=resume")
+        states: list[str] = []
         late = time.monotonic() + _COMPLETING_SECONDS
 
         def idle() -> bool:
+            nonlocal late
             if time.monotonic() > late:
                 self._end_completing()
+                late += _COMPLETING_SECONDS
+            state = " ".join(map(self._state, range(NODES)))
+            if state not in states[-1:]:
+                states.append(state)
             return self._idle()
 
-        self.until(idle, "idle nodes")
+        self.until(idle, "idle nodes", states)
 
     def _end_completing(self) -> None:
         """What administrators do with a node that stays COMPLETING, as its job was cancelled while it was starting: the
@@ -130,7 +139,8 @@ class SlurmCluster:
         return self.ask("sinfo", "--noheader", "--Node", f"--nodes=node{node}", "--format=%T").strip()
 
     def _idle(self) -> bool:
-        return all(self._state(node) == "idle" for node in range(NODES))
+        """Slurm calls an idle node planned until its next look after the job that it was planned for was cancelled."""
+        return all(self._state(node) in ("idle", "planned") for node in range(NODES))
 
     def _last_words(self) -> str:
         outputs = (f"{each.name}: {each.read_text(errors='replace')[-600:]}" for each in self.folder.glob("*.out"))
