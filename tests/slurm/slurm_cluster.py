@@ -91,7 +91,7 @@ class SlurmCluster:
     def start_controller(self) -> None:
         self.start("slurmctld", "slurmctld", "-D")
 
-    def until(self, wanted: Callable[[], bool], what: str, states: Sequence[str] = ()) -> None:
+    def until(self, wanted: Callable[[], bool], what: str, states: Sequence[object] = ()) -> None:
         """Wait for something; fails with the states that there were before, and the daemons' last words."""
         end = time.monotonic() + _PATIENCE_SECONDS
         while not wanted():
@@ -108,39 +108,43 @@ class SlurmCluster:
     def free(self) -> None:
         """End all jobs, and have all nodes take jobs again."""
         self.end_jobs()
-        for node in range(NODES):
-            if self._state(node).startswith(("down", "drain")):
-                self.ask("scontrol", "update", f"nodename=node{node}", "state=resume")
-        states: list[str] = []
+        for node, state in self._states().items():
+            if state.startswith(("down", "drain")):
+                self.ask("scontrol", "update", f"nodename={node}", "state=resume")
+        history: list[dict[str, str]] = []
         late = time.monotonic() + _COMPLETING_SECONDS
 
         def idle() -> bool:
             nonlocal late
+            states = self._states()
             if time.monotonic() > late:
-                self._end_completing()
+                self._end_completing(states)
                 late += _COMPLETING_SECONDS
-            state = " ".join(map(self._state, range(NODES)))
-            if state not in states[-1:]:
-                states.append(state)
-            return self._idle()
+            if states not in history[-1:]:
+                history.append(states)
+            return self._idle(states)
 
-        self.until(idle, "idle nodes", states)
+        self.until(idle, "idle nodes", history)
 
-    def _end_completing(self) -> None:
+    def _end_completing(self, states: Mapping[str, str]) -> None:
         """What administrators do with a node that stays COMPLETING, as its job was cancelled while it was starting: the
         controller waits many minutes for the node's word on it. Source: slurm.schedmd.com/troubleshoot.html#completing
         """
-        for node in range(NODES):
-            if self._state(node).startswith("completing"):
-                self.ask("scontrol", "update", f"nodename=node{node}", "state=down", "reason=completing")
-                self.ask("scontrol", "update", f"nodename=node{node}", "state=resume")
+        for node, state in states.items():
+            if state.startswith("completing"):
+                self.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=completing")
+                self.ask("scontrol", "update", f"nodename={node}", "state=resume")
 
-    def _state(self, node: int) -> str:
-        return self.ask("sinfo", "--noheader", "--Node", f"--nodes=node{node}", "--format=%T").strip()
-
-    def _idle(self) -> bool:
+    def _idle(self, states: Mapping[str, str]) -> bool:
         """Slurm calls an idle node planned until its next look after the job that it was planned for was cancelled."""
-        return all(self._state(node) in ("idle", "planned") for node in range(NODES))
+        return set(states.values()) <= {"idle", "planned"}
+
+    def _states(self) -> dict[str, str]:
+        """Each node's state, of all nodes in one question: about a single node the controller answers what it last
+        computed, which stays `mixed` for many minutes after the job has gone.
+        Source: SchedMD/slurm, src/slurmctld/proc_req.c, _slurm_rpc_dump_node_single: "too slow for our use here"."""
+        rows = self.ask("sinfo", "--noheader", "--Node", "--format=%N %T").splitlines()
+        return dict(row.split() for row in rows)
 
     def _last_words(self) -> str:
         outputs = (f"{each.name}: {each.read_text(errors='replace')[-600:]}" for each in self.folder.glob("*.out"))
@@ -195,7 +199,7 @@ def slurm_cluster(
         cluster.ask("sacctmgr", "--immediate", "modify", "user", "root", "set", "qos+=one-node")
         for node in range(NODES):
             cluster.start(f"node{node}", "slurmd", "-D", "-N", f"node{node}")
-        cluster.until(cluster._idle, "idle nodes")
+        cluster.until(lambda: cluster._idle(cluster._states()), "idle nodes")
         try:
             yield cluster
         finally:
