@@ -21,7 +21,7 @@ def certificate(common_name: str = "Lab CA", days: int = 365, *, authority: bool
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1000))
+        .not_valid_before(now + timedelta(days=min(days, 0) - 1))
         .not_valid_after(now + timedelta(days=days))
         .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
         .sign(key, hashes.SHA256())

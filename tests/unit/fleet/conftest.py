@@ -68,7 +68,7 @@ def eks(resource: Callable[..., dict[str, Any]]) -> Callable[..., list[dict[str,
         tags = {"owner": owner, "project": "vision"} | ({"expires-at": expires} if expires else {})
         sizes = {"minSize": 0, "desiredSize": 0, "maxSize": 3}
         inputs = {"instanceTypes": ["g5.12xlarge"], "scalingConfig": sizes, "tags": tags, "capacityType": "ON_DEMAND"}
-        cluster = {"name": stack, "version": "1.34", "tags": tags}
+        cluster = {"name": stack, "tags": tags}
         return [
             resource(stack, "pulumi:providers:aws", "default", {"region": "us-east-1"}),
             resource(stack, "aws:eks/cluster:Cluster", "cluster", cluster,
