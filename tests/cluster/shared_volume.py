@@ -10,12 +10,13 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from gpufleet.jobs.kubernetes.url_fetch import IMAGE as FETCHES
 from tests.cluster.workloads import pods
-from tools.kubernetes.api_client import wait_until
+from tools.kubernetes.api_client import ApiRefused, wait_until
 from tools.kubernetes.control_plane import ControlPlane
 from tools.kubernetes.kwok_stages import WAITING
 
@@ -57,7 +58,12 @@ class SharedVolume:
 
     def _cordon(self, names: list[str], cordoned: bool | None) -> None:
         for name in names:
-            self.plane.client.merge(f"/api/v1/nodes/{name}", {"spec": {"unschedulable": cordoned}})
+            try:
+                self.plane.client.merge(f"/api/v1/nodes/{name}", {"spec": {"unschedulable": cordoned}})
+            except ApiRefused as refused:
+                # The autoscaler may take a node away meanwhile.
+                if refused.code != HTTPStatus.NOT_FOUND:
+                    raise
 
     def _play(self, node: str, over: threading.Event) -> None:
         seen: set[str] = set()

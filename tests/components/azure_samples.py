@@ -4,6 +4,7 @@ import base64
 import json
 
 GROUP = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/fleet"
+LOGS = f"{GROUP}/providers/Microsoft.OperationalInsights/workspaces/logs"
 NETWORK = f"{GROUP}/providers/Microsoft.Network/virtualNetworks/net"
 NODES, BATCH, ENDPOINTS = (f"{NETWORK}/subnets/{each}" for each in ("nodes", "batch", "endpoints"))
 IDENTITY = f"{GROUP}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nodes"
@@ -28,7 +29,7 @@ SAMPLES: dict[str, dict[str, object]] = {
         "shared_keys": True,
         "retention_days": 14,
     },
-    "NfsShare": {**PLACE, "client_subnet_ids": {"nodes": NODES}, "gib": 200, "log_workspace_id": "logs"},
+    "NfsShare": {**PLACE, "client_subnet_ids": {"nodes": NODES}, "gib": 200, "log_workspace_id": LOGS},
     "SiteLink": {
         **PLACE,
         "kind": "vpn",

@@ -158,7 +158,11 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
             "vnet_id": of("Network", "vnetId"),
             "client_principal_ids": {"nodes": of("NodeIdentity", "principalId")},
         },
-        "NfsShare": {**_AZURE, "client_subnet_ids": {"nodes": of("Network", "subnetIds", "nodes")}},
+        "NfsShare": {
+            **_AZURE,
+            "client_subnet_ids": {"nodes": of("Network", "subnetIds", "nodes")},
+            "log_workspace_id": of("SharedFiles", "logWorkspaceId"),
+        },
         "SiteLink": {
             **_AZURE,
             "vnet_id": of("Network", "vnetId"),
