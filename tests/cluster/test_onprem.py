@@ -55,15 +55,15 @@ def test_a_job_lands_where_it_asks_to(lab: Rehearsed) -> None:
 
 def test_a_launcher_runs_where_every_node_is_tainted(lab: Rehearsed) -> None:
     lab.kubectl("taint", "nodes", "--all", "nvidia.com/gpu=present:NoSchedule")
-    lab.start("titan", "--workers", "1", "--gpu", "TITAN-V")
-    lab.placed("titan", 1)
+    lab.start("tainted", "--workers", "1", "--gpu", "TITAN-V")
+    lab.placed("tainted", 1)
 
     def launched() -> bool:
-        launchers = [each for each in lab.pods("titan") if each["metadata"]["labels"][ROLE] == "launcher"]
+        launchers = [each for each in lab.pods("tainted") if each["metadata"]["labels"][ROLE] == "launcher"]
         return [each["status"].get("phase") for each in launchers] == ["Running"]
 
-    wait_until("the launcher runs", launched, state=lambda: lab.state("titan"))
-    lab.cancel("titan")
+    wait_until("the launcher runs", launched, state=lambda: lab.state("tainted"))
+    lab.cancel("tainted")
     lab.kubectl("taint", "nodes", "--all", "nvidia.com/gpu-")
 
 
