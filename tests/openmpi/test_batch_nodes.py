@@ -47,10 +47,12 @@ def sums(text: str) -> list[dict]:
     return sorted((json.loads(line) for line in text.splitlines() if line.startswith("{")), key=lambda one: one["rank"])
 
 
+NETWORK = "gpufleet: NCCL_NET=Socket"
+"""The first line of a main node."""
+
+
 def own_lines(pod: Pod) -> list[str]:
-    """All but the main node's first line, which names the network."""
-    lines = [line for line in pod.text().splitlines() if line.startswith("gpufleet: ")]
-    return lines[1:] if lines[:1] == ["gpufleet: NCCL_NET=Socket"] else lines
+    return [line for line in pod.text().splitlines() if line.startswith("gpufleet: ")]
 
 
 def test_sum_over_two_nodes(nodes: BatchNodes):
@@ -140,7 +142,7 @@ def test_a_child_that_never_comes(tmp_path: Path, python: Path):
         assert main.wait(SECONDS) == 1
         assert child.wait(SECONDS) == 1
     assert main.text().splitlines() == [
-        "gpufleet: NCCL_NET=Socket",
+        NETWORK,
         "gpufleet: nodes that did not come within 12 s: 1, 3; see their state and log",
     ]
 
@@ -178,7 +180,7 @@ def test_an_image_without_ssh(nodes: BatchNodes):
         assert (main.wait(SECONDS), child.wait(SECONDS)) == (1, 127)
     address = nodes.network.addresses["node-1"]
     told = "the image has no ssh-keygen; install openssh-client in it"
-    assert own_lines(main) == [f"gpufleet: node 1 ({address}): {told}"]
+    assert own_lines(main) == [NETWORK, f"gpufleet: node 1 ({address}): {told}"]
     assert own_lines(child) == [f"gpufleet: {told}"]
 
 
@@ -246,7 +248,8 @@ def test_a_node_that_still_waits_ends_at_once(nodes: BatchNodes, index: int):
         time.sleep(1)
         pod.take()
         assert pod.wait(8) == 143
-    assert len(own_lines(pod)) == 1
+    *before, _ = own_lines(pod)
+    assert before == ([NETWORK] if index == 0 else [])
 
 
 def test_a_killed_rank_ends_the_job(nodes: BatchNodes):

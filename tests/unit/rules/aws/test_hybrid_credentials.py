@@ -17,8 +17,8 @@ from gpufleet.rules.aws.hybrid_credentials import (
 from tests.components.certificates import certificate
 
 TODAY = date(2026, 11, 22)
-LAST_DAY = (TODAY - datetime.now(UTC).date()).days
-"""TODAY, in days from the clock's today, as which certificates count them."""
+YESTERDAY = (TODAY - datetime.now(UTC).date()).days - 1
+"""The day before TODAY, in days from now, by which a certificate's end is given."""
 UNTIL = "give a day up to 2026-12-22, or leave it out: servers that have joined stay [aws-hybrid-activation-expires]"
 
 CASES = {
@@ -155,7 +155,7 @@ def test_authorities_of_a_text():
         (GOOD | {"activation_expires": "2026-10-01"}, ["aws-hybrid-activation-expires"]),
         (GOOD | {"count": 5000}, ["aws-hybrid-activation-count"]),
         (GOOD | {"vpc_cidr": "10.80.0.0/16"}, ["aws-hybrid-ranges-apart"]),
-        (CERTIFIED | {"certificate_authority": certificate("old", LAST_DAY)}, ["aws-hybrid-certificate-ends"]),
+        (CERTIFIED | {"certificate_authority": certificate("old", YESTERDAY)}, ["aws-hybrid-certificate-ends"]),
         (CERTIFIED | {"certificate_authority": "PEM"}, ["aws-hybrid-certificate"]),
         (CERTIFIED, ["aws-hybrid-credentials"]),
     ],
