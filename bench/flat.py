@@ -186,6 +186,10 @@ def outputs_of(resource: Mapping[str, Any], variable: str) -> Iterator[Output]:
     leaves = list(_leaves(variable, resource["outputs"], inputs, types("aws")[resource["type"]]["outputs"]))
     for known in (False, True):
         yield from (Output(urn, said, value, known) for said, value, given in leaves if given == known)
+    for said, value, _ in leaves:
+        # Trust policies name the account, which a program has from the ARN of something that is there.
+        if isinstance(value, str) and value.startswith("arn:") and (account := value.split(":")[4]):
+            yield Output(urn, f"{said}.apply(lambda arn: arn.split(':')[4])", account, False)
 
 
 def _leaves(said: str, value: Any, given: Any, kind: Any) -> Iterator[tuple[str, object, bool]]:

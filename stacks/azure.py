@@ -25,7 +25,8 @@ with env.gathering():
     check_azure(env)
     base = group.for_parts()
     network = azure.Network(part("network"), **config["network"], **base)
-    nodes, endpoint = azure.NodeIdentity(part("nodes"), **base), network.for_endpoint()
+    nodes = azure.NodeIdentity(part("nodes"), **base, **azure_parts.vault_of(config))
+    endpoint = network.for_endpoint()
     clients = network.for_clients(nodes="cluster" in config, batch="batch" in config)
     own, kept = config["files"], pick(azure_parts.KeptFiles, config)
     files = azure.SharedFiles(part("files"), **own, **base, **clients, **endpoint, **nodes.for_files(), **kept)
@@ -57,8 +58,7 @@ with env.gathering():
         jobs |= platform.jobs
         env.export(cluster_name=cluster.cluster_name, kubeconfig=cluster.kubeconfig, **platform.notebooks_output)
     if "batch" in config:
-        identity, storage = nodes.for_batch(), files.for_account()
-        account = azure.BatchAccount(part("batch"), **config["batch"]["account"], **base, **identity, **storage)
+        account = azure.BatchAccount(part("batch"), **config["batch"]["account"], **base, **nodes.for_batch())
         links = azure_parts.batch_links(group, network, nodes, registry, account)
         # Nodes mount and pull as soon as they start: the rights are there before, and until they are gone.
         after = pulumi.ResourceOptions(depends_on=[files, registry])

@@ -25,6 +25,7 @@ GENERATORS: dict[str, str] = {
     "docs/configuration.md": "tools.generated_tables:configuration",
     "docs/decisions/README.md": "tools.generated_readme:decisions",
     "docs/onprem.md": "tools.generated_tables:onprem",
+    "docs/permissions.md": "tools.generated_permissions:page",
     "docs/pictures/change.svg": "tools.generated_readme:change_picture",
     "docs/policies.md": "tools.generated_tables:policies",
     "docs/report.md": "tools.generated_tables:report",

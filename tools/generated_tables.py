@@ -48,7 +48,11 @@ def report() -> str:
     """docs/report.md, with what is lost with each type, and the report of a real preview as a test has compared it."""
     held = json.loads((ROOT / "components" / "gpufleet" / "report" / "holdings.json").read_text(encoding="utf-8"))
     rows = [
-        (f"`{kind}`", each.get("holds", ""), "; ".join(each[key] for key in ("ends", "guarded") if key in each))
+        (
+            f"`{kind}`",
+            each.get("holds", "") + (", where it is deleted; a new one gets them again" if "lost_by" in each else ""),
+            "; ".join(each[key] for key in ("ends", "guarded") if key in each),
+        )
         for kind, each in held.items()
     ]
     table = markdown(("type, of any API version", "data that is lost", "what else"), rows)

@@ -17,9 +17,9 @@ from gpufleet.pulumi_package.provider import Package
 print(written(Package({cloud!r}).schema), end="")
 """
 _HEAD = """\
-# What the folder's environment gets; the engine's pip reads this file and nothing else. Written by `make generate`
-# from the versions in requirements.lock. Where your package index has no gpufleet, put its wheel there, or tell pip
-# where it lies (PIP_FIND_LINKS): see docs/packages.md.
+# What the folder's environment gets; the engine's pip reads this file, in this folder, and nothing else. Written by
+# `make generate` from the versions in requirements.lock. gpufleet is that of the checkout: it is on no package index,
+# and by its name pip would take what somebody else has registered there.
 """
 
 
@@ -37,7 +37,7 @@ def _requirements(cloud: str) -> str:
     needed: set[str] = set()
     _gather(Requirement(CLOUDS[cloud]), needed)
     pins = sorted(f"{name}=={version(name)}" for name in needed)
-    return "\n".join([f"{_HEAD}{CLOUDS[cloud]}=={version('gpufleet')}", *pins, ""])
+    return "\n".join([f"{_HEAD}../../..[{cloud}]", *pins, ""])
 
 
 def _gather(requirement: Requirement, needed: set[str]) -> None:

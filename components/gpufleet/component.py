@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pulumi
 from pulumi.output import Unknown
 
+from gpufleet.ownership import STACK_TAG, stack_mark
 from gpufleet.rules.arguments import argument_known, validate_arguments
 from gpufleet.rules.coerce import texts
 from gpufleet.rules.rule import Finding
@@ -68,7 +69,7 @@ class Component(pulumi.ComponentResource):
         cls._outputs = {name: hint for name, hint in inspect.get_annotations(cls).items() if not name.startswith("_")}
 
     def __init__(self, name: str, args: Args, opts: Opts, keywords: Mapping[str, Any]) -> None:
-        arguments = {**({} if args is KEYWORDS else args), **keywords}
+        arguments = _with_mark({**({} if args is KEYWORDS else args), **keywords}, self._declared)
         self.args: Mapping[str, Any] = arguments
         self._is_placeholder = not self._is_valid(name, arguments)
         if self._is_placeholder:
@@ -112,7 +113,7 @@ class Component(pulumi.ComponentResource):
         return pulumi.ResourceOptions(parent=self, **options)
 
     def tags(self, child: str) -> dict[str, str]:
-        """Tags of a child in a cloud: those of the component, and the child's name."""
+        """Tags of a child in a cloud: those of the component, with its mark, and the child's name."""
         return {**self.args.get("tags", {}), "Name": child}
 
     if not TYPE_CHECKING:  # Type checkers would accept any attribute name.
@@ -134,6 +135,14 @@ def token(component: type[Component]) -> str:
 def outputs(component: type[Component]) -> Mapping[str, Any]:
     """Name -> annotation of each output of a component."""
     return component._outputs
+
+
+def _with_mark(arguments: Mapping[str, Any], declared: type) -> Mapping[str, Any]:
+    """The arguments with gpufleet's mark among the tags, of a component that takes tags: see `gpufleet.ownership`."""
+    tags = arguments.get("tags", {})
+    if "tags" not in declared.__annotations__ or not isinstance(tags, Mapping):
+        return arguments
+    return {**arguments, "tags": {**tags, STACK_TAG: stack_mark(pulumi.get_project(), pulumi.get_stack())}}
 
 
 def _with_former_type(component: type[Component], opts: Opts) -> Opts:

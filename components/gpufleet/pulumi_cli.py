@@ -1,6 +1,5 @@
 """Runs the Pulumi command line and parses its output. Why not pulumi.automation: docs/decisions/0024."""
 
-import json
 import os
 import re
 import shutil
@@ -12,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import IO, Any, cast
 
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 
 
@@ -118,12 +118,19 @@ class PulumiCli:
 
     def state(self, stack: str) -> list[dict[str, Any]]:
         """The resources of the stack's state, as the engine stores them; secrets stay encrypted."""
-        exported = json.loads(self.output_of("stack", "export", "--stack", stack))
-        return cast("list[dict[str, Any]]", exported["deployment"].get("resources") or [])
+        return cast("list[dict[str, Any]]", self._deployment(stack).get("resources") or [])
+
+    def pending_operations(self, stack: str) -> int:
+        """The number of operations that an engine began and did not end."""
+        return len(self._deployment(stack).get("pending_operations") or [])
+
+    def _deployment(self, stack: str) -> dict[str, Any]:
+        exported = parse_json(self.output_of("stack", "export", "--stack", stack), "pulumi stack export")
+        return cast("dict[str, Any]", exported["deployment"])
 
     def config(self, stack: str) -> dict[str, Any]:
         """The stack's configuration as the program reads it; secrets are None."""
-        values = json.loads(self.output_of("config", "--json", "--stack", stack))
+        values = parse_json(self.output_of("config", "--json", "--stack", stack), "pulumi config")
         return {key: each.get("objectValue", each.get("value")) for key, each in values.items()}
 
     def preview(self, stack: str) -> list[dict[str, Any]]:
@@ -140,9 +147,10 @@ class PulumiCli:
         """
         done = self._capture("preview", "--json", "--stack", stack, *arguments)
         if done.returncode == 0:
-            return cast("dict[str, Any]", json.loads(done.stdout))
+            return parse_json(done.stdout, "pulumi preview", shape=dict[str, Any])
         try:
-            messages = [d["message"] for d in json.loads(done.stdout)["diagnostics"] if d["severity"] == "error"]
+            diagnostics = parse_json(done.stdout, "pulumi preview")["diagnostics"]
+            messages = [each["message"] for each in diagnostics if each["severity"] == "error"]
         except (ValueError, KeyError):
             messages = [done.stderr]
         lines = [" ".join(line.split()) for message in messages for line in message.splitlines()]
@@ -151,6 +159,5 @@ class PulumiCli:
     def outputs(self, stack: str, *, secrets: bool = False) -> dict[str, Any]:
         """The stack's outputs; secrets are the text [secret] unless `secrets` is set."""
         options = ("--show-secrets",) if secrets else ()
-        return cast(
-            "dict[str, Any]", json.loads(self.output_of("stack", "output", "--json", "--stack", stack, *options))
-        )
+        said = self.output_of("stack", "output", "--json", "--stack", stack, *options)
+        return parse_json(said, "pulumi stack output", shape=dict[str, Any])

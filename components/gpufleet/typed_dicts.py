@@ -35,6 +35,11 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Encrypted:
+    """In an annotation, `Annotated[str, Encrypted()]`: a configuration has the value encrypted, never in plain text."""
+
+
+@dataclass(frozen=True)
 class Shape:
     """What a value is.
 
@@ -57,6 +62,7 @@ class Field:
     required: bool
     default: Default | None = None
     checks: tuple[Check, ...] = ()
+    encrypted: bool = False
 
 
 @cache
@@ -74,7 +80,7 @@ def _field(name: str, hint: object, required: bool) -> Field:
     bare, *marks = typing.get_args(hint)
     default = next((mark for mark in marks if isinstance(mark, Default)), None)
     checks = tuple(mark for mark in marks if isinstance(mark, Check))
-    return Field(name, shape_of(bare), required, default, checks)
+    return Field(name, shape_of(bare), required, default, checks, any(isinstance(mark, Encrypted) for mark in marks))
 
 
 def shape_of(hint: object) -> Shape:

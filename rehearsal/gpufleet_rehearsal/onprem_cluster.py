@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from gpufleet_rehearsal.yaml_input import read_yaml
+from gpufleet.documents.yaml import read_yaml
 
 CLOUD = "onprem"
 """What `gpufleet:cloud` says of such an environment."""
@@ -33,13 +33,13 @@ def is_onprem_config(config: object) -> bool:
 
 
 def is_onprem_cluster(configuration: Path) -> bool:
-    """The same of a stack's configuration file. Errors: UnreadableFile."""
+    """The same of a stack's configuration file. Errors: DocumentError."""
     document = read_yaml(configuration)
     return isinstance(document, dict) and is_onprem_config(document.get("config"))
 
 
 def joins_servers(configuration: Path) -> bool:
-    """Whether on-prem servers join the cluster of a stack by its configuration file. Errors: UnreadableFile."""
+    """Whether on-prem servers join the cluster of a stack by its configuration file. Errors: DocumentError."""
     document = read_yaml(configuration)
     config = document.get("config") if isinstance(document, dict) else None
     return isinstance(config, Mapping) and "gpufleet:own_servers" in config

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import yaml
 
+from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
 from gpufleet_rehearsal.onprem_cluster import is_onprem_config, kubeconfig_text
-from gpufleet_rehearsal.yaml_input import read_yaml
 
 
 class StackConfigError(UserError):
@@ -36,7 +36,7 @@ def stack_config(original: Path, copy: Path, state: Path) -> StackConfig:
 
     copy: the file as the engine saw it before, into which it wrote a salt; state: its state, which also tells the salt.
     Neither must be there.
-    Errors: StackConfigError and UnreadableFile, for the user's file only.
+    Errors: StackConfigError and DocumentError, for the user's file only.
     """
     document = read_yaml(original) or {}
     if not isinstance(document, dict):

@@ -16,13 +16,13 @@ from typing import IO, TYPE_CHECKING, Any
 import yaml
 
 from gpufleet.atomic_file import update_file
+from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
 from gpufleet.pulumi_cli import PulumiCli, PulumiCliError
 from gpufleet_rehearsal.cloud.settings import load_settings
 from gpufleet_rehearsal.cloud.store import ensure_room
 from gpufleet_rehearsal.provider.plugin import CLOUDS
 from gpufleet_rehearsal.stack_config import StackConfig, stack_config
-from gpufleet_rehearsal.yaml_input import read_yaml
 
 if TYPE_CHECKING:
     from gpufleet_rehearsal.kubernetes.control_plane import RehearsalControlPlane
@@ -101,7 +101,8 @@ class Workspace:
         Errors: StoreError when the disk is full, WorkspaceError when the directory is not writable.
         """
         try:
-            for folder in (self.root, self.root / "backend", self.mirror, self.launcher, self._copies):
+            self._make_root()
+            for folder in (self.root / "backend", self.mirror, self.launcher, self._copies):
                 folder.mkdir(parents=True, exist_ok=True)
             ensure_room(self.root)
             update_file(self.root / ".gitignore", "*\n")
@@ -114,6 +115,15 @@ class Workspace:
             raise WorkspaceError(
                 f"{self.root}: {error.strerror or error}; give another place with --home DIR"
             ) from error
+
+    def _make_root(self) -> None:
+        """The directory, which nobody else may enter: providers are given secrets in plain text, and store them there.
+
+        One that is there and was no rehearsal's keeps its mode; the files of the simulated clouds are 0600 anyway.
+        """
+        if not self.root.exists() or (self.root / "backend").exists():
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.root.chmod(0o700)
 
     def environment(self, stack: str | None = None) -> dict[str, str]:
         """Environment variables in which plain `pulumi` talks to the rehearsal and to nothing else.
@@ -312,10 +322,22 @@ class Workspace:
         located = {name: self._from_here(spec) for name, spec in packages.items()} if isinstance(packages, dict) else {}
         ours = [{"name": cloud, "path": str(self._provider_folder(cloud))} for cloud in SIMULATED_PROVIDERS]
         return project | {
+            "runtime": self._located_runtime(project["runtime"]),
             "stackConfigDir": os.path.relpath(self._copies, self.mirror),
             "plugins": plugins | {"providers": [*others, *ours]},
             **({"packages": located} if located else {}),
         }
+
+    def _located_runtime(self, runtime: object) -> object:
+        """The runtime, with a virtual environment outside of the project as an absolute path."""
+        options = runtime.get("options") if isinstance(runtime, dict) else None
+        if not isinstance(runtime, dict) or not isinstance(options, dict):
+            return runtime
+        place = options.get("virtualenv")
+        if not isinstance(place, str) or not place.startswith(".."):
+            return runtime
+        # Not resolved: an environment may be a link, which the language host has to see.
+        return {**runtime, "options": {**options, "virtualenv": os.path.normpath(self.project / place)}}
 
     def _located(self, plugin: Mapping[str, object]) -> dict[str, object]:
         return {**plugin, "path": self._from_here(plugin.get("path"))} if "path" in plugin else dict(plugin)

@@ -76,7 +76,7 @@ class Rehearsed:
     def run_job(self, line: str) -> None:
         """Run a line that submits a job and follows it to its end."""
         _, said, code = self.line(line)
-        assert code == 0, said
+        assert code == 0, f"{said}{(self.plane.logs / 'supervisor.log').read_text()[-2000:]}"
         assert re.search(r"^train-\S+: succeeded after", said, re.MULTILINE), said
 
     def start(self, name: str, *words: str) -> None:

@@ -33,14 +33,14 @@ def test_pool_grows_from_0_for_a_job_in_one_zone_and_returns_to_0(
 ) -> None:
     operator.start_autoscaler(POOLS, idle_seconds=3, boot_seconds=1)
     document = mpi_job(namespace, "train", workers=2, gpus=8, pool="elastic")
-    document["spec"]["runPolicy"]["cleanPodPolicy"] = "Running"
     operator.client.apply(document)
-    assert condition(operator, document, ("Running", "Failed")) == "Running"
+    # The workers outlive the job, and so do their nodes: a busy machine may be late to look at them.
+    assert condition(operator, document, ("Succeeded", "Failed")) == "Succeeded"
     grown = nodes.of_pool("elastic")
     workers = pods(operator, namespace, "training.kubeflow.org/job-role=worker")
     assert {pod["spec"]["nodeName"] for pod in workers} == {node["metadata"]["name"] for node in grown}
     assert [node["metadata"]["labels"]["topology.k8s.aws/zone-id"] for node in grown] == ["use1-az2"] * 2
-    assert condition(operator, document, ("Succeeded", "Failed")) == "Succeeded"
+    operator.client.delete(operator.client.path(document))
     wait_until("the pool is empty", lambda: nodes.of_pool("elastic") == [])
 
 

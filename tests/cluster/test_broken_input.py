@@ -216,5 +216,5 @@ def test_kubeconfig_that_leads_nowhere(
 def test_text_that_is_no_yaml(operator: ControlPlane, namespace: str, tmp_path: Path) -> None:
     file = outputs(operator, namespace, tmp_path, kubeconfig="a: b: c", broken=POOL)
     assert submitted(file) == (
-        f"dev: is not a kubeconfig: it is not YAML: mapping values are not allowed here (line 1, column 5); {ANEW}"
+        f"dev: is not a kubeconfig: line 1: is not YAML: mapping values are not allowed in this context; {ANEW}"
     )

@@ -236,7 +236,7 @@ def test_a_stopped_pool_is_given_to_no_job_until_it_is_started(lab: Rehearsed) -
     anywhere = ("--workers", "1", "--gpu", "A10G", "--place", "any")
     lab.start("holds", *anywhere)
     assert [server_of(lab, node) for node in lab.placed("holds", 1)] == ["gpu-3"]
-    stopped, said, code = lab.inside("gpufleet", "stop", lab.environment)
+    stopped, said, code = lab.inside("gpufleet", "stop", lab.environment, "--yes")
     assert code == 0, said
     assert "\nstopped: hybrid-rented-nodes; its queue gives them to no job\n" in stopped
 

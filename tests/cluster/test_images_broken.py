@@ -139,8 +139,8 @@ def test_a_full_cache_is_one_line_and_the_next_run_goes_on(mirror: Mirror) -> No
 
 
 LISTS: dict[str, tuple[str | None, str]] = {
-    "no file": (None, "LIST: cannot be read: No such file or directory"),
-    "no YAML": ("to: [a", "LIST: is not YAML: "),
+    "no file": (None, "LIST: No such file or directory; give a list of images, see docs/images.md"),
+    "no YAML": ("to: [a", "LIST: line 1: is not YAML: "),
     "no list": ("- a", "LIST: must be a mapping with the keys `to` and `images`, see docs/images.md"),
 }
 

@@ -33,7 +33,6 @@ NOTEBOOKS = {
     "tls": {"secret": "hub-tls"},
     "oidc": {
         "client_id": "hub",
-        "client_secret": SECRET,
         "authorize_url": "https://login.example.com/authorize",
         "token_url": "https://login.example.com/token",
         "userdata_url": "https://login.example.com/userinfo",
@@ -58,13 +57,17 @@ def lab(tmp_path_factory: pytest.TempPathFactory, said: list[str]) -> Iterator[R
         config["usd_per_gpu_hour"] = {"v100": 3600.0}
 
     made.project.configure(several, made.environment)
+    secrets = {"gpufleet:notebooks.oidc.client_secret": SECRET}
+    made.project.store_secrets(secrets, "passphrase", tmp_path_factory.mktemp("backend"), made.environment)
     servers = made.project.folder / "stacks" / "config" / "rehearsal.onprem.yaml"
     servers.write_text(f"{servers.read_text()}storage_classes: [local-path]\n")
-    try:
-        said.append(made.up())
-        yield made
-    finally:
-        made.project.home.control_plane.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PULUMI_CONFIG_PASSPHRASE", "passphrase")
+        try:
+            said.append(made.up())
+            yield made
+        finally:
+            made.project.home.control_plane.stop()
 
 
 @pytest.fixture

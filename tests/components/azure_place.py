@@ -1,9 +1,9 @@
 """What components of Azure are given, and get back, in tests."""
 
-from tests.components.recorder import UNKNOWN
+from tests.components.recorder import MARK, UNKNOWN
 
 GROUP = "fleet-group"
-TAGS = {"owner": "ml", "environment": "azure-dev"}
+TAGS = {"owner": "ml", "environment": "azure-dev", **MARK}
 SUBSCRIPTION = "/subscriptions/00000000-0000-0000-0000-000000000000"
 PLACE: dict[str, object] = {"region": "eastus", "resource_group_name": GROUP, "tags": TAGS}
 HERE: dict[str, object] = {"location": "eastus", "resourceGroupName": GROUP, "tags": TAGS}

@@ -5,14 +5,14 @@ from typing import cast
 
 from gpufleet.aws.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
 from gpufleet.aws.user_data import amazon_linux
-from tests.components.recorder import UNKNOWN, Recording, construct
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct
 
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
 NODES = "aws:eks/nodeGroup:NodeGroup"
 PLACEMENT = "aws:ec2/placementGroup:PlacementGroup"
 ASG_TAG = "aws:autoscaling/tag:Tag"
 ROLE = "arn:aws:iam::000000000000:role/nodes"
-TAGS = {"owner": "ml", "project": "llm"}
+TAGS = {"owner": "ml", "project": "llm", **MARK}
 BASE = {
     "region": "us-east-1",
     "types": ["p4d.24xlarge"],

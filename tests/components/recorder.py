@@ -34,6 +34,9 @@ _UNKNOWN_ON_WIRE = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 _SIGNATURE_KEY = "4dabf18193072939515e22adb298388d"
 _SECRET_SIGNATURE = "1b47061264138c4ac30d75fd1eb44270"
 
+MARK = {"gpufleet-stack": "project/stack"}
+"""The mark of gpufleet among the tags: project and stack of Pulumi's mocks."""
+
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
 

@@ -4,9 +4,9 @@ import pytest
 
 from gpufleet.aws.cluster import Cluster, ClusterArgs
 from gpufleet.validation import InvalidArguments
-from tests.components.recorder import UNKNOWN, Recording, construct
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct
 
-TAGS = {"owner": "ml", "project": "speech"}
+TAGS = {"owner": "ml", "project": "speech", **MARK}
 SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}
 ARN = "arn:aws:mock::000000000000:"
 

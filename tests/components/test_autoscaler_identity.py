@@ -4,7 +4,7 @@ import json
 
 from gpufleet.aws.autoscaler_identity import NAMESPACE, SERVICE_ACCOUNT, AutoscalerIdentity, autoscaler_policy
 from gpufleet.kubernetes import autoscaler
-from tests.components.recorder import UNKNOWN, construct, refusal
+from tests.components.recorder import MARK, UNKNOWN, construct, refusal
 
 ARGS = {"cluster_name": "train", "region": "us-east-1", "tags": {"owner": "ml"}}
 ARN = "arn:aws:mock::000000000000:"
@@ -25,7 +25,7 @@ def test_role_policy_and_association(preview):
         "namespace": "kube-system",
         "serviceAccount": "cluster-autoscaler",
         "roleArn": UNKNOWN if preview else f"{ARN}scaler-role",
-        "tags": {"owner": "ml", "Name": "scaler-association"},
+        "tags": {"owner": "ml", **MARK, "Name": "scaler-association"},
     }
     assert association.property_dependencies["roleArn"] == {"scaler-role", "scaler-policy"}
     assert recording.outputs["scaler"]["cluster_name"] == "train"
@@ -44,8 +44,9 @@ def test_it_changes_groups_of_its_cluster_only():
     (scale,) = [each for each in statements if "Condition" in each]
     assert scale["Condition"] == {"StringEquals": {"aws:ResourceTag/k8s.io/cluster-autoscaler/train": "owned"}}
     assert scale["Action"] == ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"]
-    (groups,) = [each["Resource"] for each in statements if each["Resource"] != "*"]
+    groups, scaled = [each["Resource"] for each in statements if each["Resource"] != "*"]
     assert groups == "arn:aws-cn:eks:cn-north-1:*:nodegroup/train/*"
+    assert scaled == "arn:aws-cn:autoscaling:cn-north-1:*:autoScalingGroup:*:autoScalingGroupName/*"
 
 
 def test_the_chart_uses_the_account_that_has_the_rights():

@@ -3,7 +3,7 @@
 from typing import cast
 
 from gpufleet.azure.batch_account import BatchAccount, BatchAccountArgs
-from tests.components.recorder import UNKNOWN, Recording, construct, refusal
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct, refusal
 
 ACCOUNT = "azure-native:batch:BatchAccount"
 IDENTITY = "/subscriptions/s/resourceGroups/fleet/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nodes"
@@ -31,7 +31,7 @@ def test_account_without_keys_and_storage(preview: bool) -> None:
         "allowedAuthenticationModes": ["AAD"],
         "publicNetworkAccess": "Enabled",
         "identity": {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]},
-        "tags": {"owner": "ml"},
+        "tags": {"owner": "ml", **MARK},
     }
     assert (account.parent, account.delete_before_replace) == ("dev-batch", True)
 

@@ -8,7 +8,7 @@ from azure.mgmt.batch.models import Pool
 
 from gpufleet.azure.autoscale_formula import autoscale_formula
 from gpufleet.azure.batch_pool import REPLACING, BatchPool, BatchPoolArgs
-from tests.components.recorder import UNKNOWN, Recording, Secret, construct, refusal
+from tests.components.recorder import MARK, UNKNOWN, Recording, Secret, construct, refusal
 
 POOL = "azure-native:batch:Pool"
 IDENTITY = "/subscriptions/s/resourceGroups/fleet/providers/Microsoft.ManagedIdentity/userAssignedIdentities/nodes"
@@ -74,7 +74,7 @@ def test_plain_pool(preview: bool) -> None:
         "taskSlotsPerNode": 1,
         "scaleSettings": {"autoScale": {"formula": autoscale_formula(max=10, spot=True), "evaluationInterval": "PT5M"}},
         "identity": {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]},
-        "tags": {"owner": "ml"},
+        "tags": {"owner": "ml", **MARK},
     }
     assert (pool.parent, pool.delete_before_replace, pool.ignore_changes) == ("workers", True, ())
     assert pool.replace_on_changes == REPLACING

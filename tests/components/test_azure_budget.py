@@ -8,7 +8,7 @@ import pytest
 from gpufleet.azure import budget as module
 from gpufleet.azure.budget import Budget, BudgetArgs, first_of_month, notification_key
 from tests.components.azure_place import SUBSCRIPTION
-from tests.components.recorder import Recording, construct, refusal
+from tests.components.recorder import MARK, Recording, construct, refusal
 
 COMPONENT = "gpufleet-azure:index:Budget"
 BUDGET = "azure-native:consumption:Budget"
@@ -66,13 +66,18 @@ def test_every_choice_of_a_budget(preview: bool) -> None:
         preview,
         scope=SUBSCRIPTION,
         by_tag=True,
+        tags={"owner": "us", "expires-at": "never"},
         usd_per_month=99.5,
         actual_percents=[50.0, 99.5],
         forecast_percents=[],
     )
     inputs = made.one(BUDGET).inputs
     assert (inputs["scope"], inputs["amount"]) == (SUBSCRIPTION, 99.5)
-    assert inputs["filter"] == {"tags": {"name": "environment", "operator": "In", "values": ["azure-dev"]}}
+    # Another project may have an environment of this name.
+    counted = {"environment": "azure-dev", "owner": "us", **MARK}
+    assert inputs["filter"] == {
+        "and": [{"tags": {"name": key, "operator": "In", "values": [value]}} for key, value in counted.items()]
+    }
     assert inputs["notifications"] == {
         "Actual_GreaterThan_50_Percent": notification("Actual", 50),
         "Actual_GreaterThan_99_5_Percent": notification("Actual", 99.5),

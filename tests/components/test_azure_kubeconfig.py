@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from gpufleet.azure.kubeconfig import kubeconfig
+from gpufleet.errors import UserError
 
 LISTED = {
     "apiVersion": "v1",
@@ -78,5 +79,5 @@ def test_certificates_of_local_accounts_do_not_get_out() -> None:
 
 def test_a_list_without_authority_is_no_kubeconfig() -> None:
     cluster = {"name": "fleet", "cluster": {"server": "https://fleet"}}
-    with pytest.raises(KeyError, match="certificate-authority-data"):
+    with pytest.raises(UserError, match="has no cluster with server and certificate-authority-data"):
         kubeconfig(encoded({**LISTED, "clusters": [cluster]}))

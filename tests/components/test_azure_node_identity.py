@@ -35,6 +35,22 @@ def test_one_identity(preview: bool) -> None:
     }
 
 
+def test_it_may_read_the_secrets_of_a_vault(preview: bool) -> None:
+    vault = f"{SUBSCRIPTION}/resourceGroups/fleet/providers/Microsoft.KeyVault/vaults/jobs"
+    args = cast(NodeIdentityArgs, {**PLACE, "key_vault_id": vault})
+    recording = construct(lambda: NodeIdentity("nodes", args), preview, COMPUTED)
+    role = "Key Vault Secrets User"
+    assert recording.inputs(ASSIGNMENT) == {
+        "nodes-secrets": {
+            "scope": vault,
+            "roleAssignmentName": known(preview, assignment_name(vault, role, "nodes-identity-principal")),
+            "roleDefinitionId": role_id(vault, role),
+            "principalId": known(preview, "nodes-identity-principal"),
+            "principalType": "ServicePrincipal",
+        }
+    }
+
+
 def test_refuses_what_it_does_not_know(preview: bool) -> None:
     args = cast(NodeIdentityArgs, {**PLACE, "regoin": "x"})
     assert refusal(lambda: NodeIdentity("nodes", args), preview) == [

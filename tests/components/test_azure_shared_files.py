@@ -139,10 +139,16 @@ def test_shares_are_made_on_demand(preview: bool) -> None:
 def test_clients_write_blobs_as_who_they_are(preview: bool) -> None:
     recording = build(preview, client_principal_ids={"nodes": "p1", "team": pulumi.Output.from_input("p2")})
     made = {each.name: each.inputs for each in recording.of(ASSIGNMENT)}
-    assert list(made) == ["azure-dev-files-blobs-of-nodes", "azure-dev-files-blobs-of-team"]
+    assert list(made) == [
+        f"azure-dev-files-{container}-of-{client}"
+        for container in ("result", "scripts")
+        for client in ("nodes", "team")
+    ]
     role = "Storage Blob Data Contributor"
-    scope = "azuredevfiles-id"
-    for inputs, principal in zip(made.values(), ("p1", "p2"), strict=True):
+    for name, inputs in made.items():
+        principal = "p1" if name.endswith("nodes") else "p2"
+        # The container's, not the account's: another container that somebody makes there stays closed.
+        scope = f"azure-dev-files-container-{name.split('-')[3]}-id"
         assert inputs["principalId"] == principal
         assert inputs["scope"] == known(preview, scope)
         assert inputs["roleAssignmentName"] == known(preview, assignment_name(scope, role, principal))

@@ -7,7 +7,7 @@ import pytest
 from gpufleet.aws.batch_environment import BatchEnvironment, BatchEnvironmentArgs
 from gpufleet.aws.user_data import container_instance
 from tests.components.gpu_pools import efa_interfaces
-from tests.components.recorder import UNKNOWN, Recording, construct, refusal
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct, refusal
 
 ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 TEMPLATE = "aws:ec2/launchTemplate:LaunchTemplate"
@@ -16,7 +16,7 @@ GROUP = "aws:ec2/securityGroup:SecurityGroup"
 PROFILE = "aws:iam/instanceProfile:InstanceProfile"
 ROLE = "aws:iam/role:Role"
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
-TAGS = {"owner": "ml"}
+TAGS = {"owner": "ml", **MARK}
 BASE = {
     "region": "us-east-1",
     "types": ["p4d.24xlarge"],

@@ -8,14 +8,14 @@ import pytest
 
 from gpufleet.aws import queue_drain
 from gpufleet.aws.batch_queue import BatchQueue, BatchQueueArgs, weight_factors
-from tests.components.recorder import UNKNOWN, Recording, construct, refusal
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct, refusal
 from tests.components.samples import BATCH_ARN
 
 QUEUE = "aws:batch/jobQueue:JobQueue"
 POLICY = "aws:batch/schedulingPolicy:SchedulingPolicy"
 ENVIRONMENT = "aws:batch/computeEnvironment:ComputeEnvironment"
 FIRST, SECOND = f"{BATCH_ARN}compute-environment/first", f"{BATCH_ARN}compute-environment/second"
-TAGS = {"owner": "ml"}
+TAGS = {"owner": "ml", **MARK}
 
 
 def build(preview: bool, /, **changes: object) -> Recording[BatchQueue]:

@@ -5,10 +5,10 @@ from typing import cast
 import pytest
 
 from gpufleet.aws.budget import Budget, BudgetArgs, amount
-from tests.components.recorder import Recording, construct, refusal
+from tests.components.recorder import MARK, Recording, construct, refusal
 
 BUDGET = "aws:budgets/budget:Budget"
-TAGS = {"owner": "ml"}
+TAGS = {"owner": "ml", **MARK}
 BASE = {"environment": "aws-dev", "usd_per_month": 2500, "emails": ["ml@example.com", "ops@example.com"], "tags": TAGS}
 
 

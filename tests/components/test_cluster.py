@@ -2,10 +2,12 @@
 
 import json
 
-from gpufleet.aws.cluster import Cluster, ClusterArgs
-from tests.components.recorder import UNKNOWN, Recording, Secret, construct
+import pytest
 
-TAGS = {"owner": "ml", "project": "speech"}
+from gpufleet.aws.cluster import Cluster, ClusterArgs
+from tests.components.recorder import MARK, UNKNOWN, Recording, Secret, construct
+
+TAGS = {"owner": "ml", "project": "speech", **MARK}
 SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}
 ARN = "arn:aws:mock::000000000000:"
 POLICY = "arn:aws:iam::aws:policy/"
@@ -105,17 +107,24 @@ def test_key_of_its_own(preview):
 
 
 def test_roles_and_their_policies(preview):
-    def trusts(service: str, *actions: str) -> str:
-        statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": list(actions)}
+    def trusts(service: str, *actions: str, **equal: str) -> str:
+        statement: dict[str, object] = {"Effect": "Allow", "Principal": {"Service": service}, "Action": list(actions)}
+        if equal:
+            statement["Condition"] = {"StringEquals": {f"aws:{key}": value for key, value in equal.items()}}
         return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
+    def pods(account: str) -> str:
+        tags = {"eks-cluster-name": "eks-stack", "kubernetes-namespace": "kube-system"}
+        tags["kubernetes-service-account"] = account
+        own = {f"RequestTag/{key}": value for key, value in tags.items()}
+        return trusts("pods.eks.amazonaws.com", "sts:AssumeRole", "sts:TagSession", **own)
+
     recording = build(preview)
-    pods = trusts("pods.eks.amazonaws.com", "sts:AssumeRole", "sts:TagSession")
     documents = {
-        "eks-cluster-role": trusts("eks.amazonaws.com", "sts:AssumeRole"),
-        "eks-efs-csi-role": pods,
+        "eks-cluster-role": known(trusts("eks.amazonaws.com", "sts:AssumeRole", SourceAccount="000000000000"), preview),
+        "eks-efs-csi-role": pods("efs-csi-controller-sa"),
         "eks-node-role": trusts("ec2.amazonaws.com", "sts:AssumeRole"),
-        "eks-vpc-cni-role": pods,
+        "eks-vpc-cni-role": pods("aws-node"),
     }
     assert recording.inputs(ROLE) == {
         name: {"assumeRolePolicy": document, "tags": named(name)} for name, document in documents.items()
@@ -151,6 +160,11 @@ def test_admins(preview):
         "accessScope": {"type": "cluster"},
     }
     assert association.property_dependencies["principalArn"] == {"eks-admin-platform"}
+    # An imported cluster has neither, and would be replaced.
+    assert recording.one(CLUSTER).ignore_changes == (
+        "accessConfig.bootstrapClusterCreatorAdminPermissions",
+        "bootstrapSelfManagedAddons",
+    )
     assert recording.one(CLUSTER).inputs["accessConfig"] == {
         "authenticationMode": "API",
         "bootstrapClusterCreatorAdminPermissions": False,
@@ -256,3 +270,20 @@ def test_outputs_in_update():
 def test_names_are_known_in_preview():
     outputs = build(preview=True).outputs["eks"]
     assert (outputs["cluster_name"], outputs["ready"], outputs["kubeconfig"]) == ("eks-stack", "eks-stack", UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("changes", "account"),
+    [
+        pytest.param({}, "000000000000", id="of its log group"),
+        pytest.param({"log_types": []}, "000000000000", id="of its key"),
+        # A key that is given may be another account's.
+        pytest.param(
+            {"log_types": [], "kms_key_arn": "arn:aws:kms:us-east-1:123456789012:key/1"}, None, id="of nothing"
+        ),
+    ],
+)
+def test_account_on_whose_behalf_eks_takes_the_role(changes, account):
+    recording = build(False, **changes)
+    (statement,) = json.loads(recording.one(ROLE, "eks-cluster-role").inputs["assumeRolePolicy"])["Statement"]
+    assert statement.get("Condition", {}).get("StringEquals", {}).get("aws:SourceAccount") == account

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from gpufleet.aws.data_sync import DataSync, DataSyncArgs, arns_beside, schedule
-from tests.components.recorder import UNKNOWN, Recording, construct, refusal
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct, refusal
 
 NFS = "aws:datasync/nfsLocation:NfsLocation"
 EFS = "aws:datasync/efsLocation:EfsLocation"
@@ -17,7 +17,7 @@ RIGHTS = "aws:iam/rolePolicy:RolePolicy"
 AGENT = "arn:aws:datasync:us-east-1:123456789012:agent/agent-0123456789abcdef0"
 FILES = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
 BUCKET = "arn:aws:s3:::vision-data"
-TAGS = {"owner": "ml"}
+TAGS = {"owner": "ml", **MARK}
 BASE = {
     "region": "us-east-1",
     "nfs_server": "192.168.10.5",
@@ -87,6 +87,7 @@ def test_a_copy_in_efs(preview: bool) -> None:
             "efsFileSystemArn": FILES,
             "subdirectory": "/data",
             "inTransitEncryption": "TLS1_2",
+            "fileSystemAccessRoleArn": arn(preview, "sync-role"),
             "ec2Config": {
                 "subnetArn": "arn:aws:ec2:us-east-1:123456789012:subnet/subnet-1",
                 "securityGroupArns": ["arn:aws:ec2:us-east-1:123456789012:security-group/sg-1"],
@@ -95,7 +96,12 @@ def test_a_copy_in_efs(preview: bool) -> None:
         }
     }
     assert recording.inputs(TASK) == {"sync-in": task(preview, "sync-site", "sync-cloud", "sync-in", "to-cloud")}
-    assert recording.of(ROLE) == recording.of(S3) == []
+    # As root, which the file system grants to no client without a role.
+    (statement,) = json.loads(str(recording.one(RIGHTS, "sync-role-files").inputs["policy"]))["Statement"]
+    assert statement["Resource"] == FILES
+    assert statement["Action"][-1] == "elasticfilesystem:ClientRootAccess"
+    assert recording.one(EFS).property_dependencies["fileSystemAccessRoleArn"] == {"sync-role", "sync-role-files"}
+    assert recording.of(S3) == []
     assert recording.outputs["sync"] == {"task_arn": arn(preview, "sync-in")}
 
 
@@ -111,8 +117,9 @@ def test_results_are_brought_back(preview: bool) -> None:
 def test_a_copy_in_s3_waits_for_the_rights_to_the_bucket(preview: bool) -> None:
     recording = build(preview, **TO_S3)
     role = recording.one(ROLE)
-    trusted = json.loads(str(role.inputs["assumeRolePolicy"]))["Statement"][0]["Principal"]
-    assert (role.name, trusted) == ("sync-role", {"Service": "datasync.amazonaws.com"})
+    (trusted,) = json.loads(str(role.inputs["assumeRolePolicy"]))["Statement"]
+    assert (role.name, trusted["Principal"]) == ("sync-role", {"Service": "datasync.amazonaws.com"})
+    assert trusted["Condition"] == {"StringEquals": {"aws:SourceAccount": "123456789012"}}
     bucket, objects = json.loads(str(recording.one(RIGHTS, "sync-role-bucket").inputs["policy"]))["Statement"]
     assert (bucket["Resource"], objects["Resource"]) == (BUCKET, f"{BUCKET}/*")
     assert "s3:ListBucket" in bucket["Action"]

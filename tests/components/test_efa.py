@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from gpufleet.aws.efa import Interface, interfaces, security_group
 from gpufleet.catalog import aws
 from gpufleet.component import Component
-from tests.components.recorder import UNKNOWN, construct
+from tests.components.recorder import MARK, UNKNOWN, construct
 
-TAGS = {"owner": "me"}
+TAGS = {"owner": "me", **MARK}
 
 
 class PoolArgs(TypedDict):
@@ -61,7 +61,7 @@ def test_security_group_names_itself_in_both_directions(preview: bool) -> None:
         "pool-efa": {
             "description": "EFA between the nodes of one pool",
             "vpcId": "vpc-1",
-            "tags": {"owner": "me", "Name": "pool-efa"},
+            "tags": {**TAGS, "Name": "pool-efa"},
         }
     }
     assert recording.inputs("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule") == {
@@ -70,7 +70,7 @@ def test_security_group_names_itself_in_both_directions(preview: bool) -> None:
             "referencedSecurityGroupId": group,
             "ipProtocol": "-1",
             "description": "EFA from the pool itself",
-            "tags": {"owner": "me", "Name": "pool-efa-from-self"},
+            "tags": {**TAGS, "Name": "pool-efa-from-self"},
         }
     }
     assert recording.inputs("aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule") == {
@@ -79,14 +79,14 @@ def test_security_group_names_itself_in_both_directions(preview: bool) -> None:
             "referencedSecurityGroupId": group,
             "ipProtocol": "-1",
             "description": "EFA to the pool itself",
-            "tags": {"owner": "me", "Name": "pool-efa-to-self"},
+            "tags": {**TAGS, "Name": "pool-efa-to-self"},
         },
         "pool-efa-to-all": {
             "securityGroupId": group,
             "cidrIpv4": "0.0.0.0/0",
             "ipProtocol": "-1",
             "description": "Images, APIs and storage",
-            "tags": {"owner": "me", "Name": "pool-efa-to-all"},
+            "tags": {**TAGS, "Name": "pool-efa-to-all"},
         },
     }
     children = [each for each in recording.resources if each.custom]

@@ -1,10 +1,10 @@
 """Flow logs: off unless asked for, and never more rights than to write them."""
 
 from gpufleet.aws.network import Network, NetworkArgs
-from tests.components.recorder import UNKNOWN, Recording, construct
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct
 
 ZONES = ["use1-az1", "use1-az2"]
-TAGS = {"owner": "ml", "project": "speech"}
+TAGS = {"owner": "ml", "project": "speech", **MARK}
 ARN = "arn:aws:mock::000000000000:"
 
 
@@ -42,8 +42,11 @@ def test_flow_logs(preview):
     }
     assert recording.inputs("aws:iam/role:Role") == {
         "net-flow-logs-role": {
-            "assumeRolePolicy": '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": '
-            '{"Service": "vpc-flow-logs.amazonaws.com"}, "Action": ["sts:AssumeRole"]}]}',
+            "assumeRolePolicy": UNKNOWN
+            if preview
+            else '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": '
+            '{"Service": "vpc-flow-logs.amazonaws.com"}, "Action": ["sts:AssumeRole"], '
+            '"Condition": {"StringEquals": {"aws:SourceAccount": "000000000000"}}}]}',
             "tags": named("net-flow-logs-role"),
         }
     }

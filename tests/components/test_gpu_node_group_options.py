@@ -100,9 +100,7 @@ def test_autoscaler_is_told_nothing_of_a_plain_pool(preview: bool) -> None:
 def test_autoscaler_is_told_of_efa_and_huge_pages_by_the_node_group(preview: bool) -> None:
     recording = build(preview, network="efa")
     assert nodes(recording)["tags"] == {
-        "owner": "ml",
-        "project": "llm",
-        "Name": "trainers-nodes",
+        **named("trainers-nodes"),
         "k8s.io/cluster-autoscaler/node-template/resources/vpc.amazonaws.com/efa": "4",
         "k8s.io/cluster-autoscaler/node-template/resources/hugepages-2Mi": "10256Mi",
     }

@@ -8,9 +8,9 @@ import pytest
 
 from gpufleet.aws.hybrid_nodes import HybridNodes, HybridNodesArgs
 from tests.components.certificates import certificate
-from tests.components.recorder import UNKNOWN, Recording, Secret, construct, refusal
+from tests.components.recorder import MARK, UNKNOWN, Recording, Secret, construct, refusal
 
-TAGS = {"owner": "ml"}
+TAGS = {"owner": "ml", **MARK}
 NODES, PODS = "10.80.0.0/24", "10.81.0.0/16"
 TODAY = datetime.now(UTC).date()
 DAY = (TODAY + timedelta(days=7)).isoformat()

@@ -8,14 +8,14 @@ import pytest
 
 from gpufleet.aws.ecr_repository import lifecycle_policy
 from gpufleet.aws.image_mirror import ImageMirror, ImageMirrorArgs, registry_rights, trust_github
-from tests.components.recorder import ACCOUNT, UNKNOWN, Recording, construct, refusal
+from tests.components.recorder import ACCOUNT, MARK, UNKNOWN, Recording, construct, refusal
 
 REPOSITORY = "aws:ecr/repository:Repository"
 LIFECYCLE = "aws:ecr/lifecyclePolicy:LifecyclePolicy"
 PROVIDER = "aws:iam/openIdConnectProvider:OpenIdConnectProvider"
 ROLE = "aws:iam/role:Role"
 RIGHTS = "aws:iam/rolePolicy:RolePolicy"
-TAGS = {"owner": "ml"}
+TAGS = {"owner": "ml", **MARK}
 THEIRS = f"arn:aws:iam::{ACCOUNT}:oidc-provider/token.actions.githubusercontent.com"
 BASE = {"region": "us-east-1", "repositories": ["lab/pytorch", "lab/cuda"], "tags": TAGS}
 

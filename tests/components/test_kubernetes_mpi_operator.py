@@ -249,8 +249,8 @@ def test_a_manifest_of_any_size_is_not_read(cache, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "line"),
     [
-        (b"a: [", "m: is not YAML: "),
-        (b"\xff\xfe\x00", "m: is not YAML: "),
+        (b"a: [", "m: line 1: is not YAML: "),
+        (b"\xff\xfe\x00", "m: line 1: is not UTF-8"),
         (b"", "m: holds no object"),
         (b"--- \n---", "m: holds no object"),
         (b"just a text", "m: document 1 must be an object with apiVersion, kind and metadata.name"),

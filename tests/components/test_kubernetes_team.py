@@ -7,6 +7,7 @@ import pytest
 
 from gpufleet.kubernetes.pull_secret import registry_login
 from gpufleet.kubernetes.team import Team
+from gpufleet.kubernetes.team_role import team_rules
 from tests.components.recorder import Secret, construct, refusal
 
 NGC_KEY = f"nvapi-{'a' * 64}"
@@ -144,16 +145,26 @@ def test_a_key_that_looks_wrong_is_a_warning_and_not_shown(preview, monkeypatch)
     assert "team-pull-secret" in found
 
 
-def test_groups_may_edit(preview):
+def test_groups_have_a_role_of_their_own(preview):
     _, found = objects({"namespace": "vision", "groups": ["researchers", "leads"]}, preview)
     group = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group"}
     assert found["team-role-binding"] == {
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "RoleBinding",
-        "metadata": {"name": "team", "namespace": "vision"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"},
+        "metadata": {"name": "team-groups", "namespace": "vision"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "team"},
         "subjects": [{**group, "name": "researchers"}, {**group, "name": "leads"}],
     }
+    role = found["team-role"]
+    assert role["metadata"] == {"name": "team", "namespace": "vision"}
+    assert {"apiGroups": ["kubeflow.org"], "resources": ["mpijobs/status"], "verbs": ["get"]} in role["rules"]
+    assert "team-role" not in objects({"namespace": "vision"}, preview)[1]
+
+
+def test_a_teams_role_has_a_reason_for_each_rule_and_no_wildcard():
+    for rule in team_rules():
+        assert rule["why"].strip()
+        assert "*" not in [*rule["groups"], *rule["resources"], *rule["verbs"]]
 
 
 def test_exceptions_are_named(preview):
@@ -200,7 +211,7 @@ def test_what_is_in_the_namespace_goes_with_it(preview):
     made = construct(lambda: Team("team", {"namespace": "vision", "docker_config": login, "groups": ["g"]}), preview)
     objects = {each.name: each.deleted_with for each in made.resources if each.type.startswith("kubernetes:")}
     assert objects.pop("team-namespace") == ""
-    assert len(objects) == 5
+    assert len(objects) == 6
     assert set(objects.values()) == {"team-namespace"}
 
 

@@ -4,10 +4,10 @@ import pytest
 
 from gpufleet.aws.network import Network, NetworkArgs
 from gpufleet.aws.vpc_endpoints import PRIVATE_CLUSTER_SERVICES
-from tests.components.recorder import UNKNOWN, Recording, construct
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct
 
 ZONES = ["use1-az1", "use1-az2"]
-TAGS = {"owner": "ml", "project": "speech"}
+TAGS = {"owner": "ml", "project": "speech", **MARK}
 
 VPC = "aws:ec2/vpc:Vpc"
 SUBNET = "aws:ec2/subnet:Subnet"
@@ -239,6 +239,6 @@ def test_existing_vpc_makes_nothing(preview):
     }
 
 
-def test_without_tags_only_the_name(preview):
+def test_without_tags_only_the_mark_and_the_name(preview):
     recording = construct(lambda: Network("net", {"region": "us-east-1", "zones": ZONES}), preview)
-    assert recording.one(VPC).inputs["tags"] == {"Name": "net-vpc"}
+    assert recording.one(VPC).inputs["tags"] == {**MARK, "Name": "net-vpc"}

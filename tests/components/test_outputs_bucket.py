@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from gpufleet.aws.outputs_bucket import OutputsBucket, OutputsBucketArgs
-from tests.components.recorder import UNKNOWN, Recording, construct, refusal
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct, refusal
 
 BUCKET = "aws:s3/bucket:Bucket"
 PRIVATE = "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock"
@@ -36,7 +36,7 @@ def test_plain_bucket(preview: bool) -> None:
     recording = build(preview)
     name = UNKNOWN if preview else "outputs-bucket-1234567"
     assert {each.type: each.inputs for each in recording.resources if each.custom and each.type != POLICY} == {
-        BUCKET: {"forceDestroy": False, "tags": {"owner": "ml", "Name": "outputs-bucket"}},
+        BUCKET: {"forceDestroy": False, "tags": {"owner": "ml", **MARK, "Name": "outputs-bucket"}},
         PRIVATE: {
             "bucket": name,
             "blockPublicAcls": True,
@@ -112,7 +112,7 @@ def test_accesses_are_recorded_in_a_bucket_of_their_own(preview: bool) -> None:
     }
     assert "outputs-access-logs-policy" in recording.one(LOGGING).property_dependencies["targetBucket"]
     assert {each.type: each.inputs for each in recording.resources if each.name.startswith("outputs-access-logs-")} == {
-        BUCKET: {"forceDestroy": False, "tags": {"owner": "ml", "Name": "outputs-access-logs-bucket"}},
+        BUCKET: {"forceDestroy": False, "tags": {"owner": "ml", **MARK, "Name": "outputs-access-logs-bucket"}},
         PRIVATE: {**recording.one(PRIVATE, "outputs-private").inputs, "bucket": record},
         OWNER: {**recording.one(OWNER, "outputs-owner").inputs, "bucket": record},
         POLICY: recording.one(POLICY, "outputs-access-logs-policy").inputs,

@@ -8,7 +8,7 @@ import pytest
 
 from gpufleet.aws.ecr_repository import lifecycle_policy
 from gpufleet.aws.registry import Registry, RegistryArgs
-from tests.components.recorder import ACCOUNT, UNKNOWN, Recording, construct, refusal
+from tests.components.recorder import ACCOUNT, MARK, UNKNOWN, Recording, construct, refusal
 
 REPOSITORY = "aws:ecr/repository:Repository"
 LIFECYCLE = "aws:ecr/lifecyclePolicy:LifecyclePolicy"
@@ -16,7 +16,7 @@ TEMPLATE = "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate"
 POLICY = "aws:iam/rolePolicy:RolePolicy"
 CACHE = "aws:ecr/pullThroughCacheRule:PullThroughCacheRule"
 HOST = f"{ACCOUNT}.dkr.ecr.us-east-1.invalid"
-TAGS = {"owner": "ml"}
+TAGS = {"owner": "ml", **MARK}
 SECRET = f"arn:aws:secretsmanager:us-east-1:{ACCOUNT}:secret:ecr-pullthroughcache/docker-AbCdEf"
 BASE = {"region": "us-east-1", "repositories": ["training/llm", "tools"], "tags": TAGS}
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpufleet.aws.shared_files import SharedFiles, SharedFilesArgs, creation_token, tls_policy
-from tests.components.recorder import UNKNOWN, Recording, construct, refusal
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct, refusal
 
 FILES = "aws:efs/fileSystem:FileSystem"
 MOUNT = "aws:efs/mountTarget:MountTarget"
@@ -18,7 +18,7 @@ BACKUP = "aws:efs/backupPolicy:BackupPolicy"
 POLICY = "aws:efs/fileSystemPolicy:FileSystemPolicy"
 GROUP = "aws:ec2/securityGroup:SecurityGroup"
 INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
-TAGS = {"owner": "ml"}
+TAGS = {"owner": "ml", **MARK}
 BASE = {
     "region": "us-east-1",
     "zones": ["use1-az1", "use1-az2"],
@@ -235,7 +235,7 @@ def test_outputs(preview: bool) -> None:
     }
 
 
-def test_policy_allows_mounts_over_tls_only() -> None:
+def test_policy_allows_mounts_over_tls_only_and_not_as_root() -> None:
     arn = "arn:aws:elasticfilesystem:us-east-1:000000000000:file-system/fs-1"
     assert json.loads(tls_policy(arn)) == {
         "Version": "2012-10-17",
@@ -245,11 +245,7 @@ def test_policy_allows_mounts_over_tls_only() -> None:
                 "Effect": "Allow",
                 "Principal": {"AWS": "*"},
                 "Resource": arn,
-                "Action": [
-                    "elasticfilesystem:ClientMount",
-                    "elasticfilesystem:ClientWrite",
-                    "elasticfilesystem:ClientRootAccess",
-                ],
+                "Action": ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"],
                 "Condition": {"Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"}},
             },
             {

@@ -5,7 +5,7 @@ from typing import cast
 import pytest
 
 from gpufleet.aws.site_link import SiteLink, SiteLinkArgs
-from tests.components.recorder import UNKNOWN, Recording, Secret, construct, refusal
+from tests.components.recorder import MARK, UNKNOWN, Recording, Secret, construct, refusal
 
 GATEWAY = "aws:ec2/vpnGateway:VpnGateway"
 CUSTOMER = "aws:ec2/customerGateway:CustomerGateway"
@@ -14,7 +14,7 @@ STATIC = "aws:ec2/vpnConnectionRoute:VpnConnectionRoute"
 PROPAGATION = "aws:ec2/vpnGatewayRoutePropagation:VpnGatewayRoutePropagation"
 DIRECT = "aws:directconnect/gatewayAssociation:GatewayAssociation"
 DX = "1b4d5f7a-0c3e-4c8a-9f27-5ad0b1c2d3e4"
-TAGS = {"owner": "ml"}
+TAGS = {"owner": "ml", **MARK}
 BASE = {
     "kind": "vpn",
     "vpc_id": "vpc-1",

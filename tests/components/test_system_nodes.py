@@ -1,9 +1,9 @@
 """System nodes of a cluster: exact inputs of node group and launch template."""
 
 from gpufleet.aws.cluster import Cluster, ClusterArgs
-from tests.components.recorder import UNKNOWN, Recording, construct
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct
 
-TAGS = {"owner": "ml", "project": "speech"}
+TAGS = {"owner": "ml", "project": "speech", **MARK}
 SUBNETS = {"use1-az1": "subnet-1", "use1-az2": "subnet-2"}
 ARN = "arn:aws:mock::000000000000:"
 

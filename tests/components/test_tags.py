@@ -4,6 +4,7 @@ import importlib
 import inspect
 from collections.abc import Mapping
 
+from tests.components.recorder import MARK
 from tests.components.samples import TAGS, Sample, every_component
 
 
@@ -22,7 +23,7 @@ def test_children_are_tagged(sample: Sample, preview):
     for child in taggable:
         tags = child.inputs.get("tags")
         assert isinstance(tags, Mapping), f"{child.name} has no tags"
-        assert {**tags, **TAGS, "Name": child.name} == tags, f"{child.name} lacks tags"
+        assert {**tags, **TAGS, **MARK, "Name": child.name} == tags, f"{child.name} lacks tags"
 
 
 @every_component("azure")
@@ -33,4 +34,6 @@ def test_children_on_azure_have_exactly_the_tags(sample: Sample, preview):
         return
     taggable = [each for each in sample.children(preview) if takes_tags(each.type)]
     assert taggable
-    assert {each.name: each.inputs.get("tags") for each in taggable} == {each.name: TAGS for each in taggable}
+    assert {each.name: each.inputs.get("tags") for each in taggable} == {
+        each.name: {**TAGS, **MARK} for each in taggable
+    }

@@ -5,18 +5,19 @@ from typing import Any, cast
 
 import pytest
 
+from gpufleet.aws.iam_roles import trust_in_account
 from gpufleet.aws.training_job import TrainingJob, TrainingJobArgs
 from gpufleet.aws.training_job_plan import plan_training_job
 from gpufleet.catalog import aws
 from gpufleet.jobs.aws_batch.entrypoint import container_command, multinode_command
-from tests.components.recorder import UNKNOWN, Recording, construct, refusal
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct, refusal
 
 DEFINITION = "aws:batch/jobDefinition:JobDefinition"
 LOGS = "aws:cloudwatch/logGroup:LogGroup"
 ROLE = "aws:iam/role:Role"
 POLICY = "aws:iam/rolePolicy:RolePolicy"
 ATTACHMENT = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
-TAGS = {"owner": "ml"}
+TAGS = {"owner": "ml", **MARK}
 SECRET = "arn:aws:secretsmanager:us-east-1:123456789012:secret:wandb-AbCdEf"
 BASE = {"region": "us-east-1", "image": "r.example.com/llm:1", "gpus": 1, "tags": TAGS}
 SEVERAL = {"gpus": 8, "nodes": 4, "instance_type": "p5.48xlarge"}
@@ -197,9 +198,18 @@ def test_job_without_bucket_and_files_may_nothing(preview: bool) -> None:
     assert [each.inputs["policyArn"] for each in recording.of(ATTACHMENT)] == [
         "arn:aws:iam::aws:policy/AmazonEC2ContainerRegistryPullOnly"
     ]
-    trusted = {json.loads(str(each.inputs["assumeRolePolicy"]))["Statement"][0]["Principal"]["Service"]
-               for each in recording.of(ROLE)}  # fmt: skip
-    assert trusted == {"ecs-tasks.amazonaws.com"}
+    # The account is known when the log group is there.
+    group = "arn:aws:mock::000000000000:train-logs"
+    trusted = [str(each.inputs["assumeRolePolicy"]) for each in recording.of(ROLE)]
+    assert trusted == [UNKNOWN if preview else trust_in_account("ecs-tasks.amazonaws.com", group)] * 2
+    assert json.loads(trust_in_account("ecs-tasks.amazonaws.com", group))["Statement"] == [
+        {
+            "Effect": "Allow",
+            "Principal": {"Service": "ecs-tasks.amazonaws.com"},
+            "Action": ["sts:AssumeRole"],
+            "Condition": {"StringEquals": {"aws:SourceAccount": "000000000000"}},
+        }
+    ]
 
 
 def test_start_reads_the_secrets_and_the_job_does_not() -> None:
@@ -216,6 +226,22 @@ def test_start_reads_the_secrets_and_the_job_does_not() -> None:
         LOG_RIGHT,
         {"Sid": "Secrets", "Effect": "Allow", "Action": ["secretsmanager:GetSecretValue"], "Resource": [SECRET]},
         {"Sid": "Parameters", "Effect": "Allow", "Action": ["ssm:GetParameters"], "Resource": [parameter]},
+    ]
+
+
+def test_submissions_may_name_the_secrets_of_their_environment_and_no_others() -> None:
+    secrets = "arn:aws:secretsmanager:us-east-1:*:secret:gpufleet/dev/*"
+    parameters = "arn:aws:ssm:us-east-1:*:parameter/gpufleet/dev/*"
+    recording = build(False, secret_prefix="gpufleet/dev/", secrets={"A": SECRET})
+    assert rights(recording, "train-start") == [
+        LOG_RIGHT,
+        {
+            "Sid": "Secrets",
+            "Effect": "Allow",
+            "Action": ["secretsmanager:GetSecretValue"],
+            "Resource": sorted([secrets, SECRET]),
+        },
+        {"Sid": "Parameters", "Effect": "Allow", "Action": ["ssm:GetParameters"], "Resource": [parameters]},
     ]
 
 

@@ -2,10 +2,10 @@
 
 from gpufleet.aws.network import Network, NetworkArgs
 from gpufleet.aws.vpc_endpoints import PRIVATE_CLUSTER_SERVICES
-from tests.components.recorder import UNKNOWN, Recording, construct
+from tests.components.recorder import MARK, UNKNOWN, Recording, construct
 
 ZONES = ["use1-az1", "use1-az2"]
-TAGS = {"owner": "ml", "project": "speech"}
+TAGS = {"owner": "ml", "project": "speech", **MARK}
 
 VPC = "aws:ec2/vpc:Vpc"
 SUBNET = "aws:ec2/subnet:Subnet"

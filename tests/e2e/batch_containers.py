@@ -7,6 +7,7 @@ variables and what Batch and ECS add, and reach the played S3. python3 is Python
 Programs are unpacked in the folder instead of a container's own /tmp.
 """
 
+import ast
 import base64
 import os
 import re
@@ -46,9 +47,10 @@ def run(job: Mapping[str, Any], folder: Path) -> None:
     own = folder / f"{job['jobName']}-{index}"
     own.mkdir(parents=True)
     python, *options, text = job["container"]["command"][:4]
-    packed = re.search(r"b64decode\('([^']+)'\)", text)
+    packed = re.search(r"b85decode\('([^']+)'\.translate\((\{[^}]+\})\)\)", text)
     assert packed
-    told = zlib.decompress(base64.b64decode(packed[1])).decode().replace(PROGRAM_FOLDER, str(own / "program"))
+    program = zlib.decompress(base64.b85decode(packed[1].translate(ast.literal_eval(packed[2]))))
+    told = program.decode().replace(PROGRAM_FOLDER, str(own / "program"))
     variables = {each["name"]: each["value"] for each in job["container"]["environment"]}
     added = {"AWS_ENDPOINT_URL_S3": os.environ[AWS_ENDPOINT], "AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "S"}
     if index is not None:

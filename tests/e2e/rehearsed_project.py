@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,22 @@ class Project:
         change(config)
         document["config"] = {key if ":" in key else f"gpufleet:{key}": value for key, value in config.items()}
         file.write_text(yaml.safe_dump(document))
+
+    def store_secrets(
+        self, secrets: Mapping[str, str], passphrase: str, folder: Path, environment: str = "aws-dev"
+    ) -> None:
+        """Encrypt secrets into the environment's configuration, as the documentation says: from standard input.
+
+        secrets: value by path, such as gpufleet:team.ngc_key. folder: an empty one, for a backend that only does this.
+        """
+        home = {"PULUMI_BACKEND_URL": f"file://{folder}", "PULUMI_HOME": str(folder / "home")}
+        env = os.environ | home | {"PULUMI_CONFIG_PASSPHRASE": passphrase}
+        put = ["config", "set", "-s", environment, "--secret", "--path"]
+        for words, value in ((["stack", "init", environment], ""), *(([*put, key], secrets[key]) for key in secrets)):
+            pulumi = str(GPUFLEET.with_name("pulumi"))
+            subprocess.run(
+                [pulumi, *words], cwd=self.folder, env=env, input=value, text=True, check=True, capture_output=True
+            )
 
     def connect_site(self, environment: str = "hybrid") -> None:
         """Configure the site's router, as `gpufleet link` says, and go on to the phase in which the line is up."""

@@ -176,7 +176,12 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
                 "quay": {"username_secret": secret(f"{VAULT}/{SECRET}"), "password_secret": f"{VAULT}/password"}
             },
         },
-        "Budget": {"scope": of("ResourceGroup", "resourceGroupId"), "forecast_percents": [90, 110.5]},
+        "Budget": {
+            "scope": of("ResourceGroup", "resourceGroupId"),
+            "forecast_percents": [90, 110.5],
+            "by_tag": True,
+            "tags": {"owner": "ml"},
+        },
         "BatchAccount": {
             **_AZURE,
             "identity_id": of("NodeIdentity", "identityId"),
@@ -221,6 +226,7 @@ WIRED: dict[str, dict[str, dict[str, Any]]] = {
             "place": "cloud",
             "files_place": "cloud",
             "unreached_places": ["lab"],
+            "secrets": {"WANDB_API_KEY": "wandb/key"},
         },
         "Notebooks": {
             "pools": {"a10g": {"gpu": "A10G", "gpus": 4, "usd_per_hour": 4.25, "place": "lab", "taints": _TAINTS}},

@@ -1,4 +1,4 @@
-"""After a crash in the middle of an `up`: what the cloud holds and the state does not is named, and taken over."""
+"""After a crash in the middle of an `up`: what the cloud holds and the state does not is named, and imported."""
 
 import os
 import signal
@@ -61,7 +61,7 @@ def orphans(project: Project, environment: str = "aws-dev") -> set[str]:
 SWEPT = pytest.mark.sweep
 
 
-@pytest.mark.parametrize("delete", [False, pytest.param(True, marks=SWEPT)], ids=["taken-over", "deleted"])
+@pytest.mark.parametrize("delete", [False, pytest.param(True, marks=SWEPT)], ids=["imported", "deleted"])
 def test_killed_engine(erasing: Project, delete: bool) -> None:
     kill_in_the_middle(erasing)
     lost = orphans(erasing)
@@ -72,12 +72,14 @@ def test_killed_engine(erasing: Project, delete: bool) -> None:
     assert "locked" in locked.stdout + locked.stderr
 
     adopt = ["--", "gpufleet", "adopt", "aws-dev", "--unlock", *(["--delete"] if delete else [])]
-    listed = erasing.rehearse("--", "gpufleet", "adopt", "aws-dev", "--list")
+    listed = erasing.rehearse(*adopt)
+    assert listed.returncode == 1
     for name in lost:
         assert f"in the cloud, not in the state: {name} (" in listed.stdout
-    adopted = erasing.rehearse(*adopt)
+    assert orphans(erasing) == lost, "nothing happens without --yes"
+    adopted = erasing.rehearse(*adopt, "--yes")
     assert adopted.returncode == 0, adopted.stdout + adopted.stderr
-    assert f" {'deleted' if delete else 'taken over'}, 0 left; go on with `pulumi up`" in adopted.stdout
+    assert f" {'deleted' if delete else 'imported'}, 0 left; continue with `pulumi up`" in adopted.stdout
     assert orphans(erasing) == set()
 
     before = {r.name: r.id for r in erasing.cloud.store.resources(CLUSTER)}
@@ -91,19 +93,21 @@ def test_killed_engine(erasing: Project, delete: bool) -> None:
     assert held(erasing.cloud) == []
 
 
-TAGGED, UNTAGGED = "aws-dev-network-vpc", "aws-dev-files-mount-use1-az2"
+TAGGED, UNTAGGED, DRAWN = "aws-dev-network-vpc", "aws-dev-files-mount-use1-az2", "aws-dev-autoscaler-identity-policy"
+"""DRAWN: without tags, and each `up` draws another name for it, so that a second one would be accepted."""
 
 
-@pytest.mark.parametrize("name", [pytest.param(TAGGED, marks=SWEPT), UNTAGGED])
+@pytest.mark.parametrize("name", [*(pytest.param(name, marks=SWEPT) for name in (TAGGED, DRAWN)), UNTAGGED])
 def test_provider_that_dies_after_the_cloud_has_acted(erasing: Project, name: str) -> None:
     """No pending operation is left then: only tags, or what an untagged thing connects, lead to the orphan."""
     assert erasing.rehearse("--fault", f"die:@{name}").returncode != 0
     assert orphans(erasing) == {name}
-    adopted = erasing.rehearse("--", "gpufleet", "adopt", "aws-dev")
+    adopted = erasing.rehearse("--", "gpufleet", "adopt", "aws-dev", "--yes")
     assert adopted.returncode == 0, adopted.stdout + adopted.stderr
     assert f"in the cloud, not in the state: {name} (" in adopted.stdout
     up = erasing.rehearse()
     assert up.returncode == 0, up.stdout + up.stderr
+    assert [each.name for each in erasing.cloud.store.resources()].count(name) == 1
     assert erasing.rehearse("--destroy").returncode == 0
     assert held(erasing.cloud) == []
 
@@ -111,7 +115,7 @@ def test_provider_that_dies_after_the_cloud_has_acted(erasing: Project, name: st
 FILES = """
 import pulumi_aws as aws
 
-tags = {"environment": "dev", "project": "billing", "owner": "team"}
+tags = {"gpufleet-stack": "billing/dev", "environment": "dev", "project": "billing", "owner": "team"}
 network = aws.ec2.Vpc("net", cidr_block="10.0.0.0/16", tags=tags)
 subnet = aws.ec2.Subnet(
     "subnet", vpc_id=network.id, cidr_block="10.0.1.0/24", availability_zone="us-east-1a", tags=tags
@@ -128,7 +132,7 @@ def test_the_same_in_a_program_of_four_resources(tmp_path: Path) -> None:
     rehearse = ("rehearse", "dev", "--latency-scale", "0")
     assert program.run(*rehearse, "--fault", "die:@mount").returncode != 0
     assert orphans(program, "dev") == {"mount"}
-    adopted = program.run(*rehearse, "--", "gpufleet", "adopt", "dev")
+    adopted = program.run(*rehearse, "--", "gpufleet", "adopt", "dev", "--yes")
     assert adopted.returncode == 0, adopted.stdout + adopted.stderr
     assert "in the cloud, not in the state: mount (" in adopted.stdout
     up = program.run(*rehearse)

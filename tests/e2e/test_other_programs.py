@@ -53,7 +53,7 @@ def test_life_of_another_teams_program(tmp_path: Path, elsewhere: Project) -> No
         ),
         (
             'import pulumi_aws as aws\naws.ec2.get_ami(most_recent=True, owners=["amazon"])\n',
-            "aws:ec2/getAmi:getAmi: look-ups are not simulated by the rehearsal; pass what it would find by config, so "
+            "aws:ec2/getAmi:getAmi: the rehearsal cannot answer this look-up; pass what it would find by config, so "
             "that a preview needs no cloud either",
         ),
         (
@@ -69,6 +69,38 @@ def test_what_the_rehearsal_cannot_do_is_said_and_leaves_no_trace(tmp_path: Path
     assert up.returncode == 1
     assert line in up.stdout
     assert ids(program) == made(program) == {}
+
+
+def test_a_program_that_looks_up_its_account_and_its_network_comes_up_and_goes(tmp_path: Path) -> None:
+    """What most programs begin with: the caller, the region's zones, a policy document, a network that is there."""
+    source = """
+import pulumi, pulumi_aws as aws
+account = aws.get_caller_identity().account_id
+zones = aws.get_availability_zones(state="available")
+statement = aws.iam.GetPolicyDocumentStatementArgs(
+    actions=["sts:AssumeRole"],
+    principals=[aws.iam.GetPolicyDocumentStatementPrincipalArgs(type="Service", identifiers=["ec2.amazonaws.com"])],
+)
+aws.iam.Role("nodes", assume_role_policy=aws.iam.get_policy_document(statements=[statement]).json)
+net = aws.ec2.Vpc("net", cidr_block="10.0.0.0/16", tags={"Name": "training"})
+same = aws.ec2.get_vpc_output(id=net.id)
+aws.ec2.Subnet("first", vpc_id=same.id, cidr_block="10.0.1.0/24", availability_zone=zones.names[0])
+aws.ec2.get_subnets_output(filters=[{"name": "vpc-id", "values": [net.id]}])
+pulumi.export("block", same.cidr_block)
+pulumi.export("account", account)
+"""
+    program = tiny(tmp_path / "billing", source)
+    up = program.rehearse(environment="dev")
+    assert up.returncode == 0, up.stdout + up.stderr
+    assert set(ids(program)) == {"nodes", "net", "first"}
+    assert program.home.engine().outputs("dev") == {"account": "000000000000", "block": "10.0.0.0/16"}
+    before = ids(program)
+    again = program.rehearse(environment="dev")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert ids(program) == before
+    destroyed = program.rehearse("--destroy", environment="dev")
+    assert destroyed.returncode == 0, destroyed.stdout + destroyed.stderr
+    assert ids(program) == {}
 
 
 def test_sdks_of_other_versions_find_the_stand_in(tmp_path: Path) -> None:

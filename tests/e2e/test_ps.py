@@ -72,7 +72,7 @@ def test_whose_it_is_stopped_started_and_extended(project: Project) -> None:
     project.configure(lambda config: config.update(suppress=[ended_suppression], budget=budget))
     assert "config-suppression" in project.rehearse().stdout
     # Nodes that the autoscaler has started go too, and what is left is what the dry run said.
-    stopped = project.rehearse("--", "gpufleet", "stop", "aws-dev")
+    stopped = project.rehearse("--", "gpufleet", "stop", "aws-dev", "--yes")
     assert stopped.returncode == 0, stopped.stdout + stopped.stderr
     # What is wrong in the checkout is not even looked at: its program is not run.
     assert "any-budget-limit" not in stopped.stdout + stopped.stderr
@@ -116,7 +116,7 @@ def test_program_that_does_not_listen_is_stopped_all_the_same(project: Project) 
     run, own = "run_program(Path(__file__).parent)", 'runpy.run_path(str(Path(__file__).with_name("aws.py")))'
     project.edit("stacks/__main__.py", run, f"import runpy\n\n{own}")
     told = project.home.engine("aws-dev").outputs("aws-dev", secrets=True)
-    stopped = project.rehearse("--", "gpufleet", "stop", "aws-dev")
+    stopped = project.rehearse("--", "gpufleet", "stop", "aws-dev", "--yes")
     assert stopped.returncode == 0, stopped.stdout + stopped.stderr
     assert sizes(project) == (0, 0, 2)
     # The kubeconfig, a secret, is as it was.

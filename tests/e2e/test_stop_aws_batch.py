@@ -40,14 +40,14 @@ def test_stop_acts_on_what_runs(project: Project) -> None:
     project.configure(edit, BATCH)
     (project.folder / "stacks" / "aws_batch.py").write_text("raise SystemExit('half an edit')\n")
     written = (project.folder / "stacks" / "config" / f"Pulumi.{BATCH}.yaml").read_text()
-    stopped = project.rehearse("--", "gpufleet", "stop", BATCH, environment=BATCH)
+    stopped = project.rehearse("--", "gpufleet", "stop", BATCH, "--yes", environment=BATCH)
     assert stopped.returncode == 0, stopped.stdout + stopped.stderr
     assert environments(project) == {name: ("DISABLED", 0, most) for name, (_, _, most) in before.items()}
     assert outputs(project) == told
     assert (project.folder / "stacks" / "config" / f"Pulumi.{BATCH}.yaml").read_text() == written
     assert "stopped: " in stopped.stdout
     # Again: nothing to change, and nothing that fails.
-    assert project.rehearse("--", "gpufleet", "stop", BATCH, environment=BATCH).returncode == 0
+    assert project.rehearse("--", "gpufleet", "stop", BATCH, "--yes", environment=BATCH).returncode == 0
 
 
 def test_extend_in_a_rehearsal_leaves_the_checkout_alone(project: Project) -> None:

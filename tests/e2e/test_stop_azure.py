@@ -32,7 +32,7 @@ def test_azure_dev_without_gpus_and_back(project: Project) -> None:
     assert up.returncode == 0, up.stdout + up.stderr
     before, dear = pools(project), floor(project)
 
-    stopped = project.rehearse("--", "gpufleet", "stop", AZURE, environment=AZURE)
+    stopped = project.rehearse("--", "gpufleet", "stop", AZURE, "--yes", environment=AZURE)
     assert stopped.returncode == 0, stopped.stdout + stopped.stderr
     assert pools(project) == {
         "azure-dev-trainers-nodes": [False, None, None, 0],

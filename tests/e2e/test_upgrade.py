@@ -34,12 +34,16 @@ def told_by_tags(pool: str, *resources: str) -> list[str]:
 
 GONE = {
     "aws-dev-0.1.0": told_by_tags("aws-dev-trainers", "nvidia.com/gpu", "vpc.amazonaws.com/efa"),
+    # Roles on each container take the place of one on the account.
+    "azure-dev-0.1.0": ["delete azure-dev-files-blobs-of-nodes"],
     # The shared files of own servers are NFS, so no pod mounts EFS; CHANGELOG.md says what to do for one that does.
     "hybrid-0.1.0": [
         "delete hybrid-cluster-aws-efs-csi-driver",
         "delete hybrid-cluster-efs-csi-role",
         "delete hybrid-cluster-efs-csi-role-AmazonEFSCSIDriverPolicy",
         *told_by_tags("hybrid-rented", "nvidia.com/gpu"),
+        # Systems Manager changes no tags of an activation; servers that have joined stay.
+        "replace hybrid-own-servers-activation",
     ],
 }
 """What an upgrade deletes all the same, by state: nothing that a job or its data needs."""
@@ -84,7 +88,13 @@ def fill(cloud: Cloud, state: dict[str, Any]) -> None:
         if each["type"].startswith(PLAYED):
             name = each["id"].rpartition("/")[2]
             about = {"type_": each["type"], "id_": each["id"], "urn": each["urn"], "name": name}
-            cloud.store.add(**about, inputs=each["inputs"], outputs=each["outputs"], at=0, ready_at=0)
+            # A state has its secrets encrypted, and a cloud has none of that.
+            outputs = {key: value for key, value in each["outputs"].items() if not is_secret(value)}
+            cloud.store.add(**about, inputs=each["inputs"], outputs=outputs, at=0, ready_at=0)
+
+
+def is_secret(value: object) -> bool:
+    return isinstance(value, dict) and "ciphertext" in value
 
 
 def lost(steps: list[dict[str, Any]]) -> list[str]:

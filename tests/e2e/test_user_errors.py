@@ -45,12 +45,14 @@ def broken(file: str, content: bytes) -> Callable[[Project], object]:
 
 
 FILES = [
-    (broken("Pulumi.dev.yaml", b"config: ["), "Pulumi.dev.yaml: not valid YAML: line 1, column 10: expected the node "
-     "content, but found '<stream end>'"),
+    (broken("Pulumi.dev.yaml", b"config: ["), "Pulumi.dev.yaml: line 1: is not YAML: did not find expected node "
+     "content"),
+    (broken("Pulumi.dev.yaml", b"config:\n  gpufleet:expires_at: 2027-02-30\n"), "Pulumi.dev.yaml: line 2: "
+     "2027-02-30 is not a day that the calendar has"),
     (broken("Pulumi.dev.yaml", b"hello"), "Pulumi.dev.yaml: a stack configuration is a mapping with the key `config`"),
-    (broken("Pulumi.dev.yaml", b"\xff\xfe\0"), "Pulumi.dev.yaml: not a text file in UTF-8"),
-    (broken("Pulumi.yaml", b"name: [x"), "Pulumi.yaml: not valid YAML: line 1, column 9: expected ',' or ']', but got "
-     "'<stream end>'"),
+    (broken("Pulumi.dev.yaml", b"\xff\xfe\0"), "Pulumi.dev.yaml: line 1: is not UTF-8"),
+    (broken("Pulumi.yaml", b"name: [x"), "Pulumi.yaml: line 1: is not YAML: did not find expected "
+     "',' or ']'"),
     (broken("Pulumi.yaml", b"name: x\n"), "Pulumi.yaml: not a Pulumi project; it needs `name` and `runtime`"),
     (broken("rehearsal.dev.yaml", b"- type: x\n"), "rehearsal.dev.yaml: 0.id: Field required"),
     (broken("rehearsal.dev.yaml", b"a: b\n"), "rehearsal.dev.yaml: a: unknown key; must be one of holds, "
@@ -71,7 +73,7 @@ ARGUMENTS = [
     (("rehearse", "prod"), "prod: environment not found; the project has: dev"),
     (("rehearse", "dev", "--program", "/no/such"), "/no/such: no Pulumi.yaml here or above; give a Pulumi project with "
      "--program DIR"),
-    (("rehearse", "dev", "--home", "__main__.py"), "__main__.py: File exists; give another place with --home DIR"),
+    (("rehearse", "dev", "--home", "__main__.py"), "__main__.py: Not a directory; give another place with --home DIR"),
     (("rehearse", "dev", "--put", "x"), "dev: no file system to write to yet; bring it up first: gpufleet rehearse "
      "dev"),
     (("rehearse", "dev", "--fault", "create:it"), "fault 'create:it': cannot be read; write create:<type>[:<n>], "

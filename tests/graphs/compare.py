@@ -117,6 +117,7 @@ def record(tree: Path, cloud: str) -> dict[str, Any]:
         if environment not in CLOUDS[cloud]:
             continue
         os.environ["PULUMI_CONFIG"] = json.dumps({key: engine_text(value) for key, value in config.items()})
+        os.environ["PULUMI_CONFIG_SECRET_KEYS"] = json.dumps(["gpufleet:team", "gpufleet:teams", "gpufleet:notebooks"])
         said.clear()
         asyncio.set_event_loop(asyncio.new_event_loop())
 

@@ -45,10 +45,12 @@ class JobRun:
         with running_pod(PodPlan(**{**vars(plan), **chosen}), self.network, self.folder / f"launcher-{number}") as pod:
             yield pod
 
-    def start_worker(self, number: int, pods: ExitStack) -> None:
+    def start_worker(self, number: int, pods: ExitStack, secret: Path | None = None) -> None:
         name = operator.worker_name(self.job, number)
         plan = self._plan(name, self._template("Worker"), operator.worker_environment())
         folder = self.folder / f"{name}-{next(self._tries)}"
+        mounts = {**plan.mounts, operator.ssh_path(self.job): secret or self.secret}
+        plan = PodPlan(**{**vars(plan), "mounts": mounts})
         pod = pods.enter_context(running_pod(plan, self.network, folder))
         self.workers[number:] = [pod, *self.workers[number + 1 :]]
 

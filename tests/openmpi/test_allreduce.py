@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -61,6 +63,8 @@ def test_a_program_that_is_not_there(run: JobRun):
 def test_without_the_secret_the_workers_refuse(run: JobRun, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
+    # By it the launcher knows the workers; it lets nobody in.
+    shutil.copy(run.secret / "id_rsa.pub", empty)
     with run.launcher(command("true"), secret=empty) as launcher:
         assert launcher.wait(SECONDS) != 0
     assert "Permission denied (publickey)" in launcher.text()
@@ -68,9 +72,26 @@ def test_without_the_secret_the_workers_refuse(run: JobRun, tmp_path):
 
 def test_another_jobs_secret_is_refused(run: JobRun, tmp_path):
     other = operator.write_ssh_secret(run.job, tmp_path / "other")
+    shutil.copy(run.secret / "id_rsa.pub", other)
     with run.launcher(command("true"), secret=other) as launcher:
         assert launcher.wait(SECONDS) != 0
     assert "Permission denied (publickey)" in launcher.text()
+
+
+def test_who_answers_in_a_workers_place_gets_no_ranks(run: JobRun, tmp_path):
+    """It lets the launcher in, but has not the job's key: it is told neither the command nor the environment."""
+    secret = operator.write_ssh_secret(run.job, tmp_path / "impostor")
+    shutil.copy(run.secret / "authorized_keys", secret / "authorized_keys")
+    run.workers[1].end()
+    with ExitStack() as pods:
+        run.start_worker(1, pods, secret)
+        run.workers[1].wait_for("Server listening on", SECONDS)
+        with run.launcher(command("python3", "allreduce.py")) as launcher:
+            assert launcher.wait(SECONDS) == 1, launcher.text()
+        host = "digits-worker-1.digits.research.svc"
+        told = f"1 workers answer with another host key than the job's: {host} Host key verification failed."
+        assert f"gpufleet: {told}\n" in launcher.text()
+        assert "Accepted" not in run.workers[1].text()
 
 
 def test_a_worker_that_goes_away_ends_the_job(run: JobRun):

@@ -13,7 +13,7 @@ import pytest
 
 from gpufleet.jobs.aws_batch.entrypoint import container_command, multinode_command
 from tests.openmpi.batch_nodes import BatchNodes, batch_environment, batch_nodes
-from tests.openmpi.pod import Pod, send
+from tests.openmpi.pod import IMAGE_PATH, Pod, send
 
 pytestmark = pytest.mark.cluster
 
@@ -189,9 +189,50 @@ def test_another_jobs_node_is_refused(nodes: BatchNodes):
     with nodes.node(0, command) as main:
         with nodes.node(1, command, AWS_BATCH_JOB_ID="other#1") as stranger:
             assert stranger.wait(SECONDS) == 1
-        assert "rejected this node: job other, index 1, 2 slots; this is job 6d9eb2b6-" in own_lines(stranger)[0]
+        assert own_lines(stranger) == [rejected(nodes)]
         with nodes.node(1, command) as child:
             assert (main.wait(SECONDS), child.wait(SECONDS)) == (0, 0), main.text()
+
+
+def rejected(nodes: BatchNodes) -> str:
+    address = nodes.network.addresses["node-0"]
+    why = "it is of another job or of other settings, or its place is taken"
+    return f"gpufleet: the main node {address} rejected this node: {why}"
+
+
+def test_a_node_that_knows_the_jobs_id_alone_is_refused(nodes: BatchNodes):
+    """The key of a submission, which its own nodes get from Batch, is not guessed."""
+    command = multinode_command(["python3", "allreduce.py"], 2)
+    with nodes.node(0, command, GPUFLEET_JOB_KEY="ab" * 16) as main:
+        for guess in ("", "ab" * 15 + "ac"):
+            with nodes.node(1, command, GPUFLEET_JOB_KEY=guess) as stranger:
+                assert stranger.wait(SECONDS) == 1
+            assert own_lines(stranger) == [rejected(nodes)]
+        with nodes.node(1, command, GPUFLEET_JOB_KEY="ab" * 16) as child:
+            assert (main.wait(SECONDS), child.wait(SECONDS)) == (0, 0), main.text()
+    assert len(sums(main.text())) == 4
+
+
+_OTHER_HOST_KEY = """#!/bin/sh
+/usr/bin/ssh-keygen "$@" || exit
+for file; do :; done
+case $file in */host) /usr/bin/ssh-keygen -q -t ed25519 -N "" -f /tmp/other && cp /tmp/other.pub "$file.pub" ;; esac
+"""
+"""A child tells the main node another host key than its sshd has."""
+
+
+def test_ssh_goes_to_an_sshd_with_a_nodes_own_key_only(nodes: BatchNodes):
+    command = multinode_command(["python3", "allreduce.py"], 2)
+    (nodes.volume / "bin").mkdir()
+    keygen = nodes.volume / "bin" / "ssh-keygen"
+    keygen.write_text(_OTHER_HOST_KEY)
+    keygen.chmod(0o755)
+    path = f"PATH=/mnt/bin:{nodes.python.parent}:{IMAGE_PATH}"
+    with nodes.node(0, command) as main, nodes.node(1, ["env", path, *command]) as child:
+        assert main.wait(SECONDS) not in (0, None)
+        assert child.wait(SECONDS) == main.wait(1)
+    assert "Host key verification failed." in main.text()
+    assert sums(main.text()) == []
 
 
 @pytest.fixture

@@ -5,11 +5,12 @@ are checked by the rehearsals.
 """
 
 from copy import deepcopy
+from datetime import date, timedelta
 from typing import Any
 
 from gpufleet.azure.autoscale_formula import autoscale_formula
 
-TAGS = {"owner": "ops", "project": "llm", "expires-at": "2999-12-31"}
+TAGS = {"owner": "ops", "project": "llm", "expires-at": str(date.today() + timedelta(days=365))}
 Resources = dict[str, dict[str, Any]]
 
 

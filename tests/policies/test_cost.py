@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from copy import deepcopy
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -17,7 +17,8 @@ from gpufleet.rules import Status
 from tests.policies.raw_program import plan_from, policy_args
 
 TODAY = date(2026, 11, 21)
-TAGS = {"owner": "ops", "project": "llm", "expires-at": "2999-12-31"}
+LATER = str(date.today() + timedelta(days=365))
+TAGS = {"owner": "ops", "project": "llm", "expires-at": LATER}
 PAST = TAGS | {"expires-at": "2026-01-31"}
 Resources = dict[str, dict[str, Any]]
 
@@ -153,7 +154,7 @@ def test_budget_may_be_elsewhere() -> None:
 
 def test_provider_s_default_tags_count_where_they_show() -> None:
     provider = {"type": "pulumi:providers:aws", "inputs": {"defaultTags": '{"tags": {"owner": "a", "project": "b"}}'}}
-    bare = program(trainers=group(tags={"expires-at": "2999-12-31"}))
+    bare = program(trainers=group(tags={"expires-at": LATER}))
     assert ("trainers", "any-owner-tags", "fail") in found(bare)
     assert found(bare | {"provider": provider}) == set()
     assert found(program(trainers=group(tags={}, tagsAll=TAGS))) == set()

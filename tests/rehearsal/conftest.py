@@ -27,6 +27,7 @@ toy:net/network:Network:
       {type: "toy:net/subnet:Subnet", by: networkId, code: InUse, text: "{$id} is in use", source: s, evidence: assumed}
     - {<<: *held, type: "toy:net/group:Group"}
   immutable: [cidr]
+  unread: [token, options.key]
   unordered: [zones]
   latency: &quick {create: {seconds: 2, source: s, sure: A}, delete: {seconds: 1, source: s, sure: A}}
 toy:net/subnet:Subnet:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import stat
 import sys
 from collections import namedtuple
 from pathlib import Path
@@ -112,6 +113,21 @@ def test_stand_ins_serve_every_version_and_leave_other_plugins_alone(home: Works
         stand_in = folder / f"pulumi-resource-{cloud}"
         assert os.access(stand_in, os.X_OK)
         assert stand_in.read_text().startswith(f"#!{sys.executable}\n")
+
+
+@pytest.mark.parametrize(("place", "seen"), [("../venv", "{outside}/venv"), (".venv", ".venv"), ("/opt/v", "/opt/v")])
+def test_virtual_environment_beside_the_project_is_found_from_the_mirror(
+    home: Workspace, place: str, seen: str
+) -> None:
+    options = {"toolchain": "pip", "virtualenv": place}
+    document = {"name": "billing", "runtime": {"name": "python", "options": options}}
+    (home.project / "Pulumi.yaml").write_text(yaml.safe_dump(document))
+    home.prepare()
+    mirrored = yaml.safe_load((home.mirror / "Pulumi.yaml").read_text())["runtime"]
+    assert mirrored == {
+        "name": "python",
+        "options": {**options, "virtualenv": seen.format(outside=home.project.parent)},
+    }
 
 
 def test_engine_keeps_no_log_unless_there_is_a_folder_for_it(home: Workspace) -> None:
@@ -301,3 +317,23 @@ def test_which_stack_a_command_names(command: str, stack: str | None) -> None:
 def test_cloud_is_the_one_whose_provider_is_configured(home: Workspace, config: str, cloud: str) -> None:
     (home.project / "Pulumi.dev.yaml").write_text(config)
     assert home.cloud("dev") == cloud
+
+
+def test_nobody_else_can_read_a_rehearsal(home: Workspace) -> None:
+    before = os.umask(0o022)
+    try:
+        home.prepare()
+        Store(home.database).close()
+        Store(home.root / "kubernetes.db").close()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(home.root.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in home.root.glob("*.db*")} == {0o600}
+    # One of an earlier release, and a directory that somebody has for other things too.
+    home.root.chmod(0o755)
+    home.prepare()
+    assert stat.S_IMODE(home.root.stat().st_mode) == 0o700
+    theirs = home.project.parent / "theirs"
+    theirs.mkdir(mode=0o755)
+    Workspace.of(home.project, theirs).prepare()
+    assert stat.S_IMODE(theirs.stat().st_mode) == 0o755

@@ -3,6 +3,7 @@
 The engine and its language host are this checkout's; the program and the package run in the clean environment.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -91,8 +92,8 @@ def test_python_example_runs_on_the_package_of_the_release(clean: Path, tmp_path
     assert "nodeGroupName" in output
 
 
-def test_requirements_of_a_package_install_from_the_wheel(wheel: Path, clean: Path, tmp_path: Path) -> None:
-    """What the engine's pip does in the folder of a package, asked without doing it."""
+def test_requirements_of_a_package_install_the_checkout(clean: Path) -> None:
+    """What the engine's pip does in the folder of a package, asked without doing it: no index has gpufleet."""
     requirements = sdks.PACKAGES / "gpufleet-aws" / "requirements.txt"
     pip = [
         clean / "bin" / "python",
@@ -105,5 +106,6 @@ def test_requirements_of_a_package_install_from_the_wheel(wheel: Path, clean: Pa
         "--report",
         "-",
     ]
-    output = said([*pip, "-r", requirements], tmp_path, PIP_FIND_LINKS=str(wheel.parent))
-    assert '"name": "gpufleet"' in output
+    report = json.loads(said([*pip, "-r", requirements], requirements.parent))
+    (ours,) = [each for each in report["install"] if each["metadata"]["name"] == "gpufleet"]
+    assert ours["download_info"]["url"] == sdks.ROOT.as_uri()

@@ -18,8 +18,9 @@ from gpufleet.cli import main
 from gpufleet.jobs.ssh import follow
 from tests.singularity.ranks import RANK, containers, ranks
 from tests.singularity.servers import SQUASHFUSE
-from tests.slurm.slurm_cluster import GPUS, SlurmCluster, free_ports, listens, missing, slurm_cluster
+from tests.slurm.slurm_cluster import GPUS, SlurmCluster, listens, missing, slurm_cluster
 from tests.tools.guide_commands import guide_commands
+from tools.ports import free_ports
 
 pytestmark = pytest.mark.cluster
 
@@ -69,7 +70,7 @@ def login(cluster: SlurmCluster) -> dict[str, str]:
     for name in ("host", "user"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(cluster.folder / name)]
         subprocess.run(words, check=True, timeout=600)
-    port = free_ports(["sshd"])["sshd"]
+    port = free_ports(1)[0]
     Path("/run/sshd").mkdir(exist_ok=True)
     options = {
         "AuthorizedKeysFile": cluster.folder / "user.pub",

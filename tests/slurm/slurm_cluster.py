@@ -14,10 +14,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tools.ports import free_ports
+
 NODES = 3
 GPUS = 2
 _SECONDS = 600
-_PATIENCE_SECONDS = 600
+_PATIENCE_SECONDS = 240
 _COMPLETING_SECONDS = 30
 """A job that is cancelled while a node is about to start it ends when the controller asks again: after a minute."""
 _MARIADB = (
@@ -28,6 +30,9 @@ _MARIADB = (
     "--innodb-lock-wait-timeout=900",
 )
 NEEDED = ("mariadbd", "mpirun", "sbatch", "scontrol", "slurmctld", "slurmd", "slurmdbd", "sshd")
+
+
+PROFILES = (".bash_profile", ".bash_login", ".profile")
 
 
 @dataclass
@@ -162,8 +167,11 @@ def slurm_cluster(
     folder: Path, mounts: Mapping[str, Path] | None = None, spool: Path | None = None
 ) -> Iterator[SlurmCluster]:
     """The cluster, ready for jobs; afterwards none of its processes is left. mounts, spool: as in `SlurmCluster`."""
-    ports = free_ports(["ctld", "dbd", *(f"node{node}" for node in range(NODES))])
-    cluster = SlurmCluster(folder, ports, mounts=mounts or {}, spool=spool or folder / "spool")
+    names = ["ctld", "dbd", *(f"node{node}" for node in range(NODES))]
+    ports = dict(zip(names, free_ports(len(names)), strict=True))
+    cluster = SlurmCluster(
+        folder, ports, mounts=_without_profile(folder) | dict(mounts or {}), spool=spool or folder / "spool"
+    )
     for name in (
         "state",
         "database",
@@ -205,6 +213,15 @@ def slurm_cluster(
         finally:
             if "slurmctld" in cluster.daemons:
                 cluster.end_jobs()
+
+
+def _without_profile(folder: Path) -> dict[str, Path]:
+    """An empty file in place of what root's login shell reads: slurmd starts one for each job's environment, and what
+    this machine has there may wait. pyenv's lock, left by a shell that a cancelled job took along, did for a minute.
+    """
+    empty = folder / "profile"
+    empty.touch()
+    return {str(file): empty for name in PROFILES if (file := Path.home() / name).exists()}
 
 
 def _make_database(folder: Path) -> None:
@@ -271,14 +288,6 @@ PartitionName=train Nodes=node[0-{NODES - 1}] Default=YES MaxTime=INFINITE State
         f"PidFile={folder}/dbd.pid\nCommunicationParameters=NoInAddrAny\n"
     )
     accounting.chmod(0o600)
-
-
-def free_ports(names: list[str]) -> dict[str, int]:
-    with ExitStack() as stack:
-        sockets = {name: stack.enter_context(socket.socket()) for name in names}
-        for each in sockets.values():
-            each.bind(("127.0.0.1", 0))
-        return {name: each.getsockname()[1] for name, each in sockets.items()}
 
 
 def listens(port: int) -> bool:

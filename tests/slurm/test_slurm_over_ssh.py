@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.slurm.slurm_cluster import SlurmCluster, free_ports, listens
+from tests.slurm.slurm_cluster import SlurmCluster, listens
+from tools.ports import free_ports
 
 pytestmark = pytest.mark.cluster
 
@@ -18,7 +19,7 @@ def login(slurm: SlurmCluster, tmp_path: Path) -> Iterator[tuple[str, str]]:
     for name in ("host", "user"):
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(tmp_path / name)]
         subprocess.run(words, check=True, timeout=600)
-    port = free_ports(["sshd"])["sshd"]
+    port = free_ports(1)[0]
     Path("/run/sshd").mkdir(exist_ok=True)
     options = {
         "AuthorizedKeysFile": tmp_path / "user.pub",
@@ -53,7 +54,7 @@ def test_a_job_from_another_machine(
 
 
 def test_a_machine_that_is_not_there(run: Any, told: dict[str, Any]) -> None:
-    told["login"], told["ssh"] = "127.0.0.1", f"-p {free_ports(['nobody'])['nobody']}"
+    told["login"], told["ssh"] = "127.0.0.1", f"-p {free_ports(1)[0]}"
     done = run("list")
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: ssh 127.0.0.1: ssh: connect to host 127.0.0.1 port ")

@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 import stat
 from base64 import b64decode
 from pathlib import Path
@@ -12,7 +11,6 @@ import yaml
 
 from tools.kubernetes import commands, kwok_stages
 from tools.kubernetes.credentials import KeysMissing, kubeconfig, make_signing_key, make_token_file
-from tools.kubernetes.ports import FIRST, LAST, free_ports
 
 LAYOUT = commands.Layout(Path("/home/of/it"), api_port=1, etcd_port=2, etcd_peer_port=3, kubelet_port=4)
 EVERY = [
@@ -76,21 +74,6 @@ def test_key_without_openssl_says_what_to_install(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(KeysMissing, match=r"no `openssl` on PATH.*install the package openssl"):
         make_signing_key(tmp_path / "key")
-
-
-def test_free_ports_are_different_and_outside_of_outgoing_connections() -> None:
-    found = free_ports(4)
-    assert len(set(found)) == 4
-    assert all(FIRST <= port < LAST < 32768 for port in found)
-
-
-def test_free_ports_leaves_out_those_that_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken, free = free_ports(2)
-    monkeypatch.setattr("tools.kubernetes.ports.random.sample", lambda *_: [taken, free])
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", taken))
-        listener.listen()
-        assert free_ports(1) == [free]
 
 
 class Kept:

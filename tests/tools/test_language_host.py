@@ -132,13 +132,28 @@ def test_install_makes_the_virtualenv(project: Project) -> None:
     assert (project.directory / "environment" / "bin" / "python").exists()
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
-def test_engine_that_ends_leaves_no_process_and_no_traceback(project: Project, sign: signal.Signals) -> None:
+def test_install_leaves_a_linked_virtualenv_to_whoever_keeps_it(project: Project) -> None:
+    """Set-up links our packages' environments to its own; pip would fail here, as there is nothing of that name."""
+    project.write("import pulumi\n", ["virtualenv: environment"])
+    (project.directory / "environment").symlink_to(sys.prefix)
+    (project.directory / "requirements.txt").write_text("./nothing-of-this-name\n")
+    done = project.pulumi("install", "--no-plugins")
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("victim", "sign"),
+    [("engine", signal.SIGINT), ("engine", signal.SIGKILL), ("host", signal.SIGKILL)],
+    ids=["engine-interrupted", "engine-killed", "host-killed"],
+)
+def test_engine_or_host_that_ends_leaves_no_process_and_no_traceback(
+    project: Project, victim: str, sign: signal.Signals
+) -> None:
     project.write(
         "import os, pathlib, time\n"
         "pathlib.Path('pids.new').write_text(f'{os.getpid()} {os.getppid()}')\n"
         "os.rename('pids.new', 'pids')\n"
-        "time.sleep(60)\n"
+        "time.sleep(600)\n"
     )
     output, pids = project.directory.parent / "output", project.directory / "pids"
     with output.open("w") as stream:
@@ -149,7 +164,7 @@ def test_engine_that_ends_leaves_no_process_and_no_traceback(project: Project, s
         program, host = map(int, pids.read_text().split())
         assert alive(program)
         assert alive(host)
-        os.kill(engine.pid, sign)
+        os.kill(engine.pid if victim == "engine" else host, sign)
         assert engine.wait(PATIENCE_SECONDS) != 0
     wait_for(lambda: not alive(program) and not alive(host), "the program and its host are gone")
     assert "Traceback" not in output.read_text()

@@ -126,15 +126,16 @@ def command_that_raises(error: Exception) -> click.Command:
         (UserError("disk: full"), "Error: disk: full\n"),
         (
             ModuleNotFoundError("No module named 'moto'", name="moto"),
-            "Error: moto is not installed: pip install 'gpufleet[accounts,aws,policies,rehearsal]'\n",
+            "Error: moto is not installed; run `pip install '.[accounts,aws,policies,rehearsal]'` in your checkout of "
+            "gpufleet\n",
         ),
         (
             ModuleNotFoundError("No module named 'boto3'", name="boto3"),
-            "Error: boto3 is not installed: pip install 'gpufleet[accounts]'\n",
+            "Error: boto3 is not installed; run `pip install '.[accounts]'` in your checkout of gpufleet\n",
         ),
         (
             ModuleNotFoundError("No module named 'azure.identity'", name="azure.identity"),
-            "Error: azure.identity is not installed: pip install 'gpufleet[accounts]'\n",
+            "Error: azure.identity is not installed; run `pip install '.[accounts]'` in your checkout of gpufleet\n",
         ),
     ],
 )
@@ -155,10 +156,10 @@ def test_refusals_are_whole_on_any_terminal(columns: str) -> None:
     assert all(block.count("\n") == 2 for n, block in enumerate(blocks) if n not in (aws, azure))
 
 
-def test_help_imports_neither_pulumi_nor_kubernetes_nor_the_rehearsal() -> None:
+def test_help_imports_no_reader_neither_pulumi_nor_kubernetes_nor_the_rehearsal() -> None:
     script = (
         "import sys; from gpufleet.cli import main; main(['--help'], standalone_mode=False);"
-        "heavy = {'kubernetes', 'pulumi', 'gpufleet_rehearsal'};"
+        "heavy = {'kubernetes', 'msgspec', 'pulumi', 'yaml', 'gpufleet_rehearsal'};"
         "sys.exit(any(name.partition('.')[0] in heavy for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False, capture_output=True).returncode == 0

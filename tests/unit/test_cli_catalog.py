@@ -140,11 +140,11 @@ def test_find_json_has_unknown_as_null_at_the_end():
 
 
 BROKEN = {
-    "truncated": ('[{"type": "p5', "cannot be read as JSON: "),
+    "truncated": ('[{"type": "p5', "line 1: is not JSON: it ends too early"),
     "not a list": ("{}", "must hold a list of records"),
     "wrong type": ({"usd_per_hour": "55"}, 'record 1: usd_per_hour: must be a number or null, not "55"'),
     "negative": ({"usd_per_hour": -55.04}, "usd_per_hour: must be above 0 or null, not -55.04"),
-    "NaN": ({"usd_per_hour": float("nan")}, "usd_per_hour: must be above 0 or null, not NaN"),
+    "NaN": ({"usd_per_hour": float("nan")}, "line 1: is not JSON: invalid character"),
     "Spot": ({"market": "spot"}, 'market: must be on-demand (Spot has a range, in spot_prices.json), not "spot"'),
     "twice": (None, "record 2 (p5.48xlarge, us-east-1, on-demand): type/region/market: is there twice"),
 }

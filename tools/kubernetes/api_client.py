@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 TIMEOUT_SECONDS = 30.0
 POLL_SECONDS = 0.05
-PATIENCE_SECONDS = 600.0
+PATIENCE_SECONDS = 240.0
 """Far longer than any step of a control plane takes, also on a busy machine."""
 FIELD_MANAGER = "gpufleet-cluster"
 

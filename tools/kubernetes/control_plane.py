@@ -28,14 +28,11 @@ from tools.kubernetes.commands import HOST, Layout
 from tools.kubernetes.credentials import KeysMissing, kubeconfig, make_signing_key, make_token_file, write_private
 from tools.kubernetes.kueue import install_kueue
 from tools.kubernetes.kwok_stages import write_stages
-from tools.kubernetes.ports import NoFreePort, free_ports
 from tools.kubernetes.processes import Identity, ProcessEnded, Processes
 from tools.kubernetes.programs import ProgramMissing, programs
+from tools.ports import NoFreePort, free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
-
-READY_SECONDS = 60.0
-"""The most that one step of the start may take. A cold start took 5 s on two idle cores; CI's are not idle."""
 
 START_TRIES = 3
 """A port can be taken between its choice and its use."""
@@ -250,7 +247,7 @@ class ControlPlane:
                     self._processes.must_run(name)
             return happened()
 
-        seconds = wait_until(what, look, READY_SECONDS)
+        seconds = wait_until(what, look)
         self._say(f"{what} ({seconds:.1f} s)")
 
     def _ready(self) -> bool:

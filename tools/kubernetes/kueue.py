@@ -18,8 +18,8 @@ import yaml
 
 from tools.kubernetes.api_client import ApiClient, ApiRefused, ApiSilent
 from tools.kubernetes.commands import HOST, Layout
-from tools.kubernetes.ports import free_ports
 from tools.kubernetes.programs import Program, programs
+from tools.ports import free_ports
 
 NAMESPACE = "kueue-system"
 NAME = "kueue-controller-manager"

@@ -42,14 +42,25 @@ class Hosted:
         deployment = client.find(path) or {}
         template = deployment.get("spec", {}).get("template", {})
         digest = hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()
-        wanted = bool(deployment.get("status", {}).get("availableReplicas"))
+        wanted = self._has_pod(client, deployment)
         runs = self._processes.find(self.name) is not None
         if runs and (not wanted or digest != self._template):
             self._processes.stop([self.name])
-            print(f"{self.name}: ended, {'another template' if wanted else 'no pod available'}", flush=True)
+            print(f"{self.name}: ended, {'another template' if wanted else 'no pod runs'}", flush=True)
         elif wanted and not runs:
             self._start(client, template["spec"])
             self._template = digest
+
+    def _has_pod(self, client: ApiClient, deployment: dict[str, Any]) -> bool:
+        """Whether a pod of it runs. One that is not ready, as while its node is silent, runs all the same."""
+        labels = deployment.get("spec", {}).get("selector", {}).get("matchLabels", {})
+        if not labels:
+            return False
+        selector = ",".join(f"{key}={value}" for key, value in labels.items())
+        pods = client.get(f"/api/v1/namespaces/{self.namespace}/pods", labelSelector=selector)["items"]
+        return any(
+            pod["status"].get("phase") == "Running" and "deletionTimestamp" not in pod["metadata"] for pod in pods
+        )
 
     def _start(self, client: ApiClient, pod: dict[str, Any]) -> None:
         account = pod.get("serviceAccountName", "default")

@@ -39,6 +39,11 @@ def merge_base(project: Path, base: str) -> str:
     return _git(project, "merge-base", base, "HEAD").strip()
 
 
+def is_ancestor(project: Path, commit: str, other: str) -> bool:
+    """Whether a commit is another one, or lies before it. False for a commit that is not here."""
+    return not _run(project, "merge-base", "--is-ancestor", commit, other).returncode
+
+
 def changed_files(project: Path, commit: str) -> list[str]:
     """Files that differ from a commit, those not committed yet too; relative to the project, `../` above it."""
     names = _git(project, "diff", "--name-only", "--no-renames", "-z", commit).split("\0")
@@ -63,7 +68,11 @@ def write_tree(project: Path, commit: str, folder: Path) -> Path:
 
 
 def _knows(project: Path, name: str) -> bool:
-    return not _run(project, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").returncode
+    # To git a word that begins with - is an option.
+    return (
+        not name.startswith("-")
+        and not _run(project, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").returncode
+    )
 
 
 def _git(project: Path, *words: str) -> str:

@@ -12,7 +12,7 @@ from gpufleet.errors import UserError
 from gpufleet.policies.configuration import read_policies
 from gpufleet.pulumi_cli import PulumiCli
 from gpufleet.report.load_previews import read_preview
-from gpufleet.report.preview import Diagnostic, InvalidPreview, Preview
+from gpufleet.report.preview import Diagnostic, Preview
 
 _SECRETS = "set PULUMI_CONFIG_PASSPHRASE, or PULUMI_CONFIG_PASSPHRASE_FILE, to the one that the stack was made with"
 _FIXES = {
@@ -99,7 +99,7 @@ def failed_preview(name: tuple[str, str], said: str) -> Preview:
 def _read(file: Path, name: tuple[str, str]) -> Preview | None:
     try:
         preview = read_preview(file)
-    except InvalidPreview:
+    except UserError:
         return None
     preview.fallback_name = name
     return preview

@@ -73,7 +73,7 @@ def node_addons(
     node. That works on a node that has no network yet because CNI and agent both use the host's; but a CNI with a pod
     identity needs the agent on every node (aws/amazon-vpc-cni-k8s#3840), so nodes wait for both.
     """
-    cni_role = _pod_role(f"{name}-vpc-cni", parent, region, "AmazonEKS_CNI_Policy")
+    cni = _identity(f"{name}-vpc-cni", parent, cluster, region, "aws-node", "AmazonEKS_CNI_Policy")
     return [
         _addon(f"{name}-eks-pod-identity-agent", parent, cluster, "eks-pod-identity-agent", versions),
         _addon(f"{name}-kube-proxy", parent, cluster, "kube-proxy", versions),
@@ -84,7 +84,7 @@ def node_addons(
             "vpc-cni",
             versions,
             configuration=CNI_SETTINGS,
-            identity=("aws-node", cni_role),
+            identity=cni,
         ),
     ]
 
@@ -103,13 +103,17 @@ def pod_addons(
     made = [_addon(f"{name}-coredns", parent, cluster, "coredns", versions, needed=[nodes])]
     for driver in drivers:
         short, account, policy = _DRIVERS[driver]
-        identity = (account, _pod_role(f"{name}-{short}", parent, region, policy))
+        identity = _identity(f"{name}-{short}", parent, cluster, region, account, policy)
         made.append(_addon(f"{name}-{driver}", parent, cluster, driver, versions, identity=identity, needed=[nodes]))
     return made
 
 
-def _pod_role(name: str, parent: Component, region: str, policy: str) -> RoleWithPolicies:
-    return role_with_policies(f"{name}-role", parent, trust_pods(), region, [policy])
+def _identity(
+    name: str, parent: Component, cluster: eks.Cluster, region: str, account: str, policy: str
+) -> tuple[str, RoleWithPolicies]:
+    """The service account of an add-on, and a role with one of AWS's own policies for it alone."""
+    trusted = cluster.name.apply(lambda known: trust_pods(known, "kube-system", account))
+    return account, role_with_policies(f"{name}-role", parent, trusted, region, [policy])
 
 
 def _addon(

@@ -53,10 +53,11 @@ def autoscaler_policy(cluster_name: str, region: str) -> str:
     """
     own = {"StringEquals": {f"aws:ResourceTag/k8s.io/cluster-autoscaler/{cluster_name}": "owned"}}
     groups = f"arn:{partition(region)}:eks:{region}:*:nodegroup/{cluster_name}/*"
+    scaled = f"arn:{partition(region)}:autoscaling:{region}:*:autoScalingGroup:*:autoScalingGroupName/*"
     statements: list[dict[str, Any]] = [
         {"Sid": "Look", "Effect": "Allow", "Action": list(_LOOKING), "Resource": "*"},
         {"Sid": "LookAtNodeGroups", "Effect": "Allow", "Action": ["eks:DescribeNodegroup"], "Resource": groups},
-        {"Sid": "Scale", "Effect": "Allow", "Action": list(_CHANGING), "Resource": "*", "Condition": own},
+        {"Sid": "Scale", "Effect": "Allow", "Action": list(_CHANGING), "Resource": scaled, "Condition": own},
     ]
     return json.dumps({"Version": "2012-10-17", "Statement": statements})
 
@@ -85,7 +86,10 @@ class AutoscalerIdentity(Component):
     def create(self, name: str, args: AutoscalerIdentityArgs) -> None:
         cluster = pulumi.Output.from_input(args["cluster_name"])
         role = iam.Role(
-            f"{name}-role", assume_role_policy=trust_pods(), tags=self.tags(f"{name}-role"), opts=self.child()
+            f"{name}-role",
+            assume_role_policy=cluster.apply(lambda known: trust_pods(known, NAMESPACE, SERVICE_ACCOUNT)),
+            tags=self.tags(f"{name}-role"),
+            opts=self.child(),
         )
         policy = iam.RolePolicy(
             f"{name}-policy",

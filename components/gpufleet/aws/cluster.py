@@ -9,7 +9,7 @@ from pulumi_aws import cloudwatch, eks, kms
 
 from gpufleet.aws.addons import addons, node_addons, pod_addons, storage_drivers
 from gpufleet.aws.cluster_admins import grant_admins
-from gpufleet.aws.iam_roles import role_with_policies, trust
+from gpufleet.aws.iam_roles import role_with_policies, trust, trust_in_account
 from gpufleet.aws.kubeconfig import kubeconfig
 from gpufleet.aws.links import ClusterLink, ClusterNetwork, FilesClient
 from gpufleet.aws.remote_networks import RemoteNetworks, remote_network_config
@@ -28,6 +28,7 @@ from gpufleet.rules.coerce import mapping, text, texts
 LogType = Literal["api", "audit", "authenticator", "controllerManager", "scheduler"]
 """The control-plane logs of EKS (docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html)."""
 
+SERVICE = "eks.amazonaws.com"
 KEY_DELETION_DAYS = 30
 """Days in which the deletion of the own KMS key can be taken back, the longest that KMS allows."""
 
@@ -47,8 +48,8 @@ class ClusterConfig(TypedDict):
     admins: NotRequired[Mapping[str, pulumi.Input[str]]]
     """Short name of your choice to the ARN of an IAM role or user who administers the cluster."""
     creator_is_admin: NotRequired[bool]
-    """Whether the identity that runs the first `up` administers the cluster. Default true. A change replaces the
-    cluster."""
+    """Whether the identity that runs the first `up` administers the cluster. Default true. It counts when
+    the cluster is made, and a later change has no effect: name it among ``admins``."""
     public_access_cidrs: NotRequired[Sequence[str]]
     """IPv4 ranges that reach the API server over the internet. Default none: then it has no public endpoint."""
     private_endpoint: NotRequired[bool]
@@ -208,10 +209,12 @@ class Cluster(FilesClient, Component):
         cidrs = list(args.get("public_access_cidrs", []))
         protected = args.get("deletion_protection", False)
         log_types = list(args.get("log_types", get_args(LogType)))
+        logs = self._log_group(name, physical, log_types, args)
+        key = self._key(name, args)
         return eks.Cluster(
             f"{name}-cluster",
             name=physical,
-            role_arn=self._cluster_role(name, args),
+            role_arn=self._cluster_role(name, args, [*logs, *([key] if key else [])]),
             version=args.get("version"),
             vpc_config=eks.ClusterVpcConfigArgs(
                 subnet_ids=list(_in_zones(args["subnet_ids"], args)),
@@ -230,7 +233,7 @@ class Cluster(FilesClient, Component):
             if "service_cidr" in args
             else None,
             encryption_config=eks.ClusterEncryptionConfigArgs(
-                provider=eks.ClusterEncryptionConfigProviderArgs(key_arn=self._key_arn(name, args)),
+                provider=eks.ClusterEncryptionConfigProviderArgs(key_arn=key.arn if key else args["kms_key_arn"]),
                 resources=["secrets"],
             ),
             enabled_cluster_log_types=log_types,
@@ -240,27 +243,35 @@ class Cluster(FilesClient, Component):
             opts=self.child(
                 # Pulumi then refuses before it has deleted the nodes.
                 protect=protected,
+                # They matter when EKS makes a cluster, which does not return them: an imported one would be replaced
+                # (hashicorp/terraform-provider-aws#35824, #39058).
+                ignore_changes=["accessConfig.bootstrapClusterCreatorAdminPermissions", "bootstrapSelfManagedAddons"],
                 # The name is taken until the old one is gone.
                 delete_before_replace=True,
                 # A control plane that finds no log group makes one, without an end to its logs, and one that outlives
                 # its log group makes it again (terraform-aws-modules/terraform-aws-eks#920).
-                depends_on=self._log_group(name, physical, log_types, args),
+                depends_on=logs,
             ),
         )
 
-    def _cluster_role(self, name: str, args: ClusterArgs) -> pulumi.Input[str]:
+    def _cluster_role(
+        self, name: str, args: ClusterArgs, made: Sequence["cloudwatch.LogGroup | kms.Key"]
+    ) -> pulumi.Input[str]:
+        """made: what lies in this account for certain; a key that is given may lie in another."""
         given = args.get("cluster_role_arn")
         if given is not None:
             return given
-        trusted, policies = trust("eks.amazonaws.com"), ["AmazonEKSClusterPolicy"]
+        trusted: pulumi.Input[str] = trust(SERVICE)
+        if made:
+            trusted = made[0].arn.apply(lambda arn: trust_in_account(SERVICE, arn))
+        policies = ["AmazonEKSClusterPolicy"]
         role = role_with_policies(f"{name}-cluster-role", self, trusted, args["region"], policies)
         # After its policy: EKS checks the role when it makes the cluster, and needs it to take its interfaces away.
         return role.arn
 
-    def _key_arn(self, name: str, args: ClusterArgs) -> pulumi.Input[str]:
-        given = args.get("kms_key_arn")
-        if given is not None:
-            return given
+    def _key(self, name: str, args: ClusterArgs) -> "kms.Key | None":
+        if args.get("kms_key_arn") is not None:
+            return None
         return kms.Key(
             f"{name}-secrets",
             description=f"Kubernetes secrets of {physical_name(name, args)}",
@@ -268,11 +279,11 @@ class Cluster(FilesClient, Component):
             deletion_window_in_days=KEY_DELETION_DAYS,
             tags=self.tags(f"{name}-secrets"),
             opts=self.child(),
-        ).arn
+        )
 
     def _log_group(
         self, name: str, physical: str, log_types: Sequence[str], args: ClusterArgs
-    ) -> list[pulumi.Resource]:
+    ) -> list["cloudwatch.LogGroup"]:
         if not log_types:
             return []
         group = cloudwatch.LogGroup(

@@ -7,7 +7,7 @@ from typing import Literal, NotRequired, TypedDict, Unpack
 import pulumi
 from pulumi_aws import datasync, iam
 
-from gpufleet.aws.iam_roles import trust
+from gpufleet.aws.iam_roles import trust_in_account
 from gpufleet.aws.links import FilesSync
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.pulumi_outputs import with_dependencies
@@ -82,6 +82,16 @@ def bucket_policy(bucket_arn: str) -> str:
     return json.dumps({"Version": "2012-10-17", "Statement": statements})
 
 
+def files_policy(file_system_arn: str) -> str:
+    """What DataSync may do with a file system (JSON): read and write, as root, who alone may give files to owners.
+
+    https://docs.aws.amazon.com/datasync/latest/userguide/create-efs-location.html
+    """
+    actions = [f"elasticfilesystem:Client{each}" for each in ("Mount", "Write", "RootAccess")]
+    statement = {"Effect": "Allow", "Action": actions, "Resource": file_system_arn}
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+
+
 class DataSync(Component):
     """AWS DataSync tasks between an NFS export and EFS or S3, which preserve owners and permissions.
 
@@ -104,7 +114,7 @@ class DataSync(Component):
         return validate_data_sync(args)
 
     def create(self, name: str, args: DataSyncArgs) -> None:
-        role = self._access(name, args) if args["to"] == "s3" else None
+        role = self._access(name, args)
         site = self._site(f"{name}-site", args, args["nfs_path"])
         cloud = self._cloud(f"{name}-cloud", args, args.get("cloud_path", DEFAULT_PATH), role)
         self.task_arn = self._task(f"{name}-in", args, site, cloud, "to-cloud").arn
@@ -127,9 +137,9 @@ class DataSync(Component):
         )
         return location.arn
 
-    def _cloud(self, child: str, args: DataSyncArgs, path: str, role: pulumi.Output[str] | None) -> pulumi.Output[str]:
-        """The cloud's end: a bucket by a role, or a file system by an interface in a subnet."""
-        if role is not None:
+    def _cloud(self, child: str, args: DataSyncArgs, path: str, role: pulumi.Output[str]) -> pulumi.Output[str]:
+        """The cloud's end: a bucket, or a file system by an interface in a subnet; each by the role."""
+        if args["to"] == "s3":
             return datasync.S3Location(
                 child,
                 s3_bucket_arn=args["bucket_arn"],
@@ -147,6 +157,7 @@ class DataSync(Component):
             subdirectory=path,
             # The file systems made here let nobody in without it.
             in_transit_encryption="TLS1_2",
+            file_system_access_role_arn=role,
             ec2_config=datasync.EfsLocationEc2ConfigArgs(
                 subnet_arn=subnets.apply(lambda known: arns_beside(known[0], "subnet", known[1:])[0]),
                 security_group_arns=groups.apply(lambda known: arns_beside(known[0], "security-group", known[1:])),
@@ -156,13 +167,16 @@ class DataSync(Component):
         ).arn
 
     def _access(self, name: str, args: DataSyncArgs) -> pulumi.Output[str]:
-        """ARN of a role that opens the bucket, once it does: a location is refused where its role may not list."""
+        """ARN of a role that opens the cloud's end, once it does: a location is refused where its role may not list."""
         child = f"{name}-role"
-        trusted = trust("datasync.amazonaws.com")
+        # A task and its agents lie in one account.
+        trusted = trust_in_account("datasync.amazonaws.com", args["agent_arns"][0])
         role = iam.Role(child, assume_role_policy=trusted, tags=self.tags(child), opts=self.child())
-        bucket = pulumi.Output.from_input(args["bucket_arn"])
-        policy = bucket.apply(bucket_policy)
-        rights = iam.RolePolicy(f"{child}-bucket", role=role.name, policy=policy, opts=self.child())
+        if args["to"] == "s3":
+            kind, policy = "bucket", pulumi.Output.from_input(args["bucket_arn"]).apply(bucket_policy)
+        else:
+            kind, policy = "files", pulumi.Output.from_input(args["file_system_arn"]).apply(files_policy)
+        rights = iam.RolePolicy(f"{child}-{kind}", role=role.name, policy=policy, opts=self.child())
         return with_dependencies(role.arn, rights)
 
     def _task(

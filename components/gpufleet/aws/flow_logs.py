@@ -8,7 +8,7 @@ import json
 import pulumi
 from pulumi_aws import cloudwatch, ec2, iam
 
-from gpufleet.aws.iam_roles import trust
+from gpufleet.aws.iam_roles import trust_in_account
 from gpufleet.component import Component
 
 
@@ -26,7 +26,7 @@ def flow_logs(
     )
     role = iam.Role(
         f"{child}-role",
-        assume_role_policy=trust("vpc-flow-logs.amazonaws.com"),
+        assume_role_policy=group.arn.apply(lambda arn: trust_in_account("vpc-flow-logs.amazonaws.com", arn)),
         tags=parent.tags(f"{child}-role"),
         opts=parent.child(),
     )

@@ -24,11 +24,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from gpufleet.adoption.cloud_resource import CloudResource
 from gpufleet.aws.client import AwsClient
+from gpufleet.aws.untagged_types import (
+    GATEWAY_ASSOCIATION,
+    INSTANCE_PROFILE,
+    MOUNT_TARGET,
+    ROLE_POLICY,
+    ROUTE,
+    ROUTE_TABLE_ASSOCIATION,
+)
+from gpufleet.documents.json import read_json
 
 ROLES_AT_ONCE = 8
 """Roles whose tags are asked for at the same time. Our choice: an account may have thousands, and IAM throttles."""
@@ -58,7 +67,7 @@ class AwsInventory:
         for absent.
         """
         look = _Look(self._account, environment)
-        tagged = [found for arn, name in look.tagged() for found in look.read(arn, name)]
+        tagged = [found for arn, tags in look.tagged() for found in look.read(arn, tags)]
         of_roles = [*look.inline_policies(tagged), *look.instance_profiles(tagged)]
         found = [*tagged, *look.routes(), *look.mount_targets(tagged), *look.associations(tagged), *of_roles]
         return list({(each.type, each.import_id): each for each in found}.values())
@@ -97,7 +106,7 @@ class Table:
 @cache
 def table() -> Table:
     """The rows, read once."""
-    read = json.loads((files("gpufleet.aws") / "import_ids.json").read_text())
+    read = read_json(Path(__file__).with_name("import_ids.json"))
     rows = [
         ImportRow(
             re.compile(row["arn"]),
@@ -123,8 +132,8 @@ class _Look:
         self._answers: dict[str, frozenset[str]] = {}
         self._principals: dict[str, dict[str, str]] = {}
 
-    def tagged(self) -> Iterator[tuple[str, str]]:
-        """ARN and logical name (empty without a tag `Name`) of everything with the environment's tag."""
+    def tagged(self) -> Iterator[tuple[str, Mapping[str, str]]]:
+        """ARN and tags of everything with the environment's tag."""
         mine = [{"Key": "environment", "Values": [self._environment]}]
         resources = self._ask(
             "resourcegroupstaggingapi",
@@ -134,34 +143,36 @@ class _Look:
             ResourcesPerPage=100,
         )
         for resource in resources:
-            yield resource["ResourceARN"], _tags(resource["Tags"]).get("Name", "")
+            yield resource["ResourceARN"], _tags(resource["Tags"])
         # A service's own roles carry nobody's tags.
         answer = "Roles[?!starts_with(Path, '/aws-service-role/') && !starts_with(Path, '/aws-reserved/')]"
         roles = self._ask("iam", "list_roles", answer)
         with ThreadPoolExecutor(ROLES_AT_ONCE) as pool:
             for role, tags in zip(roles, pool.map(self._role_tags, roles), strict=True):
                 if tags.get("environment") == self._environment:
-                    yield role["Arn"], tags.get("Name", "")
+                    yield role["Arn"], tags
 
     def _role_tags(self, role: Mapping[str, Any]) -> dict[str, str]:
         return _tags(self._ask("iam", "list_role_tags", "Tags[]", RoleName=role["RoleName"]))
 
-    def read(self, arn: str, name: str) -> Iterator[CloudResource]:
+    def read(self, arn: str, tags: Mapping[str, str]) -> Iterator[CloudResource]:
         """What an ARN is for Pulumi; nothing when it is gone, or is part of something else."""
+        name = tags.get("Name", "")
         _, _, service, _, account, resource = arn.split(":", 5)
         kind = f"{service}:{resource}"
         if any(part.fullmatch(kind) for part in table().belongs):
             return
         rows = [(row, match) for row in table().rows if (match := row.arn.fullmatch(kind))]
         if not rows:
-            yield CloudResource(f"aws:{service}", arn, name, arn=arn)
+            yield CloudResource(f"aws:{service}", arn, name, arn=arn, tags=tags)
         for row, match in rows:
             values = {"id": arn, **match.groupdict(), "environment": self._environment, "arn": arn}
             if row.type == "aws:eks/accessEntry:AccessEntry":
                 values["principal"] = self._principal(arn, values["cluster"])
             if all(values.values()) and (row.alive is None or values["id"] in self._alive(row.alive, values)):
                 values["account"] = account
-                yield CloudResource(row.type, row.import_id.format(**values), name, row.id.format(**values), arn=arn)
+                import_id, own = row.import_id.format(**values), row.id.format(**values)
+                yield CloudResource(row.type, import_id, name, own, arn=arn, tags=tags)
 
     def _alive(self, question: str, values: Mapping[str, str]) -> frozenset[str]:
         """Ids of what exists, by a question of the table."""
@@ -188,36 +199,37 @@ class _Look:
         """Routes and associations of the environment's route tables, but for those that AWS makes by itself."""
         mine = [{"Name": "tag:environment", "Values": [self._environment]}]
         for tables in self._ask("ec2", "describe_route_tables", "RouteTables[]", Filters=mine):
-            own = {"routeTableId": tables["RouteTableId"]}
+            own, tags = {"routeTableId": tables["RouteTableId"]}, _tags(tables["Tags"])
             for route in tables["Routes"]:
                 # A gateway endpoint writes its routes itself.
                 if route.get("Origin") == "CreateRoute" and not str(route.get("GatewayId", "")).startswith("vpce-"):
                     property_ = next(ours for ours, theirs in _DESTINATIONS.items() if route.get(theirs))
                     to = route[_DESTINATIONS[property_]]
                     import_id = f"{own['routeTableId']}_{to}"
-                    yield CloudResource("aws:ec2/route:Route", import_id, None, inputs={**own, property_: to})
+                    yield CloudResource(ROUTE, import_id, None, inputs={**own, property_: to}, tags=tags)
             for tie in tables["Associations"]:
                 end = {"subnetId": tie["SubnetId"]} if "SubnetId" in tie else {"gatewayId": tie.get("GatewayId")}
                 if not tie.get("Main"):
                     import_id = f"{next(iter(end.values()))}/{own['routeTableId']}"
-                    type_ = "aws:ec2/routeTableAssociation:RouteTableAssociation"
-                    yield CloudResource(type_, import_id, None, tie["RouteTableAssociationId"], {**own, **end})
+                    id_, inputs = tie["RouteTableAssociationId"], {**own, **end}
+                    yield CloudResource(ROUTE_TABLE_ASSOCIATION, import_id, None, id_, inputs, tags=tags)
 
     def mount_targets(self, tagged: Iterable[CloudResource]) -> Iterator[CloudResource]:
         """Mount targets of the environment's file systems, and its own on file systems of others."""
-        ours = _ids(tagged, "aws:efs/fileSystem:FileSystem")
-        groups = _ids(tagged, "aws:ec2/securityGroup:SecurityGroup")
+        ours = _tags_by_id(tagged, "aws:efs/fileSystem:FileSystem")
+        groups = _tags_by_id(tagged, "aws:ec2/securityGroup:SecurityGroup")
         used = {
             system
-            for point in _ids(tagged, "aws:efs/accessPoint:AccessPoint")
+            for point in _tags_by_id(tagged, "aws:efs/accessPoint:AccessPoint")
             for system in self._ask("efs", "describe_access_points", "AccessPoints[].FileSystemId", AccessPointId=point)
         }
-        for system in sorted(ours | used):
+        for system in sorted({*ours, *used}):
             for target in self._ask("efs", "describe_mount_targets", "MountTargets[]", FileSystemId=system):
-                own = target["MountTargetId"]
-                if system in ours or groups & set(self._guards(own)):
-                    inputs = {"fileSystemId": system, "subnetId": target["SubnetId"]}
-                    yield CloudResource("aws:efs/mountTarget:MountTarget", own, None, own, inputs)
+                own, inputs = target["MountTargetId"], {"fileSystemId": system, "subnetId": target["SubnetId"]}
+                guards = () if system in ours else self._guards(own)
+                tags = ours.get(system) or next((groups[each] for each in guards if each in groups), None)
+                if tags is not None:
+                    yield CloudResource(MOUNT_TARGET, own, None, own, inputs, tags=tags)
 
     def _guards(self, mount_target: str) -> list[str]:
         call = "describe_mount_target_security_groups"
@@ -225,32 +237,33 @@ class _Look:
 
     def associations(self, tagged: Iterable[CloudResource]) -> Iterator[CloudResource]:
         """What ties the environment's virtual private gateways to Direct Connect gateways of others."""
-        for gateway in sorted(_ids(tagged, "aws:ec2/vpnGateway:VpnGateway")):
+        for gateway, tags in sorted(_tags_by_id(tagged, "aws:ec2/vpnGateway:VpnGateway").items()):
             call, answer = "describe_direct_connect_gateway_associations", "directConnectGatewayAssociations[]"
             for tie in self._ask("directconnect", call, answer, associatedGatewayId=gateway):
                 if tie["associationState"] in ("associating", "associated", "updating"):
                     line = tie["directConnectGatewayId"]
                     inputs = {"dxGatewayId": line, "associatedGatewayId": gateway}
-                    type_ = "aws:directconnect/gatewayAssociation:GatewayAssociation"
-                    yield CloudResource(type_, f"{line}/{gateway}", None, f"ga-{line}{gateway}", inputs)
+                    own = f"ga-{line}{gateway}"
+                    yield CloudResource(GATEWAY_ASSOCIATION, f"{line}/{gateway}", None, own, inputs, tags=tags)
 
     def inline_policies(self, tagged: Iterable[CloudResource]) -> Iterator[CloudResource]:
         """Policies inside the environment's roles. The provider names each at random, so a second `up` adds one."""
-        for role in sorted(_ids(tagged, "aws:iam/role:Role")):
+        for role, tags in sorted(_tags_by_id(tagged, "aws:iam/role:Role").items()):
             for policy in self._ask("iam", "list_role_policies", "PolicyNames[]", RoleName=role):
-                own = f"{role}:{policy}"
-                yield CloudResource("aws:iam/rolePolicy:RolePolicy", own, None, own, {"role": role})
+                own, inputs = f"{role}:{policy}", {"role": role, "name": policy}
+                yield CloudResource(ROLE_POLICY, own, None, own, inputs, own="name", tags=tags)
 
     def instance_profiles(self, tagged: Iterable[CloudResource]) -> Iterator[CloudResource]:
         """Profiles of the environment's roles; the Tagging API is not documented to find them by their own tags."""
-        for role in sorted(_ids(tagged, "aws:iam/role:Role")):
+        for role, tags in sorted(_tags_by_id(tagged, "aws:iam/role:Role").items()):
             call, answer = "list_instance_profiles_for_role", "InstanceProfiles[].InstanceProfileName"
             for own in self._ask("iam", call, answer, RoleName=role):
-                yield CloudResource("aws:iam/instanceProfile:InstanceProfile", own, None, own, {"role": role})
+                inputs = {"role": role, "name": own}
+                yield CloudResource(INSTANCE_PROFILE, own, None, own, inputs, own="name", tags=tags)
 
 
-def _ids(found: Iterable[CloudResource], type_: str) -> set[str]:
-    return {each.import_id for each in found if each.type == type_}
+def _tags_by_id(tagged: Iterable[CloudResource], type_: str) -> dict[str, Mapping[str, object]]:
+    return {each.import_id: each.tags for each in tagged if each.type == type_}
 
 
 def _tags(pairs: Iterable[Mapping[str, str]]) -> dict[str, str]:

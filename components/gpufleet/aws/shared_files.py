@@ -113,13 +113,15 @@ def creation_token(project: str, stack: str, name: str) -> str:
 
 
 def tls_policy(file_system_arn: str) -> str:
-    """File system policy (JSON): whoever reaches a mount target may mount, over TLS only.
+    """File system policy (JSON): whoever reaches a mount target may mount and write, over TLS only, and not as root.
 
-    A policy replaces EFS's default of "anyone who reaches a mount target", so that has to be said again.
+    A policy replaces EFS's default of "anyone who reaches a mount target", so that has to be said again. EFS takes a
+    client's root for nobody; root is who mounts with a role that has elasticfilesystem:ClientRootAccess, as DataSync
+    and an administrator do. A directory of an access point is made by EFS itself, for its owner.
     https://docs.aws.amazon.com/efs/latest/ug/iam-access-control-nfs-efs.html
     """
     statement = {"Principal": {"AWS": "*"}, "Resource": file_system_arn}
-    client = ["ClientMount", "ClientWrite", "ClientRootAccess"]
+    client = ["ClientMount", "ClientWrite"]
     allow = {
         "Sid": "ThroughMountTargets",
         "Effect": "Allow",

@@ -7,10 +7,16 @@ import pulumi
 from pulumi_aws import batch, cloudwatch, iam
 
 from gpufleet.aws.ecr_repository import cache_statement
-from gpufleet.aws.iam_roles import role_with_policies, trust
+from gpufleet.aws.iam_roles import role_with_policies, trust_in_account
 from gpufleet.aws.links import JobBucket
 from gpufleet.aws.training_job_plan import TrainingJobLinks, TrainingJobPlan, container, nodes, plan_training_job
-from gpufleet.aws.training_job_policies import bucket_statements, files_statement, policy, start_policy
+from gpufleet.aws.training_job_policies import (
+    bucket_statements,
+    environment_secrets,
+    files_statement,
+    policy,
+    start_policy,
+)
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.jobs.aws_batch.entrypoint import overrides_length
 from gpufleet.pools.ec2_pool import Fabric
@@ -83,6 +89,9 @@ class TrainingJobArgs(TrainingJobConfig):
     """Nodes that run the job together. Default 1. A submission may change it, from 2 upwards."""
     files: NotRequired[JobFiles]
     """A shared file system. Default: none."""
+    secret_prefix: NotRequired[str]
+    """How names of secrets (Secrets Manager) and parameters (Systems Manager) begin that submissions may give to jobs
+    as variables, for instance gpufleet/dev/. Default: none, and only `secrets` can be read."""
     pull_through: NotRequired[Sequence[str]]
     """Prefixes of the pull-through caches that its images may come through, for instance [quay]. Default: none."""
     bucket: NotRequired[JobBucket]
@@ -126,13 +135,14 @@ class TrainingJob(Component):
             opts=self.child(),
         )
         files = args.get("files")
+        trusted = logs.arn.apply(lambda arn: trust_in_account(TASKS, arn))
         links = TrainingJobLinks(
             image=args["image"],
             region=args["region"],
             stream_prefix=name,
             log_group=logs.name,
-            job_role_arn=self._job_role(name, args),
-            execution_role_arn=self._execution_role(name, args, logs.arn),
+            job_role_arn=self._job_role(name, args, trusted),
+            execution_role_arn=self._execution_role(name, args, logs.arn, trusted),
             environment=args.get("environment", {}),
             secrets=args.get("secrets", {}),
             file_system_id=None if files is None else files["file_system_id"],
@@ -167,10 +177,10 @@ class TrainingJob(Component):
             opts=self.child(),
         )
 
-    def _job_role(self, name: str, args: TrainingJobArgs) -> pulumi.Output[str]:
+    def _job_role(self, name: str, args: TrainingJobArgs, trusted: pulumi.Output[str]) -> pulumi.Output[str]:
         """The ARN of the job's role, for a definition that is made after its rights."""
         child = f"{name}-job-role"
-        role = iam.Role(child, assume_role_policy=trust(TASKS), tags=self.tags(child), opts=self.child())
+        role = iam.Role(child, assume_role_policy=trusted, tags=self.tags(child), opts=self.child())
         self.job_role_arn = role.arn
         bucket, files = args.get("bucket"), args.get("files")
         rights: list[pulumi.Resource] = []
@@ -187,16 +197,17 @@ class TrainingJob(Component):
         return with_dependencies(role.arn, *rights)
 
     def _execution_role(
-        self, name: str, args: TrainingJobArgs, log_group_arn: pulumi.Output[str]
+        self, name: str, args: TrainingJobArgs, log_group_arn: pulumi.Output[str], trusted: pulumi.Output[str]
     ) -> pulumi.Output[str]:
         """The ARN of the role that pulls the image, opens the log and reads the secrets."""
-        role = role_with_policies(f"{name}-start-role", self, trust(TASKS), args["region"], PULL_POLICIES)
+        role = role_with_policies(f"{name}-start-role", self, trusted, args["region"], PULL_POLICIES)
         known = pulumi.Output.all(log_group_arn, dict(args.get("secrets", {})))
         caches = cache_statement(args["region"], prefixes) if (prefixes := args.get("pull_through")) else None
+        own = environment_secrets(args["region"], prefix) if (prefix := args.get("secret_prefix")) else []
         rights = iam.RolePolicy(
             f"{name}-start",
             role=role.role.name,
-            policy=known.apply(lambda told: start_policy(told[0], told[1], caches)),
+            policy=known.apply(lambda told: start_policy(told[0], told[1], caches, own)),
             opts=self.child(),
         )
         return with_dependencies(role.role.arn, *role.attachments, rights)

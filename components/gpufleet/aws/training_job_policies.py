@@ -59,10 +59,12 @@ def files_statement(region: str, file_system_id: str, access_point_id: str | Non
     return statement
 
 
-def start_policy(log_group_arn: str, secrets: Mapping[str, str], caches: Mapping[str, Any] | None) -> str:
+def start_policy(
+    log_group_arn: str, secrets: Mapping[str, str], caches: Mapping[str, Any] | None, own: Sequence[str] = ()
+) -> str:
     """The policy (JSON) of the execution role: open log streams, and read the secrets of the job, name to ARN.
 
-    caches: the statement on pull-through caches, None without any.
+    caches: the statement on pull-through caches, None without any. own: ARNs of what submissions may name besides.
 
     https://docs.aws.amazon.com/batch/latest/userguide/execution-IAM-role.html
     """
@@ -74,7 +76,7 @@ def start_policy(log_group_arn: str, secrets: Mapping[str, str], caches: Mapping
             "Resource": f"{log_group_arn}:*",
         }
     ]
-    whole = [_without_key(arn) for arn in secrets.values()]
+    whole = [*(_without_key(arn) for arn in secrets.values()), *own]
     for sid, service, action in (
         ("Secrets", "secretsmanager", "secretsmanager:GetSecretValue"),
         ("Parameters", "ssm", "ssm:GetParameters"),
@@ -83,6 +85,18 @@ def start_policy(log_group_arn: str, secrets: Mapping[str, str], caches: Mapping
         if arns:
             statements.append({"Sid": sid, "Effect": "Allow", "Action": [action], "Resource": arns})
     return policy([*statements, caches] if caches else statements)
+
+
+def environment_secrets(region: str, prefix: str) -> list[str]:
+    """ARNs of the secrets and the parameters whose names begin with a prefix, such as gpufleet/dev/.
+
+    The account is left open, as nothing here knows it: the role reaches no other's without that one's consent.
+    """
+    names = f"arn:{partition(region)}"
+    return [
+        f"{names}:secretsmanager:{region}:*:secret:{prefix}*",
+        f"{names}:ssm:{region}:*:parameter/{prefix}*",
+    ]
 
 
 def policy(statements: Iterable[Mapping[str, Any]]) -> str:

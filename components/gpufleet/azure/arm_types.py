@@ -1,14 +1,14 @@
 """Which resource of Pulumi an id of Azure Resource Manager is, and how things are listed: arm_types.json, read."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from gpufleet.adoption.cloud_resource import CloudResource
+from gpufleet.documents.json import read_json
 
 GROUP = "azure-native:resources:ResourceGroup"
 BUDGET = "azure-native:consumption:Budget"
@@ -59,7 +59,7 @@ class ArmType:
 @cache
 def rows() -> tuple[ArmType, ...]:
     """All rows, read once."""
-    read = json.loads((files("gpufleet.azure") / "arm_types.json").read_text())
+    read = read_json(Path(__file__).with_name("arm_types.json"))
     return tuple(ArmType(**row) for row in read["rows"])
 
 
@@ -73,10 +73,13 @@ def inside(above: ArmType) -> list[ArmType]:
     return [row for row in rows() if row.id.startswith(f"{above.id}/") and len(row.names) == len(above.names) + 1]
 
 
-def found_at(id_: str, item: Mapping[str, Any], *, quiet: bool = False) -> CloudResource | None:
-    """The resource under an id, from its description `item` (tags, properties); None for a type without a row.
+def found_at(
+    id_: str, item: Mapping[str, Any], tags: Mapping[str, object], *, quiet: bool = False
+) -> CloudResource | None:
+    """The resource under an id, from its description `item` (properties); None for a type without a row.
 
-    Its import id is spelled as the provider spells it, whose capitals Azure's answers do not always have.
+    Its import id is spelled as the provider spells it, whose capitals Azure's answers do not always have. tags: that
+    say whose it is, its own or of what it lies in.
     """
     for row in rows():
         values = row.read(id_)
@@ -86,7 +89,7 @@ def found_at(id_: str, item: Mapping[str, Any], *, quiet: bool = False) -> Cloud
             alone = row.quiet is not None and all(known.get(key) == value for key, value in row.quiet.items())
             inputs = {name: values[name] for name in row.names}
             return CloudResource(
-                row.type, spelled, None, spelled, inputs, None, row.names[-1], tags_of(item), quiet or alone
+                row.type, spelled, None, spelled, inputs, own=row.names[-1], tags=tags, quiet=quiet or alone
             )
     return None
 
@@ -96,9 +99,8 @@ def tags_of(item: Mapping[str, Any]) -> Mapping[str, str]:
     return item.get("tags") or (item.get("properties") or {}).get("tags") or {}
 
 
-def watched(filter_: Mapping[str, Any] | None) -> set[str]:
-    """The environments whose cost a budget's filter counts, by the tag `environment`."""
+def counted_tags(filter_: Mapping[str, Any] | None) -> Mapping[str, str]:
+    """The tags that something must have for a budget's filter to count its cost; those of one value."""
     filter_ = filter_ or {}
-    parts = [filter_, *(filter_.get("and") or [])]
-    tags = [part["tags"] for part in parts if part.get("tags")]
-    return {value for tag in tags if tag.get("name") == "environment" for value in tag.get("values") or []}
+    parts = [each["tags"] for each in (filter_, *(filter_.get("and") or [])) if each.get("tags")]
+    return {part["name"]: part["values"][0] for part in parts if len(part.get("values") or ()) == 1}

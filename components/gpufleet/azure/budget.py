@@ -1,6 +1,6 @@
 """Budget: what an environment may cost in a month, and who hears before and when it does."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import NotRequired, TypedDict, Unpack
 
@@ -9,6 +9,7 @@ from pulumi_azure_native import consumption
 
 from gpufleet.azure.links import ScopeLink
 from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.ownership import STACK_TAG
 from gpufleet.rules import Finding
 from gpufleet.rules.azure.budget import validate_azure_budget
 from gpufleet.rules.budget import ACTUAL_PERCENTS, FORECAST_PERCENTS
@@ -30,8 +31,9 @@ class BudgetConfig(TypedDict):
     forecast_percents: NotRequired[Sequence[float]]
     """Percentages at which they hear that it will be by the end of the month. Default 100."""
     by_tag: NotRequired[bool]
-    """Count only what has the tag ``environment``. Default false: everything in the scope. For a subscription: the
-    nodes of an AKS cluster lie, and are paid for, in a resource group of AKS's own, beside the environment's."""
+    """Count only what has the tag ``environment``, and those of ``tags`` that say whose it is. Default false:
+    everything in the scope. For a subscription: the nodes of an AKS cluster lie, and are paid for, in a resource group
+    of AKS's own, beside the environment's."""
 
 
 class BudgetArgs(BudgetConfig, ScopeLink):
@@ -39,6 +41,9 @@ class BudgetArgs(BudgetConfig, ScopeLink):
 
     environment: str
     """The environment: the value of the tag ``environment`` on what it pays for, which ``by_tag`` asks for."""
+    tags: NotRequired[Mapping[str, str]]
+    """Tags of what it pays for. Of these ``by_tag`` asks for ``project`` and ``owner``, and for gpufleet's mark of the
+    stack, as another project may have an environment of this name."""
 
 
 def today() -> date:
@@ -72,8 +77,6 @@ class Budget(Component):
     def create(self, name: str, args: BudgetArgs) -> None:
         spoken = [("Actual", percent) for percent in args.get("actual_percents", ACTUAL_PERCENTS)]
         spoken += [("Forecasted", percent) for percent in args.get("forecast_percents", FORECAST_PERCENTS)]
-        key, value = ("team", args["team"]) if "team" in args else ("environment", args["environment"])
-        tagged = consumption.BudgetComparisonExpressionArgs(name=key, operator="In", values=[value])
         budget = consumption.Budget(
             f"{name}-budget",
             scope=args["scope"],
@@ -82,7 +85,7 @@ class Budget(Component):
             time_grain="Monthly",
             # Without an end Azure takes ten years.
             time_period=consumption.BudgetTimePeriodArgs(start_date=first_of_month(today())),
-            filter=consumption.BudgetFilterArgs(tags=tagged) if args.get("by_tag", False) else None,
+            filter=consumption.BudgetFilterArgs(and_=[*_tagged(args)]) if args.get("by_tag", False) else None,
             notifications={
                 notification_key(kind, percent): consumption.NotificationArgs(
                     enabled=True,
@@ -98,6 +101,15 @@ class Budget(Component):
             opts=self.child(ignore_changes=["timePeriod.startDate"]),
         )
         self.budget_name = budget.name
+
+
+def _tagged(args: BudgetArgs) -> "Iterator[consumption.BudgetFilterPropertiesArgs]":
+    """A condition for each tag that something must have to be counted; Azure wants two or more."""
+    owner = {key: value for key, value in args.get("tags", {}).items() if key in (STACK_TAG, "project", "owner")}
+    team = {"team": args["team"]} if "team" in args else {}
+    for key, value in {"environment": args["environment"], **owner, **team}.items():
+        tag = consumption.BudgetComparisonExpressionArgs(name=key, operator="In", values=[value])
+        yield consumption.BudgetFilterPropertiesArgs(tags=tag)
 
 
 def notification_key(kind: str, percent: float) -> str:

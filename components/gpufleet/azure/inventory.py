@@ -12,13 +12,16 @@ The group that AKS makes for nodes carries the cluster's tags, and is the cluste
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from gpufleet.adoption.cloud_resource import CloudResource
-from gpufleet.azure.arm_types import BUDGET, GROUP, ROLE, ArmType, found_at, inside, row_of, rows, tags_of, watched
+from gpufleet.azure.arm_types import BUDGET, GROUP, ROLE, ArmType, counted_tags, found_at, inside, row_of, rows, tags_of
 from gpufleet.preflight.azure.arm import ArmClient
 
+Tags: TypeAlias = Mapping[str, object]
+
 _GROUP_ROW = row_of(GROUP)
+_ROLE_ROW = row_of(ROLE)
 _ABSENT = ("notregistered", "unregistered")
 _GOING = ("deleting", "deleted")
 
@@ -37,28 +40,31 @@ class AzureInventory:
         is missing: what cannot be seen is never taken for absent.
         """
         registered = self._registered()
-        ours: dict[str, CloudResource] = {}
-        principals: set[str] = set()
+        found: dict[str, CloudResource] = {}
+        principals: dict[str, Tags] = {}
         for group in self._listed(_GROUP_ROW, _GROUP_ROW.collection.format(subscriptionId=self._arm.subscription)):
-            tagged = _of(group, environment)
+            tags = tags_of(group)
+            tagged = _names(tags, environment)
             if group.get("managedBy") or not (tagged or group["name"].lower() in self._groups):
                 continue
             place = f"{self._here}/resourceGroups/{group['name']}"
             if tagged:
                 # A group that somebody has named is theirs, and stays when the program does not make it.
-                _add(ours, group, place, quiet=group["name"].lower() in self._groups)
-            for item, mine in self._within(place, environment, registered):
-                if mine:
-                    principals |= _principals(item)
-                    _add(ours, item, item["id"])
+                _add(found, group, place, tags, quiet=group["name"].lower() in self._groups)
+            for item, owner in self._within(place, environment, registered):
+                principals |= dict.fromkeys(principals_of(item), owner)
+                _add(found, item, item["id"], owner)
             for budget in self._budgets(place, registered):
-                _add(ours, budget, budget["id"])
+                _add(found, budget, budget["id"], {**tags, **counted_tags(budget["properties"].get("filter"))})
         for budget in self._budgets(self._here, registered):
-            if environment in watched(budget["properties"].get("filter")):
-                _add(ours, budget, budget["id"])
-        for role in self._roles(ours, principals):
-            _add(ours, role, role["id"])
-        return list(ours.values())
+            counted = counted_tags(budget["properties"].get("filter"))
+            if _names(counted, environment):
+                _add(found, budget, budget["id"], counted)
+        for role in self._listed(_ROLE_ROW, _ROLE_ROW.collection.format(scope=self._here)):
+            scope, principal = role["properties"]["scope"].lower(), role["properties"]["principalId"]
+            if scope in found or principal in principals:
+                _add(found, role, role["id"], found[scope].tags if scope in found else principals[principal])
+        return list(found.values())
 
     def _registered(self) -> set[str]:
         """Services that the subscription uses; Azure does not list the resources of others."""
@@ -70,41 +76,36 @@ class AzureInventory:
             if str(each.get("registrationState", "")).lower() not in _ABSENT
         }
 
-    def _within(self, group: str, environment: str, registered: set[str]) -> Iterator[tuple[Mapping[str, Any], bool]]:
-        """Everything in a group, and whether it is the environment's."""
+    def _within(self, group: str, environment: str, registered: set[str]) -> Iterator[tuple[Mapping[str, Any], Tags]]:
+        """What a group has of the environment, and the tags that say so: its own, or of what it lies in."""
         for row in inside(_GROUP_ROW):
             if _space(row) in registered:
                 for item in self._listed(row, group + row.collection.removeprefix(_GROUP_ROW.id)):
-                    mine = _of(item, environment)
-                    yield item, mine
-                    yield from self._children(row, item, mine, environment)
+                    if _names(tags_of(item), environment):
+                        yield item, tags_of(item)
+                    yield from self._children(row, item, environment)
         known = {row.kind.lower() for row in rows()}
         for item in self._listed(_GROUP_ROW, f"{group}/resources"):
-            if item["type"].lower() not in known and not item.get("managedBy"):
-                yield item, _of(item, environment)
+            other = item["type"].lower() not in known and not item.get("managedBy")
+            if other and _names(tags_of(item), environment):
+                yield item, tags_of(item)
 
     def _children(
-        self, above: ArmType, parent: Mapping[str, Any], mine: bool, environment: str
-    ) -> Iterator[tuple[Mapping[str, Any], bool]]:
+        self, above: ArmType, parent: Mapping[str, Any], environment: str
+    ) -> Iterator[tuple[Mapping[str, Any], Tags]]:
         """What lies in a thing. In a thing of somebody else only what has tags may be the environment's."""
+        mine = _names(tags_of(parent), environment)
         for row in inside(above):
             if (mine or row.tagged) and parent.get("kind") not in row.not_in:
                 place = parent["id"] + row.collection.removeprefix(above.id)
                 for item in self._listed(row, place):
-                    yield item, mine or _of(item, environment)
+                    if mine or _names(tags_of(item), environment):
+                        yield item, tags_of(item) or tags_of(parent)
 
     def _budgets(self, scope: str, registered: set[str]) -> Iterator[Mapping[str, Any]]:
         row = row_of(BUDGET)
         if _space(row) in registered:
             yield from self._listed(row, row.collection.format(scope=scope))
-
-    def _roles(self, ours: Mapping[str, CloudResource], principals: set[str]) -> Iterator[Mapping[str, Any]]:
-        """Role assignments on what is ours, and those of our identities anywhere in the subscription."""
-        row = row_of(ROLE)
-        for item in self._listed(row, row.collection.format(scope=self._here)):
-            properties = item["properties"]
-            if properties["scope"].lower() in ours or properties["principalId"] in principals:
-                yield item
 
     def _listed(self, row: ArmType, address: str) -> Iterator[Mapping[str, Any]]:
         """What is there of a type, but for what is being deleted."""
@@ -115,16 +116,19 @@ class AzureInventory:
                 yield item
 
 
-def _add(ours: dict[str, CloudResource], item: Mapping[str, Any], id_: str, *, quiet: bool = False) -> None:
-    found = found_at(id_, item, quiet=quiet) or CloudResource(item["type"], id_, item["name"], id_, tags=tags_of(item))
-    ours.setdefault(id_.lower(), found)
+def _add(
+    found: dict[str, CloudResource], item: Mapping[str, Any], id_: str, owner: Tags, *, quiet: bool = False
+) -> None:
+    """Add a thing with the tags that say whose it is."""
+    placed = found_at(id_, item, owner, quiet=quiet) or CloudResource(item["type"], id_, item["name"], id_, tags=owner)
+    found.setdefault(id_.lower(), placed)
 
 
-def _of(item: Mapping[str, Any], environment: str) -> bool:
-    return tags_of(item).get("environment") == environment
+def _names(tags: Tags, environment: str) -> bool:
+    return tags.get("environment") == environment
 
 
-def _principals(item: Mapping[str, Any]) -> set[str]:
+def principals_of(item: Mapping[str, Any]) -> set[str]:
     """Who a thing is when it asks for something: itself as an identity, its own identity, and its nodes'."""
     properties = item.get("properties") or {}
     own = [properties.get("principalId"), (item.get("identity") or {}).get("principalId")]

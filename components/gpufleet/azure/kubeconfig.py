@@ -4,10 +4,11 @@ import base64
 import json
 
 import pulumi
-import yaml
 from pulumi_azure_native import containerservice
 
 from gpufleet.azure.invoke import invoke_or_fail
+from gpufleet.errors import UserError
+from gpufleet.jobs.kubernetes.kubeconfig import parse_kubeconfig
 
 AKS_SERVER = "6dae42f8-4368-4678-94ff-3960e28e3630"
 """The application of Microsoft Entra ID that stands for the API servers of all AKS clusters
@@ -43,15 +44,18 @@ def kubeconfig(listed: str) -> str:
     its user would ask a person to log in by browser. Ours takes the login of the Azure CLI, or what the variable
     AAD_LOGIN_METHOD says, for instance workloadidentity in CI.
     """
-    cluster = yaml.safe_load(base64.b64decode(listed))["clusters"][0]
-    name, where = cluster["name"], cluster["cluster"]
+    where = "Azure's kubeconfig"
+    clusters = parse_kubeconfig(base64.b64decode(listed), where).get("clusters") or []
+    if not clusters or not {"server", "certificate-authority-data"} <= clusters[0]["cluster"].keys():
+        raise UserError(f"{where}: has no cluster with server and certificate-authority-data; is the cluster ready?")
+    name, cluster = clusters[0]["name"], clusters[0]["cluster"]
     fetch_token = {
         "apiVersion": "client.authentication.k8s.io/v1beta1",
         "command": "kubelogin",
         "args": ["get-token", "--login", "azurecli", "--server-id", AKS_SERVER],
         "interactiveMode": "Never",
     }
-    address = {key: where[key] for key in ("server", "certificate-authority-data")}
+    address = {key: cluster[key] for key in ("server", "certificate-authority-data")}
     return json.dumps(
         {
             "apiVersion": "v1",

@@ -75,7 +75,8 @@ class IdentityLink(TypedDict):
 
     identity_id: pulumi.Input[str]
     """User-assigned identity by which nodes mount containers and pull images, and by which the account reaches its
-    storage. Give it its role there (Storage Blob Data Contributor) before jobs run."""
+    storage. Give it its role (Storage Blob Data Contributor) on each container, before jobs run; with auto-storage, on
+    the storage account, as Batch makes containers of its own there."""
 
 
 class AccessLogsLink(TypedDict):
@@ -89,7 +90,8 @@ class BlobUsersLink(TypedDict):
     """The identity of nodes, for files."""
 
     client_principal_ids: NotRequired[Mapping[str, pulumi.Input[str]]]
-    """Who reads and writes blobs: a short name of your choice to the principal of an identity."""
+    """Who reads and writes blobs in the containers that are made here: a short name of your choice to the principal of
+    an identity."""
 
 
 class PullersLink(TypedDict):

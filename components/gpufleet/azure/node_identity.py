@@ -1,18 +1,23 @@
 """NodeIdentity: who the nodes are, to storage, registry and Azure Batch."""
 
-from typing import Unpack
+from typing import NotRequired, Unpack
 
 import pulumi
 from pulumi_azure_native import managedidentity
 
 from gpufleet.azure.links import BlobUsersLink, GroupLink, IdentityLink, PullersLink
+from gpufleet.azure.role_assignment import assign_role
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.rules import Finding
-from gpufleet.rules.azure.location import validate_azure_location
+from gpufleet.rules.azure.key_vault import validate_node_identity
 
 
 class NodeIdentityArgs(GroupLink):
-    """Where the identity is."""
+    """Where the identity is, and whose secrets it reads."""
+
+    key_vault_id: NotRequired[pulumi.Input[str]]
+    """Id of an existing key vault with RBAC: the identity may read every secret in it, and so may every job on the
+    nodes. Default: none."""
 
 
 class NodeIdentity(Component):
@@ -36,7 +41,7 @@ class NodeIdentity(Component):
 
     @staticmethod
     def findings(name: str, args: NodeIdentityArgs) -> list[Finding]:
-        return validate_azure_location(args)
+        return validate_node_identity(args)
 
     def create(self, name: str, args: NodeIdentityArgs) -> None:
         identity = managedidentity.UserAssignedIdentity(
@@ -46,6 +51,9 @@ class NodeIdentity(Component):
             tags=args.get("tags", {}),
             opts=self.child(),
         )
+        vault = args.get("key_vault_id")
+        if vault is not None:
+            assign_role(f"{name}-secrets", self, "Key Vault Secrets User", vault, identity.principal_id)
         self.identity_id = identity.id
         self.principal_id = identity.principal_id
         self.client_id = identity.client_id

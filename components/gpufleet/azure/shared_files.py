@@ -117,10 +117,10 @@ class SharedFiles(Component):
         self._kept = self.child(protect=not args.get("erase", False))
         account = self._account(name, args)
         self._retention(name, args, account)
-        ready: list[pulumi.Resource] = self._roles(name, args, account)
+        containers, shares = self._contents(name, args, account)
+        ready: list[pulumi.Resource] = self._roles(name, args, containers)
         if args.get("access") == "private-endpoint":
             ready += self._private(name, args, account)
-        containers, shares = self._contents(name, args, account)
         self.account_name = account.name
         self.account_id = account.id
         self.blob_endpoint = account.primary_endpoints.apply(lambda each: each.blob)
@@ -256,12 +256,17 @@ class SharedFiles(Component):
         ]
         return containers, shares
 
-    def _roles(self, name: str, args: SharedFilesArgs, account: "storage.StorageAccount") -> list[pulumi.Resource]:
-        """Clients read and write blobs as who they are, without a key."""
+    def _roles(
+        self, name: str, args: SharedFilesArgs, containers: Sequence["storage.BlobContainer"]
+    ) -> list[pulumi.Resource]:
+        """Clients read and write blobs as who they are, without a key; in these containers, and in no other that the
+        account gets."""
         role = "Storage Blob Data Contributor"
+        names = args.get("containers", DEFAULT_CONTAINERS)
         return [
-            assign_role(f"{name}-blobs-of-{client}", self, role, account.id, principal)
+            assign_role(f"{name}-{short}-of-{client}", self, role, container.id, principal)
             for client, principal in args.get("client_principal_ids", {}).items()
+            for short, container in zip(names, containers, strict=True)
         ]
 
     def _private(self, name: str, args: SharedFilesArgs, account: "storage.StorageAccount") -> list[pulumi.Resource]:

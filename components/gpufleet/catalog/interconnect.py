@@ -1,12 +1,12 @@
 """What joins several nodes of a type: EFA, InfiniBand or Ethernet, and how many Gbit/s of it one node has."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from gpufleet.catalog.records import AwsGpuType, AzureGpuSize, GpuType
+from gpufleet.documents.json import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Interconnect:
 @cache
 def _infiniband() -> Mapping[str, float]:
     """Gbit/s of InfiniBand of one node, by size. The records of sizes have its kind only."""
-    rows = json.loads((Path(__file__).parent / "infiniband.json").read_text(encoding="utf-8"))
+    rows = read_json(Path(__file__).with_name("infiniband.json"))
     return {row["type"]: float(row["gbps"]) for row in rows}
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from gpufleet.catalog.records import Record
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import read_json
 from gpufleet.errors import UserError
 
 R = TypeVar("R", bound=Record)
@@ -27,11 +29,9 @@ EDITION = "edition.json"
 def read_edition(path: Path) -> str:
     """The day of a folder's data; "" if there is no such file. Raises CatalogError if it is broken."""
     try:
-        content: object = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return ""
-    except (OSError, ValueError) as error:
-        raise CatalogError(f"{path}: cannot be read as JSON: {error}") from error
+        content: object = read_json(path) if path.exists() else {"as_of": ""}
+    except DocumentError as error:
+        raise CatalogError(f"{path}: {error.reason}") from error
     day = content.get("as_of") if isinstance(content, dict) else None
     if not isinstance(day, str):
         raise CatalogError(f'{path}: must be like {{"as_of": "2026-10-31"}}')
@@ -46,9 +46,9 @@ def read_records(path: Path, kind: type[R]) -> dict[tuple[str, ...], R]:
     """
     place = f"{path.parent.name}/{path.name}"
     try:
-        content: object = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CatalogError(f"{place}: cannot be read as JSON: {error}") from error
+        content: object = read_json(path)
+    except DocumentError as error:
+        raise CatalogError(f"{place}: {error.reason}") from error
     if not isinstance(content, list):
         raise CatalogError(f"{place}: must hold a list of records")
     parser = _Parser(kind)

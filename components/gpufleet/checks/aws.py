@@ -6,7 +6,6 @@ from typing import Any, TypedDict
 from gpufleet.aws.addons import ADDRESSES_PER_NODE
 from gpufleet.aws.network import DEFAULT_CIDR, DEFAULT_MAX_ZONES
 from gpufleet.aws.subnet_plan import plan_subnets
-from gpufleet.checks.teams import check_teams
 from gpufleet.config.aws import AwsConfig, OnpremServersConfig
 from gpufleet.config.aws_account import AwsAccountConfig
 from gpufleet.config.aws_parts import pools_of
@@ -51,7 +50,6 @@ def check_aws(env: Environment[AwsConfig]) -> None:
             version = version_near_cluster(version=pool.get("version", ""), cluster=its_version)
             validate_stack([ResourceFinding(env.part(name), version)])
     _check_software(env, own)
-    check_teams(env)
     check_pools(env.name, config, config["pools"], ADDRESSES_PER_NODE if own else None)
     if "data_sync" in config:
         synced = validate_synced_files(config["data_sync"]["to"], "own_servers" in config)

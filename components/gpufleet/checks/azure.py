@@ -1,6 +1,5 @@
 """Checks of a whole Azure environment: what runs, quotas, addresses, and what Batch pools mount."""
 
-from gpufleet.checks.teams import check_teams
 from gpufleet.config.azure import AzureConfig, BatchConfig
 from gpufleet.config.azure_parts import account_name, containers_of, shares_of
 from gpufleet.config.environment import Environment
@@ -28,7 +27,6 @@ def check_azure(env: Environment[AzureConfig]) -> None:
     validate_stack(ResourceFinding(env.part("files"), each) for each in containers)
     if "batch" in config:
         _check_mounts(env, config["batch"])
-    check_teams(env)
     validate_stack(_quotas(env))
 
 

@@ -1,6 +1,5 @@
 """Checks of a whole environment on an own cluster: how it is reached, and its nodes together."""
 
-from gpufleet.checks.teams import check_teams
 from gpufleet.config.environment import Environment
 from gpufleet.config.onprem import OnpremConfig
 from gpufleet.kubernetes.kubeconfig_portability import kubeconfig_faults
@@ -20,4 +19,3 @@ def check_onprem(env: Environment[OnpremConfig], pools: dict[str, PlatformPool])
     findings = validate_onprem_cluster(nodes, kubeconfig_faults(config["kubeconfig"]), list(software))
     findings += validate_access_logs(config["access_logs"], ["nfs"])
     validate_stack(ResourceFinding(env.name, each) for each in findings)
-    check_teams(env)

@@ -5,7 +5,6 @@ gradient over its network. The placed points are predicted with the same two (th
 half-precision ones with half the bytes, without overlap and with full overlap. Nothing is fitted to those two series.
 """
 
-import json
 import math
 import statistics
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from gpufleet.choose.scaling import step_seconds
+from gpufleet.documents.json import read_json
 
 READINGS = ("total", "per-node")
 """What a measured rate may be, which its source does not say. total: steps of a batch that all nodes share, so that
@@ -62,7 +62,7 @@ class ModelScore:
 
 def read_measurements() -> tuple[Mapping[str, str], tuple[Measurement, ...]]:
     """Where the measurements are from and what was not recorded, and every point."""
-    content = json.loads((Path(__file__).parent / "measured.json").read_text(encoding="utf-8"))
+    content = read_json(Path(__file__).with_name("measured.json"))
     points = [
         Measurement(row["type"], row["series"], nodes, rate, row["bits"], row["double_buffering"])
         for row in content["series"]

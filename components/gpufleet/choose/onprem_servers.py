@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
 from gpufleet.rules.messages import format_value, nearest
 
@@ -48,13 +47,7 @@ _EXAMPLE = "{name: lab, gpu_model: V100, gpus: 4, gpu_memory_gib: 32, count: 2, 
 
 def read_servers_file(file: Path) -> tuple[PricedServers, ...]:
     """Own servers from a YAML list. Errors: ServersError."""
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ServersError(f"{file}: {error.strerror}; give a YAML list such as - {_EXAMPLE} [own-servers]") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise ServersError(f"{file}: not YAML: {reason}; write lines such as - {_EXAMPLE} [own-servers]") from error
+    content = read_yaml(file, f"give a YAML list such as - {_EXAMPLE} [own-servers]")
     return read_servers(content, str(file))
 
 

@@ -17,6 +17,7 @@ from gpufleet.cli.images import images
 from gpufleet.cli.jobs import jobs
 from gpufleet.cli.link import link
 from gpufleet.cli.nodes import nodes
+from gpufleet.cli.permissions import permissions
 from gpufleet.cli.pool import pool
 from gpufleet.cli.preflight import preflight
 from gpufleet.cli.preview import preview
@@ -24,6 +25,7 @@ from gpufleet.cli.ps import ps
 from gpufleet.cli.reap import reap
 from gpufleet.cli.rehearse import rehearse
 from gpufleet.cli.report import report
+from gpufleet.cli.secrets import secrets
 from gpufleet.cli.stop import stop
 from gpufleet.cli.usage import usage
 from gpufleet.cli.users import users
@@ -48,6 +50,7 @@ for command in (
     jobs,
     link,
     nodes,
+    permissions,
     pool,
     preflight,
     preview,
@@ -55,6 +58,7 @@ for command in (
     reap,
     rehearse,
     report,
+    secrets,
     stop,
     usage,
     users,

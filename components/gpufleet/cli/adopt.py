@@ -1,16 +1,19 @@
 """`gpufleet adopt ENV`."""
 
-import json
 import os
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from gpufleet.cli.confirmation import confirm, confirmation_options
 from gpufleet.cli.error_handling import exit_with_errors
 
 if TYPE_CHECKING:
     from gpufleet.adoption.cloud_resource import Inventory
+    from gpufleet.adoption.orphans import Orphans
     from gpufleet.pulumi_cli import PulumiCli
 
 
@@ -20,45 +23,104 @@ if TYPE_CHECKING:
 @click.option(
     "--unlock", is_flag=True, help="Remove the lock of an engine that died. Never use it while an engine runs."
 )
-@click.option("--delete", is_flag=True, help="Delete these resources instead of importing them.")
-@click.option("--list", "only_list", is_flag=True, help="Only list them.")
+@click.option("--delete", is_flag=True, help="Delete these resources instead of importing them, but for data.")
+@click.option("--lost-state", is_flag=True, help="Import most of an environment: its state is lost.")
+@confirmation_options
 @exit_with_errors
-def adopt(environment: str, program: Path, unlock: bool, delete: bool, only_list: bool) -> int:
+def adopt(
+    environment: str, program: Path, unlock: bool, delete: bool, lost_state: bool, yes: bool, dry_run: bool
+) -> int:
     """Import resources of ENVIRONMENT that the cloud holds and the state does not know.
 
-    Use it after the engine crashed during an `up`. In a rehearsal:
-    gpufleet rehearse aws-dev -- gpufleet adopt aws-dev --unlock
+    Use it after the engine crashed during an `up`, or when the state is lost. It first lists what it would import, and
+    takes only what carries the mark, environment, project and owner of this stack. In a rehearsal:
+    gpufleet rehearse aws-dev -- gpufleet adopt aws-dev --unlock --yes
     """
     from gpufleet.adoption import import_resources
-    from gpufleet.adoption.orphans import find_orphans, logical_name, reject_ambiguous
+    from gpufleet.adoption.orphans import find_orphans, reject_lost_state
+    from gpufleet.adoption.releases import import_releases, lost_releases
 
+    if delete and lost_state:
+        raise click.UsageError("--delete and --lost-state contradict each other; import, then `pulumi destroy`")
     engine, inventory = _engine_and_inventory(program, environment)
-    if unlock:
-        import_resources.unlock(engine, environment)
-    mend = import_resources.delete if delete else import_resources.import_resources
-    seen: set[tuple[str, str]] = set()
-    # A thing without tags is only recognised once what it hangs on is in the state: look again until nothing is new.
-    while True:
-        orphans = find_orphans(engine, environment, inventory)
-        new = [(found, step) for found, step in orphans.wanted if (found.type, found.import_id) not in seen]
-        if seen and not new:
-            break
-        for found, step in new:
-            click.echo(f"in the cloud, not in the state: {logical_name(step)} ({found.type} {found.import_id})")
-        if only_list:
-            break
-        mend(engine, environment, orphans)
-        seen |= {(found.type, found.import_id) for found, _ in new}
-        if not new:
-            break
+    erase = delete and str(engine.config(environment).get("gpufleet:erase", "")).lower() == "true"
+    choose = partial(import_resources.deletable, erase=erase) if delete else _everything
+    orphans = find_orphans(engine, environment, inventory)
+    chosen, shown = choose(orphans), set[str]()
+    _show(orphans, chosen, shown)
+    if not lost_state:
+        reject_lost_state(environment, orphans)
+    releases = lost_releases(engine, environment) if lost_state else []
+    for release in releases:
+        click.echo(f"not in the state, imported if the cluster has it: Helm release {release}")
+    tasks = _tasks(engine, environment, len(chosen.wanted), len(releases), unlock=unlock, delete=delete)
+    if not tasks or confirm(f"{environment}: {', '.join(tasks)}", yes=yes, dry_run=dry_run):
+        if unlock:
+            import_resources.unlock(engine, environment)
+        done, act = set[str](), import_resources.delete if delete else import_resources.import_resources
+        while tasks:
+            act(engine, environment, chosen)
+            done |= {str(step["urn"]) for _, step in chosen.wanted}
+            # Some things are only recognised once what they hang on is in the state: look until nothing is new.
+            orphans = find_orphans(engine, environment, inventory)
+            chosen = choose(orphans)
+            if not (_show(orphans, chosen, shown) and chosen.wanted):
+                break
+        count = len(done) + (len(import_releases(engine, environment)) if releases else 0)
+        left = sum(map(len, (orphans.wanted, orphans.unknown, orphans.ambiguous, orphans.interrupted)))
+        others = f", {len(orphans.foreign)} of other owners" if orphans.foreign else ""
+        words = "deleted" if delete else "imported"
+        click.echo(f"{environment}: {count} {words}, {left} left{others}; continue with `pulumi up`")
+        if done and not delete:
+            import_resources.reject_replacements(engine, environment, done)
+    return 1 if orphans.ambiguous else 0
+
+
+def _everything(orphans: "Orphans") -> "Orphans":
+    return orphans
+
+
+def _show(orphans: "Orphans", chosen: "Orphans", shown: set[str]) -> bool:
+    """Print what is missing in the state, each line once; whether there was a new one."""
+    new = [line for line in _lines(orphans, chosen) if line not in shown]
+    for line in new:
+        click.echo(line)
+    shown |= set(new)
+    return bool(new)
+
+
+def _lines(orphans: "Orphans", chosen: "Orphans") -> Iterator[str]:
+    """What is missing in the state, a line for each. chosen: those to import or to delete."""
+    from gpufleet.adoption.match import logical_name
+
+    taken = {found.import_id for found, _ in chosen.wanted}
+    for found, step in orphans.wanted:
+        text = f"{logical_name(step)} ({found.type} {found.import_id})"
+        kept = "" if found.import_id in taken else "; holds data or is protected: not deleted"
+        yield f"in the cloud, not in the state: {text}{kept}"
+    for found, _ in orphans.interrupted:
+        text = "to be deleted" if found.import_id in taken else "delete it with --delete, or by hand if it holds data"
+        yield f"in the cloud, not in the state: {found}: a replacement that was interrupted; {text}"
     for found in orphans.unknown:
-        click.echo(f"in the cloud, not in the state, not in the program: {found}; its tags say whose it is")
-    if not only_list:
-        words = "deleted" if delete else "taken over"
-        left = len(orphans.unknown) + len(orphans.ambiguous)
-        click.echo(f"{environment}: {len(seen)} {words}, {left} left; go on with `pulumi up`")
-    reject_ambiguous(environment, orphans)
-    return 0
+        yield f"in the cloud, not in the state, not in the program: {found}; left alone"
+    for found, differences in orphans.foreign:
+        yield f"in the cloud, not certainly this stack's: {found}: {', '.join(differences)}; left alone"
+    yield from orphans.ambiguities
+
+
+def _tasks(
+    engine: "PulumiCli", environment: str, resources: int, releases: int, *, unlock: bool, delete: bool
+) -> list[str]:
+    """What there is to do, for the question."""
+    from gpufleet.rules.messages import plural
+
+    interrupted = engine.pending_operations(environment)
+    counts = {
+        f"{'delete' if delete else 'import'} {plural(resources, 'resource')}": resources,
+        f"import {plural(releases, 'Helm release')}": releases,
+        f"clear {plural(interrupted, 'interrupted operation')}": interrupted,
+    }
+    return [*(["remove the lock"] if unlock else []), *(text for text, number in counts.items() if number)]
 
 
 def _engine_and_inventory(program: Path, environment: str) -> tuple["PulumiCli", "Inventory"]:
@@ -80,7 +142,9 @@ def _engine_and_inventory(program: Path, environment: str) -> tuple["PulumiCli",
 
 def _real_inventory(engine: "PulumiCli", environment: str) -> "Inventory":
     """A look at the account that the stack's configuration and the credentials in use name."""
-    read = json.loads(engine.output_of("config", "--json", "--stack", environment))
+    from gpufleet.documents.json import parse_json
+
+    read = parse_json(engine.output_of("config", "--json", "--stack", environment), "pulumi config")
     config = {key: entry.get("value") for key, entry in read.items()}
     if any(key.startswith("azure-native:") for key in config):
         from gpufleet.azure.inventory import AzureInventory, resource_groups

@@ -1,17 +1,30 @@
 """`gpufleet comment`."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.errors import UserError
 
+if TYPE_CHECKING:
+    from gpufleet.report.model import Report
+
+FILE = click.Path(path_type=Path)
+
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=FILE)
+@click.option("--program", default=".", type=FILE, help="Pulumi project, as it is without the change. "
+              "Default: here or above.")  # fmt: skip
+@click.option("--change", type=FILE, metavar="DIR",
+              help="The project in a checkout of the change, if the change's own code wrote the "
+              "report. Its files are compared, not run: only the stacks that it affects get a comment, also one that "
+              "the report leaves out.")  # fmt: skip
+@click.option("--sarif", type=FILE, metavar="FILE", help="Also write the report for code scanning.")
 @click.option("--pull-request", "number", type=int, help="Number of the pull request. Default: from the CI event.")
 @click.option("--commit", help="Commit of the pull request. Default: from the CI event, else from the report.")
 @click.option("--author", default="", help="The token's login. Default: from the API; in a "
@@ -21,28 +34,59 @@ from gpufleet.errors import UserError
 @click.option("--if-denied", default="fail", show_default=True, type=click.Choice(["fail", "go-on"]),
               help="What to do if the token may not comment, as for a fork's pull request.")  # fmt: skip
 @exit_with_errors
-def comment(folder: Path, number: int | None, commit: str | None, author: str, patience: float, if_denied: str) -> int:
+def comment(
+    folder: Path,
+    program: Path,
+    change: Path | None,
+    sarif: Path | None,
+    number: int | None,
+    commit: str | None,
+    author: str,
+    patience: float,
+    if_denied: str,
+) -> int:
     """Post the report in FOLDER on its pull request: one comment per stack, created once and then edited.
 
-    FOLDER was written by `gpufleet preview` or `gpufleet report --to`. The token is GITHUB_TOKEN, in GitLab
-    GITLAB_TOKEN. Comments on stacks that are no longer in the report say so.
+    FOLDER was written by `gpufleet preview` or `gpufleet report --to`. Only its report.json is read, and nothing in it
+    is trusted: the comments are rendered here. The token is GITHUB_TOKEN, in GitLab GITLAB_TOKEN. With --change,
+    comments on stacks of this project that the change no longer affects say so.
     """
-    return post_report(folder, number, commit, author, patience, go_on=if_denied == "go-on")
+    from gpufleet.report.read_report import read_report
+
+    report = read_report(folder / "report.json")
+    project, stacks = (None, None) if change is None else _affected(program, change)
+    if sarif:
+        _write_sarif(report, sarif, program)
+    return post_report(report, stacks, project, number, commit, author, patience, go_on=if_denied == "go-on")
 
 
 def post_report(
-    folder: Path, number: int | None, commit: str | None, author: str, patience: float, *, go_on: bool
+    report: "Report",
+    affected: Collection[str] | None,
+    whole_project: str | None,
+    number: int | None,
+    commit: str | None,
+    author: str,
+    patience: float,
+    *,
+    go_on: bool,
 ) -> int:
-    """The verb's work, for `gpufleet preview --comment` too. go_on: report a token that may not write, and go on."""
+    """The verb's work, for `gpufleet preview --comment` too.
+
+    affected: the only stacks to comment on; None: those of the report. whole_project: as for `update_comments`. go_on:
+    report a token that may not write, and go on.
+    """
+    from gpufleet.comments.bodies import comment_bodies
     from gpufleet.comments.ci_environment import code_host_of, run_of
     from gpufleet.comments.code_host import PermissionDenied
     from gpufleet.comments.sticky import update_comments
 
-    told, bodies = _report(folder)
+    for name in sorted({each.name for each in report.stacks} - set(affected)) if affected is not None else ():
+        click.echo(f"no comment on {name}: this change does not affect it, whatever its report says", err=True)
     place = code_host_of(os.environ, number, author, patience)
-    run = run_of(os.environ, commit, told)
+    run = run_of(os.environ, commit, report.footer.commit)
     try:
-        found = update_comments(place, bodies, run, whole=True)
+        found = update_comments(place, comment_bodies(report, affected), run, whole_project=whole_project)
     except PermissionDenied as error:
         click.echo(f"no comment: the token may not write on {place.label}: {error}", err=True)
         return 0 if go_on else 1
@@ -52,23 +96,24 @@ def post_report(
     return 0
 
 
-def _report(folder: Path) -> tuple[str | None, Mapping[str, str]]:
-    """The commit that a report is about, and its stacks' texts. Errors: UserError."""
-    import json
+def _affected(program: Path, change: Path) -> tuple[str, list[str]]:
+    """The project, and those of its stacks that a change affects, as the base has them. Errors: UserError."""
+    from gpufleet.affected.select import affected_by_checkout
+    from gpufleet.report.configuration_files import project_folder, project_name
 
-    from gpufleet.comments.sticky import stack_of
+    name = project_name(program)
+    return name, [f"{name}/{each}" for each in affected_by_checkout(project_folder(program), change)]
 
-    made = "make it with `gpufleet preview` or `gpufleet report --to`"
+
+def _write_sarif(report: "Report", file: Path, program: Path) -> None:
+    from gpufleet.report.configuration_files import configuration_files
+    from gpufleet.report.formats.sarif import render_sarif
+
+    files = configuration_files(program, [(stack.name, stack.stack) for stack in report.stacks])
     try:
-        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-        names = [f"{each['project']}/{each['stack']}" for each in report["stacks"]]
-        commit = report["footer"]["commit"]
-        texts = [file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.md")) if file.name != "report.md"]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        # Code scanning takes no log without a run.
+        if report.stacks:
+            file.write_text(render_sarif(report, files), encoding="utf-8")
     except OSError as error:
-        raise UserError(f"{folder}: {error.strerror}: report not found; {made}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise UserError(f"{folder / 'report.json'}: is not a report: {error}; {made}") from error
-    bodies = {stack: text for text in texts if (stack := stack_of(text))}
-    if missing := [name for name in names if name not in bodies]:
-        raise UserError(f"{folder}: no text of {', '.join(missing)}; {made}")
-    return commit, {name: bodies[name] for name in names}
+        raise UserError(f"--sarif={file}: {error.strerror}; give another file") from error

@@ -134,7 +134,9 @@ def list_(
         click.echo(json.dumps(rows, indent=2))
         return 0
     for each in found:
-        click.echo(f"{each.size:>15,}  {_time(each.changed)}  {each.path}")
+        # Who writes to the volume may put anything into a name, line ends and a terminal's commands too.
+        path = each.path if each.path.isprintable() else repr(each.path)
+        click.echo(f"{each.size:>15,}  {_time(each.changed)}  {path}")
     return 0
 
 

@@ -8,6 +8,7 @@ from typing import ParamSpec
 import click
 
 from gpufleet.errors import UserError
+from gpufleet.extras import install_hint
 
 P = ParamSpec("P")
 
@@ -43,7 +44,6 @@ def exit_with_errors(command: Callable[P, int]) -> Callable[P, None]:
         except ModuleNotFoundError as error:
             package = (error.name or "").split(".")
             extra = _EXTRAS.get(".".join(package[:2])) or _EXTRAS.get(package[0], "accounts,aws,policies,rehearsal")
-            install = f"pip install 'gpufleet[{extra}]'"
-            raise click.ClickException(f"{error.name} is not installed: {install}") from error
+            raise click.ClickException(f"{error.name} is not installed; {install_hint(extra)}") from error
 
     return run

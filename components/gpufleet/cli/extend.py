@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from gpufleet.atomic_file import write_atomically
+from gpufleet.cli.confirmation import confirm, confirmation_options
 from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.errors import UserError
 
@@ -14,13 +15,15 @@ from gpufleet.errors import UserError
 @click.command()
 @click.argument("environment")
 @click.argument("until", metavar="7d|2w|DAY")
+@confirmation_options
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
 @exit_with_errors
-def extend(environment: str, until: str, program: Path) -> int:
+def extend(environment: str, until: str, yes: bool, dry_run: bool, program: Path) -> int:
     """Change the expiry of ENVIRONMENT in its configuration file. The next `up` writes it to the tags.
 
     Days count from the expiry, or from today if it has passed; a lifetime becomes that much longer. The file's
-    comments and order stay.
+    comments and order stay. It asks before an end that is not later than the one it replaces: by it the environment
+    would be destroyed earlier.
 
     \b
     gpufleet extend aws-dev 7d
@@ -43,10 +46,19 @@ def extend(environment: str, until: str, program: Path) -> int:
             f"{file.name}"
         )
         return 0
+    if dry_run or not _is_later(after, before):
+        click.echo(f"{environment}: would end {_words(after)} instead of {_words(before)} ({file.name})")
+        if not confirm(f"{environment}: end it {_words(after)}", yes=yes, dry_run=dry_run):
+            return 0
     _write(file, changed)
     click.echo(f"{environment}: ends {_words(after)} instead of {_words(before)} ({file.name})")
     click.echo(f"its tags say so after the next `pulumi up -s {environment}`")
     return 0
+
+
+def _is_later(after: date | str, before: date | timedelta | None) -> bool:
+    """Whether an environment certainly goes on for as long as before; a lifetime has only ever become longer."""
+    return isinstance(after, str) or (isinstance(before, date) and after >= before)
 
 
 def _words(end: date | timedelta | str | None) -> str:

@@ -125,9 +125,19 @@ def list_(environment: str, program: Path, outputs: Path | None, as_json: bool) 
 @click.option(
     "--cache", type=click.Path(path_type=Path), help="Default: gpufleet/images in the user's cache directory."
 )
+@click.option("--logins", "trusted", metavar="LIST", type=click.Path(path_type=Path),
+              help="Another list, whose logins are used instead, if somebody else wrote this one.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @exit_with_errors
-def sync(file: Path, update: bool, dry_run: bool, only: tuple[str, ...], cache: Path | None, as_json: bool) -> int:
+def sync(
+    file: Path,
+    update: bool,
+    dry_run: bool,
+    only: tuple[str, ...],
+    cache: Path | None,
+    trusted: Path | None,
+    as_json: bool,
+) -> int:
     """Mirror the images of LIST to your registry: pinned, extended, checked; copies only changes.
 
     \b
@@ -139,7 +149,9 @@ def sync(file: Path, update: bool, dry_run: bool, only: tuple[str, ...], cache: 
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     chosen = (cache or home / "gpufleet" / "images").absolute()
     try:
-        outcomes = sync_images(file, cache=chosen, say=_note, update=update, dry_run=dry_run, only=only)
+        outcomes = sync_images(
+            file, cache=chosen, say=_note, update=update, dry_run=dry_run, only=only, trusted=trusted
+        )
     except BuilderFailed as error:
         _note(f"Error: {error}")
         return error.code

@@ -30,6 +30,13 @@ _OPTIONS = (
     ),
     click.option("--name", metavar="NAME", help="Default: derived from the command and the time."),
     click.option("--env", "variables", multiple=True, metavar="KEY=VALUE", help="Environment variable of every rank."),
+    click.option(
+        "--secret",
+        "references",
+        multiple=True,
+        metavar="KEY=NAME",
+        help="Variable of every rank whose value is the secret NAME, stored by `gpufleet secrets put`.",
+    ),
     click.option("--queue", metavar="NAME", help="Default: the environment's."),
     click.option("--retries", type=int, metavar="N", help="How often a failed job restarts. Default 0."),
     click.option("--time-limit", "time_limit_minutes", type=int, metavar="MINUTES", help="Default: none."),
@@ -105,10 +112,11 @@ def request_from_options(options: Mapping[str, object], command: tuple[str, ...]
     """The job request from the command line. options: by the names of the options above. Errors: UserError."""
     from gpufleet.jobs.aws_batch.parameter_sweep import parse_grid_option
 
-    lists: dict[str, Any] = {key: options[key] for key in ("variables", "axes", "labels")}
+    lists: dict[str, Any] = {key: options[key] for key in ("variables", "references", "axes", "labels")}
     request = {key: value for key, value in options.items() if value is not None and key not in lists}
     for key, name, read in (
         ("env", "variables", lambda text: named_pair("env", text)),
+        ("secrets", "references", lambda text: named_pair("secret", text, "NAME")),
         ("grid", "axes", parse_grid_option),
         ("tags", "labels", lambda text: named_pair("tag", text)),
     ):
@@ -119,10 +127,13 @@ def request_from_options(options: Mapping[str, object], command: tuple[str, ...]
     return request
 
 
-def named_pair(option: str, text: str) -> tuple[str, str]:
+def named_pair(option: str, text: str, value_name: str = "VALUE") -> tuple[str, str]:
     """Name and value of an option NAME=VALUE. Errors: UserError."""
     key, mark, value = text.partition("=")
     if not key or not mark:
+        from gpufleet.secret_patterns import mask_patterns
+
         kind = "variable" if option == "env" else option
-        raise UserError(f"job: {option}={text}: is no {kind}; write --{option} KEY=VALUE")
+        shown = mask_patterns(text, "[hidden]")
+        raise UserError(f"job: {option}={shown}: is not a {kind}; write --{option} KEY={value_name}")
     return key, value

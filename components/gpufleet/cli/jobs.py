@@ -145,8 +145,12 @@ def list_(environment: str, program: Path, outputs: Path | None, on: str | None,
         click.echo(f"no jobs in {backend.where}")
     width = max((len(str(each["name"])) for each in found), default=0)
     for each in found:
-        row = f"{each['name']:<{width}}  {each['state']:<10}  {backend.size(each):<12}"
-        click.echo(f"{row}  {format_age(str(each['created']))} ago")
+        row = f"{each['name']:<{width}}  {each['state']:<10}"
+        if each["created"]:
+            click.echo(f"{row}  {backend.size(each):<12}  {format_age(str(each['created']))} ago")
+        else:
+            # A folder that others have written, which holds no job.
+            click.echo(f"{row}  {each['message']}")
     return 0
 
 

@@ -34,6 +34,11 @@ FILE = click.Path(path_type=Path)
     metavar="JSON",
     help='With --list: only environments of this list, for instance \'["aws-dev", "aws-prod"]\'.',
 )
+@click.option(
+    "--undeployed",
+    is_flag=True,
+    help="With --list: the environments whose last deployment, by their stacks' histories, lacks a change.",
+)
 @click.option("--commit", help="Commit to report on. Default: the pull request's, else the one checked out.")
 @click.option("--comment", "commenting", is_flag=True, help="Comment on the pull request; see `gpufleet comment`.")
 @click.option("--fail-on", default="refuse", show_default=True, type=click.Choice(["refuse", "warning", "never"]),
@@ -41,6 +46,9 @@ FILE = click.Path(path_type=Path)
 @click.option(
     "--allow-loss", is_flag=True, help="Do not fail for data that would be deleted; the report lists it anyway."
 )
+@click.option("--approved", type=FILE, metavar="FILE",
+              help="The report.json that was approved: fail for any other change, and allow the losses in "
+              "it.")  # fmt: skip
 @exit_with_errors
 def preview(
     environments: tuple[str, ...],
@@ -51,10 +59,12 @@ def preview(
     folder: Path,
     listing: bool,
     among: str | None,
+    undeployed: bool,
     commit: str | None,
     commenting: bool,
     fail_on: str,
     allow_loss: bool,
+    approved: Path | None,
 ) -> int:
     """Preview the environments that a change affects, with the project's policy packs, and write one report.
 
@@ -65,29 +75,35 @@ def preview(
     gpufleet preview                        # the difference from origin's branch, on simulated clouds
     gpufleet preview --real aws-prod        # against the stack's state
     """
+    from gpufleet.affected.approval import unapproved_changes
     from gpufleet.affected.report import report_change
-    from gpufleet.affected.select import filter_environments as those_among
-    from gpufleet.affected.select import select_environments
+    from gpufleet.affected.select import listed_environments, select_environments, undeployed_environments
     from gpufleet.comments.ci_environment import head_of
     from gpufleet.errors import UserError
     from gpufleet.report.build import checked_out_commit
-    from gpufleet.report.configuration_files import project_folder
+    from gpufleet.report.configuration_files import environment_names, project_folder, project_name
     from gpufleet.report.exit_codes import data_losses, should_fail
+    from gpufleet.report.read_report import read_report
 
-    if among is not None and not listing:
+    if (among is not None or undeployed) and not listing:
         # A comment on another stack would then say that nothing touches it.
-        raise click.UsageError("--among is for --list; name the environments to preview instead")
+        option = "--undeployed" if undeployed else "--among"
+        raise click.UsageError(f"{option} is for --list; name the environments to preview instead")
     gc.disable()
     try:
         if real is None:
             real = any(os.environ.get(name) for name in ("PULUMI_BACKEND_URL", "PULUMI_ACCESS_TOKEN"))
         project = project_folder(program)
+        known = environment_names(project) if among is None else listed_environments(project, among)
+        if undeployed:
+            click.echo(json.dumps(undeployed_environments(project, known, folder.resolve(), _said)))
+            return 0
         start, names = select_environments(project, environments, base, every, folder.resolve(), _said)
-        if among is not None:
-            names = those_among(project, names, among)
+        names = [each for each in names if each in known]
         if listing:
             click.echo(json.dumps(names))
             return 0
+        agreed = None if approved is None else read_report(approved)
         about = commit or head_of(os.environ) or checked_out_commit(program)
         made, unseen = report_change(project, start, names, real, about, _said)
         _write(made, folder, program)
@@ -96,6 +112,11 @@ def preview(
         click.echo(f"Error: {error}", err=True)
         return 2
     code = 1 if should_fail(made, fail_on) else 0
+    others = list(unapproved_changes(agreed, made)) if agreed else []
+    for line in others:
+        click.echo(f"Error: {line}", err=True)
+        code = 1
+    allow_loss = allow_loss or (agreed is not None and not others)
     if fail_on != "never" and not allow_loss and (lost := data_losses(made)):
         more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
         click.echo(f"{lost[0].name}{more}: {lost[0].holds} would be lost; keep it, or say --allow-loss", err=True)
@@ -106,7 +127,9 @@ def preview(
     if commenting:
         from gpufleet.cli.comment import post_report
 
-        code = max(post_report(folder, None, commit, "", 120.0, go_on=True), code)
+        # With names, what else the change affects is not known.
+        whole = None if environments else project_name(project)
+        code = max(post_report(made, None, whole, None, commit, "", 120.0, go_on=True), code)
     return code
 
 

@@ -1,6 +1,5 @@
 """The environment that a command is about: its stack's outputs, real or of the rehearsal that we are inside of."""
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -223,29 +222,16 @@ def _engine(home: "Workspace | None", program: Path, environment: str) -> "Pulum
 
 
 def _read(file: Path) -> Mapping[str, object]:
+    """A file that the engine has written, or, for servers that no stack has made, somebody by hand."""
+    from gpufleet.documents.json import check_shape, read_json
+    from gpufleet.documents.yaml import read_yaml
+
     made = "make it with `pulumi stack output --json --show-secrets`"
-    try:
-        text = file.read_text(encoding="utf-8")
-        content = _yaml(file, text) if file.suffix in (".yaml", ".yml") else json.loads(text)
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}; {made}") from error
-    except ValueError as error:
-        raise UserError(f"{file}: is not JSON: {error}; {made}") from error
-    if not isinstance(content, dict):
-        raise UserError(f"{file}: is not a JSON object; {made}")
-    return content
-
-
-def _yaml(file: Path, text: str) -> object:
-    """What somebody has written by hand, for servers that no stack has made. Errors: UserError."""
-    import yaml
-
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise UserError(f"{file}: is not YAML: {' '.join(str(error).split())}") from error
+    if file.suffix not in (".yaml", ".yml"):
+        return read_json(file, made, shape=dict[str, object])
+    content = read_yaml(file, "write `jobs:` and what it needs, see docs/slurm.md and docs/hosts.md")
     jobs = content.get("jobs") if isinstance(content, dict) else None
     if isinstance(jobs, dict) and True in jobs:
         # To YAML 1.1 the key `on` is the truth.
         jobs["on"] = jobs.pop(True)
-    return content
+    return check_shape(content, dict[str, object], str(file), "write `jobs:` and what it needs")

@@ -1,14 +1,15 @@
 """`gpufleet stop ENV`: scale the GPU pools to zero, and list what still costs money."""
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from gpufleet.cli.confirmation import confirm, confirmation_options
 from gpufleet.cli.error_handling import exit_with_errors
-from gpufleet.cli.stack_options import engine_of
+from gpufleet.cli.stack_options import any_team, engine_of, outputs_of, settings_of
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,12 +23,14 @@ _SHOWN = 12
 
 @click.command()
 @click.argument("environment")
-@click.option("--undo", is_flag=True, help="Start the pools again, with the configured nodes.")
-@click.option("--dry-run", is_flag=True, help="Only list what would be stopped, and what would still cost money.")
+@click.option("--undo", is_flag=True, help="Start the pools again, with the configured nodes. Asks nothing.")
+@confirmation_options
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
 @exit_with_errors
-def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
-    """Scale ENVIRONMENT's GPU pools to 0 and list what still costs money. Jobs on their nodes end; data stays.
+def stop(environment: str, undo: bool, yes: bool, dry_run: bool, program: Path) -> int:
+    """Scale ENVIRONMENT's GPU pools to 0. Jobs on their nodes end; data stays.
+
+    It lists the pools, the jobs that run on them, and what still costs money afterwards, and asks.
 
     This acts on what runs: an `up` of the pools in the stack's state, and of their flavors in a queue. The program and
     its configuration are not run; your own `up` starts the pools again, as does --undo. On AWS Batch, running jobs can
@@ -35,7 +38,7 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
 
     \b
     gpufleet stop aws-dev --dry-run
-    gpufleet stop aws-dev
+    gpufleet stop aws-dev --yes
     gpufleet stop aws-dev --undo
     """
     if undo and dry_run:
@@ -55,15 +58,25 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
             if own
             else f"{environment}: has no GPU pool; `gpufleet ps` lists what there is"
         )
+    _check_owner(state, pools)
     if undo:
         # One that runs has the autoscaler's nodes, and keeps them.
         pools, others = [pool for pool in pools if is_stopped(pool.resource.type, pool.resource.inputs)], []
         flavors = [each for each in flavors if is_stopped(each.type, each.inputs)]
         if not pools and not flavors:
             raise UserError(f"{environment}: none of its GPU pools is stopped")
-    if pools and not dry_run:
+    names = ", ".join(pool.resource.name for pool in pools) or "none"
+    queue = "; its queue gives them to no job" if flavors and not undo else ""
+    if not undo:
+        click.echo(f"would be stopped: {names}{queue}")
+        _say_jobs(environment, program, pools)
+        _say_costs(state, plan, pools)
+        if own:
+            click.echo("own servers are not stopped, nor the jobs on them")
+    agreed = undo or not pools or confirm(f"{environment}: stop {names}", yes=yes, dry_run=dry_run)
+    if pools and agreed:
         scale_pools(engine, state, pools, stop=not undo)
-        state, plan = _there(engine, environment)
+        _, plan = _there(engine, environment)
         if left := unchanged_pools(plan, pools, stop=not undo):
             raise UserError(
                 f"{environment}: {', '.join(left)}: the `up` has changed nothing; run this again"
@@ -71,14 +84,9 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
                 else f"{environment}: its program leaves {', '.join(left)} without nodes; call "
                 "gpufleet.fleet.stop_transform.apply_stop_mode() in it, before its first resource"
             )
-    queue_told = dry_run or update_queue(engine, state, flavors, stop=not undo)
-    done = "would be stopped" if dry_run else "started" if undo else "stopped"
-    queue = "; its queue gives them to no job" if flavors and queue_told and not undo else ""
-    click.echo(f"{done}: {', '.join(pool.resource.name for pool in pools) or 'none'}{queue}")
-    if not undo:
-        _say_costs(state, plan, pools)
-        if own:
-            click.echo("own servers are not stopped, nor the jobs on them")
+    queue_told = not agreed or update_queue(engine, state, flavors, stop=not undo)
+    if agreed:
+        click.echo(f"{'started' if undo else 'stopped'}: {names}{queue if queue_told else ''}")
     if not queue_told:
         so = "no job is given to a pool that runs again" if undo else "a job may be given to a stopped pool"
         names = ", ".join(each.name for each in flavors)
@@ -88,6 +96,49 @@ def stop(environment: str, undo: bool, dry_run: bool, program: Path) -> int:
             f"Error: {pool.resource.name}: a {pool.kind} is not stopped by this; do it by its own means", err=True
         )
     return 1 if others or not queue_told else 0
+
+
+def _check_owner(state: "StackState", pools: "Sequence[PlannedPool]") -> None:
+    """Errors: UserError for a pool that has the mark of another stack: the state must not name it."""
+    from dataclasses import replace
+
+    from gpufleet.fleet.ownership_tags import OwnershipTags
+    from gpufleet.ownership import STACK_TAG
+    from gpufleet.urn import stack_of_urn
+
+    project, stack = stack_of_urn(str(state.resources[0]["urn"]))
+    ours = OwnershipTags(replace(state, name=stack, project=project), {})
+    names = {pool.resource.name for pool in pools}
+    for each in ours.others:
+        if each.name in names:
+            raise UserError(
+                f"{state.name}: {each.name}: {STACK_TAG}={each.ownership.stack}: is the mark of another stack; "
+                "remove the pool from the state of this one (`pulumi state delete`)"
+            )
+
+
+def _say_jobs(environment: str, program: Path, pools: "Sequence[PlannedPool]") -> None:
+    """The jobs that run on the pools, a line each, or why they are not known."""
+    from gpufleet.fleet.pool_inputs import COMPUTE_ENVIRONMENT
+    from gpufleet.fleet.pool_jobs import job_words, jobs_on_pools
+    from gpufleet.fleet.scale_to_zero import labels_of
+
+    try:
+        team = any_team(outputs_of(environment, program, None))
+        jobs = jobs_on_pools(settings_of(environment, program, None, team=team), labels_of(pools), datetime.now(UTC))
+    except UserError as error:
+        click.echo(f"which jobs run on them is not known: {str(error).removeprefix(f'{environment}: ')}")
+        return
+    except ModuleNotFoundError as error:
+        click.echo(f"which jobs run on them is not known: {error.name} is not installed")
+        return
+    finish = all(pool.resource.type == COMPUTE_ENVIRONMENT for pool in pools)
+    what = "running jobs, which may finish" if finish else "running jobs, which end"
+    click.echo(f"{what}: {len(jobs) or 'none'}")
+    for job in jobs[:_SHOWN]:
+        click.echo(f"  {job_words(job)}")
+    if len(jobs) > _SHOWN:
+        click.echo(f"  and {len(jobs) - _SHOWN} more: `gpufleet jobs list {environment}`")
 
 
 def _there(engine: "PulumiCli", environment: str) -> "tuple[StackState, Plan]":

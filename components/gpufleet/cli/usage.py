@@ -49,6 +49,7 @@ def usage(
     gpufleet usage lab --record /srv/gpufleet/usage.jsonl --by user --since 4w
     """
     from gpufleet.durations import parse_duration
+    from gpufleet.jobs.stack_output import parse_jobs_output
     from gpufleet.usage.records import known_records
     from gpufleet.usage.rows import prices
     from gpufleet.usage.summary import UsageSummary
@@ -57,8 +58,7 @@ def usage(
     if span is None:
         raise UserError(f"{environment}: since={since}: must be a duration, such as 12h, 30d or 4w")
     told = outputs_of(environment, program, outputs)
-    known = told.get("jobs")
-    jobs: Mapping[str, Any] = known if isinstance(known, Mapping) else {}
+    jobs = parse_jobs_output(told.get("jobs"), environment)
     teams = sorted(jobs.get("teams") or {})
     now, team = datetime.now(UTC), context_option("team")
     settings = settings_of(environment, program, outputs, on, team=any_team(told))
@@ -82,7 +82,11 @@ def _rates(environment: str, jobs: Mapping[str, Any], settings: "JobSettings", o
     from gpufleet.usage.records import rates_of_pools
 
     pools = settings.slurm.pools if settings.slurm else settings.pools
-    rates = {name: float(usd) for name, usd in (jobs.get("usd_per_gpu_hour") or {}).items()}
+    rates = dict[str, float]()
+    for name, usd in (jobs.get("usd_per_gpu_hour") or {}).items():
+        if isinstance(usd, bool) or not isinstance(usd, int | float):
+            raise UserError(f"{environment}: the stack's output usd_per_gpu_hour.{name} must be a number of dollars")
+        rates[name] = float(usd)
     for text in own:
         name, _, usd = text.partition("=")
         if name not in pools:

@@ -4,17 +4,32 @@ Sources: https://docs.github.com/en/actions/reference/workflows-and-actions/vari
 https://docs.gitlab.com/ci/variables/predefined_variables/.
 """
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from gpufleet.comments.code_host import CodeHost, CommentError
 from gpufleet.comments.github import URL, GitHub
 from gpufleet.comments.gitlab import GitLab
 from gpufleet.comments.sticky import CiRun
+from gpufleet.documents.json import read_json
 
 _GITHUB = "set GITHUB_REPOSITORY=owner/name, GITHUB_TOKEN and --pull-request NUMBER"
+
+
+class _Commit(TypedDict, total=False):
+    sha: str
+
+
+class _PullRequest(TypedDict, total=False):
+    number: int
+    head: _Commit
+
+
+class _Event(TypedDict, total=False):
+    """What is read of GitHub's event."""
+
+    pull_request: _PullRequest | None
 
 
 def code_host_of(variables: Mapping[str, str], number: int | None, login: str, seconds: float) -> CodeHost:
@@ -28,7 +43,7 @@ def code_host_of(variables: Mapping[str, str], number: int | None, login: str, s
         raise CommentError(f"{what}: not known, so there is nowhere to comment; {_GITHUB}")
     return GitHub(
         variables["GITHUB_REPOSITORY"],
-        int(found),
+        found,
         variables["GITHUB_TOKEN"],
         url=variables.get("GITHUB_API_URL") or URL,
         login=login,
@@ -48,8 +63,7 @@ def head_of(variables: Mapping[str, str]) -> str | None:
     """The pull request's own commit: what is checked out is its merge with the base."""
     if variables.get("GITLAB_CI"):
         return variables.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or variables.get("CI_COMMIT_SHA")
-    found = (_pull_request(variables).get("head") or {}).get("sha")
-    return str(found) if found else None
+    return _pull_request(variables).get("head", {}).get("sha") or None
 
 
 def _gitlab(variables: Mapping[str, str], number: int | None, login: str, seconds: float) -> CodeHost:
@@ -66,17 +80,13 @@ def _gitlab(variables: Mapping[str, str], number: int | None, login: str, second
     return GitLab(project, found, token, url=url, login=login, seconds=seconds)
 
 
-def _pull_request(variables: Mapping[str, str]) -> Mapping[str, Any]:
+def _pull_request(variables: Mapping[str, str]) -> _PullRequest:
     """What GitHub's event says of the pull request."""
     file = variables.get("GITHUB_EVENT_PATH")
     if not file:
         return {}
-    try:
-        event = json.loads(Path(file).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CommentError(f"GITHUB_EVENT_PATH={file}: cannot be read: {error}") from error
-    found = event.get("pull_request") if isinstance(event, dict) else None
-    return found if isinstance(found, dict) else {}
+    event = read_json(Path(file), "GITHUB_EVENT_PATH must name the file of the event", shape=_Event)
+    return event.get("pull_request") or {}
 
 
 def _whole(text: str | None) -> int:

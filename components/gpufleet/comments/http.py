@@ -10,6 +10,7 @@ import urllib3
 
 from gpufleet.comments.code_host import CommentError, PermissionDenied
 from gpufleet.comments.retry import SECONDS, RateLimitRetry
+from gpufleet.documents.json import parse_json
 
 _TIMES = urllib3.Timeout(connect=10, read=30)
 
@@ -73,14 +74,14 @@ class CodeHostApi:
 
 def _read(answer: urllib3.BaseHTTPResponse) -> Any:  # noqa: ANN401 - JSON
     try:
-        return json.loads(answer.data) if answer.data else None
+        return parse_json(answer.data, "answer") if answer.data else None
     except ValueError as error:
         raise CommentError("the code host's answer is not JSON; check the API's URL") from error
 
 
 def _words(answer: urllib3.BaseHTTPResponse) -> str:
     try:
-        said = json.loads(answer.data)
+        said = parse_json(answer.data, "answer")
         text = str(said.get("message") or said.get("error") or said) if isinstance(said, dict) else str(said)
     except ValueError:
         text = answer.data[:200].decode(errors="replace")

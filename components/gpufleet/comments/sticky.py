@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gpufleet.comments.code_host import CodeHost, Comment, CommentError
+from gpufleet.report.formats.markdown import marker_of
 
 CommentOutcome = Literal["created", "edited", "outdated", "closed"]
 _RUN = re.compile(r"<!-- gpufleet-run:(\d+)\.(\d+) ([0-9a-f]*) -->")
@@ -39,12 +40,12 @@ class CiRun:
 
 
 def update_comments(
-    place: CodeHost, bodies: Mapping[str, str], run: CiRun, *, whole: bool = False
+    place: CodeHost, bodies: Mapping[str, str], run: CiRun, *, whole_project: str | None = None
 ) -> dict[str, CommentOutcome]:
     """Write one comment for each body. bodies: stack (project/stack) -> Markdown whose first line is its marker.
 
-    whole: whether the bodies are of all stacks that the pull request affects; then comments on others say that they
-    are no longer affected.
+    whole_project: a Pulumi project of whose stacks the bodies are all that the pull request affects; then comments on
+    its other stacks say that they are no longer affected.
     Errors: CommentError, PermissionDenied.
     """
     for stack, body in bodies.items():
@@ -54,10 +55,10 @@ def update_comments(
             raise CommentError(f"{stack}: {len(body)} characters, at most {place.limit}; write the report anew")
     own = _own(place)
     found: dict[str, CommentOutcome] = {stack: _one(place, stack, body, run, own) for stack, body in bodies.items()}
-    for stack in own.keys() - bodies.keys() if whole else ():
-        if _GONE in own[stack][0].body:
+    for stack in sorted(own.keys() - bodies.keys()):
+        if stack.rpartition("/")[0] != whole_project or _GONE in own[stack][0].body:
             continue
-        gone = f"<!-- gpufleet-report:{stack} -->\n### gpufleet: `{stack}`\n\n{_GONE}\n"
+        gone = f"{marker_of(stack)}\n### gpufleet: `{stack}`\n\n{_GONE}\n"
         outcome = _one(place, stack, gone, run, own)
         found[stack] = "closed" if outcome == "edited" else outcome
     return found

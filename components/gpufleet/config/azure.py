@@ -32,6 +32,9 @@ class BatchConfig(TypedDict):
     """The Batch account."""
     pools: dict[str, BatchNodesConfig]
     """GPU nodes by name: a Batch pool each."""
+    key_vault_id: NotRequired[str]
+    """Resource id of a key vault with RBAC, of which jobs may read every secret: one for this purpose alone. Default:
+    none, and jobs have no secret variables."""
 
 
 class AzureConfig(SharedConfig, PlatformConfig):

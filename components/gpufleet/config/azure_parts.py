@@ -73,6 +73,25 @@ def shares_of(files: SharedFilesConfig) -> list[str]:
     return list(files.get("shares", DEFAULT_SHARES))
 
 
+class VaultLink(TypedDict, total=False):
+    """The key vault that nodes may read."""
+
+    key_vault_id: str
+
+
+def vault_of(config: AzureConfig) -> VaultLink:
+    """The key vault of the jobs' secrets on Azure Batch, if there is one."""
+    return pick(VaultLink, config["batch"]) if "batch" in config else {}
+
+
+def vault_url(vault_id: str) -> str:
+    """The address of a key vault of Azure's public cloud.
+
+    Source: learn.microsoft.com/azure/key-vault/general/about-keys-secrets-certificates (DNS suffixes).
+    """
+    return f"https://{vault_id.rpartition('/')[2]}.vault.azure.net"
+
+
 def account_name(environment: str, batch: BatchConfig) -> str:
     """The Batch account's name; of one that Azure names, what comes before the random end."""
     return batch["account"].get("account_name") or legal_name(f"{environment}-batch", LONGEST_NAME)
@@ -86,10 +105,10 @@ def budgets(env: Environment[AzureConfig], group: ResourceGroup) -> dict[str, Bu
     config, found = env.config, dict[str, BudgetArgs]()
     if "budget" in config:
         by_tag = config["budget"].get("by_tag", "cluster" in config)
-        links = {**group.for_budget(by_tag=by_tag), "by_tag": by_tag, "environment": env.name}
+        links = {**group.for_budget(by_tag=by_tag), "by_tag": by_tag, "environment": env.name, "tags": env.tags}
         found[env.part("budget")] = pick(BudgetArgs, {**config["budget"], **links})
     if "cluster" in config:
-        whole = {**group.for_budget(by_tag=True), "by_tag": True, "environment": env.name}
+        whole = {**group.for_budget(by_tag=True), "by_tag": True, "environment": env.name, "tags": env.tags}
         for team, budget in budgets_of(config).items():
             tagged = {**budget, **whole, "team": team_tag(env.name, team)}
             found[env.part(f"budget-{team}")] = pick(BudgetArgs, tagged)
@@ -105,8 +124,9 @@ def batch_output(
     pools: Mapping[str, BatchPool],
 ) -> dict[str, Any]:
     """The output `jobs` of Azure Batch: see `gpufleet.jobs.azure_batch.settings.AzureBatchOutput`."""
-    config = env.config["files"]
+    config, vault = env.config["files"], env.config["batch"].get("key_vault_id")
     return {
+        **({"key_vault": vault_url(vault)} if vault else {}),
         "account_endpoint": account.account_endpoint,
         "account_name": account.account_name,
         "subscription_id": group.resource_group_id.apply(lambda id_: id_.split("/")[2]),

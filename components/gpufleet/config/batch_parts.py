@@ -16,6 +16,7 @@ from gpufleet.config.aws_batch import AwsBatchConfig
 from gpufleet.config.environment import Environment
 from gpufleet.config.first_job import first_job, repository_names
 from gpufleet.config.registry import all_repositories, registry_config
+from gpufleet.jobs.aws_batch.secrets import secret_prefix
 from gpufleet.typed_dicts import pick
 
 PREFIX = "jobs"
@@ -105,6 +106,7 @@ def job_links(
         "bucket": bucket.for_jobs([f"{PREFIX}/"]),
         "pull_through": list(env.config["registry"].get("pull_through", ())),
         "region": env.config["region"],
+        "secret_prefix": secret_prefix(env.name),
         "tags": env.tags,
     }
     return pick(TrainingJobArgs, links)

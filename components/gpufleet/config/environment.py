@@ -7,7 +7,9 @@ from typing import Any, Generic, TypeVar
 
 import pulumi
 
+from gpufleet.config.plain_text import PlainText
 from gpufleet.config.reader import config_of_engine, read_config
+from gpufleet.ownership import ERASE_OUTPUT, STACK_LABEL, stack_mark
 from gpufleet.pools.node_labels import OBJECT_LABELS, PREFIX, label_value
 from gpufleet.validation import gathering
 
@@ -29,7 +31,7 @@ class Environment(Generic[Config]):
         Errors: `gpufleet.config.reader.ConfigError` with one line for each fault.
         """
         name = pulumi.get_stack()
-        return Environment(name, declared(**read_config(config_of_engine(), name)))
+        return Environment(name, declared(**read_config(config_of_engine(), name, PlainText.of_engine(name))))
 
     def part(self, name: str) -> str:
         """The logical name of a part of the environment."""
@@ -43,16 +45,21 @@ class Environment(Generic[Config]):
         return gathering(("region", "tags", *shared))
 
     def export(self, **outputs: pulumi.Input[Any]) -> None:
-        """Outputs of the stack, by name; with `jobs` go the budgets of the configuration."""
+        """Outputs of the stack, by name; with `jobs` go the budgets of the configuration.
+
+        `erase` is one where the configuration says so: by it `gpufleet reap` knows that it may delete data.
+        """
         if "jobs" in outputs and "budgets" in self.config:
             jobs: Any = outputs["jobs"]
             outputs["jobs"] = {**jobs, "budgets": self.config["budgets"]}
+        if self.config.get("erase"):
+            outputs[ERASE_OUTPUT] = True
         for name, value in outputs.items():
             pulumi.export(name, value)
 
     @property
     def tags(self) -> dict[str, str]:
-        """Tags of every resource: by them `gpufleet adopt` and the bill find an environment's things."""
+        """Tags of every resource, to which each component adds gpufleet's mark (`gpufleet.ownership`)."""
         config = self.config
         own = {"owner": config["owner"], "project": config["project"], "environment": self.name}
         end = {"expires-at": config.get("expires_at", "never")}
@@ -67,7 +74,8 @@ class Environment(Generic[Config]):
         restarts them, and on nodes they have no place. `gpufleet ps` reads them where nothing has tags. A label's value
         has letters, digits and `-_.` only, at most 63: other signs become one -, and what is left empty is left out.
         """
-        keys = {**self.config, "environment": self.name}
+        mark = stack_mark(pulumi.get_project(), self.name)
+        keys = {**self.config, "environment": self.name, STACK_LABEL: mark}
         texts = {key: keys.get(key.replace("-", "_")) for key in OBJECT_LABELS}
         values = {key: label_value(text) for key, text in texts.items() if text}
         return {f"{PREFIX}{key}": value for key, value in values.items() if value}

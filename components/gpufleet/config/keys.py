@@ -37,4 +37,4 @@ def key_elsewhere(path: Sequence[str], environment: str, *, rented: bool) -> str
     if not rented or path[0] == "own_servers":
         return "own servers are not rented by the hour: leave it out"
     stop = f"gpufleet stop {environment}"
-    return f"only pools on EKS have sizes by the hours: let cron run `{stop}` and `{stop} --undo`"
+    return f"only pools on EKS have sizes by the hours: let cron run `{stop} --yes` and `{stop} --undo`"

@@ -5,7 +5,6 @@ is legal, and the nearest known key for a misspelt one.
 """
 
 import difflib
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +13,20 @@ from itertools import chain
 from typing import Any
 
 from gpufleet.config.keys import key_elsewhere
+from gpufleet.config.plain_text import PlainText
 from gpufleet.config.stacks import KINDS, StackKind, stack_kind
 from gpufleet.cost.usage_assumptions import read_usage
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 from gpufleet.plan.quota_limits import read_quotas
 from gpufleet.rules.coerce import from_engine
 from gpufleet.rules.messages import join_words
 from gpufleet.rules.suppression import read_suppressions
+from gpufleet.secret_patterns import matching_patterns
 from gpufleet.typed_dicts import Field, Shape, fields_of, is_record
+
+SECRET_RULE = "config-secret"
+"""Of a secret that is not encrypted. Source: pulumi.com/docs/iac/concepts/secrets."""
 
 
 class ConfigError(Exception):
@@ -48,14 +53,14 @@ READERS: Mapping[str, Callable[[object, str], object]] = {
 
 def config_of_engine() -> dict[str, str]:
     """The configuration that the engine passes to the program: key -> text, or JSON of a list or mapping."""
-    config: dict[str, str] = json.loads(os.environ.get("PULUMI_CONFIG", "{}"))
-    return config
+    return parse_json(os.environ.get("PULUMI_CONFIG", "{}"), "PULUMI_CONFIG", shape=dict[str, str])
 
 
-def read_config(config: Mapping[str, str], environment: str) -> Mapping[str, Any]:
+def read_config(config: Mapping[str, str], environment: str, plain: PlainText | None = None) -> Mapping[str, Any]:
     """The configuration of an environment, as the TypedDict of its stack declares it.
 
-    config: the engine's (PULUMI_CONFIG: key -> text or JSON). Errors: ConfigError with one line for each fault.
+    config: the engine's (PULUMI_CONFIG: key -> text or JSON). plain: which of its values are in plain text, where a
+    secret is a fault; default: all. Errors: ConfigError with one line for each fault.
     """
     cloud = config.get("gpufleet:cloud", "")
     kind = stack_kind(cloud)
@@ -63,7 +68,7 @@ def read_config(config: Mapping[str, str], environment: str) -> Mapping[str, Any
     values, lines = _own_keys(config, kind, file)
     # Faults that a key's own reader reports are not reported twice.
     by_reader = {key: faults for key in READERS if (faults := _faults_of_reader(key, values.get(key), file))}
-    reader = _Reader()
+    reader = _Reader(plain or PlainText())
     read = reader.record({key: value for key, value in values.items() if key not in by_reader}, kind.config, ())
     lines += [_line(fault, kind, environment) for fault in reader.faults]
     lines += chain.from_iterable(by_reader.values())
@@ -105,8 +110,9 @@ def _faults_of_reader(key: str, value: object, file: str) -> list[str]:
 class _Reader:
     """Converts values, which the engine passes as text, to the types that their shapes declare."""
 
-    def __init__(self) -> None:
+    def __init__(self, plain: PlainText) -> None:
         self.faults: list[Fault] = []
+        self._plain = plain
 
     def record(self, values: Mapping[Any, object], declared: type, path: tuple[str, ...]) -> dict[str, Any]:
         """Faults are in the order of the declaration, unknown keys last."""
@@ -128,6 +134,9 @@ class _Reader:
         return read
 
     def _field(self, value: object, field: Field, path: tuple[str, ...]) -> object:
+        if field.encrypted and path in self._plain:
+            self.faults.append(Fault(path, "is stored in plain text", SECRET_RULE))
+            return value
         for check in field.checks:
             try:
                 value = check.parse(value)
@@ -150,6 +159,11 @@ class _Reader:
                 return self._reject(value, path, f"must be {single}; write [a, b]")
             item = shape.item
             return [self._value(each, item, (*path, str(at))) if item else each for at, each in enumerate(value)]
+        if isinstance(value, str) and path in self._plain:
+            for pattern in matching_patterns(value):
+                if not pattern.likely:
+                    self.faults.append(Fault(path, f"looks like a secret in plain text ({pattern.id})", SECRET_RULE))
+                    return value
         if shape.kind is None:
             return value
         return self._scalar(value, shape, path)
@@ -211,7 +225,10 @@ def _line(fault: Fault, kind: StackKind, environment: str) -> str:
     problem = fault.problem
     if fault.rule == "config-value":
         return f"{where}={fault.value!r}: {problem} [{fault.rule}]"
-    if fault.rule == "config-missing-key":
+    if fault.rule == SECRET_RULE:
+        how = f"`pulumi config set -s {environment} --secret --path '{key}'`"
+        problem = f"{problem}; change it, as others may have read it, and store it by {how}"
+    elif fault.rule == "config-missing-key":
         problem = f"missing; set it with `pulumi config set --path '{key}' VALUE`"
     elif hint := key_elsewhere(fault.path, environment, rented=kind.provider != "kubernetes"):
         problem = f"unknown key; {hint}"

@@ -1,5 +1,6 @@
 """The keys that mean the same in every environment."""
 
+from datetime import date
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from gpufleet.cost.usage_assumptions import UsageArgs
@@ -7,7 +8,7 @@ from gpufleet.durations import parse_duration
 from gpufleet.jobs.budgets import JobBudgetsConfig
 from gpufleet.plan.quota_limits import QuotaArgs
 from gpufleet.rules.suppression import SuppressionArgs
-from gpufleet.rules.tags import is_day
+from gpufleet.rules.tags import MOST_YEARS, is_day, is_too_late
 from gpufleet.typed_dicts import Check, Default
 
 
@@ -28,6 +29,8 @@ def _end(text: object) -> object:
     day = str(text).removesuffix(" 00:00:00 +0000 UTC")
     if parse_duration(day) is None and not is_day(day):
         raise ValueError("must be a day like 2027-01-31, or a lifetime like 150h")
+    if is_too_late(day, date.today()):
+        raise ValueError(f"must end within {MOST_YEARS} years; write an earlier day, or leave it out for no end")
     return day
 
 
@@ -49,8 +52,8 @@ class SharedConfig(TypedDict):
     purpose: NotRequired[NotEmpty]
     """Its purpose within the project: a paper, a class; a tag on everything. Default: none."""
     expires_at: NotRequired[End]
-    """Last day on which the environment is needed (2027-01-31), or its lifetime from creation (150h, 6d, 2w); a tag on
-    everything. Default: never."""
+    """Last day on which the environment is needed (2027-01-31), or its lifetime from creation (150h, 6d, 2w), at most 5
+    years away; a tag on everything. Default: never."""
     grace: NotRequired[Span]
     """Time after expiry before `gpufleet reap` destroys it: 24h, 3d; a tag on everything. Default: that of `gpufleet
     reap`."""

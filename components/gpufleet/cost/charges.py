@@ -1,6 +1,5 @@
 """Charges of resource types, and free types, from the data files beside this module."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gpufleet.cost.usage_assumptions import HOURS
+from gpufleet.documents.json import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,5 +69,5 @@ def _free() -> Sequence[tuple[str, str]]:
 
 
 def _read(name: str) -> dict[str, Any]:
-    content = json.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+    content = read_json(Path(__file__).with_name(name))
     return cast("dict[str, Any]", content)

@@ -10,8 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-import yaml
-
+from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
 from gpufleet.rules.messages import format_value, nearest
 
@@ -136,14 +135,7 @@ def read_usage(values: object, where: str) -> UsageAssumptions:
 
 def read_usage_file(file: Path) -> UsageAssumptions:
     """Assumptions from a YAML file of `UsageArgs`. Errors: UsageError."""
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}; give a YAML file such as `nat_gb: 500` [cost-usage]") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise UsageError(f"{file}: not YAML: {reason}; write lines such as `nat_gb: 500` [cost-usage]") from error
-    return read_usage(content, str(file))
+    return read_usage(read_yaml(file, "give a YAML file such as `nat_gb: 500` [cost-usage]"), str(file))
 
 
 def _faults(key: str, value: object) -> list[str]:

@@ -4,15 +4,15 @@ Read through the API server alone: exporters' figures come by its proxy to their
 has to be reachable. Every request has a time limit: a cluster that does not answer is listed as unreachable.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from queue import Empty, Queue
 from threading import Thread
 from time import monotonic
-from typing import Any
+from typing import Any, TypedDict
 
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 from gpufleet.fleet.gpu_jobs import GPU, GpuJob, gpus_of, running_jobs
 from gpufleet.fleet.gpu_metrics import GpuUse, gpu_uses
@@ -23,6 +23,12 @@ ANSWER_SECONDS = 10.0
 """For all of a cluster. A list of 500 pods takes one or two seconds."""
 _EXPORTERS = ("dcgm-exporter", "nvidia-gpu-exporter")
 _EXPORTER_PORT = 9400
+
+
+class _Listing(TypedDict, total=False):
+    items: list[dict[str, Any]] | None
+
+
 _MOST_BYTES = 64_000_000
 _AT_ONCE = 8
 
@@ -69,12 +75,12 @@ def query_job(api: KubernetesApi, namespace: str, name: str, seconds: float = AN
     whoever may not list the pods of exporters."""
     end = monotonic() + seconds
     left: Callable[[], float] = lambda: max(0.1, end - monotonic())  # noqa: E731
-    pods = json.loads(_text(api, f"/api/v1/namespaces/{namespace}/pods", left())).get("items") or []
+    pods = listed_objects(api, f"/api/v1/namespaces/{namespace}/pods", left())
     found = next((each for each in running_jobs(pods, {}) if each.name == name), None)
     if found is None:
         return None
     nodes = {pod["spec"].get("nodeName") for pod in pods if gpus_of(pod)}
-    others = json.loads(_text(api, "/api/v1/pods", left())).get("items") or []
+    others = listed_objects(api, "/api/v1/pods", left())
     exporters = [each for each in others if _is_exporter(each) and each["spec"].get("nodeName") in nodes]
     return next(each for each in running_jobs(pods, _uses(api, exporters, left)) if each.name == name)
 
@@ -89,9 +95,7 @@ def _look(nothing: ClusterState, kubeconfig: Mapping[str, Any], seconds: float) 
     try:
         api = KubernetesApi.of(kubeconfig, nothing.context)
         left: Callable[[], float] = lambda: max(0.1, end - monotonic())  # noqa: E731
-        nodes, pods = (
-            json.loads(_text(api, f"/api/v1/{kind}", left())).get("items") or [] for kind in ("nodes", "pods")
-        )
+        nodes, pods = (listed_objects(api, f"/api/v1/{kind}", left()) for kind in ("nodes", "pods"))
         exporters = [each for each in pods if _is_exporter(each) and each["status"].get("phase") == "Running"]
         busy = {pod["spec"].get("nodeName") for pod in pods if gpus_of(pod)}
         asked = [each for each in exporters if each["spec"].get("nodeName") in busy]
@@ -120,7 +124,7 @@ def _uses(
         meta = pod["metadata"]
         path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}:{_port(pod)}/proxy/metrics"
         try:
-            return pod["spec"]["nodeName"], list(gpu_uses(_text(api, path, left() / 2)))
+            return pod["spec"]["nodeName"], list(gpu_uses(answer_text(api, path, left() / 2)))
         except UserError:
             return None
 
@@ -145,7 +149,12 @@ def _port(pod: Mapping[str, Any]) -> int:
     return int(named[0]["containerPort"]) if named else _EXPORTER_PORT
 
 
-def _text(api: KubernetesApi, path: str, seconds: float) -> str:
+def listed_objects(api: KubernetesApi, path: str, seconds: float) -> list[dict[str, Any]]:
+    """The objects of a listing. Errors: UserError."""
+    return parse_json(answer_text(api, path, seconds), f"{api.where}: {path}", shape=_Listing).get("items") or []
+
+
+def answer_text(api: KubernetesApi, path: str, seconds: float) -> str:
     """An answer as text, within a time and a size. Errors: UserError."""
     end, parts, size = monotonic() + seconds, [], 0
     with api.stream(path, seconds) as chunks:

@@ -1,14 +1,14 @@
 """The stacks of any backend, through the engine; it takes seconds, as the engine starts once for each."""
 
-import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
-from gpufleet.fleet.stack_state import StackState, state_from_deployment
-from gpufleet.pulumi_cli import PulumiCli, PulumiCliError
+from gpufleet.fleet.stack_state import StackState, or_fault, state_from_deployment
+from gpufleet.pulumi_cli import PulumiCli
 
 _AT_ONCE = 4
 """Engines at once: each waits for the network most of the time."""
@@ -16,13 +16,15 @@ _AT_ONCE = 4
 
 def url_of_backend(engine: PulumiCli) -> str:
     """The URL of the backend that the engine is logged in to. Errors: PulumiCliError."""
-    return str(json.loads(engine.output_of("whoami", "--json")).get("url") or "")
+    return str(parse_json(engine.output_of("whoami", "--json"), "pulumi whoami").get("url") or "")
 
 
 def stacks_of_engine(engine: PulumiCli) -> list[StackState]:
     """Every stack that the engine may see, of all projects. Errors: UserError when it lists none of them."""
     try:
-        listed = json.loads(engine.output_of("stack", "ls", "--all", "--json"))
+        listed = parse_json(
+            engine.output_of("stack", "ls", "--all", "--json"), "pulumi stack ls", shape=list[dict[str, Any]]
+        )
     except ValueError as error:
         raise UserError("pulumi stack ls: did not answer in JSON; update the engine") from error
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -43,14 +45,11 @@ def _stack(engine: PulumiCli, entry: Mapping[str, Any]) -> StackState:
     updating = bool(entry.get("updateInProgress"))
     if entry.get("resourceCount") == 0:
         return StackState(name, project, updating=updating)
-    try:
-        deployment = json.loads(engine.output_of("stack", "export", "--stack", full_name)).get("deployment")
-        return state_from_deployment(name, project or _project(deployment), deployment, {}, updating)
-    except (PulumiCliError, ValueError) as error:
-        return StackState(name, project, fault=f"{full_name}: its state cannot be read: {error}")
 
+    def read() -> StackState:
+        exported = parse_json(engine.output_of("stack", "export", "--stack", full_name), "", shape=dict[str, Any])
+        return state_from_deployment(name, project, exported.get("deployment"), {}, updating)
 
-def _project(deployment: object) -> str:
-    """The project that the URNs of a state name: urn:pulumi:<stack>::<project>::<type>::<name>."""
-    resources = deployment.get("resources") if isinstance(deployment, Mapping) else None
-    return str(resources[0]["urn"]).split("::")[1] if resources else ""
+    return or_fault(
+        read, lambda reason: StackState(name, project, fault=f"{full_name}: its state cannot be read: {reason}")
+    )

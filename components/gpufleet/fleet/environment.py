@@ -11,16 +11,26 @@ from gpufleet.cost.pool_cost import PoolCost
 from gpufleet.cost.usage_assumptions import read_usage
 from gpufleet.durations import parse_duration
 from gpufleet.errors import UserError
-from gpufleet.fleet.expires_at import Expiry, expiry_of
+from gpufleet.fleet.end_tags import EndTags
+from gpufleet.fleet.expires_at import Expiry
 from gpufleet.fleet.node_counts import current_nodes
 from gpufleet.fleet.onprem_nodes import onprem_gpus
 from gpufleet.fleet.ownership_tags import OwnershipTags
 from gpufleet.fleet.pool_inputs import can_stop, is_stopped
-from gpufleet.fleet.retained_data import deletable_resources, is_cloud_resource, resources_without_data
-from gpufleet.fleet.stack_state import StackState, parse_time
+from gpufleet.fleet.retained_data import (
+    deletable_resources,
+    erases_data,
+    is_cloud_resource,
+    is_data_store,
+    name_of,
+    resources_without_data,
+)
+from gpufleet.fleet.stack_lock import StackLock
+from gpufleet.fleet.stack_state import StackState, or_fault, parse_time
+from gpufleet.ownership import Ownership
 from gpufleet.plan.preview import plan_of
 from gpufleet.plan.resource import Plan
-from gpufleet.policies.ownership import EXPIRY
+from gpufleet.plan.tags import default_tags
 
 GRACE = "grace"
 """Tag of how long an environment may stay after its end."""
@@ -31,9 +41,12 @@ class EnvironmentSummary:
     """One stack of a backend, or one that cannot be read (`fault`).
 
     owner, purpose: by the tags of most of its resources, or by labels (`OwnershipTags`); None if none has them. purpose
-    is the tag of that name, else the tag `project`. end: the latest that any of its tags names; None: never or unknown.
-    grace: how long after its end it may stay, by its own tag. created: when its oldest resource was created. ending:
-    number of resources that are deleted with it; the rest is retained data and what that depends on.
+    is the tag of that name, else the tag `project`. doubt: why it is not certainly an environment of gpufleet's. end:
+    the latest that any of its tags names; None: never or unknown. end_doubt: why it does not certainly end then;
+    end_unreadable: as a tag makes no sense. grace: how long after its end it may stay, by the tags of most of its
+    resources. created: when its oldest resource was created. ending: number of resources that are deleted with it; the
+    rest is retained data and what that depends on. loose_data: names of those among them that hold data, where the
+    configuration does not say that the data goes too.
     gpus_at_last_update: in the nodes at the last update or refresh; gpus_most: at its ceiling; on-prem nodes count in
     both; None if one is not known. costs: by figure, as in `gpufleet.cost`. endpoints: hosts of its clusters' APIs.
     notes: remarks for a reader of the row.
@@ -43,13 +56,19 @@ class EnvironmentSummary:
     project: str
     owner: str | None = None
     purpose: str | None = None
+    ownership: Ownership = field(default_factory=Ownership)
+    doubt: str = ""
     end: Expiry | None = None
+    end_doubt: str = ""
+    end_unreadable: bool = False
     grace: timedelta | None = None
     created: datetime | None = None
     updated: datetime | None = None
     updating: bool = False
+    lock: StackLock | None = None
     resources: int = 0
     ending: int = 0
+    loose_data: tuple[str, ...] = ()
     gpus_at_last_update: int | None = None
     gpus_most: int | None = None
     costs: Mapping[str, Total] = field(default_factory=dict)
@@ -70,8 +89,8 @@ class EnvironmentSummary:
         return self.resources > 0 and self.ending == 0
 
     def expired(self, now: datetime) -> bool:
-        """Whether its end has passed, of which a day belongs to it to the last; kept data has no end."""
-        return self.end is not None and self.end.past(now) and self.ending > 0
+        """Whether its end has certainly passed, of which a day belongs to it to the last; kept data has no end."""
+        return self.end is not None and not self.end_doubt and self.end.past(now) and self.ending > 0
 
 
 def sort_environments(found: list[EnvironmentSummary], now: datetime) -> list[EnvironmentSummary]:
@@ -93,29 +112,45 @@ def plan_of_state(state: StackState) -> Plan:
 
 def environment_of(state: StackState, today: date) -> EnvironmentSummary:
     """The summary of a stack's state; a state that cannot be read has a fault."""
-    if state.fault or not state.resources:
+
+    def unread(fault: str) -> EnvironmentSummary:
         return EnvironmentSummary(
-            state.name, state.project, updated=state.written, updating=state.updating, fault=state.fault,
+            state.name, state.project, updated=state.written, updating=state.updating, lock=state.lock, fault=fault,
             full_name=state.full_name,
         )  # fmt: skip
+
+    if state.fault or not state.resources:
+        return unread(state.fault)
+    name = state.full_name or state.name
+    return or_fault(
+        lambda: _summary(state, today), lambda reason: unread(f"{name}: its state makes no sense: {reason}")
+    )
+
+
+def _summary(state: StackState, today: date) -> EnvironmentSummary:
     plan = plan_of_state(state)
     costs, notes = estimate_state(plan, state, today)
     gpu = [pool for pool in costs.pools if pool.planned.gpu is not False]
-    tags = OwnershipTags(plan)
-    began = _oldest(resources_without_data(state.resources))
-    ends = {end for said in tags.values(EXPIRY) if (end := expiry_of(said, began))}
-    if len(ends) > 1:
+    tags = OwnershipTags(state, default_tags(plan))
+    end = EndTags.of_tags(tags, _oldest(resources_without_data(state.resources)))
+    if end.days > 1:
         notes.append(
-            f"tags or labels name {len(ends)} days as its end, the last of which counts; the next `up` makes them one"
+            f"tags or labels name {end.days} days as its end, the last of which counts; the next `up` makes them one"
         )
+    if end.doubt:
+        notes.append(f"does not certainly end: {end.doubt}; the next `up` makes them one")
+    if tags.doubt and tags.is_marked:
+        notes.append(f"not certainly gpufleet's: {tags.doubt}")
     graces = {span for said in tags.values(GRACE) if (span := parse_duration(said))}
-    ends_with_it = len(deletable_resources(state.resources))
-    if not ends_with_it:
+    deleted = deletable_resources(state.resources)
+    if not deleted:
         notes.append("only kept data is left, with what it needs")
     if state.leftovers:
         notes.append(f"{state.leftovers} replaced and not deleted yet, in no figure; the next `up` deletes them")
     if stopped := sorted(pool.name for pool in gpu if _is_stopped(pool)):
         notes.append(f"stopped: {', '.join(stopped)}; `gpufleet stop {state.name} --undo` starts them again")
+    if state.lock:
+        notes.append(f"{state.lock.words}; if no engine is at work, `pulumi cancel --stack {state.full_name}`")
     own = onprem_gpus(state)
     outputs = {str(each["urn"]): each.get("outputs") or {} for each in state.resources}
     return EnvironmentSummary(
@@ -123,13 +158,19 @@ def environment_of(state: StackState, today: date) -> EnvironmentSummary:
         project=state.project,
         owner=tags.most_common("owner"),
         purpose=tags.most_common("purpose") or tags.most_common("project"),
-        end=max(ends, default=None),
-        grace=max(graces, default=None),
+        ownership=tags.ownership,
+        doubt=tags.doubt,
+        end=end.latest,
+        end_doubt=end.doubt,
+        end_unreadable=end.unreadable,
+        grace=max(graces, default=None) if tags.most_have(GRACE) else None,
         created=_oldest(state.resources),
         updated=state.written,
         updating=state.updating,
+        lock=state.lock,
         resources=sum(map(is_cloud_resource, state.resources)),
-        ending=ends_with_it,
+        ending=len(deleted),
+        loose_data=() if erases_data(state.resources) else tuple(map(name_of, filter(is_data_store, deleted))),
         gpus_at_last_update=_sum(
             [
                 *own,

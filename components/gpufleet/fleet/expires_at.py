@@ -4,8 +4,11 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from gpufleet.durations import parse_duration
+from gpufleet.rules.tags import is_day
 
 _DAY = timedelta(days=1)
+_LAST = datetime.max.replace(tzinfo=UTC)
+"""The last moment that Python knows: of what lies behind it, such as the end of 9999-12-31."""
 
 
 @dataclass(frozen=True, order=True)
@@ -41,9 +44,16 @@ def expiry_of(said: object, began: datetime | None) -> Expiry | None:
     if not isinstance(said, str):
         return None
     if span := parse_duration(said):
-        return Expiry(began + span, said) if began else None
-    try:
-        day = date.fromisoformat(said)
-    except ValueError:
+        return Expiry(later(began, span), said) if began else None
+    if not is_day(said):
         return None
-    return Expiry(datetime(day.year, day.month, day.day, tzinfo=UTC) + _DAY, said)
+    day = date.fromisoformat(said)
+    return Expiry(later(datetime(day.year, day.month, day.day, tzinfo=UTC), _DAY), said)
+
+
+def later(moment: datetime, span: timedelta) -> datetime:
+    """A moment and a time, or the last moment that there is."""
+    try:
+        return moment + span
+    except OverflowError:
+        return _LAST

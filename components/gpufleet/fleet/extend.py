@@ -5,10 +5,10 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from gpufleet.documents.yaml import parse_yaml, read_yaml
 from gpufleet.durations import parse_duration
 from gpufleet.errors import UserError
+from gpufleet.rules.tags import MOST_YEARS, latest_day
 
 KEY = "gpufleet:expires_at"
 _LINE = re.compile(
@@ -23,10 +23,26 @@ def extended_expiry(wanted: str, now: date | timedelta | None, today: date) -> d
     """The end that `7d`, `2w` or `2027-01-31` means for an environment that ends on `now`; one past its end goes on
     from today. A lifetime becomes longer by a time, also by `36h`, and is written in hours.
 
-    Errors: UserError for any other text, for an environment without expiry, for a date in the past.
+    Errors: UserError for any other text, for an environment without expiry, for a date in the past or too far ahead.
     """
+    end, latest = _wanted_end(wanted, now, today), latest_day(today)
+    if end > latest - today if isinstance(end, timedelta) else end > latest:
+        raise UserError(
+            f"{wanted}: an environment that has an end must end within {MOST_YEARS} years; give a day until "
+            f"{latest}, or remove {KEY} for no end"
+        )
+    return _lifetime(end) if isinstance(end, timedelta) else end
+
+
+def _lifetime(span: timedelta) -> str:
+    """In hours, of which a lifetime may have 9999, else in days."""
+    hours = span // timedelta(hours=1)
+    return f"{hours}h" if hours <= 9999 else f"{-(-hours // 24)}d"
+
+
+def _wanted_end(wanted: str, now: date | timedelta | None, today: date) -> date | timedelta:
     if isinstance(now, timedelta) and (more := parse_duration(wanted)):
-        return f"{(now + more) // timedelta(hours=1)}h"
+        return now + more
     if not isinstance(now, timedelta) and (span := _SPAN.fullmatch(wanted)):
         if now is None:
             raise UserError(f"{KEY}: is not set, so there is nothing to extend; give a day, such as {today}")
@@ -79,7 +95,7 @@ def configuration_file(program: Path, environment: str) -> Path:
     for folder in (start, *start.parents):
         project = folder / "Pulumi.yaml"
         if project.is_file():
-            content = yaml.safe_load(project.read_text(encoding="utf-8"))
+            content = read_yaml(project)
             place = content.get("stackConfigDir") if isinstance(content, dict) else None
             file = folder / str(place or ".") / f"Pulumi.{environment}.yaml"
             if file.is_file():
@@ -90,10 +106,7 @@ def configuration_file(program: Path, environment: str) -> Path:
 
 
 def _config(text: str, where: str) -> dict[str, Any]:
-    try:
-        document = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise UserError(f"{where}: is not YAML: {' '.join(str(error).split())}") from error
+    document = parse_yaml(text, where)
     config = document.get("config") if isinstance(document, dict) else None
     if not isinstance(config, dict):
         raise UserError(f"{where}: has no settings under `config`")

@@ -7,17 +7,22 @@ takes half a second; this takes milliseconds.
 """
 
 import gzip
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from gpufleet.documents.content import MIB
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
-from gpufleet.fleet.stack_state import StackState, state_from_deployment
+from gpufleet.fleet.stack_lock import StackLock, lock_of
+from gpufleet.fleet.stack_state import StackState, or_fault, state_from_deployment
 
 _ENDINGS = (".json", ".json.gz")
+_MOST_BYTES = 512 * MIB
+"""Of a state, unpacked: a few kilobytes may be packed gigabytes."""
 
 
 def is_file_backend(url: str) -> bool:
@@ -39,7 +44,7 @@ def stacks_of_files(url: str) -> list[StackState]:
         )
     root = folder / ".pulumi"
     found = [(project, _stack(root, project, name, file)) for project, name, file in sorted(_files(root))]
-    # A file backend has one organisation, of this name; in the old layout there is not even that.
+    # A file backend has one organization, of this name; in the old layout there is not even that.
     return [
         replace(each, full_name=f"organization/{project}/{each.name}" if project else each.name)
         for project, each in found
@@ -64,16 +69,34 @@ def _files(root: Path) -> Iterator[tuple[str, str, Path]]:
 
 
 def _stack(root: Path, project: str, name: str, file: Path) -> StackState:
-    try:
+    def read() -> StackState:
         checkpoint = _json(file).get("checkpoint")
         if not isinstance(checkpoint, Mapping):
             raise ValueError("holds no checkpoint")
-        locks = root / "locks" / "organization" / project / name
-        updating = locks.is_dir() and any(locks.iterdir())
-        return state_from_deployment(name, project, checkpoint.get("latest"), _config(root, project, name), updating)
-    except (OSError, ValueError, EOFError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        config, lock = _config(root, project, name), _lock(root / "locks" / "organization" / project / name)
+        state = state_from_deployment(name, project, checkpoint.get("latest"), config, lock is not None)
+        return replace(state, lock=lock)
+
+    def fault(reason: str) -> StackState:
         return StackState(name, project, fault=f"{file}: its state cannot be read: {reason}; see {file.name}.bak")
+
+    return or_fault(read, fault)
+
+
+def _lock(folder: Path) -> StackLock | None:
+    """The oldest lock in the folder of a stack's locks. Errors: OSError."""
+    locks = []
+    for file in folder.glob("*") if folder.is_dir() else ():
+        try:
+            content, written = file.read_bytes(), datetime.fromtimestamp(file.stat().st_mtime, UTC)
+        except FileNotFoundError:
+            # It was just let go.
+            continue
+        try:
+            locks.append(lock_of(parse_json(content, ""), written))
+        except ValueError:
+            locks.append(StackLock(written))
+    return min(locks, default=None)
 
 
 def _config(root: Path, project: str, name: str) -> Mapping[str, object]:
@@ -87,8 +110,7 @@ def _config(root: Path, project: str, name: str) -> Mapping[str, object]:
 
 
 def _json(file: Path) -> dict[str, Any]:
-    content = file.read_bytes()
-    found = json.loads(gzip.decompress(content) if file.name.endswith(".gz") else content)
-    if not isinstance(found, dict):
-        raise ValueError("is not a JSON object")
-    return found
+    packed = file.name.endswith(".gz")
+    with gzip.open(file) if packed else file.open("rb") as stream:
+        content = stream.read(_MOST_BYTES + 1)
+    return parse_json(content, "", shape=dict[str, Any], most=_MOST_BYTES)

@@ -1,10 +1,11 @@
 """Whether a GPU computes, by more than its utilization, which a collective that waits for its peers keeps at 100 %."""
 
-import json
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
+
+from gpufleet.documents.json import read_json
 
 Activity = Literal["computing", "stuck", "idle", "busy"]
 """computing: it works. stuck: a kernel runs all the time and does nothing, as in a collective whose peer is gone. idle:
@@ -43,6 +44,5 @@ _FIRST: tuple[Activity, ...] = ("computing", "busy", "stuck", "idle")
 
 @cache
 def _least() -> Mapping[str, float]:
-    text = files("gpufleet.fleet").joinpath("activity.json").read_text(encoding="utf-8")
-    content: Mapping[str, Mapping[str, Any]] = json.loads(text)
+    content: Mapping[str, Mapping[str, Any]] = read_json(Path(__file__).with_name("activity.json"))
     return {name: float(each["at_least"]) for name, each in content.items()}

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from gpufleet.atomic_file import write_atomically
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import read_json
 from gpufleet.errors import UserError
 from gpufleet.fleet.gpu_jobs import GpuJob
 
@@ -63,8 +65,8 @@ class IdleHistory:
 
 def _read(file: Path) -> dict[str, dict[str, Any]]:
     try:
-        found = json.loads(file.read_text())
-    except (OSError, ValueError):
+        found = read_json(file)
+    except DocumentError:
         return {}
     return {key: each for key, each in found.items() if isinstance(each, dict)} if isinstance(found, dict) else {}
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import yaml
-
+from gpufleet.documents.content import MIB, read_content
 from gpufleet.errors import UserError
+from gpufleet.jobs.kubernetes.kubeconfig import parse_kubeconfig
 from gpufleet.rules.messages import join_words, nearest
 
 _KINDS = {"contexts": "context", "clusters": "cluster", "users": "user"}
+_FIX = "give a kubeconfig that is yours"
 _FILES = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
 """Words whose values are paths, seen from the file that holds them."""
 
@@ -24,7 +25,7 @@ def select_contexts(wanted: str) -> dict[str, Mapping[str, Any]]:
         raise UserError(f"{files}: kubeconfig not found; set KUBECONFIG, or leave out --contexts")
     merged: dict[str, dict[str, Any]] = {kinds: {} for kinds in _KINDS}
     for path in paths:
-        content = _content(path)
+        content: Mapping[str, Any] = parse_kubeconfig(read_content(path, _FIX, MIB), str(path), _FIX)
         for kinds, kind in _KINDS.items():
             for entry in content.get(kinds) or []:
                 # Of two with the same name the first counts, as with kubectl.
@@ -51,25 +52,6 @@ def host_of(kubeconfig: Mapping[str, Any]) -> str:
         return ""
 
 
-def _content(path: Path) -> Mapping[str, Any]:
-    """A file whose entries are all of the right kind. Errors: UserError."""
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}; is it yours?") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: is not a kubeconfig: not YAML") from error
-    if not isinstance(content, Mapping):
-        raise UserError(f"{path}: is not a kubeconfig: must be a mapping")
-    for kinds, kind in _KINDS.items():
-        entries = content.get(kinds) or []
-        if not isinstance(entries, list) or not all(
-            isinstance(each, Mapping) and "name" in each and isinstance(each.get(kind), Mapping) for each in entries
-        ):
-            raise UserError(f"{path}: is not a kubeconfig: {kinds} must be a list of name and {kind}")
-    return content
-
-
 def _found(entry: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """An entry whose files are named by their whole path."""
-    return {key: str(path.parent / value) if key in _FILES and value else value for key, value in entry.items()}
+    return {key: str(path.parent / str(value)) if key in _FILES and value else value for key, value in entry.items()}

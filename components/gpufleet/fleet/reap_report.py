@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from gpufleet.fleet.environment import EnvironmentSummary
 from gpufleet.fleet.reap_plan import ReapDecision, ReapVerdict
 from gpufleet.rules.messages import plural
 
@@ -12,9 +13,12 @@ SCHEMA = 1
 _TOLD = (
     ReapVerdict.FAILED,
     ReapVerdict.UNREAD,
+    ReapVerdict.LOCKED,
     ReapVerdict.DESTROYED,
     ReapVerdict.DUE,
     ReapVerdict.BUSY,
+    ReapVerdict.UNCERTAIN,
+    ReapVerdict.FOREIGN,
     ReapVerdict.SPARED,
     ReapVerdict.GRACE,
 )
@@ -22,8 +26,13 @@ _TOLD = (
 
 
 def reportable(cases: Sequence[ReapDecision]) -> list[ReapDecision]:
-    """Those that are past their end, or cannot be read; the most urgent first, in the order in which they came."""
+    """Those that are past their end or not certain, or cannot be read; the most urgent first, in their order."""
     return sorted((case for case in cases if case.verdict in _TOLD), key=lambda case: _TOLD.index(case.verdict))
+
+
+def reap_head(cases: Sequence[ReapDecision]) -> str:
+    """How many there are."""
+    return f"{plural(len(cases), 'stack')}, {len(reportable(cases))} past their end or not certain"
 
 
 def reap_line(case: ReapDecision, now: datetime) -> str:
@@ -31,18 +40,27 @@ def reap_line(case: ReapDecision, now: datetime) -> str:
     each = case.environment
     if case.verdict is ReapVerdict.UNREAD:
         return f"not read: {each.name}"
-    assert each.end is not None
-    assert case.until is not None
+    numbers = f"{each.ending} resources, and {each.resources - each.ending} kept"
     words = {
-        ReapVerdict.GRACE: f"to be destroyed from {case.until:%Y-%m-%d %H:%M} UTC on",
-        ReapVerdict.DUE: f"would be destroyed: {each.ending} resources, and {each.resources - each.ending} kept",
-        ReapVerdict.BUSY: "due, but an update of it is running, or was broken off (`pulumi cancel`)",
-        ReapVerdict.SPARED: "due, but spared by --keep",
-        ReapVerdict.DESTROYED: f"destroyed: {each.ending} resources, and {each.resources - each.ending} kept",
+        ReapVerdict.STAYS: "stays, as it is not past its end any more",
+        ReapVerdict.GRACE: f"to be destroyed from {case.until:%Y-%m-%d %H:%M} UTC on" if case.until else "",
+        ReapVerdict.FOREIGN: f"not certainly gpufleet's, and not touched: {case.why}",
+        ReapVerdict.UNCERTAIN: f"not touched: {case.why}",
+        ReapVerdict.DUE: f"would be destroyed: {numbers}",
+        ReapVerdict.BUSY: f"due, but an update of it is running{f': {case.why}' if case.why else ''}",
+        ReapVerdict.LOCKED: f"due, but {case.why}",
+        ReapVerdict.SPARED: f"due, but spared: {case.why}",
+        ReapVerdict.DESTROYED: f"destroyed: {numbers}",
         ReapVerdict.FAILED: f"not destroyed: {case.why}",
     }[case.verdict]
     cost = f"${each.costs['floor'].hour:,.2f}/h at the least" if each.costs else "price not known"
-    return f"{each.name}, of {each.owner or 'nobody'}, {each.end.distance(now)} past its end, {cost}: {words}"
+    return f"{each.name}, of {each.owner or 'nobody'}, {_end(each, now)}, {cost}: {words}"
+
+
+def _end(each: EnvironmentSummary, now: datetime) -> str:
+    if each.end is None:
+        return "without an end that can be read"
+    return f"{each.end.distance(now)} {'past' if each.end.past(now) else 'before'} its end"
 
 
 def reap_to_dict(backend: str, cases: Sequence[ReapDecision], now: datetime) -> dict[str, Any]:
@@ -58,7 +76,7 @@ def reap_to_dict(backend: str, cases: Sequence[ReapDecision], now: datetime) -> 
 
 def _words(cases: Sequence[ReapDecision], now: datetime) -> Iterator[str]:
     told = reportable(cases)
-    yield f"gpufleet reap: {plural(len(cases), 'stack')}, {len(told)} past their end or not read"
+    yield f"gpufleet reap: {reap_head(cases)}"
     yield from (reap_line(case, now) for case in told)
 
 
@@ -68,6 +86,7 @@ def _case(case: ReapDecision) -> dict[str, Any]:
         "stack": each.stack,
         "project": each.project or None,
         "owner": each.owner,
+        "stack_mark": each.ownership.stack,
         "purpose": each.purpose,
         "verdict": case.verdict.value,
         "ends": each.end.moment.isoformat(timespec="seconds") if each.end else None,

@@ -39,11 +39,17 @@ def flavors_of(plan: Plan, pools: Sequence[PlannedPool]) -> list[Resource]:
 
     A flavor that names no pool may be for other nodes too, and is not among them.
     """
-    # Of a node group of EKS, and of an agent pool of AKS.
-    paths = [("labels", _POOL), ("nodeLabels", _POOL)]
-    names = {get_path(pool.resource.inputs, *path) for pool in pools for path in paths} - {None}
+    names = labels_of(pools)
     flavors = [each for each in plan.resources if is_flavor(each.type)]
     return [each for each in flavors if get_path(each.inputs, "spec", "nodeLabels", _POOL) in names]
+
+
+def labels_of(pools: Sequence[PlannedPool]) -> frozenset[str]:
+    """The labels of these pools' nodes on a cluster, by which a queue and a job know them."""
+    # Of a node group of EKS, and of an agent pool of AKS.
+    paths = [("labels", _POOL), ("nodeLabels", _POOL)]
+    found = (get_path(pool.resource.inputs, *path) for pool in pools for path in paths)
+    return frozenset(each for each in found if isinstance(each, str))
 
 
 def scale_pools(engine: PulumiCli, state: StackState, pools: Sequence[PlannedPool], *, stop: bool) -> None:

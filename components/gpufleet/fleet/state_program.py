@@ -7,7 +7,7 @@ another name there, or is not in it at all: an `up` of that would create, replac
 import json
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +15,11 @@ from typing import Any
 
 import yaml
 
+from gpufleet.documents.json import check_shape, parse_json
+from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
 from gpufleet.fleet.pool_inputs import stopped_inputs
+from gpufleet.fleet.stack_state import stack_outputs
 from gpufleet.pulumi_cli import PulumiCli
 
 STATE = "GPUFLEET_STATE"
@@ -33,13 +36,15 @@ def program_that_stops(engine: PulumiCli, stack: str, urns: Collection[str]) -> 
 
     The state is in a file of this user's, secrets in plain text, until the end of the block. Errors: UserError.
     """
-    deployment = json.loads(engine.output_of("stack", "export", "--stack", stack, "--show-secrets"))["deployment"]
+    exported = engine.output_of("stack", "export", "--stack", stack, "--show-secrets")
+    deployment = parse_json(exported, stack)["deployment"]
     # All of them: to the engine a resource that a program leaves out is one to delete.
     resources = [each for each in deployment.get("resources") or [] if not each.get("delete")]
     inputs = {
         each["urn"]: stopped_inputs(each["type"], each.get("inputs") or {}) for each in resources if each["urn"] in urns
     }
-    state = {"resources": resources, "inputs": inputs, "outputs": _outputs(resources)}
+    # A program that exports none would take the stack's outputs away.
+    state = {"resources": resources, "inputs": inputs, "outputs": stack_outputs(resources)}
     with tempfile.TemporaryDirectory(prefix="gpufleet-stop-") as name:
         folder = Path(name)
         (folder / "state.json").write_text(json.dumps(state), encoding="utf-8")
@@ -48,13 +53,6 @@ def program_that_stops(engine: PulumiCli, stack: str, urns: Collection[str]) -> 
         config = folder / f"Pulumi.{stack.rpartition('/')[2]}.yaml"
         config.write_text(yaml.safe_dump(_config(deployment)), encoding="utf-8")
         yield replace(engine, project=folder, environment={**engine.environment, STATE: str(folder / "state.json")})
-
-
-def _outputs(resources: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The stack's outputs, which a program that exports none would take away."""
-    root = next((each for each in resources if each["type"] == "pulumi:pulumi:Stack"), {})
-    found: Mapping[str, Any] = root.get("outputs") or {}
-    return found
 
 
 def _config(deployment: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,7 +86,7 @@ def _project(project: Path) -> dict[str, Any]:
     root = next((each for each in (start, *start.parents) if (each / "Pulumi.yaml").is_file()), None)
     if root is None:
         raise UserError(f"{project}: no Pulumi.yaml here or above; give a Pulumi project with --program DIR")
-    content: dict[str, Any] = yaml.safe_load((root / "Pulumi.yaml").read_text(encoding="utf-8"))
+    content: dict[str, Any] = check_shape(read_yaml(root / "Pulumi.yaml"), dict[str, Any], str(root / "Pulumi.yaml"))
     # Ours are beside it.
     content = {key: value for key, value in content.items() if key not in ("main", "stackConfigDir", "config")}
     own = {"virtualenv": sys.prefix} if sys.prefix != sys.base_prefix else {}

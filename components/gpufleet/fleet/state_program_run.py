@@ -1,6 +1,5 @@
 """What the engine runs for a program of `gpufleet.fleet.state_program`: it registers resources as a state has them."""
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,21 +7,22 @@ from typing import Any
 
 import pulumi
 
+from gpufleet.documents.json import parse_json, read_json
+from gpufleet.fleet.stack_state import ROOT
 from gpufleet.fleet.state_program import PROVIDERS, STATE, is_default_provider
 
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"
 """How a state marks a secret. Source: github.com/pulumi/pulumi, sdk/go/common/resource/sig/sig.go."""
-_ROOT = "pulumi:pulumi:Stack"
 
 
 def main() -> None:
     """Register what the file says, and export the outputs that the stack has."""
-    content = json.loads(Path(os.environ[STATE]).read_text(encoding="utf-8"))
+    content = read_json(Path(os.environ[STATE]))
     known: dict[str, pulumi.Resource] = {}
     default = {each["urn"]: each for each in content["resources"] if is_default_provider(each)}
     for each in content["resources"]:
-        if each["type"] != _ROOT and each["urn"] not in default:
+        if each["type"] != ROOT and each["urn"] not in default:
             inputs = content["inputs"].get(each["urn"], each.get("inputs") or {})
             known[each["urn"]] = _registered(each, plain(inputs), known, default)
     for name, value in content["outputs"].items():
@@ -67,5 +67,5 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - any JSON
     if not isinstance(value, Mapping):
         return value
     if value.get(_SIGNATURE) == _SECRET:
-        return pulumi.Output.secret(plain(json.loads(value["plaintext"])))
+        return pulumi.Output.secret(plain(parse_json(value["plaintext"], "secret")))
     return {key: plain(each) for key, each in value.items() if key != "__defaults"}

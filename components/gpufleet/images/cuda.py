@@ -6,12 +6,13 @@ nvidia-cuda-runtime); NVIDIA's own images set CUDA_VERSION and NVIDIA_REQUIRE_CU
 com.nvidia.cuda.version.
 """
 
-import json
 import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from gpufleet.documents.json import parse_json
 
 _VERSION = r"(\d{1,2})\.(\d{1,2})(?:\.\d+)*"
 _LIBRARIES = (
@@ -66,7 +67,7 @@ def _library_files(builder: str, image: str) -> list[str]:
 def _configuration(builder: str, image: str) -> tuple[Sequence[str], Mapping[str, str]]:
     """Variables and labels. buildah and podman print them in different places."""
     try:
-        content: Any = json.loads(_output([builder, "inspect", "--type", "image", image]))
+        content: Any = parse_json(_output([builder, "inspect", "--type", "image", image]), image)
         content = content[0] if isinstance(content, list) else content
         found = content.get("OCIv1", {}).get("config") or content.get("Config") or {}
     except (ValueError, IndexError, AttributeError):

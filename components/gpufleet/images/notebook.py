@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import TypedDict
 
+from gpufleet.documents.json import read_json
 from gpufleet.errors import UserError
 
 PLACE = "/notebook"
@@ -40,6 +42,26 @@ exec python3 -m papermill "/notebook/$name" "$out/$name" --cwd "$out" --log-outp
 
 A uid without an entry in /etc/passwd has no home to write in, which Jupyter needs.
 """
+
+
+class _Kernel(TypedDict, total=False):
+    language: str
+
+
+class _Metadata(TypedDict, total=False):
+    kernelspec: _Kernel
+    tags: list[str]
+
+
+class _Cell(TypedDict, total=False):
+    metadata: _Metadata
+
+
+class _NotebookJson(TypedDict, total=False):
+    """What is read of a notebook. Source: nbformat.readthedocs.io/en/latest/format_description.html."""
+
+    metadata: _Metadata
+    cells: list[_Cell]
 
 
 @dataclass(frozen=True)
@@ -102,16 +124,11 @@ class Notebook:
 
 def read_notebook(file: Path) -> Notebook:
     """A notebook of Python, with what is beside it. Errors: UserError."""
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{file}: cannot be read: {error.strerror}; give a notebook, such as train.ipynb") from error
-    except ValueError as error:
-        raise UserError(f"{file}: is not a notebook: its content is not JSON; give a file of Jupyter's") from error
-    if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
+    content = read_json(file, "give a notebook, such as train.ipynb", shape=_NotebookJson)
+    if "cells" not in content:
         raise UserError(f"{file}: is not a notebook of format 4: it has no cells; save it with a current Jupyter")
-    metadata = content.get("metadata") or {}
-    language = str((metadata.get("kernelspec") or {}).get("language", "python")).lower()
+    kernel = content.get("metadata", {}).get("kernelspec", {})
+    language = kernel.get("language", "python").lower()
     if language != "python":
         raise UserError(f"{file}: is written in {language}; only notebooks in Python become jobs")
     beside = file.absolute().parent
@@ -120,11 +137,5 @@ def read_notebook(file: Path) -> Notebook:
         file,
         next((each for each in wanted if each.is_file()), None),
         tuple(sorted(beside.glob("*.py"))),
-        any("parameters" in _tags(cell) for cell in content["cells"]),
+        any("parameters" in cell.get("metadata", {}).get("tags", []) for cell in content["cells"]),
     )
-
-
-def _tags(cell: object) -> list[object]:
-    metadata = cell.get("metadata") if isinstance(cell, dict) else None
-    tags = metadata.get("tags") if isinstance(metadata, dict) else None
-    return tags if isinstance(tags, list) else []

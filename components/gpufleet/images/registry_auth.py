@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import parse_json, read_json
 from gpufleet.errors import UserError
 from gpufleet.rules.messages import one_line
 
@@ -82,7 +84,7 @@ def _acr_token(registry: str) -> str:
         words = one_line(" ".join(done.stderr.split())) or f"exit code {done.returncode}"
         raise UserError(f"{registry}: az acr login: {words}; {sign_in}")
     try:
-        return str(json.loads(done.stdout)["accessToken"])
+        return str(parse_json(done.stdout, registry)["accessToken"])
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{registry}: az acr login gave no accessToken; update the Azure CLI") from error
 
@@ -101,8 +103,8 @@ def user_logins(environment: Mapping[str, str]) -> dict[str, Any]:
     merged: dict[str, Any] = {"auths": {}, "credHelpers": {}}
     for file in reversed(_files(environment)):
         try:
-            content = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            content = read_json(file)
+        except DocumentError:
             continue
         for key in merged:
             if isinstance(content, dict) and isinstance(content.get(key), dict):

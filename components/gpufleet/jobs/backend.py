@@ -66,3 +66,7 @@ class Backend(Protocol):
     def cancel(self, name: str) -> str:
         """Cancel a job. Returns a message for the user."""
         ...
+
+    def put_secret(self, name: str, value: str) -> str:
+        """Store a value under the name by which `secrets` of a request mean it, or replace it. Returns where it is."""
+        ...

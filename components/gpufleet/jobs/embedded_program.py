@@ -2,11 +2,15 @@
 
 import ast
 import base64
+import json
 import zlib
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
+_UNTOUCHED = dict(zip(b",./[]", b"$`<>&", strict=True))
+"""Characters that base 85 does not use, and those of it that they stand for: `$` and the backtick mean something to a
+shell even in double quotes, and some writers of JSON escape `<`, `>` and `&`. Source: RFC 1924."""
 _LEFT_OUT = ("from __future__ ", "from gpufleet.", "from typing ")
 
 
@@ -35,10 +39,12 @@ def program_text(package: str, modules: Sequence[str]) -> str:
 def python_command(text: str, command: Sequence[str]) -> list[str]:
     """The command that runs a text, with a command's words as its arguments.
 
-    It has only characters that neither JSON nor Batch (``Ref::``) interpret.
+    It has only characters that JSON, Batch (``Ref::``) and a shell in double quotes leave as they are.
     """
-    packed = base64.b64encode(zlib.compress(text.encode(), 9)).decode()
-    unpack = f"import base64,zlib;exec(zlib.decompress(base64.b64decode('{packed}')))"
+    packed = base64.b85encode(zlib.compress(text.encode(), 9)).decode()
+    written = packed.translate({meant: used for used, meant in _UNTOUCHED.items()})
+    meant = json.dumps(_UNTOUCHED, separators=(",", ":")).replace('"', "")
+    unpack = f"import base64,zlib;exec(zlib.decompress(base64.b85decode('{written}'.translate({meant}))))"
     return ["python3", "-I", "-c", unpack, *command]
 
 

@@ -1,7 +1,8 @@
 """ssh from the launcher of an MPI job to its workers: sshd without root and without set-up in the image.
 
 The MPI operator makes a key pair for each job and mounts it into every pod; everything else is said here, on the
-command lines, so that an image needs no more than sshd, ssh and a user of the job's uid.
+command lines, so that an image needs no more than sshd, ssh and a user of the job's uid. The job's key is its workers'
+host key too: ssh accepts no other host.
 """
 
 SSH_PORT = 2222
@@ -18,6 +19,11 @@ def ssh_path(uid: int) -> str:
     return "/etc/gpufleet/ssh" if uid else "/root/.ssh"
 
 
+HOST_ALIAS = "gpufleet"
+"""The name by which a file of known hosts lists the job's host keys, whatever its hosts are called."""
+KNOWN_HOSTS = "/dev/shm/known_hosts"
+"""Where the pods of an MPI job keep theirs: each mounts shared memory of its own there."""
+
 _SSHD = {
     "PasswordAuthentication": "no",
     "KbdInteractiveAuthentication": "no",
@@ -27,6 +33,11 @@ _SSHD = {
     # PAM opens sessions for root only.
     "UsePAM": "no",
 }
+
+
+def public_key(uid: int) -> str:
+    """The file of the public half of the job's key, for pods of the user ``uid``."""
+    return f"{ssh_path(uid)}/id_rsa.pub"
 
 
 def sshd_command(uid: int) -> list[str]:
@@ -48,15 +59,22 @@ def sshd_with_keys(host_key: str, authorized_keys: str) -> list[str]:
 
 def ssh_arguments(uid: int) -> str:
     """The arguments with which OpenMPI starts ssh (its parameter plm_rsh_args), as the user ``uid``."""
-    return ssh_with_key(f"{ssh_path(uid)}/id_rsa")
+    return ssh_with_key(f"{ssh_path(uid)}/id_rsa", KNOWN_HOSTS)
 
 
-def ssh_with_key(key: str) -> str:
-    """The arguments of ssh with the private key in the file ``key``.
+def ssh_with_key(key: str, known_hosts: str) -> str:
+    """The arguments of ssh with the private key in the file ``key``, to hosts whose keys are in ``known_hosts``.
 
     The operator sets the same parameter in the environment, to ten attempts; the command line of mpirun wins over it,
-    so the attempts are said again. Hosts are new with every job: there is nothing to compare their keys with.
-    Source: kubeflow/mpi-operator v0.7.0, pkg/controller/mpi_job_controller.go (ompiEnvVars).
+    so the attempts are said again. Hosts and their addresses are new with every job, so their keys have one name.
+    Sources: kubeflow/mpi-operator v0.7.0, pkg/controller/mpi_job_controller.go (ompiEnvVars); man ssh_config
+    (HostKeyAlias).
     """
-    options = ("StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "LogLevel=ERROR", "ConnectionAttempts=10")
+    options = (
+        "StrictHostKeyChecking=yes",
+        f"HostKeyAlias={HOST_ALIAS}",
+        f"UserKnownHostsFile={known_hosts}",
+        "LogLevel=ERROR",
+        "ConnectionAttempts=10",
+    )
     return " ".join([f"-p {SSH_PORT} -i {key}", *(f"-o {option}" for option in options)])

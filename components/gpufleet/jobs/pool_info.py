@@ -76,17 +76,15 @@ class PoolInfo:
 
 
 def pool_info(name: str, output: Mapping[str, Any]) -> PoolInfo:
-    """Read one pool of a stack's output `jobs`."""
+    """A pool of a stack's output `jobs`, as `parse_jobs_output` gives it."""
     types = list(output.get("types") or [])
     known = gpu_types()
-    most = output.get("max")
     return PoolInfo(
         name=name,
         types=types,
         zones=list(output.get("zones") or []),
         network=str(output.get("network") or "plain"),
-        # Pulumi's outputs have no whole numbers: 2 comes back as 2.0.
-        max=None if most is None else int(most),
+        max=output.get("max"),
         records=[known[each] for each in types if each in known],
         label=str(output.get("label") or name),
         taints=list(output.get("taints") or []),

@@ -8,11 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import NotRequired, TypedDict, cast
 
-import yaml
-
+from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
+from gpufleet.jobs.variables import validate_variables
 from gpufleet.rules.arguments import argument_given, validate_arguments
-from gpufleet.rules.messages import format_value, one_line
+from gpufleet.rules.messages import format_value
 
 
 class JobRequest(TypedDict):
@@ -31,6 +31,11 @@ class JobRequest(TypedDict):
     """NAME[:TAG] of the environment's registry, or a full name. A NAME alone is the image that `gpufleet images build`
     pushed last; so is the default, for the only repository."""
     env: NotRequired[Mapping[str, str]]
+    """Variables of every rank. Others can read them, so that what looks like a secret is rejected."""
+    secrets: NotRequired[Mapping[str, str]]
+    """Variables of every rank whose values are secrets: the name of each, as `gpufleet secrets put` stores it.
+    Kubernetes: SECRET or SECRET/KEY in the team's namespace. AWS Batch: also an ARN. Azure Batch: in the environment's
+    key vault. Slurm, hosts: also the path of a file of yours with mode 600."""
     queue: NotRequired[str]
     """Default: the environment's."""
     retries: NotRequired[int]
@@ -138,14 +143,11 @@ _UNSUPPORTED_KEYS = {
 
 def read_request(file: Path) -> dict[str, object]:
     """A job's YAML file. Errors: UserError if the file cannot be read or is not a mapping."""
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}; give a job's YAML file") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: is not valid YAML: {one_line(' '.join(str(error).split()))}") from error
+    content = read_yaml(file, "give a job's YAML file")
     if not isinstance(content, dict):
         raise UserError(f"{file}: must be a mapping; write `workers: 2` and `command: [python3, train.py]`")
+    # A key without a value is as good as none: `retries:` under the one that is meant.
+    content = {key: value for key, value in content.items() if value is not None}
     if isinstance(content.get("command"), str):
         content["command"] = _words(content["command"], file)
     return content
@@ -163,6 +165,7 @@ def parse_request(request: Mapping[str, object], where: str, on: str = "kubernet
     lines = [each.line(where) for each in findings if each.rejects]
     others = _UNSUPPORTED_KEYS[on]
     lines += [f"{where}: {key}={format_value(request[key])}: {others[key]}" for key in request if key in others]
+    lines += validate_variables(request, where)
     if not lines and not request["command"]:
         lines = [f"{where}: command=[]: nothing to run; end the line with -- python3 train.py"]
     if lines:

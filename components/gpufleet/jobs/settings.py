@@ -13,6 +13,7 @@ from gpufleet.jobs.azure_storage.paths import AzureStorage, azure_storage
 from gpufleet.jobs.hosts.settings import HostsSettings, hosts_settings
 from gpufleet.jobs.pool_info import PoolInfo, pool_info
 from gpufleet.jobs.slurm.settings import SlurmSettings, slurm_settings
+from gpufleet.jobs.stack_output import parse_jobs_output
 from gpufleet.rules.messages import join_words, use_one_of
 from gpufleet.users.team_users import logged_in, users_from_outputs
 from gpufleet.users.user import User
@@ -124,7 +125,7 @@ def read_settings(
     Errors: UserError when there is no cluster in them (on AWS Batch: no queue, on Azure Batch: no account), or what is
     there is not what a stack of gpufleet gives.
     """
-    jobs = _mapping(outputs, "jobs", environment)
+    jobs = parse_jobs_output(outputs.get("jobs"), environment)
     on = on or str(jobs.get("on") or "kubernetes")
     if on not in BACKENDS:
         raise UserError(f"{environment}: the stack's output jobs.on={on}: {use_one_of(on, BACKENDS)}")

@@ -1,9 +1,12 @@
 """The shape of the stack's output `jobs`: what an environment exports for job submission."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
-from gpufleet.jobs.azure_batch.settings import AzureBatchOutput
+from gpufleet.documents.json import check_shape
+from gpufleet.errors import UserError
+from gpufleet.jobs.aws_batch.settings import AwsBatchOutput
+from gpufleet.jobs.azure_batch.settings import AzureBatchOutput, AzureBatchPoolOutput
 from gpufleet.jobs.budgets import JobBudgetsConfig
 from gpufleet.jobs.hosts.settings import HostsOutput
 from gpufleet.jobs.slurm.settings import SlurmOutput
@@ -42,6 +45,13 @@ class PoolOutput(TypedDict, total=False):
     """Whether its nodes reach the shared volume's files. Default true."""
 
 
+class UserOutput(TypedDict):
+    """A user of the team."""
+
+    uid: int
+    gid: int
+
+
 class JobsOutput(TypedDict, total=False):
     """The stack's output `jobs`; if `on` is batch, with the keys of
     `gpufleet.jobs.aws_batch.settings.AwsBatchOutput`."""
@@ -57,8 +67,8 @@ class JobsOutput(TypedDict, total=False):
     image_pull_secret: str
     queue: str
     """The team's LocalQueue, where Kueue is installed."""
-    users: Mapping[str, Mapping[str, int]]
-    """The team's users: uid and gid by name. Default: jobs run as uid 1000 of their image."""
+    users: Mapping[str, UserOutput]
+    """The team's users by name. Default: jobs run as uid 1000 of their image."""
     gid: int
     """Group of the team's own files, which every job of its users has. Default: none."""
     project: str
@@ -75,3 +85,52 @@ class JobsOutput(TypedDict, total=False):
     """A Slurm cluster that is there already."""
     hosts: HostsOutput
     """On-prem servers without a scheduler."""
+
+
+def parse_jobs_output(value: object, environment: str) -> Mapping[str, Any]:
+    """The output `jobs` of a stack or of a file by hand, without keys that hold nothing, its values as declared above.
+
+    `jobs.slurm` and `jobs.hosts` are checked by their own readers. Errors: UserError.
+    """
+    where = f"{environment}: the stack's output jobs"
+    if not isinstance(value or {}, Mapping):
+        raise UserError(f"{where} must be a mapping; this is not a gpufleet stack")
+    found = _plain(value or {})
+    assert isinstance(found, dict)
+    _check(found, f"{where}")
+    return found
+
+
+_FIX = "run `pulumi up`, or correct the file of --outputs"
+
+
+def _check(jobs: dict[str, Any], where: str) -> None:
+    rest = {key: each for key, each in jobs.items() if key not in ("slurm", "hosts")}
+    # One by one, so that an error has the name.
+    check_entries(rest.pop("pools", {}), PoolOutput, f"{where}.pools")
+    check_entries(rest.pop("users", {}), UserOutput, f"{where}.users")
+    azure = rest.get("azure_batch")
+    if isinstance(azure, dict):
+        for shape in (AzureBatchPoolOutput, PoolOutput):
+            check_entries(azure.get("pools", {}), shape, f"{where}.azure_batch.pools")
+    teams = check_shape(rest.pop("teams", {}), dict[str, dict[str, Any]], f"{where}.teams", _FIX)
+    for name, team in teams.items():
+        _check(team, f"{where}.teams.{name}")
+    check_shape(rest, JobsOutput, where, _FIX)
+    if rest.get("on") == "batch":
+        check_shape(rest, AwsBatchOutput, where, _FIX)
+
+
+def check_entries(entries: object, shape: type, where: str) -> None:
+    """Entries by name, each of a shape. Errors: DocumentError."""
+    for name, each in check_shape(entries, dict[str, Any], where, _FIX).items():
+        check_shape(each, shape, f"{where}.{name}", _FIX)
+
+
+def _plain(value: object) -> object:
+    """Without keys that hold nothing; Pulumi's outputs have no whole numbers: 2 may come back as 2.0."""
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value

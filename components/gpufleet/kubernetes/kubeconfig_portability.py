@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import yaml
+from gpufleet.documents.content import DocumentError
+from gpufleet.jobs.kubernetes.kubeconfig import parse_kubeconfig
 
 _FILES = {
     "clusters": ("cluster", ("certificate-authority",)),
@@ -15,10 +16,10 @@ _FILES = {
 def kubeconfig_faults(text: str) -> list[str]:
     """What is wrong with a kubeconfig, as ends of a sentence that begins with it; none for one that will do."""
     try:
-        document = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return ["is not valid YAML"]
-    if not isinstance(document, Mapping) or not document.get("clusters"):
+        document = parse_kubeconfig(text, "")
+    except DocumentError as error:
+        return [f"is not a kubeconfig: {error.reason}"]
+    if not document.get("clusters"):
         return ["is not a kubeconfig with clusters, contexts and users"]
     return list(dict.fromkeys(_faults(document)))
 

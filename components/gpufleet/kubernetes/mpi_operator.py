@@ -1,6 +1,5 @@
 """MpiOperator: what turns an MPIJob into pods, keys and a hostfile."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -10,6 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict, Unpack
 import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
+from gpufleet.documents.json import read_json
 from gpufleet.errors import UserError
 from gpufleet.kubernetes.helm_release import chart_release
 from gpufleet.kubernetes.objects import kubernetes_objects, labelled
@@ -91,7 +91,7 @@ class MpiOperatorArgs(MpiOperatorConfig):
 @cache
 def known_checksums() -> dict[str, str]:
     """Version to the checksum of its manifest."""
-    records = json.loads(Path(__file__).with_name("mpi_operator_manifests.json").read_text())
+    records = read_json(Path(__file__).with_name("mpi_operator_manifests.json"))
     return {version: record["sha256"] for version, record in records.items()}
 
 

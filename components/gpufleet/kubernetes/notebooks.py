@@ -1,7 +1,7 @@
 """Notebooks: JupyterHub in a team's namespace, so that a researcher needs a browser and the shared folder only."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypedDict, Unpack
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 
@@ -17,6 +17,7 @@ from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.jupyterhub import hub_access, validate_hub_login
 from gpufleet.rules.kubernetes.notebooks import validate_notebooks
+from gpufleet.typed_dicts import Encrypted
 
 Service = Literal["LoadBalancer", "ClusterIP", "NodePort"]
 Database = Literal["volume", "memory"]
@@ -40,7 +41,7 @@ class NotebookOidc(TypedDict):
 
     client_id: NotRequired[str]
     """The hub's id at the provider."""
-    client_secret: NotRequired[pulumi.Input[str]]
+    client_secret: NotRequired[Annotated[pulumi.Input[str], Encrypted()]]
     """As a secret."""
     authorize_url: NotRequired[str]
     """authorization_endpoint of <issuer>/.well-known/openid-configuration."""
@@ -83,7 +84,7 @@ class NotebooksConfig(TypedDict):
     """Users who may see and end others' notebooks. Default: none."""
     oidc: NotRequired[NotebookOidc]
     """Login by OpenID Connect. Default, in dev only: the dummy login, which takes any name, and no public address."""
-    dummy_password: NotRequired[pulumi.Input[str]]
+    dummy_password: NotRequired[Annotated[pulumi.Input[str], Encrypted()]]
     """Password of the dummy login, as a secret, one for everybody. Default: any."""
     tls: NotRequired[NotebookTls]
     """The certificate. Default, in dev only: none."""
@@ -106,9 +107,9 @@ class NotebooksConfig(TypedDict):
     EBS, on AKS managed-csi; elsewhere it has to be given."""
     service_account: NotRequired[str]
     """Service account of notebooks. Default notebook."""
-    proxy_token: NotRequired[pulumi.Input[str]]
+    proxy_token: NotRequired[Annotated[pulumi.Input[str], Encrypted()]]
     """64 hexadecimal digits, as a secret. Default: the chart makes one and keeps it."""
-    cookie_secret: NotRequired[pulumi.Input[str]]
+    cookie_secret: NotRequired[Annotated[pulumi.Input[str], Encrypted()]]
     """The same of the hub's cookies."""
     version: NotRequired[str]
     """Version of the chart. Default 4.4.0."""

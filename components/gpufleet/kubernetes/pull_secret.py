@@ -1,8 +1,11 @@
 """Logins of registries in a namespace's pull secret: a team's own, and NVIDIA's by an API key."""
 
 import json
+from typing import Any
 
 import pulumi
+
+from gpufleet.documents.json import parse_json
 
 NGC = "nvcr.io"
 NGC_USER = "$oauthtoken"
@@ -22,6 +25,6 @@ def merged(docker_config: str | None, ngc_key: str | None) -> str:
     """The JSON of both, byte by byte the given one where there is no key."""
     if ngc_key is None:
         return docker_config or '{"auths": {}}'
-    document = json.loads(docker_config) if docker_config else {}
+    document = parse_json(docker_config, "docker_config", shape=dict[str, Any]) if docker_config else {}
     login = {NGC: {"username": NGC_USER, "password": ngc_key}}
     return json.dumps({**document, "auths": {**document.get("auths", {}), **login}})

@@ -1,17 +1,19 @@
 """Team: a namespace in which a team trains, closed to others, with what its pods need to pull images."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypedDict, Unpack
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, Unpack
 
 import pulumi
 
 from gpufleet.component import KEYWORDS, Component, Opts
 from gpufleet.kubernetes.objects import kubernetes_object, labelled
 from gpufleet.kubernetes.pull_secret import registry_login
+from gpufleet.kubernetes.team_role import plan_team_role
 from gpufleet.kubernetes.uid_admission_policy import plan_uid_admission_policy
 from gpufleet.pulumi_outputs import with_dependencies
 from gpufleet.rules import Finding
 from gpufleet.rules.kubernetes.team import validate_team
+from gpufleet.typed_dicts import Encrypted
 
 PodSecurity = Literal["restricted", "baseline", "privileged"]
 
@@ -46,10 +48,10 @@ class TeamConfig(TypedDict):
     """Groups of users that may submit, watch and cancel jobs here, as the cluster's login names them. Default: none."""
     service_account: NotRequired[str]
     """Service account of jobs; it has no rights. Default trainer."""
-    docker_config: NotRequired[pulumi.Input[str]]
+    docker_config: NotRequired[Annotated[pulumi.Input[str], Encrypted()]]
     """Logins of registries: the JSON of a .dockerconfigjson, as a secret. Default:
     none; nodes of EKS and AKS pull from their cloud's registry without."""
-    ngc_key: NotRequired[pulumi.Input[str]]
+    ngc_key: NotRequired[Annotated[pulumi.Input[str], Encrypted()]]
     """API key of NGC, as a secret: pods then pull from nvcr.io, beside what docker_config logs in to. Default: none."""
     pull_secret: NotRequired[str]
     """Name of the secret with that login. Default registry."""
@@ -145,21 +147,6 @@ def plan_network_policies(args: TeamArgs) -> dict[str, dict[str, Any]]:
     }
 
 
-def plan_role_binding(args: TeamArgs) -> dict[str, Any] | None:
-    """The binding of the team's groups to Kubernetes' own role `edit`, into which the MPI operator's manifest puts
-    MPIJobs; None without groups."""
-    groups = args.get("groups", ())
-    if not groups:
-        return None
-    return {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "RoleBinding",
-        "metadata": {"name": "team", "namespace": args["namespace"]},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": group} for group in groups],
-    }
-
-
 class Team(Component):
     """A team's namespace: Pod Security, network policies, a service account without rights, registry login, and a
     policy that admits only its users' ids to the shared files.
@@ -188,8 +175,8 @@ class Team(Component):
         account = kubernetes_object(f"{name}-service-account", labelled(plan_service_account(args), labels), inside)
         for policy, document in plan_network_policies(args).items():
             kubernetes_object(f"{name}-{policy}", labelled(document, labels), inside)
-        if (binding := plan_role_binding(args)) is not None:
-            kubernetes_object(f"{name}-role-binding", labelled(binding, labels), inside)
+        for part, document in plan_team_role(args).items():
+            kubernetes_object(f"{name}-{part}", labelled(document, labels), inside)
         for part, document in plan_uid_admission_policy(args).items():
             # In no namespace, so that it does not go with this one.
             kubernetes_object(f"{name}-{part}", labelled(document, labels), self.child(depends_on=[namespace]))

@@ -2,13 +2,37 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
+from gpufleet.documents.json import check_shape
 from gpufleet.errors import UserError
 from gpufleet.pools.eks_pool import Taint
 from gpufleet.rules.messages import use_one_of
 
 OUTPUT = "own_servers"
+
+
+class _NodeOutput(TypedDict):
+    pool: str
+    labels: dict[str, str]
+    taints: NotRequired[list[Taint] | None]
+
+
+class _NodeadmOutput(TypedDict):
+    version: str
+    sha256: str
+
+
+class _OnpremServersOutput(TypedDict):
+    cluster_name: str
+    region: str
+    kind: str
+    credentials: dict[str, str]
+    nfs: str
+    kubernetes_version: str
+    nodeadm: _NodeadmOutput
+    driver: str
+    nodes: dict[str, _NodeOutput]
 
 
 @dataclass(frozen=True)
@@ -54,10 +78,20 @@ def onprem_servers_of(outputs: Mapping[str, Any], environment: str) -> OnpremSer
             f"{environment}: the stack's output {OUTPUT} is hidden; write the outputs with "
             f"`pulumi stack output -s {environment} --json --show-secrets`"
         )
-    servers = {
-        name: Server(name, str(each["pool"]), dict(each["labels"]), list(each.get("taints") or ()))
-        for name, each in found["nodes"].items()
-    }
-    words = {key: str(found[key]) for key in ("cluster_name", "region", "kind", "nfs", "kubernetes_version", "driver")}
-    words |= {f"nodeadm_{key}": str(value) for key, value in found["nodeadm"].items()}
-    return OnpremServers(credentials=dict(found["credentials"]), servers=servers, **words)
+    where = f"{environment}: the stack's output {OUTPUT}"
+    output = check_shape(found, _OnpremServersOutput, where, f"run `pulumi up -s {environment}`")
+    return OnpremServers(
+        cluster_name=output["cluster_name"],
+        region=output["region"],
+        kind=output["kind"],
+        credentials=output["credentials"],
+        nfs=output["nfs"],
+        kubernetes_version=output["kubernetes_version"],
+        nodeadm_version=output["nodeadm"]["version"],
+        nodeadm_sha256=output["nodeadm"]["sha256"],
+        driver=output["driver"],
+        servers={
+            name: Server(name, node["pool"], node["labels"], node.get("taints") or ())
+            for name, node in output["nodes"].items()
+        },
+    )

@@ -1,12 +1,16 @@
 """A plan from what `pulumi preview --json` prints."""
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, NotRequired, TypedDict, cast
 
+from msgspec import Meta
+
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import check_shape, parse_json, read_json
 from gpufleet.errors import UserError
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
+from gpufleet.urn import stack_of_urn
 
 # The words by which the engine says that a value of some kind is not known yet (pulumi/sdk: resource/plugin/rpc.go).
 UNKNOWN_WORDS = frozenset(
@@ -32,13 +36,35 @@ class PreviewError(UserError):
     """A file that is not a preview; the text is the one line for the user."""
 
 
+_FIX = "give the output of `pulumi preview --json`"
+_Urn = Annotated[str, Meta(pattern="^urn:pulumi:[^:]+::[^:]+::.*::")]
+
+
+class _State(TypedDict):
+    """What is read of a resource's state. Source: pulumi/pulumi, sdk/go/common/apitype, ResourceV3."""
+
+    urn: _Urn
+    type: str
+    inputs: NotRequired[dict[str, Any] | None]
+    propertyDependencies: NotRequired[dict[str, list[str] | None] | None]
+    dependencies: NotRequired[list[str] | None]
+    parent: NotRequired[str]
+    provider: NotRequired[str]
+
+
+class _Step(TypedDict):
+    op: str
+    newState: NotRequired[_State | None]
+
+
+class _Preview(TypedDict):
+    steps: list[_Step]
+    config: NotRequired[dict[str, Any] | None]
+
+
 def read_preview(file: Path) -> object:
-    """What a file with the output of `pulumi preview --json` says, for `plan_of`. Errors: PreviewError."""
-    try:
-        said: object = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
-        raise PreviewError(f"{file}: {reason}; give the output of `pulumi preview --json`") from error
+    """What a file with the output of `pulumi preview --json` says, for `plan_of`. Errors: DocumentError."""
+    said: object = read_json(file, _FIX)
     return said
 
 
@@ -52,22 +78,24 @@ def setting(config: Mapping[str, object], key: str) -> object:
     """A key of ours in a stack's configuration, as a preview has it."""
     value = config.get(f"gpufleet:{key}")
     try:
-        return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
+        return parse_json(value, key) if isinstance(value, str) else value
+    except DocumentError:
         return value
 
 
 def plan_of(preview: object, where: str = "preview") -> Plan:
     """The plan in a parsed preview. What the stack already has and keeps must be in it: --show-sames.
 
-    Errors: PreviewError when it is not a preview, or one that ended with an error.
+    Errors: DocumentError when it is not a preview, PreviewError when it ended with an error.
     """
     if not isinstance(preview, Mapping) or not isinstance(preview.get("steps"), list):
         said = preview.get("diagnostics") if isinstance(preview, Mapping) else None
-        reason = " ".join(str(each.get("message", "")).strip() for each in said or [] if isinstance(each, Mapping))
-        raise PreviewError(f"{where}: {reason or 'no steps in it; give the output of `pulumi preview --json`'}")
-    kept = (step for step in preview["steps"] if step.get("op") not in GONE and step.get("newState"))
-    return plan_of_states(((step["newState"], step["op"]) for step in kept), config_of(preview))
+        said = said if isinstance(said, list) else []
+        reason = " ".join(str(each.get("message", "")).strip() for each in said if isinstance(each, Mapping))
+        raise PreviewError(f"{where}: {reason or f'no steps in it; {_FIX}'}")
+    document = check_shape(preview, _Preview, where, _FIX)
+    states = ((state, step["op"]) for step in document["steps"] if (state := step.get("newState")))
+    return plan_of_states(((state, op) for state, op in states if op not in GONE), document.get("config") or {})
 
 
 def plan_of_states(
@@ -96,7 +124,7 @@ def plan_of_states(
         )
         for urn, state in found.items()
     ]
-    stack = resources[0].urn.split(":")[2].split("::")[0] if resources else ""
+    stack = stack_of_urn(resources[0].urn)[1] if resources else ""
     return Plan(stack, resources)
 
 

@@ -4,9 +4,10 @@ A policy pack sees outputs too: at preview, what the provider is going to fill i
 another resource makes. Only the input depends on something, which tells the two apart.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import parse_json
 from gpufleet.plan.resource import UNKNOWN, Resource
 from gpufleet.rules.coerce import is_whole
 
@@ -71,8 +72,8 @@ def from_json(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
+        return parse_json(value, "value")
+    except DocumentError:
         return None
 
 

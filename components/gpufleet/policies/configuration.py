@@ -1,11 +1,11 @@
 """The configuration of policies: its file, and each policy's, read value by value; all faults are told at once."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gpufleet.documents.json import read_json
 from gpufleet.errors import UserError
 from gpufleet.rules.coerce import is_texts, is_whole
 from gpufleet.rules.messages import format_value, join_words, nearest
@@ -111,11 +111,6 @@ class PolicySettings:
 
 def read_policies(file: Path) -> dict[str, Mapping[str, object]]:
     """Configuration by policy, without those that are only given an enforcement level. Errors: UserError."""
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else f"not JSON: {error}"
-        raise UserError(f"{file}: {reason}; give the file of --policy-pack-config") from error
-    if not isinstance(content, dict):
-        raise UserError(f'{file}: is not a JSON object; write {{"cost": {{...}}, "ownership": {{...}}}}')
+    fix = 'give the file of --policy-pack-config, such as {"cost": {...}, "ownership": {...}}'
+    content = read_json(file, fix, shape=dict[str, object])
     return {name: each for name, each in content.items() if isinstance(each, dict)}

@@ -1,14 +1,14 @@
 """Who answers for what costs money, and until when: the tags of everything that is billed."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from fnmatch import fnmatchcase
 from typing import Any
 
 from gpufleet.cost.resources import is_billed, kind_of
 from gpufleet.plan.pools import planned_pools
-from gpufleet.plan.property_values import blocks, from_json, get_path
-from gpufleet.plan.resource import UNKNOWN, Plan, Resource
+from gpufleet.plan.resource import Plan, Resource
+from gpufleet.plan.tags import default_tags, tags_of
 from gpufleet.policies.configuration import PolicySettings
 from gpufleet.rules import ownership
 from gpufleet.rules.resource_finding import ResourceFinding
@@ -60,36 +60,7 @@ def _expiry(stack: str, days: Mapping[str, list[Resource]], dev: bool, today: da
     """Findings on each day that is named, once: on the stack when everything names the same one."""
     for value, resources in days.items():
         name, urn = (stack, "") if len(days) == 1 else (resources[0].name, resources[0].urn)
-        yield ResourceFinding(name, tag_expiry(value=value), urn)
+        yield ResourceFinding(name, tag_expiry(value=value, today=today.isoformat()), urn)
         yield ResourceFinding(name, ownership.not_expired(key=EXPIRY, value=value, today=today), urn)
         if dev:
             yield ResourceFinding(name, ownership.temporary(key=EXPIRY, value=value, environment=stack), urn)
-
-
-def tags_of(resource: Resource) -> Mapping[str, object] | None:
-    """The tags of a resource, those that its provider adds too where they show; None where they are not known.
-
-    Auto Scaling groups have a list of {key, value}; Batch pools of Azure keep those of their machines apart.
-    """
-    found: dict[str, object] = {}
-    for name in ("resourceTags", "tagsAll", "tags"):
-        value = resource.inputs.get(name)
-        if value is UNKNOWN and name == "tags":
-            return None
-        if isinstance(value, Mapping):
-            found |= value
-        else:
-            found |= {str(get_path(each, "key")): get_path(each, "value") for each in blocks(value)}
-    return found
-
-
-def default_tags(plan: Plan) -> Mapping[str, object]:
-    """Tags that every AWS provider of a plan adds to all its resources. One that shows no resource adds none."""
-    sets: list[Mapping[str, object]] = []
-    for provider in plan.of_type("pulumi:providers:aws"):
-        block = provider.inputs.get("defaultTags")
-        # Providers get their settings as JSON.
-        tags = get_path(from_json(block), "tags")
-        sets.append(tags if isinstance(tags, Mapping) else {})
-    shared: Collection[str] = set.intersection(*(set(each) for each in sets)) if sets else set()
-    return {key: sets[0][key] for key in shared}

@@ -26,6 +26,7 @@ from gpufleet.plan import UNKNOWN, Plan, Resource
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Severity, Status
 from gpufleet.rules.suppression import read_suppressions, suppression_of
+from gpufleet.urn import stack_of_urn
 
 PlanCheck = Callable[[Plan, Mapping[str, object]], Sequence[ResourceFinding]]
 """From a plan and the policy's configuration to findings. Errors: UserError for a configuration that makes no sense."""
@@ -107,7 +108,7 @@ def policies_of(*stack_policies: StackPolicy) -> list[Policy]:
 
 def plan_of(resources: Sequence[PolicyResource]) -> Plan:
     """The plan that a stack policy is given, with plain values."""
-    stack = resources[0].urn.split(":")[2] if resources else ""
+    stack = stack_of_urn(resources[0].urn)[1] if resources else ""
     return Plan(stack, [_resource(each) for each in resources])
 
 

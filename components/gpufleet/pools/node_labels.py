@@ -19,8 +19,9 @@ which gives them eks.amazonaws.com/compute-type and hybrid-credential-provider o
 """
 
 PREFIX = "gpufleet.dev/"
-OBJECT_LABELS = ("environment", "owner", "project", "purpose", "expires-at", "grace")
-"""Labels of an environment's Kubernetes objects other than nodes, without the prefix: keys of its cloud tags."""
+OBJECT_LABELS = ("stack", "environment", "owner", "project", "purpose", "expires-at", "grace")
+"""Labels of an environment's Kubernetes objects other than nodes, without the prefix: the mark of gpufleet
+(`gpufleet.ownership`), and keys of its cloud tags."""
 
 CLOUD = "cloud"
 """Value of the label `place` on nodes of a cloud, whatever the cloud and region: an environment has one."""

@@ -6,8 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import cast
 
-import yaml
-
+from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
 from gpufleet.plan.quota_limits import QuotaLimit, read_quotas
 from gpufleet.rules.coerce import from_engine
@@ -51,9 +50,6 @@ def read_configuration(values: Mapping[str, object], where: str, today: date) ->
 
 def values_in_file(file: Path) -> Mapping[str, object]:
     """The values of a `Pulumi.<stack>.yaml`. Errors: UserError."""
-    try:
-        document = yaml.safe_load(file.read_text())
-    except (OSError, yaml.YAMLError) as error:
-        raise UserError(f"{file}: {' '.join(str(error).split())}") from error
+    document = read_yaml(file)
     config = document.get("config") if isinstance(document, Mapping) else None
     return cast("Mapping[str, object]", config) if isinstance(config, Mapping) else {}

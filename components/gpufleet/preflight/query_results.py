@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Generic, ParamSpec, TypeVar
 
 from gpufleet.errors import UserError
+from gpufleet.extras import install_hint
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,7 +32,7 @@ class QueryRunner:
         except UserError as error:
             self.add(str(error))
         except ModuleNotFoundError as error:
-            self.add(f"{error.name} is not installed: pip install 'gpufleet[accounts]'")
+            self.add(f"{error.name} is not installed; {install_hint('accounts')}")
         return QueryResult(False)
 
     def add(self, reason: str) -> None:

@@ -15,6 +15,7 @@ from pulumi.provider.experimental.component import ComponentProvider
 from pulumi.provider.provider import ConstructResult
 from pulumi.provider.server import ComponentInitError, main
 
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 from gpufleet.pulumi_package.components import COMPONENTS, full_name
 from gpufleet.pulumi_package.inputs import misshapen, off_the_wire, spelling
@@ -32,7 +33,9 @@ class TypedDictAnalyzer(Analyzer):
     """Pulumi's analyzer, which supports neither Literal types nor the docstrings of inherited arguments."""
 
     def analyze_property(self, arg: Any, typ: type, name: str, **more: Any) -> PropertyDefinition:  # noqa: ANN401
-        """A Literal is text."""
+        """A Literal is text, and what an annotation is marked with is for configurations."""
+        if typing.get_origin(arg) is typing.Annotated:
+            arg = typing.get_args(arg)[0]
         return super().analyze_property(str if typing.get_origin(arg) is typing.Literal else arg, typ, name, **more)
 
     def get_docstring(self, typ: type, name: str) -> str | None:
@@ -50,7 +53,7 @@ class Package(ComponentProvider):
         found = [entry.split(":") for entry in COMPONENTS[cloud]]
         components = [getattr(importlib.import_module(full_name(cloud, module)), kind) for module, kind in found]
         super().__init__(components, f"gpufleet-{cloud}", version=version("gpufleet"))
-        self.schema = json.dumps(described(json.loads(self.schema or "{}"), cloud))
+        self.schema = json.dumps(described(parse_json(self.schema or "{}", "schema"), cloud))
 
     def construct(
         self,

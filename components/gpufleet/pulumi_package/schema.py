@@ -5,12 +5,14 @@ import json
 import re
 from typing import Any
 
+from gpufleet.documents.json import parse_json
+
 _ABOUT = {"aws": "AWS", "azure": "Azure", "kubernetes": "Kubernetes"}
 
 
 def written(schema: str) -> str:
     """A schema as its committed file has it."""
-    return json.dumps(json.loads(schema), indent=2, sort_keys=True) + "\n"
+    return json.dumps(parse_json(schema, "schema"), indent=2, sort_keys=True) + "\n"
 
 
 def described(schema: dict[str, Any], cloud: str) -> dict[str, Any]:

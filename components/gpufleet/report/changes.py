@@ -1,15 +1,15 @@
 """The operation on each resource, and the data that is lost with it."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from gpufleet.cost.resources import kind_of
+from gpufleet.documents.json import read_json
 from gpufleet.report.model import Property, ResourceChange
-from gpufleet.report.preview import Preview, PreviewStep, ResourceState
+from gpufleet.report.preview import Preview, PreviewStep
 from gpufleet.report.property_diff import changed_properties
 
 OPERATIONS: Mapping[str, str] = {
@@ -55,7 +55,8 @@ def compare_previews(before: Preview, after: Preview) -> list[ResourceChange]:
     found = []
     for urn in {**old, **new}:
         one, other = old.get(urn), new.get(urn)
-        if not (other or one or {}).get("custom"):
+        state = other or one
+        if state is None or not state.get("custom"):
             continue
         if one and other:
             if (one.get("inputs") or {}) != (other.get("inputs") or {}):
@@ -73,12 +74,12 @@ def _order(change: ResourceChange) -> tuple[int, str, str]:
 
 def _is_component(step: PreviewStep) -> bool:
     """Components and the stack itself are made of others, which are in the list."""
-    state = step.new or step.old or {}
-    return not state.get("custom")
+    state = step.new or step.old
+    return state is None or not state.get("custom")
 
 
 def _change(step: PreviewStep, operation: str) -> ResourceChange:
-    state: ResourceState = step.old or step.new or {}
+    state: Mapping[str, Any] = step.old or step.new or {}
     kind = str(state.get("type", ""))
     held = loss_record(kind) if operation in _GONE else {}
     inputs = state.get("inputs") or {}
@@ -91,7 +92,7 @@ def _change(step: PreviewStep, operation: str) -> ResourceChange:
         type=kind,
         name=step.urn.rsplit("::", 1)[-1],
         operation=operation,
-        holds=held.get("holds", ""),
+        holds=held.get("holds", "") if held.get("lost_by", operation) == operation else "",
         ends=held.get("ends", ""),
         guarded=held.get("guarded", "") if guard and inputs.get(guard) is not True else "",
         protected=bool(state.get("protect")),
@@ -102,7 +103,10 @@ def _change(step: PreviewStep, operation: str) -> ResourceChange:
 
 
 def loss_record(kind: str) -> Mapping[str, str]:
-    """What is lost with a resource of a type, by the data file; nothing for a type that is not in it."""
+    """What is lost with a resource of a type, by the data file; nothing for a type that is not in it.
+
+    lost_by=delete: a replacement has the same from the program, as with a rotated pull secret.
+    """
     return _holdings().get(_VERSION.sub(r"\1:", kind_of(kind)), {})
 
 
@@ -112,8 +116,7 @@ def stores_data(kind: str) -> bool:
 
 @cache
 def _holdings() -> Mapping[str, Mapping[str, str]]:
-    text = (Path(__file__).parent / "holdings.json").read_text(encoding="utf-8")
-    return cast("dict[str, dict[str, str]]", json.loads(text))
+    return cast("dict[str, dict[str, str]]", read_json(Path(__file__).with_name("holdings.json")))
 
 
 def count_operations(changes: Iterable[ResourceChange]) -> dict[str, int]:

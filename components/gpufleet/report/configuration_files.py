@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import yaml
-
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
 
 
@@ -58,8 +58,8 @@ def _project(start: Path) -> Path | None:
 
 def _content(file: Path) -> Mapping[str, object]:
     try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError):
+        content = read_yaml(file)
+    except DocumentError:
         # The engine has its own word to say on such a file.
         return {}
     return content if isinstance(content, dict) else {}

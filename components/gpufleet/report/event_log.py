@@ -5,13 +5,14 @@ lines with PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1. It has what policy packs foun
 which resource a value was made from. Its debug messages hold secrets in plain text (measured): they are never read.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO, cast
 
 import msgspec
 
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import parse_json
 from gpufleet.plan.preview import SECRET, UNKNOWN_WORDS
 from gpufleet.report.preview import Diagnostic, InvalidPreview, PolicyViolation, Preview, PreviewStep, ResourceState
 
@@ -81,12 +82,8 @@ def read_event_log(stream: BinaryIO, file: str) -> Preview:
     """The preview in an event log. Errors: InvalidPreview, also for a log without an end."""
     preview = Preview(file, linked=False, ended=False)
     summary = None
-    decoder = msgspec.json.Decoder(_Event)
     for number, line in enumerate(stream, 1):
-        try:
-            event = decoder.decode(line)
-        except msgspec.DecodeError as error:
-            raise InvalidPreview(f"{file}:{number}: not an event of the engine ({error}); give its log") from error
+        event = parse_json(line, file, "give the engine's event log", shape=_Event, line=number)
         summary = event.summary_event or summary
         _take(event, preview)
     if summary is None:
@@ -140,7 +137,7 @@ def _take(event: _Event, preview: Preview) -> None:
         if metadata.op not in _PARTS:
             preview.steps.append(_step(metadata))
             for state in (metadata.old, metadata.new):
-                _collect((state or {}).get("inputs"), preview.secrets)
+                _collect(state.get("inputs") if state else None, preview.secrets)
     if (found := event.policy_event) is not None:
         violation = PolicyViolation(found.urn, found.pack, found.policy, found.level, found.message)
         # Advice of a policy that could not run comes once for each resource.
@@ -182,8 +179,8 @@ def _collect(value: object, secrets: set[str]) -> None:
 def _texts(plain: object, secrets: set[str]) -> None:
     if isinstance(plain, str):
         try:
-            inner = json.loads(plain)
-        except ValueError:
+            inner = parse_json(plain, "secret")
+        except DocumentError:
             inner = plain
         if isinstance(inner, str):
             secrets.add(inner)

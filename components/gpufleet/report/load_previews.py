@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from gpufleet.documents.json import LARGEST
 from gpufleet.report.event_log import read_event_log
 from gpufleet.report.preview import InvalidPreview, Preview
 from gpufleet.report.preview_json import read_preview_json
@@ -10,7 +11,7 @@ _FORMS = "give the output of `pulumi preview --json --show-sames`, or the engine
 
 
 def read_preview(file: Path) -> Preview:
-    """The preview in a file. Errors: InvalidPreview, with one line for the user."""
+    """The preview in a file. Errors: UserError."""
     try:
         with file.open("rb") as stream:
             first = stream.readline()
@@ -20,7 +21,7 @@ def read_preview(file: Path) -> Preview:
                 return read_event_log(stream, str(file))
             if not first.strip():
                 raise InvalidPreview(f"{file}: is empty; {_FORMS}")
-            return read_preview_json(stream.read(), str(file))
+            return read_preview_json(stream.read(LARGEST + 1), str(file))
     except OSError as error:
         raise InvalidPreview(f"{file}: {error.strerror}; {_FORMS}") from error
     except RecursionError as error:

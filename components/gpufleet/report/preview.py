@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any, Required, TypedDict
 
 from gpufleet.errors import UserError
 
@@ -11,8 +11,8 @@ class ResourceState(TypedDict, total=False):
     """A resource as the engine reports it; other fields are not read. Never its outputs: providers repeat secrets there
     without their mark (measured: `tagsAll` of a resource with a secret tag)."""
 
-    urn: str
-    type: str
+    urn: Required[str]
+    type: Required[str]
     id: str
     custom: bool
     parent: str

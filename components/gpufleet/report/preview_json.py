@@ -4,7 +4,10 @@ from typing import Any
 
 import msgspec
 
+from gpufleet.documents.json import check_shape, parse_json
 from gpufleet.report.preview import Diagnostic, InvalidPreview, Preview, PreviewStep, ResourceState
+
+_FIX = "give the output of `pulumi preview --json`"
 
 
 class _Step(msgspec.Struct, rename="camel"):
@@ -31,20 +34,13 @@ class _Document(msgspec.Struct, rename="camel"):
 
 
 def read_preview_json(text: bytes, file: str) -> Preview:
-    """The preview in a text. Errors: InvalidPreview."""
-    try:
-        return _preview(msgspec.json.decode(text, type=_Document), file)
-    except msgspec.DecodeError as error:
-        what = "not a preview" if isinstance(error, msgspec.ValidationError) else "not JSON"
-        raise InvalidPreview(f"{file}: {what}: {error}; give the output of `pulumi preview --json`") from error
+    """The preview in a text. Errors: DocumentError, InvalidPreview."""
+    return _preview(parse_json(text, file, _FIX, shape=_Document), file)
 
 
 def parse_preview(document: object, file: str) -> Preview:
-    """The preview in a parsed document. Errors: InvalidPreview."""
-    try:
-        return _preview(msgspec.convert(document, _Document), file)
-    except msgspec.ValidationError as error:
-        raise InvalidPreview(f"{file}: not a preview: {error}; give the output of `pulumi preview --json`") from error
+    """The preview in a parsed document. Errors: DocumentError, InvalidPreview."""
+    return _preview(check_shape(document, _Document, file, _FIX), file)
 
 
 def _preview(document: _Document, file: str) -> Preview:

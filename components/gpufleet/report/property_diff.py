@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gpufleet.report.model import Property
 from gpufleet.report.preview import PreviewStep
-from gpufleet.report.redaction import REDACTED, UNKNOWN, Redaction, is_secret, is_unknown, looks_secret
+from gpufleet.report.redaction import REDACTED, UNKNOWN, Redaction, is_secret, is_unknown
+from gpufleet.secret_patterns import looks_secret
 
 PropertyPath = tuple[str | int, ...]
 

@@ -9,7 +9,7 @@ from gpufleet.report.preview import Preview
 def plan_after(preview: Preview) -> Plan:
     """The stack as it will be."""
     kept = ((step.new, step.op) for step in preview.steps if step.new is not None and step.op not in GONE)
-    return plan_of_states(((state, op) for state, op in kept if state), preview.config)
+    return plan_of_states(kept, preview.config)
 
 
 def plan_before(preview: Preview, after: Plan) -> Plan:

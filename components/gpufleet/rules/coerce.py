@@ -4,9 +4,11 @@ Values of another kind read as the default: `validate_arguments` has reported th
 rest. What is not plain (an output of another resource) reads as the default too.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TypeGuard
+
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import parse_json
 
 
 def is_whole(value: object) -> TypeGuard[int | float]:
@@ -70,6 +72,6 @@ def from_engine(value: object) -> object:
     if not isinstance(value, str) or value[:1] not in ("{", "["):
         return value
     try:
-        return json.loads(value)
-    except ValueError:
+        return parse_json(value, "value")
+    except DocumentError:
         return value

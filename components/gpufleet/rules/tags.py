@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, timedelta
 
 from gpufleet.durations import parse_duration
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
@@ -10,6 +10,7 @@ from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 # Letters, digits, spaces and _ . : / = + - @, in any script: \w covers letters, digits and the underscore.
 _LEGAL = re.compile(r"[\w .:/=+\-@]*")
 _MOST = 49
+MOST_YEARS = 5
 
 
 @rule("aws-tag-key", Severity.ERROR)
@@ -56,14 +57,21 @@ def tag_number(*, number: int) -> Outcome:
 
 
 @rule("any-tag-expiry", Severity.ERROR)
-def tag_expiry(*, value: str) -> Outcome:
-    """The tag expires-at is a date, a lifetime such as 150h, or never.
+def tag_expiry(*, value: str, today: str) -> Outcome:
+    """The tag expires-at is a date or a lifetime such as 150h, of at most five years, or never.
 
-    Source: ISO 8601 calendar date; every stack of this project carries the tag.
+    today: as 2027-01-31. What goes on for longer has no end: 9999-12-31 is a `never` in disguise.
+
+    Source: ISO 8601 calendar date; every stack of this project carries the tag. Five years are our choice: no cloud
+    sells capacity for longer (https://learn.microsoft.com/dotnet/api/azure.resourcemanager.reservations.models.reservationterm:
+    P1Y, P3Y, P5Y; https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_SavingsPlans.html: 1 or 3).
     """
-    if value == "never" or is_day(value) or parse_duration(value):
-        return passed()
-    return failed("tags.expires-at", value, "is not a date", "write it as 2027-01-31, 150h or never")
+    if value != "never" and not is_day(value) and not parse_duration(value):
+        return failed("tags.expires-at", value, "is not a date", "write it as 2027-01-31, 150h or never")
+    if is_too_late(value, date.fromisoformat(today)):
+        fix = f"write a day until {latest_day(date.fromisoformat(today))}, or never"
+        return failed("tags.expires-at", value, f"is more than {MOST_YEARS} years away", fix)
+    return passed()
 
 
 @rule("any-tag-expired", Severity.WARNING)
@@ -89,6 +97,19 @@ def is_day(value: str) -> bool:
         return False
 
 
+def is_too_late(value: str, today: date) -> bool:
+    """Whether a day or a lifetime ends later than any environment that has an end."""
+    latest = latest_day(today)
+    if span := parse_duration(value):
+        return span > latest - today
+    return is_day(value) and date.fromisoformat(value) > latest
+
+
+def latest_day(today: date) -> date:
+    """The last day on which an environment may end."""
+    return today + timedelta(days=MOST_YEARS * 365)
+
+
 def validate_tags(tags: Mapping[str, object], today: date | None = None) -> list[Finding]:
     """Every finding on a set of tags. Values that are not plain are not checked. today: by default the clock's."""
     findings = [tag_number(number=len(tags)), *(tag_key(key=key) for key in tags)]
@@ -97,4 +118,4 @@ def validate_tags(tags: Mapping[str, object], today: date | None = None) -> list
     if not isinstance(expiry, str):
         return findings
     day = (today or date.today()).isoformat()
-    return [*findings, tag_expiry(value=expiry), not_expired(value=expiry, today=day)]
+    return [*findings, tag_expiry(value=expiry, today=day), not_expired(value=expiry, today=day)]

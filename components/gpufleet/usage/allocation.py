@@ -1,11 +1,14 @@
 """GPUs allocated to one pod, or to a job whose pods are gone."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 UNKNOWN = "(not told)"
+Time = Annotated[datetime, Meta(tz=True)]
+"""With its time zone, as what is read must say it."""
 NODE_FIELDS = ("pool", "place", "type", "region", "capacity", "node_gpus")
 """Fields that are its node's."""
 
@@ -33,11 +36,11 @@ class GpuAllocation:
     type: str
     region: str
     capacity: str
-    gpus: int
+    gpus: Annotated[int, Meta(ge=0)]
     node_gpus: int | None
-    start: datetime
-    end: datetime | None
-    seen: datetime
+    start: Time
+    end: Time | None
+    seen: Time
     exact: bool = True
 
     def seconds(self, since: datetime, until: datetime) -> float:
@@ -50,23 +53,8 @@ class GpuAllocation:
         return replace(self, end=max(self.start, end), exact=self.exact and exact)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values; times in RFC 3339."""
+        """Plain values; times in RFC 3339. A newer release may have more: they are left out where it is read."""
         return {key: _written(value) for key, value in asdict(self).items()}
-
-
-def parse_allocation(values: Mapping[str, Any]) -> GpuAllocation:
-    """The opposite of `as_json`. Keys that a newer release has added are left out. Errors: KeyError, ValueError."""
-    known = {
-        each.name: values[each.name] for each in fields(GpuAllocation) if each.name in values or each.name != "exact"
-    }
-    for key in ("start", "end", "seen"):
-        if known[key] is not None:
-            known[key] = datetime.fromisoformat(known[key])
-            if known[key].tzinfo is None:
-                raise ValueError(f"{key} without a time zone")
-    if not isinstance(known["gpus"], int) or known["gpus"] < 0:
-        raise ValueError("gpus is no number")
-    return GpuAllocation(**known)
 
 
 def _written(value: object) -> object:

@@ -9,25 +9,22 @@ from datetime import datetime
 from pathlib import Path
 
 from gpufleet.atomic_file import write_atomically
+from gpufleet.documents.content import MIB, read_content
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
-from gpufleet.usage.allocation import NODE_FIELDS, GpuAllocation, parse_allocation
+from gpufleet.usage.allocation import NODE_FIELDS, GpuAllocation
+
+_FIX = "correct or remove the line"
+_MOST_BYTES = 512 * MIB
+"""A million records."""
 
 
 def read_ledger(file: Path) -> list[GpuAllocation]:
     """Every record; none where there is no file yet. Errors: UserError, with the invalid line."""
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
+    if not file.exists():
         return []
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    records = []
-    for number, line in enumerate(lines, 1):
-        try:
-            records.append(parse_allocation(json.loads(line)))
-        except (ValueError, KeyError, TypeError) as error:
-            raise UserError(f"{file}: line {number}: is not a usage record ({error}); correct or remove it") from error
-    return records
+    lines = read_content(file, _FIX, _MOST_BYTES).splitlines()
+    return [parse_json(line, str(file), _FIX, shape=GpuAllocation, line=number) for number, line in enumerate(lines, 1)]
 
 
 def merge_allocations(

@@ -5,7 +5,6 @@ machine that logs its users in from a directory, with its CA certificates and it
 """
 
 import base64
-import binascii
 from collections.abc import Iterable, Iterator, Mapping
 
 from gpufleet.errors import UserError
@@ -49,7 +48,7 @@ def _passwd(text: str, source: str) -> Iterator[tuple[str, int | None, int | Non
         if not line.strip() or line.startswith("#"):
             continue
         fields = line.split(":")
-        if len(fields) != 7 or not fields[2].isdigit() or not fields[3].isdigit():
+        if len(fields) != 7 or not _is_id(fields[2]) or not _is_id(fields[3]):
             raise UserError(f"{source}: line {number}: is not a line of passwd; {_ASK}")
         yield fields[0], int(fields[2]), int(fields[3])
 
@@ -75,11 +74,16 @@ def _attributes(lines: Iterable[str], source: str) -> dict[str, str]:
         if value.startswith(":"):
             try:
                 value = base64.b64decode(value[1:].strip(), validate=True).decode("utf-8")
-            except (binascii.Error, UnicodeDecodeError):
+            except ValueError:
                 raise UserError(f"{source}: {key}: is not base64-encoded text; {_ASK}") from None
         found.setdefault(key.lower(), value.strip())
     return found
 
 
 def _number(entry: Mapping[str, str], key: str) -> int | None:
-    return int(entry[key]) if entry.get(key, "").isdigit() else None
+    return int(entry[key]) if _is_id(entry.get(key, "")) else None
+
+
+def _is_id(text: str) -> bool:
+    # Linux's ids have 32 bits, and other scripts' digits are none.
+    return text.isascii() and text.isdigit() and len(text) <= 10

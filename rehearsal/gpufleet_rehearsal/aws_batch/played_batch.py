@@ -65,6 +65,8 @@ class PlayedAwsBatch:
     streams: dict[str, dict[str, list[list[Any]]]] = field(default_factory=dict)
     instances: Instances = field(default_factory=Instances)
     put: Callable[[str, str, bytes], None] = lambda bucket, key, content: None
+    readable: set[str] = field(default_factory=set)
+    """ARNs of the secrets that containers can have."""
 
     # Calls, named and with arguments as botocore has them.
 
@@ -122,6 +124,12 @@ class PlayedAwsBatch:
             raise AwsRejection(
                 "ClientException", "Error executing request, Exception : Container properties should not be empty"
             )
+        for container in _containers_of(asked):
+            if container.get("secrets") and not container.get("executionRoleArn"):
+                words = (
+                    "When you are specifying container secrets, you must also specify a value for 'executionRoleArn'."
+                )
+                raise AwsRejection("ClientException", f"Error executing request, Exception : {words}")
         name = asked["jobDefinitionName"]
         revision = (
             max((each["revision"] for each in self._definitions() if each["jobDefinitionName"] == name), default=0) + 1
@@ -247,6 +255,13 @@ class PlayedAwsBatch:
             self._end(job, exit_code((job.get("tags") or {}).get(EXIT_CODE)) or 0, EXITED)
 
     def _begin(self, job: Data) -> None:
+        missing = [
+            each["valueFrom"] for one in self._containers(job) for each in self._unreadable(one.get("container") or {})
+        ]
+        if missing:
+            why = "unable to pull secrets or registry auth: execution resource retrieval failed"
+            self._finish(job, "FAILED", f"ResourceInitializationError: {why}: {missing[0]}")
+            return
         job |= {"status": "RUNNING", "startedAt": _now()}
         self.begun[job["jobId"]] = self.at
         pool = self.environments.get(self.instances.environment(job["jobId"]), {}).get("computeEnvironmentName", "")
@@ -318,6 +333,14 @@ class PlayedAwsBatch:
             array |= {"startedAt": min(begun)} if begun else {}
             failed = "FAILED" in states
             self._finish(array, "FAILED" if failed else "SUCCEEDED", "Array Child Job failed" if failed else "")
+
+    def _unreadable(self, container: Data) -> list[Data]:
+        """Secrets of Secrets Manager that are not there: ECS reads them before a container starts.
+
+        Source: docs.aws.amazon.com/AmazonECS/latest/developerguide/resource-initialization-error.html
+        """
+        named = [each for each in container.get("secrets") or [] if ":secretsmanager:" in each["valueFrom"]]
+        return [each for each in named if ":".join(each["valueFrom"].split(":")[:7]) not in self.readable]
 
     def _container_instances(self, job: Data) -> list[str]:
         """The instance of each of its containers, as ECS names it; empty in an environment without a cluster of ECS."""
@@ -428,6 +451,11 @@ def _with_state(part: Data, jobs: Mapping[str, Data]) -> Data:
     """A job as it is; a node has its job's state."""
     job = jobs[part["jobId"].partition("#")[0]]
     return part | {key: job[key] for key in ("status", "statusReason", "startedAt", "stoppedAt") if key in job}
+
+
+def _containers_of(definition: Data) -> list[Data]:
+    ranges = (definition.get("nodeProperties") or {}).get("nodeRangeProperties") or []
+    return [definition.get("containerProperties") or {}, *(each.get("container") or {} for each in ranges)]
 
 
 def _summary(job: Data) -> Data:

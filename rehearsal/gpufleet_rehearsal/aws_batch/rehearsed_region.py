@@ -18,6 +18,7 @@ from gpufleet_rehearsal.aws_batch.logs import PlayedLogs
 from gpufleet_rehearsal.aws_batch.objects import PlayedObjects
 from gpufleet_rehearsal.aws_batch.played_batch import PlayedAwsBatch
 from gpufleet_rehearsal.aws_batch.rejection import AwsRejection
+from gpufleet_rehearsal.aws_batch.secrets import PlayedSecrets
 from gpufleet_rehearsal.azure_storage.containers import Containers
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.open_cloud import timeline
@@ -44,6 +45,7 @@ class PlayedServices(NamedTuple):
     ecr: PlayedImages
     ecs: PlayedContainerInstances
     s3: PlayedObjects
+    secretsmanager: PlayedSecrets
 
 
 @dataclass
@@ -65,13 +67,17 @@ class RehearsedRegions:
             kept = json.loads(store.fact(key) or "{}")
             objects = PlayedObjects(Containers(store))
             batch = self._read(kept, region, objects)
+            account = f"arn:aws:secretsmanager:{region}:{self.cloud.settings.account}:secret"
+            secrets = PlayedSecrets(account, json.loads(store.fact(f"aws-secrets:{region}") or "{}"))
+            batch.readable = {str(each["ARN"]) for each in secrets.secrets.values()}
             batch.at = batch.at or clock.now()
             batch.advance(clock.now() if clock.counts else batch.at + LOOK_SECONDS)
             groups = {str(each["name"]) for each in self._views(GROUP, region)}
             clusters = [str(each["ecsClusterArn"]) for each in batch.environments.values() if "ecsClusterArn" in each]
             instances = PlayedContainerInstances(clusters, batch.container_instances())
             logs, images = PlayedLogs(groups, batch.streams), PlayedImages(store, region)
-            yield PlayedServices(batch, logs, images, instances, objects)
+            yield PlayedServices(batch, logs, images, instances, objects, secrets)
+            store.remember(f"aws-secrets:{region}", json.dumps(secrets.secrets))
             told = {field: getattr(batch, field) for field in _KEPT}
             store.remember(key, json.dumps(told | {"instances": [batch.instances.running, batch.instances.started]}))
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, JsonValue, NonNegativeInt, TypeAdapter, ValidationError
 
+from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
 from gpufleet.rules.messages import use_one_of
 from gpufleet_rehearsal.cloud.checks import CloudError
@@ -28,7 +29,6 @@ from gpufleet_rehearsal.cloud.creation import plan_resource
 from gpufleet_rehearsal.cloud.interpreter import Cloud
 from gpufleet_rehearsal.cloud.scope import LIMITS
 from gpufleet_rehearsal.onprem_cluster import NODES, ROUTER, STORAGE_CLASSES
-from gpufleet_rehearsal.yaml_input import read_yaml
 
 
 class SeedError(UserError):
@@ -78,7 +78,7 @@ QUOTAS = "quotas"
 def seed_account(cloud: Cloud, file: Path) -> None:
     """Put into the cloud what the file lists; a file that is not there means an empty account.
 
-    Errors: UnreadableFile, SeedError and QuotaError, lines that name the file; nothing is made then.
+    Errors: DocumentError, SeedError and QuotaError, lines that name the file; nothing is made then.
     """
     if not file.exists():
         return

@@ -12,7 +12,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -67,13 +67,17 @@ def ensure_room(folder: Path) -> None:
 
 
 class Store:
-    """The file `path` (made when it is not there; its directory must be)."""
+    """The file `path` (made when it is not there; its directory must be), which its owner alone may read: what programs
+    give to a provider as a secret arrives there in plain text. SQLite's own files beside it have the same mode."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._seen: dict[int, SimulatedResource] = {}
         self._depth = 0
         with self._explained():
+            with suppress(OSError):  # SQLite says what is wrong.
+                path.touch(mode=0o600)
+                path.chmod(0o600)
             self._db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")

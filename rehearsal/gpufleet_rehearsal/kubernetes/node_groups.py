@@ -5,14 +5,14 @@ Those without GPUs are where operators and launchers run. There is no other node
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
 from gpufleet_rehearsal.cloud.resource import SimulatedResource
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.machine import Machine, eks_machine, own_kubelet, taint_of
-from gpufleet_rehearsal.table.paths import Json
+from gpufleet_rehearsal.table.paths import Json, json_items
 from gpufleet_rehearsal.table.zone_names import zone_id
 
 NODE_GROUP, SUBNET, TEMPLATE, SCALING_TAG = (
@@ -65,7 +65,7 @@ def _of_eks(store: Store) -> list[NodeGroup]:
     for group in store.resources(NODE_GROUP):
         view = group.view
         template = templates.get(str(_mapping(view.get("launchTemplate")).get("id")))
-        types = [*_list(view.get("instanceTypes")), template.view.get("instanceType") if template else None]
+        types = [*json_items(view.get("instanceTypes")), template.view.get("instanceType") if template else None]
         type_ = next((str(given) for given in types if given), "")
         if group.status != "available":
             continue
@@ -73,7 +73,7 @@ def _of_eks(store: Store) -> list[NodeGroup]:
         image = str(view.get("amiType") or "")
         kubelet = own_kubelet(data) if image == "CUSTOM" else None
         sizes = _mapping(view.get("scalingConfig"))
-        zones = [_zone(subnets[str(id_)]) for id_ in _list(view.get("subnetIds")) if str(id_) in subnets]
+        zones = [_zone(subnets[str(id_)]) for id_ in json_items(view.get("subnetIds")) if str(id_) in subnets]
         found.append(
             NodeGroup(
                 pool=str(view["nodeGroupName"]),
@@ -83,7 +83,7 @@ def _of_eks(store: Store) -> list[NodeGroup]:
                 type=type_,
                 zones=tuple(zones),
                 labels=kubelet.labels if kubelet else _words(view.get("labels")),
-                taints=kubelet.taints if kubelet else tuple(_words(taint) for taint in _list(view.get("taints"))),
+                taints=kubelet.taints if kubelet else tuple(_words(taint) for taint in json_items(view.get("taints"))),
                 machine=eks_machine(image, data) if type_ in aws().types else None,
                 tags=_words(view.get("tags")),
                 scaling_tags=_scaling_tags(store, view),
@@ -96,8 +96,8 @@ def _scaling_tags(store: Store, group: Mapping[str, Json]) -> Mapping[str, str]:
     """The tags that a program gives the Auto Scaling groups of a node group."""
     made = [
         _mapping(each)
-        for part in _list(group.get("resources"))
-        for each in _list(_mapping(part).get("autoscalingGroups"))
+        for part in json_items(group.get("resources"))
+        for each in json_items(_mapping(part).get("autoscalingGroups"))
     ]
     names = {each.get("name") for each in made}
     tags = [
@@ -114,7 +114,7 @@ def _of_aks(store: Store) -> list[NodeGroup]:
     found = [
         _agent_pool(profile, str(view.get("location")))
         for view in clusters.values()
-        for profile in map(_mapping, _list(view.get("agentPoolProfiles")))
+        for profile in map(_mapping, json_items(view.get("agentPoolProfiles")))
     ]
     for pool in store.resources(AGENT_POOL):
         cluster = clusters.get(str(pool.view.get("resourceName")))
@@ -126,11 +126,11 @@ def _of_aks(store: Store) -> list[NodeGroup]:
 def _agent_pool(view: Mapping[str, Json], region: str) -> NodeGroup:
     from gpufleet.catalog import azure
 
-    zones = [f"{region}-{zone}" for zone in _list(view.get("availabilityZones"))] or [f"{region}-0"]
+    zones = [f"{region}-{zone}" for zone in json_items(view.get("availabilityZones"))] or [f"{region}-0"]
     scaled = view.get("enableAutoScaling") is True
     count = int(cast("int", view.get("count") or 0))
     labels = _words(view.get("nodeLabels"))
-    taints = [taint_of(str(taint)) for taint in _list(view.get("nodeTaints"))]
+    taints = [taint_of(str(taint)) for taint in json_items(view.get("nodeTaints"))]
     if view.get("scaleSetPriority") == "Spot":
         labels |= {SPOT_TAINT["key"]: SPOT_TAINT["value"]}
         taints += [taint for taint in (SPOT_TAINT,) if taint not in taints]
@@ -163,7 +163,3 @@ def _words(value: Json) -> dict[str, str]:
 
 def _mapping(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _list(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()

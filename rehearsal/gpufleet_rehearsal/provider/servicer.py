@@ -30,7 +30,7 @@ from gpufleet_rehearsal.provider.responses import (
     type_of,
     with_user_errors,
 )
-from gpufleet_rehearsal.provider.wire import read_struct, write_struct
+from gpufleet_rehearsal.provider.wire import read_struct, without, write_struct
 from gpufleet_rehearsal.table.paths import Json
 
 
@@ -149,9 +149,10 @@ class Provider(ResourceProviderServicer):
         resource = self.cloud.read(type_of(request.urn), request.id)
         if resource is None:
             return pb.ReadResponse()
-        return pb.ReadResponse(
-            id=resource.id, properties=write_struct(resource.shown), inputs=write_struct(resource.inputs)
-        )
+        # Without inputs of before it is an import: what the cloud does not return is nowhere then.
+        unread = [] if request.inputs.fields else self.cloud.row(resource.type).unread
+        outputs, inputs = without(resource.shown, unread), without(resource.inputs, unread)
+        return pb.ReadResponse(id=resource.id, properties=write_struct(outputs), inputs=write_struct(inputs))
 
     @with_user_errors
     async def Delete(self, request: pb.DeleteRequest, context: Context) -> Empty:

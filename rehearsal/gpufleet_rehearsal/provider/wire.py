@@ -15,6 +15,19 @@ Source: github.com/pulumi/pulumi, sdk/go/common/resource/sig (a test compares th
 """
 
 
+def without(value: Mapping[str, Json], paths: Sequence[str]) -> dict[str, Json]:
+    """The object without the properties at dotted paths."""
+    kept = dict(value)
+    for path in paths:
+        name, _, rest = path.partition(".")
+        inner = kept.get(name)
+        if not rest:
+            kept.pop(name, None)
+        elif isinstance(inner, Mapping):
+            kept[name] = without(inner, [rest])
+    return kept
+
+
 def read_struct(struct: Struct) -> dict[str, Json]:
     """A Struct as an object. Whole numbers become int; null properties are left out.
 

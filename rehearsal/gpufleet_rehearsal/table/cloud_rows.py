@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from gpufleet_rehearsal.table.conditions import TemplateText
+from gpufleet_rehearsal.table.conditions import PathText, TemplateText
 from gpufleet_rehearsal.table.model import Evidence, TableRow, Template
 
 
@@ -73,17 +73,38 @@ class CloudRow(TableRow):
 
 
 class Lookup(TableRow):
-    """An invoke that the provider answers from a resource that is there. Everything else that looks something up is
-    rejected, so that a preview needs no cloud."""
+    """An invoke that the provider answers: from the account alone, or from resources that the simulated account holds.
+    Everything else that looks something up is rejected.
 
-    type: str
+    Without `type` it is answered from the account. With `type` and `id` it is about one resource. With `type` alone
+    about those that all given arguments select, of which exactly one may be there, or any number with `many`.
+    """
+
+    type: str | None = None
     """Of the resource."""
-    id: TemplateText
-    """Its id, as a template over the invoke's arguments."""
+    id: TemplateText | None = None
+    """Its id, as a template over the invoke's arguments, all of which are required."""
     optional: list[str] = []
-    """Arguments beside those in `id`."""
+    """Arguments that select nothing."""
+    where: dict[str, PathText] = {}
+    """Arguments, and the path of a resource that must have the argument's value. An absent argument selects nothing."""
+    filters: dict[str, PathText] = {}
+    """The same for names of EC2's `filters`, whose values are alternatives; `tag:KEY` and `tag-key` need no row."""
+    tags: bool = False
+    """Whether the argument `tags` selects, too: all of them must be there."""
+    many: bool = False
+    """The answer has the ids of all as `ids`, and `answer` is over the arguments."""
     answer: dict[str, Template]
-    """Templates over the resource."""
-    missing: ErrorMessage
+    """Templates over the resource; without `type`, and with `many`, over the arguments."""
+    missing: ErrorMessage | None = None
+    several: ErrorMessage | None = None
     source: str
     evidence: Evidence = Field("documented")
+
+    @model_validator(mode="after")
+    def _has_words(self) -> Lookup:
+        if self.type and not self.many and self.missing is None:
+            raise ValueError("missing: the words for a resource that is not there")
+        if self.type and not self.many and self.id is None and self.several is None:
+            raise ValueError("several: the words for more than one resource")
+        return self

@@ -93,8 +93,8 @@ def load_table(cloud: str, data: Path = DATA) -> CloudTable:
     lookups: dict[str, Lookup] = {}
     for file in sorted(directory.glob("lookups/*.yaml")):
         for token, row in _mapping(file).items():
-            lookups[token] = _parse(Lookup, row, file, token)
-            _check_known(types, file, {token: [lookups[token].type]})
+            lookups[token] = lookup = _parse(Lookup, row, file, token)
+            _check_known(types, file, {token: [lookup.type] if lookup.type else []})
     whole = directory / "cloud.yaml"
     cloud_row = _parse(CloudRow, _mapping(whole), whole, cloud) if whole.is_file() else CloudRow()
     return CloudTable(cloud, types, tuple(refusals), scenarios, cloud_row, lookups)
@@ -143,7 +143,8 @@ def _parse(model: type[Model], row: object, file: Path, name: str) -> Model:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-        raise TableError(f"{file}: {name}: {place}: {first['msg'].removeprefix('Value error, ')}{more}") from None
+        where = f"{name}: {place}" if place else name
+        raise TableError(f"{file}: {where}: {first['msg'].removeprefix('Value error, ')}{more}") from None
 
 
 def _read(file: Path) -> object:

@@ -225,6 +225,8 @@ class TypeRow(TableRow):
     immutable: list[str] = []
     """Properties (dotted, `vpcConfig.subnetIds`) whose change, or a change inside of them, replaces the resource."""
     immutable_when: list[ImmutableWhen] = []
+    unread: list[str] = []
+    """Properties (dotted) that the cloud does not return, so that an import lacks them."""
     unordered: list[str] = []
     """Lists in which the order means nothing (dotted; `a[*].b` for inner ones)."""
     delete_before_replace: bool = False

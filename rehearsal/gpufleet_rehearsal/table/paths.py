@@ -13,6 +13,7 @@ A path gives a **list** of values (empty when nothing is there):
                               to; without one, every type is searched
     $id $name $region $account $version   of the resource: its id, its logical name in the program, the cloud's region
                               and account, 1 + the number of its updates
+    $partition                of ARNs of AWS's region: aws, aws-cn, aws-us-gov
     $limits.x                 how many of x the account may hold (`limits` of cloud.yaml, or the account's file)
     $it                       inside the operators `some` and `every`: the value looked at
     $self.x                   inside `exists`: property x of the resource that is being asked for
@@ -31,6 +32,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Protocol, TypeAlias, cast
 
+from gpufleet.aws.partition import partition
 from gpufleet_rehearsal.table.zone_names import zone_id, zone_letter
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
@@ -170,7 +172,7 @@ class PropertyPath:
 
 STAR = "*"
 JSON = "$json"
-ROOTS = ("$id", "$name", "$region", "$account", "$version", "$limits", "$it", "$self", "$old")
+ROOTS = ("$id", "$name", "$region", "$partition", "$account", "$version", "$limits", "$it", "$self", "$old")
 _STEP = re.compile(r'\.(?P<json>\$json)|\.?(?P<name>[A-Za-z_][\w-]*)|\[(?P<index>-?\d+|\*)\]|\["(?P<key>[^"]*)"\]')
 
 
@@ -226,6 +228,8 @@ def _root(root: str, scope: Scope) -> Json:
             return here.version
         case "$region":
             return scope.cloud.region
+        case "$partition":
+            return partition(scope.cloud.region)
         case "$account":
             return scope.cloud.account
         case "$limits":
@@ -255,6 +259,16 @@ def _take(item: Json, step: str | int) -> Iterator[Json]:
             yield item[step]
     elif isinstance(item, Mapping) and step in item:
         yield item[step]
+
+
+def json_items(value: Json) -> Sequence[Json]:
+    """The items of a list; none of anything else."""
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def json_objects(value: Json) -> list[Mapping[str, Json]]:
+    """The objects in a list; none of anything else."""
+    return [each for each in json_items(value) if isinstance(each, Mapping)]
 
 
 def plain(value: Json) -> str:

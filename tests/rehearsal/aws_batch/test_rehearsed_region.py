@@ -92,7 +92,7 @@ def test_job_its_log_and_its_outputs(cloud: Cloud, monkeypatch: pytest.MonkeyPat
         backend, notes = AwsBatchBackend(settings()), []
         asked = backend.build_submission({"name": "job", "command": ["x"], "image": f"{HOST}/training@sha256:0"})
         backend.submit(asked, notes.append)
-        assert notes == ["job: uses train:2, the stack's definition with another image"]
+        assert notes == ["job: uses train:2, the stack's definition with another image or secrets"]
         assert backend.details("job")["state"] == "SUCCEEDED"
         assert [each.text for each in backend.read_log("job")] == [line]
     # The next command knows it still.

@@ -65,8 +65,8 @@ FAULTS: list[tuple[str | bytes, str]] = [
         "resource_quotas.elastic_ip: is not a quota that AWS raises; did you mean elastic_ips? (use elastic_ips, "
         "nat_gateways, nodes_per_node_group or vpcs)",
     ),
-    (": [", "not valid YAML: line 1, column 1: expected <block end>, but found ':'"),
-    (b"\xff\xfe\0", "not a text file in UTF-8"),
+    (": [", "line 1: is not YAML: did not find expected key"),
+    (b"\xff\xfe\0", "line 1: is not UTF-8"),
     (
         ROW + ROW.replace(VPC, "aws:sqs/queue:Queue"),
         "1.type: aws:sqs/queue:Queue is not in the rehearsal's table; add a row to aws/types/sqs.yaml: see "

@@ -184,12 +184,7 @@ def test_keys_of_an_account_that_is_there(azure):
         (
             "azure-native:storage:getStorageAccount",
             {},
-            "azure-native:storage:getStorageAccount: look-ups are not simulated",
-        ),
-        (
-            "azure-native:authorization:getClientConfig",
-            {},
-            "azure-native:authorization:getClientConfig: look-ups are not",
+            "azure-native:storage:getStorageAccount: the rehearsal cannot answer this look-up",
         ),
     ],
 )
@@ -200,6 +195,15 @@ def test_other_look_ups_are_refused_in_one_line(azure, token, arguments, said):
         assert "\n" not in error.details()
 
     azure(conversation)
+
+
+def test_the_provider_says_who_it_works_as(azure):
+    async def conversation(engine):
+        answer = await invoke(engine, "azure-native:authorization:getClientConfig")
+        assert answer["subscriptionId"] == SUBSCRIPTION
+        assert {"clientId", "objectId", "tenantId"} <= answer.keys()
+
+    azure(conversation, subscriptionId=SUBSCRIPTION)
 
 
 def test_kubeconfig_of_a_cluster_is_one_that_the_rehearsal_takes_for_simulated(azure):

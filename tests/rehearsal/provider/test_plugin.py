@@ -61,6 +61,22 @@ def test_life_of_a_resource(rehearse):
     rehearse(conversation)
 
 
+def test_an_import_lacks_what_the_cloud_does_not_return(rehearse):
+    """A refresh keeps it, as the engine gives what it knows."""
+
+    async def conversation(engine):
+        await engine.configure()
+        inputs = {"cidr": "10.0.0.0/16", "token": "t", "options": {"key": "k", "colour": "blue"}}
+        made = await engine.create(NETWORK, inputs)
+        imported = await engine.stub.Read(pb.ReadRequest(id=made.id, urn=urn(NETWORK)))
+        assert read_struct(imported.inputs) == {"cidr": "10.0.0.0/16", "options": {"colour": "blue"}}
+        assert not {"token"} & set(read_struct(imported.properties))
+        known = pb.ReadRequest(id=made.id, urn=urn(NETWORK), inputs=write_struct(inputs), properties=made.properties)
+        assert read_struct((await engine.stub.Read(known)).inputs) == inputs
+
+    rehearse(conversation)
+
+
 def test_preview_makes_nothing(rehearse, toy):
     async def conversation(engine):
         await engine.configure()
@@ -173,7 +189,7 @@ def test_look_up_methods_and_components_are_refused(rehearse):
     async def conversation(engine):
         await engine.configure()
         error = await refusal(engine.stub.Invoke(pb.InvokeRequest(tok="toy:index/getX:getX")))
-        assert error.details().startswith("toy:index/getX:getX: look-ups are not simulated by the rehearsal; ")
+        assert error.details().startswith("toy:index/getX:getX: the rehearsal cannot answer this look-up; ")
         for call in (engine.stub.Call(pb.CallRequest(tok="t")), engine.stub.Construct(pb.ConstructRequest(type="t"))):
             assert (await refusal(call)).details().startswith("t: ")
 

@@ -75,6 +75,10 @@ def test_table(tmp_path):
         ({"types_a": ROW, "lookups_a": LOOKUP.replace("b:C", "b:D")}, "listKeys: names the type 'toy:a/b:D'"),
         ({"types_a": ROW, "lookups_a": LOOKUP.replace("{name} is", "{a..b} is")}, "missing.text: path 'a..b'"),
         (
+            {"types_a": ROW, "lookups_a": LOOKUP.replace('  id: "x-{name}"\n', "")},
+            "listKeys: several: the words for more than one resource",
+        ),
+        (
             {"types_a": ROW + '  outputs: {a: {$each: "x[*]"}}'},
             "outputs.a: $each stands with $as, and with nothing else",
         ),

@@ -1,162 +1,114 @@
-"""Orphans are told from state and program, taken over by one import, deleted by one destroy; an engine is played."""
+"""Orphans are imported at once with what they lie in, or deleted but for data; nothing without a yes."""
 
 import pytest
 
 from gpufleet.adoption.cloud_resource import CloudResource
-from gpufleet.adoption.import_resources import delete, import_resources, unlock
+from gpufleet.adoption.import_resources import deletable, delete, import_resources, unlock
 from gpufleet.adoption.orphans import AdoptError, find_orphans
 from gpufleet.pulumi_cli import PulumiCliError
-from tests.tools.fake_engine import PARENT, Adopting, Cloud, FakeEngine, held, made, urn
+from tests.tools.fake_engine import OTHERS, OWNER, PARENT, Adopting, Cloud, FakeEngine, component, held, made, urn, vpc
 
 VPC = "aws:ec2/vpc:Vpc"
-ROUTE = "aws:ec2/route:Route"
+FILES = "aws:efs/fileSystem:FileSystem"
 TARGET = "aws:efs/mountTarget:MountTarget"
+OTHERS_STATE = [held(VPC, f"other-{number}", f"vpc-9{number}") for number in range(3)]
+"""Enough that what is lost is not most of the environment."""
 
-IMPORT = ("import", "--file", "--generate-code=false", "--protect=false")
+IMPORT = ("import", "--file", "--generate-code=false", "--protect=true")
+IMPORT_TO_DELETE = (*IMPORT[:-1], "--protect=false")
 CLEAR = ("refresh", "--clear-pending-creates")
-
-
-def test_nothing_is_previewed_when_nothing_is_lost():
-    engine = FakeEngine(state=[held(VPC, "net-vpc", "vpc-1")])
-    orphans = find_orphans(engine, "dev", Cloud(CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1")))
-    assert (orphans.wanted, orphans.unknown, engine.previews, engine.done) == ((), (), 0, [])
-
-
-def test_a_lost_thing_is_wanted_under_its_name():
-    engine = FakeEngine(steps=[made(VPC, "other-vpc"), made(VPC, "net-vpc")])
-    lost = CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1")
-    orphans = find_orphans(engine, "dev", Cloud(lost))
-    assert [(found, step["urn"]) for found, step in orphans.wanted] == [(lost, urn(VPC, "net-vpc"))]
-    assert orphans.unknown == ()
-
-
-@pytest.mark.parametrize(
-    ("found", "step"),
-    [
-        pytest.param(
-            CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1"), made(VPC, "net-vpc", op="update"), id="no creation"
-        ),
-        pytest.param(CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1"), made(ROUTE, "net-vpc"), id="another type"),
-        pytest.param(CloudResource(VPC, "vpc-1", "", "vpc-1"), made(VPC, "net-vpc"), id="tagged without a name"),
-        pytest.param(
-            CloudResource(ROUTE, "rtb-1_0.0.0.0/0", None, inputs={"routeTableId": "rtb-1"}),
-            made(ROUTE, "net-default", {"routeTableId": "rtb-2"}),
-            id="other inputs",
-        ),
-        pytest.param(CloudResource("aws:dynamodb", "arn:a", "jobs", arn="arn:a"), made(VPC, "jobs"), id="unread type"),
-    ],
-)
-def test_what_the_program_does_not_make_is_unknown(found, step):
-    orphans = find_orphans(FakeEngine(steps=[step]), "dev", Cloud(found))
-    assert (orphans.wanted, orphans.unknown) == ((), (found,))
-
-
-def test_two_of_one_name_are_two():
-    """A program that made its file system twice, because the first was lost, holds the second only."""
-    first, second = CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1"), CloudResource(VPC, "vpc-2", "net-vpc", "vpc-2")
-    engine = FakeEngine(state=[held(VPC, "net-vpc", "vpc-2")])
-    assert find_orphans(engine, "dev", Cloud(first, second)).unknown == (first,)
-
-
-def test_of_two_lost_ones_of_one_name_the_program_wants_one():
-    first, second = CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1"), CloudResource(VPC, "vpc-2", "net-vpc", "vpc-2")
-    orphans = find_orphans(FakeEngine(steps=[made(VPC, "net-vpc")]), "dev", Cloud(first, second))
-    assert [found for found, _ in orphans.wanted] == [first]
-    assert orphans.unknown == (second,)
-
-
-@pytest.mark.parametrize(
-    ("found", "wanted"),
-    [
-        pytest.param(CloudResource(ROUTE, "rtb-1_0.0.0.0/0", None, inputs={"routeTableId": "rtb-1"}), True, id="no id"),
-        pytest.param(CloudResource(TARGET, "fsmt-1", None, "fsmt-1", {"fileSystemId": "fs-1"}), True, id="id"),
-        pytest.param(
-            CloudResource(TARGET, "fsmt-1", None, "fsmt-1", {"fileSystemId": "fs-2"}), False, id="id, other inputs"
-        ),
-    ],
-)
-def test_what_takes_no_tags_is_known_by_its_inputs(found, wanted):
-    steps = [
-        made(ROUTE, "net-default", {"routeTableId": "rtb-1", "natGatewayId": "nat-1"}),
-        made(TARGET, "files-mount", {"fileSystemId": "fs-1", "subnetId": "subnet-1"}),
-    ]
-    orphans = find_orphans(FakeEngine(steps=steps), "dev", Cloud(found))
-    assert bool(orphans.wanted) is wanted
-    assert bool(orphans.unknown) is not wanted
-
-
-@pytest.mark.parametrize(
-    ("found", "lost"),
-    [
-        pytest.param(
-            CloudResource(ROUTE, "rtb-1_0.0.0.0/0", None, inputs={"routeTableId": "rtb-1"}), False, id="no id"
-        ),
-        pytest.param(
-            CloudResource(ROUTE, "rtb-2_0.0.0.0/0", None, inputs={"routeTableId": "rtb-2"}), True, id="other inputs"
-        ),
-        pytest.param(CloudResource(ROUTE, "r-1", None, "r-1", {"routeTableId": "rtb-1"}), False, id="id"),
-        pytest.param(CloudResource(ROUTE, "r-2", None, "r-2", {"routeTableId": "rtb-1"}), True, id="another id"),
-    ],
-)
-def test_what_takes_no_tags_is_found_in_the_state(found, lost):
-    engine = FakeEngine(state=[held(ROUTE, "net-default", "r-1", {"routeTableId": "rtb-1"})])
-    assert bool(find_orphans(engine, "dev", Cloud(found)).unknown) is lost
-
-
-def test_an_arn_in_the_state_is_enough_whatever_the_type():
-    """An inventory that cannot name a type must not call a user's own table an orphan."""
-    table = held("aws:dynamodb/table:Table", "jobs", "jobs-1", outputs={"arn": "arn:jobs-1"})
-    seen = CloudResource("aws:dynamodb", "arn:jobs-1", "jobs", arn="arn:jobs-1")
-    other = CloudResource("aws:dynamodb", "arn:jobs-2", "jobs", arn="arn:jobs-2")
-    assert find_orphans(FakeEngine(state=[table]), "dev", Cloud(seen, other)).unknown == (other,)
-
-
-def test_what_is_found_reads_as_name_type_and_import_id():
-    assert str(CloudResource(VPC, "vpc-1", "net-vpc")) == "net-vpc (aws:ec2/vpc:Vpc vpc-1)"
-    assert str(CloudResource(ROUTE, "rtb-1_0.0.0.0/0", None)) == "unnamed (aws:ec2/route:Route rtb-1_0.0.0.0/0)"
+UNLOCK = ("cancel", "--yes", "--stack", "dev")
+NET_VPC = f"in the cloud, not in the state: net-vpc ({VPC} vpc-1)\n"
 
 
 def lost_network(**engine):
-    """An engine without state and the two orphans of different parents that its program wants."""
-    steps = [made(VPC, "net-vpc"), made(TARGET, "files-mount", {"fileSystemId": "fs-1"}, parent="urn:files")]
-    played = FakeEngine(steps=steps, **engine)
-    cloud = Cloud(
-        CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1"),
-        CloudResource(TARGET, "fsmt-1", None, inputs={"fileSystemId": "fs-1"}),
-    )
-    return played, find_orphans(played, "dev", cloud)
+    """An engine without a part of its state, and the two orphans in it that its program wants."""
+    parent = {"urn": PARENT, "type": "gpufleet-aws:index:Network", "custom": False}
+    steps = [
+        component("files", type_="gpufleet-aws:index:SharedFiles"),
+        made(VPC, "net-vpc"),
+        made(
+            TARGET,
+            "files-mount",
+            {"fileSystemId": "fs-1"},
+            parent=component("files")["urn"].replace("Network", "SharedFiles"),
+        ),
+    ]
+    played = FakeEngine(state=[parent], steps=steps, **engine)
+    target = CloudResource(TARGET, "fsmt-1", None, inputs={"fileSystemId": "fs-1"}, tags=OWNER)
+    return played, find_orphans(played, "dev", Cloud(vpc(1), target))
 
 
-def test_taking_over_imports_under_the_programs_names_and_clears_what_was_cut_off():
+def test_importing_brings_components_that_the_state_lacks_and_clears_what_was_cut_off():
     engine, orphans = lost_network()
     import_resources(engine, "dev", orphans)
     assert engine.imported == {
-        "nameTable": {"parent0": PARENT, "parent1": "urn:files"},
+        "nameTable": {"parent0": PARENT},
         "resources": [
-            {"type": VPC, "name": "net-vpc", "id": "vpc-1", "parent": "parent0"},
-            {"type": TARGET, "name": "files-mount", "id": "fsmt-1", "parent": "parent1"},
+            {"type": "gpufleet-aws:index:SharedFiles", "name": "resource0", "logicalName": "files", "component": True},
+            {"type": VPC, "name": "resource1", "logicalName": "net-vpc", "id": "vpc-1", "parent": "parent0"},
+            {"type": TARGET, "name": "resource2", "logicalName": "files-mount", "id": "fsmt-1", "parent": "resource0"},
         ],
     }
     assert engine.done == [IMPORT, CLEAR]
 
 
-def test_with_nothing_to_take_over_interrupted_operations_are_cleared():
+def test_the_root_of_a_state_is_the_engines():
+    root = "urn:pulumi:dev::gpufleet::pulumi:pulumi:Stack::gpufleet-dev"
+    stack = {"op": "create", "urn": root, "newState": {"urn": root, "type": "pulumi:pulumi:Stack", "custom": False}}
+    engine = FakeEngine(steps=[stack, made(VPC, "net-vpc", parent=root)])
+    import_resources(engine, "dev", find_orphans(engine, "dev", Cloud(vpc(1))))
+    entry = {"type": VPC, "name": "resource0", "logicalName": "net-vpc", "id": "vpc-1"}
+    assert engine.imported == {"nameTable": {}, "resources": [entry]}
+
+
+def test_the_provider_of_the_program_reads_what_is_imported():
+    """Without a version the engine takes the newest one that is installed."""
+    step = made(VPC, "net-vpc")
+    step["newState"]["provider"] = "urn:pulumi:dev::gpufleet::pulumi:providers:aws::default_7_51_1::0a1b-2c3d"
+    engine = FakeEngine(steps=[step])
+    import_resources(engine, "dev", find_orphans(engine, "dev", Cloud(vpc(1))))
+    assert [each["version"] for each in engine.imported["resources"]] == ["7.51.1"]
+
+
+def test_with_nothing_to_import_interrupted_operations_are_cleared():
     engine = FakeEngine()
     import_resources(engine, "dev", find_orphans(engine, "dev", Cloud()))
     assert engine.done == [CLEAR]
 
 
 def test_deleting_destroys_just_what_was_imported():
-    engine, orphans = lost_network(state=[held(VPC, "kept-vpc", "vpc-9")])
+    engine, orphans = lost_network()
     delete(engine, "dev", orphans)
     targets = (f"--target={urn(VPC, 'net-vpc')}", f"--target={urn(TARGET, 'files-mount')}")
-    assert engine.done == [IMPORT, CLEAR, ("destroy", "--target-dependents", *targets)]
+    assert engine.done == [IMPORT_TO_DELETE, CLEAR, ("destroy", *targets)]
 
 
-def test_with_nothing_to_delete_nothing_is_destroyed():
-    engine = FakeEngine(state=[held(VPC, "net-vpc", "vpc-1")])
-    delete(engine, "dev", find_orphans(engine, "dev", Cloud()))
-    assert engine.done == [CLEAR]
+@pytest.mark.parametrize(
+    ("type_", "protect", "erase", "deleted"),
+    [
+        (VPC, False, False, True),
+        (VPC, True, False, False),
+        (VPC, True, True, False),
+        (FILES, False, False, False),
+        (FILES, True, False, False),
+        (FILES, False, True, True),
+        (FILES, True, True, False),
+        ("aws:ecr/repository:Repository", False, False, False),
+        ("aws:s3/bucket:Bucket", False, False, False),
+        ("aws:ebs/volume:Volume", False, False, False),
+        ("azure-native:storage:StorageAccount", False, False, False),
+        ("azure-native:storage:FileShare", False, False, False),
+        ("azure-native:containerregistry:Registry", False, False, False),
+        ("azure-native:resources:ResourceGroup", False, False, False),
+    ],
+)
+def test_data_is_deleted_by_nothing_but_the_configurations_own_word(type_, protect, erase, deleted):
+    thing = CloudResource(type_, "thing-1", "thing", "thing-1", tags=OWNER)
+    engine = FakeEngine(steps=[made(type_, "thing", protect=protect)])
+    orphans = find_orphans(engine, "dev", Cloud(thing))
+    assert len(orphans.wanted) == 1
+    assert bool(deletable(orphans, erase=erase).wanted) is deleted
 
 
 @pytest.mark.parametrize(
@@ -179,7 +131,7 @@ def test_an_engine_that_refuses_ends_it(act, fails, message):
 def test_unlocking_cancels_the_dead_engines_update():
     engine = FakeEngine()
     unlock(engine, "dev")
-    assert engine.done == [("cancel", "--yes", "--stack", "dev")]
+    assert engine.done == [UNLOCK]
 
 
 def test_unlocking_says_what_the_engine_says():
@@ -202,28 +154,117 @@ def command(monkeypatch):
 def test_the_account_and_region_of_the_stack_are_looked_at(command, config, looked_at):
     code, output = command.run(FakeEngine(), config=config)
     assert (code, command.inventories) == (0, [looked_at])
-    assert output == "dev: 0 taken over, 0 left; go on with `pulumi up`\n"
+    assert output == "dev: 0 imported, 0 left; continue with `pulumi up`\n"
 
 
-def test_the_command_lists_and_takes_over(command):
-    found = [
-        CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1"),
-        CloudResource("aws:dynamodb", "arn:jobs", "jobs", arn="arn:jobs"),
-    ]
-    lines = (
-        "in the cloud, not in the state: net-vpc (aws:ec2/vpc:Vpc vpc-1)\n"
-        "in the cloud, not in the state, not in the program: jobs (aws:dynamodb arn:jobs); its tags say whose it is\n"
-    )
-    engine = FakeEngine(steps=[made(VPC, "net-vpc")])
-    assert command.run(engine, "--list", config={}, found=found) == (0, lines)
+FOUND = [
+    vpc(1),
+    vpc(2, "theirs-vpc", OTHERS),
+    CloudResource("aws:dynamodb", "arn:jobs", "jobs", arn="arn:jobs", tags=OWNER),
+]
+LINES = NET_VPC + (
+    "in the cloud, not in the state, not in the program: jobs (aws:dynamodb arn:jobs); left alone\n"
+    f"in the cloud, not certainly this stack's: theirs-vpc ({VPC} vpc-2): owner=them; left alone\n"
+)
+
+
+@pytest.mark.parametrize("options", [(), ("--unlock",), ("--delete",)])
+def test_without_a_yes_it_only_shows(command, options):
+    engine = FakeEngine(OTHERS_STATE, [made(VPC, "net-vpc")], interrupted=2)
+    verb = "delete" if "--delete" in options else "import"
+    lock = "remove the lock, " if options == ("--unlock",) else ""
+    question = f"dev: {lock}{verb} 1 resource, clear 2 interrupted operations"
+    refused = f"Error: {question}: nothing has been changed; add --yes to do it, or --dry-run to only show it\n"
+    assert command.run(engine, *options, config={}, found=FOUND) == (1, LINES + refused)
+    assert command.run(engine, *options, "--dry-run", config={}, found=FOUND) == (0, LINES)
     assert engine.done == []
-    code, output = command.run(engine, "--unlock", config={}, found=found)
-    assert (code, output) == (0, lines + "dev: 1 taken over, 1 left; go on with `pulumi up`\n")
-    assert engine.done == [("cancel", "--yes", "--stack", "dev"), IMPORT, CLEAR]
+
+
+def test_with_a_yes_it_imports(command):
+    engine = FakeEngine(OTHERS_STATE, [made(VPC, "net-vpc")])
+    code, output = command.run(engine, "--unlock", "--yes", config={}, found=FOUND)
+    summary = "dev: 1 imported, 1 left, 1 of other owners; continue with `pulumi up`\n"
+    assert (code, output) == (0, LINES + summary)
+    assert engine.done == [UNLOCK, IMPORT, CLEAR]
+
+
+@pytest.mark.parametrize("options", [("--unlock",), ()])
+def test_a_lock_and_interrupted_operations_are_enough_to_do(command, options):
+    engine = FakeEngine(interrupted=0 if options else 1)
+    code, output = command.run(engine, *options, "--yes", config={})
+    assert (code, output) == (0, "dev: 0 imported, 0 left; continue with `pulumi up`\n")
+    assert engine.done == ([UNLOCK, CLEAR] if options else [CLEAR])
+
+
+@pytest.mark.parametrize("options", [("--yes",), ("--delete", "--yes"), ("--dry-run",)])
+def test_most_of_an_environment_is_not_taken_from_another_state(command, options):
+    engine = FakeEngine(steps=[made(VPC, "net-vpc")])
+    code, output = command.run(engine, *options, config={}, found=[vpc(1)])
+    assert (code, engine.done) == (1, [])
+    assert output.startswith(f"{NET_VPC}Error: dev: 1 of 1 resources are in the cloud and not in this state, as if ")
+
+
+def test_a_lost_state_is_brought_back_on_request(command):
+    engine = FakeEngine(steps=[made(VPC, "net-vpc")])
+    code, output = command.run(engine, "--lost-state", "--yes", config={}, found=[vpc(1)])
+    assert (code, output) == (0, f"{NET_VPC}dev: 1 imported, 0 left; continue with `pulumi up`\n")
+    assert engine.done == [IMPORT, CLEAR]
+
+
+def test_a_lost_state_is_no_reason_to_delete(command):
+    code, output = command.run(FakeEngine(), "--lost-state", "--delete", "--yes", config={})
+    assert code == 2
+    assert "--delete and --lost-state contradict each other; import, then `pulumi destroy`" in output
+
+
+@pytest.mark.parametrize(("config", "erased"), [({}, False), ({"gpufleet:erase": True}, True)])
+def test_deleting_leaves_data_unless_it_is_to_be_erased(command, config, erased):
+    steps = [made(VPC, "net-vpc"), made(FILES, "files")]
+    engine = FakeEngine(OTHERS_STATE, steps)
+    found = [vpc(1), CloudResource(FILES, "fs-1", "files", "fs-1", tags=OWNER)]
+    code, output = command.run(engine, "--delete", "--yes", config=config, found=found)
+    kept = "" if erased else "; holds data or is protected: not deleted"
+    files = f"in the cloud, not in the state: files ({FILES} fs-1){kept}\n"
+    count = "2 deleted, 0 left" if erased else "1 deleted, 1 left"
+    assert (code, output) == (0, f"{NET_VPC}{files}dev: {count}; continue with `pulumi up`\n")
+    targets = [f"--target={urn(VPC, 'net-vpc')}", *([f"--target={urn(FILES, 'files')}"] if erased else [])]
+    assert engine.done == [IMPORT_TO_DELETE, CLEAR, ("destroy", *targets)]
+
+
+def test_what_the_next_up_would_replace_is_named(command):
+    """EKS, for instance, does not return all that a cluster was made with."""
+    replaced = made(VPC, "net-vpc", op="replace") | {"replaceReasons": ["cidrBlock"]}
+    changed = made(VPC, "other-0", op="replace")
+    engine = FakeEngine(OTHERS_STATE, [made(VPC, "net-vpc"), replaced, changed])
+    code, output = command.run(engine, "--yes", config={}, found=[vpc(1)])
+    assert code == 1
+    assert output.splitlines()[1:] == [
+        "dev: 1 imported, 0 left; continue with `pulumi up`",
+        f"Error: dev: net-vpc ({VPC}): the next `up` would replace it, for cidrBlock; set in the program what the "
+        "cloud has, or ignore_changes, before you run it",
+    ]
+
+
+@pytest.mark.parametrize("options", [("--yes",), ("--delete", "--yes")])
+def test_a_replacement_that_was_interrupted_is_named_and_deleted_on_request(command, options):
+    """The state has what it was to replace, under its URN."""
+    engine = FakeEngine([*OTHERS_STATE, held(VPC, "net-vpc", "vpc-0")], [made(VPC, "net-vpc", op="replace")])
+    code, output = command.run(engine, "--unlock", *options, config={}, found=[vpc(1)])
+    assert code == 0
+    delete = "--delete" in options
+    what = "to be deleted" if delete else "delete it with --delete, or by hand if it holds data"
+    assert output.splitlines() == [
+        f"in the cloud, not in the state: net-vpc ({VPC} vpc-1): a replacement that was interrupted; {what}",
+        f"dev: {'1 deleted, 0' if delete else '0 imported, 1'} left; continue with `pulumi up`",
+    ]
+    if delete:
+        assert engine.done[-1] == ("destroy", f"--target={urn(VPC, 'net-vpc-interrupted')}")
+    else:
+        assert engine.imported is None
 
 
 def test_the_command_ends_with_one_line_when_the_engine_refuses(command):
-    engine = FakeEngine(steps=[made(VPC, "net-vpc")], fails=["import"])
-    code, output = command.run(engine, "--delete", config={}, found=[CloudResource(VPC, "vpc-1", "net-vpc", "vpc-1")])
+    engine = FakeEngine(OTHERS_STATE, steps=[made(VPC, "net-vpc")], fails=["import"])
+    code, output = command.run(engine, "--delete", "--yes", config={}, found=[vpc(1)])
     assert code == 1
     assert output.splitlines()[1:] == ["Error: dev: the engine could not import the resources; its output is above"]

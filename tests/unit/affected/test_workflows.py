@@ -1,11 +1,9 @@
 """The workflows of a change: what each may do, that its commands are ones of ours, and that nobody can write in."""
 
-import json
 import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +20,12 @@ FILES = [
     ROOT / ".github" / "workflows" / "up.yml",
     ROOT / ".github" / "workflows" / "drift.yml",
     ROOT / ".github" / "actions" / "preview" / "action.yml",
+    ROOT / ".github" / "workflows" / "deploy.yml",
 ]
-ALL = sorted((ROOT / ".github" / "workflows").glob("*.yml")) + FILES[-1:]
+ACTION, DEPLOY = FILES[3], FILES[4]
+OURS = ("$/.github/actions/preview", "$/.github/workflows/deploy.yml")
+"""What is ours, at the commit of the workflow."""
+ALL = [*sorted((ROOT / ".github" / "workflows").glob("*.yml")), ACTION]
 READ = {"contents": "read"}
 IDENTITY = {"contents": "read", "id-token": "write"}
 PERMISSIONS = {
@@ -32,15 +34,16 @@ PERMISSIONS = {
         "backend": IDENTITY,
         "comment": {"contents": "read", "pull-requests": "write", "security-events": "write"},
     },
-    "up.yml": {"touched": READ, "up": IDENTITY},
+    "up.yml": {"affected": IDENTITY, "deploy": IDENTITY},
+    "deploy.yml": {"preview": IDENTITY, "up": IDENTITY},
     "drift.yml": {"drift": IDENTITY},
 }
 SAFE = re.compile(
-    r"vars\.\w+( \|\| '[\w-]+')?|secrets\.\w+|github\.token|github\.event\.before|inputs\.[\w-]+|matrix\.environment"
-    r"|github\.event\.pull_request\.base\.sha|github\.ref|github\.sha"
+    r"vars\.\w+( \|\| '[\w-]+')?|secrets\.\w+|github\.token|inputs\.[\w-]+|matrix\.environment"
+    r"|github\.event\.pull_request\.base\.sha|github\.ref|github\.ref_name|github\.sha|runner\.temp"
     r"|runner\.(os|arch)|hashFiles\([\w'., /*]+\)|github\.event\.pull_request\.number"
-    r"|steps\.touched\.outputs\.environments"
-    r"|fromJSON\((needs\.touched\.outputs\.environments|vars\.GPUFLEET_ENVIRONMENTS)\)"
+    r"|steps\.(affected|undeployed)\.outputs\.(environments|commit)|needs\.preview\.outputs\.commit"
+    r"|fromJSON\((needs\.affected\.outputs\.environments|vars\.GPUFLEET_ENVIRONMENTS)\)"
     r"|!cancelled\(\) && github\.event\.pull_request\.head\.repo\.full_name == github\.repository"
 )
 """Expressions that hold no text of whoever opens a pull request: no title, branch, or message."""
@@ -55,7 +58,7 @@ def steps_of(file: Path) -> list[dict[str, Any]]:
     document = read(file)
     if "runs" in document:
         return list(document["runs"]["steps"])
-    return [step for job in document["jobs"].values() for step in job["steps"]]
+    return [step for job in document["jobs"].values() for step in job.get("steps", [])]
 
 
 def parsed(line: str, words: dict[str, list[str]]) -> dict[str, Any]:
@@ -71,8 +74,8 @@ def parsed(line: str, words: dict[str, list[str]]) -> dict[str, Any]:
 def test_nothing_is_put_into_a_shells_text_and_every_action_is_pinned(file: Path) -> None:
     for step in steps_of(file):
         assert "${{" not in step.get("run", "")
-        used = step.get("uses", "./.github/actions/preview")
-        assert used == "./.github/actions/preview" or re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", used), step
+        used = step.get("uses", OURS[0])
+        assert used in OURS or re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", used), step
         if used.startswith("actions/checkout@"):
             assert step["with"]["persist-credentials"] == "false"
     expressions = re.findall(r"\$\{\{\s*(.*?)\s*\}\}", file.read_text())
@@ -85,7 +88,7 @@ def test_one_pin_for_an_action_in_all_of_them() -> None:
     pins: dict[str, set[str]] = {}
     for file in ALL:
         for used in re.findall(r"^\s*(?:- )?uses: (.*)$", file.read_text(), re.MULTILINE):
-            if used == "./.github/actions/preview":
+            if used in OURS:
                 continue
             pinned = re.fullmatch(r"([\w/-]+)@([0-9a-f]{40} # v\d+\.\d+\.\d+)", used)
             assert pinned, f"{file.name}: {used}"
@@ -101,7 +104,7 @@ def test_a_workflow_may_nothing_but_what_its_jobs_say(file: Path) -> None:
     assert [name for name, job in document["jobs"].items() if "permissions" not in job] == []
     assert "pull_request_target" not in document["on"]
     assert "workflow_run" not in document["on"]
-    assert [step for job in document["jobs"].values() for step in job["steps"] if "${{" in step.get("run", "")] == []
+    assert [step for step in steps_of(file) if "${{" in step.get("run", "")] == []
 
 
 @pytest.mark.parametrize("name", PERMISSIONS)
@@ -116,6 +119,9 @@ def test_a_fork_gets_no_identity_no_secret_and_no_comment() -> None:
     jobs = document["jobs"]
     own = "github.event.pull_request.head.repo.full_name == github.repository"
     assert own in jobs["backend"]["if"]
+    # Where previews read the real state is opted in to: its secrets can be read by them.
+    assert "vars.GPUFLEET_PREVIEW == 'backend'" in jobs["backend"]["if"]
+    assert "vars.GPUFLEET_PREVIEW != 'backend'" in jobs["simulated"]["if"]
     assert own in jobs["comment"]["if"]
     assert own not in jobs["simulated"]["if"]
     assert "secrets." not in yaml.safe_dump(jobs["simulated"])
@@ -123,21 +129,71 @@ def test_a_fork_gets_no_identity_no_secret_and_no_comment() -> None:
     # The one that may write runs no code of the pull request's, nor what its other jobs could put into a cache.
     says = jobs["comment"]["steps"]
     assert says[0]["with"]["ref"] == "${{ github.event.pull_request.base.sha }}"
-    assert [step["uses"] for step in says if step.get("uses", "").startswith(("./", "actions/cache@"))] == []
+    assert [step["uses"] for step in says if step.get("uses", "").startswith(("$/", "./", "actions/cache@"))] == []
+    # The change is there to be compared: nothing is run in it.
+    (change,) = [step["with"] for step in says if step.get("with", {}).get("path") == "change"]
+    assert change == {"path": "change", "fetch-depth": "2", "persist-credentials": "false"}
+    assert not [step for step in says if "working-directory" in step or "cd " in step.get("run", "")]
+    assert ".venv/bin/gpufleet comment report --change change" in " ".join(step.get("run", "") for step in says)
     checkouts = [s for job in ("simulated", "backend") for s in jobs[job]["steps"] if "checkout" in s.get("uses", "")]
     assert [step["with"]["fetch-depth"] for step in checkouts] == ["2", "2"]
 
 
-def test_up_waits_for_its_environment_and_comes_alone() -> None:
+def test_one_deployment_of_an_environment_at_a_time_and_its_reviewers_see_the_preview() -> None:
+    """What comes of it: tests/unit/affected/test_up_played.py."""
     document = read(FILES[1])
     assert document["on"] == {"push": {"branches": ["main"]}}
-    assert document["concurrency"] == {"group": "up", "cancel-in-progress": "false"}
-    job = document["jobs"]["up"]
-    assert job["environment"] == "${{ matrix.environment }}"
-    assert not [step for step in job["steps"] if "cache" in step.get("uses", "")]
-    lines = [line for step in job["steps"] for line in step.get("run", "").splitlines()]
-    assert lines.index('pulumi up --yes --non-interactive --skip-preview --stack "$STACK"') == len(lines) - 1
-    assert '.venv/bin/gpufleet preview --real --allow-loss --to report -- "$STACK"' in lines
+    calls = document["jobs"]["deploy"]
+    assert calls["concurrency"] == {"group": "up-${{ matrix.environment }}", "cancel-in-progress": "false"}
+    assert calls["strategy"]["fail-fast"] == "false"
+    assert calls["uses"] == OURS[1]
+    preview, up = read(DEPLOY)["jobs"].values()
+    assert (preview["environment"], up["environment"]) == ("plan", "${{ inputs.environment }}")
+    assert up["needs"] == "preview"
+    checkouts = [step["with"]["ref"] for job in (preview, up) for step in job["steps"] if "checkout" in str(step)]
+    assert checkouts == ["${{ github.ref }}", "${{ needs.preview.outputs.commit }}"]
+    last = up["steps"][-1]["run"].splitlines()
+    assert "--allow-loss" not in "\n".join(step.get("run", "") for step in up["steps"])
+    assert [line.split()[:2] for line in last[1:]] == [["gpufleet", "preview"], ["pulumi", "up"]]
+
+
+def jobs_with_trust() -> list[tuple[str, dict[str, Any]]]:
+    """The jobs that have an identity, a secret, or a token that writes."""
+    found = []
+    for file in ALL:
+        for name, job in read(file).get("jobs", {}).items():
+            trusted = set(job["permissions"].items()) - set(READ.items()) or "secrets." in yaml.safe_dump(job)
+            if trusted and "steps" in job:
+                found.append((f"{file.name}: {name}", job))
+    return found
+
+
+def test_trusted_jobs_never_run_an_installer_from_the_network_and_take_no_cache() -> None:
+    found = jobs_with_trust()
+    assert len(found) >= 10
+    for name, job in found:
+        document = read(ROOT / ".github" / "workflows" / name.partition(":")[0])
+        for step in job["steps"]:
+            assert not step.get("uses", "").startswith("actions/cache@"), name
+            if "make setup" in step.get("run", ""):
+                env = document.get("env", {}) | job.get("env", {}) | step.get("env", {})
+                assert env["GPUFLEET_PULUMI"] == "path,build", name
+            assert "curl" not in step.get("run", ""), name
+    setup = next(step for step in steps_of(ACTION) if step.get("run") == "make setup")
+    assert setup["env"] == {"GPUFLEET_PULUMI": "path,build"}
+    (cache,) = [step for step in steps_of(ACTION) if "actions/cache@" in step.get("uses", "")]
+    assert cache["if"] == "inputs.where == 'simulated'"
+
+
+@pytest.mark.parametrize("file", ALL, ids=lambda file: file.name)
+def test_secrets_are_in_the_steps_that_need_them(file: Path) -> None:
+    """Not in a job's or a workflow's environment, where set-up and every action would see them."""
+    document = read(file)
+    for each in (document, *document.get("jobs", {}).values()):
+        assert "secrets." not in yaml.safe_dump(each.get("env", {}))
+    for step in steps_of(file):
+        if "PULUMI_CONFIG_PASSPHRASE" in step.get("env", {}):
+            assert re.search(r"(gpufleet|pulumi) (reap|up|preview)", step["run"]), step
 
 
 def test_drift_only_looks() -> None:
@@ -148,8 +204,9 @@ def test_drift_only_looks() -> None:
 
 WORDS = {
     "$STACK": ["aws-dev"],
-    "$BEFORE": ["0123abc"],
     "$OURS": ['["aws-dev"]'],
+    '["$STACK"]': ['["aws-dev"]'],
+    "$RUNNER_TEMP/approved/report.json": ["report.json"],
     "${words[@]}": ["--real", "--to", "out", "--fail-on", "warning", "--base", "main"],
     "${names[@]}": ["aws-dev", "aws-prod"],
 }
@@ -157,27 +214,69 @@ WORDS = {
 
 def test_command_lines_are_ours() -> None:
     lines = [line for file in FILES for step in steps_of(file) for line in step.get("run", "").splitlines()]
-    gitlab = read(ROOT / "ci" / "gitlab.yml")["gpufleet-preview"]
-    lines += [*gitlab["script"], gitlab["after_script"][0].split("then ")[1].removesuffix("; fi")]
+    gitlab = read(ROOT / "ci" / "gitlab.yml")
+    lines += [*gitlab["gpufleet-preview"]["script"], *gitlab["gpufleet-comment"]["script"]]
     found = [parsed(line.strip(), WORDS) for line in lines if "gpufleet " in line]
-    assert len(found) == 6
+    assert len(found) == 8
     composite = next(each for each in found if each.get("environments") == ("aws-dev", "aws-prod"))
     assert (composite["real"], composite["fail_on"], composite["base"]) == (True, "warning", "main")
     assert [each["if_denied"] for each in found if "if_denied" in each] == ["go-on", "fail"]
-    assert [(each["base"], each["among"]) for each in found if each.get("listing")] == [("0123abc", '["aws-dev"]')]
+    lists = [(each["undeployed"], each["among"]) for each in found if each.get("listing")]
+    assert lists == [(True, '["aws-dev"]')] * 2
+    (approved,) = [each for each in found if each.get("approved")]
+    assert (approved["environments"], approved["real"], approved["allow_loss"]) == (("aws-dev",), True, False)
     with pytest.raises(click.UsageError, match="No such option"):
         parsed("gpufleet preview --forever", WORDS)
 
 
+def test_gitlabs_token_is_not_in_the_job_that_runs_the_change() -> None:
+    gitlab = read(ROOT / "ci" / "gitlab.yml")
+    preview, comment = gitlab["gpufleet-preview"], gitlab["gpufleet-comment"]
+    assert "GITLAB_TOKEN" not in yaml.safe_dump(preview)
+    assert "environment" not in preview
+    assert comment["environment"]["name"] == "gpufleet-comment"
+    assert comment["needs"] == [{"job": "gpufleet-preview", "artifacts": "true"}]
+    assert comment["cache"] == []
+    script = comment["script"]
+    assert script.index('cd "$base"') < script.index("env -u GITLAB_TOKEN make setup")
+
+
+def test_gitlabs_comment_is_written_by_the_bases_code(tmp_path: Path) -> None:
+    """The second job's script in a repository: set-up and gpufleet are the base's, and set-up has no token."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    setup = "setup:\n\t@mkdir -p .venv/bin; cp program .venv/bin/gpufleet; echo setup $$GITLAB_TOKEN >> $(LOG)\n"
+    program = '#!/bin/sh\necho {name} $GITLAB_TOKEN "$@" >> $LOG\n'
+
+    def commit(name: str) -> str:
+        (folder / "Makefile").write_text(setup if name == "base" else "setup:\n\t@echo $$GITLAB_TOKEN >> $(LOG)\n")
+        (folder / "program").write_text(program.replace("{name}", name))
+        (folder / "program").chmod(0o755)
+        for words in (["add", "."], ["-c", "user.name=t", "-c", "user.email=t@invalid", "commit", "-qm", name]):
+            subprocess.run(["git", *words], cwd=folder, check=True)
+        return subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=folder, text=True).strip()
+
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    base = commit("base")
+    commit("change")
+    log = tmp_path / "log"
+    given = {"LOG": str(log), "CI_PROJECT_DIR": str(folder), "CI_MERGE_REQUEST_DIFF_BASE_SHA": base}
+    script = "\n".join(read(ROOT / "ci" / "gitlab.yml")["gpufleet-comment"]["script"])
+    for token, lines in (("", []), ("glpat", ["setup", f"base glpat comment {folder}/report --change {folder}"])):
+        env = os.environ | given | {"GITLAB_TOKEN": token, "TMPDIR": str(tmp_path)}
+        done = subprocess.run(["bash", "-e", "-c", script], cwd=folder, env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert (log.read_text().split("\n")[:-1] if log.exists() else []) == lines
+
+
 def test_every_input_of_the_action_is_one_of_the_command() -> None:
-    action = read(FILES[3])
-    env = next(step["env"] for step in action["runs"]["steps"] if "env" in step)
-    assert set(env.values()) == {f"${{{{ inputs.{name} }}}}" for name in action["inputs"]}
-    script = next(step["run"] for step in action["runs"]["steps"] if "env" in step)
-    assert all(f"${name}" in script for name in env)
+    action = read(ACTION)
+    step = action["runs"]["steps"][-1]
+    assert set(step["env"].values()) == {f"${{{{ inputs.{name} }}}}" for name in action["inputs"]}
+    assert all(f"${name}" in step["run"] for name in step["env"].keys() - {"PULUMI_CONFIG_PASSPHRASE"})
     for job in read(FILES[0])["jobs"].values():
         for step in job["steps"]:
-            if step.get("uses") == "./.github/actions/preview":
+            if step.get("uses") == OURS[0]:
                 assert set(step["with"]) <= set(action["inputs"])
                 assert step["with"]["where"] in ("simulated", "real")
 
@@ -196,7 +295,7 @@ def test_the_actions_script_in_its_shell(tmp_path: Path, names: str, base: str, 
     program.write_text('#!/bin/sh\necho "$*"\n')
     program.chmod(0o755)
     given = {"ENVIRONMENTS": names, "BASE": base, "WHERE": "real", "TO": "out", "FAIL_ON": "never"}
-    done = in_its_shell(next(step for step in steps_of(FILES[3]) if "env" in step), tmp_path, given)
+    done = in_its_shell(steps_of(ACTION)[-1], tmp_path, given | {"PULUMI_CONFIG_PASSPHRASE": ""})
     assert (done.returncode, done.stdout.strip()) == (0, words)
 
 
@@ -208,57 +307,9 @@ def in_its_shell(step: dict[str, Any], folder: Path, given: dict[str, str]) -> s
     return subprocess.run(command, cwd=folder, env=os.environ | given, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize(
-    ("ours", "environments", "said"),
-    [
-        ('["prod", "old"]', None, "--among: old: environment not found; the project has: dev, prod, test"),
-        ("prod", None, '--among=prod: must be a JSON list of names, such as \'["aws-dev", "aws-prod"]\''),
-        ('["prod", "test"]', ["prod"], ""),
-        ('["test"]', [], ""),
-    ],
-)
-def test_which_environments_a_merge_brings_up(
-    tmp_path: Path, ours: str, environments: list[str] | None, said: str
-) -> None:
-    """The step's script on a real repository: of what the push touches, those that CI looks after."""
-    folder = tmp_path / "repository"
-    folder.mkdir()
-    (folder / "Pulumi.yaml").write_text("{name: p, runtime: python}\n")
-    for name in ("dev", "prod", "test"):
-        (folder / f"Pulumi.{name}.yaml").write_text("config: {}\n")
-    (folder / ".gitignore").write_text("/.venv\n")
-    (folder / ".venv").symlink_to(sys.prefix)
-    git = ["git", "-c", "user.name=t", "-c", "user.email=t@invalid", "-c", "commit.gpgsign=false"]
-
-    def commit() -> str:
-        for words in (["add", "."], ["commit", "-q", "-m", "some"]):
-            subprocess.run([*git, *words], cwd=folder, check=True)
-        return subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True, check=True
-        ).stdout.strip()
-
-    subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
-    before = commit()
-    for name in ("dev", "prod"):
-        (folder / f"Pulumi.{name}.yaml").write_text("config: {a: b}\n")
-    commit()
-    output = tmp_path / "output"
-    given = {"BEFORE": before, "OURS": ours, "GITHUB_OUTPUT": str(output), "GITHUB_ACTIONS": "true"}
-    (step,) = [step for step in steps_of(FILES[1]) if step.get("id") == "touched"]
-    done = in_its_shell(step, folder, given)
-    if environments is None:
-        # The job fails: nobody must take a wrong list for "nothing is touched".
-        assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"Error: {said}")
-        assert not output.exists()
-        return
-    assert done.returncode == 0, done.stderr
-    name, _, value = output.read_text().strip().partition("=")
-    assert (name, json.loads(value)) == ("environments", environments)
-    # As `if: needs.touched.outputs.environments != '[]'` compares it.
-    assert (value == "[]") == (environments == [])
-
-
 def test_among_is_for_a_list() -> None:
     done = CliRunner().invoke(main, ["preview", "--among", "[]"])
     assert done.exit_code == 2
     assert "--among is for --list" in done.output
+    done = CliRunner().invoke(main, ["preview", "--undeployed"])
+    assert (done.exit_code, "--undeployed is for --list" in done.output) == (2, True)

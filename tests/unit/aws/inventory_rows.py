@@ -15,6 +15,9 @@ def tagged(*arns, tags=TAGS):
     return {"ResourceTagMappingList": [{"ResourceARN": each, "Tags": tags} for each in arns]}
 
 
+OWNER = {"environment": "dev", "Name": "thing"}
+
+
 def look(environment="dev"):
     return AwsInventory(REGION).holds(environment)
 

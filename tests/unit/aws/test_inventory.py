@@ -8,14 +8,14 @@ import pytest
 from gpufleet.adoption.cloud_resource import CloudResource
 from gpufleet.aws.client import AwsClientError
 from gpufleet.aws.inventory import table
-from tests.unit.aws.inventory_rows import ROWS, TAGS, arn, look, present, tagged
+from tests.unit.aws.inventory_rows import OWNER, ROWS, TAGS, arn, look, present, tagged
 
 
 @pytest.mark.parametrize(("type_", "its_arn", "import_id", "own"), ROWS, ids=[row[0] for row in ROWS])
 def test_a_row_reads_its_arn(aws, type_, its_arn, import_id, own):
     present(aws)
     aws.answers["GetResources"] = tagged(its_arn)
-    assert look() == [CloudResource(type_, import_id, "thing", own, arn=its_arn)]
+    assert look() == [CloudResource(type_, import_id, "thing", own, arn=its_arn, tags=OWNER)]
 
 
 def test_every_row_has_an_example():
@@ -95,15 +95,15 @@ def test_every_question_is_asked():
 def test_every_partition_is_read(aws, partition):
     its_arn = f"arn:{partition}:eks:us-gov-west-1:123456789012:cluster/dev"
     aws.answers["GetResources"] = tagged(its_arn)
-    assert look() == [CloudResource("aws:eks/cluster:Cluster", "dev", "thing", "dev", arn=its_arn)]
+    assert look() == [CloudResource("aws:eks/cluster:Cluster", "dev", "thing", "dev", arn=its_arn, tags=OWNER)]
 
 
 def test_what_no_row_reads_is_shown_as_what_it_is(aws):
     jobs, volume = arn("dynamodb", "table/jobs"), arn("ec2", "transit-gateway/tgw-1")
     aws.answers["GetResources"] = tagged(jobs, volume)
     assert look() == [
-        CloudResource("aws:dynamodb", jobs, "thing", arn=jobs),
-        CloudResource("aws:ec2", volume, "thing", arn=volume),
+        CloudResource("aws:dynamodb", jobs, "thing", arn=jobs, tags=OWNER),
+        CloudResource("aws:ec2", volume, "thing", arn=volume, tags=OWNER),
     ]
     assert str(look()[0]) == f"thing (aws:dynamodb {jobs})"
 

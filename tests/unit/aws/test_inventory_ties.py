@@ -3,11 +3,11 @@
 import pytest
 
 from gpufleet.adoption.cloud_resource import CloudResource
-from tests.unit.aws.inventory_rows import arn, look, present, tagged
+from tests.unit.aws.inventory_rows import OWNER, TAGS, arn, look, present, tagged
 
 
 def route_table(**content):
-    return {"RouteTables": [{"RouteTableId": "rtb-1", "Routes": [], "Associations": [], **content}]}
+    return {"RouteTables": [{"RouteTableId": "rtb-1", "Tags": TAGS, "Routes": [], "Associations": [], **content}]}
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,8 @@ def route_table(**content):
 )
 def test_routes_are_known_by_table_and_destination(aws, route, import_id, inputs):
     aws.answers["DescribeRouteTables"] = route_table(Routes=[{**route, "Origin": "CreateRoute"}])
-    assert look() == [CloudResource("aws:ec2/route:Route", import_id, None, inputs={"routeTableId": "rtb-1", **inputs})]
+    inputs = {"routeTableId": "rtb-1", **inputs}
+    assert look() == [CloudResource("aws:ec2/route:Route", import_id, None, inputs=inputs, tags=OWNER)]
 
 
 def test_routes_and_associations_that_aws_makes_are_its_own(aws):
@@ -53,7 +54,7 @@ def test_associations_are_known_by_both_ends(aws, end):
     aws.answers["DescribeRouteTables"] = route_table(Associations=[tie])
     inputs = {"routeTableId": "rtb-1", f"{end}Id": f"{end}-1"}
     type_ = "aws:ec2/routeTableAssociation:RouteTableAssociation"
-    assert look() == [CloudResource(type_, f"{end}-1/rtb-1", None, "rtbassoc-1", inputs)]
+    assert look() == [CloudResource(type_, f"{end}-1/rtb-1", None, "rtbassoc-1", inputs, tags=OWNER)]
 
 
 @pytest.mark.parametrize(("guard", "seen"), [("sg-0a1b2c3d", True), ("sg-9f8e7d6c", False)])
@@ -85,3 +86,22 @@ def test_a_line_is_known_by_both_of_its_gateways_while_it_lasts(aws, state):
         [(f"{dx}/vgw-0a1b", {"dxGatewayId": dx, "associatedGatewayId": "vgw-0a1b"})] if state == "associated" else []
     )
     assert ("DescribeDirectConnectGatewayAssociations", {"associatedGatewayId": "vgw-0a1b"}) in aws.asked
+
+
+def test_what_hangs_on_a_tagged_thing_has_its_tags(aws):
+    """They say whose it is; of what it hangs on, the file system comes before the security group."""
+    present(aws)
+    theirs = [*TAGS, {"Key": "owner", "Value": "others"}]
+    role = {"RoleName": "r", "Arn": arn("iam", "role/r"), "Path": "/", "RoleId": "AROA00000000000000", "CreateDate": 0}
+    aws.answers |= {
+        "GetResources": tagged(arn("elasticfilesystem", "file-system/fs-0a1b"), tags=theirs),
+        "DescribeMountTargets": {"MountTargets": [{"MountTargetId": "fsmt-0a1b2c3d", "SubnetId": "subnet-0a1b2c3d"}]},
+        "ListRoles": {"Roles": [role]},
+        "ListRoleTags": {"Tags": theirs},
+        "ListRolePolicies": {"PolicyNames": ["write-0a1b2c3"]},
+        "ListInstanceProfilesForRole": {"InstanceProfiles": []},
+    }
+    found = {each.type: each for each in look() if each.name is None}
+    policy, target = found["aws:iam/rolePolicy:RolePolicy"], found["aws:efs/mountTarget:MountTarget"]
+    assert (policy.inputs, policy.own) == ({"role": "r", "name": "write-0a1b2c3"}, "name")
+    assert [each.ownership.owner for each in (policy, target)] == ["others", "others"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpufleet.azure.arm_types import found_at, inside, row_of, rows, watched
+from gpufleet.azure.arm_types import counted_tags, found_at, inside, row_of, rows
 from gpufleet_rehearsal.table.loader import load_table
 
 SDK = Path(importlib.util.find_spec("pulumi_azure_native").submodule_search_locations[0])
@@ -71,14 +71,14 @@ def test_an_id_is_read_back_and_by_no_other_row(type_):
     values |= {"scope": f"{HERE}/resourceGroups/g/providers/Microsoft.Storage/storageAccounts/a"}
     id_ = row.id.format(**values)
     assert [each.type for each in rows() if each.read(id_) is not None] == [type_]
-    found = found_at(id_.upper().replace("THE-", "the-"), {})
+    found = found_at(id_.upper().replace("THE-", "the-"), {}, {})
     assert found.type == type_
     assert set(found.inputs) == set(row.names)
 
 
 def test_other_ids_are_nobodys():
     vaults = f"{HERE}/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v"
-    assert [found_at(id_, {}) for id_ in ("vpc-0a1b", vaults, f"{HERE}/resourceGroups/g/providers")] == [None] * 3
+    assert [found_at(id_, {}, {}) for id_ in ("vpc-0a1b", vaults, f"{HERE}/resourceGroups/g/providers")] == [None] * 3
 
 
 @pytest.mark.parametrize(
@@ -105,14 +105,23 @@ def test_what_lies_in_what():
 
 
 @pytest.mark.parametrize(
-    ("filter_", "environments"),
+    ("filter_", "counted"),
     [
-        (None, set()),
-        ({}, set()),
-        ({"tags": {"name": "environment", "values": ["dev"]}}, {"dev"}),
-        ({"tags": {"name": "owner", "values": ["dev"]}}, set()),
-        ({"and": [{"dimensions": {}}, {"tags": {"name": "environment", "values": ["a", "b"]}}]}, {"a", "b"}),
+        (None, {}),
+        ({}, {}),
+        ({"tags": {"name": "environment", "values": ["dev"]}}, {"environment": "dev"}),
+        ({"tags": {"name": "environment", "values": ["a", "b"]}}, {}),
+        (
+            {
+                "and": [
+                    {"dimensions": {}},
+                    {"tags": {"name": "environment", "values": ["dev"]}},
+                    {"tags": {"name": "owner", "values": ["us"]}},
+                ]
+            },
+            {"environment": "dev", "owner": "us"},
+        ),
     ],
 )
-def test_what_a_budget_counts(filter_, environments):
-    assert watched(filter_) == environments
+def test_the_tags_of_what_a_budget_counts(filter_, counted):
+    assert counted_tags(filter_) == counted

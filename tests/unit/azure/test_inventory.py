@@ -96,6 +96,8 @@ def test_a_thing_is_known_by_its_place_and_tags(subscription, arm):
     assert (found[account].inputs, found[account].own, found[account].name) == (place, "accountName", None)
     assert found[account].tags == {"environment": "dev", "project": "training"}
     assert (found[share].inputs, found[share].own) == (place | {"shareName": "logs"}, "shareName")
+    # What takes no tags has those of what it lies in.
+    assert found[share].tags == {"environment": "dev", "project": "training"}
     assert str(found[share]) == f"logs (azure-native:storage:FileShare {share})"
 
 

@@ -155,7 +155,7 @@ def refused(service, answers, **arguments):
 
 def test_what_is_no_price_list_is_one_line(service):
     assert refused(service, [(503, {}, {})]).startswith("cannot be read in 3 attempts: ")
-    assert refused(service, [(200, b'{"Items": [', {})]).startswith("the answer is not JSON: ")
+    assert refused(service, [(200, b'{"Items": [', {})]).startswith("the answer: line 1: is not JSON: ")
     assert refused(service, [(200, {"error": "gone"}, {})]) == "the answer is not a price list"
     assert refused(service, [(200, [], {})]) == "the answer is not a price list"
     assert refused(service, [service.page([])]) == "no virtual machines are listed for eastus2; is it an Azure region?"

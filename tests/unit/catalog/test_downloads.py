@@ -93,7 +93,7 @@ def test_json(site):
 
 def test_not_json(site):
     site.answers("<html>")
-    with pytest.raises(DownloadError, match=r"/prices: the answer is not JSON: "):
+    with pytest.raises(DownloadError, match=r"/prices: the answer: line 1: is not JSON: "):
         downloads().json(f"{site.url}/prices")
 
 

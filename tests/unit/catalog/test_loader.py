@@ -46,8 +46,6 @@ WHERE = "prices.json: record 1 (g5.xlarge, us-east-1, on-demand)"
     [
         ({"usd_per_hour": 0}, f"{WHERE}: usd_per_hour: must be above 0 or null, not 0"),
         ({"usd_per_hour": -1.5}, f"{WHERE}: usd_per_hour: must be above 0 or null, not -1.5"),
-        ({"usd_per_hour": float("nan")}, f"{WHERE}: usd_per_hour: must be above 0 or null, not NaN"),
-        ({"usd_per_hour": float("inf")}, f"{WHERE}: usd_per_hour: must be above 0 or null, not Infinity"),
         ({"source": " "}, f'{WHERE}: source: must say where the record comes from, not " "'),
         ({"as_of": "last week"}, f'{WHERE}: as_of: must be a date like 2026-10 or 2026-10-31, not "last week"'),
         ({"as_of": "2026-13"}, f'{WHERE}: as_of: must be a date like 2026-10 or 2026-10-31, not "2026-13"'),
@@ -96,7 +94,7 @@ def test_truncated_or_foreign_file(tmp_path, content):
 
 
 def test_missing_file(tmp_path):
-    with pytest.raises(CatalogError, match=r"nowhere/prices\.json: cannot be read as JSON: .*No such file"):
+    with pytest.raises(CatalogError, match=r"nowhere/prices\.json: No such file"):
         read_records(tmp_path / "nowhere" / "prices.json", Price)
 
 

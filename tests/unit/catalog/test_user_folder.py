@@ -66,7 +66,7 @@ def test_no_folder(shipped, tmp_path):
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        ('[{"type": "p5', "cannot be read as JSON: Unterminated string starting at: line 1 column 11 (char 10)"),
+        ('[{"type": "p5', "line 1: is not JSON: it ends too early"),
         ({}, "must hold a list of records"),
         (
             [PRICE | {"usd_per_hour": -1}, PRICE | {"type": "p9", "market": "x", "usd_per_hour": 0}],

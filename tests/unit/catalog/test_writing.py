@@ -55,7 +55,10 @@ def test_a_written_file_has_one_record_per_line(folder):
     ("broken", "reason"),
     [
         ({"prices.json": [Price("p5.48xlarge", "us-east-1", "on-demand", -1.0, "a list", "2026-12")]}, "above 0"),
-        ({"prices.json": [Price("p5.48xlarge", "us-east-1", "on-demand", float("nan"), "x", "2026-12")]}, "above 0"),
+        (
+            {"prices.json": [Price("p5.48xlarge", "us-east-1", "on-demand", float("nan"), "x", "2026-12")]},
+            "is not JSON",
+        ),
         ({"prices.json": [PRICE, PRICE]}, "is there twice"),
         ({"prices.json": [Price("p9.large", "us-east-1", "on-demand", 1.0, "a list", "2026-12")]}, "no such type"),
     ],

@@ -3,6 +3,7 @@
 import pytest
 
 from gpufleet.choose.onprem_servers import PricedServers, ServersError, read_servers, read_servers_file
+from gpufleet.documents.content import DocumentError
 
 LAB = {"name": "lab", "gpu_model": "V100", "gpus": 4, "gpu_memory_gib": 32}
 
@@ -67,9 +68,9 @@ def test_no_list(text, tmp_path):
 
 
 def test_no_file_and_no_yaml(tmp_path):
-    with pytest.raises(ServersError, match="No such file"):
+    with pytest.raises(DocumentError, match="No such file"):
         read_servers_file(tmp_path / "none.yaml")
     (tmp_path / "bad.yaml").write_text("- {a: [")
-    with pytest.raises(ServersError, match="not YAML") as error:
+    with pytest.raises(DocumentError, match="not YAML") as error:
         read_servers_file(tmp_path / "bad.yaml")
     assert len(str(error.value).splitlines()) == 1

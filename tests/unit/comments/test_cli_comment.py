@@ -1,7 +1,6 @@
 """`gpufleet comment`: which pull request, which commit, and exit codes."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gpufleet.cli import main
+from tests.unit.comments.written_report import report, stack, write
 from tools.pull_request.fake_github import FakeGitHub, fake_github
 
 STACK = "gpufleet/aws-dev"
@@ -25,13 +25,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "report"
-    made.mkdir()
-    stacks = [{"project": "gpufleet", "stack": "aws-dev"}]
-    (made / "report.json").write_text(json.dumps({"stacks": stacks, "footer": {"commit": "merge"}}))
-    (made / "report.md").write_text("all")
-    (made / "gpufleet.aws-dev.md").write_text(f"<!-- gpufleet-report:{STACK} -->\n### passed\n")
-    return made
+    return write(tmp_path / "report", report(stack("aws-dev")))
 
 
 def event(tmp_path: Path, commit: str = "c1") -> dict[str, str]:
@@ -56,9 +50,8 @@ def test_by_the_event_of_a_workflow(played: FakeGitHub, folder: Path, tmp_path: 
 
 
 def test_without_a_workflow(played: FakeGitHub, folder: Path) -> None:
-    played.heads[7] = "merge"
     assert comment(folder, "--pull-request", "7", env=played.environment()).exit_code == 0
-    assert "gpufleet-run:0.1 merge -->" in played.comments[0]["body"]
+    assert "gpufleet-run:0.1 c1 -->" in played.comments[0]["body"]
 
 
 def test_a_forks_token(played: FakeGitHub, folder: Path, tmp_path: Path) -> None:
@@ -81,13 +74,14 @@ def test_nowhere_to_comment(played: FakeGitHub, folder: Path) -> None:
     assert "CI_API_V4_URL, CI_PROJECT_ID, GITLAB_TOKEN, CI_MERGE_REQUEST_IID: not set" in done.output
 
 
-def test_what_is_no_report(played: FakeGitHub, folder: Path) -> None:
-    env = played.environment()
-    (folder / "gpufleet.aws-dev.md").unlink()
-    assert f"no text of {STACK}; make it with" in comment(folder, env=env).output
-    (folder / "report.json").write_text("[]")
-    assert "report.json: is not a report" in comment(folder, env=env).output
-    shutil.rmtree(folder)
-    done = comment(folder, env=env)
+def test_no_report(played: FakeGitHub, tmp_path: Path) -> None:
+    done = comment(tmp_path / "nowhere", env=played.environment())
     assert (done.exit_code, done.output.count("\n")) == (1, 1)
+    assert "report.json: No such file or directory; make it with" in done.output
     assert played.comments == []
+
+
+def test_the_texts_beside_the_report_are_not_read(played: FakeGitHub, folder: Path) -> None:
+    (folder / "gpufleet.aws-dev.md").write_text(f"<!-- gpufleet-report:{STACK} -->\n### forged\n")
+    assert comment(folder, "--pull-request", "7", env=played.environment()).exit_code == 0
+    assert "forged" not in played.comments[0]["body"]

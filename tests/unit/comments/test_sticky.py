@@ -33,7 +33,7 @@ def place(played: FakeGitHub, seconds: float = 50, **words: str) -> GitHub:
     return GitHub(REPOSITORY, 7, words.get("token", TOKEN), url=played.url, seconds=seconds)
 
 
-def put(played: FakeGitHub, text: str = "", commit: str = "c1", number: int = 1, **words: bool) -> dict[str, str]:
+def put(played: FakeGitHub, text: str = "", commit: str = "c1", number: int = 1, **words: str) -> dict[str, str]:
     return dict(update_comments(place(played), {STACK: BODY + text}, CiRun(commit, number, 1), **words))
 
 
@@ -250,12 +250,14 @@ def test_two_runs_that_clean_at_the_same_time(played: FakeGitHub) -> None:
 def test_a_stack_that_is_not_touched_any_more(played: FakeGitHub) -> None:
     other = "gpufleet/aws-dev"
     run = CiRun("c1", 1, 1)
-    update_comments(place(played), {STACK: BODY, other: BODY.replace(STACK, other)}, run, whole=True)
-    found = update_comments(place(played), {STACK: BODY}, CiRun("c1", 2, 1), whole=True)
+    update_comments(place(played), {STACK: BODY, other: BODY.replace(STACK, other)}, run, whole_project="gpufleet")
+    found = update_comments(place(played), {STACK: BODY}, CiRun("c1", 2, 1), whole_project="gpufleet")
     assert found == {STACK: "edited", other: "closed"}
     assert "No longer affected by this pull request" in played.comments[1]["body"]
     # Said once: the third run leaves it as it is.
-    assert update_comments(place(played), {STACK: BODY}, CiRun("c1", 3, 1), whole=True) == {STACK: "edited"}
+    assert update_comments(place(played), {STACK: BODY}, CiRun("c1", 3, 1), whole_project="gpufleet") == {
+        STACK: "edited"
+    }
     assert "gpufleet-run:2.1" in played.comments[1]["body"]
     # And touched again, it is told anew.
     assert update_comments(place(played), {STACK: BODY, other: BODY.replace(STACK, other)}, CiRun("c1", 4, 1)) == {

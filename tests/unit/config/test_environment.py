@@ -55,9 +55,11 @@ def test_tags_say_whose_it_is_and_until_when():
     assert named("dev", tags={"cost": "7", "environment": "prod"}).tags == {**always, "cost": "7"}
 
 
-def test_labels_hold_what_is_set_as_far_as_a_label_can():
+def test_labels_hold_what_is_set_as_far_as_a_label_can(monkeypatch):
+    monkeypatch.setattr(pulumi, "get_project", lambda: "labs.physics")
     env = named("dev", owner="Ana B. <ana@lab.example>", project="研究", expires_at="2027-01-31")
     assert env.labels == {
+        "gpufleet.dev/stack": "labs.physics-dev",
         "gpufleet.dev/environment": "dev",
         "gpufleet.dev/owner": "Ana-B.-ana-lab.example",
         "gpufleet.dev/expires-at": "2027-01-31",

@@ -107,6 +107,16 @@ FAULTS = [
         "gpufleet:expires_at='soon': must be a day like 2027-01-31, or a lifetime like 150h [config-value]",
     ),
     (
+        {"gpufleet:expires_at": "9999-12-31"},
+        "gpufleet:expires_at='9999-12-31': must end within 5 years; write an earlier day, or leave it out for no end "
+        "[config-value]",
+    ),
+    (
+        {"gpufleet:expires_at": "9999w"},
+        "gpufleet:expires_at='9999w': must end within 5 years; write an earlier day, or leave it out for no end "
+        "[config-value]",
+    ),
+    (
         {"gpufleet:grace": "5"},
         "gpufleet:grace='5': must be a duration; write hours, days or weeks like 150h, 6d or 2w [config-value]",
     ),
@@ -253,7 +263,9 @@ def test_a_misspelt_key_is_not_also_missing():
 
 
 BY_HOURS = json.dumps({"a": {"schedule": [{"at": "20:00", "max": 0}]}})
-STOP = "only pools on EKS have sizes by the hours: let cron run `gpufleet stop dev` and `gpufleet stop dev --undo`"
+STOP = (
+    "only pools on EKS have sizes by the hours: let cron run `gpufleet stop dev --yes` and `gpufleet stop dev --undo`"
+)
 LEAVE = "own servers are not rented by the hour: leave it out"
 
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from gpufleet.cli import main
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "cost.md").read_text(encoding="utf-8")
-TAGS = {"owner": "ops", "project": "llm", "expires-at": "2999-12-31"}
+TAGS = {"owner": "ops", "project": "llm", "expires-at": "365d"}
 
 
 def step(name: str, kind: str, inputs: dict[str, Any], operation: str = "create") -> dict[str, Any]:
@@ -145,7 +145,7 @@ def test_bad_preview_is_one_line_and_exit_1(tmp_path: Path, content: str, part: 
     ("option", "content", "part"),
     [
         ("--usage", "nat_gb: -1", "nat_gb=-1: must be a number of GB"),
-        ("--policy-config", "[]", "is not a JSON object"),
+        ("--policy-config", "[]", "must be an object, not a list"),
         ("--policy-config", '{"cost": {"stack_usd_month": 0}}', "cost.stack_usd_month=0: is not an amount"),
         ("--policy-config", '{"cost": {"suppress": [{"rule": "no"}]}}', "rule=no: unknown rule"),
     ],

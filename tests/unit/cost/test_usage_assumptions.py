@@ -13,6 +13,7 @@ from gpufleet.cost.usage_assumptions import (
     read_usage,
     read_usage_file,
 )
+from gpufleet.documents.content import DocumentError
 
 
 def test_every_key_has_a_default_and_words() -> None:
@@ -79,11 +80,13 @@ def test_file(tmp_path: Path) -> None:
     assert read_usage_file(file) == UsageAssumptions(nat_gb=0, busy_nodes=(("trainers", 4),))
 
 
-@pytest.mark.parametrize(("content", "part"), [(b"a: [", "not YAML"), (b"\xff\xfe\x00", "not YAML"), (None, "No such")])
+@pytest.mark.parametrize(
+    ("content", "part"), [(b"a: [", "not YAML"), (b"\xff\xfe\x00", "not UTF-8"), (None, "No such")]
+)
 def test_bad_file_is_one_line(tmp_path: Path, content: bytes | None, part: str) -> None:
     file = tmp_path / "usage.yaml"
     if content is not None:
         file.write_bytes(content)
-    with pytest.raises(UsageError, match=part) as caught:
+    with pytest.raises(DocumentError, match=part) as caught:
         read_usage_file(file)
     assert str(caught.value).count("\n") == 0

@@ -20,6 +20,8 @@ from gpufleet.fleet.gpu_jobs import GpuJob, running_jobs
 from gpufleet.fleet.gpu_metrics import GpuUse, gpu_uses
 from gpufleet.fleet.idle_history import IdleHistory
 from gpufleet.fleet.kubeconfig import host_of, select_contexts
+from gpufleet.fleet.pool_jobs import job_words, jobs_on_pools
+from gpufleet.jobs.settings import read_settings
 
 # As DCGM's exporter answers (github.com/NVIDIA/dcgm-exporter, README), and nvidia_gpu_exporter (its METRICS.md).
 DCGM = """# HELP DCGM_FI_DEV_GPU_UTIL GPU utilization (in %).
@@ -32,6 +34,7 @@ DCGM_FI_DEV_GPU_UTIL{gpu="3",UUID="GPU-4",Hostname="a"} 4 1700000000000
 """
 NVML = 'nvidia_smi_utilization_gpu_ratio{uuid="4a"} 0.31\nnvidia_smi_utilization_gpu_ratio{uuid="5b"} 0\nbroken {\n'
 START = "2026-11-21T10:00:00Z"
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def pod(name: str, job: str = "", node: str = "a", gpus: int = 1, phase: str = "Running") -> dict[str, Any]:
@@ -194,6 +197,31 @@ def test_cluster_tells_its_gpus_and_jobs(busy: Api, tmp_path: Path, monkeypatch:
     assert [(job.name, job.percent) for job in cluster.jobs] == [("one", 97), ("two", 0)]
 
 
+def test_jobs_of_a_pool_are_those_on_its_nodes(busy: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = {"a": "dev-trainers", "b": "dev-other", "own": None}
+    busy.answers["/api/v1/nodes"] = {
+        "items": [
+            {"metadata": {"name": name, "labels": {"gpufleet.dev/pool": pool} if pool else None}}
+            for name, pool in nodes.items()
+        ]
+    }
+    busy.answers["/api/v1/pods"] = {
+        "items": [
+            pod("one-0", "one", "a", gpus=8), pod("one-1", "one", "a", gpus=8), pod("two-0", "two", "b"),
+            pod("three-0", "three", "own"), pod("four-0", "four", "a", phase="Pending"),
+        ]
+    }  # fmt: skip
+    monkeypatch.setenv("KUBECONFIG", str(busy.kubeconfig(tmp_path / "config", "lab")))
+    settings = read_settings(
+        {"kubeconfig": select_contexts("lab")["lab"], "jobs": {"namespace": "t", "pools": {}}}, "dev"
+    )
+    assert [job_words(job) for job in jobs_on_pools(settings, {"dev-trainers"}, NOW)] == ["t/one, 16 GPUs"]
+    assert jobs_on_pools(settings, frozenset(), NOW) == []
+    busy.answers["/api/v1/nodes"] = {"items": [{}]}
+    with pytest.raises(UserError, match=r"^dev: does not answer like Kubernetes: KeyError 'metadata'$"):
+        jobs_on_pools(settings, {"dev-trainers"}, NOW)
+
+
 def test_exporter_that_fails_is_counted_and_its_jobs_unknown(
     busy: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,7 +299,7 @@ def test_contexts_that_are_not_there_are_said(api: Api, tmp_path: Path, monkeypa
     with pytest.raises(UserError, match="kubeconfig not found; set KUBECONFIG, or leave out --contexts"):
         select_contexts("all")
     (tmp_path / "none").write_text("[1, 2]")
-    with pytest.raises(UserError, match="none: is not a kubeconfig: "):
+    with pytest.raises(UserError, match="none: must be an object, not a list"):
         select_contexts("all")
 
 

@@ -226,8 +226,8 @@ def test_locked_packed_new_and_old_layouts_are_read(backend: Any, eks: Eks) -> N
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("{", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),
-        ("[]", "is not a JSON object"),
+        ("{", "line 1: is not JSON: it ends too early"),
+        ("[]", "must be an object, not a list"),
         ("{}", "holds no checkpoint"),
         ('{"checkpoint": {"latest": []}}', "holds no deployment"),
         ('{"checkpoint": {"latest": {"resources": [1]}}}', "resources must be a list of resources"),

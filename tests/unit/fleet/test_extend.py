@@ -70,6 +70,8 @@ def test_file_of_another_shape_is_left_alone(text: str) -> None:
         ("2026-11-21", date(2027, 1, 1), TODAY),
         ("7d", timedelta(hours=150), "318h"),
         ("36h", timedelta(days=6), "180h"),
+        ("1h", timedelta(hours=9998), "9999h"),
+        ("1h", timedelta(hours=9999), "417d"),
         ("2027-01-31", timedelta(days=6), LATER),
     ],
 )
@@ -84,6 +86,18 @@ def test_new_end(wanted: str, now: date | timedelta | None, after: date | str) -
         ("-7d", TODAY, "-7d: must be a duration or a date, such as 7d, 2w or 2026-11-21"),
         ("2026-11-20", TODAY, "2026-11-20: this day has passed; write 7d, 2w or a day from 2026-11-21 on"),
         ("0d", timedelta(days=6), "0d: must be a duration or a date, such as 7d, 2w or 2026-11-21"),
+        (
+            "9999-12-31",
+            TODAY,
+            "9999-12-31: an environment that has an end must end within 5 years; give a day until 2031-11-20, or "
+            "remove gpufleet:expires_at for no end",
+        ),
+        (
+            "9999w",
+            timedelta(days=6),
+            "9999w: an environment that has an end must end within 5 years; give a day until 2031-11-20, or remove "
+            "gpufleet:expires_at for no end",
+        ),
         ("7d", None, "gpufleet:expires_at: is not set, so there is nothing to extend; give a day, such as 2026-11-21"),
     ],
 )
@@ -136,6 +150,25 @@ def test_lifetime_becomes_longer(project: Path) -> None:
     said = "dev: ends 312h after it was made instead of 144h after it was made (Pulumi.dev.yaml)"
     assert found.output.splitlines()[0] == said
     assert file.read_text() == "config:\n  gpufleet:expires_at: 312h # of the class\n"
+
+
+def test_end_that_is_not_later_asks_first(project: Path) -> None:
+    file, far = project / "config" / "Pulumi.dev.yaml", date.today() + timedelta(days=90)
+    near = date.today() + timedelta(days=2)
+    file.write_text(f"config:\n  gpufleet:expires_at: {far}\n")
+    would = f"dev: would end on {near} instead of on {far} (Pulumi.dev.yaml)\n"
+    found = extend(project, "dev", str(near))
+    assert (found.exit_code, found.stdout) == (1, would)
+    assert found.stderr.startswith(f"Error: dev: end it on {near}: nothing has been changed; add --yes")
+    found = extend(project, "dev", str(near), "--dry-run")
+    assert (found.exit_code, found.output) == (0, would)
+    assert file.read_text() == f"config:\n  gpufleet:expires_at: {far}\n"
+    assert extend(project, "dev", str(near), "--yes").exit_code == 0
+    assert file.read_text() == f"config:\n  gpufleet:expires_at: {near}\n"
+    # One that had no end gets one.
+    file.write_text("config:\n  a: b\n")
+    assert extend(project, "dev", str(far)).exit_code == 1
+    assert file.read_text() == "config:\n  a: b\n"
 
 
 def test_unknown_environment_and_no_project_are_one_line(project: Path, tmp_path: Path) -> None:

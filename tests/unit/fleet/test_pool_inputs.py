@@ -153,11 +153,12 @@ def test_what_an_up_has_left_as_it_was_is_named(eks: Eks) -> None:
 
 @pytest.fixture
 def stop(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """`gpufleet stop dev --dry-run` on a stack of these resources, with this configuration."""
+    """`gpufleet stop dev --dry-run` on a stack of these resources, with this configuration and without outputs."""
 
     def run(resources: list[dict[str, Any]], **config: object) -> Result:
         monkeypatch.setattr(PulumiCli, "state", lambda self, stack: resources)
         monkeypatch.setattr(PulumiCli, "config", lambda self, stack: {f"gpufleet:{key}": config[key] for key in config})
+        monkeypatch.setattr(PulumiCli, "outputs", lambda self, stack, *, secrets: {})
         return CliRunner().invoke(main, ["stop", "dev", "--dry-run"])
 
     return run
@@ -170,13 +171,14 @@ def test_own_servers_are_said_to_run_on_and_to_cost_by_the_assumptions(
     # 100 x 0.02 USD, and the control plane.
     assert lines == [
         "would be stopped: trainers",
+        "which jobs run on them is not known: the stack's outputs have no kubeconfig; run `pulumi up -s dev` first",
         "still costs $2.100/h, $1,533.00 a month (list prices):",
         "  $  2.000/h  on-prem servers' vCPUs (EKS hybrid nodes) (servers)",
         "  $  0.100/h  EKS control plane (cluster)",
         "own servers are not stopped, nor the jobs on them",
     ]
     lines = stop(hybrid("dev"), usage="lots").output.splitlines()
-    assert "1 line of which no price or amount is known" in lines[1]
+    assert "1 line of which no price or amount is known" in lines[2]
     assert lines[-2] == "its assumptions (gpufleet:usage) cannot be read: the defaults count"
 
 
@@ -228,21 +230,24 @@ def test_queue_that_cannot_be_told_keeps_no_pool_running_and_is_told_the_next_ti
     monkeypatch.setattr(PulumiCli, "config", lambda self, stack: {})
     monkeypatch.setattr(PulumiCli, "up", up)
     monkeypatch.setattr(PulumiCli, "output_of", export)
+    monkeypatch.setattr(PulumiCli, "outputs", lambda self, stack, *, secrets: {})
 
     def run(*words: str) -> tuple[int, str, str]:
         ups.clear()
         done = CliRunner().invoke(main, ["stop", "dev", *words])
-        return done.exit_code, done.stdout.splitlines()[0] if done.stdout else "", done.stderr
+        return done.exit_code, done.stdout.splitlines()[-1] if done.stdout else "", done.stderr
 
     so = "a job may be given to a stopped pool"
     told = f"Error: rented: its `up` failed, for the reason above, so {so}; run this again\n"
-    assert run() == (1, "stopped: trainers", told)
+    assert run()[0] == 1
+    assert ups == []
+    assert run("--yes") == (1, "stopped: trainers", told)
     assert ups == [
         (STATE, ["trainers"], ("--refresh", "--target")),
         (STATE, ["rented"], ("--target",)),
     ]
     answers[0] = True
-    assert run() == (0, "stopped: trainers; its queue gives them to no job", "")
+    assert run("--yes") == (0, "stopped: trainers; its queue gives them to no job", "")
     answers[0] = False
     told = told.replace(so, "no job is given to a pool that runs again")
     assert run("--undo") == (1, "started: trainers", told)

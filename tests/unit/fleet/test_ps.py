@@ -81,6 +81,72 @@ def test_stack_that_cannot_be_read_is_named_and_ends_with_1(fleet: Any) -> None:
     assert "3 environments" not in found.output
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda each: each.update(inputs=["x"]), "inputs: must be an object or null, not a list"),
+        (lambda each: each.update(outputs=["x"]), ""),
+        (lambda each: each.update(type=None), ""),
+        (lambda each: each.pop("type"), "needs the key type"),
+        (lambda each: each.update(urn=7), ""),
+        (lambda each: each.update(dependencies=7), "dependencies: must be a list or null, not a whole number"),
+        (lambda each: each["inputs"].update(scalingConfig="x"), ""),
+        (lambda each: each["inputs"].update(tags={"expires-at": {"a": []}, "owner": 3}), ""),
+        (lambda each: each.update(created="9999-12-31T23:59:59-14:00"), ""),
+    ],
+)
+def test_malformed_state_is_its_own_line_and_hides_no_other(fleet: Any, eks: Eks, change: Any, said: str) -> None:
+    resources = eks("bad")
+    change(resources[2])
+    fleet.put("bad", resources)
+    found = ps(fleet, "--json")
+    assert isinstance(found.exception, SystemExit | None)
+    content = {each["stack"]: each for each in json.loads(found.stdout)["environments"]}
+    assert (content["dev"]["fault"], content["dev"]["owner"], content["old"]["expired"]) == (None, "ana", True)
+    if said:
+        assert found.exit_code == 1
+        assert content["bad"]["fault"].startswith("organization/training/bad: its state makes no sense: ")
+        assert said in content["bad"]["fault"]
+        assert f"Error: {content['bad']['fault']}" in found.stderr
+
+
+def test_last_day_of_all_is_an_end_like_others(fleet: Any, eks: Eks) -> None:
+    # Until now it ended `ps` and `reap` for the whole backend.
+    fleet.put("lasts", eks("lasts", expires="9999-12-31"))
+    found = ps(fleet, "--json")
+    (lasts,) = [each for each in json.loads(found.stdout)["environments"] if each["stack"] == "lasts"]
+    assert (found.exit_code, lasts["expires"], lasts["expired"]) == (0, "9999-12-31", False)
+    assert "9999-12-31 (" in ps(fleet).output
+
+
+def test_whose_a_stack_is_and_why_that_is_not_certain(fleet: Any, eks: Eks) -> None:
+    resources = eks("mixed")
+    resources[2]["inputs"]["tags"] = resources[2]["inputs"]["tags"] | {"gpufleet-stack": "other/dev"}
+    fleet.put("mixed", resources)
+    stray = eks("stray", expires="never")
+    stray[2]["inputs"]["tags"] = stray[2]["inputs"]["tags"] | {"expires-at": "2026-01-31"}
+    fleet.put("stray", stray)
+    found = {each["stack"]: each for each in json.loads(ps(fleet, "--json").stdout)["environments"]}
+    assert found["dev"]["ownership"] == {
+        "stack": "training/dev", "environment": "dev", "project": "vision", "owner": "ana"
+    }  # fmt: skip
+    assert found["dev"]["ownership_doubt"] is None
+    doubt = "trainers: gpufleet-stack=other/dev, the mark of another stack"
+    assert found["mixed"]["ownership_doubt"] == doubt
+    assert (found["stray"]["expired"], found["stray"]["end_doubt"]) == (False, "expires-at=never on 1 of 2 resources")
+    shown = ps(fleet).output
+    assert f"training/mixed: not certainly gpufleet's: {doubt}" in shown
+    assert "training/stray: does not certainly end: expires-at=never on 1 of 2 resources; the next `up`" in shown
+
+
+def test_old_lock_is_told(fleet: Any) -> None:
+    lock = {"pid": 4711, "username": "runner", "hostname": "ci-1", "timestamp": "2026-10-02T09:30:00Z"}
+    fleet.file("locks/organization/training/old/0f.json", lock)
+    since = "locked since 2026-10-02 09:30 UTC by runner@ci-1 (pid 4711)"
+    wanted = f"training/old: {since}; if no engine is at work, `pulumi cancel --stack organization/training/old`"
+    assert wanted in ps(fleet).output
+
+
 def test_webhook_is_told_what_has_expired(fleet: Any, webhook: tuple[str, list[Any]]) -> None:
     url, told = webhook
     found = ps(fleet, "--notify", f"{url}/hook")

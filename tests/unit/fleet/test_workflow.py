@@ -35,13 +35,15 @@ def parsed(line: str, env: dict[str, str]) -> dict[str, Any]:
 
 
 def test_its_commands_are_ours(job: dict[str, Any]) -> None:
-    env = {"GRACE": "24h", "KEEP": "*-prod"}
-    assert all(f"|| '{default}'" in job["env"][name] for name, default in env.items())
+    assert job["env"]["GRACE"] == "${{ vars.GPUFLEET_GRACE || '24h' }}"
+    assert job["env"]["KEEP"] == "${{ vars.GPUFLEET_KEEP }}"
+    # As it is when nobody has set the variable: production stays without it.
+    env = {"GRACE": "24h", "KEEP": ""}
     lines = [line for step in job["steps"] for line in step.get("run", "").splitlines() if "gpufleet " in line]
     found = [parsed(line, env) for line in lines]
-    assert [(each["yes"], each["grace"], each["keep"]) for each in found] == [
-        (True, "24h", ("*-prod",)),
-        (False, "24h", ("*-prod",)),
+    assert [(each["yes"], each["dry_run"], each["grace"], each["keep"]) for each in found] == [
+        (True, False, "24h", ("",)),
+        (False, True, "24h", ("",)),
     ]
     with pytest.raises(click.UsageError, match="No such option"):
         parsed("gpufleet reap --forever", env)

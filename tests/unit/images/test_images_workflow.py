@@ -44,7 +44,11 @@ def options(job: dict[str, Any], listed: str) -> list[dict[str, Any]]:
 def test_its_commands_are_ours(workflow: dict[str, Any]) -> None:
     listed = workflow["env"]["LIST"]
     [looks] = options(workflow["jobs"]["look"], listed)
-    assert (str(looks["file"]), looks["dry_run"], looks["update"]) == (listed, True, True)
+    # The pull request's list, read by the base's code: the job has a key.
+    assert (str(looks["file"]), looks["dry_run"], looks["update"]) == (f"change/{listed}", True, True)
+    assert str(looks["trusted"]) == listed
+    base, change = [step["with"] for step in workflow["jobs"]["look"]["steps"] if "checkout" in step.get("uses", "")]
+    assert (base["ref"], change["path"]) == ("${{ github.event.pull_request.base.sha }}", "change")
     [syncs] = options(workflow["jobs"]["sync"], listed)
     assert (str(syncs["file"]), syncs["dry_run"], syncs["update"]) == (listed, False, True)
     with pytest.raises(click.UsageError, match="No such option"):
@@ -116,8 +120,10 @@ def test_what_has_moved_is_proposed_on_a_branch(workflow: dict[str, Any], tmp_pa
     if moved:
         lock.write_text('{"pytorch": "sha256:1"}\n')
         (repository / "elsewhere").write_text("not part of it")
-    (script,) = [step["run"] for step in workflow["jobs"]["propose"]["steps"] if "run" in step]
+    (step,) = [step for step in workflow["jobs"]["propose"]["steps"] if "run" in step]
+    script, body = step["run"], step["env"]["BODY"]
     env = os.environ | {"PATH": f"{played.parent}:{os.environ['PATH']}", "GITHUB_RUN_ID": "42", "GH_TOKEN": "played"}
+    env["BODY"] = body
     # As GitHub runs a script where `shell` is not said.
     done = subprocess.run(["bash", "-e", "-c", script], cwd=repository, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -125,7 +131,10 @@ def test_what_has_moved_is_proposed_on_a_branch(workflow: dict[str, Any], tmp_pa
     assert branches == (["refs/heads/images-42"] if moved else [])
     assert asked.exists() == moved
     if moved:
-        assert asked.read_text().splitlines() == ["auth setup-git", "pr create --fill"]
+        # The pull request says how its checks are started: a workflow's own token starts none.
+        assert "Checks do not start by themselves" in body
+        create = f"pr create --title images: take tags that have moved --body {body}"
+        assert asked.read_text().splitlines() == ["auth setup-git", create]
         assert git("diff", "--name-only", "main", "images-42").split() == ["examples/images/images.lock.json"]
 
 

@@ -87,8 +87,8 @@ WRONG = {
         [sys.executable, "-c", "import sys; sys.exit('no   disk')"],
         "wrote no x.json (exit code 1): no disk",
     ),
-    "no JSON": (writes("<bom/>"), "cannot be read: "),
-    "SPDX": (writes('{"spdxVersion": "SPDX-2.3"}'), "is not CycloneDX JSON; let the command write that format"),
+    "no JSON": (writes("<bom/>"), "line 1: is not JSON: "),
+    "SPDX": (writes('{"spdxVersion": "SPDX-2.3"}'), "is not CycloneDX JSON; let the command write CycloneDX JSON"),
     "no such program": (["/nonexistent/syft"], "/nonexistent/syft: cannot be started: No such file or directory"),
 }
 

@@ -1,13 +1,16 @@
 """The list of images: what it says when it is wrong, what is built of it, and its lock file."""
 
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from gpufleet.catalog.jupyterhub_chart import jupyterhub_chart
+from gpufleet.cli import main
 from gpufleet.errors import UserError
 from gpufleet.images.mirror.checks import validate_image_list
 from gpufleet.images.mirror.credentials import Credentials
@@ -15,6 +18,7 @@ from gpufleet.images.mirror.derived_image import certificate_files, dockerfile
 from gpufleet.images.mirror.error_messages import explain
 from gpufleet.images.mirror.image_list import Login, Wrap, items, read_image_list
 from gpufleet.images.mirror.lock import LockEntry, lock_file, read_lock, write_lock
+from gpufleet.images.mirror.sync import Sync, SyncOutcome
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "images" / "images.yaml"
 IMAGE = {"from": "nvcr.io/nvidia/pytorch", "tags": ["25.10-py3"]}
@@ -130,7 +134,7 @@ def test_lock_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read_lock(file) == images
     assert [each.name for each in tmp_path.iterdir()] == [file.name]
     file.write_text('{"version": 1, "images": {"a": {}}}')
-    with pytest.raises(UserError, match="is not a lock file of gpufleet"):
+    with pytest.raises(UserError, match="needs the key source; restore it from version control"):
         read_lock(file)
     file.write_text('{"version": 2, "images": {}}')
     with pytest.raises(UserError, match="version=2: is of another gpufleet"):
@@ -168,3 +172,28 @@ def test_login_of_the_list_needs_its_variable() -> None:
         assert file is not None
         assert file.stat().st_mode & 0o777 == 0o600
         assert "JG9hdXRodG9rZW46aw==" in file.read_text()
+
+
+@pytest.mark.parametrize("trusts", [True, False])
+def test_a_list_of_somebody_else_sends_no_password_of_ours_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusts: bool
+) -> None:
+    """Its `logins` could name any registry and any variable: with --logins those of our own list count."""
+    ours, theirs = tmp_path / "ours.yaml", tmp_path / "theirs.yaml"
+    for file, registry in ((ours, "nvcr.io"), (theirs, "evil.example")):
+        login = {"registry": registry, "user": "x", "password_env": "OUR_KEY"}
+        file.write_text(yaml.safe_dump({"to": "r.example/team", "images": [IMAGE], "logins": [login]}))
+    sent: list[str] = []
+
+    def run(self: Sync, only: Sequence[str]) -> list[SyncOutcome]:
+        for host in ("nvcr.io", "evil.example"):
+            with self.skopeo.credentials.file(host) as file:
+                sent.extend([host] if file else [])
+        return []
+
+    monkeypatch.setattr(Sync, "run", run)
+    monkeypatch.setattr("gpufleet.images.mirror.sync.find_skopeo", lambda: "skopeo")
+    monkeypatch.setenv("OUR_KEY", "k")
+    words = ["images", "sync", str(theirs), "--dry-run", *(["--logins", str(ours)] if trusts else [])]
+    done = CliRunner().invoke(main, words)
+    assert (done.exit_code, sent) == (0, ["nvcr.io"] if trusts else ["evil.example"]), done.output

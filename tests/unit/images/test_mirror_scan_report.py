@@ -76,7 +76,7 @@ NO_REPORT = {
 def test_what_says_that_nothing_was_scanned_never_passes(name: str, tmp_path: Path) -> None:
     text, words = NO_REPORT[name]
     (tmp_path / "report.json").write_text(text)
-    with pytest.raises(UserError, match=r"report=.*report\.json: ") as raised:
+    with pytest.raises(UserError, match=r"report\.json: ") as raised:
         read_report(tmp_path / "report.json")
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)

@@ -56,9 +56,9 @@ def test_parameters_without_their_cell_are_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (None, "cannot be read: No such file or directory; give a notebook, such as train.ipynb"),
-        ("print(1)", "is not a notebook: its content is not JSON; give a file of Jupyter's"),
-        ("[]", "is not a notebook of format 4: it has no cells; save it with a current Jupyter"),
+        (None, "No such file or directory; give a notebook, such as train.ipynb"),
+        ("print(1)", "line 1: is not JSON: invalid character; give a notebook, such as train.ipynb"),
+        ("[]", "must be an object, not a list; give a notebook, such as train.ipynb"),
         ('{"worksheets": []}', "is not a notebook of format 4: it has no cells; save it with a current Jupyter"),
         (
             '{"cells": [], "metadata": {"kernelspec": {"language": "R"}}}',

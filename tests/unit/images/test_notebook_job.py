@@ -97,7 +97,7 @@ def test_what_a_notebook_cannot_be(submit: Submit, tmp_path: Path) -> None:
         (["--", "python3", "x.py"], f"{file}: runs by itself; leave out the command ['python3', 'x.py']"),
         (["--workers", "2"], f"{file}: workers=2: a notebook runs on one; submit a program for more"),
         (["--nodes", "3"], f"{file}: nodes=3: a notebook runs on one; submit a program for more"),
-        (["--parameter", "epochs"], "job: parameter=epochs: is no parameter; write --parameter KEY=VALUE"),
+        (["--parameter", "epochs"], "job: parameter=epochs: is not a parameter; write --parameter KEY=VALUE"),
     ):
         done = submit(*words)
         assert (done.exit_code, done.stderr) == (1, f"Error: {told}\n")

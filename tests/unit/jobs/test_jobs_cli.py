@@ -282,7 +282,7 @@ def test_claim_whose_zone_cannot_be_known_is_said_and_not_refused(here: FakeClus
         (["--workers", "0"], "train: workers=0: no launcher is ever made for it; use 1 or more"),
         (["--workers", "2", "--pool", "trainer"], "dev: pool=trainer: no such pool; did you mean trainers?"),
         (["--workers", "2", "--image-pull-secret", "no"], "train: image_pull_secret=no: secret not found in"),
-        (["--workers", "2", "--env", "X"], "job: env=X: is no variable; write --env KEY=VALUE"),
+        (["--workers", "2", "--env", "X"], "job: env=X: is not a variable; write --env KEY=VALUE"),
         ([], "job: workers=null: is required; give a whole number"),
         (["--workers", "2", "--file", "/no/such.yaml"], "/no/such.yaml: No such file or directory"),
     ],

@@ -33,4 +33,4 @@ def test_faults(case: str) -> None:
 
 
 def test_what_is_no_yaml() -> None:
-    assert kubeconfig_faults("a: [") == ["is not valid YAML"]
+    assert kubeconfig_faults("a: [") == ["is not a kubeconfig: line 1: is not YAML: did not find expected node content"]

@@ -183,7 +183,7 @@ def test_a_file_that_is_no_preview_is_one_line(tmp_path):
     code, _, error = run(file)
     assert code == 1
     assert error.count("\n") == 1
-    assert error.startswith(f"Error: {file}: not JSON")
+    assert error.startswith(f"Error: {file}: line 1: is not JSON")
 
 
 def network(tmp_path, monkeypatch):

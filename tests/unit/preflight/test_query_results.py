@@ -27,4 +27,6 @@ def test_a_missing_extra_is_a_reason():
         import gpufleet_no_such_module  # noqa: F401
 
     assert not queries.ask(look).known
-    assert queries.reasons == ["gpufleet_no_such_module is not installed: pip install 'gpufleet[accounts]'"]
+    assert queries.reasons == [
+        "gpufleet_no_such_module is not installed; run `pip install '.[accounts]'` in your checkout of gpufleet"
+    ]

@@ -17,6 +17,7 @@ from gpufleet.report.text import loss_text
 from tests.unit.report.written_previews import document, step, urn, written
 
 HOLDINGS = Path(gpufleet.report.__file__).with_name("holdings.json")
+SECRET = "kubernetes:core/v1:Secret"
 BUCKET, FILES, NODES = "aws:s3/bucket:Bucket", "aws:efs/fileSystem:FileSystem", "aws:eks/nodeGroup:NodeGroup"
 
 
@@ -49,6 +50,8 @@ LOSSES = {
         "loses the jobs that wait in the queue; jobs of the queue that run are cancelled",
         True,
     ),
+    "rotated secret": (step("replace", SECRET, "pull-secret", {"stringData": {}}, {"stringData": {}}), "", False),
+    "deleted secret": (step("delete", SECRET, "pull-secret", {}), "loses the secret's values", True),
     "share of any API version": (
         step("delete", "azure-native:storage/v20240101:FileShare", "s", {}),
         "loses the files in the share",

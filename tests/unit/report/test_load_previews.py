@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from gpufleet.errors import UserError
 from gpufleet.report.load_previews import read_preview
 from gpufleet.report.preview import InvalidPreview
 from gpufleet.report.preview_json import parse_preview
@@ -63,19 +64,20 @@ LOG_END = '{"sequence":2,"timestamp":1,"summaryEvent":{"resourceChanges":{}}}'
 BROKEN = {
     "": "is empty",
     "preview failed": "not JSON",
-    "[]": "not a preview: Expected `object`, got `array`",
+    "[]": "must be an object, not a list",
     "{}": "no steps in it",
-    '{"steps": 7}': "not a preview",
-    '{"steps": [{}]}': "not a preview: Object missing required field `op` - at `$.steps[0]`",
-    '{\n    "config": {},\n    "steps": [\n        {\n            "op": "same"': "not JSON: Input data was truncated",
-    '{"steps": [{"op": "same", "urn": 7}]}': "not a preview: Expected `str`, got `int` - at `$.steps[0].urn`",
-    '{"config": {"a": ' + "[" * 100_000: "nested too deeply",
+    '{"steps": 7}': "steps: must be a list or null, not a whole number",
+    '{"steps": [{}]}': "steps[0]: needs the key op",
+    '{\n    "steps": [\n        {\n            "op": "same"': "line 4: is not JSON: it ends too early",
+    '{"steps": [{"op": "same", "urn": 7}]}': "steps[0].urn: must be text, not a whole number",
+    '{"config": {"a": ' + "[" * 100_000: "nested too deep",
     '{\n    "steps": [\n        {\n            "op": ,\n        }\n    ]\n}': "not JSON",
     '{"sequence":0,"timestamp":1,"preludeEvent":{}}\n': "the event log is incomplete",
-    '{"sequence":0,"timestamp":1,"resourcePreEvent":{}}\n' + LOG_END: "not an event of the engine",
-    '{"sequence":0,"timestamp":1,"policyEvent":{"x"\n' + LOG_END: "not an event of the engine",
-    '{"sequence":0,"timestamp":1,"resourcePreEvent":{"metadata":{"op":"same","urn":"u","old":7}}}': "not an event",
-    "\x00\xff": "not JSON",
+    '{"sequence":0,"timestamp":1,"resourcePreEvent":{}}\n'
+    + LOG_END: "line 1: resourcePreEvent: needs the key metadata",
+    '{"sequence":0,"timestamp":1,"policyEvent":{"x"\n' + LOG_END: "line 1: is not JSON",
+    '{"sequence":0,"timestamp":1,"resourcePreEvent":{"metadata":{"op":"same","urn":"u","old":7}}}': "old: must be an",
+    "\x00\xff": "not UTF-8",
 }
 
 
@@ -83,7 +85,7 @@ BROKEN = {
 def test_broken_input_is_one_line(tmp_path: Path, text: str) -> None:
     file = tmp_path / "p.json"
     file.write_bytes(text.encode("latin-1"))
-    with pytest.raises(InvalidPreview) as caught:
+    with pytest.raises(UserError) as caught:
         read_preview(file)
     line = str(caught.value)
     assert line.startswith(f"{file}:")

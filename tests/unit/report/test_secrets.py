@@ -9,8 +9,9 @@ import pytest
 
 from gpufleet.report.build import build_report
 from gpufleet.report.load_previews import read_preview
-from gpufleet.report.redaction import is_secret_name, mask_secrets
+from gpufleet.report.redaction import mask_secrets
 from gpufleet.report.write_files import write_report_files
+from gpufleet.secret_patterns import is_secret_name
 from tests.unit.report.written_previews import document, step, urn, written
 
 PREVIEWS = Path(__file__).parent / "previews"

@@ -56,7 +56,8 @@ from gpufleet.rules.azure.batch_scaling import validate_autoscale
 from gpufleet.rules.azure.budget import validate_azure_budget
 from gpufleet.rules.azure.cluster import validate_azure_cluster
 from gpufleet.rules.azure.gpu_node_group import validate_agent_pool
-from gpufleet.rules.azure.location import validate_azure_location, validate_resource_group
+from gpufleet.rules.azure.key_vault import validate_node_identity
+from gpufleet.rules.azure.location import validate_resource_group
 from gpufleet.rules.azure.network import validate_azure_network
 from gpufleet.rules.azure.nfs_share import validate_nfs_share
 from gpufleet.rules.azure.registry import validate_azure_registry
@@ -70,7 +71,6 @@ from gpufleet.rules.kubernetes.device_plugins import validate_device_plugin, val
 from gpufleet.rules.kubernetes.file_access import validate_file_access
 from gpufleet.rules.kubernetes.jupyterhub import validate_hub_login
 from gpufleet.rules.kubernetes.mpi_job import validate_mpi_job
-from gpufleet.rules.kubernetes.ngc import validate_ngc_secret
 from gpufleet.rules.kubernetes.notebooks import validate_notebooks
 from gpufleet.rules.kubernetes.onprem_nodes import validate_onprem_cluster, validate_onprem_nodes
 from gpufleet.rules.kubernetes.operator import validate_mpi_operator
@@ -204,6 +204,7 @@ JOB = {
     "unreached_places": ["cloud"],
     "files_place": "onprem",
     "env": {"NCCL_DEBUG": "INFO"},
+    "secrets": {"KEY": "wandb"},
 }
 QUEUE = {"flavors": {"h100": {"gpu": "H100", "zone": "use1-az1"}}, "quotas": {"vision": {"h100": 8}}}
 MOUNT = {"kind": "blob", "account": "store", "container": "scripts", "path": "scripts", "region": "eastus"}
@@ -252,7 +253,6 @@ CONSTRUCTED = [
     (validate_registry, REGISTRY),
     (validate_registry_host, REGISTRY),
     (validate_image_mirror, {**MIRROR, "github_branch": "main", "github_environment": "e", "provider_arn": "arn:..."}),
-    (validate_ngc_secret, True),
     (validate_mirror_file, "images.yaml", ["is no YAML"]),
     (validate_mirror_list, "123456789012.dkr.ecr.us-east-1.amazonaws.com/dev", True, REGION),
     (validate_site_link, {**LINK, "kind": "vpn", "static_routes": ["192.168.0.0/16"], "customer_address": "192.0.2.7"}),
@@ -275,7 +275,7 @@ CONSTRUCTED = [
     ),
     (validate_budget, {"usd_per_month": 1000, "emails": ["ml@example.com"]}),
     (validate_resource_group, {"region": "eastus", "resource_group_name": "fleet", "tags": TAGS | {"owner": "ml"}}),
-    (validate_azure_location, {"region": "eastus"}),
+    (validate_node_identity, {"region": "eastus", "key_vault_id": "vault"}),
     (validate_azure_files, {"containers": ["data"], "account_name": "files", "allowed_cidrs": ["203.0.113.7"]}),
     (validate_azure_files, {"access": "private-endpoint"}),
     (validate_azure_network, {"route_table_id": "/subscriptions/..."}),

@@ -82,12 +82,12 @@ CASES = {
         ),
     ],
     tag_expiry: [
-        ("day", {"value": "2027-01-31"}, "pass", ""),
-        ("lifetime", {"value": "150h"}, "pass", ""),
-        ("never", {"value": "never"}, "pass", ""),
+        ("day", {"value": "2027-01-31", "today": "2026-11-21"}, "pass", ""),
+        ("lifetime", {"value": "150h", "today": "2026-11-21"}, "pass", ""),
+        ("never", {"value": "never", "today": "2026-11-21"}, "pass", ""),
         (
             "no-such-day",
-            {"value": "2027-02-30"},
+            {"value": "2027-02-30", "today": "2026-11-21"},
             "fail",
             (
                 "trainers: tags.expires-at=2027-02-30: is not a date; write it as 2027-01-31, 150h or never "
@@ -96,15 +96,44 @@ CASES = {
         ),
         (
             "basic-form",
-            {"value": "20270131"},
+            {"value": "20270131", "today": "2026-11-21"},
             "fail",
             "trainers: tags.expires-at=20270131: is not a date; write it as 2027-01-31, 150h or never [any-tag-expiry]",
         ),
         (
             "word",
-            {"value": "tomorrow"},
+            {"value": "tomorrow", "today": "2026-11-21"},
             "fail",
             "trainers: tags.expires-at=tomorrow: is not a date; write it as 2027-01-31, 150h or never [any-tag-expiry]",
+        ),
+        ("five-years", {"value": "2031-11-20", "today": "2026-11-21"}, "pass", ""),
+        (
+            "more-than-five-years",
+            {"value": "2031-11-21", "today": "2026-11-21"},
+            "fail",
+            (
+                "trainers: tags.expires-at=2031-11-21: is more than 5 years away; write a day until 2031-11-20, "
+                "or never [any-tag-expiry]"
+            ),
+        ),
+        (
+            "last-day-of-all",
+            {"value": "9999-12-31", "today": "2026-11-21"},
+            "fail",
+            (
+                "trainers: tags.expires-at=9999-12-31: is more than 5 years away; write a day until 2031-11-20, "
+                "or never [any-tag-expiry]"
+            ),
+        ),
+        ("lifetime-of-five-years", {"value": "1825d", "today": "2026-11-21"}, "pass", ""),
+        (
+            "longer-lifetime",
+            {"value": "1826d", "today": "2026-11-21"},
+            "fail",
+            (
+                "trainers: tags.expires-at=1826d: is more than 5 years away; write a day until 2031-11-20, or never "
+                "[any-tag-expiry]"
+            ),
         ),
     ],
     not_expired: [

@@ -96,6 +96,8 @@ class Program:
         return text.splitlines()
 
 
+ENCRYPTED = ["gpufleet:team", "gpufleet:teams", "gpufleet:notebooks"]
+"""Keys with something encrypted in them."""
 _RECORDINGS: dict[str, Recording[dict[str, Any]]] = {}
 
 
@@ -107,6 +109,7 @@ def _run_main() -> None:
 def _process(config: Mapping[str, str]) -> Iterator[list[str]]:
     """What a program has for itself, as if it were a process. Yields the errors that Pulumi shows."""
     errors: list[str] = []
+    encrypted = [key for key in config if key in ENCRYPTED]
     before = asyncio.get_event_loop()
     gc.freeze()
     try:
@@ -114,7 +117,9 @@ def _process(config: Mapping[str, str]) -> Iterator[list[str]]:
             # The runner cancels in the end what a program has left unfinished.
             with (
                 asyncio.Runner() as runner,
-                patch.dict(os.environ, PULUMI_CONFIG=json.dumps(config)),
+                patch.dict(
+                    os.environ, PULUMI_CONFIG=json.dumps(config), PULUMI_CONFIG_SECRET_KEYS=json.dumps(encrypted)
+                ),
                 patch.object(pulumi.log, "error", lambda message, *_: errors.append(message)),
             ):
                 asyncio.set_event_loop(runner.get_loop())

@@ -100,4 +100,4 @@ def test_refuses(case: str, file: Path) -> None:
 
 def test_a_list_that_is_not_there(tmp_path: Path) -> None:
     [line] = program.refusal(image_mirror=mirror(tmp_path / "none.yaml"))
-    assert line.startswith(f"dev-mirror: list={tmp_path}/none.yaml: cannot be read: No such file or directory; ")
+    assert line.startswith(f"dev-mirror: list={tmp_path}/none.yaml: No such file or directory; ")

@@ -28,7 +28,8 @@ def test_one_resource_group_holds_all_of_it_but_the_budget():
 def test_nodes_reach_storage_and_registry_by_identity():
     made = program()
     assert {(each.name, each.inputs["principalId"]) for each in made.of(RIGHTS)} == {
-        ("dev-files-blobs-of-nodes", "dev-nodes-identity-principal"),
+        ("dev-files-result-of-nodes", "dev-nodes-identity-principal"),
+        ("dev-files-scripts-of-nodes", "dev-nodes-identity-principal"),
         ("dev-registry-pull-of-nodes", "dev-nodes-identity-principal"),
         ("dev-cluster-pulls", "dev-cluster-cluster-kubelet"),
         ("dev-cluster-subnet", "dev-cluster-identity-principal"),

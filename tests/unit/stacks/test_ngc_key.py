@@ -1,11 +1,11 @@
-"""The key of NGC in a configuration: into the pull secret, never in plain text, and nothing of it shown."""
+"""The key of NGC in a configuration: into the pull secret, and nothing of it shown."""
 
 import json
 
-import pulumi
 import pytest
 
 from tests.components.recorder import Secret
+from tests.unit.stacks import stack_programs
 from tests.unit.stacks.lab_environment import program
 
 KEY = f"nvapi-{'a' * 64}"
@@ -15,12 +15,6 @@ def team(key: str) -> dict[str, str]:
     return {"namespace": "vision", "ngc_key": key}
 
 
-@pytest.fixture
-def encrypted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pulumi.runtime, "is_config_secret", lambda key: key == "gpufleet:team")
-
-
-@pytest.mark.usefixtures("encrypted")
 def test_key_is_in_the_namespaces_pull_secret() -> None:
     made = program.run(team=team(KEY))
     secret = made.one("kubernetes:core/v1:Secret").inputs
@@ -30,13 +24,13 @@ def test_key_is_in_the_namespaces_pull_secret() -> None:
     assert json.loads(login.value) == {"auths": {"nvcr.io": {"username": "$oauthtoken", "password": KEY}}}
 
 
-def test_plain_text_is_refused_and_not_shown() -> None:
+def test_plain_text_is_refused_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stack_programs, "ENCRYPTED", [])
     (line,) = program.refusal(team=team("wrong key"))
-    assert line.endswith("[any-ngc-key-secret]")
+    assert line.endswith("[config-secret]")
     assert "wrong key" not in line
 
 
-@pytest.mark.usefixtures("encrypted")
 def test_a_key_that_looks_wrong_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr("pulumi.log.warn", lambda message, *_, **__: said.append(message))

@@ -98,6 +98,7 @@ def test_a_queue_fills_own_servers_first():
         "name": "lab-queue",
         "namespace": "training",
         "labels": {
+            "gpufleet.dev/stack": "project-lab",
             "gpufleet.dev/environment": "lab",
             "gpufleet.dev/owner": "team",
             "gpufleet.dev/project": "training",
@@ -145,8 +146,7 @@ REFUSED = {
     ),
     "a path instead of a kubeconfig": (
         {"kubeconfig": "~/.kube/config"},
-        "lab: kubeconfig=[secret]: is not a kubeconfig with clusters, contexts and users; "
-        f"{FLATTEN} [any-kubeconfig-whole]",
+        f"lab: kubeconfig=[secret]: is not a kubeconfig: must be an object, not text; {FLATTEN} [any-kubeconfig-whole]",
     ),
     "two device plugins": (
         {"software": ["gpu-operator", "device-plugin"]},

@@ -54,6 +54,6 @@ def test_faults_of_the_configuration_come_before_those_of_its_parts():
 
 
 def test_a_fault_of_a_program_itself_is_no_refusal(monkeypatch):
-    monkeypatch.setattr("gpufleet.checks.aws.check_teams", lambda env: env.config["nothing of the kind"])
+    monkeypatch.setattr("gpufleet.checks.aws.validate_access_logs", lambda *_, **__: {}["nothing of the kind"])
     with pytest.raises(KeyError, match="nothing of the kind"):
         aws_environment.program.run()

@@ -128,5 +128,9 @@ def test_azure_has_the_same():
     pool = made.one("azure-native:containerservice:AgentPool", "dev-trainers-nodes").inputs
     assert pool["tags"]["team"] == "dev.vision"
     budget = made.one("azure-native:consumption:Budget").inputs
-    assert budget["filter"] == {"tags": {"name": "team", "operator": "In", "values": ["dev.vision"]}}
+    counted = {each["tags"]["name"]: each["tags"]["values"] for each in budget["filter"]["and"]}
+    assert counted["team"] == ["dev.vision"]
+    # Of this stack alone: another one may have a team and an environment of these names.
+    assert {key: [pool["tags"][key]] for key in counted} == counted
+    assert set(counted) == {"gpufleet-stack", "environment", "project", "owner", "team"}
     assert {"dev-team-speech-namespace", "dev-team-vision-namespace"} <= set(kind(made, "Namespace"))

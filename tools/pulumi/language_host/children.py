@@ -1,22 +1,29 @@
 """The processes that the language host starts."""
 
 import os
+import shutil
 import signal
 import subprocess
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from queue import SimpleQueue
 from typing import IO
 
 # Seconds that a child gets between the request to end and its being killed. The engine gives this host 5.
 GRACE_SECONDS = 2.0
+# With it the kernel kills a child whose parent is gone; BusyBox has another `setpriv`, which cannot. With `preexec_fn`
+# Python would fork through the handlers of gRPC, which crash.
+SETPRIV = Path(shutil.which("setpriv") or "/nowhere").resolve()
+DIE_WITH_PARENT = [str(SETPRIV), "--pdeathsig", "KILL", "--"] if SETPRIV.name == "setpriv" else []
 
 
 class Children:
     """The processes that this host has started: each in a session of its own, all ended when the host ends.
 
     In sessions of their own they do not see the interrupt that a terminal or the engine sends, which Python would
-    answer with a traceback in the user's output.
+    answer with a traceback in the user's output. They end with the host even if it is killed: otherwise the program
+    waits for the engine, and the engine for the program, which has the host's output.
     """
 
     def __init__(self) -> None:
@@ -31,7 +38,7 @@ class Children:
             if self.stopping:
                 raise OSError("the language host is stopping")
             child = subprocess.Popen(
-                command,
+                [*DIE_WITH_PARENT, *command],
                 cwd=cwd,
                 env=env,
                 stdin=subprocess.DEVNULL,

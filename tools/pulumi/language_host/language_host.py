@@ -114,10 +114,14 @@ class LanguageHost:
     def InstallDependencies(
         self, request: wire.InstallDependenciesRequest, context: grpc.ServicerContext
     ) -> Iterator[wire.InstallDependenciesResponse]:
-        """Make the environment of the `virtualenv` option from requirements.txt; without the option do nothing."""
+        """Make the environment of the `virtualenv` option from requirements.txt; without the option do nothing.
+
+        Nor with one that is a link, as set-up makes in our packages: somebody else keeps it up to date. pip would put a
+        copy of gpufleet in place of the checkout, while other programs run in that environment.
+        """
         environment = virtualenv(request.info)
         requirements = Path(request.directory or request.info.program_directory, "requirements.txt")
-        if environment is None or not requirements.exists():
+        if environment is None or environment.is_symlink() or not requirements.exists():
             return
         python = str(environment / "bin" / "python")
         commands = [[python, "-m", "pip", "install", "--quiet", "-r", str(requirements)]]

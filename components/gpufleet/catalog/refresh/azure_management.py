@@ -1,6 +1,5 @@
 """Azure Resource Manager, read with the user's credentials."""
 
-import json
 import logging
 import os
 import urllib.request
@@ -8,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Management:
             except urllib3.exceptions.HTTPError as error:
                 raise NotAllowedError(f"{where}: cannot be read in {TRIES} attempts: {_line(error)}") from error
         try:
-            content = json.loads(answer.data)
+            content = parse_json(answer.data, where)
         except ValueError:
             content = None
         if answer.status != 200 or not isinstance(content, dict):

@@ -1,7 +1,6 @@
 """Reading public price lists over HTTP: streamed, tried again, behind the user's proxy."""
 
 import codecs
-import json
 import re
 import time
 import urllib.request
@@ -9,6 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -52,9 +53,9 @@ class Downloads:
         """A JSON answer. Raises DownloadError, also for an answer that is not JSON."""
         text = self._again(url, lambda: "\n".join(self._lines(url)))
         try:
-            return json.loads(text)
-        except ValueError as error:
-            raise DownloadError(f"{url}: the answer is not JSON: {error}") from error
+            return parse_json(text, f"{url}: the answer")
+        except DocumentError as error:
+            raise DownloadError(str(error)) from error
 
     def _again(self, url: str, attempt: Callable[[], R]) -> R:
         from urllib3.exceptions import HTTPError, MaxRetryError

@@ -1,6 +1,7 @@
 """The result of `gpufleet ps` as JSON data: the whole, and the summary for a webhook."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -69,14 +70,18 @@ def _environment(each: EnvironmentSummary, report: FleetReport) -> dict[str, Any
         "stack": each.stack,
         "project": each.project or None,
         "owner": each.owner,
+        "ownership": asdict(each.ownership),
+        "ownership_doubt": each.doubt or None,
         "purpose": each.purpose,
         "created": _time(each.created),
         "expires": each.end.day.isoformat() if each.end else None,
         "ends": _time(each.end.moment) if each.end else None,
         "grace_hours": each.grace / timedelta(hours=1) if each.grace else None,
+        "end_doubt": each.end_doubt or None,
         "expired": each.expired(report.now),
         "last_update": _time(each.updated),
         "updating": each.updating,
+        "locked_since": _time(each.lock.since if each.lock else None),
         "resources": each.resources,
         "only_data": each.only_data,
         "gpus": {

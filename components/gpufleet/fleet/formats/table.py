@@ -64,6 +64,8 @@ def _end(each: EnvironmentSummary, report: FleetReport) -> str:
         return "empty"
     if not each.ending:
         return "data only"
+    if each.end_doubt:
+        return "not certain"
     if each.end is None:
         return "never"
     away = each.end.distance(report.now)

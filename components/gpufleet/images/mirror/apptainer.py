@@ -6,12 +6,12 @@ begins with "bootstrap:", ends a section wherever it stands, and {{ }} is a temp
 text, lines for a shell, is in a script of its own beside the recipe, which then needs no quoting.
 """
 
-import json
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 from gpufleet.images.mirror.derived_image import certificate_files, dockerfile, is_derived
 from gpufleet.images.mirror.image_list import ListItem, Login
@@ -169,7 +169,7 @@ def _script(instructions: list[tuple[str, str]]) -> bytes:
         if word == "ENV":
             lines.append(f"export {shlex.join(shlex.split(rest))}")
         elif word == "RUN":
-            command = json.loads(rest) if rest.startswith("[") else ["/bin/sh", "-c", rest]
+            command = parse_json(rest, "RUN", shape=list[str]) if rest.startswith("[") else ["/bin/sh", "-c", rest]
             lines.append(shlex.join(command))
     return ("\n".join(lines) + "\n").encode()
 

@@ -2,11 +2,10 @@
 
 import re
 from functools import cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
-import yaml
-
+from gpufleet.documents.yaml import read_yaml
 from gpufleet.rules.messages import one_line
 
 _FATAL = re.compile(r'level=(?:fatal|error) msg="(?P<text>(?:[^"\\]|\\.)*)"')
@@ -15,8 +14,7 @@ _LONGEST = 300  # characters of a program's own words
 
 @cache
 def _rows() -> list[dict[str, Any]]:
-    text = (resources.files("gpufleet.images.mirror") / "data" / "failures.yaml").read_text(encoding="utf-8")
-    return list(yaml.safe_load(text))
+    return list(read_yaml(Path(__file__).parent / "data" / "failures.yaml"))
 
 
 def explain(said: str, during: str, what: str, login: str) -> str:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
+from gpufleet.documents.yaml import read_yaml
 from gpufleet.errors import UserError
 from gpufleet.images.repository import Repository
 from gpufleet.rules.messages import format_value, one_line
@@ -201,12 +201,7 @@ class ListItem:
 
 def read_image_list(file: Path) -> ImageList:
     """The list. Errors: UserError, with a line for each fault."""
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(f"{file}: cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: is not YAML: {one_line(' '.join(str(error).split()))}") from error
+    content = read_yaml(file, "give a list of images, see docs/images.md")
     if not isinstance(content, dict):
         raise UserError(f"{file}: must be a mapping with the keys `to` and `images`, see docs/images.md")
     try:

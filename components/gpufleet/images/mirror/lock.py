@@ -6,10 +6,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from gpufleet.atomic_file import write_atomically
+from gpufleet.documents.json import check_shape, read_json
 from gpufleet.errors import UserError
+from gpufleet.rules.messages import format_value
 
 VERSION = 1
+_RESTORE = "restore it from version control"
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,10 @@ class LockEntry:
     sbom: dict[str, str] | None = None
 
 
+class _Lock(msgspec.Struct):
+    images: dict[str, LockEntry]
+
+
 def lock_file(file: Path) -> Path:
     """The lock file of a list: images.yaml -> images.lock.json."""
     return file.with_name(f"{file.stem}.lock.json")
@@ -38,17 +47,13 @@ def lock_file(file: Path) -> Path:
 
 def read_lock(file: Path) -> dict[str, LockEntry]:
     """Image by its name; nothing where there is no lock yet. Errors: UserError."""
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-        if content["version"] != VERSION:
-            raise UserError(f"{file}: version={content['version']}: is of another gpufleet; this one writes {VERSION}")
-        return {name: LockEntry(**entry) for name, entry in content["images"].items()}
-    except FileNotFoundError:
+    if not file.exists():
         return {}
-    except OSError as error:
-        raise UserError(f"{file}: cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{file}: is not a lock file of gpufleet; restore it from version control") from error
+    content = read_json(file, _RESTORE, shape=dict[str, object])
+    if content.get("version") != VERSION:
+        said = format_value(content.get("version"))
+        raise UserError(f"{file}: version={said}: is of another gpufleet; this one writes {VERSION}")
+    return check_shape(content, _Lock, str(file), _RESTORE).images
 
 
 def write_lock(file: Path, images: Mapping[str, LockEntry]) -> None:

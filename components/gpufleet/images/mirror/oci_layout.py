@@ -9,11 +9,26 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
+from msgspec import Meta
+
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import read_json
 from gpufleet.errors import UserError
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+_ANEW = "remove the cache's directory, so that the image is copied anew"
+
+
+class _Descriptor(TypedDict):
+    digest: Annotated[str, Meta(pattern="^[a-z0-9]+:[0-9a-f]+$")]
+    size: NotRequired[int]
+    mediaType: NotRequired[str]
+
+
+class _Index(TypedDict):
+    manifests: list[_Descriptor]
 
 
 @dataclass(frozen=True)
@@ -42,14 +57,16 @@ class OciLayout:
         return (self.folder / "index.json").is_file()
 
     @property
-    def descriptor(self) -> dict[str, Any]:
+    def descriptor(self) -> _Descriptor:
         """Of the only image in it."""
-        [entry] = json.loads((self.folder / "index.json").read_text(encoding="utf-8"))["manifests"]
-        return dict(entry)
+        index = read_json(self.folder / "index.json", _ANEW, shape=_Index)
+        if len(index["manifests"]) != 1:
+            raise DocumentError(str(self.folder / "index.json"), "must have one manifest", _ANEW)
+        return index["manifests"][0]
 
     @property
     def digest(self) -> str:
-        return str(self.descriptor["digest"])
+        return self.descriptor["digest"]
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -65,7 +82,7 @@ class OciLayout:
 
     def read(self, digest: str) -> dict[str, Any]:
         """A blob that is JSON."""
-        return dict(json.loads(self.blob(digest).read_text(encoding="utf-8")))
+        return read_json(self.blob(digest), _ANEW, shape=dict[str, Any])
 
     def put(self, manifest: Mapping[str, Any]) -> None:
         """Make this the image. Its blobs are there already. Errors: UserError when the disk does not take it."""

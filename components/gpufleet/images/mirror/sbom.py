@@ -4,16 +4,40 @@ Source: cyclonedx.org/docs/1.6/json (components, licenses)
 """
 
 import hashlib
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import read_json
 from gpufleet.errors import UserError
 from gpufleet.images.mirror.skopeo import run_command
 
 _NO_PACKAGES = ("file", "operating-system")
 """Types of components that syft lists beside packages, and that nobody states a licence of."""
+
+
+class _Licence(TypedDict, total=False):
+    id: str | None
+    name: str | None
+
+
+class _LicenceChoice(TypedDict, total=False):
+    license: _Licence | None
+    expression: str | None
+
+
+class _Component(TypedDict, total=False):
+    type: str
+    name: str
+    version: str | None
+    licenses: list[_LicenceChoice] | None
+    components: "list[_Component] | None"
+
+
+class _Sbom(TypedDict, total=False):
+    bomFormat: str
+    components: list[_Component] | None
 
 
 def write_sbom(command: list[str], file: Path, beside: Path) -> str:
@@ -38,7 +62,7 @@ def licences(file: Path) -> Iterator[tuple[str, str]]:
             yield package, licence
 
 
-def _stated(component: Mapping[str, Any]) -> Iterator[str]:
+def _stated(component: "_Component") -> Iterator[str]:
     for entry in component.get("licenses") or ():
         licence = entry.get("license") or {}
         if identifier := licence.get("id"):
@@ -56,17 +80,15 @@ def _parts(name: str) -> Iterator[str]:
         yield from (word for word in words if word not in ("OR", "AND", "WITH"))
 
 
-def _components(content: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _components(content: "_Sbom | _Component") -> Iterator["_Component"]:
     for component in content.get("components") or ():
         yield component
         yield from _components(component)
 
 
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(file.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
-        raise UserError(f"sbom={file}: cannot be read: {error}") from error
-    if not isinstance(content, dict) or content.get("bomFormat") != "CycloneDX":
-        raise UserError(f"sbom={file}: is not CycloneDX JSON; let the command write that format")
+def _read(file: Path) -> _Sbom:
+    fix = "let the command write CycloneDX JSON"
+    content = read_json(file, fix, shape=_Sbom)
+    if content.get("bomFormat") != "CycloneDX":
+        raise DocumentError(str(file), "is not CycloneDX JSON", fix)
     return content

@@ -4,12 +4,12 @@ Sources: docs.oasis-open.org/sarif/sarif/v2.1.0 (3.27 result, 3.49 reportingDesc
 (vulnerabilities). The figure `security-severity` and its steps: docs.github.com, SARIF support for code scanning.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpufleet.documents.json import read_json
 from gpufleet.errors import UserError
 
 SEVERITIES = ("none", "low", "medium", "high", "critical")
@@ -39,12 +39,7 @@ class ScanReport:
 
 def read_report(file: Path) -> ScanReport:
     """Errors: UserError for a file that is neither, or that says that nothing was scanned."""
-    try:
-        content = json.loads(file.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise UserError(f"report={file}: cannot be read: {error.strerror}; let the scanner write it first") from error
-    except ValueError as error:
-        raise UserError(f"report={file}: is not JSON: {error}; let the scanner write SARIF or CycloneDX") from error
+    content = read_json(file, "let the scanner write SARIF or CycloneDX")
     try:
         if isinstance(content, dict) and content.get("version") == "2.1.0" and "runs" in content:
             return ScanReport("sarif", tuple(_once(_of_sarif(content, file))))

@@ -1,25 +1,23 @@
 """Secrets in an image: in the files of every layer, one by one, and in its variables and history.
 
 Layer by layer, since a file that a later layer deletes can still be read by whoever pulls the image. A secret itself is
-never shown, and never kept. Patterns: data/secret_patterns.yaml. Not looked into: files above MOST bytes, and binaries.
+never shown, and never kept. Patterns: those of gpufleet.secret_patterns that no documentation is full of. Not looked
+into: files above MAX_BYTES, and binaries.
 """
 
-import hashlib
 import json
-import re
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import read_json
 from gpufleet.errors import UserError
 from gpufleet.images.mirror.oci_layout import OciLayout
+from gpufleet.secret_patterns import matching_patterns, patterns_version, secret_files, secret_patterns
 
 MAX_BYTES = 1 << 20
 """Bytes: larger files are data, and would take the time."""
@@ -36,22 +34,15 @@ class Secret:
     where: str
 
 
-@dataclass(frozen=True)
-class _Pattern:
-    id: str
-    near: tuple[bytes, ...]
-    form: "re.Pattern[bytes]"
-
-
 def secrets_in(image: OciLayout, memory: Path) -> list[Secret]:
     """All of them. memory: a directory with the results of scanned layers. Errors: UserError."""
     found = list(_in_configuration(image.configuration))
     for layer in image.manifest["layers"]:
         digest = str(layer["digest"])
-        kept = memory / f"{digest.partition(':')[2]}-{_version()}.json"
+        kept = memory / f"{digest.partition(':')[2]}-{patterns_version()}.json"
         try:
-            told = json.loads(kept.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            told = read_json(kept, shape=list[tuple[str, str]])
+        except DocumentError:
             told = sorted({(each.pattern, each.place) for each in _in_layer(image.blob(digest))})
             memory.mkdir(parents=True, exist_ok=True)
             kept.write_text(json.dumps(told), encoding="utf-8")
@@ -65,7 +56,7 @@ def _in_configuration(configuration: Mapping[str, Any]) -> Iterator[Secret]:
     texts += [(f"label {name}", str(value)) for name, value in (run.get("Labels") or {}).items()]
     texts += [("history", str(each.get("created_by") or "")) for each in configuration.get("history") or ()]
     for place, text in texts:
-        for pattern in _matching(text.encode()):
+        for pattern in _matching(text):
             yield Secret(pattern, place, "config")
 
 
@@ -76,14 +67,15 @@ def _in_layer(blob: Path) -> Iterator[Secret]:
                 name = member.name.removeprefix("./")
                 if not member.isfile():
                     continue
-                for pattern, form in _rules()[1]:
+                for pattern, form in secret_files():
                     if form.search(name):
                         yield Secret(pattern, name, "")
                 stream = files.extractfile(member) if 0 < member.size <= MAX_BYTES else None
                 content = stream.read() if stream else b""
                 if b"\0" in content[:_BINARY]:
                     continue
-                for pattern in _matching(content):
+                # Every byte is a character: patterns are of ASCII, and files of any encoding.
+                for pattern in _matching(content.decode("latin-1")):
                     yield Secret(pattern, name, "")
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
         raise UserError(
@@ -91,33 +83,10 @@ def _in_layer(blob: Path) -> Iterator[Secret]:
         ) from error
 
 
-def _matching(content: bytes) -> Iterator[str]:
-    for pattern in _rules()[0]:
-        if any(near in content for near in pattern.near) and pattern.form.search(content):
-            yield pattern.id
-
-
-@cache
-def _text() -> str:
-    return (resources.files("gpufleet.images.mirror") / "data" / "secret_patterns.yaml").read_text(encoding="utf-8")
-
-
-@cache
-def _version() -> str:
-    """Version of the patterns; other patterns make all layers be scanned again."""
-    return hashlib.sha256(_text().encode()).hexdigest()[:12]
-
-
-@cache
-def _rules() -> tuple[list[_Pattern], list[tuple[str, "re.Pattern[str]"]]]:
-    content = yaml.safe_load(_text())
-    patterns = [
-        _Pattern(each["id"], tuple(near.encode() for near in each["near"]), re.compile(each["pattern"].encode()))
-        for each in content["patterns"]
-    ]
-    return patterns, [(each["id"], re.compile(each["path"])) for each in content["files"]]
+def _matching(text: str) -> Iterator[str]:
+    return (each.id for each in matching_patterns(text) if not each.likely)
 
 
 def known_patterns() -> list[str]:
     """Their names, for who allows one."""
-    return [*(each.id for each in _rules()[0]), *(name for name, _ in _rules()[1])]
+    return [*(each.id for each in secret_patterns() if not each.likely), *(name for name, _ in secret_files())]

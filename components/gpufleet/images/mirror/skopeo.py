@@ -4,7 +4,6 @@ Source: skopeo-copy(1), skopeo-inspect(1). Exit codes say nothing; what it print
 """
 
 import hashlib
-import json
 import shutil
 import subprocess
 from collections import deque
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 from gpufleet.images.builder import INTERRUPTED, BuilderFailed
 from gpufleet.images.mirror.credentials import Credentials
@@ -42,7 +42,7 @@ class RemoteImage:
 
     @property
     def content(self) -> dict[str, Any]:
-        return dict(json.loads(self.body))
+        return parse_json(self.body, "manifest", shape=dict[str, Any])
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Skopeo:
         done = self._asked(repository, name, "--config", "--raw")
         if done.returncode:
             raise UserError(self._explained(done, name, repository))
-        return dict(json.loads(done.stdout))
+        return parse_json(done.stdout, name, shape=dict[str, Any])
 
     def pull(self, repository: Repository, digest: str, platform: str, into: OciLayout, hear: Say) -> None:
         """Copy an image to this disk; blobs that are there are not asked for. hear: each line of skopeo's.

@@ -11,6 +11,7 @@ from gpufleet.jobs.aws_batch.follow import AwsBatchJobFollower
 from gpufleet.jobs.aws_batch.jobs import AwsBatchJobs, job_summary, state_text
 from gpufleet.jobs.aws_batch.latest_image import newest_images
 from gpufleet.jobs.aws_batch.pending_reasons import pending_reasons
+from gpufleet.jobs.aws_batch.secrets import put_secret, secret_arns
 from gpufleet.jobs.aws_batch.settings import AwsBatchSettings
 from gpufleet.jobs.aws_batch.status import (
     JobDetail,
@@ -24,7 +25,7 @@ from gpufleet.jobs.backend import Note, Submission
 from gpufleet.jobs.events import Event, EventKind
 from gpufleet.jobs.follow import PENDING_MINUTES
 from gpufleet.jobs.request import JobRequest
-from gpufleet.jobs.settings import JobSettings
+from gpufleet.jobs.settings import JobSettings, ownership_tags
 
 
 class AwsBatchBackend:
@@ -49,7 +50,8 @@ class AwsBatchBackend:
         definition = find_definition(self._aws, select_definition(self._all, request), self._all.environment)
         image = self._image(request, definition)
         after = self._earlier(request["after"]) if "after" in request else None
-        payload = build_submission(self._all, request, definition, image, after)
+        secrets = secret_arns(self._aws, self._all.environment, request.get("secrets", {}))
+        payload = build_submission(self._all, request, definition, image, after, secrets)
         return Submission(payload.name, payload.document, payload.advice, payload)
 
     def submit(self, submission: Submission, note: Note) -> str:
@@ -68,7 +70,7 @@ class AwsBatchBackend:
         arn = str(payload.definition["jobDefinitionArn"])
         if payload.register:
             arn = register_revision(self._aws, payload.register)
-            note(f"{payload.name}: uses {arn.rpartition('/')[2]}, the stack's definition with another image")
+            note(f"{payload.name}: uses {arn.rpartition('/')[2]}, the stack's definition with another image or secrets")
         try:
             made = self._aws.call("batch", "submit_job", **payload.arguments, jobDefinition=arn)
         except UserError as error:
@@ -118,6 +120,9 @@ class AwsBatchBackend:
             return f"{name}: has already ended: {job['status']}"
         self._aws.call("batch", "terminate_job", jobId=job["jobId"], reason="gpufleet jobs cancel")
         return f"{name}: cancelled; its log and its outputs stay"
+
+    def put_secret(self, name: str, value: str) -> str:
+        return put_secret(self._aws, self._all.environment, ownership_tags(self._all), name, value)
 
     def _image(self, request: JobRequest, definition: Mapping[str, Any]) -> str:
         """The requested image; the definition's own if the environment has no repository and none is requested."""

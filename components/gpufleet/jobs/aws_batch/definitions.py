@@ -10,6 +10,7 @@ from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.aws_batch.client import AwsBatchClient, error_code, error_message
+from gpufleet.jobs.aws_batch.secrets import with_secrets
 
 JobDefinition = Mapping[str, Any]
 REVISION_TAG = "gpufleet:revision-of"
@@ -78,14 +79,20 @@ def container_variables(definition: JobDefinition) -> dict[str, str]:
 
 
 def revision_with_image(
-    definition: JobDefinition, image: str, shared_memory_gib: int | None = None
+    definition: JobDefinition,
+    image: str,
+    shared_memory_gib: int | None = None,
+    secrets: Mapping[str, str] | None = None,
 ) -> dict[str, Any] | None:
-    """What to register for a job with this image and shared memory; None when the definition has them already."""
+    """What to register for a job with this image, shared memory and secrets (variable to ARN); None when the definition
+    has them already."""
     other = copy.deepcopy(
         {key: definition[key] for key in _REGISTERED_KEYS if definition.get(key) not in (None, {}, [])}
     )
     for container in containers(other):
         container["image"] = image
+        if secrets:
+            container.update(with_secrets(container, secrets))
         if shared_memory_gib is not None:
             container["linuxParameters"] = dict(container.get("linuxParameters") or {})
             container["linuxParameters"]["sharedMemorySize"] = 1024 * shared_memory_gib

@@ -127,7 +127,7 @@ def _node_command(
 ) -> list[str]:
     own = plan["env"]
     assert isinstance(own, dict)
-    ssh = ssh_with_key(f"{_HERE}/key")
+    ssh = ssh_with_key(f"{_HERE}/key", f"{_HERE}/known_hosts")
     hosts = {"OMPI_MCA_orte_default_hostfile": f"{_HERE}/hostfile", "OMPI_MCA_plm_rsh_args": ssh}
     mpirun = [] if is_mpirun(command) else ["--hostfile", f"{_HERE}/hostfile", *mpirun_options(ssh, own), *options]
     whole = {

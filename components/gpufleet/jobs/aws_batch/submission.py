@@ -28,6 +28,7 @@ from gpufleet.jobs.aws_batch.parameter_sweep import (
 from gpufleet.jobs.aws_batch.settings import AwsBatchSettings, AwsMultinodeSettings
 from gpufleet.jobs.aws_batch.status import JobDetail
 from gpufleet.jobs.aws_batch.validation import requested_nodes, validate_job
+from gpufleet.jobs.job_key import JOB_KEY, new_job_key
 from gpufleet.jobs.program_files import ProgramFile, program_files
 from gpufleet.jobs.request import JobRequest, default_job_name
 from gpufleet.jobs.settings import JobSettings, ownership_tags
@@ -77,9 +78,14 @@ def select_definition(settings: JobSettings, request: JobRequest) -> str:
 
 
 def build_submission(
-    settings: JobSettings, request: JobRequest, definition: JobDefinition, image: str, after: JobDetail | None = None
+    settings: JobSettings,
+    request: JobRequest,
+    definition: JobDefinition,
+    image: str,
+    after: JobDetail | None = None,
+    secrets: Mapping[str, str] | None = None,
 ) -> AwsBatchSubmission:
-    """What is sent for a request. image: its full name. after: the job that it depends on.
+    """What is sent for a request. image: its full name. after: the job that it depends on. secrets: variable to ARN.
 
     Errors: UserError with one line for each error that can be found without AWS.
     """
@@ -91,7 +97,7 @@ def build_submission(
     batch = _batch(settings)
     environment = {**request.get("env", {}), "GPUFLEET_JOB": name}
     if requested_nodes(request):
-        environment |= _line_rate(settings)
+        environment |= _line_rate(settings) | {JOB_KEY: new_job_key()}
     place = batch.outputs(name)
     if place:
         environment["GPUFLEET_OUTPUTS"] = place
@@ -128,7 +134,7 @@ def build_submission(
         arguments["nodeOverrides"] = {"numNodes": requested_nodes(request), "nodePropertyOverrides": every}
     else:
         arguments["containerOverrides"] = overrides
-    register = revision_with_image(definition, image, request.get("shared_memory_gib"))
+    register = revision_with_image(definition, image, request.get("shared_memory_gib"), secrets)
     advice = [] if not table else _unused(name, table, request["command"])
     return AwsBatchSubmission(name, definition, register, arguments, start.uploads, program, advice)
 

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import read_json
 from gpufleet.errors import UserError
 from gpufleet.jobs.aws_batch.jobs import AwsBatchJobs, child_index
 from gpufleet.jobs.aws_batch.parameter_sweep import PARAMETERS_FILE, read_csv
@@ -85,13 +87,12 @@ class SweepResults:
 
 def _result(file: Path) -> tuple[Result | None, str]:
     """What a child has written, and what is wrong with it."""
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not file.exists():
         return None, ""
-    except (OSError, ValueError):
-        return None, "cannot be read as JSON"
-    return (found, "") if isinstance(found, dict) else (None, "must be a JSON object")
+    try:
+        return read_json(file, shape=dict[str, object]), ""
+    except DocumentError as error:
+        return None, error.reason
 
 
 def _cell(value: object) -> object:

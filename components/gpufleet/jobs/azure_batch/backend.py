@@ -10,6 +10,7 @@ from gpufleet.jobs.azure_batch.follow import AzureBatchJobFollower
 from gpufleet.jobs.azure_batch.jobs import AzureBatchJobs
 from gpufleet.jobs.azure_batch.log_stream import AzureBatchLogStream
 from gpufleet.jobs.azure_batch.pending_reasons import pending_reasons
+from gpufleet.jobs.azure_batch.secrets import no_key_vault, put_secret
 from gpufleet.jobs.azure_batch.settings import AzureBatchSettings
 from gpufleet.jobs.azure_batch.submission import LOG_FILES, AzureBatchSubmission, build_submission
 from gpufleet.jobs.backend import Note, Submission
@@ -96,6 +97,11 @@ class AzureBatchBackend:
             return f"{name}: has already ended: {job.state}"
         self._azure.terminate_job(job.name, "gpufleet jobs cancel")
         return f"{name}: cancelled; its log and its outputs stay"
+
+    def put_secret(self, name: str, value: str) -> str:
+        if self._settings.key_vault is None:
+            raise UserError(f"{name}: {no_key_vault(self._all.environment)}")
+        return put_secret(self._settings.key_vault, name, value)
 
     def _make_job(self, wanted: AzureBatchSubmission) -> None:
         try:

@@ -19,7 +19,9 @@ Containers share the network of their node (``--network host``), as those addres
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 from gpufleet.jobs.embedded_program import program_text, python_command
 from gpufleet.jobs.mpi_network import network_environment
@@ -42,6 +44,10 @@ GRACE_SECONDS = 30
 LOG_SECONDS = 60.0
 """How often the log is copied: the most of it that is lost with a Spot node."""
 
+METADATA = "http://169.254.169.254/metadata/identity/oauth2/token"
+"""Where a node gets tokens of its identities. Source:
+learn.microsoft.com/entra/identity/managed-identities-azure-resources/how-to-use-vm-token."""
+
 _HERE = "/dev/shm/gpufleet"
 _PACKAGE = "gpufleet.jobs.node_runtime"
 _BOTH = ("process", "termination", "connection", "azure_context", "keys")
@@ -49,7 +55,35 @@ _MODULES = {
     "coordinate": (*_BOTH, "worker_node", "azure_main"),
     "apply": (*_BOTH, "rendezvous", "main_node", "log_copies", "azure_main"),
 }
-"""Of what a role needs: neither `coordinate` calls what only `apply` does, nor the other way round."""
+"""Of what a role needs: neither `coordinate` calls what only `apply` does, nor the other way round. A task with secrets
+has the module that reads them too."""
+
+
+@dataclass(frozen=True)
+class VaultSecrets:
+    """Secrets that a task reads. names: variable to the secret's name. vault: https://NAME.vault.azure.net. identity:
+    the resource id of the nodes'. metadata: where tokens are.
+
+    Azure Batch has no variables of its own that come from a key vault; nodes read it by the pool's identity:
+    learn.microsoft.com/azure/batch/managed-identity-pools.
+    """
+
+    names: Mapping[str, str]
+    vault: str
+    identity: str
+    metadata: str = METADATA
+
+    @property
+    def token_url(self) -> str:
+        """Where a node gets its identity's token for key vaults."""
+        audience = f"https://{urlsplit(self.vault).netloc.partition('.')[2]}"
+        query = urlencode({"api-version": "2018-02-01", "resource": audience, "msi_res_id": self.identity})
+        return f"{self.metadata}?{query}"
+
+    @property
+    def urls(self) -> dict[str, str]:
+        """Where the value of each variable is."""
+        return {name: f"{self.vault}/secrets/{each}?api-version=7.4" for name, each in sorted(self.names.items())}
 
 
 def coordination_command(
@@ -89,6 +123,7 @@ def application_command(
     network_interface: str = "",
     environment: Mapping[str, str] | None = None,
     folders: Mapping[str, str] | None = None,
+    secrets: VaultSecrets | None = None,
     log_copies: str = "",
     log_seconds: float = LOG_SECONDS,
     rendezvous_timeout_seconds: int = RENDEZVOUS_TIMEOUT_SECONDS,
@@ -102,6 +137,7 @@ def application_command(
     it starts (default: where Azure Batch starts the task), is replaced by the node's value: mounts lie under
     $AZ_BATCH_NODE_MOUNTS_DIR. Nothing else is expanded but $GPUFLEET_NAME, and there is no shell.
     ``folders``: variables of every rank with paths, in which such names are replaced too; the master node makes them.
+    ``secrets``: variables of every rank whose values the master node reads from a key vault.
     ``log_copies``: a path, likewise, below which the master node copies its stdout.txt and stderr.txt every
     ``log_seconds`` while ranks run, into a folder called after the time at which this try began. Default: no copies.
     ``network``: plain or infiniband. ``network_interface``: default the one with the master node's address.
@@ -119,14 +155,15 @@ def application_command(
     ours = {"MASTER_ADDR": "{main}", "MASTER_PORT": str(MASTER_PORT), **rank_network}
     own = {name: value for name, value in sorted(ours.items()) if name not in given}
     places = dict(sorted((folders or {}).items()))
-    ssh = ssh_with_key(f"{_HERE}/key")
+    read = sorted(secrets.names) if secrets else []
+    ssh = ssh_with_key(f"{_HERE}/key", f"{_HERE}/known_hosts")
     hosts = {"OMPI_MCA_orte_default_hostfile": f"{_HERE}/hostfile", "OMPI_MCA_plm_rsh_args": ssh}
     started = is_mpirun(command)
     # All ssh from the master node, which alone has the key: OpenMPI would have nodes start others from 65 hosts on.
     options = [
         "--hostfile",
         f"{_HERE}/hostfile",
-        *mpirun_options(ssh, [*own, *places]),
+        *mpirun_options(ssh, [*own, *places, *read]),
         "--mca",
         "plm_rsh_no_tree_spawn",
         "1",
@@ -144,10 +181,13 @@ def application_command(
         "folders": places,
         "logs": [(log_copies, log_seconds)] if log_copies else [],
     }
-    return _line(plan)
+    return _line(plan, secrets)
 
 
-def _line(plan: Mapping[str, Any]) -> str:
+def _line(plan: Mapping[str, Any], secrets: VaultSecrets | None = None) -> str:
     told = json.dumps(plan, separators=(",", ":"), sort_keys=True)
-    *words, text = python_command(f"{program_text(_PACKAGE, _MODULES[plan['role']])}\nsys.exit(main({told!r}))", [])
+    modules, first = _MODULES[plan["role"]], ""
+    if secrets:
+        modules, first = (*modules, "key_vault"), f"read_secrets({secrets.token_url!r}, {secrets.urls!r})\n"
+    *words, text = python_command(f"{program_text(_PACKAGE, modules)}\n{first}sys.exit(main({told!r}))", [])
     return f'{" ".join(words)} "{text}"'

@@ -10,6 +10,8 @@ BATCH_ENDPOINT = "GPUFLEET_AZURE_BATCH_ENDPOINT"
 """Variable of a rehearsal: the URL below which Batch accounts are played, each under its name."""
 BLOB_ENDPOINT = "GPUFLEET_AZURE_BLOB_ENDPOINT"
 """The same for the blobs of storage accounts; Azurite has them in the same way, at http://127.0.0.1:10000."""
+KEY_VAULT_ENDPOINT = "GPUFLEET_AZURE_KEY_VAULT_ENDPOINT"
+"""The same for key vaults, each under its host."""
 STORAGE_KEY = "AZURE_STORAGE_KEY"
 """The Azure CLI's variable for an account key: read only for a played account, which has no other login."""
 

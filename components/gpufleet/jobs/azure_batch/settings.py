@@ -48,6 +48,8 @@ class AzureBatchOutput(TypedDict, total=False):
     pools: Mapping[str, AzureBatchPoolOutput]
     identity_id: str
     """The user-assigned identity of the nodes: pulls images, and reads and writes the storage account."""
+    key_vault: str
+    """URL of the key vault of the jobs' secrets, which the nodes' identity may read. Default: none."""
     storage: AzureStorageOutput
     scripts: str
     """Container that programs are sent through. Default: scripts."""
@@ -72,7 +74,8 @@ class AzureBatchPoolSettings:
 @dataclass(frozen=True)
 class AzureBatchSettings:
     """Azure Batch as it runs an environment's jobs. endpoint: the account's host. blobs: the storage account's URL,
-    without a slash at its end. identity: of the nodes, None where they have none."""
+    without a slash at its end. identity: of the nodes, None where they have none. key_vault: URL of the jobs' secrets.
+    """
 
     endpoint: str
     account: str
@@ -82,6 +85,7 @@ class AzureBatchSettings:
     blobs: str
     scripts: str
     result: str
+    key_vault: str | None = None
 
     def folder(self, job: str) -> str:
         """Where in `result` and in `scripts` a job's files are."""
@@ -118,6 +122,7 @@ def azure_batch_settings(jobs: Mapping[str, Any], environment: str) -> AzureBatc
         blobs=str(blobs).rstrip("/"),
         scripts=str(told.get("scripts") or "scripts"),
         result=str(told.get("result") or "result"),
+        key_vault=str(told["key_vault"]).rstrip("/") if told.get("key_vault") else None,
     )
 
 

@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gpufleet.errors import UserError
-from gpufleet.jobs.azure_batch.entrypoint import application_command, coordination_command
+from gpufleet.jobs.azure_batch.entrypoint import VaultSecrets, application_command, coordination_command
+from gpufleet.jobs.azure_batch.secrets import SECRET_NAME, no_key_vault
 from gpufleet.jobs.azure_batch.settings import TASK_ID, AzureBatchPoolSettings, AzureBatchSettings
 from gpufleet.jobs.azure_batch.validation import validate_job
+from gpufleet.jobs.job_key import JOB_KEY, new_job_key
 from gpufleet.jobs.pool_info import PoolInfo
 from gpufleet.jobs.program_files import ProgramFile, program_files
 from gpufleet.jobs.request import JobRequest, default_job_name, node_count
@@ -63,7 +65,7 @@ def build_submission(settings: JobSettings, request: JobRequest, image: str) -> 
     pool = settings.pool(request.get("pool"))
     batch = azure.pools[pool.name]
     name = request.get("name") or default_job_name(request["command"], datetime.now(UTC))
-    lines = validate_job(name, request, pool, batch)
+    lines = [*validate_job(name, request, pool, batch), *_validate_secrets(settings.environment, name, request, azure)]
     if lines:
         raise UserError("\n".join(lines))
     program = program_files(name, request["script"]) if "script" in request else []
@@ -77,6 +79,17 @@ def build_submission(settings: JobSettings, request: JobRequest, image: str) -> 
     }
     task = _Task(azure, pool, batch, name, request, image, program).content()
     return AzureBatchSubmission(name, job, task, program, _advice(name, request, batch, azure))
+
+
+def _validate_secrets(environment: str, name: str, request: JobRequest, azure: AzureBatchSettings) -> list[str]:
+    secrets = request.get("secrets", {})
+    if secrets and not (azure.key_vault and azure.identity):
+        return [f"{name}: secrets: {no_key_vault(environment)}"]
+    return [
+        f"{name}: secrets.{variable}: use the name of a secret of {azure.key_vault}: letters, digits and -"
+        for variable, each in secrets.items()
+        if not SECRET_NAME.fullmatch(each)
+    ]
 
 
 @dataclass(frozen=True)
@@ -93,6 +106,8 @@ class _Task:
         nodes = node_count(self.request)
         processes = self.request.get("gpus") or self.pool.gpus or 1
         environment = {**self.request.get("env", {}), "GPUFLEET_JOB": self.name}
+        if nodes > 1:
+            environment[JOB_KEY] = new_job_key()
         constraints: dict[str, Any] = {"maxTaskRetryCount": self.request.get("retries", 0)}
         if "time_limit_minutes" in self.request:
             constraints["maxWallClockTime"] = f"PT{self.request['time_limit_minutes']}M"
@@ -104,6 +119,7 @@ class _Task:
             # All ranks find the program at the same path, and of a task's folders only this one has it on every node.
             directory="$AZ_BATCH_TASK_SHARED_DIR" if files and nodes > 1 else "",
             environment=environment,
+            secrets=self._secrets(),
             folders={"GPUFLEET_OUTPUTS": self._outputs(self.name), **self._after_outputs()},
             log_copies=f"{self._outputs(self.name)}/{TRIES_FOLDER}" if self._is_mounted else "",
         )
@@ -141,6 +157,12 @@ class _Task:
         if self.azure.identity and host.endswith(".azurecr.io"):
             container["registry"] = {"registryServer": host, **self._identity()}
         return container
+
+    def _secrets(self) -> VaultSecrets | None:
+        names = self.request.get("secrets")
+        if not names or not self.azure.key_vault or not self.azure.identity:
+            return None
+        return VaultSecrets(names, self.azure.key_vault, self.azure.identity)
 
     def _identity(self) -> dict[str, Any]:
         return {"identityReference": {"resourceId": self.azure.identity}} if self.azure.identity else {}

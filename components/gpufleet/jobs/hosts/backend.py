@@ -15,6 +15,7 @@ from gpufleet.jobs.ssh.connection import SshError, SshUnreachable
 from gpufleet.jobs.ssh.follow import SshJobFollower
 from gpufleet.jobs.ssh.job_folders import OUTPUTS_FOLDER, JobFolders
 from gpufleet.jobs.ssh.log_stream import SshLogStream
+from gpufleet.jobs.ssh.secrets import put_secret
 
 
 class HostsBackend:
@@ -75,10 +76,14 @@ class HostsBackend:
 
     def cancel(self, name: str) -> str:
         job = self._head.find(name)
+        self._folders.check_owner(job.record)
         if job.ended:
             return f"{name}: has already ended: {job.state}"
         self._head.cancel(job.record)
         return f"{name}: cancelled; its log and its outputs stay in {self._folders.path(name)}"
+
+    def put_secret(self, name: str, value: str) -> str:
+        return put_secret(self._settings.target.machine, self._environment, name, value)
 
     def _pending_reasons(self, job: HostJob) -> list[str]:
         """Who has the hosts."""

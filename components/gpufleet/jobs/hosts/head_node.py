@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from gpufleet.jobs.hosts.status import HostJob
 from gpufleet.jobs.ssh.connection import SshConnection, SshError
-from gpufleet.jobs.ssh.job_folders import JobFolders, JobRecord
+from gpufleet.jobs.ssh.job_folders import JobFolders
+from gpufleet.jobs.ssh.job_record import JobRecord
 
 # Process and boot: a number alone may be another process's after a restart. A session of its own is also a process
 # group of its own, which is ended as one.
@@ -15,7 +16,8 @@ setsid bash job.sh >log.txt 2>&1 </dev/null &
 echo "$! $(cut -d ' ' -f 22 "/proc/$!/stat") $(cat /proc/sys/kernel/random/boot_id)" | tee id"""
 _ALIVE = """{ [ "$(cat /proc/sys/kernel/random/boot_id)" = "$3" ] &&
 [ "$(cut -d ' ' -f 22 "/proc/$1/stat" 2>/dev/null)" = "$2" ]; }"""
-_LOOK = f"""cat "$4/state" 2>/dev/null || echo waiting; if {_ALIVE}; then echo alive; else echo gone; fi"""
+_LOOK = f"""if {_ALIVE}; then echo alive; else echo gone; fi
+[ ! -L "$4/state" ] && [ -f "$4/state" ] && head -c 4096 "$4/state" || echo waiting"""
 _SECONDS = 30
 _END = f"""{_ALIVE} || exit 0
 # First the script, so that it tries nothing again; then mpirun, which ends the ranks on all hosts as long as it has its
@@ -53,14 +55,15 @@ class HeadNode:
         return [self.job_of(each) for each in self.folders.list_records()]
 
     def job_of(self, record: JobRecord) -> HostJob:
-        if record.exit_code is not None and not record.id:
+        if record.fault or (record.exit_code is not None and not record.id):
             return HostJob(record, "", alive=False)
-        result = self._run(_LOOK, record).splitlines()
-        alive = result[-1:] == ["alive"]
+        told = self._run(_LOOK, record).splitlines()
+        alive = told[:1] == ["alive"]
+        state = "".join(filter(str.isprintable, told[1])) if len(told) > 1 else ""
         if record.exit_code is None and not alive:
             # It may have ended between the two looks.
             record = self.folders.find_or_none(record.name) or record
-        return HostJob(record, result[0] if result else "", alive)
+        return HostJob(record, state, alive)
 
     def cancel(self, record: JobRecord) -> None:
         """End a job's processes, here and by mpirun on its hosts."""

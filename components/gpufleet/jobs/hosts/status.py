@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gpufleet.jobs.ssh.job_folders import JobRecord
+from gpufleet.jobs.ssh.job_record import UNREADABLE, JobRecord
 
 _TIMED_OUT = 124
 """What timeout(1) ends with at the limit; 137 when the job had to be killed."""
@@ -23,6 +23,8 @@ class HostJob:
     @property
     def state(self) -> str:
         """waiting, running, succeeded, failed, cancelled, or lost when its script is gone without a word."""
+        if self.record.fault:
+            return UNREADABLE.lower()
         if self.state_file == "cancelled":
             return "cancelled"
         if self.record.exit_code is not None:
@@ -49,13 +51,15 @@ class HostJob:
 
     @property
     def end_reason(self) -> str:
+        if self.record.fault:
+            return self.record.fault
         if self.state == "lost":
             if not self.record.id:
                 return "it was never started; submit it again under another name"
             return (
                 "its script ended without a word: the machine that it was started from was restarted, or it was killed"
             )
-        if self.exit_code == _TIMED_OUT and self.record.fields.get("time_limit_minutes"):
+        if self.exit_code == _TIMED_OUT and self.record.time_limit_minutes:
             return "its time limit was reached; give a longer --time-limit"
         return ""
 

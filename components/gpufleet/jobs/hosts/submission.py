@@ -20,6 +20,7 @@ from gpufleet.jobs.request import JobRequest, default_job_name, node_count
 from gpufleet.jobs.ssh.apptainer import PROGRAM, ApptainerContainer, select_container
 from gpufleet.jobs.ssh.job_folders import PROGRAM_FOLDER, outputs_variables
 from gpufleet.jobs.ssh.job_script import end_function, exports, mpirun_exports, rank_network, retry_loop
+from gpufleet.jobs.ssh.secrets import secret_lines
 from gpufleet.jobs.ssh.validation import validate_fields
 
 _SSH = ("-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=15")
@@ -103,7 +104,7 @@ def build_submission(settings: HostsSettings, environment: str, request: JobRequ
     per_host = slots or sorted((settings.slots[host] for host in fitting), reverse=True)[nodes - 1]
     candidates = [host for host in fitting if settings.slots[host] >= per_host]
     mpirun = settings.mpirun if container else "host"
-    script = _Script(settings, name, request, container, candidates, per_host, mpirun).text()
+    script = _Script(settings, environment, name, request, container, candidates, per_host, mpirun).text()
     record = {
         "name": name,
         "environment": environment,
@@ -118,6 +119,7 @@ def build_submission(settings: HostsSettings, environment: str, request: JobRequ
 @dataclass(frozen=True)
 class _Script:
     settings: HostsSettings
+    environment: str
     name: str
     request: JobRequest
     container: ApptainerContainer | None
@@ -136,6 +138,8 @@ class _Script:
             "GPUFLEET_JOB": self.name,
             **outputs_variables(target.directory, self.name, self.request.get("after")),
         }
+        secrets = self.request.get("secrets", {})
+        names = [*environment, *sorted(secrets), "MASTER_ADDR", "GPUFLEET_TRY"]
         lines = [
             "#!/bin/bash",
             f"folder={folder} locks={target.directory}/jobs/.hosts nodes={node_count(self.request)}",
@@ -149,9 +153,10 @@ class _Script:
             _LOOK,
             *exports(environment),
             *([] if "MASTER_ADDR" in environment else ['export MASTER_ADDR="${hosts[0]}"']),
+            *secret_lines(self.environment, secrets),
             f"cd {start} || end 1",
             f'over=$(printf ",%s:{self.slots}" "${{hosts[@]}}") over=${{over:1}}',
-            *retry_loop(self.name, self._mpirun([*environment, "MASTER_ADDR", "GPUFLEET_TRY"], start), self._retries),
+            *retry_loop(self.name, self._mpirun(names, start), self._retries),
         ]
         return "\n".join(lines) + "\n"
 

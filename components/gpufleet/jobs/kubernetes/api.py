@@ -4,7 +4,6 @@ The client's classes of objects are left aside: MPIJobs have none. Importing it 
 the command line does it only once it talks to a cluster.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
@@ -13,6 +12,7 @@ import urllib3
 from kubernetes.client import ApiClient  # type: ignore[import-untyped]
 from kubernetes.client.exceptions import ApiException  # type: ignore[import-untyped]
 
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes.connection import connect
 from gpufleet.rules.messages import one_line
@@ -116,7 +116,7 @@ class KubernetesApi:
     ) -> KubernetesObject:
         response = self._ask(method, path, query, body, content_type, ANSWER_SECONDS)
         try:
-            return cast("KubernetesObject", json.loads(response.data))
+            return cast("KubernetesObject", parse_json(response.data, self.where))
         except ValueError as error:
             raise KubernetesApiError(
                 f"{self.where}: {self.server} does not answer like Kubernetes", response.status
@@ -216,7 +216,7 @@ class KubernetesBusy(KubernetesApiError, KubernetesUnreachable):
 def _message_and_reason(body: object) -> tuple[str, str]:
     """Message and reason of the Status object that Kubernetes answers with."""
     try:
-        status = json.loads(cast("str", body))
+        status = parse_json(cast("str", body), "answer")
     except (TypeError, ValueError):
         return "", ""
     if not isinstance(status, dict):

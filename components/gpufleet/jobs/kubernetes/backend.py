@@ -10,6 +10,7 @@ from gpufleet.jobs.kubernetes import jobs
 from gpufleet.jobs.kubernetes.api import KubernetesApi
 from gpufleet.jobs.kubernetes.follow import KubernetesJobFollower
 from gpufleet.jobs.kubernetes.log_reader import read_log
+from gpufleet.jobs.kubernetes.secrets import put_secret
 from gpufleet.jobs.kubernetes.submission import build_submission
 from gpufleet.jobs.kubernetes.submit import create_job
 from gpufleet.jobs.request import JobRequest
@@ -63,6 +64,9 @@ class KubernetesBackend:
     def cancel(self, name: str) -> str:
         jobs.cancel_job(self._api, self._settings.namespace, name)
         return f"{name}: cancelled; its pods and their logs are deleted, files on the shared volume stay"
+
+    def put_secret(self, name: str, value: str) -> str:
+        return put_secret(self._api, self._settings.namespace, self._settings.environment, name, value)
 
 
 def _cuda_of(pinned: str, known: Iterable[PinnedImage]) -> str | None:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import yaml
 from kubernetes.client import ApiClient, Configuration  # type: ignore[import-untyped]
 from kubernetes.config import ConfigException  # type: ignore[import-untyped]
 from kubernetes.config.kube_config import KubeConfigLoader  # type: ignore[import-untyped]
 
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.yaml import parse_yaml
 from gpufleet.errors import UserError
 from gpufleet.rules.messages import join_words, one_line
 
@@ -44,7 +45,7 @@ def connect(kubeconfig: object, where: str) -> ApiClient:
     try:
         with _logged() as said:
             KubeConfigLoader(content).load_and_set(configuration)
-    except (ConfigException, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ConfigException, OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         # The client does not check the kinds of what it reads; a wrong one is the file's fault all the same.
         raise KubeconfigError(f"{where}: the kubeconfig cannot be used: {one_line(str(error))}; {_ANEW}") from error
     if plugin is not None and not configuration.api_key and not configuration.cert_file:
@@ -60,12 +61,9 @@ def connect(kubeconfig: object, where: str) -> ApiClient:
 def _content(kubeconfig: object, where: str) -> dict[str, Any]:
     """A kubeconfig with a server in its current context. Errors: KubeconfigError."""
     try:
-        content = yaml.safe_load(kubeconfig) if isinstance(kubeconfig, str) else kubeconfig
-    except yaml.YAMLError as error:
-        mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
-        at = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        said = one_line(str(problem or error).partition("\n")[0])
-        raise KubeconfigError(f"{where}: is not a kubeconfig: it is not YAML: {said}{at}; {_ANEW}") from error
+        content = parse_yaml(kubeconfig, where) if isinstance(kubeconfig, str) else kubeconfig
+    except DocumentError as error:
+        raise KubeconfigError(f"{where}: is not a kubeconfig: {error.reason}; {_ANEW}") from error
     if not isinstance(content, Mapping) or not content.get("current-context") or not content.get("clusters"):
         raise KubeconfigError(
             f"{where}: is not a kubeconfig: it needs clusters, users, contexts and a current-context; {_ANEW}"

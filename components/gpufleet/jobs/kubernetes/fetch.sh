@@ -13,7 +13,8 @@ leave() {
     exit 1
 }
 
-root=$1 url=$2 path=$3 wanted=$4 pause=$5
+# A path that begins with - is no option.
+root=$1 url=$2 path=./$3 wanted=$4 pause=$5
 part=$path.gpufleet-part
 cd "$root" && mkdir -p "$(dirname "$path")" || exit 1
 if [ "$wanted" ] && [ -f "$path" ] && [ "$(sum "$path")" = "$wanted" ]; then

@@ -1,10 +1,10 @@
 """The environment that a pod is in, as its own service account may see it."""
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes import api_paths
 from gpufleet.jobs.kubernetes.api import KubernetesApi
@@ -27,7 +27,7 @@ def in_cluster_settings() -> JobSettings:
             "it with gpufleet:notebooks"
         )
     try:
-        told = json.loads(text)
+        told = parse_json(text, NAME)
         environment, jobs = str(told["environment"]), dict(told["jobs"])
     except (ValueError, TypeError, KeyError) as error:
         raise UserError(f"notebook: ConfigMap {NAME}: {KEY} is not what `pulumi up` writes; run it again") from error

@@ -1,5 +1,6 @@
 # The first process of a launcher: waits for the workers, runs mpirun, and tells the ranks before the pod is taken.
-#   sh -c TEXT launcher PATIENCE GRACE 'SSH ARGUMENTS' MPIRUN...
+#   sh -c TEXT launcher KEY PATIENCE GRACE 'SSH ARGUMENTS' MPIRUN...
+# KEY: the file of the public half of the job's key, which is its workers' host key too.
 # SIGTERM, the kubelet's, and SIGUSR1: the workers tell their ranks; mpirun's exit code is the pod's. mpirun itself ends
 # ranks a second after SIGTERM, and passes SIGUSR1 on to whatever a rank has started, which ends what does not catch it.
 
@@ -43,6 +44,10 @@ wait_for_workers() {
             echo "gpufleet: the job's key is refused by $count workers: $first" >&2
             exit 1
             ;;
+        *'Host key verification failed'*)
+            echo "gpufleet: $count workers answer with another host key than the job's: $first" >&2
+            exit 1
+            ;;
         esac
         if [ "$(date +%s)" -ge "$end" ]; then
             echo "gpufleet: $count workers did not come within $patience s: $first; look at their pods" >&2
@@ -67,9 +72,10 @@ notice() {
     } &
 }
 
-patience=$1 grace=$2 ssh=$3
-shift 3
+key=$1 patience=$2 grace=$3 ssh=$4
+shift 4
 make_home
+pin_host_key "$key"
 hosts=$(while read -r host _; do echo "$host"; done <"${OMPI_MCA_orte_default_hostfile:-/etc/mpi/hostfile}")
 trap 'exit 143' TERM INT USR1
 if ! command -v ssh >/dev/null; then

@@ -9,7 +9,7 @@ from gpufleet.jobs.kubernetes.mpi_pods import job_grace_seconds, job_uid, launch
 from gpufleet.jobs.kubernetes.pod_entrypoints import launcher_process
 from gpufleet.jobs.mpi_network import network_environment
 from gpufleet.jobs.mpi_run import MASTER_PORT, is_mpirun, mpirun_options
-from gpufleet.jobs.mpi_ssh import ssh_arguments, ssh_path
+from gpufleet.jobs.mpi_ssh import public_key, ssh_arguments, ssh_path
 from gpufleet.pools.eks_pool import Taint
 
 
@@ -97,6 +97,9 @@ class MpiJobArgs(TypedDict):
     """Service account of the pods, which gets no token. Default: the namespace's default."""
     env: NotRequired[Mapping[str, str]]
     """Environment variables of every rank; they win over those that this job sets."""
+    secrets: NotRequired[Mapping[str, str]]
+    """Environment variables of every rank that come from Secrets of the namespace: SECRET/KEY, or SECRET for its key
+    `value`. The launcher gets them, and hands them to the ranks."""
     labels: NotRequired[Mapping[str, str]]
     """Labels of the job and its pods, for instance owner and project."""
     tolerations: NotRequired[Sequence[Taint]]
@@ -184,13 +187,14 @@ def launcher_command(args: MpiJobArgs, environment: Mapping[str, str]) -> list[s
     command = list(args["command"])
     if not is_mpirun(command):
         command = mpirun_command(args, environment)
-    return launcher_process(job_grace_seconds(args), ssh_arguments(job_uid(args)), command)
+    uid = job_uid(args)
+    return launcher_process(public_key(uid), job_grace_seconds(args), ssh_arguments(uid), command)
 
 
 def mpirun_command(args: MpiJobArgs, environment: Mapping[str, str]) -> list[str]:
     """mpirun with one rank for each GPU, and the environment for all of them."""
     ranks = int(args["workers"]) * int(args["gpus_per_worker"])
-    options = mpirun_options(ssh_arguments(job_uid(args)), environment)
+    options = mpirun_options(ssh_arguments(job_uid(args)), [*environment, *sorted(args.get("secrets", {}))])
     return ["mpirun", "-np", str(ranks), *options, *args["command"]]
 
 

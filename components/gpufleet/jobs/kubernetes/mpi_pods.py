@@ -6,7 +6,8 @@ from typing import Any
 from gpufleet.catalog import azure
 from gpufleet.jobs.kubernetes.passwd_file import PodUser, pod_user
 from gpufleet.jobs.kubernetes.pod_entrypoints import worker_process
-from gpufleet.jobs.mpi_ssh import SSH_PORT, sshd_command
+from gpufleet.jobs.kubernetes.secrets import secret_variables
+from gpufleet.jobs.mpi_ssh import SSH_PORT, public_key, sshd_command
 from gpufleet.pools.node_labels import EFFECTS, GPU_TAINT
 from gpufleet.users.user import User
 
@@ -59,6 +60,8 @@ def launcher_pod(
     container = {
         "name": "launcher",
         "command": command,
+        # mpirun hands them to the ranks: no worker's specification or processes but theirs have them.
+        "env": secret_variables(args.get("secrets", {})),
         "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}},
     }
     affinity: dict[str, Any] = {
@@ -79,7 +82,7 @@ def worker_pod(name: str, args: Mapping[str, Any], efa: int, environment: Mappin
 
     The kubelet tells its first process that the pod will be taken, which tells the ranks: see worker.sh.
     """
-    gpus = int(args["gpus_per_worker"])
+    gpus, uid = int(args["gpus_per_worker"]), job_uid(args)
     limits = {GPU: str(gpus)} | ({EFA: str(efa), "hugepages-2Mi": HUGEPAGES} if efa else {})
     reserved = {
         "cpu": str(int(args.get("cpus", gpus))),
@@ -87,7 +90,7 @@ def worker_pod(name: str, args: Mapping[str, Any], efa: int, environment: Mappin
     }
     container = {
         "name": "worker",
-        "command": worker_process(job_grace_seconds(args), sshd_command(job_uid(args))),
+        "command": worker_process(public_key(uid), job_grace_seconds(args), sshd_command(uid)),
         "ports": [{"containerPort": SSH_PORT, "name": "ssh"}],
         "readinessProbe": {"tcpSocket": {"port": SSH_PORT}, "periodSeconds": 2},
         # Of what a kubelet counts itself requests and limits differ; of devices and huge pages they may not.
@@ -167,7 +170,10 @@ def _pod(
     container = {
         **container,
         "image": args["image"],
-        "env": [{"name": name, "value": value} for name, value in {**known.environment, **environment}.items()],
+        "env": [
+            *({"name": name, "value": value} for name, value in {**known.environment, **environment}.items()),
+            *container.get("env", ()),
+        ],
         "volumeMounts": mounts,
         # sshd of root locks itself into a directory and changes users: it keeps the runtime's usual capabilities.
         "securityContext": {"allowPrivilegeEscalation": False, **({"capabilities": {"drop": ["ALL"]}} if uid else {})},

@@ -13,20 +13,21 @@ PATIENCE_SECONDS = 1800
 GPUs are paid for and idle meanwhile. Then the launcher fails, and a retry waits anew."""
 
 
-def launcher_process(grace: int, ssh: str, command: list[str]) -> list[str]:
+def launcher_process(key: str, grace: int, ssh: str, command: list[str]) -> list[str]:
     """The container's command that runs ``command`` (mpirun) when every worker of the hostfile is ready.
 
-    ``ssh``: arguments of ssh. ``grace``: seconds from the pod's SIGTERM to its SIGKILL.
+    ``key``: file of the public half of the job's key. ``ssh``: arguments of ssh. ``grace``: seconds from the pod's
+    SIGTERM to its SIGKILL.
     The operator waits for workers before it makes the launcher's Job, and not again before that Job's retries: after a
     Spot reclaim these would fail one after the other while the new node boots. Source: kubeflow/mpi-operator v0.7.0,
     pkg/controller/mpi_job_controller.go (syncHandler: countReadyWorkerPods only while there is no launcher).
     """
-    return ["/bin/sh", "-c", _script(LAUNCHER), LAUNCHER, str(PATIENCE_SECONDS), str(grace), ssh, *command]
+    return ["/bin/sh", "-c", _script(LAUNCHER), LAUNCHER, key, str(PATIENCE_SECONDS), str(grace), ssh, *command]
 
 
-def worker_process(grace: int, sshd: list[str]) -> list[str]:
+def worker_process(key: str, grace: int, sshd: list[str]) -> list[str]:
     """The container's command that runs ``sshd`` and, at SIGTERM, ends when the ranks that were told have ended."""
-    return ["/bin/sh", "-c", _script(WORKER), WORKER, str(grace), *sshd]
+    return ["/bin/sh", "-c", _script(WORKER), WORKER, key, str(grace), *sshd]
 
 
 @cache

@@ -1,6 +1,5 @@
 """Run a command in a pod, with bytes in and bytes out, over the API's websocket."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -8,6 +7,7 @@ from urllib.parse import urlencode
 import websocket  # type: ignore[import-not-found, import-untyped, unused-ignore]
 from kubernetes.stream.ws_client import create_websocket  # type: ignore[import-untyped]
 
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 from gpufleet.jobs.kubernetes import api_paths
 from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesUnreachable
@@ -92,7 +92,7 @@ def _connected(api: KubernetesApi, url: str) -> Any:  # noqa: ANN401
 
 
 def _raise_on_failure(content: bytes, said: bytes) -> None:
-    status = json.loads(content)
+    status = parse_json(content, "the command's end", shape=dict[str, Any])
     if status.get("status") == "Success":
         return
     causes = (status.get("details") or {}).get("causes") or []

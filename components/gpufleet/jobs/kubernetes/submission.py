@@ -132,6 +132,7 @@ def _arguments(settings: JobSettings, request: JobRequest, choice: PoolSelection
         "service_account": settings.service_account,
         "queue": queue,
         "env": request.get("env"),
+        "secrets": request.get("secrets"),
         "retries": request.get("retries"),
         "grace_seconds": request.get("grace_seconds"),
         "shared_memory_gib": request.get("shared_memory_gib"),

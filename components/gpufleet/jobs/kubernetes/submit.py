@@ -8,9 +8,11 @@ from gpufleet.jobs.kubernetes import api_paths
 from gpufleet.jobs.kubernetes.api import KubernetesApi, KubernetesApiError, KubernetesObject
 from gpufleet.jobs.kubernetes.gpu_capacity import gpu_capacity_error
 from gpufleet.jobs.kubernetes.operator_check import operator_error
+from gpufleet.jobs.kubernetes.secrets import secrets_of
 from gpufleet.jobs.kubernetes.volume_affinity import volume_zone_error
 
 Note = Callable[[str], None]
+_PUT = "store it with `gpufleet secrets put`"
 
 
 def create_job(api: KubernetesApi, manifest: Mapping[str, Any], note: Note) -> KubernetesObject:
@@ -55,6 +57,11 @@ def missing_prerequisites(api: KubernetesApi, manifest: Mapping[str, Any], note:
                 f"{name}: image_pull_secret={secret['name']}: secret not found in namespace {namespace}; "
                 f"make it with `kubectl create secret docker-registry {secret['name']} -n {namespace} ...`"
             )
+    for variable, secret, key in secrets_of(manifest):
+        found = _look(api, api_paths.core(namespace, "secrets", secret), note)
+        if found is not None and key not in (found.get("data") or {}):
+            problem = f"Secret {secret} has no key {key}" if found else f"there is no Secret {secret}"
+            yield f"{name}: secrets.{variable}: {problem} in namespace {namespace}; {_PUT}"
     account = worker.get("serviceAccountName")
     if account and _missing(api, api_paths.core(namespace, "serviceaccounts", account), note):
         yield f"{name}: service_account={account}: there is none in namespace {namespace}; `pulumi up` makes it"

@@ -4,6 +4,7 @@ A file arrives beside its name, as NAME.gpufleet-part, and takes its name once i
 transfer has left is gone on with, if it is the beginning of the file.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -22,7 +23,8 @@ from gpufleet.jobs.file_transfer import (
 )
 from gpufleet.jobs.kubernetes.api import KubernetesUnreachable
 
-# Each gets the volume's root as $1 and a path in it as $2; what runs has POSIX sh, head, tail, wc, stat and sha256sum.
+# Each gets the volume's root as $1 and a path in it as $2, which begins with ./ so that no program takes a file's name
+# for an option: to find, -delete is one. What runs has POSIX sh, head, tail, wc, stat and sha256sum.
 _LOOK = """cd "$1" || exit 2
 for f in "$2" "$2.gpufleet-part"; do
   if [ -f "$f" ]; then echo "$(wc -c < "$f") $(sha256sum < "$f" | cut -d ' ' -f 1)"; else echo "- -"; fi
@@ -34,8 +36,10 @@ head -c "$4" >> "$2.gpufleet-part" || exit 2
 mv "$2.gpufleet-part" "$2" """
 _READ = """cd "$1" && tail -c "+$3" "$2" """
 _LIST = """cd "$1" || exit 2
-if [ ! -e "$2" ]; then echo "$2: file not found on the volume" >&2; exit 4; fi
-find "$2" -type f ! -name "*.gpufleet-part" -exec stat -c '%s %Y %n' {} +"""
+if [ ! -e "$2" ]; then echo "${2#./}: file not found on the volume" >&2; exit 4; fi
+find "$2" -type f ! -name "*.gpufleet-part" -exec stat -c '%s %Y %n//' {} +"""
+# No path of find's has two slashes; a name may have anything else, line ends too.
+_ENTRY = re.compile(r"(\d{1,19}) (\d{1,19}) (.+?)//\n", re.DOTALL | re.ASCII)
 
 RunCommand = Callable[[Sequence[str], Iterable[bytes]], Iterator[bytes]]
 """Runs a command where the volume is mounted: words and standard input to standard output."""
@@ -53,10 +57,11 @@ class VolumeFiles:
     def list_files(self, path: str = ".") -> list[ListedFile]:
         """Files below a path, by name. Errors: UserError."""
         text = b"".join(self._sh(_LIST, path_on_volume(path))).decode(errors="replace")
-        found = (line.split(" ", 2) for line in text.splitlines())
-        return sorted(
-            (ListedFile(int(a), int(b), c.removeprefix("./")) for a, b, c in found), key=lambda each: each.path
-        )
+        entries = _ENTRY.findall(text)
+        if _ENTRY.sub("", text):
+            raise UserError(f"{path}: what the pod answers is not a list of files; does its image have stat and find?")
+        found = (ListedFile(int(size), int(changed), str(PurePosixPath(name))) for size, changed, name in entries)
+        return sorted(found, key=lambda each: each.path)
 
     def put(self, local: Path, remote: str) -> Iterator[TransferredFile]:
         """Copy a file, or a directory with all in it, to the volume. Errors: UserError."""
@@ -127,8 +132,8 @@ class VolumeFiles:
         pairs = [line.split() for line in lines]
         return [(-1, "") if size == "-" else (int(size), found) for size, found in pairs]
 
-    def _sh(self, script: str, *words: str, stdin: Iterable[bytes] = ()) -> Iterator[bytes]:
-        return self.run(["sh", "-c", script, "sh", self.root, *words], stdin)
+    def _sh(self, script: str, path: str, *words: str, stdin: Iterable[bytes] = ()) -> Iterator[bytes]:
+        return self.run(["sh", "-c", script, "sh", self.root, f"./{path}", *words], stdin)
 
     def _again(self, error: KubernetesUnreachable, later: str) -> None:
         if not self.backoff.pause():

@@ -1,5 +1,6 @@
 # The first process of a worker: runs sshd for mpirun, and tells the ranks before the pod is taken.
-#   sh -c TEXT worker GRACE SSHD...
+#   sh -c TEXT worker KEY GRACE SSHD...
+# KEY: the file of the public half of the job's key, for workers that start others: OpenMPI's tree from 65 hosts on.
 # SIGTERM, the kubelet's: no new ranks start; those that can listen are told, and have the grace to save.
 # SIGUSR1, the launcher's: ranks are told, and the worker stays.
 #
@@ -70,9 +71,10 @@ leave() {
     exit 143
 }
 
-grace=$1
-shift
+key=$1 grace=$2
+shift 2
 make_home
+pin_host_key "$key"
 # Root's sshd locks itself into this directory.
 [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
 trap leave TERM INT

@@ -7,7 +7,7 @@ import socket
 
 
 class NodeConnection:
-    index, ready, rest = -1, False, b""
+    index, host_key, nonce, rest = -1, "", "", b""
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock

@@ -51,6 +51,8 @@ def run_main_node(plan: dict[str, Any], command: list[str]) -> int:
         (HERE / "hostfile").write_text(
             "".join(f"{host} slots={plan['slots']}\n" for host in rank_hosts(address, nodes))
         )
+        # Of a node that was proven to be the job's: see rendezvous.
+        (HERE / "known_hosts").write_text("".join(f"gpufleet {node.host_key}\n" for node in nodes))
         for name, value in plan["env"].items():
             os.environ[name] = value.replace("{main}", address).replace("{port}", port)
             os.environ[name] = os.environ[name].replace("{interface}", interface_name(address))

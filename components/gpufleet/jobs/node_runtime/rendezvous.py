@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 import contextlib
+import hmac
+import os
 import select
 import signal
 import socket
 import time
 from typing import Any
 
-from gpufleet.jobs.node_runtime.aws_context import batch_number, job_id
+from gpufleet.jobs.node_runtime.aws_context import batch_number
 from gpufleet.jobs.node_runtime.connection import NodeConnection
+from gpufleet.jobs.node_runtime.keys import proof
 from gpufleet.jobs.node_runtime.process import NodeExit, say
 from gpufleet.jobs.node_runtime.termination import signals_received
 
@@ -30,11 +33,9 @@ class Rendezvous:
             waiting.register(place, select.POLLIN)
         for place, _ in waiting.poll(seconds * 1000):
             if place not in places:
-                try:
-                    self.links.append(NodeConnection(self.server.accept()[0]))
-                except OSError:
-                    # Gone before it was let in; a child asks again.
-                    continue
+                # One that is gone before it was let in asks again.
+                with contextlib.suppress(OSError):
+                    self.greet(NodeConnection(self.server.accept()[0]))
                 continue
             link = places[place]
             came = link.lines()
@@ -47,20 +48,27 @@ class Rendezvous:
                     gone.append(link)
         return gone
 
+    # With a number that was never said before, so that no answer but a node's own fits.
+    def greet(self, link: NodeConnection) -> None:
+        link.nonce = os.urandom(16).hex()
+        link.send("hello " + link.nonce)
+        self.links.append(link)
+
     def handle_line(self, link: NodeConnection, line: str) -> None:
         word, _, rest = line.partition(" ")
         if word == "node":
-            of, index, slots = [*rest.split(" "), "", ""][:3]
-            if (of, slots) == (job_id(), str(self.plan["slots"])) and index in map(str, self.missing):
+            index, _, proven = rest.partition(" ")
+            known = proof(link.nonce, index, str(self.plan["slots"]))
+            if index in map(str, self.missing) and hmac.compare_digest(proven.encode(), known.encode()):
                 link.index = int(index)
                 self.missing.remove(link.index)
-                link.send("key " + self.key)
+                link.send(f"key {proof(link.nonce, self.key)} {self.key}")
             else:
-                link.send(f"refused job {of}, index {index}, {slots} slots; this is job {job_id()}")
+                link.send("refused")
         elif link.index < 0:
             return
         elif word == "ready":
-            link.ready = True
+            link.host_key = rest
         elif word == "notice":
             signals_received.append(signal.SIGTERM)
         elif word == "error":
@@ -72,7 +80,7 @@ class Rendezvous:
         end = told + self.plan["patience"]
         while True:
             here = sorted((link.index, link) for link in self.links if link.index >= 0)
-            late = sorted([*self.missing, *(index for index, link in here if not link.ready)])
+            late = sorted([*self.missing, *(index for index, link in here if not link.host_key)])
             if not late:
                 return [link for _, link in here]
             names = ", ".join(map(str, late[:20])) + f" and {len(late) - 20} more" * (len(late) > 20)

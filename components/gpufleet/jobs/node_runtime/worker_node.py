@@ -1,6 +1,7 @@
 # A child: runs sshd for mpirun, and stays until the main node says with which code to end.
 from __future__ import annotations
 
+import hmac
 import os
 import select
 import shlex
@@ -9,9 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from gpufleet.jobs.node_runtime.aws_context import batch_number, job_id, main_address
+from gpufleet.jobs.node_runtime.aws_context import batch_number, main_address
 from gpufleet.jobs.node_runtime.connection import NodeConnection
-from gpufleet.jobs.node_runtime.keys import HERE, make_folder, make_key
+from gpufleet.jobs.node_runtime.keys import HERE, make_folder, make_key, proof
 from gpufleet.jobs.node_runtime.process import NodeExit, exit_code, find_program, start_process
 from gpufleet.jobs.node_runtime.termination import notify_ranks, signals_received
 
@@ -31,10 +32,11 @@ def connect_to_main(plan: dict[str, Any]) -> NodeConnection:
     raise NodeExit("ended before the main node answered", 143)
 
 
-def start_sshd(plan: dict[str, Any], key: str) -> int:
+# The process of sshd, and the public half of its key, by which the main node knows it.
+def start_sshd(plan: dict[str, Any], key: str) -> tuple[int, str]:
     find_program("sshd", "openssh-server")
     make_folder()
-    make_key("host")
+    own = make_key("host")
     (HERE / "authorized_keys").write_text(key + "\n")
     # A session of sshd starts with a bare environment. The container's is this node's own, as are its credentials;
     # so in /, for OpenMPI reads a .profile where it starts, made for people who log in.
@@ -50,14 +52,13 @@ def start_sshd(plan: dict[str, Any], key: str) -> int:
             break
         with socket.socket() as probe:
             if not probe.connect_ex(("127.0.0.1", plan["ssh_port"])):
-                return sshd
+                return sshd, own
         time.sleep(0.1)
     raise NodeExit("sshd does not listen; look at this node's log")
 
 
 def run_worker_node(plan: dict[str, Any]) -> int:
     link = connect_to_main(plan)
-    link.send(f"node {job_id()} {batch_number('NODE_INDEX')} {plan['slots']}")
     try:
         return serve(plan, link)
     except NodeExit as end:
@@ -81,13 +82,20 @@ def serve(plan: dict[str, Any], link: NodeConnection) -> int:
             raise NodeExit(f"the main node {link.address} is gone; look at its log")
         for line in came:
             word, _, rest = line.partition(" ")
-            if word == "key":
-                sshd = start_sshd(plan, rest)
-                link.send("ready")
+            if word == "hello":
+                link.nonce, index = rest, str(batch_number("NODE_INDEX"))
+                link.send(f"node {index} {proof(rest, index, str(plan['slots']))}")
+            elif word == "key":
+                proven, _, key = rest.partition(" ")
+                if not hmac.compare_digest(proven.encode(), proof(link.nonce, key).encode()):
+                    raise NodeExit(f"{link.address} is not the main node of this job; look at that node's job")
+                sshd, own = start_sshd(plan, key)
+                link.send("ready " + own)
             elif word == "notice":
                 notify_ranks()
             elif word == "end":
                 return int(rest)
             elif word == "refused":
-                raise NodeExit(f"the main node {link.address} rejected this node: {rest}")
+                why = "it is of another job or of other settings, or its place is taken"
+                raise NodeExit(f"the main node {link.address} rejected this node: {why}")
     return 143

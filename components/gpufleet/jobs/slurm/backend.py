@@ -17,6 +17,7 @@ from gpufleet.jobs.ssh.connection import SshError, SshUnreachable
 from gpufleet.jobs.ssh.follow import SshJobFollower
 from gpufleet.jobs.ssh.job_folders import OUTPUTS_FOLDER, JobFolders
 from gpufleet.jobs.ssh.log_stream import SshLogStream
+from gpufleet.jobs.ssh.secrets import put_secret
 
 
 class SlurmBackend:
@@ -80,6 +81,7 @@ class SlurmBackend:
 
     def cancel(self, name: str) -> str:
         job = self._jobs.find(name)
+        self._folders.check_owner(job.record)
         if not job.record.id:
             self._folders.remove(name)
             return f"{name}: was never submitted; its folder is removed"
@@ -87,6 +89,9 @@ class SlurmBackend:
             return f"{name}: has already ended: {job.state}"
         self._slurm.cancel(job.record.id)
         return f"{name}: cancelled; its log and its outputs stay in {self._folders.path(name)}"
+
+    def put_secret(self, name: str, value: str) -> str:
+        return put_secret(self._settings.target.machine, self._environment, name, value)
 
     def _pending_reasons(self, job: SlurmJob) -> list[str]:
         pool = self._settings.pools.get(job.record.pool)

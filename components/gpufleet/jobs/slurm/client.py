@@ -48,7 +48,15 @@ class SlurmClient:
         script = 'TZ=UTC0 SLURM_TIME_FORMAT=standard squeue --all --states=all --noheader --name="$1" --Format="$2"'
         rows = self._rows(self._ask(script, ",".join(names), fields), len(_QUEUE)) if names else []
         return {
-            row[0]: SacctRow(row[1], row[2], exit_code_from_squeue(row[3]), row[5], row[6], row[7], int(row[8] or 0))
+            row[0]: SacctRow(
+                row[1],
+                row[2],
+                exit_code_from_squeue(row[3]),
+                row[5],
+                row[6],
+                row[7],
+                int(row[8]) if row[8].isdecimal() else 0,
+            )
             for row in rows
         }
 
@@ -93,7 +101,7 @@ class SlurmClient:
         return [UnavailableNode(*row) for row in self._rows(self._ask(script, partition), 3)]
 
     def cancel(self, job: str) -> None:
-        self._ask('scancel "$1"', job)
+        self._ask('scancel -- "$1"', job)
 
     def _ask(self, script: str, *words: str) -> CommandResult:
         result = self.machine.run(script, *words)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from gpufleet.jobs.slurm.client import SlurmClient
 from gpufleet.jobs.slurm.status import SlurmJob
-from gpufleet.jobs.ssh.job_folders import JobFolders, JobRecord
+from gpufleet.jobs.ssh.job_folders import JobFolders
+from gpufleet.jobs.ssh.job_record import JobRecord
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """Why a job on Slurm is pending, one line for each reason."""
 
-import json
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
+from gpufleet.documents.json import read_json
 from gpufleet.jobs.slurm.client import SlurmClient
 from gpufleet.jobs.slurm.status import SlurmJob
 
@@ -17,8 +17,7 @@ _NAMED = 5
 @cache
 def reason_texts() -> Mapping[str, str]:
     """What each of Slurm's reasons means. Source: slurm.schedmd.com/job_reason_codes.html."""
-    text = files("gpufleet.jobs.slurm").joinpath("reasons.json").read_text(encoding="utf-8")
-    found: Mapping[str, str] = json.loads(text)
+    found: Mapping[str, str] = read_json(Path(__file__).with_name("reasons.json"))
     return found
 
 

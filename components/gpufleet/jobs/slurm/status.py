@@ -6,7 +6,7 @@ Sources: slurm.schedmd.com/squeue.html (JOB STATE CODES), sacct.html (ExitCode).
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gpufleet.jobs.ssh.job_folders import JobRecord
+from gpufleet.jobs.ssh.job_record import UNREADABLE, JobRecord
 
 _ENDED = {
     "BOOT_FAIL": "a node did not boot",
@@ -54,6 +54,8 @@ class SlurmJob:
     @property
     def state(self) -> str:
         """As Slurm says it; of a job that it has forgotten, as its own exit code says it."""
+        if self.record.fault:
+            return UNREADABLE
         if self.row is not None:
             return self.row.state
         if not self.record.id:
@@ -91,6 +93,8 @@ class SlurmJob:
 
     @property
     def message(self) -> str:
+        if self.record.fault:
+            return self.record.fault
         if self.state == LOST:
             return "neither squeue nor sacct know it any more, and it left no exit code"
         if self.state == "UNSUBMITTED":

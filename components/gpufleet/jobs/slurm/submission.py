@@ -16,6 +16,7 @@ from gpufleet.jobs.slurm.settings import SlurmPool, SlurmSettings
 from gpufleet.jobs.ssh.apptainer import PROGRAM, ApptainerContainer, select_container
 from gpufleet.jobs.ssh.job_folders import LOG_FILE, PROGRAM_FOLDER, outputs_variables
 from gpufleet.jobs.ssh.job_script import end_function, exports, mpirun_exports, rank_network, retry_loop
+from gpufleet.jobs.ssh.secrets import secret_lines
 from gpufleet.jobs.ssh.validation import validate_fields, validate_gpus
 
 _KEPT = "HOME,LANG,LOGNAME,MODULEPATH,PATH,SHELL,USER"
@@ -66,7 +67,7 @@ def build_submission(settings: SlurmSettings, environment: str, request: JobRequ
     if lines:
         raise UserError("\n".join(lines))
     program = program_files(name, request["script"]) if "script" in request else []
-    script = _Script(settings, pool, name, request, container)
+    script = _Script(settings, environment, pool, name, request, container)
     record = {
         "name": name,
         "environment": environment,
@@ -107,6 +108,7 @@ def _misfits(name: str, request: JobRequest, pool: SlurmPool) -> list[str]:
 @dataclass(frozen=True)
 class _Script:
     settings: SlurmSettings
+    environment: str
     pool: SlurmPool
     name: str
     request: JobRequest
@@ -124,7 +126,8 @@ class _Script:
         # Jobs share nodes, so that one port for all would be taken.
         meeting = {"MASTER_ADDR": "$(hostname)", "MASTER_PORT": "$((20000 + SLURM_JOB_ID % 20000))"}
         meeting = {key: value for key, value in meeting.items() if key not in environment}
-        names = [*meeting, *environment, "GPUFLEET_TRY"]
+        secrets = self.request.get("secrets", {})
+        names = [*meeting, *environment, *sorted(secrets), "GPUFLEET_TRY"]
         lines = [
             "#!/bin/bash -l",
             *(f"#SBATCH {option}" for option in self._options()),
@@ -135,6 +138,7 @@ class _Script:
             *target.setup,
             *exports(environment),
             *(f'export {key}="{value}"' for key, value in meeting.items()),
+            *secret_lines(self.environment, secrets),
             f"cd {self._start} || end 1",
             *(self.container.script_lines() if self.container else []),
             *retry_loop(self.name, [*self._starter(names), *self._command()], self.request.get("retries", 0)),

@@ -6,17 +6,17 @@ program/   `--script`
 """
 
 import io
-import json
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from gpufleet.errors import UserError
 from gpufleet.jobs.program_files import ProgramFile
 from gpufleet.jobs.ssh.connection import SshConnection, SshError
+from gpufleet.jobs.ssh.job_record import JOB_NAME, RECORD_BYTES, JobRecord, parse_records
 
 LOG_FILE = "log.txt"
+SCRIPT_FILE = "job.sh"
 PROGRAM_FOLDER = "program"
 OUTPUTS_FOLDER = "outputs"
 CHUNK_BYTES = 4 * 2**20
@@ -33,14 +33,23 @@ _MAKE = f"""cd "$1" 2>/dev/null || exit {_NO_FOLDER}
 mkdir "jobs/$2" 2>/dev/null || {{ [ -d "jobs/$2" ] && exit {_TAKEN}; mkdir "jobs/$2" || exit; }}
 tar -xf - -C "jobs/$2" --no-same-owner"""
 
-# Of each job: what it was, the back end's id and the exit code, a line each.
-_SHOW = """[ -f "$n/job.json" ] && {
-cat "$n/job.json"; echo
-{ cat "$n/id" 2>/dev/null || echo; } | head -n 1
-{ cat "$n/exit.txt" 2>/dev/null || echo; } | head -n 1
-}"""
-_ONE = f'cd "$1/jobs" 2>/dev/null || exit {_NO_FOLDER}; n=$2; {_SHOW}; true'
-_ALL = f'cd "$1/jobs" 2>/dev/null || exit 0; ls -1t | head -n {_LISTED} | while read -r n; do {_SHOW}; done; true'
+# A line for each job, see `parse_records`. Whoever shares the folder may have put a link, a pipe or an endless file in
+# place of a file: only files are read, and no more of them than a job has there.
+_SHOW = f"""LC_ALL=C; export LC_ALL; unset TIME_STYLE QUOTING_STYLE; me=$(id -u)
+field() {{ [ ! -L "$1" ] && [ -f "$1" ] && head -c "$2" "$1" 2>/dev/null | tr '\\n\\t\\r' '   '; }}
+kind() {{ if [ -L "$1" ]; then echo l; elif [ -f "$1" ]; then echo f; elif [ -d "$1" ]; then echo d; else echo o; fi; }}
+show() {{
+case $2 in "" | -* | *[!A-Za-z0-9_-]*) return 0;; esac
+[ -L "$2" ] || [ -e "$2/job.json" ] || [ -L "$2/job.json" ] || return 0
+id= ; [ -L "$2/id" ] || [ -e "$2/id" ] && id=$(ls -ldn "$2/id" | {{ read -r mode links owner rest; echo "$owner"; }})
+printf '%s\\t' "$me" "$1" "$id" "$(kind "$2")" "$(kind "$2/job.json")" "$2"
+field "$2/id" 200; printf '\\t'; field "$2/exit.txt" 200; printf '\\t'; field "$2/job.json" {RECORD_BYTES + 1}; echo
+}}
+rows() {{ while read -r mode links owner group size month day time name; do
+show "$owner" "${{name%% -> *}}"
+done; }}"""
+_ONE = f'cd "$1/jobs" 2>/dev/null || exit {_NO_FOLDER}; {_SHOW}\nls -ldn -- "$2" 2>/dev/null | rows; true'
+_ALL = f'cd "$1/jobs" 2>/dev/null || exit 0; {_SHOW}\nls -ltn | head -n {_LISTED + 1} | rows; true'
 _READ = 'cd "$1/jobs/$2" 2>/dev/null && [ -f "$3" ] && tail -c "+$4" "$3" | head -c "$5"; true'
 
 
@@ -48,32 +57,6 @@ def outputs_variables(directory: str, name: str, after: str | None) -> dict[str,
     """Where a job writes its outputs, and where those are of the job that it comes after."""
     earlier = {"GPUFLEET_AFTER_OUTPUTS": f"{directory}/jobs/{after}/{OUTPUTS_FOLDER}"} if after else {}
     return {"GPUFLEET_OUTPUTS": f"{directory}/jobs/{name}/{OUTPUTS_FOLDER}", **earlier}
-
-
-@dataclass(frozen=True)
-class JobRecord:
-    """A job as recorded in its folder. fields: its job.json. id: empty before it is submitted. exit_code: None while
-    its script has not ended."""
-
-    fields: Mapping[str, Any]
-    id: str
-    exit_code: int | None
-
-    @property
-    def name(self) -> str:
-        return str(self.fields["name"])
-
-    @property
-    def created(self) -> str:
-        return str(self.fields.get("created") or "")
-
-    @property
-    def nodes(self) -> int:
-        return int(self.fields.get("nodes") or 1)
-
-    @property
-    def pool(self) -> str:
-        return str(self.fields.get("pool") or "")
 
 
 @dataclass(frozen=True)
@@ -112,11 +95,13 @@ class JobFolders:
             raise SshError(f"{name}: {self.path(name)} on {self.machine.where} cannot be removed: {result.error_line}")
 
     def find_or_none(self, name: str) -> JobRecord | None:
-        """The job of this name, None where there is none."""
-        if "/" in name:
+        """The job of this name, None where there is none. Errors: UserError if its folder cannot be read."""
+        if not JOB_NAME.fullmatch(name):
             return None
-        result = self.machine.run(_ONE, self.directory, name)
-        return next(self._records(result.text), None)
+        record = next(parse_records(self.machine.run(_ONE, self.directory, name).out), None)
+        if record is not None and record.fault:
+            raise UserError(f"{name}: {record.fault} ({self.where}); its owner can remove the folder")
+        return record if record is not None and record.environment == self.environment else None
 
     def find(self, name: str) -> JobRecord:
         """Errors: UserError for a job that is not there."""
@@ -126,21 +111,21 @@ class JobFolders:
         return record
 
     def list_records(self) -> list[JobRecord]:
-        """The environment's jobs, newest first."""
-        result = self.machine.run(_ALL, self.directory)
-        return sorted(self._records(result.text), key=lambda each: each.created, reverse=True)
+        """The environment's jobs, newest first, and then folders that cannot be read, of whichever environment."""
+        records = parse_records(self.machine.run(_ALL, self.directory).out)
+        ours = [each for each in records if each.fault or each.environment == self.environment]
+        return sorted(ours, key=lambda each: each.created, reverse=True)
+
+    def check_owner(self, record: JobRecord) -> None:
+        """What a folder says of its job is its owner's word. Errors: UserError for another user's folder."""
+        if record.owner is not None:
+            result = self.machine.run('id -un "$1"', record.owner)
+            owner = result.text.strip() if result.code == 0 else f"uid {record.owner}"
+            raise UserError(f"{record.name}: is the job of {owner}; only {owner} can cancel it")
 
     def read(self, name: str, file: str, begin: int) -> bytes:
-        """At most PIECE bytes of a file from `begin` on; nothing where there is no such file yet."""
+        """At most CHUNK_BYTES bytes of a file from `begin` on; nothing where there is no such file yet."""
         return self.machine.run(_READ, self.directory, name, file, str(begin + 1), str(CHUNK_BYTES)).out
-
-    def _records(self, text: str) -> Iterator[JobRecord]:
-        lines = text.splitlines()
-        for at in range(0, len(lines) - 2, 3):
-            result = json.loads(lines[at])
-            if result.get("environment") == self.environment:
-                code = lines[at + 2].strip()
-                yield JobRecord(result, lines[at + 1].strip(), int(code) if code else None)
 
 
 def _packed(files: Mapping[str, str], program: Sequence[ProgramFile]) -> bytes:
@@ -151,7 +136,8 @@ def _packed(files: Mapping[str, str], program: Sequence[ProgramFile]) -> bytes:
             archive.addfile(_directory(name))
         for name, text in files.items():
             entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(text.encode()), 0o644
+            # The script has the job's variables. The record is read by all who list jobs, and has none.
+            entry.size, entry.mode = len(text.encode()), 0o600 if name == SCRIPT_FILE else 0o644
             archive.addfile(entry, io.BytesIO(text.encode()))
         for each in program:
             archive.add(each.source, f"{PROGRAM_FOLDER}/{each.path}")

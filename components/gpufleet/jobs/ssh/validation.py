@@ -5,16 +5,17 @@ import re
 from gpufleet.jobs.mpi_run import is_mpirun
 from gpufleet.jobs.request import JobRequest, node_count
 from gpufleet.jobs.ssh.apptainer import ApptainerContainer
+from gpufleet.jobs.ssh.job_record import JOB_NAME
 from gpufleet.jobs.ssh.job_script import RESERVED_VARIABLES
+from gpufleet.jobs.ssh.secrets import validate_secrets
 
-_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,63}", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def validate_fields(name: str, request: JobRequest, container: ApptainerContainer | None) -> list[str]:
     """A line for every fault that has nothing to do with how many nodes there are."""
     lines = []
-    if not _NAME.fullmatch(name):
+    if not JOB_NAME.fullmatch(name):
         lines.append(f"{name}: name={name}: use letters, digits, - and _, at most 64, not - first")
     if "workers" in request and "nodes" in request and request["workers"] != request["nodes"]:
         lines.append(
@@ -33,6 +34,7 @@ def validate_fields(name: str, request: JobRequest, container: ApptainerContaine
             lines.append(f"{name}: env={key}: is not a valid variable name; use letters, digits and _")
         elif key in RESERVED_VARIABLES:
             lines.append(f"{name}: env={key}: is set for every job; use another")
+    lines += validate_secrets(name, request.get("secrets", {}), RESERVED_VARIABLES)
     if container is not None and not re.fullmatch(r"/[^\n\0:,]*", container.file):
         lines.append(f"{name}: image={container.file!r}: use a path without colons, commas and line ends")
     return lines

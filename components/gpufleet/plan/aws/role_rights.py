@@ -1,11 +1,11 @@
 """What the roles of a plan may do, as far as their policies are known."""
 
-import json
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
+from gpufleet.documents.json import read_json
 from gpufleet.plan.property_values import blocks, from_json, items, value_of
 from gpufleet.plan.resource import UNKNOWN, Plan, Resource
 
@@ -22,7 +22,7 @@ def managed_policies() -> dict[str, list[str]]:
 
     Source: docs.aws.amazon.com/aws-managed-policy/latest/reference, read in November 2026.
     """
-    found: dict[str, list[str]] = json.loads(Path(__file__).with_name("managed_policies.json").read_text())
+    found: dict[str, list[str]] = read_json(Path(__file__).with_name("managed_policies.json"))
     return found
 
 

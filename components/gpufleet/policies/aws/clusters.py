@@ -7,7 +7,8 @@ from gpufleet.plan import UNKNOWN, Plan, Resource
 from gpufleet.plan.aws.security_groups import CLUSTER
 from gpufleet.plan.aws.zones import ZoneNames, region_of, zones_of
 from gpufleet.plan.property_values import as_bool, get_path, items, value_of
-from gpufleet.policies.ownership import EXPIRY, tags_of
+from gpufleet.plan.tags import tags_of
+from gpufleet.policies.ownership import EXPIRY
 from gpufleet.rules.aws import cluster, remote_networks
 from gpufleet.rules.resource_finding import ResourceFinding, findings_on
 from gpufleet.rules.rule import Finding

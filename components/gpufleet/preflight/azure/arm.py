@@ -1,6 +1,5 @@
 """Azure Resource Manager over HTTP: every page of an answer, and every failure as one line that says what to do."""
 
-import json
 import logging
 import os
 import time
@@ -8,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from gpufleet.documents.json import parse_json
 from gpufleet.errors import UserError
 
 MANAGEMENT = "https://management.azure.com"
@@ -171,7 +171,7 @@ def _wait(retry_after: str | None, attempt: int) -> float:
 
 def _parsed(body: bytes, permission: str) -> dict[str, Any]:
     try:
-        parsed = json.loads(body)
+        parsed = parse_json(body, permission)
     except ValueError as error:
         raise ArmError(f"{permission}: Azure's answer is no JSON") from error
     if not isinstance(parsed, dict):
@@ -182,7 +182,7 @@ def _parsed(body: bytes, permission: str) -> dict[str, Any]:
 def _rejection(status: int, body: bytes, permission: str) -> str:
     """One line for an answer that is none."""
     try:
-        error = json.loads(body).get("error") or {}
+        error = parse_json(body, permission).get("error") or {}
         code, words = str(error.get("code", "")), " ".join(str(error.get("message", "")).split())
     except (ValueError, AttributeError):
         code, words = "", ""

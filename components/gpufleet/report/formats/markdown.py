@@ -3,6 +3,7 @@
 A comment may have 65,536 characters. Sections that do not fit in `LIMIT` are cut, the full diff first, with a note.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -55,9 +56,9 @@ class Section:
         return f"{self.head}{body}{self.tail}{said if self.left_out else ''}\n"
 
 
-def marker(stack: StackReport) -> str:
-    """The hidden line that identifies the comment."""
-    return f"<!-- gpufleet-report:{stack.name} -->"
+def marker_of(stack: str) -> str:
+    """The hidden line that identifies the comment on a stack (project/stack)."""
+    return f"<!-- gpufleet-report:{stack} -->"
 
 
 def render_comment(report: Report, stack: StackReport, limit: int = LIMIT) -> str:
@@ -104,7 +105,8 @@ def _total(report: Report) -> str:
 def _sections(stack: StackReport) -> Iterator[Section]:
     icon, said = VERDICT_LABELS[stack.verdict]
     yield Section(
-        "", [marker(stack), f"## {icon} gpufleet: {code(stack.name)} {said}", "", f"**{text(headline(stack))}**"]
+        "",
+        [marker_of(stack.name), f"## {icon} gpufleet: {code(stack.name)} {said}", "", f"**{text(headline(stack))}**"],
     )
     yield Section("", [f"> {text(note)}" for note in stack.notes])
     hurting = [each for each in stack.destructive if loss_text(each)]
@@ -179,7 +181,7 @@ def _destroyed(change: ResourceChange) -> str:
 def _issue(issue: Issue) -> list[str]:
     new = {True: "", False: "**new:** ", None: ""}[issue.known]
     known = " _(was there before)_" if issue.known else ""
-    by = f", by {issue.source}" if issue.source not in ("gpufleet", "preview") else ""
+    by = f", by {text(issue.source)}" if issue.source not in ("gpufleet", "preview") else ""
     lines = [f"- {_ICONS[issue.severity]} {issue.severity}: {new}{text(issue.line)}{known}{by}"]
     if issue.fix and not issue.line.endswith(f"; {issue.fix} [{issue.rule}]"):
         lines.append(f"  - fix: {text(issue.fix)}")
@@ -190,7 +192,7 @@ def _issue(issue: Issue) -> list[str]:
 
 def _suppressed(issue: Issue) -> str:
     assert issue.suppressed is not None
-    return f"- until {issue.suppressed.until}: {text(issue.line)} - {text(issue.suppressed.reason)}"
+    return f"- until {text(issue.suppressed.until)}: {text(issue.line)} - {text(issue.suppressed.reason)}"
 
 
 def _diff(change: ResourceChange) -> list[str]:
@@ -212,16 +214,21 @@ def table_row(cells: Iterable[str]) -> str:
 
 
 def text(said: str) -> str:
-    """A text of a program or a person so that it stands in Markdown as it is, calls nobody and ends no table."""
-    return " ".join(said.split()).translate(_PLAIN)
+    """A text of a program or a person so that it stands in Markdown as it is: no format, no link, no mention."""
+    plain = _START.sub(r"\1\\\2", " ".join(said.split()).translate(_PLAIN))
+    return _LINKS.sub("\\1\N{ZERO WIDTH SPACE}", plain)
 
 
 _PLAIN = str.maketrans(
-    {sign: f"\\{sign}" for sign in "\\`*_[]|~#"}
+    {sign: f"\\{sign}" for sign in "\\`*_[]|~"}
     | {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-    # A blank of no width: `@somebody` in a comment calls them.
-    | {"@": "@\N{ZERO WIDTH SPACE}"}
+    # A blank of no width: `@somebody` in a comment calls them, and `#7` is noted in issue 7.
+    | {"@": "@\N{ZERO WIDTH SPACE}", "#": "\\#\N{ZERO WIDTH SPACE}"}
 )
+_START = re.compile(r"^(\d{0,9})([-+=.)])")
+"""What makes a list or a heading of a line that begins with it."""
+_LINKS = re.compile(r"((?:https?|ftp|mailto|xmpp)(?=:)|www(?=\.)|GH-(?=\d))", re.IGNORECASE)
+"""What code hosts make links of without any sign around it: https://github.github.com/gfm/#autolinks-extension-"""
 
 
 def code(said: str) -> str:

@@ -74,8 +74,9 @@ def secret_arn(*, name: str, arn: str) -> Outcome:
 
 
 @rule("aws-batch-prefix", Severity.ERROR)
-def prefix_plain(*, prefix: str) -> Outcome:
-    """A job's part of a bucket is a folder: it ends in a slash, does not begin with one, and has no wildcard.
+def prefix_plain(*, prefix: str, argument: str = "bucket.prefixes") -> Outcome:
+    """A job's part of a bucket, or of the account's secrets, is a folder: it ends in a slash, does not begin with one,
+    and has no wildcard.
 
     Source: docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html: * ? and ${} in a
     resource mean more than they say, and without the slash run also covers run-of-others.
@@ -84,8 +85,8 @@ def prefix_plain(*, prefix: str) -> Outcome:
         return passed()
     fix = "give a folder such as runs/vision/"
     if set(prefix) & set("*?$"):
-        return failed("bucket.prefixes", prefix, "has a wildcard, which grants the role more than this folder", fix)
-    return failed("bucket.prefixes", prefix, "is not a folder prefix", fix)
+        return failed(argument, prefix, "has a wildcard, which grants the role more than this folder", fix)
+    return failed(argument, prefix, "is not a folder prefix", fix)
 
 
 @rule("aws-batch-bucket", Severity.ERROR)
@@ -200,6 +201,11 @@ def _variables(args: Mapping[str, object]) -> list[Finding]:
         *(variable(argument="environment", name=name, also_secret=name in secrets) for name in plain),
         *(variable(argument="secrets", name=name, also_secret=False) for name in secrets),
         *(secret_arn(name=name, arn=arn) for name, arn in secrets.items() if isinstance(arn, str)),
+        *(
+            [prefix_plain(prefix=coerce.text(args, "secret_prefix"), argument="secret_prefix")]
+            if isinstance(args.get("secret_prefix"), str)
+            else []
+        ),
     ]
 
 

@@ -61,4 +61,4 @@ def validate_azure_tags(tags: Mapping[str, object], most: int = MOST, today: dat
     if not isinstance(expiry, str):
         return findings
     day = (today or date.today()).isoformat()
-    return [*findings, tag_expiry(value=expiry), not_expired(value=expiry, today=day)]
+    return [*findings, tag_expiry(value=expiry, today=day), not_expired(value=expiry, today=day)]

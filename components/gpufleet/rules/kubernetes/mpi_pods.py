@@ -13,6 +13,7 @@ from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 _HUGEPAGES_GIB = 5
 _MOUNT = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+")
 _TAKEN = ("/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/root/.ssh", "/sbin", "/sys", "/usr")
+_SECRET = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(/[\w.-]+)?", re.ASCII)
 _ENV = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INTERFACE = re.compile(r"[A-Za-z0-9_.-]{1,15}")
 
@@ -77,6 +78,24 @@ def variable_name(*, name: str) -> Outcome:
     return failed("env", name, "is not a valid variable name", "use letters, digits and _, starting with a letter or _")
 
 
+@rule("any-mpi-secret", Severity.ERROR)
+def secret_reference(*, variable: str, reference: str, in_env: bool) -> Outcome:
+    """A secret variable names a Secret of the namespace and maybe a key of it, and is no variable of `env`.
+
+    Source: https://kubernetes.io/docs/concepts/configuration/secret/: names are DNS subdomains; keys have letters,
+    digits, -, _ and dots.
+    """
+    argument = f"secrets.{variable}"
+    if not _ENV.fullmatch(variable):
+        fix = "use letters, digits and _, starting with a letter or _"
+        return failed("secrets", variable, "is not a valid variable name", fix)
+    if in_env:
+        return failed("secrets", variable, "env has this variable too", "leave it out of one of them")
+    if not _SECRET.fullmatch(reference):
+        return failed(argument, "[secret]", "must name a Secret, not hold its value", "write SECRET or SECRET/KEY")
+    return passed()
+
+
 @rule("any-mpi-interface", Severity.ERROR)
 def interface_name(*, interface: str) -> Outcome:
     """The network interface of the pods is named exactly, once.
@@ -105,7 +124,7 @@ def not_root(*, uid: int) -> Outcome:
 def validate_pods(args: Mapping[str, object], record: GpuType | None) -> list[Finding]:
     """Every finding on a job's pods; ``record`` is the catalog's of the instance type.
 
-    Reads instance_type, network, cpus, memory_gib, shared_memory_gib, mount_path, network_interface, env, uid,
+    Reads instance_type, network, cpus, memory_gib, shared_memory_gib, mount_path, network_interface, env, secrets, uid,
     tolerations (key, value, effect).
     """
     type_name = coerce.text(args, "instance_type")
@@ -129,6 +148,10 @@ def validate_pods(args: Mapping[str, object], record: GpuType | None) -> list[Fi
         interface_name(interface=coerce.text(args, "network_interface", "eth0")),
         not_root(uid=coerce.whole(args, "uid", 1000)),
         *(variable_name(name=name) for name in coerce.mapping(args, "env")),
+        *(
+            secret_reference(variable=str(name), reference=str(each), in_env=name in coerce.mapping(args, "env"))
+            for name, each in coerce.mapping(args, "secrets").items()
+        ),
     ]
     taints = args.get("tolerations")
     for taint in taints if isinstance(taints, list | tuple) else ():

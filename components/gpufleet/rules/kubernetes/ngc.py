@@ -1,9 +1,10 @@
 """Rules on an API key of NVIDIA's registry. No rule is given the key, only what is seen of it: it is never shown."""
 
-import json
 import re
 from collections.abc import Mapping
 
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import parse_json
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 _PERSONAL = re.compile(r"nvapi-[A-Za-z0-9_-]{40,}")
@@ -22,18 +23,6 @@ def key_form(*, seen: str) -> Outcome:
         return passed()
     fix = "copy it from org.ngc.nvidia.com/setup/api-keys: nvapi- and what follows, in one piece"
     return failed("ngc_key", _HIDDEN, f"does not look like an API key of NGC, {seen}", fix)
-
-
-@rule("any-ngc-key-secret", Severity.ERROR)
-def key_secret(*, encrypted: bool) -> Outcome:
-    """The key is a secret of the configuration, and never plain text in a file.
-
-    Source: https://www.pulumi.com/docs/iac/concepts/secrets/
-    """
-    if encrypted:
-        return passed()
-    fix = "change the key, as others may have read it, and `pulumi config set --secret --path gpufleet:team.ngc_key`"
-    return failed("ngc_key", _HIDDEN, "is stored in the configuration in plain text", fix)
 
 
 @rule("any-ngc-login-once", Severity.ERROR)
@@ -55,11 +44,6 @@ def validate_ngc(args: Mapping[str, object]) -> list[Finding]:
     return [key_form(seen=key_problem(key)), login_once(in_docker_config=_names_ngc(args.get("docker_config")))]
 
 
-def validate_ngc_secret(encrypted: bool) -> list[Finding]:
-    """Every finding on how a stack's configuration holds the key."""
-    return [key_secret(encrypted=encrypted)]
-
-
 def key_problem(key: str) -> str:
     """What looks wrong with a key, in words that do not tell it; empty when it looks like one."""
     if key.strip("\"'") == "$oauthtoken":
@@ -79,8 +63,8 @@ def _names_ngc(docker_config: object) -> bool:
     if not isinstance(docker_config, str):
         return False
     try:
-        document = json.loads(docker_config)
-    except ValueError:
+        document = parse_json(docker_config, "docker_config")
+    except DocumentError:
         return False
     auths = document.get("auths") if isinstance(document, dict) else None
     return isinstance(auths, dict) and any(re.sub(r"^https?://", "", host).split("/")[0] == "nvcr.io" for host in auths)

@@ -1,8 +1,9 @@
 """Rules on the namespace of a team."""
 
-import json
 from collections.abc import Mapping
 
+from gpufleet.documents.content import DocumentError
+from gpufleet.documents.json import parse_json
 from gpufleet.rules import coerce
 from gpufleet.rules.generic import allowed_choice, distinct
 from gpufleet.rules.kubernetes.device_plugins import validate_object_labels
@@ -77,8 +78,8 @@ def validate_team(args: Mapping[str, object]) -> list[Finding]:
 
 def _is_login(text: str) -> bool:
     try:
-        document = json.loads(text)
-    except ValueError:
+        document = parse_json(text, "docker_config")
+    except DocumentError:
         return False
     auths = document.get("auths") if isinstance(document, dict) else None
     return isinstance(auths, dict) and bool(auths) and all(isinstance(each, dict) for each in auths.values())

@@ -1,11 +1,8 @@
 """The commands of a job's containers: whole in themselves, within ECS's limit, and the same ranks as on Kubernetes."""
 
 import ast
-import base64
 import json
-import re
 import sys
-import zlib
 
 import pytest
 
@@ -16,6 +13,7 @@ from gpufleet.jobs.aws_batch.entrypoint import (
     overrides_length,
 )
 from gpufleet.jobs.kubernetes.mpi_job import MpiJobArgs, mpirun_command, rank_environment
+from tests.unit.jobs import embedded
 
 TRAIN = ["python3", "train.py", "--name", "it's $HOME"]
 BATCHS_OWN = 900
@@ -23,15 +21,11 @@ BATCHS_OWN = 900
 
 
 def text_of(command: list[str]) -> str:
-    """The program that ``command`` carries."""
-    (packed,) = re.findall(r"b64decode\('([A-Za-z0-9+/=]+)'\)", command[3])
-    return zlib.decompress(base64.b64decode(packed)).decode()
+    return embedded.text_of(command[3])
 
 
 def plan_of(command: list[str]) -> dict:
-    last = ast.parse(text_of(command)).body[-1]
-    (told,) = [node.value for node in ast.walk(last) if isinstance(node, ast.Constant)]
-    return json.loads(told)
+    return embedded.plan_of(command[3])
 
 
 def test_the_users_command_is_not_changed():
@@ -97,7 +91,10 @@ def test_ranks_are_started_as_on_kubernetes(network: str):
     theirs = mpirun_command(job, rank_environment("digits", job))
     plan = plan_of(multinode_command(TRAIN, 4, network=network))
     key = "/etc/gpufleet/ssh/id_rsa"
-    there = [word.replace(key, "/dev/shm/gpufleet/key") for word in theirs[3 : -len(TRAIN)]]
+    there = [
+        word.replace(key, "/dev/shm/gpufleet/key").replace("/dev/shm/known_hosts", "/dev/shm/gpufleet/known_hosts")
+        for word in theirs[3 : -len(TRAIN)]
+    ]
     assert plan["mpirun"] == [
         "--hostfile",
         "/dev/shm/gpufleet/hostfile",
@@ -128,7 +125,9 @@ def test_an_mpirun_of_the_users_own():
     plan = plan_of(multinode_command(["/opt/amazon/openmpi/bin/mpirun", "-np", "2", "true"], 4))
     assert plan["mpirun"] == []
     assert plan["env"]["OMPI_MCA_orte_default_hostfile"] == "/dev/shm/gpufleet/hostfile"
-    assert plan["env"]["OMPI_MCA_plm_rsh_args"].startswith("-p 2222 -i /dev/shm/gpufleet/key -o StrictHost")
+    assert plan["env"]["OMPI_MCA_plm_rsh_args"].startswith(
+        "-p 2222 -i /dev/shm/gpufleet/key -o StrictHostKeyChecking=yes "
+    )
 
 
 def test_sshd_lets_in_the_main_nodes_key_alone():

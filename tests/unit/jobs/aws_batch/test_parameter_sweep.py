@@ -27,6 +27,7 @@ from gpufleet.jobs.request import JobRequest
 from gpufleet.jobs.settings import JobSettings
 from tests.tools.fake_aws import BUCKET, FakeAws, container_role
 from tests.tools.oldest_python import path_with_oldest_python
+from tests.unit.jobs.embedded import text_of
 
 TELL = (
     "import json, os, sys; print(json.dumps([sys.argv[1:], os.environ.get('lr'), os.environ.get('GPUFLEET_OUTPUTS')]))"
@@ -162,24 +163,14 @@ def sent_command(settings: JobSettings, **request: object) -> list[str]:
 def test_what_is_sent_fits_whatever_the_tables_size(settings: JobSettings, tmp_path: Path) -> None:
     """10,000 combinations are as short as ten; 200 rows travel along, for one GPU; 3000 lie in the bucket."""
     large = {"lr": [str(number) for number in range(100)], "seed": [str(number) for number in range(100)]}
-    assert "parameters.csv" not in unpacked(sent_command(settings, grid=large))
+    assert "parameters.csv" not in text_of(sent_command(settings, grid=large)[3])
     for size, far in ((200, False), (3000, True)):
         file = tmp_path / f"{size}.csv"
         table = long_table()
         file.write_text(ParameterTable(table.names, table.rows[:size]).csv())
-        program = unpacked(sent_command(settings, params=str(file)))
+        program = text_of(sent_command(settings, params=str(file))[3])
         assert ("parameters.csv" in program) is far
     assert sent_command(settings, params=str(file), gpus=8)[-3:] == ["python3", "train.py", "{lr}"]
-
-
-def unpacked(words: list[str]) -> str:
-    import base64
-    import re
-    import zlib
-
-    packed = re.search(r"b64decode\('([^']+)'\)", words[3])
-    assert packed
-    return zlib.decompress(base64.b64decode(packed[1])).decode()
 
 
 @pytest.mark.parametrize(

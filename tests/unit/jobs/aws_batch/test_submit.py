@@ -1,5 +1,6 @@
 """`gpufleet jobs submit` on AWS Batch: what is sent. AWS is moto behind a loopback address."""
 
+import re
 from typing import Any
 
 import pytest
@@ -113,6 +114,18 @@ def test_nodes_are_an_override_of_the_multi_node_definition(here: FakeAws, run: 
     # Of p4d.24xlarge on EFA.
     assert {"name": "GPUFLEET_NETWORK_GBPS", "value": "400"} in overrides["environment"]
     assert "containerOverrides" not in job
+
+
+def test_nodes_know_each_other_by_a_key_of_the_submission(here: FakeAws, run: Any) -> None:
+    keys = []
+    for name in ("one", "two"):
+        done = run("jobs", "submit", "dev", "--name", name, "--image", IMAGE, "--nodes", "3", *TRAIN)
+        assert done.exit_code == 0, done.output
+        [all_nodes] = here.bodies("submitjob")[-1]["nodeOverrides"]["nodePropertyOverrides"]
+        variables = {each["name"]: each["value"] for each in all_nodes["containerOverrides"]["environment"]}
+        keys.append(variables["GPUFLEET_JOB_KEY"])
+    assert all(re.fullmatch("[0-9a-f]{32}", key) for key in keys)
+    assert keys[0] != keys[1]
 
 
 def test_workers_of_a_job_file_for_kubernetes_are_nodes(here: FakeAws, run: Any) -> None:

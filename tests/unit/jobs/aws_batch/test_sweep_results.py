@@ -116,7 +116,9 @@ def test_job_that_batch_has_forgotten(here: FakeAws, run: Any, tmp_path: Path) -
     )
 
 
-@pytest.mark.parametrize(("text", "fault"), [("[1]", "must be a JSON object"), ("{", "cannot be read as JSON")])
+@pytest.mark.parametrize(
+    ("text", "fault"), [("[1]", "must be an object, not a list"), ("{", "line 1: is not JSON: it ends too early")]
+)
 def test_result_that_is_no_object(here: FakeAws, run: Any, tmp_path: Path, text: str, fault: str) -> None:
     put(here, **{"parameters.csv": "rate\n1\n2\n", "0/result.json": "{}", "1/result.json": text})
     done = run("jobs", "outputs", "get", "dev", "search", str(tmp_path))

@@ -41,7 +41,12 @@ def test_two_nodes_of_two_processes(here: FakeBatch, run: Any) -> None:
     ]
     own = {"LR": "0.1", "GPUFLEET_JOB": "train"}
     copy = {"containerUrl": f"{BLOBS}/result", "identityReference": {"resourceId": IDENTITY}}
-    assert here.bodies("POST", "/tasks") == [
+    [task] = here.bodies("POST", "/tasks")
+    # By which its nodes know each other: another one for each submission.
+    key = task["environmentSettings"].pop()
+    assert key["name"] == "GPUFLEET_JOB_KEY"
+    assert re.fullmatch("[0-9a-f]{32}", key["value"])
+    assert [task] == [
         {
             "id": "main",
             "commandLine": application_command(TRAIN[1:], 2, environment=own, folders=FOLDERS, log_copies=TRIES),

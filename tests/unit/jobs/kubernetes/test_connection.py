@@ -49,9 +49,9 @@ BROKEN = {
     "a word": ("hello", LACKS),
     "a list": ("[]", LACKS),
     "a number": (7, LACKS),
-    "half of one": ("{", "is not a kubeconfig: it is not YAML: expected the node content, but found '<stream end>' "),
-    "a tab": ("a:\n\t- b", "is not a kubeconfig: it is not YAML: found character "),
-    "binary": ("\x00", "is not a kubeconfig: it is not YAML: "),
+    "half of one": ("{", "is not a kubeconfig: line 1: is not YAML: did not find expected node content"),
+    "a tab": ("a:\n\t- b", "is not a kubeconfig: line 2: is not YAML: found character "),
+    "binary": ("\x00", "is not a kubeconfig: is not YAML: "),
     "no clusters": (kubeconfig(clusters=[]), LACKS),
     "no current context": (kubeconfig(**{"current-context": ""}), LACKS),
     "clusters of another kind": (

@@ -26,11 +26,13 @@ def test_log_says_which_network_nccl_has_to_take(tmp_path: Path, environment: di
     ssh = tmp_path / "ssh"
     ssh.write_text("#!/bin/sh\n")
     ssh.chmod(0o755)
+    key = tmp_path / "id_rsa.pub"
+    key.write_text("ecdsa-sha2-nistp521 AAAA\n")
     there = {
         "PATH": f"{tmp_path}:{os.environ['PATH']}",
         "HOME": str(tmp_path),
         "OMPI_MCA_orte_default_hostfile": str(tmp_path / "hosts"),
     }
-    command = launcher_process(100, "-p 2222", ["echo", "ran"])
+    command = launcher_process(str(key), 100, "-p 2222", ["echo", "ran"])
     done = subprocess.run(command, env={**there, **environment}, capture_output=True, text=True, timeout=60, check=True)
     assert (done.stdout, done.stderr.splitlines()) == ("ran\n", said)

@@ -102,18 +102,19 @@ def test_the_command_runs_once_for_each_gpu():
 @pytest.mark.parametrize("program", ["mpirun", "mpiexec", "/opt/amazon/openmpi/bin/mpirun"])
 def test_a_command_of_mpiruns_own_stays(program):
     args = SMALL | {"command": [program, "-np", "4", "hostname"]}
-    assert launcher_command(args, {})[7:] == [program, "-np", "4", "hostname"]
+    assert launcher_command(args, {})[8:] == [program, "-np", "4", "hostname"]
 
 
 def test_the_launcher_waits_for_workers_and_both_pass_on_notice():
     manifest = mpi_job("llm", SMALL)
     shell, option, script, *words = container(manifest, "Launcher")["command"]
     assert (shell, option) == ("/bin/sh", "-c")
-    assert words[:5] == ["launcher", str(PATIENCE_SECONDS), "100", ssh_arguments(1000), "mpirun"]
+    key = "/etc/gpufleet/ssh/id_rsa.pub"
+    assert words[:6] == ["launcher", key, str(PATIENCE_SECONDS), "100", ssh_arguments(1000), "mpirun"]
     assert "wait_for_workers\n" in script
     shell, option, script, *words = container(manifest, "Worker")["command"]
     assert (shell, option) == ("/bin/sh", "-c")
-    assert words == ["worker", "100", *sshd_command(1000)]
+    assert words == ["worker", key, "100", *sshd_command(1000)]
     assert "trap leave TERM" in script
     assert not [line for line in script.splitlines() if line.lstrip().startswith("#")]
 
@@ -123,6 +124,7 @@ def test_ssh_and_sshd_agree_on_port_and_key():
     assert "-p 2222 -h /etc/gpufleet/ssh/id_rsa" in sshd
     assert "AuthorizedKeysFile=/etc/gpufleet/ssh/authorized_keys" in sshd
     assert ssh_arguments(1000).startswith("-p 2222 -i /etc/gpufleet/ssh/id_rsa ")
+    assert "-o StrictHostKeyChecking=yes -o HostKeyAlias=gpufleet -o UserKnownHostsFile=" in ssh_arguments(1000)
     assert container(mpi_job("llm", SMALL), "Worker")["readinessProbe"]["tcpSocket"] == {"port": 2222}
 
 

@@ -185,4 +185,4 @@ def test_grace(change, seconds):
     manifest = mpi_job("llm", SMALL | change)
     for name in ("Launcher", "Worker"):
         assert pod(manifest, name)["terminationGracePeriodSeconds"] == seconds
-        assert str(seconds) in container(manifest, name)["command"][4:6]
+        assert str(seconds) in container(manifest, name)["command"][5:7]

@@ -118,3 +118,29 @@ def test_what_is_not_there_is_one_line(volume: Path, tmp_path: Path) -> None:
         list(files(volume).get("no", tmp_path))
     with pytest.raises(UserError, match=r"file or directory not found$"):
         list(files(volume).put(tmp_path / "no", "x"))
+
+
+@pytest.mark.parametrize("name", ["-delete", "-exec", "(", "!", "-files0-from"])
+def test_a_files_name_is_no_option_of_find(tmp_path: Path, name: str) -> None:
+    """`find -delete` removes all that is there."""
+    for each in (name, "kept", "a/b"):
+        (tmp_path / each).parent.mkdir(exist_ok=True)
+        (tmp_path / each).write_text("x")
+    assert [each.path for each in files(tmp_path).list_files(name)] == [name]
+    assert {each.path for each in files(tmp_path).list_files()} == {name, "kept", "a/b"}
+    assert (tmp_path / "kept").exists()
+
+
+def test_a_file_under_a_name_like_an_option_comes_and_goes(tmp_path: Path) -> None:
+    volume, here = tmp_path / "volume", tmp_path / "here"
+    volume.mkdir()
+    here.write_text("content")
+    assert [each.path for each in files(volume).put(here, "-x/-rf")] == ["-x/-rf"]
+    assert [each.path for each in files(volume).get("-x/-rf", tmp_path / "back")] == ["-x/-rf"]
+    assert (tmp_path / "back").read_text() == "content"
+
+
+def test_a_line_end_in_a_name_is_no_second_file(tmp_path: Path) -> None:
+    (tmp_path / "a\n12 3 b").write_text("x")
+    (tmp_path / "c").write_text("xy")
+    assert [(each.path, each.size) for each in files(tmp_path).list_files()] == [("a\n12 3 b", 1), ("c", 2)]

@@ -34,7 +34,7 @@ def test_a_file_of_ones_own_says_what_runs_the_jobs(tmp_path: Path) -> None:
 def test_a_file_that_is_no_yaml(tmp_path: Path) -> None:
     done = run(tmp_path, "list", text="jobs: [")
     assert (done.exit_code, done.stderr.count("\n")) == (1, 1)
-    assert done.stderr.startswith(f"Error: {tmp_path}/lab.yaml: is not YAML: ")
+    assert done.stderr.startswith(f"Error: {tmp_path}/lab.yaml: line 1: is not YAML: ")
 
 
 def test_no_jobs_yet(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from gpufleet.jobs.slurm.client import SlurmClient
 from gpufleet.jobs.slurm.pending_reasons import pending_reasons, reason_texts
 from gpufleet.jobs.slurm.status import SacctRow, SlurmJob, exit_code_from_sacct, exit_code_from_squeue
 from gpufleet.jobs.ssh.connection import CommandResult, SshConnection, SshError, SshUnreachable
-from gpufleet.jobs.ssh.job_folders import JobRecord
+from gpufleet.jobs.ssh.job_record import JobRecord
 
 
 class FakeMachine(SshConnection):
@@ -27,7 +27,7 @@ def slurm(**answers: CommandResult) -> SlurmClient:
 
 
 def record(exit_code: int | None = None, job: str = "7") -> JobRecord:
-    return JobRecord({"name": "run", "nodes": 2}, job, exit_code)
+    return JobRecord("run", job, exit_code, nodes=2)
 
 
 def row(

@@ -6,6 +6,7 @@ from gpufleet.rules.kubernetes.mpi_pods import (
     mount_path_free,
     not_root,
     reservation,
+    secret_reference,
     variable_name,
 )
 
@@ -93,6 +94,30 @@ CASES = {
                 "trainers: mount_path=/usr: hides what a container has in /usr; use a path such as /mnt [any-"
                 "mpi-mount-path]"
             ),
+        ),
+    ],
+    secret_reference: [
+        ("name", {"variable": "KEY", "reference": "wandb", "in_env": False}, "pass", ""),
+        ("key", {"variable": "KEY", "reference": "hub.lab/api_token.txt", "in_env": False}, "pass", ""),
+        (
+            "variable",
+            {"variable": "A B", "reference": "wandb", "in_env": False},
+            "fail",
+            "trainers: secrets=A B: is not a valid variable name; use letters, digits and _, starting with a letter "
+            "or _ [any-mpi-secret]",
+        ),
+        (
+            "twice",
+            {"variable": "KEY", "reference": "wandb", "in_env": True},
+            "fail",
+            "trainers: secrets=KEY: env has this variable too; leave it out of one of them [any-mpi-secret]",
+        ),
+        (
+            "value",
+            {"variable": "KEY", "reference": "Hunter22", "in_env": False},
+            "fail",
+            "trainers: secrets.KEY=[secret]: must name a Secret, not hold its value; write SECRET or SECRET/KEY "
+            "[any-mpi-secret]",
         ),
     ],
     variable_name: [

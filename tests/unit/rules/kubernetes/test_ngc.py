@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from gpufleet.rules.kubernetes.ngc import key_form, key_problem, key_secret, login_once, validate_ngc
+from gpufleet.rules.kubernetes.ngc import key_form, key_problem, login_once, validate_ngc
 
 FIX = "copy it from org.ngc.nvidia.com/setup/api-keys: nvapi- and what follows, in one piece [any-ngc-key-form]"
 CASES = {
@@ -15,19 +15,6 @@ CASES = {
             {"seen": "it has 12 characters"},
             "fail",
             f"trainers: ngc_key=[secret]: does not look like an API key of NGC, it has 12 characters; {FIX}",
-        ),
-    ],
-    key_secret: [
-        ("secret", {"encrypted": True}, "pass", ""),
-        (
-            "plain",
-            {"encrypted": False},
-            "fail",
-            (
-                "trainers: ngc_key=[secret]: is stored in the configuration in plain text; change the key, as others "
-                "may "
-                "have read it, and `pulumi config set --secret --path gpufleet:team.ngc_key` [any-ngc-key-secret]"
-            ),
         ),
     ],
     login_once: [

@@ -2,7 +2,8 @@
 
 import pytest
 
-from gpufleet.adoption.match_by_parent import UNKNOWN, match_by_parent, same_id
+from gpufleet.adoption.cloud_resource import CloudResource
+from gpufleet.adoption.match import UNKNOWN, match, same_id
 from gpufleet.azure.arm_types import found_at
 
 GROUP_ID = "/subscriptions/s/resourceGroups/dev-group0a1b2c3d"
@@ -13,7 +14,7 @@ GROUP = "azure-native:resources:ResourceGroup"
 ACCOUNT, CONTAINER = "azure-native:storage:StorageAccount", "azure-native:storage:BlobContainer"
 SUBNET, ROLE = "azure-native:network:Subnet", "azure-native:authorization:RoleAssignment"
 IN_GROUP = {"resourceGroupName": "dev-group0a1b2c3d"}
-TAGS = {"environment": "dev", "project": "training", "expires-at": "never"}
+TAGS = {"gpufleet-stack": "gpufleet/dev", "environment": "dev", "project": "training", "owner": "us"}
 
 
 def urn(type_, name):
@@ -39,8 +40,8 @@ def held(type_, name, id_):
     return {"urn": urn(type_, name), "type": type_, "id": id_}
 
 
-def found(id_, **tags):
-    return found_at(id_, {"tags": tags})
+def found(id_, tags=TAGS):
+    return found_at(id_, {}, tags)
 
 
 def inside(above, name="scripts"):
@@ -49,7 +50,7 @@ def inside(above, name="scripts"):
 
 def told(lost, steps, state=()):
     """Names of found things to logical names of steps: wanted, then unclear; and the unknown ones."""
-    placed = match_by_parent(lost, steps, state)
+    placed = match(lost, steps, state)
 
     def name(found):
         return found.inputs[found.own]
@@ -91,15 +92,15 @@ def test_a_name_that_the_program_gives_is_known_whatever_its_capitals():
 @pytest.mark.parametrize(
     ("tags", "ours"),
     [
-        ({}, True),
-        ({"environment": "dev", "project": "training"}, True),
-        ({"environment": "dev", "project": "training", "expires-at": "2027-01-01", "owner": "me"}, True),
-        ({"environment": "dev", "project": "another"}, False),
-        ({"environment": "prod", "project": "training"}, False),
+        (TAGS, True),
+        (TAGS | {"expires-at": "2027-01-01"}, True),
+        ({}, False),
+        ({"environment": "dev", "project": "training"}, False),
+        *((TAGS | {key: "another"}, False) for key in TAGS),
     ],
 )
-def test_tags_say_whose_it_is(tags, ours):
-    wanted, _, unknown = told([found(FILES, **tags)], [account()])
+def test_all_ownership_tags_say_whose_it_is(tags, ours):
+    wanted, _, unknown = told([found(FILES, tags)], [account()])
     assert (bool(wanted), bool(unknown)) == (ours, not ours)
 
 
@@ -182,3 +183,62 @@ def test_a_role_is_known_by_scope_and_name_once_both_are():
 )
 def test_ids(one, other, same):
     assert same_id(one, other) is same
+
+
+ROLE_ID, POLICY, PROFILE = (
+    "dev-role-0a1b2c3",
+    "aws:iam/rolePolicy:RolePolicy",
+    "aws:iam/instanceProfile:InstanceProfile",
+)
+
+
+def aws(type_, import_id, own=None, **inputs):
+    return CloudResource(type_, import_id, None, import_id, inputs, own=own, tags=TAGS)
+
+
+def inline(name, role="dev-role-9f9f9f9", logical="dev-policy"):
+    """A step that puts a policy into a role, whose name the preview has drawn anew."""
+    return step(POLICY, logical, {"role": role, "name": name}, {"role": [("aws:iam/role:Role", "dev-role")]})
+
+
+@pytest.mark.parametrize("drawn", ["dev-role-9f9f9f9", UNKNOWN, ROLE_ID])
+def test_what_hangs_on_a_role_is_known_by_it_whatever_name_the_preview_has_drawn(drawn):
+    policy = aws(POLICY, f"{ROLE_ID}:dev-policy-1111111", "name", role=ROLE_ID, name="dev-policy-1111111")
+    state = [held("aws:iam/role:Role", "dev-role", ROLE_ID)]
+    steps = [inline("dev-policy-2222222", drawn), inline("dev-other-2222222", drawn, "dev-other")]
+    assert told([policy], steps, state)[0] == {"dev-policy-1111111": "dev-policy"}
+
+
+def test_a_policy_in_the_role_of_another_is_another():
+    policy = aws(POLICY, "theirs:dev-policy-1111111", "name", role="theirs", name="dev-policy-1111111")
+    state = [held("aws:iam/role:Role", "dev-role", ROLE_ID)]
+    assert told([policy], [inline("dev-policy-2222222")], state)[2] == ["dev-policy-1111111"]
+
+
+def test_a_long_logical_name_is_cut_for_its_random_end():
+    logical = "dev-" + "policy" * 30
+    name, drawn = f"{logical[:120]}-1111111", f"{logical[:120]}-2222222"
+    policy = aws(POLICY, f"{ROLE_ID}:{name}", "name", role=ROLE_ID, name=name)
+    assert told([policy], [inline(drawn, ROLE_ID, logical)])[0] == {name: logical}
+
+
+def test_routes_of_a_lost_table_are_known_in_the_same_look():
+    table = CloudResource("aws:ec2/routeTable:RouteTable", "rtb-1", "dev-table", "rtb-1", tags=TAGS)
+    to = {"destinationCidrBlock": "0.0.0.0/0"}
+    route = CloudResource(
+        "aws:ec2/route:Route", "rtb-1_0.0.0.0/0", None, inputs={"routeTableId": "rtb-1", **to}, tags=TAGS
+    )
+    steps = [
+        step(
+            "aws:ec2/route:Route",
+            "dev-default",
+            {"routeTableId": UNKNOWN, **to},
+            {"routeTableId": [(table.type, "dev-table")]},
+        ),
+        step(table.type, "dev-table", {"tags": TAGS}),
+    ]
+    wanted = match([route, table], steps, []).wanted
+    assert [(found.import_id, one["urn"].split("::")[-1]) for found, one in wanted] == [
+        ("rtb-1", "dev-table"),
+        ("rtb-1_0.0.0.0/0", "dev-default"),
+    ]
