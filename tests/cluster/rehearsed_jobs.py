@@ -104,6 +104,16 @@ class Rehearsed:
         wait_until(f"{name} runs", lambda: len(self.places(name)) == workers, state=lambda: self.state(name))
         return self.places(name)
 
+    def all_ready(self, name: str) -> None:
+        """Wait until all pods of a job are ready, its launcher included."""
+
+        def ready() -> bool:
+            conditions = [pod["status"].get("conditions", ()) for pod in self.pods(name)]
+            states = [{each["type"]: each["status"] for each in listed}.get("Ready") for listed in conditions]
+            return bool(states) and set(states) == {"True"}
+
+        wait_until(f"all pods of {name} are ready", ready, state=lambda: self.state(name))
+
     def state(self, name: str) -> str:
         """Why a job does not run, for the message of a test: its workload, its pods, the nodes, the newest events."""
         looks = [

@@ -221,6 +221,9 @@ def test_a_quota_a_user_and_one_more_team_do_not_touch_the_others(
     speech.start("calm", *DESKS, "--gpus", "2", "--user", "eve")
     vision.placed("stays", 1)
     speech.placed("calm", 1)
+    # Launchers start after their workers; a pod that is still starting changes by itself.
+    vision.all_ready("stays")
+    speech.all_ready("calm")
     pods_before = vision.pods("stays"), speech.pods("calm")
     before = versions(lab, "speech")
     assert len(before) == 11
