@@ -92,6 +92,9 @@ def kube_apiserver(layout: Layout) -> list[str]:
 
 
 def kube_controller_manager(layout: Layout) -> list[str]:
+    """A busy or suspended machine sends the heartbeats of fake nodes late. Past the grace period (50 s by default) the
+    controller marks a node's pods as not ready, and kwok, unlike a kubelet, never marks them as ready again.
+    """
     return [
         f"--kubeconfig={layout.kubeconfig}",
         "--leader-elect=false",
@@ -99,6 +102,7 @@ def kube_controller_manager(layout: Layout) -> list[str]:
         "--use-service-account-credentials=false",
         f"--service-account-private-key-file={layout.signing_key}",
         f"--root-ca-file={layout.authority}",
+        "--node-monitor-grace-period=10m",
         "--kube-api-qps=300",
         "--kube-api-burst=600",
     ]
