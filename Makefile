@@ -84,10 +84,12 @@ cluster-up: setup ## Start that control plane, with the MPI operator (ARGS="--no
 cluster-down: ## End it, whoever started it
 	@$(BIN)/python -m tools.kubernetes.cluster down $(ARGS)
 
-e2e: setup $(if $(filter-out engine,$(E2E)),e2e-programs) ## Tests on the engine, a real control plane, Azurite, OpenMPI, Slurm, SDKs, in a browser (root; E2E=slurm)
+e2e: setup ## Tests on the engine, a real control plane, Azurite, OpenMPI, Slurm, SDKs, in a browser (root; E2E=slurm)
 	@$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target $(E2E:%=e2e-%)
 
-e2e-programs: kubernetes network-policy singularity
+# Built beside the tests on the engine, which need none of it, and out of their way.
+e2e-programs: setup
+	@nice $(MAKE) --no-print-directory kubernetes network-policy singularity
 	@$(PYTHON) -m tools.images.install
 	@$(BIN)/python -m tools.jupyterhub.install
 	@$(BIN)/python -m tools.azurite.install
@@ -95,7 +97,8 @@ e2e-programs: kubernetes network-policy singularity
 	@$(PYTHON) -m tools.browser.install
 	@$(PYTHON) -m tools.slurm.install
 
-# They mostly wait, for a cluster or a network, so two of them go at once. Parts of `make e2e`, which has installed all.
+# They mostly wait, for a cluster or a network, so two of them go at once.
+$(patsubst %,e2e-%,$(filter-out engine,$(E2E))): e2e-programs
 e2e-engine:
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal $(APART:%=--ignore=tests/%) -m "engine or slow" $(ARGS)
 e2e-cluster:
