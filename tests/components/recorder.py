@@ -100,6 +100,8 @@ class Registered:
     import_id: str
     deleted_with: str
     """Logical name, empty without one. The engine hands a component's on to its children; the mocks do not."""
+    replace_with: frozenset[str] = frozenset()
+    """Logical names of resources whose replacement replaces this one too."""
     after_update: tuple[str, ...] = ()
     """Names of the hooks that run after an update."""
 
@@ -272,6 +274,7 @@ def _registered(request: resource_pb2.RegisterResourceRequest) -> Registered:
         aliases=len(request.aliases),
         import_id=request.importId,
         deleted_with=request.deletedWith.rsplit("::", 1)[-1],
+        replace_with=_names(list(request.replace_with)),
         after_update=tuple(request.hooks.after_update),
     )
 

@@ -96,7 +96,8 @@ def test_volume_and_claim(case, preview):
             },
         }
     }
-    assert recording.one(CLAIM).depends_on == {"files-volume"}
+    claim = recording.one(CLAIM)
+    assert (claim.depends_on, claim.replace_with) == ({"files-volume"}, {"files-volume"})
     assert recording.outputs["files"] == {"claim": "shared", "volume": "vision-shared"}
 
 

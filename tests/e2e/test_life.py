@@ -76,6 +76,23 @@ def test_the_whole_life_of_aws_dev(project: Project) -> None:
     assert held(project.cloud) == []
 
 
+def test_a_volume_that_is_replaced_takes_its_claim_along(erasing: Project) -> None:
+    """Else the volume waits for a claim that stays (kubernetes.io/pv-protection), and `up` with it."""
+    assert erasing.rehearse().returncode == 0
+
+    def ids() -> dict[str, str]:
+        kinds = ("kubernetes:core/v1:PersistentVolume", "kubernetes:core/v1:PersistentVolumeClaim")
+        uids = {r["type"]: r["outputs"]["metadata"]["uid"] for r in erasing.state() if r["type"] in kinds}
+        return {kind.rpartition(":")[2]: uids[kind] for kind in kinds}
+
+    before = ids()
+    erasing.configure(lambda config: config.setdefault("files", {}).update(access_point=False))
+    up = erasing.rehearse()
+    assert up.returncode == 0, up.stdout + up.stderr
+    after = ids()
+    assert all(after[kind] != before[kind] for kind in before)
+
+
 def test_aws_prod_comes_up_on_its_reservation(project: Project) -> None:
     up = project.rehearse(environment="aws-prod")
     assert up.returncode == 0, up.stdout + up.stderr

@@ -147,8 +147,9 @@ class SharedVolume(Component):
     Every file keeps the uid of the job that wrote it, but on an EFS access point, which has a user of its own. The
     drivers of EFS and Azure have to be on the cluster; NFS needs none.
 
-    A claim is not deleted as long as a pod mounts it, nor its volume before it. So where one program makes the
-    namespace too, name it as `deleted_with` of the options, and not under `depends_on`: the claim is made after it and
+    A claim is not deleted as long as a pod mounts it, nor its volume before it. A change that replaces the volume
+    therefore replaces its claim too, after the jobs that mount it have ended. And where one program makes the namespace
+    too, name it as `deleted_with` of the options, and not under `depends_on`: the claim is made after it and
     goes with it and its jobs.
     """
 
@@ -175,7 +176,8 @@ class SharedVolume(Component):
         labels, namespace = args.get("labels", {}), self._namespace
         volume = kubernetes_object(f"{name}-volume", labelled(plan_volume(args), labels), self.child())
         needed = [volume] if namespace is None else [volume, namespace]
-        inside = self.child(depends_on=needed, deleted_with=namespace)
+        # A volume waits for its claim to be deleted (pv-protection), and the claim's volumeName cannot change.
+        inside = self.child(depends_on=needed, deleted_with=namespace, replace_with=[volume])
         claim = kubernetes_object(f"{name}-claim", labelled(plan_claim(args), labels), inside)
         claim_name = args.get("claim", "shared")
         self.claim = with_dependencies(pulumi.Output.from_input(claim_name), claim)

@@ -310,7 +310,11 @@ class SimulatedCluster:
 
         try:
             await self.reach()
-            if self._noted().remove(kind, id_):
+            noted = self._noted()
+            if finalizer := noted.finalizer(kind, id_):
+                # The controller would wait for ever; so the wait's whole time passes at once.
+                raise waiting.still_there(f"{kind.kind} {name}", seconds or waiting.DELETE_SECONDS, finalizer)
+            if noted.remove(kind, id_):
                 return
             objects = await self._there()
             if objects is None:

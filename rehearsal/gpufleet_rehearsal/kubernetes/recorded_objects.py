@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
+from gpufleet.rules import coerce
 from gpufleet_rehearsal.cloud.resource import SimulatedResource
 from gpufleet_rehearsal.cloud.store import Store
 from gpufleet_rehearsal.kubernetes.api import Object
@@ -19,6 +20,7 @@ from gpufleet_rehearsal.kubernetes.word_lists import word_list
 from gpufleet_rehearsal.table.paths import Json
 
 FILE = "kubernetes.db"
+VOLUME, CLAIM = ResourceType("v1", "PersistentVolume"), ResourceType("v1", "PersistentVolumeClaim")
 
 
 class RecordedObjects:
@@ -76,6 +78,18 @@ class RecordedObjects:
         if held is not None:
             self._store.remove(held, time.time())
         return held is not None
+
+    def finalizer(self, kind: ResourceType, id_: str) -> str:
+        """What keeps an object from being deleted, empty for nothing: pv-protection of a volume that a claim names.
+
+        Source: github.com/kubernetes/kubernetes, pkg/controller/volume/pvprotection/pv_protection_controller.go.
+        """
+        if kind != VOLUME:
+            return ""
+        claims = (coerce.mapping(claim, "spec") for claim in self.of(CLAIM))
+        return (
+            "finalizers: kubernetes.io/pv-protection" if any(claim.get("volumeName") == id_ for claim in claims) else ""
+        )
 
     def _held(self, kind: ResourceType, id_: str) -> SimulatedResource | None:
         return self._store.get(str(kind), f"{self._cluster} {id_}")

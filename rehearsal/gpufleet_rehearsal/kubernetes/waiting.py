@@ -181,15 +181,20 @@ async def delete(target: Target, state: Object, asked: float, clock: Clock, tell
             await tell(f"being deleted: {held}")
             last = held
         if time.monotonic() - began > seconds:
-            raise DeletionTimeout(
-                f"{target} is still there {seconds:g} s after it was to be deleted{f'; {held}' if held else ''}; take "
-                "away what holds it, then run the command again"
-            )
+            raise still_there(str(target), seconds, held)
         try:
             await clock.pause(pause)
         except Interrupted as error:
             raise DeletionTimeout(f"interrupted while {target} was being deleted; run the command again") from error
         pause = min(pause * 1.3, SLOWEST_LOOK)
+
+
+def still_there(target: str, seconds: float, held: str) -> DeletionTimeout:
+    """The error for an object that is not gone in time. held: what keeps it; empty when nothing says so."""
+    return DeletionTimeout(
+        f"{target} is still there {seconds:g} s after it was to be deleted{f'; {held}' if held else ''}; take "
+        "away what holds it, then run the command again"
+    )
 
 
 def _held(live: Object) -> str:

@@ -271,3 +271,24 @@ def test_a_request_is_printed_and_only_its_submission_needs_a_control_plane(tmp_
         "Error: dev: its simulated cluster leads to no control plane: it does not run; `gpufleet rehearse dev` brings "
         "it up\n",
     )
+
+
+def test_a_volume_is_kept_as_long_as_a_claim_names_it(cluster):
+    """pkg/controller/volume/pvprotection of Kubernetes: the volume is deleted after its claim."""
+    volume, claim = "kubernetes:core/v1:PersistentVolume", "kubernetes:core/v1:PersistentVolumeClaim"
+    spec = {"accessModes": ["ReadWriteMany"], "capacity": {"storage": "1Ti"}, "nfs": {"server": "a.b", "path": "/"}}
+    resources = {"requests": {"storage": "1Ti"}}
+    wanted = {"accessModes": ["ReadWriteMany"], "resources": resources, "volumeName": "v", "storageClassName": ""}
+    of_volume = {"metadata": {"name": "v"}, "spec": spec}
+    of_claim = {"metadata": {"name": "c", "namespace": "default"}, "spec": wanted}
+    volume_id, _ = run(cluster.create(volume, URN, of_volume, 0))
+    claim_id, _ = run(cluster.create(claim, URN, of_claim, 0))
+    with pytest.raises(UserError) as error:
+        run(cluster.delete(volume, URN, volume_id, of_volume, {}, 0))
+    assert str(error.value) == (
+        "PersistentVolume v is still there 300 s after it was to be deleted; finalizers: kubernetes.io/pv-protection; "
+        "take away what holds it, then run the command again"
+    )
+    run(cluster.delete(claim, URN, claim_id, of_claim, {}, 0))
+    run(cluster.delete(volume, URN, volume_id, of_volume, {}, 0))
+    assert run(cluster.read(volume, URN, volume_id, of_volume, {})) is None
