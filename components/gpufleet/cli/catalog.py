@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import wide_option
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -29,9 +30,10 @@ def catalog() -> None:
 
 @catalog.command()
 @click.argument("name", metavar="TYPE")
+@wide_option
 @as_json
 @exit_with_errors
-def show(name: str, as_json: bool) -> int:
+def show(name: str, wide: bool, as_json: bool) -> int:
     """Show one instance type or VM size: hardware, zones, prices, quota.
 
     \b
@@ -46,7 +48,7 @@ def show(name: str, as_json: bool) -> int:
     if as_json:
         click.echo(json.dumps(_everything(cloud, clouds[cloud], type_name), indent=2))
     else:
-        show_type(cloud, clouds[cloud], type_name, date.today())
+        show_type(cloud, clouds[cloud], type_name, date.today(), wide=wide)
     return 0
 
 
@@ -62,6 +64,7 @@ def show(name: str, as_json: bool) -> int:
               help="Maximum on-demand price per node and hour. Omits types without a known price.")  # fmt: skip
 @click.option("--efa", is_flag=True, help="With EFA; on Azure: with InfiniBand.")
 @click.option("--cloud", type=click.Choice(["aws", "azure", "all"]), default="all", show_default=True)
+@wide_option
 @as_json
 @exit_with_errors
 def find(
@@ -73,6 +76,7 @@ def find(
     max_price: float | None,
     efa: bool,
     cloud: str,
+    wide: bool,
     as_json: bool,
 ) -> int:
     """List current types that match all options: cheapest GPU first, unknown prices last.
@@ -106,7 +110,7 @@ def find(
         click.echo("no type has all of this")
     else:
         one_place = bool(region or zone)
-        show_matches([(match, 0) for match in matches] if one_place else cheapest(matches), date.today())
+        show_matches([(match, 0) for match in matches] if one_place else cheapest(matches), date.today(), wide=wide)
     return 0
 
 

@@ -6,74 +6,90 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 
 from gpufleet.catalog import AwsGpuType, AzureGpuSize, Catalog, GpuType
 from gpufleet.catalog.quota_family import quotas_of
 from gpufleet.catalog.records import Record
 from gpufleet.catalog.search import Match
 from gpufleet.rules.messages import format_zones
+from gpufleet.terminal import Column, print_notes, print_table, wide_console
 
 if TYPE_CHECKING:
     from gpufleet.catalog.refresh import Downloads
 
 UNKNOWN = "unknown"
-WIDTH = 140
-"""Characters that the widest row needs."""
+USD, USD_OF_A_GPU = Column("USD/h", right=True), Column("a GPU", 1, right=True)
+PLACES = [Column("region"), Column("zones"), USD, USD_OF_A_GPU, Column("Spot USD/h", right=True), Column("as of", 2)]
+MATCHES = [
+    Column("type"),
+    Column("GPUs"),
+    Column("region"),
+    USD,
+    USD_OF_A_GPU,
+    Column("Spot USD/h", 2, right=True),
+    Column("GiB", 3, right=True),
+    Column("more", 4, right=True, name="more regions"),
+    Column("zones", 5),
+    Column("as of", 6),
+]
 
 
-def show_type(cloud: str, known: Catalog[AwsGpuType] | Catalog[AzureGpuSize], name: str, today: date) -> None:
+def show_type(
+    cloud: str, known: Catalog[AwsGpuType] | Catalog[AzureGpuSize], name: str, today: date, *, wide: bool
+) -> None:
     """Hardware, then a line for each region that offers the type or has a price for it."""
     record = known.types[name]
-    facts = Table(box=None, show_header=False, pad_edge=False)
-    for what, value in _facts(record, known):
-        facts.add_row(what, value)
-    places = _table("region", "zones", "USD/h", "a GPU", "Spot USD/h", "as of")
+    facts = list(_facts(record, known))
+    places: list[tuple[str, ...]] = []
     sources: list[str] = []
     for region in sorted({*known.regions_with(name), *(region for each, region, _ in known.prices if each == name)}):
         price = known.prices.get((name, region, "on-demand"))
         usd = price.usd_per_hour if price else None
         if price and price.source not in sources:
             sources.append(price.source)
-        places.add_row(
-            region,
-            format_zones(known.zones_with(name, region)) or "none",
-            _usd(usd),
-            _usd(None if usd is None else usd / record.gpus),
-            _range(known.spot_range(name, region)),
-            f"{_age(price, today)} [{sources.index(price.source) + 1}]" if price else "",
+        places.append(
+            (
+                region,
+                format_zones(known.zones_with(name, region)) or "none",
+                _usd(usd),
+                _usd(None if usd is None else usd / record.gpus),
+                _range(known.spot_range(name, region)),
+                f"{_age(price, today)} [{sources.index(price.source) + 1}]" if price else "",
+            )
         )
     # Only now, when every file could be read: an error comes alone.
-    console = _console()
+    console = wide_console()
     console.print(f"{name} ({cloud}): {record.gpus} x {record.gpu_model}, {_gib(record.gpu_memory_mib)} each")
     if record.retired:
         console.print(f"retired {record.retired}: use {record.successor or 'a current type'} instead")
-    console.print(facts)
-    console.print(places)
+    for what, value in facts:
+        console.print(f"{what:<{max(len(each) for each, _ in facts)}}  {value}")
+    print_table(PLACES, places, console, wide=wide)
     for number, source in enumerate(sources, start=1):
         console.print(f"[{number}] {source}")
 
 
-def show_matches(matches: Sequence[tuple[Match, int]], today: date) -> None:
+def show_matches(matches: Sequence[tuple[Match, int]], today: date, *, wide: bool) -> None:
     """One line for each match. With each comes in how many regions there are more."""
-    console = _console()
-    table = _table("type", "GPUs", "GiB", "region", "USD/h", "a GPU", "Spot USD/h", "zones", "as of")
-    for match, more in matches:
-        record = match.record
-        table.add_row(
-            record.type,
-            f"{record.gpus} x {record.gpu_model}",
-            _gib(record.gpu_memory_mib).removesuffix(" GiB"),
-            match.region + (f" (+{more})" if more else ""),
+    console = wide_console()
+    rows = [
+        (
+            match.record.type,
+            f"{match.record.gpus} x {match.record.gpu_model}",
+            match.region,
             _usd(match.usd),
             _usd(match.usd_per_gpu),
             _range(match.spot),
+            _gib(match.record.gpu_memory_mib).removesuffix(" GiB"),
+            f"+{more}" if more else "",
             format_zones(match.zone_ids),
             _age(match.price, today) if match.price else "",
         )
-    console.print(table)
+        for match, more in matches
+    ]
+    print_table(MATCHES, rows, console, wide=wide)
     if any(more for _, more in matches):
-        console.print("(+n): in n more regions, not for less; see `gpufleet catalog show TYPE`")
+        print_notes(["more: in so many other regions, not for less; see `gpufleet catalog show TYPE`"], console)
 
 
 @contextmanager
@@ -92,20 +108,6 @@ def downloading(cloud: str) -> Iterator["Downloads"]:
             progress.update(task, description=f"{cloud}: {url.split('?')[0][-60:]}", completed=done, total=total)
 
         yield Downloads(step)
-
-
-def _table(*columns: str) -> Table:
-    """A table with one line for each row, however narrow the terminal: it wraps lines by itself."""
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(column, no_wrap=True)
-    return table
-
-
-def _console() -> Console:
-    """Wide enough that no figure is cut; also for `| grep`."""
-    width = Console().width
-    return Console(highlight=False, markup=False, width=max(width, WIDTH), soft_wrap=True)
 
 
 def _facts(record: GpuType, known: Catalog[AwsGpuType] | Catalog[AzureGpuSize]) -> Iterator[tuple[str, str]]:
@@ -133,7 +135,7 @@ def _gib(mib: int | None) -> str:
 
 
 def _usd(usd: float | None) -> str:
-    return UNKNOWN if usd is None else f"{usd:.4f}"
+    return UNKNOWN if usd is None else f"{usd:.2f}" if usd >= 10 else f"{usd:.4f}"
 
 
 def _range(spot: tuple[float, float] | None) -> str:

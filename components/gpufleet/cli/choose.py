@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import wide_option
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ _POSITIVE = _Amount(min=1e-6, max=1e9)
     "--top", type=click.IntRange(min=1), default=12, show_default=True, metavar="N", help="Number of options shown."
 )
 @click.option("--model", "show_model", is_flag=True, help="Only show the scaling model, compared with measurements.")
+@wide_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @exit_with_errors
 def choose(
@@ -88,6 +90,7 @@ def choose(
     yes: bool,
     top: int,
     show_model: bool,
+    wide: bool,
     as_json: bool,
     **limits: Any,  # noqa: ANN401 - the other options, by the names of `_options` and `RunRequirements`
 ) -> int:
@@ -100,12 +103,13 @@ def choose(
     gpufleet choose --model
     """
     from gpufleet.choose.formats.json import model_to_dict, options_to_dict
-    from gpufleet.choose.formats.table import console, print_model, print_options, print_pairs, print_scaling
+    from gpufleet.choose.formats.table import print_model, print_options, print_pairs, print_scaling
     from gpufleet.choose.node_shapes import compare_node_counts
     from gpufleet.choose.scaling import scaling_rows
+    from gpufleet.terminal import wide_console
 
     if show_model:
-        click.echo(json.dumps(model_to_dict(), indent=2)) if as_json else print_model(console())
+        click.echo(json.dumps(model_to_dict(), indent=2)) if as_json else print_model(wide_console(), wide=wide)
         return 0
     if gpus is None or hours is None:
         raise click.UsageError("give --gpus and --hours, for instance: gpufleet choose --gpus 8 --hours 24")
@@ -130,8 +134,8 @@ def choose(
         rows = scaling_rows(hours, option.nodes, to_nodes, work, option.network.gbps, option.usd_per_hour)
     if not as_json:
         # What is taken is the output then, so that it can go into a file or a pipe.
-        out = console(stderr=take is not None)
-        print_options(ask, options, max(top, take or 0), out)
+        out = wide_console(stderr=take is not None)
+        print_options(ask, options, max(top, take or 0), out, wide=wide)
         print_pairs(pairs, out)
         if rows:
             print_scaling(option, rows, out)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpufleet.cli.error_handling import exit_with_errors
+from gpufleet.cli.output_options import wide_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,10 +26,17 @@ if TYPE_CHECKING:
               "environments, ENV=FILE with a file of outputs, or all.")  # fmt: skip
 @click.option("--notify", "webhook", metavar="URL", envvar="GPUFLEET_NOTIFY_URL", help="Post a summary to a webhook.")
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here.")
+@wide_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @exit_with_errors
 def ps(
-    backend: str | None, contexts: str | None, asked: str | None, webhook: str | None, program: Path, as_json: bool
+    backend: str | None,
+    contexts: str | None,
+    asked: str | None,
+    webhook: str | None,
+    program: Path,
+    wide: bool,
+    as_json: bool,
 ) -> int:
     """List environments with owner, expiry, GPUs and cost; expired ones first.
 
@@ -39,13 +47,12 @@ def ps(
     gpufleet ps --jobs aws-batch-dev,lab=lab.yaml
     gpufleet ps --backend file:///shared/states --json
     """
-    from rich.console import Console
-
     from gpufleet.fleet.backend import stacks_of
     from gpufleet.fleet.environment import environment_of, sort_environments
     from gpufleet.fleet.formats.json import fleet_to_dict, webhook_summary
     from gpufleet.fleet.formats.table import print_fleet
     from gpufleet.fleet.report import FleetReport
+    from gpufleet.terminal import wide_console
 
     now = datetime.now(UTC)
     url, states = stacks_of(backend, program)
@@ -55,7 +62,7 @@ def ps(
     if as_json:
         click.echo(json.dumps(fleet_to_dict(report), indent=2))
     else:
-        print_fleet(report, Console(highlight=False))
+        print_fleet(report, wide_console(), wide=wide)
     for fault in report.faults:
         click.echo(f"Error: {fault}", err=True)
     if webhook:

@@ -1,9 +1,11 @@
 """Finding types by GPU, place and price, in the data that ships."""
 
 import pytest
+from click.testing import CliRunner
 
 from gpufleet.catalog import AzureGpuSize, Catalog
 from gpufleet.catalog.search import SearchCriteria, cheapest, find
+from gpufleet.cli import main
 
 
 @pytest.fixture
@@ -88,3 +90,11 @@ def test_one_line_for_each_type(clouds):
     assert sum(more + 1 for _, more in lines) == len(found)
     first = {match.record.type: (match.usd, more) for match, more in lines}
     assert first["p5.48xlarge"] == (55.04, len([each for each in found if each.record.type == "p5.48xlarge"]) - 1)
+
+
+def test_table_of_all_types_fits_80_columns() -> None:
+    text = CliRunner().invoke(main, ["catalog", "find"], env={"COLUMNS": "80"}).output
+    table, _, notes = text.partition("--wide also shows: ")
+    assert len(table.splitlines()) > 60
+    assert [line for line in table.splitlines() if len(line.rstrip()) > 80] == []
+    assert notes.startswith("a GPU, Spot USD/h, GiB, more regions, zones, as of\n")

@@ -59,23 +59,39 @@ def refused(*arguments: str) -> str:
 
 def test_table():
     lines = shown(*EAST, "--budget", "600").splitlines()
-    assert " ".join(lines[1].split()) == (
-        "1 8 x g6e.xlarge aws us-east-1 8 L40S 44.7 Ethernet up to 20 Gbps 24.0 357.31 yes use1-az1,2,4,6 "
-        "32 of L-DB2E81BA 2026-05"
-    )
+    assert lines[1].split() == ["1", "8", "x", "g6e.xlarge", "us-east-1", "8", "L40S", "24", "357", "yes"]
     assert "One node or several" in lines
+
+
+def test_wide_table():
+    lines = shown(*EAST, "--budget", "600", "--wide").splitlines()
+    assert " ".join(lines[1].split()) == (
+        "1 8 x g6e.xlarge us-east-1 8 L40S 24 357 yes Ethernet up to 20 Gbps 44.7 use1-az1,2,4,6 "
+        "32 of L-DB2E81BA 2026-05 aws"
+    )
+
+
+@pytest.mark.parametrize("work", [(), ("--parameters", "350", "--step", "0.4", "--to-nodes", "1024")])
+def test_tables_fit_80_columns(work):
+    text = shown("--gpus", "64", "--hours", "240", "--budget", "80000", "--spot", "--top", "999", *work)
+    head, more = text.index("--wide also shows: "), text.find(" on more nodes")
+    tables = text[:head] + (text[more:] if work else "")
+    assert len(tables.splitlines()) > 40
+    assert [line for line in tables.splitlines() if len(line.rstrip()) > 80] == []
 
 
 def test_old_prices_are_said_to_be_old(monkeypatch):
     on(monkeypatch, 2036, 1, 1)
-    done = run(*EAST, "--take", "1", "--yes")
+    done = run(*EAST, "--take", "1", "--yes", "--wide")
     assert "2026-05, old" in done.stderr
     assert "Some prices are old: `gpufleet catalog refresh` brings new ones." in done.stderr
     assert "(price of 2026-05, old)" in done.stdout
 
 
 def test_unknown_prices_are_said():
-    assert any(" unknown " in line for line in shown(*ASKED, "--top", "99").splitlines() if "p5e.48xlarge" in line)
+    assert any(
+        line.endswith(" unknown") for line in shown(*ASKED, "--top", "99").splitlines() if "p5e.48xlarge" in line
+    )
 
 
 def test_scaling_from_n_to_m():
@@ -139,8 +155,8 @@ def test_json_has_everything():
 def test_own_servers(tmp_path):
     file = tmp_path / "own.yaml"
     file.write_text("- {name: lab, gpu_model: V100, gpus: 8, gpu_memory_gib: 48, usd_per_hour: 0.5}\n")
-    lines = shown(*ASKED, "--servers", str(file), "--cloud", "own").splitlines()
-    assert " ".join(lines[1].split()) == "1 1 x lab own onprem 8 V100 48 one node 24.0 12.00 as listed"
+    lines = shown(*ASKED, "--servers", str(file), "--cloud", "own", "--wide").splitlines()
+    assert " ".join(lines[1].split()) == "1 1 x lab onprem 8 V100 24 12.00 one node 48 as listed own"
     taken = shown(*ASKED, "--servers", str(file), "--cloud", "own", "--take", "1", "--yes")
     assert yaml.safe_load(taken)["config"]["gpufleet:pools"]["lab"] == {"gpu": "V100", "gpus": 8, "nodes": ["lab-1"]}
     file.write_text("- {name: lab}\n")

@@ -51,6 +51,20 @@ def test_table_begins_with_what_has_expired(fleet: Any) -> None:
     assert "hush" not in found.output
 
 
+def test_table_fits_80_columns(backend: Any, eks: Eks, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    backend.put("aws-research-prod", eks("dev", expires=ago(5), owner="ana@example.com"))
+    backend.put("other", eks("other", expires=ago(-5), owner="ana"))
+    lines = ps(backend).output.splitlines()
+    table = lines[1 : next(n for n, line in enumerate(lines) if line.startswith("--wide also shows: "))]
+    assert len(table) == 4
+    assert max(len(line.rstrip()) for line in table) <= 80
+    assert table[0].split() == ["environment", "owner", "ends", "GPUs", "steady", "ceiling"]
+    assert table[1].startswith("aws-research-prod ")
+    assert "vision" in ps(backend, "--wide").output
+    assert "vision" not in "".join(table)
+
+
 def test_own_cluster_is_a_line_like_others(backend: Any, onprem: Eks) -> None:
     backend.put("lab", onprem("lab", owner="ana", project="vision", **{"expires-at": ago(5)}))
     lines = ps(backend).output.splitlines()

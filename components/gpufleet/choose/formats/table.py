@@ -4,48 +4,68 @@ import statistics
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
 
 from gpufleet.choose.formats import text
-from gpufleet.choose.model_fit import READING, READINGS, fitted_models, placement_gain, read_measurements, scores
+from gpufleet.choose.model_fit import (
+    READING,
+    READINGS,
+    ModelScore,
+    fitted_models,
+    placement_gain,
+    read_measurements,
+    scores,
+)
 from gpufleet.choose.node_shapes import NodeComparison
 from gpufleet.choose.options import Option, RunRequirements
 from gpufleet.choose.scaling import BITS, NETWORK_SHARE, Range
 from gpufleet.rules.messages import format_zones
-
-WIDTH = 400
-"""Characters that no row reaches."""
+from gpufleet.terminal import Column, print_notes, print_table
 
 
-def console(*, stderr: bool = False) -> Console:
-    """Wide enough that no figure is cut; also for `| grep`."""
-    return Console(stderr=stderr, highlight=False, markup=False, width=max(Console().width, WIDTH), soft_wrap=True)
-
-
-def print_options(ask: RunRequirements, options: Sequence[Option], shown: int, out: Console) -> None:
+def print_options(
+    ask: RunRequirements, options: Sequence[Option], shown: int, out: Console, *, wide: bool = False
+) -> None:
     """The first `shown` options, numbered as `--take` counts, and what the reader has to know."""
-    columns = ["", "nodes", "where", "GPUs", "GiB", "network"]
-    columns += ["h", "USD of the run"] + (["in budget"] if ask.budget else []) + (["on Spot"] if ask.spot else [])
-    table = _table(*columns, "zones", "quota (vCPU)", "price as of")
-    for number, option in enumerate(options[:shown], start=1):
-        more = f" (+{option.more_regions})" if option.more_regions else ""
-        spare = f" ({option.gpus - option.gpus_asked} spare)" if option.gpus > option.gpus_asked else ""
-        row = [str(number), f"{option.nodes} x {option.type}", f"{option.cloud} {option.region}{more}"]
-        arm = " arm64" if option.architecture == "arm64" else ""
-        row += [f"{option.gpus} {option.gpu_model}{arm}{spare}", f"{option.gpu_memory_gib:.4g}", text.network(option)]
-        row += [text.between(option.hours, ",.1f"), text.between(option.usd)]
-        row += ([option.verdict] if ask.budget else []) + ([text.between(option.spot_usd)] if ask.spot else [])
-        table.add_row(*row, format_zones(option.zone_ids), text.quota(option), text.age(option))
-    out.print(table)
+    rows = [_row(ask, number, option) for number, option in enumerate(options[:shown], start=1)]
+    print_table([column for column, _ in rows[0]], [[cell for _, cell in row] for row in rows], out, wide=wide)
     if len(options) > shown:
         out.print(f"and {len(options) - shown} more: --top {len(options)} shows them")
     out.print()
-    for note in _notes(ask, options[:shown]):
-        out.print(note)
+    print_notes(_notes(ask, options[:shown]), out)
+
+
+def _row(ask: RunRequirements, number: int, option: Option) -> list[tuple[Column, str]]:
+    """Each column with the option's cell."""
+    spare = f" ({option.gpus - option.gpus_asked} spare)" if option.gpus > option.gpus_asked else ""
+    arm = " arm64" if option.architecture == "arm64" else ""
+    row = [
+        (Column("", right=True), str(number)),
+        (Column("nodes"), f"{option.nodes} x {option.type}"),
+        (Column("region", 2), option.region),
+        (Column("GPUs", 1), f"{option.gpus} {option.gpu_model}{arm}{spare}"),
+        (Column("h", 4 if ask.work else 5, right=True), text.rounded(option.hours, ",.1f", whole_from=10)),
+        (Column("USD", right=True), text.rounded(option.usd)),
+    ]
+    if ask.budget:
+        row.append((Column("budget", 3), option.verdict))
+    if ask.spot:
+        row.append((Column("on Spot", 6, right=True), text.rounded(option.spot_usd)))
+    return [
+        *row,
+        (Column("more", 7, right=True, name="more regions"), f"+{option.more_regions}" if option.more_regions else ""),
+        (Column("network", 8), text.network(option)),
+        (Column("GiB", 9, right=True), f"{option.gpu_memory_gib:.4g}"),
+        (Column("zones", 10), format_zones(option.zone_ids)),
+        (Column("quota (vCPU)", 11), text.quota(option)),
+        (Column("price as of", 12), text.age(option)),
+        (Column("cloud", 13), option.cloud),
+    ]
 
 
 def _notes(ask: RunRequirements, options: Sequence[Option]) -> list[str]:
-    notes = ["USD: list prices of the nodes before tax, on demand; what is around them is in `gpufleet cost ENV`."]
+    notes = [
+        "USD: nodes of the run at list prices before tax, on demand; `gpufleet cost ENV` adds what is around them."
+    ]
     if ask.spot:
         notes.append("On Spot: what nodes cost lately, lowest to highest; the budget check ignores them.")
     if ask.work is None:
@@ -59,7 +79,7 @@ def _notes(ask: RunRequirements, options: Sequence[Option]) -> list[str]:
         )
     notes.append("Hours are the same for every GPU model: how fast yours trains on each is not known here.")
     if any(option.more_regions for option in options):
-        notes.append("(+n): in n more regions, not for less; --region NAME picks one.")
+        notes.append("more: in so many other regions, not for less; --region NAME picks one.")
     if any(option.price_is_old for option in options):
         notes.append("Some prices are old: `gpufleet catalog refresh` brings new ones.")
     return notes
@@ -78,13 +98,41 @@ def print_pairs(pairs: Sequence[NodeComparison], out: Console) -> None:
 def print_scaling(option: Option, rows: Sequence[tuple[int, Range | None, Range | None]], out: Console) -> None:
     """An option on more nodes: budget against speed."""
     out.print(f"\n{option.type} on more nodes")
-    table = _table("nodes", "GPUs", "h", "USD of the run")
-    for nodes, hours, usd in rows:
-        table.add_row(str(nodes), str(nodes * option.gpus_a_node), text.between(hours, ",.1f"), text.between(usd))
-    out.print(table)
+    columns = [Column(heading, right=True) for heading in ("nodes", "GPUs", "h", "USD of the run")]
+    cells = [
+        (str(nodes), str(nodes * option.gpus_a_node), text.between(hours, ",.1f"), text.between(usd))
+        for nodes, hours, usd in rows
+    ]
+    print_table(columns, cells, out)
 
 
-def print_model(out: Console) -> None:
+MODEL_COLUMNS = [
+    Column("", name="series"),
+    Column("type", 2),
+    Column("nodes", right=True),
+    Column("measured /s", right=True),
+    Column("model /s", right=True),
+    Column("residual", right=True),
+    Column("overlap", 1, right=True),
+    Column("", name="fitted or predicted"),
+]
+
+
+def _score_cells(score: ModelScore) -> tuple[str, ...]:
+    point = score.point
+    return (
+        point.series,
+        point.type,
+        str(point.nodes),
+        f"{point.per_second:.4f}",
+        f"{score.predicted:.4f}",
+        f"{score.residual:+.1%}",
+        f"{score.overlap:g}",
+        "fitted" if score.fitted else "predicted",
+    )
+
+
+def print_model(out: Console, *, wide: bool = False) -> None:
     """The formula, what is fitted, and every measured point with its residual, under both readings."""
     origin, _ = read_measurements()
     out.print("step(n) = compute(n) + exchange(n) - overlap * min of both")
@@ -100,20 +148,7 @@ def print_model(out: Console) -> None:
                 f"  {name}: fitted to its plain points: computing {found.compute_seconds:.3f} s on one node, exchange "
                 f"{found.exchange_seconds:.3f} s for the gradient once; off by {found.error:.1%} (root mean square)"
             )
-        table = _table("", "type", "nodes", "measured /s", "model /s", "residual", "overlap", "")
-        for score in scores(reading):
-            point = score.point
-            table.add_row(
-                point.series,
-                point.type,
-                str(point.nodes),
-                f"{point.per_second:.4f}",
-                f"{score.predicted:.4f}",
-                f"{score.residual:+.1%}",
-                f"{score.overlap:g}",
-                "fitted" if score.fitted else "predicted",
-            )
-        out.print(table)
+        print_table(MODEL_COLUMNS, [_score_cells(score) for score in scores(reading)], out, wide=wide)
         predicted = [score for score in scores(reading) if not score.fitted]
         spread = [abs(score.residual) for score in predicted]
         out.print(
@@ -124,10 +159,3 @@ def print_model(out: Console) -> None:
     out.print(f"\nplacement: {gains} on average of three points, one run each: no gain is in the model.")
     out.print("half = 16 bits and double buffering; both together were measured, never one alone.")
     out.print("Not measured at all: EFA, InfiniBand, several GPUs a node, links inside a node.")
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for column in columns:
-        table.add_column(column, no_wrap=True)
-    return table

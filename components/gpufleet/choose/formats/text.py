@@ -14,6 +14,11 @@ def between(found: Range | None, form: str = ",.2f") -> str:
     return fast if fast == slow else f"{fast}..{slow}"
 
 
+def rounded(found: Range | None, small: str = ",.2f", *, whole_from: float = 100) -> str:
+    """A range for a table: whole numbers if it ends at `whole_from` or above, else as `small`."""
+    return between(found, ",.0f" if found is not None and found.slow >= whole_from else small)
+
+
 def network(option: Option) -> str:
     """What joins the nodes: EFA 400 Gbps. One node has no network between its GPUs."""
     if option.nodes == 1:

@@ -1,42 +1,58 @@
 """The result of `gpufleet ps` as tables."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from gpufleet.cost.line_item import FIGURES, Total
 from gpufleet.fleet.environment import EnvironmentSummary
 from gpufleet.fleet.gpu_jobs import GpuJob
 from gpufleet.fleet.report import FleetReport
 from gpufleet.rules.messages import plural
+from gpufleet.terminal import Column, print_notes, print_table
+
+ENVIRONMENTS = [
+    Column("environment"),
+    Column("owner", 1),
+    Column("purpose", 5),
+    Column("age", 4),
+    Column("ends"),
+    Column("GPUs", right=True),
+    Column("floor", 3, right=True),
+    Column("steady", right=True),
+    Column("ceiling", right=True),
+    Column("updated", 2, right=True),
+]
+"""The figures are those of FIGURES, in US dollars an hour."""
+JOBS = [
+    Column("cluster", 2),
+    Column("job"),
+    Column("user", 1),
+    Column("project", 3),
+    Column("GPUs", right=True),
+    Column("up", right=True),
+    Column("use", right=True),
+    Column("activity"),
+]
 
 
-def print_fleet(report: FleetReport, console: Console) -> None:
-    """Print the environments, the clusters' jobs, and notes."""
+def print_fleet(report: FleetReport, out: Console, *, wide: bool = False) -> None:
+    """Print the environments, the clusters' jobs, and notes. out: a console of `gpufleet.terminal.wide_console`."""
     expired = len(report.expired)
     stacks = plural(len(report.environments), "stack")
-    title = f"{report.backend}: {stacks}, {expired} past their end; USD an hour"
-    console.print(escape(title), style="italic", soft_wrap=True)
-    table = Table(box=None, pad_edge=False)
-    for column in ("environment", "owner", "purpose", "age", "ends"):
-        table.add_column(column, overflow="fold")
-    for column in ("GPUs", *FIGURES, "updated"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for each in report.environments:
-        style = "bold red" if each.expired(report.now) else "dim" if not each.ending else ""
-        table.add_row(*map(escape, _cells(each, report)), style=style)
-    if len(report.environments) > 1:
-        sums = [_usd(report.total(figure)) for figure in FIGURES]
-        table.add_row("all", *[""] * 5, *sums, "", style="bold")
-    console.print(table)
+    out.print(f"{report.backend}: {stacks}, {expired} past their end; USD an hour", style="italic")
+    rows = [list(_cells(each, report)) for each in report.environments]
+    styles = ["bold red" if each.expired(report.now) else "" if each.ending else "dim" for each in report.environments]
+    if len(rows) > 1:
+        rows.append(["all", *[""] * 5, *(_usd(report.total(figure)) for figure in FIGURES), ""])
+        styles.append("bold")
+    print_table(ENVIRONMENTS, rows, out, wide=wide, styles=styles)
     if report.clusters:
-        console.print("\nJobs with GPUs", style="italic")
-        console.print(_jobs(report))
-    for line in _notes(report):
-        console.print(escape(line), soft_wrap=True)
+        out.print("\nJobs with GPUs", style="italic")
+        jobs = list(_jobs(report))
+        print_table(JOBS, [cells for cells, _ in jobs], out, wide=wide, styles=[style for _, style in jobs])
+    print_notes(_notes(report), out)
 
 
 def _cells(each: EnvironmentSummary, report: FleetReport) -> Iterator[str]:
@@ -72,23 +88,17 @@ def _end(each: EnvironmentSummary, report: FleetReport) -> str:
     return f"{each.end.text} ({'+' if each.end.past(report.now) else ''}{away})"
 
 
-def _jobs(report: FleetReport) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for column in ("cluster", "job", "user", "project"):
-        table.add_column(column, overflow="fold")
-    for column in ("GPUs", "up", "use", "activity"):
-        table.add_column(column, justify="left" if column == "activity" else "right", no_wrap=True)
+def _jobs(report: FleetReport) -> Iterator[tuple[Sequence[str], str]]:
+    """The cells of each job, or of a cluster without one, with their style."""
     for cluster in report.clusters:
         if cluster.fault or not cluster.jobs:
             idle = f"no job on its {cluster.gpus} GPUs" if cluster.on == "kubernetes" else "no job"
             said = "cannot be read" if cluster.fault else idle
-            table.add_row(escape(cluster.context), said)
+            yield (cluster.context, f"{cluster.context}: {said}", *[""] * 6), ""
         for job in cluster.jobs:
             up, use = _ago(report.now - job.since), "?" if job.percent is None else f"{job.percent:.0f} %"
             who = (cluster.context, f"{job.namespace}/{job.name}", job.user or "-", job.project or "-")
-            cells = (*who, str(job.gpus), up, use, _activity(job))
-            table.add_row(*map(escape, cells), style="bold red" if job.hung else "")
-    return table
+            yield (*who, str(job.gpus), up, use, _activity(job)), "bold red" if job.hung else ""
 
 
 def _activity(job: GpuJob) -> str:
