@@ -191,3 +191,36 @@ def test_engines_own_words_are_one_line(tmp_path: Path) -> None:
     script = 'if [ "$1" = version ]; then echo v3.253.0; else printf "error: no\\nsuch stack\\n" >&2; exit 6; fi'
     with pytest.raises(PulumiCliError, match=r"^pulumi stack: no such stack$"):
         engine(tmp_path, script).output_of("stack", "ls")
+
+
+def test_help_lists_every_verb_in_one_line_of_80_columns() -> None:
+    lines = (
+        CliRunner()
+        .invoke(main, ["--help"], env={"COLUMNS": "80"})
+        .output.partition("Choose and plan:\n")[2]
+        .splitlines()
+    )
+    verbs = [line for line in lines if line.startswith("  ")]
+    assert sorted(line.split()[0] for line in verbs) == sorted(main.commands)
+    assert [line for line in verbs if not line.endswith(".")] == []
+    assert [line for line in lines if len(line) > 80 or line.endswith("...")] == []
+
+
+def test_a_shell_completes_environments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "Pulumi.yaml").write_text("name: p\nruntime: python\nstackConfigDir: config\n")
+    (tmp_path / "config").mkdir()
+    for name in ("aws-dev", "aws-prod", "azure-dev"):
+        (tmp_path / "config" / f"Pulumi.{name}.yaml").write_text("config: {}\n")
+
+    def completed(words: str, word: str) -> list[str]:
+        env = {"_GPUFLEET_COMPLETE": "bash_complete"}
+        env |= {"COMP_WORDS": f"{words} {word}", "COMP_CWORD": str(len(words.split()))}
+        lines = CliRunner().invoke(main, prog_name="gpufleet", env=env).output.split()
+        return [line.removeprefix("plain,") for line in lines]
+
+    monkeypatch.chdir(tmp_path)
+    assert completed("gpufleet rehearse", "aws") == ["aws-dev", "aws-prod"]
+    assert completed("gpufleet jobs list", "az") == ["azure-dev"]
+    monkeypatch.chdir("/")
+    assert completed("gpufleet rehearse", "a") == []
+    assert completed(f"gpufleet stop --program {tmp_path}", "az") == ["azure-dev"]

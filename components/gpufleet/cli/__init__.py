@@ -3,6 +3,8 @@
 A command imports everything beyond click when it runs.
 """
 
+from collections.abc import Mapping, Sequence
+
 import click
 
 from gpufleet.cli.adopt import adopt
@@ -30,37 +32,33 @@ from gpufleet.cli.stop import stop
 from gpufleet.cli.usage import usage
 from gpufleet.cli.users import users
 
+SECTIONS: Mapping[str, Sequence[click.Command]] = {
+    "Choose and plan": (catalog, choose, cost, rehearse),
+    "Review": (preview, report, comment, permissions, preflight),
+    "Deploy and operate": (images, check, link, nodes, pool, ps, stop, extend, reap, adopt),
+    "Train": (jobs, data, secrets, users, usage),
+}
+"""The verbs as the help lists them: in the order in which a team needs them."""
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+
+class _Sections(click.Group):
+    """A group whose help lists its commands by section."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the sections."""
+        longest = max(len(name) for name in self.commands)
+        for heading, commands in SECTIONS.items():
+            with formatter.section(heading):
+                rows = [(each.name or "", each.get_short_help_str(formatter.width)) for each in commands]
+                formatter.write_dl([(name.ljust(longest), text) for name, text in rows])
+
+
+@click.group(cls=_Sections, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="gpufleet")
 def main() -> None:
     """Deploy, rehearse and operate multi-node GPU training environments with Pulumi."""
 
 
-for command in (
-    adopt,
-    catalog,
-    check,
-    choose,
-    comment,
-    cost,
-    data,
-    extend,
-    images,
-    jobs,
-    link,
-    nodes,
-    permissions,
-    pool,
-    preflight,
-    preview,
-    ps,
-    reap,
-    rehearse,
-    report,
-    secrets,
-    stop,
-    usage,
-    users,
-):
-    main.add_command(command)
+for section in SECTIONS.values():
+    for command in section:
+        main.add_command(command)

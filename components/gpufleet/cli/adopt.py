@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpufleet.cli.confirmation import confirm, confirmation_options
+from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("environment")
+@environment_argument()
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
 @click.option(
     "--unlock", is_flag=True, help="Remove the lock of an engine that died. Never use it while an engine runs."
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 def adopt(
     environment: str, program: Path, unlock: bool, delete: bool, lost_state: bool, yes: bool, dry_run: bool
 ) -> int:
-    """Import resources of ENVIRONMENT that the cloud holds and the state does not know.
+    """Import resources of ENVIRONMENT that its state does not have.
 
     Use it after the engine crashed during an `up`, or when the state is lost. It first lists what it would import, and
     takes only what carries the mark, environment, project and owner of this stack. In a rehearsal:

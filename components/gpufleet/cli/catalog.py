@@ -25,7 +25,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.group()
 def catalog() -> None:
-    """GPU types, zones and prices, each figure with its source and date."""
+    """GPU types, zones and prices, each with source and date."""
 
 
 @catalog.command()

@@ -36,9 +36,10 @@ def check(
     strict: bool,
     as_json: bool,
 ) -> int:
-    """Check whether N nodes are ready for an expensive run: pass, fail or unverified, with the fix.
+    """Check whether N nodes are ready for an expensive run.
 
-    Checks nodes Ready in one zone, device plugins, GPUs and EFA, the shared volume; then runs nccl-tests across them.
+    Each check says pass, fail or unverified, with the fix: nodes Ready in one zone, device plugins, GPUs and EFA, the
+    shared volume; then nccl-tests across them.
     """
     from gpufleet.jobs.kubernetes.check_result import unknown_check
     from gpufleet.jobs.kubernetes.nccl_test import FLOOR, IMAGE, check_bandwidth

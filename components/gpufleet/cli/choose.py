@@ -94,7 +94,9 @@ def choose(
     as_json: bool,
     **limits: Any,  # noqa: ANN401 - the other options, by the names of `_options` and `RunRequirements`
 ) -> int:
-    """Rank hardware for a training run by price and duration: both clouds and on-prem servers, one node or several.
+    """Rank hardware for a training run by price and duration.
+
+    Both clouds and on-prem servers, one node or several.
 
     \b
     gpufleet choose --gpus 8 --gpu-memory 40 --hours 24 --budget 600

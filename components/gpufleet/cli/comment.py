@@ -45,7 +45,9 @@ def comment(
     patience: float,
     if_denied: str,
 ) -> int:
-    """Post the report in FOLDER on its pull request: one comment per stack, created once and then edited.
+    """Post the report in FOLDER on its pull request.
+
+    Each stack has one comment, which is created once and then edited.
 
     FOLDER was written by `gpufleet preview` or `gpufleet report --to`. Only its report.json is read, and nothing in it
     is trusted: the comments are rendered here. The token is GITHUB_TOKEN, in GitLab GITLAB_TOKEN. With --change,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("environment", required=False)
+@environment_argument(required=False)
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
 @click.option("--preview", "preview", type=click.Path(path_type=Path),
               help="Price this output of `pulumi preview --json --show-sames` instead of an environment.")  # fmt: skip
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
               help="Assumptions in YAML that replace the stack's own; see docs/cost.md.")  # fmt: skip
 @click.option("--policy-config", type=click.Path(path_type=Path),
               help="Configuration of the policy pack (JSON), for its findings.")  # fmt: skip
+@click.option("--sources", is_flag=True, help="List where each price is from, and its date.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @exit_with_errors
 def cost(
@@ -32,9 +34,12 @@ def cost(
     preview: Path | None,
     usage_file: Path | None,
     policy_config: Path | None,
+    sources: bool,
     as_json: bool,
 ) -> int:
-    """Estimate the cost of ENVIRONMENT before deployment: floor, steady and ceiling, for each pool and everything else.
+    """Estimate what ENVIRONMENT costs, before deployment.
+
+    Floor, steady and ceiling, for each pool and everything else.
 
     It needs no credentials and no backend. It only reports; the policy pack policies/cost rejects.
 
@@ -65,7 +70,7 @@ def cost(
     if as_json:
         click.echo(json.dumps(estimate_to_dict(found, seen_on, findings), indent=2))
     else:
-        print_estimate(found, seen_on, findings, Console(highlight=False))
+        print_estimate(found, seen_on, findings, Console(highlight=False), sources=sources)
     return 0
 
 

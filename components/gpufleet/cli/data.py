@@ -34,7 +34,9 @@ image_option = click.option(
 
 @click.group()
 def data() -> None:
-    """Files of an environment: on its shared volume, which jobs mount at /mnt, or in its Azure storage account.
+    """Files of an environment: copy them in and out, list them.
+
+    They are on its shared volume, which jobs mount at /mnt, or in its Azure storage account.
 
     \b
     REMOTE is a path on the volume, for instance data/imagenet. If the environment has an Azure storage account,

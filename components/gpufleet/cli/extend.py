@@ -8,18 +8,21 @@ import click
 
 from gpufleet.atomic_file import write_atomically
 from gpufleet.cli.confirmation import confirm, confirmation_options
+from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.errors import UserError
 
 
 @click.command()
-@click.argument("environment")
+@environment_argument()
 @click.argument("until", metavar="7d|2w|DAY")
 @confirmation_options
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
 @exit_with_errors
 def extend(environment: str, until: str, yes: bool, dry_run: bool, program: Path) -> int:
-    """Change the expiry of ENVIRONMENT in its configuration file. The next `up` writes it to the tags.
+    """Change the expiry of ENVIRONMENT in its configuration file.
+
+    The next `up` writes it to the tags.
 
     Days count from the expiry, or from today if it has passed; a lifetime becomes that much longer. The file's
     comments and order stay. It asks before an end that is not later than the one it replaces: by it the environment

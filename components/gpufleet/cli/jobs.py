@@ -30,7 +30,9 @@ why_after = click.option(
 
 @click.group()
 def jobs() -> None:
-    """Jobs on an environment's GPU nodes: on Kubernetes, AWS Batch, Azure Batch, Slurm or your own hosts."""
+    """Jobs on an environment's GPU nodes.
+
+    They run on Kubernetes, AWS Batch, Azure Batch, Slurm or your own hosts."""
 
 
 @jobs.command()

@@ -15,7 +15,7 @@ from gpufleet.cli.stack_options import any_team, api_if_reached, of_environment,
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @exit_with_errors
 def link(environment: str, router: bool, as_json: bool, program: Path, outputs: Path | None) -> int:
-    """Say how far an environment with on-prem servers is, and what comes next.
+    """Show which steps are left until on-prem servers join.
 
     Run it at the site: it asks the cluster's API, which answers over the line only. Exit code 1: a step is not done.
     """

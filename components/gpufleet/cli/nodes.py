@@ -12,7 +12,9 @@ from gpufleet.errors import UserError
 
 @click.group()
 def nodes() -> None:
-    """Nodes of an environment's cluster, and on-prem servers that can join it. To remove one, drain it with kubectl."""
+    """Nodes of a cluster, and on-prem servers that can join it.
+
+    To remove one, drain it with kubectl."""
 
 
 @nodes.command("list")

@@ -29,7 +29,7 @@ def permissions(
     github: str | None,
     github_environment: str | None,
 ) -> int:
-    """Print the IAM policies of a ROLE that runs gpufleet on AWS, to review and apply.
+    """Print the IAM policies of a ROLE that runs gpufleet on AWS.
 
     One line of JSON for each managed policy; with --github, the role's trust policy instead. docs/permissions.md has
     the reason of each statement.

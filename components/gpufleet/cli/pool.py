@@ -18,7 +18,9 @@ _UNTIL = "a `pulumi up` that changes the pool makes it what the configuration sa
 
 @click.group()
 def pool() -> None:
-    """Nodes of an Azure Batch pool. Pools on Kubernetes and AWS Batch scale automatically."""
+    """Nodes of an Azure Batch pool.
+
+    Pools on Kubernetes and AWS Batch scale automatically."""
 
 
 @pool.command()

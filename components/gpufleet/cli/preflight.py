@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("environment")
+@environment_argument()
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
 @click.option("--preview", type=click.Path(path_type=Path),
               help="Output of `pulumi preview --json --show-sames`. Default: preview on simulated clouds.")  # fmt: skip
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @exit_with_errors
 def preflight(environment: str, program: Path, preview: Path | None, strict: bool, as_json: bool) -> int:
-    """Check in the live account whether ENVIRONMENT's GPU pools and network can be created.
+    """Check in the live account if ENVIRONMENT can be created.
+
+    Its GPU pools and its network: quotas, zones, addresses and what exists.
 
     Checks zones that offer the types, vCPU quotas against current and peak use, reservations, placement groups; on AWS
     the quotas on Elastic IPs, VPCs and gateways. It only reads. A failed query (no credentials, no permission) is a

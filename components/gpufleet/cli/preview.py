@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ FILE = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("environments", nargs=-1)
+@environment_argument("environments", nargs=-1)
 @click.option("--program", default=".", type=FILE, help="Pulumi project. Default: here or above.")
 @click.option("--base", help="Branch or commit to merge into. Default: in CI the pull "
               "request's, else origin's.")  # fmt: skip
@@ -66,7 +67,9 @@ def preview(
     allow_loss: bool,
     approved: Path | None,
 ) -> int:
-    """Preview the environments that a change affects, with the project's policy packs, and write one report.
+    """Preview the environments that a change affects.
+
+    The project's policy packs judge each, and one report has all findings.
 
     ENVIRONMENTS: only these. Exit code: 0; 1 for findings, see --fail-on, and for data that would be deleted;
     2 for a change that cannot be read, or a stack that cannot be reached.

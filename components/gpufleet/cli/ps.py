@@ -38,9 +38,10 @@ def ps(
     wide: bool,
     as_json: bool,
 ) -> int:
-    """List environments with owner, expiry, GPUs and cost; expired ones first.
+    """List environments with owner, expiry, GPUs and cost.
 
-    Prices come from the catalog, for the resources in each stack's state. Exits with 1 if something could not be read.
+    Expired ones come first. Prices come from the catalog, for the resources in each stack's state. Exits with 1 if
+    something could not be read.
 
     \b
     gpufleet ps --contexts all --jobs all

@@ -33,7 +33,7 @@ def reap(
     yes: bool, dry_run: bool, grace: str, keep: tuple[str, ...], backend: str | None, webhook: str | None,
     program: Path, as_json: bool,
 ) -> int:  # fmt: skip
-    """Destroy environments whose expiry and grace period have passed, and retain their data.
+    """Destroy environments past expiry and grace; retain data.
 
     It lists them and asks. Only what is certainly gpufleet's is destroyed: most of its resources carry the mark of the
     very stack and name the end, and none says otherwise. Protected resources stay: in our stacks that is data, unless

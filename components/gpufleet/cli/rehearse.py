@@ -4,11 +4,12 @@ from pathlib import Path
 
 import click
 
+from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
 
 
 @click.command()
-@click.argument("environment", required=False)
+@environment_argument(required=False)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED)
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
 @click.option(
@@ -44,7 +45,9 @@ def rehearse(
     shell: bool,
     refusals: bool,
 ) -> int:
-    """Deploy (or destroy) ENVIRONMENT with the real Pulumi engine on a simulated cloud.
+    """Deploy ENVIRONMENT to a simulated cloud, or destroy it.
+
+    The Pulumi engine and your program are the real ones.
 
     \b
     gpufleet rehearse aws-dev

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.errors import UserError
 
@@ -19,7 +20,7 @@ FILE = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("environments", nargs=-1)
+@environment_argument("environments", nargs=-1)
 @click.option("--program", default=".", type=FILE, help="Pulumi project. Default: here or above.")
 @click.option("--preview", "previews", multiple=True, metavar="[STACK=]FILE",
               help="Output of `pulumi preview --json --show-sames`, or the event log. Repeatable.")  # fmt: skip
@@ -46,7 +47,9 @@ def report(
     commit: str | None,
     fail_on: str,
 ) -> int:
-    """Report what a change costs, replaces and breaks, from previews of stacks or of rehearsed ENVIRONMENTS.
+    """Report what a change costs, replaces and breaks.
+
+    From previews of stacks or of rehearsed ENVIRONMENTS.
 
     Exit code: 0; 1 for findings, see --fail-on; 2 for input that cannot be read.
 

@@ -21,7 +21,9 @@ Source: learn.microsoft.com/azure/key-vault/secrets/about-secrets.
 
 @click.group()
 def secrets() -> None:
-    """Secrets of an environment's jobs: `gpufleet jobs submit --secret VARIABLE=NAME`."""
+    """Secrets of an environment's jobs.
+
+    A job takes one by `gpufleet jobs submit --secret VARIABLE=NAME`."""
 
 
 @secrets.command()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.errors import UserError
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def of_environment(command: F) -> F:
                      help="Output of `pulumi stack output --json --show-secrets`, or YAML. Default: the stack's."),
         click.option("--program", default=".", type=click.Path(path_type=Path),
                      help="Pulumi project. Default: here or above."),
-        click.argument("environment"),
+        environment_argument(),
     ):  # fmt: skip
         command = option(command)
     return command

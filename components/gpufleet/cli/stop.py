@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gpufleet.cli.confirmation import confirm, confirmation_options
+from gpufleet.cli.environment_argument import environment_argument
 from gpufleet.cli.error_handling import exit_with_errors
 from gpufleet.cli.stack_options import any_team, engine_of, outputs_of, settings_of
 from gpufleet.errors import UserError
@@ -22,13 +23,15 @@ _SHOWN = 12
 
 
 @click.command()
-@click.argument("environment")
+@environment_argument()
 @click.option("--undo", is_flag=True, help="Start the pools again, with the configured nodes. Asks nothing.")
 @confirmation_options
 @click.option("--program", default=".", type=click.Path(path_type=Path), help="Pulumi project. Default: here or above.")
 @exit_with_errors
 def stop(environment: str, undo: bool, yes: bool, dry_run: bool, program: Path) -> int:
-    """Scale ENVIRONMENT's GPU pools to 0. Jobs on their nodes end; data stays.
+    """Scale ENVIRONMENT's GPU pools to 0.
+
+    Jobs on their nodes end; data stays.
 
     It lists the pools, the jobs that run on them, and what still costs money afterwards, and asks.
 

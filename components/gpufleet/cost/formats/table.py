@@ -10,18 +10,25 @@ from gpufleet.cost.estimate import Estimate
 from gpufleet.cost.line_item import FIGURES, LineItem, PriceTag, Total, total_of
 from gpufleet.cost.pool_cost import PoolCost
 from gpufleet.cost.prices import catalog_of
+from gpufleet.rules.messages import plural
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Severity, Status
 
 
-def print_estimate(cost: Estimate, seen_on: str, findings: Sequence[ResourceFinding], console: Console) -> None:
-    """Print an estimate. seen_on: where its plan is from. findings: of the rules on cost, passes included."""
+def print_estimate(
+    cost: Estimate, seen_on: str, findings: Sequence[ResourceFinding], console: Console, *, sources: bool = False
+) -> None:
+    """Print an estimate.
+
+    seen_on: where its plan is from. findings: of the rules on cost, passes included. sources: whether to list where
+    each price is from; default: only how many are old.
+    """
     editions = " and ".join(f"{cloud} of {catalog_of(cloud).edition or 'unknown date'}" for cloud in cost.clouds)
     console.print(f"[bold]{escape(cost.stack)}[/], {escape(seen_on)}")
     by = f"the catalog ({editions or 'no cloud in it'})"
     console.print(f"List prices before tax by {by}, in USD a month of 730 hours.\n")
     console.print(_table(cost))
-    for heading, lines in _notes(cost, findings):
+    for heading, lines in _notes(cost, findings, sources):
         if lines:
             console.print(f"\n[bold]{heading}[/]")
             for line in lines:
@@ -72,16 +79,27 @@ def _amount(each: Total, hourly: bool = False) -> str:
     return f"{'' if each.complete else 'at least '}{amount:,.2f}"
 
 
-def _notes(cost: Estimate, findings: Sequence[ResourceFinding]) -> Iterator[tuple[str, Sequence[str]]]:
+def _notes(cost: Estimate, findings: Sequence[ResourceFinding], sources: bool) -> Iterator[tuple[str, Sequence[str]]]:
     yield "What the figures are", FIGURES_SAID
     yield "Spot, in USD for one node and hour, never counted", [_spot(p) for p in cost.pools if p.capacity == "spot"]
     yield "Assumptions (--usage FILE, or gpufleet:usage)", cost.assumptions
     yield "Not in the figures: no price or no amount known", cost.unknowns
     types = [f"not priced: {kind} ({number} of it)" for kind, number in sorted(cost.not_priced.items())]
     yield "Not in the figures: types that gpufleet does not know", types
-    yield "Where the prices are from", [_source(tag, cost) for tag in cost.tags]
+    yield "Where the prices are from", [_source(tag, cost) for tag in cost.tags] if sources else _ages(cost)
     told = [each.line for each in findings if each.finding.status is not Status.PASS and _weighs(each)]
     yield "Findings of the policy pack for cost", told
+
+
+def _ages(cost: Estimate) -> Sequence[str]:
+    """How many prices are old; nothing without any price."""
+    old = sum(tag.is_old(cost.today) for tag in cost.tags)
+    aged = (
+        f"{old} of {plural(len(cost.tags), 'price')} {'is' if old == 1 else 'are'} more than 180 days old; "
+        if old
+        else ""
+    )
+    return [f"{aged}--sources lists each with its source and date"] if cost.tags else []
 
 
 def _source(tag: PriceTag, cost: Estimate) -> str:
