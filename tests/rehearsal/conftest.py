@@ -67,7 +67,12 @@ toy:run/pool:Pool:
   outputs: {status: ACTIVE}
   immutable: [name]
   references:
-    roleArn: {to: ["toy:iam/role:Role"], by: arn, code: NoRole, text: "{value}", unless: "^arn:toy:cloud:"}
+    roleArn:
+      to: ["toy:iam/role:Role"]
+      by: arn
+      code: NoRole
+      text: "no role {value | base} ({value})"
+      unless: "^arn:toy:cloud:"
     "subnetIds[*]": {to: ["toy:net/subnet:Subnet"], code: NoSubnet, text: "{value}"}
   leftovers:
     - when: {absent: "roleArn -> arn"}

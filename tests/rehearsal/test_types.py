@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from gpufleet_rehearsal.cloud.checks import CloudError, error_text
+from gpufleet_rehearsal.cloud.checks import CloudError, reference_error
 from gpufleet_rehearsal.cloud.creation import plan_resource
 from gpufleet_rehearsal.inputs.sdk_shapes import inputs_of, outputs_of, resource_class
 from gpufleet_rehearsal.table.paths import Scope, parse_path
@@ -92,7 +92,8 @@ def test_reference_to_what_is_not_there_is_refused(table, token, one, tmp_path):
     row, cloud = table.types[token], scenario.cloud.view
     before = scenario.state()
     made = plan_resource(cloud, row, token, urn(token, NAME), NAME, inputs)
-    said = error_text(reference.text.replace("{value}", "{$it}"), Scope(made.request, cloud).with_item(bad))
+    said = reference_error(reference, bad, Scope(made.request, cloud))
+    assert bad.rpartition("/")[2] in said or "{value" not in reference.text
     with pytest.raises(CloudError) as refused:
         scenario.run(scenario.cloud.create(token, urn(token, NAME), inputs))
     assert str(refused.value) == f"{reference.code}: {said}"

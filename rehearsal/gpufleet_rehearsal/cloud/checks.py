@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -47,6 +48,14 @@ def error_text(template: str, scope: Scope) -> str:
     return "".join(p if n % 2 == 0 else plain(fill(f"{{{p}}}", scope) or "x") for n, p in enumerate(pieces))
 
 
+_VALUE = re.compile(r"\{value(?=[ }])")
+
+
+def reference_error(reference: Reference, value: str, scope: Scope) -> str:
+    """The words for a `value` that names what is not there: `{value}` in them is as given, `{value | base}` its end."""
+    return error_text(_VALUE.sub("{$it", reference.text), scope.with_item(value))
+
+
 def missing_reference(cloud: CloudView, row: TypeRow, scope: Scope) -> Rejection | None:
     """A resource that is named, and is not there, not ready yet or going."""
     for path, reference in row.references.items():
@@ -56,8 +65,7 @@ def missing_reference(cloud: CloudView, row: TypeRow, scope: Scope) -> Rejection
                 continue
             found = referenced_resources(cloud, reference, handle, scope.here)
             if not any(cloud.status(thing) == "available" for thing in found):
-                text = error_text(reference.text.replace("{value}", "{$it}"), scope.with_item(handle))
-                return Rejection(reference.code, text)
+                return Rejection(reference.code, reference_error(reference, handle, scope))
     return None
 
 

@@ -68,6 +68,11 @@ def test_missing_reference_is_refused_and_leaves_no_trace(toy):
     assert [o.outcome for o in toy.store.operations()] == ["NoNetwork: network net-x does not exist"]
 
 
+def test_missing_reference_is_named_by_the_end_of_its_arn(toy):
+    with pytest.raises(CloudError, match=r"^NoRole: no role nodes \(arn:toy::role/nodes\)$"):
+        toy.create(POOL, "p", roleArn="arn:toy::role/nodes")
+
+
 def test_reference_of_the_clouds_own_is_not_looked_up(toy):
     assert toy.create(POOL, "p", name="p", roleArn="arn:toy:cloud:own").id == "p"
 
