@@ -16,8 +16,10 @@ from gpufleet_rehearsal.table.conditions import PathText, Pattern, TemplateText,
 from gpufleet_rehearsal.table.paths import parse_path
 from gpufleet_rehearsal.table.templates import parse_template
 
-Evidence: TypeAlias = Literal["observed", "documented", "assumed"]
-"""observed: users pasted it, or it was measured · documented: the cloud's docs say so · assumed: nobody was found."""
+Evidence: TypeAlias = Literal["observed", "documented", "modelled", "assumed"]
+"""observed: users pasted it, or it was measured · documented: the cloud's docs say so · modelled: the service's API
+model declares the code for the call (perhaps among others), and the words are ours, or of another call; the source
+then begins "botocore, <service> <API version>, <Operation>[, <Operation>]: <code>" · assumed: nobody was found."""
 Operation: TypeAlias = Literal["create", "update", "delete"]
 
 
@@ -72,7 +74,7 @@ class Reference(TableRow):
     id: TemplateText | None = None
     code: str
     text: TemplateText
-    """May use {value}."""
+    """May use {value}, with filters as any path: {value | base}."""
     unless: Pattern | None = None
     source: str = ASSUMED
     evidence: Evidence = "assumed"
