@@ -8,6 +8,7 @@ from botocore.loaders import Loader
 
 from gpufleet_rehearsal.refusal_list import HEADINGS, refusal_rows
 from tests.rehearsal.scenarios import TABLES
+from tools.generated_tables import EVIDENCE
 
 CITED = re.compile(
     r"botocore, (?P<service>[a-z0-9-]+) (?P<version>[0-9-]{10}), "
@@ -50,3 +51,10 @@ def test_codes_of_the_model_are_read():
     assert declared("ec2", "2016-11-15", "CreateSubnet") == set()
     with pytest.raises(KeyError):
         declared("efs", "2015-02-01", "CreateNothing")
+
+
+@pytest.mark.parametrize("table", TABLES, ids=[table.cloud for table in TABLES])
+def test_less_than_a_fifth_is_assumed(table):
+    kinds = [cells[HEADINGS.index("evidence")].split()[0] for cells in refusal_rows(table)]
+    assert set(kinds) == set(EVIDENCE) & set(kinds), "a value that docs/refusals.md does not count"
+    assert kinds.count("assumed") * 5 < len(kinds)
