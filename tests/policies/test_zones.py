@@ -164,6 +164,10 @@ REFUSED = {
         set_in("template", instanceMarketOptions={"marketType": "spot"}),
         {("nodes", "aws-node-group-template-field")},
     ),
+    "amazon-linux-2-of-the-clusters-version": (
+        both(set_in("cluster", version="1.33"), set_in("nodes", amiType="AL2_x86_64_GPU")),
+        {("nodes", "aws-node-group-image-version")},
+    ),
     "groups-at-both-levels": (
         set_in("template", vpcSecurityGroupIds=["sg-1"]),
         {("template", "aws-template-groups-once")},

@@ -102,8 +102,8 @@ def _types_and_image(plan: Plan, resource: Resource, template: LaunchTemplate) -
     # Of one that stands, a pack sees the release that it had, beside the version that it gets.
     if isinstance(release, str) and isinstance(version, str) and not may_stand(resource):
         yield groups.release_of_version(release=release, version=version)
+    clusters = [value_of(each, "version") for each in plan.behind(resource, "clusterName", CLUSTER)]
     if isinstance(version, str):
-        clusters = [value_of(each, "version") for each in plan.behind(resource, "clusterName", CLUSTER)]
         for cluster in clusters:
             yield version_near_cluster(version=version, cluster=cluster if isinstance(cluster, str) else "")
     ami_type = value_of(resource, "amiType")
@@ -117,6 +117,10 @@ def _types_and_image(plan: Plan, resource: Resource, template: LaunchTemplate) -
         return
     kind = ami_type if isinstance(ami_type, str) else ""
     yield groups.image_current(ami_type=kind)
+    # Without a version of their own, new nodes have the cluster's; those that stand keep theirs.
+    told = [version] if version is not None or may_stand(resource) else clusters
+    its_version = next((each for each in told if each is not None), None)
+    yield groups.image_of_version(ami_type=kind, version=its_version if isinstance(its_version, str) else "")
     if image is not UNKNOWN:
         own_image = image if isinstance(image, str) else ""
         yield groups.image_once(ami_type=kind, image_id=own_image)

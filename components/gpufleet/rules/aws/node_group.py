@@ -2,11 +2,18 @@
 
 from collections.abc import Sequence
 
+from gpufleet.catalog.eks_versions import minor_of
 from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 MULTIPART = "MIME multipart"
 TOML = "TOML"
+_LAST_OF_AMAZON_LINUX_2 = "1.32"
+_AFTER_AMAZON_LINUX_2 = {
+    "AL2_x86_64": "AL2023_x86_64_STANDARD",
+    "AL2_x86_64_GPU": "AL2023_x86_64_NVIDIA",
+    "AL2_ARM_64": "AL2023_ARM_64_STANDARD",
+}
 
 
 @rule("aws-node-group-template-only", Severity.ERROR)
@@ -99,6 +106,20 @@ def image_current(*, ami_type: str) -> Outcome:
         return passed()
     fix = "use AL2023_x86_64_NVIDIA or BOTTLEROCKET_x86_64_NVIDIA"
     return failed("ami_type", ami_type, "gets no images, and so no fixes, since 2025-11-26", fix)
+
+
+@rule("aws-node-group-image-version", Severity.ERROR)
+def image_of_version(*, ami_type: str, version: str) -> Outcome:
+    """EKS has an image of this type for the nodes' version of Kubernetes; "" for a version that is not known.
+
+    Source: scylladb/scylla-cluster-tests#12524 (InvalidParameterException: AMI Type AL2_x86_64 is only supported for
+    kubernetes versions 1.32 or earlier).
+    """
+    successor = _AFTER_AMAZON_LINUX_2.get(ami_type)
+    if successor is None or not version or minor_of(version) <= minor_of(_LAST_OF_AMAZON_LINUX_2):
+        return passed()
+    problem = f"EKS has Amazon Linux 2 up to Kubernetes {_LAST_OF_AMAZON_LINUX_2}, and the nodes have {version}"
+    return failed("ami_type", ami_type, problem, f"use {successor}")
 
 
 @rule("aws-node-group-release", Severity.ERROR)

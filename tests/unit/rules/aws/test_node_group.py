@@ -6,6 +6,7 @@ from gpufleet.rules.aws.node_group import (
     image_architecture,
     image_current,
     image_driver,
+    image_of_version,
     image_once,
     metadata_for_node_only,
     release_of_version,
@@ -148,6 +149,29 @@ CASES = {
             ),
         ),
         ("unsaid", {"ami_type": ""}, "pass", ""),
+    ],
+    image_of_version: [
+        ("last", {"ami_type": "AL2_x86_64_GPU", "version": "1.32"}, "pass", ""),
+        (
+            "first-without",
+            {"ami_type": "AL2_x86_64_GPU", "version": "1.33"},
+            "fail",
+            (
+                "trainers: ami_type=AL2_x86_64_GPU: EKS has Amazon Linux 2 up to Kubernetes 1.32, and the nodes have "
+                "1.33; use AL2023_x86_64_NVIDIA [aws-node-group-image-version]"
+            ),
+        ),
+        (
+            "arm",
+            {"ami_type": "AL2_ARM_64", "version": "1.35"},
+            "fail",
+            (
+                "trainers: ami_type=AL2_ARM_64: EKS has Amazon Linux 2 up to Kubernetes 1.32, and the nodes have "
+                "1.35; use AL2023_ARM_64_STANDARD [aws-node-group-image-version]"
+            ),
+        ),
+        ("unsaid", {"ami_type": "AL2_x86_64", "version": ""}, "pass", ""),
+        ("al2023", {"ami_type": "AL2023_x86_64_NVIDIA", "version": "1.35"}, "pass", ""),
     ],
     release_of_version: [
         ("same", {"release": "1.34.1-20251103", "version": "1.34"}, "pass", ""),
