@@ -1,6 +1,6 @@
 """The zones pack on what several resources say together, its configuration, and a program with five mistakes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -52,6 +52,62 @@ def test_nodes_in_public_subnets_use_an_internet_gateway() -> None:
         resources(securityGroupIds=["${fabric.id}"]),
     )(program)
     assert "aws-subnet-way-out" not in {rule for _, rule in refused(program)}
+
+
+def _behind_own_nat(program: Program) -> None:
+    """A NAT gateway in the subnet of the nodes, and the nodes behind it."""
+    inputs(program, "nat")["subnetId"] = "${subnet-use1-az1.id}"
+
+
+def _in_public_subnet(program: Program) -> None:
+    both(
+        add("gateway", "ec2/internetGateway:InternetGateway", vpcId="${vpc.id}"),
+        add("public", "ec2/subnet:Subnet", vpcId="${vpc.id}", availabilityZoneId="use1-az1"),
+        add("public-table", "ec2/routeTable:RouteTable", vpcId="${vpc.id}"),
+        add(
+            "public-route",
+            "ec2/route:Route",
+            routeTableId="${public-table.id}",
+            destinationCidrBlock="0.0.0.0/0",
+            gatewayId="${gateway.id}",
+        ),
+        add(
+            "public-association",
+            "ec2/routeTableAssociation:RouteTableAssociation",
+            subnetId="${public.id}",
+            routeTableId="${public-table.id}",
+        ),
+        set_in("nat", subnetId="${public.id}"),
+    )(program)
+
+
+def _inline(program: Program) -> None:
+    """The private routes inside of their tables."""
+    for zone in ("use1-az1", "use1-az2"):
+        program.pop(f"route-{zone}")
+        inputs(program, f"table-{zone}")["routes"] = [{"cidrBlock": "0.0.0.0/0", "natGatewayId": "${nat.id}"}]
+
+
+@pytest.mark.parametrize(
+    ("change", "closed"),
+    [
+        (_behind_own_nat, True),
+        (both(_behind_own_nat, _inline), True),
+        (_in_public_subnet, False),
+        (both(_in_public_subnet, _inline), False),
+        (both(_in_public_subnet, without("public-association")), True),
+        (both(_in_public_subnet, without("public-route")), True),
+        (both(_behind_own_nat, set_in("nat", connectivityType="private")), False),
+        # Out through a firewall, which is a default route as well.
+        (both(_in_public_subnet, set_in("public-route", gatewayId=None, vpcEndpointId="vpce-1")), False),
+    ],
+)
+def test_nat_gateway_needs_a_way_to_the_internet(change: Callable[[Program], None], closed: bool) -> None:
+    program = legal_program()
+    change(program)
+    assert refused(program) == (
+        {(name, "aws-subnet-way-out") for name in ("nodes", "environment")} if closed else set()
+    )
 
 
 @pytest.mark.parametrize("missing", ["none", "ecr.dkr"])

@@ -38,6 +38,15 @@ CASES = {
             ),
         ),
         (
+            "closed-nat",
+            {"subnet": "private", "way": "closed-nat", "public_addresses": False},
+            "fail",
+            (
+                "trainers: subnet_ids=private: its NAT gateway lies in a subnet without a route to an internet "
+                "gateway, so that nodes never join; put the NAT gateway into a public subnet [aws-subnet-way-out]"
+            ),
+        ),
+        (
             "unclear",
             {"subnet": "private", "way": None, "public_addresses": False},
             "unverified",
