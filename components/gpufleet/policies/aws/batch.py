@@ -63,6 +63,7 @@ def _environment(resource: Resource, pool: PlannedPool | None) -> Iterable[Findi
     name = value_of(resource, "name")
     yield batch.name_replaceable(name=name if isinstance(name, str) else "", logical=resource.name)
     types = [each for each in items(get_path(block, "instanceTypes")) if isinstance(each, str)]
+    yield batch_environment.one_architecture(types=types)
     yield batch.gpu_types(
         with_gpus=[each for each in types if has_gpus([each])],
         without=[each for each in types if has_gpus([each]) is False],

@@ -29,6 +29,8 @@ def validate_job(plan: Plan, resource: Resource, pools: Mapping[str, PlannedPool
         *(get_path(each, "container") for each in ranges),
     ]
     for container in containers:
+        given = get_path(container, "networkConfiguration") is not None
+        yield batch_job.network_of_fargate(given=given, fargate=fargate)
         for requirement in blocks(get_path(container, "resourceRequirements")):
             kind, value = get_path(requirement, "type"), get_path(requirement, "value")
             if isinstance(kind, str) and isinstance(value, str | int | float):

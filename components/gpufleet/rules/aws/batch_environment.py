@@ -1,5 +1,6 @@
 """Rules on Batch environments, and their validation."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from gpufleet.catalog import aws
@@ -10,6 +11,8 @@ from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Finding, Outcome, Severity, failed, passed, rule
 
 MOST_GROUPS = 5
+_ARM = re.compile(r"(a1|[a-z]+\d+g[a-z]*|p6e-gb\d+)(\.|$)|default_arm64$")
+"""Types and families with Graviton or Grace processors: a g after the generation, and the first one."""
 
 
 @rule("aws-batch-same-vcpus", Severity.WARNING)
@@ -32,6 +35,21 @@ def same_vcpus(*, types: Sequence[str], vcpus: Sequence[int], most: int) -> Outc
         f"which is {fewest} of the largest"
     )
     return failed("types", list(types), problem, "give types with the same vCPUs, or make an environment for each")
+
+
+@rule("aws-batch-architecture", Severity.ERROR)
+def one_architecture(*, types: Sequence[str]) -> Outcome:
+    """All types of an environment have processors of one architecture; `optimal` and families count as types.
+
+    Source: aws/aws-cdk#31148 (Error executing request, Exception : arm-based instance type cannot be used with other
+    instance types).
+    """
+    arm = [name for name in types if _ARM.match(name)]
+    others = [name for name in types if name not in arm]
+    if not arm or not others:
+        return passed()
+    problem = f"{join_words(arm, 'and')} {'has' if len(arm) == 1 else 'have'} ARM processors, unlike the others"
+    return failed("types", list(types), problem, "make an environment for each architecture")
 
 
 @rule("aws-batch-no-block", Severity.ERROR)
@@ -118,6 +136,7 @@ def validate_batch_environment(args: Mapping[str, object]) -> list[Finding]:
             vcpus=[each.vcpus for each in records],
             most=coerce.whole(args, "max", 1),
         ),
+        one_architecture(types=coerce.texts(args, "types")),
         few_groups(groups=len(groups) if isinstance(groups, Sequence) and not isinstance(groups, str) else 0),
         image_name(image=image),
         *(

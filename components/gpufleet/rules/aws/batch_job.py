@@ -76,3 +76,17 @@ def requirement_whole(*, kind: str, value: str, fargate: bool) -> Outcome:
         return passed()
     fix = 'write it as a string, such as "8"'
     return failed(f"resource_requirements.{kind}", value, "must be a whole number above 0", fix)
+
+
+@rule("aws-batch-network-of-fargate", Severity.ERROR)
+def network_of_fargate(*, given: bool, fargate: bool) -> Outcome:
+    """Only a job on Fargate has a network configuration; elsewhere the environment's instances have the network.
+
+    Source: https://docs.aws.amazon.com/batch/latest/APIReference/API_ContainerProperties.html (networkConfiguration:
+    jobs on EC2 resources must not specify it); RegisterJobDefinition then says: networkConfiguration not applicable for
+    EC2.
+    """
+    if not given or fargate:
+        return passed()
+    fix = "leave it out, or set platform_capabilities=[FARGATE]"
+    return failed("network_configuration", "given", "Batch rejects it for jobs on EC2 instances", fix)

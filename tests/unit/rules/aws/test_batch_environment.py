@@ -1,6 +1,13 @@
 """Cases of gpufleet.rules.aws.batch_environment."""
 
-from gpufleet.rules.aws.batch_environment import efa_placed, few_groups, no_block, same_vcpus, spot_near
+from gpufleet.rules.aws.batch_environment import (
+    efa_placed,
+    few_groups,
+    no_block,
+    one_architecture,
+    same_vcpus,
+    spot_near,
+)
 
 CASES = {
     same_vcpus: [
@@ -27,6 +34,29 @@ CASES = {
                 "for each [aws-batch-same-vcpus]"
             ),
         ),
+    ],
+    one_architecture: [
+        ("x86", {"types": ("g5.xlarge", "optimal", "p4d")}, "pass", ""),
+        ("arm", {"types": ("g5g.xlarge", "c7gd", "a1.large", "default_arm64", "p6e-gb200.36xlarge")}, "pass", ""),
+        (
+            "two",
+            {"types": ("g5g.xlarge", "g5.xlarge")},
+            "fail",
+            (
+                "trainers: types=[g5g.xlarge, g5.xlarge]: g5g.xlarge has ARM processors, unlike the others; make an "
+                "environment for each architecture [aws-batch-architecture]"
+            ),
+        ),
+        (
+            "family-beside-optimal",
+            {"types": ("optimal", "m7g", "c7g.large")},
+            "fail",
+            (
+                "trainers: types=[optimal, m7g, c7g.large]: m7g and c7g.large have ARM processors, unlike the others; "
+                "make an environment for each architecture [aws-batch-architecture]"
+            ),
+        ),
+        ("none", {"types": ()}, "pass", ""),
     ],
     no_block: [
         ("reservation", {"capacity": "reservation"}, "pass", ""),

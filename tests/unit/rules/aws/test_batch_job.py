@@ -4,6 +4,7 @@ from gpufleet.rules.aws.batch_job import (
     multinode_place,
     multinode_private,
     multinode_zone,
+    network_of_fargate,
     requirement_whole,
     same_node_type,
 )
@@ -66,6 +67,19 @@ CASES = {
             (
                 "trainers: node_properties=[p4d.24xlarge, p5.48xlarge]: Batch requires one instance type; use one "
                 "for all nodes [aws-batch-node-types]"
+            ),
+        ),
+    ],
+    network_of_fargate: [
+        ("fargate", {"given": True, "fargate": True}, "pass", ""),
+        ("none", {"given": False, "fargate": False}, "pass", ""),
+        (
+            "instances",
+            {"given": True, "fargate": False},
+            "fail",
+            (
+                "trainers: network_configuration=given: Batch rejects it for jobs on EC2 instances; leave it out, or "
+                "set platform_capabilities=[FARGATE] [aws-batch-network-of-fargate]"
             ),
         ),
     ],
