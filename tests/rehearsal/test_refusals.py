@@ -41,7 +41,7 @@ def in_force(table: CloudTable, row: Refusal, trigger: Trigger, directory) -> Sc
 
 def make_between(scenario: Scenario, trigger: Trigger) -> None:
     for each in trigger.between:
-        scenario.create(each.type, each.name, each.inputs)
+        scenario.add(each)
 
 
 def expected(scenario: Scenario, row: Refusal, trigger: Trigger) -> str:
@@ -54,6 +54,7 @@ def expected(scenario: Scenario, row: Refusal, trigger: Trigger) -> str:
 @every("create", "at-once")
 def test_create_refused_at_once(table, row, tmp_path):
     scenario = in_force(table, row, row.trigger, tmp_path)
+    make_between(scenario, row.trigger)
     before, said = scenario.state(), expected(scenario, row, row.trigger)
     began = scenario.clock.now()
     with pytest.raises(CloudError) as refused:
@@ -81,6 +82,7 @@ def test_create_accepted_and_failed_later(table, row, tmp_path):
 @every("create")
 def test_neighbour_of_create_passes(table, row, tmp_path):
     scenario = in_force(table, row, row.neighbour, tmp_path)
+    make_between(scenario, row.neighbour)
     made = scenario.create(row.type, NAME, row.neighbour.inputs)
     assert scenario.cloud.status(made) == "available"
 

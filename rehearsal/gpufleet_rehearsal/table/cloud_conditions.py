@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
@@ -10,6 +11,9 @@ from pydantic import Field
 
 from gpufleet_rehearsal.table.conditions import Condition, PathText, When, values_at
 from gpufleet_rehearsal.table.paths import Scope, plain
+
+USUAL_SURGE = "10%"
+"""maxSurge of Microsoft.ContainerService/managedClusters/agentPools 2025-09-01 where none is given."""
 
 
 class Exists(Condition, operator="exists"):
@@ -26,10 +30,10 @@ class Exists(Condition, operator="exists"):
 
     def _found(self, scope: Scope) -> Iterator[bool]:
         """True for each resource that is meant."""
-        return (True for there in _others(self.type, self.where, scope) if self.when is None or self.when.holds(there))
+        return (True for there in others(self.type, self.where, scope) if self.when is None or self.when.holds(there))
 
 
-def _others(type_: str, where: Mapping[str, str], scope: Scope) -> Iterator[Scope]:
+def others(type_: str, where: Mapping[str, str], scope: Scope) -> Iterator[Scope]:
     """The other resources of a type that have a value in common with this one at every path of `where`."""
     wanted = {theirs: [plain(v) for v in values_at(ours, scope)] for theirs, ours in where.items()}
     if not all(wanted.values()):
@@ -166,22 +170,36 @@ class OverQuota(Condition, operator="over_quota"):
     """`over_quota: {type: instanceTypes[*], count: scalingConfig.desiredSize, where: {region: region}}`: with so many
     instances of the first instance type there, those of all resources of this kind together that are counted with it
     (`where`, as of `exists`) have more vCPUs than the settings' quota of its family; with `family`, of that one for all
-    types (a service's own quota). Instances on Spot or in a capacity block are to be left out by `unless`."""
+    types (a service's own quota). Instances on Spot or in a capacity block are to be left out by `unless`. `surge`
+    leads to the number, or the share in %, of nodes that come besides while old ones are replaced (10% without one)."""
 
     type: PathText
     count: PathText
     where: dict[PathText, PathText] = {}
     unless: When | None = None
     family: str | None = None
+    surge: PathText | None = None
 
     def holds(self, scope: Scope) -> bool:
         family, asked = self._vcpus(scope)
         limit = scope.cloud.quota(family) if family else None
         if limit is None or not asked:
             return False
-        others = _others(scope.here.type, self.where, scope)
-        used = sum(vcpus for kind, vcpus in map(self._vcpus, others) if kind == family)
-        return used + asked > limit
+        there = others(scope.here.type, self.where, scope)
+        used = sum(vcpus for kind, vcpus in map(self._vcpus, there) if kind == family)
+        return used + asked + self._surge(scope) > limit
+
+    def _surge(self, scope: Scope) -> float:
+        """vCPUs of the nodes that come beside the old ones while they are replaced."""
+        if self.surge is None:
+            return 0
+        types, counts = values_at(self.type, scope), values_at(self.count, scope)
+        said = next((plain(value) for value in values_at(self.surge, scope)), USUAL_SURGE)
+        share = said.removesuffix("%")
+        if not share.isdecimal():
+            return 0
+        nodes = math.ceil(float(plain(counts[0])) * int(share) / 100) if said != share else int(share)
+        return nodes * (scope.cloud.vcpus(plain(types[0])) or 0)
 
     def _vcpus(self, scope: Scope) -> tuple[str | None, float]:
         types, counts = values_at(self.type, scope), values_at(self.count, scope)

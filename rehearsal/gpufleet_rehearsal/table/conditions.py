@@ -246,6 +246,20 @@ class Count(Condition, operator="count"):
         )
 
 
+class Repeated(Condition, operator="repeated"):
+    """`repeated: {of: "securityRules[*]", by: [direction, priority]}`: two of the objects there have the same values
+    under all these keys, upper and lower case aside. An object that lacks one of them is like no other."""
+
+    of: PathText
+    by: list[str]
+
+    def holds(self, scope: Scope) -> bool:
+        objects = [value for value in values_at(self.of, scope) if isinstance(value, Mapping)]
+        whole = [each for each in objects if all(each.get(key) is not None for key in self.by)]
+        seen = {tuple(plain(each[key]).lower() for key in self.by) for each in whole}
+        return len(seen) < len(whole)
+
+
 class Some(Condition, operator="some"):
     """`some: {of: path, when: condition}`: for some value there, bound to `$it`, the condition holds."""
 

@@ -11,7 +11,11 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
 
-from gpufleet_rehearsal.table import cloud_conditions, range_conditions  # noqa: F401 - register their operators
+from gpufleet_rehearsal.table import (  # noqa: F401 - register their operators
+    address_conditions,
+    cloud_conditions,
+    range_conditions,
+)
 from gpufleet_rehearsal.table.conditions import PathText, Pattern, TemplateText, When
 from gpufleet_rehearsal.table.paths import parse_path
 from gpufleet_rehearsal.table.templates import parse_template
@@ -252,7 +256,7 @@ class Trigger(TableRow):
     inputs: dict[str, JsonValue] = {}
     then: dict[str, JsonValue] = {}
     between: list[ScenarioResource] = []
-    """Resources made after `inputs` and before `then`."""
+    """Resources made after `inputs` and before `then`; of a create, just before it."""
     delete: str | None = None
     before: list[str] = []
     """Scenario resources deleted first (in this order)."""

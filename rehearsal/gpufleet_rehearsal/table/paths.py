@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import ipaddress
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -295,6 +296,22 @@ def _decoded(value: Json) -> Json:
         return str(value)
 
 
+NODE_SKEW = 3
+"""Minor versions by which a node may be older than its control plane: kubernetes.io/releases/version-skew-policy."""
+
+
+def _minor(value: Json) -> int | None:
+    found = re.match(r"1\.(\d+)(\.|$)", str(value))
+    return int(found[1]) if found else None
+
+
+def _tenth(value: Json) -> str | None:
+    try:
+        return str(ipaddress.ip_network(str(value), strict=False).network_address + 10)
+    except ValueError:
+        return None
+
+
 FILTERS: dict[str, Callable[[Json], Json]] = {
     "text": _decoded,
     "lower": lambda value: str(value).lower(),
@@ -309,9 +326,13 @@ FILTERS: dict[str, Callable[[Json], Json]] = {
     "str": plain,
     "bucket": lambda value: str(value).partition(":::")[2].partition("/")[0] or str(value),
     "location": lambda value: str(value).replace(" ", "").lower(),
+    "minor": lambda value: _minor(value),
+    "oldest-minor": lambda value: None if (minor := _minor(value)) is None else minor - NODE_SKEW,
+    "tenth": lambda value: _tenth(value),
 }
 """text: base64 decoded (as it is when it is none; bytes as latin-1, so gzip begins with \\x1f\\x8b) · lower · length of
 text, list or object · host of an address · base: after the last slash · parent: between the last two
 slashes · keys of an object, a line each · family: g5.8xlarge -> g5 · zone-id: of a zone's name · zone-letter: of a zone
 id, its name's last letter · str: as text · bucket: of the ARN of a bucket or of objects in it, the bucket's name ·
-location: East US -> eastus."""
+location: East US -> eastus · minor: of a version of Kubernetes, 1.34.2 -> 34 · oldest-minor: the oldest minor version
+that its nodes may have · tenth: of a range of addresses, the tenth, which DNS of Kubernetes has."""

@@ -28,7 +28,9 @@ VIEW = {
     "cidr": "10.0.1.0/24",
     "outer": "10.0.0.0/16",
     "far": "10.9.0.0/16",
-    "rules": [{"port": 22}, {"port": 2049}],
+    "rules": [{"port": 22, "way": "In", "rank": 7}, {"port": 2049, "way": "in", "rank": 7.0, "name": "files"}],
+    "share": "20%",
+    "none": "0",
     "three": 3,
     "ranges": ["2", "0:1", "no range"],
     "open": ["2:", ":1"],
@@ -82,6 +84,23 @@ CASES = [
     ("cidr", {"of": "cidr", "longer": 23}, {"of": "cidr", "longer": 24, "shorter": 24}),
     ("no_capacity", {"type": "kind", "zone": "zones[0]"}, {"type": "kind", "zone": "zones[*]"}),
     ("over_quota", {"type": "kind", "count": "size"}, {"type": "kind", "count": "rules | length"}),
+    ("over_quota", {"type": "kind", "count": "three", "surge": "nothing"}, {"type": "kind", "count": "three"}),
+    (
+        "over_quota",
+        {"type": "kind", "count": "three", "surge": "share"},
+        {"type": "kind", "count": "three", "surge": "none"},
+    ),
+    ("repeated", {"of": "rules[*]", "by": ["way", "rank"]}, {"of": "rules[*]", "by": ["way", "rank", "port"]}),
+    ("repeated", {"of": "rules[*]", "by": ["way"]}, {"of": "rules[*]", "by": ["way", "name"]}),
+    # 2 x (1 + 110) + 9 x (1 + 30) + 9 = 510 addresses of 251, or 20.
+    (
+        "subnet_too_small",
+        {"pools": ["pools[*]"], "range": "small"},
+        {"pools": ["pools[*]"], "range": "small", "nodes_alone": {"present": "size"}},
+    ),
+    ("subnet_too_small", {"pools": ["pools[1]"], "range": "small"}, {"pools": ["pools[0]"], "range": "small"}),
+    ("subnet_too_small", {"pools": ["pools[1]"], "range": "small"}, {"pools": ["pools[2]"], "range": "small"}),
+    ("subnet_too_small", {"pools": ["pools[1]"], "range": "small"}, {"pools": ["pools[1]"], "range": "nothing"}),
     ("uncovered", {"by": "ranges[*]", "of": "size"}, {"by": "ranges[*]", "of": "three"}),
     ("uncovered", {"by": "empty[*]", "of": "size"}, {"by": "open[*]", "of": "size"}),
     ("uncovered", {"by": "ranges[1]", "of": "three"}, {"by": "empty[*]", "of": "max"}),
@@ -102,9 +121,14 @@ class OnlyInA(AwsInstanceCatalog):
 def scope(make_toy, timed_toy):
     toy = make_toy(timed_toy.clock, faults=["capacity:big.1:use1-az1"], quotas={"standard": 39})
     toy.cloud.view.offers = OnlyInA()
-    network = toy.create("toy:net/network:Network", "n", cidr="10.0.0.0/16")
+    network = toy.create("toy:net/network:Network", "n", cidr="10.0.0.0/16", small="10.0.0.0/24")
     toy.clock.at += 30
-    view = {**VIEW, "networkId": network.id}
+    pools = [
+        {"vnetSubnetID": network.id, "count": 2, "maxPods": 110},
+        {"vnetSubnetID": network.id, "count": 0, "maxCount": 9},
+        {"vnetSubnetID": network.id, "maxCount": 9, "podSubnetID": "another"},
+    ]
+    view = {**VIEW, "networkId": network.id, "pools": pools}
     return Scope(ResourceRequest("toy:run/pool:Pool", "p", "p", view), toy.cloud.view, old={**view, "size": 1})
 
 

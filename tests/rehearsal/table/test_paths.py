@@ -17,6 +17,8 @@ VIEW = {
     "text": "aGVsbG8=",
     "zone": "us-east-1b",
     "place": "East US 2",
+    "version": "1.34.2",
+    "range": "10.200.0.0/16",
     "json": '{"a": [{"b": 1}, {"b": 2}]}',
     "objects": "arn:aws:s3:::data/runs/*",
 }
@@ -65,6 +67,12 @@ def scope(toy):
         ("name | bucket", ["n"]),
         ("zone | zone-id | zone-letter", ["b"]),
         ("place | location", ["eastus2"]),
+        ("version | minor", [34]),
+        ("version | oldest-minor", [31]),
+        ("name | minor", []),
+        ("name | oldest-minor", []),
+        ("range | tenth", ["10.200.0.10"]),
+        ("name | tenth", []),
     ],
 )
 def test_path(scope, path, values):
