@@ -104,12 +104,19 @@ def profile(**values: Any) -> Change:
     return put("cluster", agentPoolProfiles=[{**legal, **values}])
 
 
-def deny(direction: str, port: str) -> Change:
+def endpoint(target: str, *groups: str) -> Change:
+    """A private endpoint to a resource of the program."""
+    connection = {"name": "one", "privateLinkServiceId": f"${{{target}.id}}", "groupIds": list(groups)}
+    connections, subnet = [connection], {"id": "${subnet.id}"}
+    return add("endpoint", "network:PrivateEndpoint", subnet=subnet, privateLinkServiceConnections=connections)
+
+
+def deny(direction: str, port: str, priority: int = 50) -> Change:
     return add(
         "closed",
         "network:SecurityRule",
         networkSecurityGroupName="${nsg.name}",
-        priority=50,
+        priority=priority,
         direction=direction,
         access="Deny",
         protocol="Tcp",

@@ -41,7 +41,12 @@ def _pool(name: str, size: str, **inputs: Any) -> dict[str, Any]:
 
 
 def _role(scope: str) -> dict[str, Any]:
-    return made("authorization:RoleAssignment", scope=scope, principalId="${identity.principalId}")
+    return made(
+        "authorization:RoleAssignment",
+        scope=scope,
+        principalId="${identity.principalId}",
+        principalType="ServicePrincipal",
+    )
 
 
 _ENVIRONMENT: Resources = {
@@ -75,7 +80,7 @@ _ENVIRONMENT: Resources = {
     "zone-link": tagged("privatedns:VirtualNetworkLink", location="global", privateZoneName="${zone.name}"),
     "zone-group": made("network:PrivateDnsZoneGroup", privateEndpointName="${endpoint.name}"),
     "images": tagged("containerregistry:Registry", registryName="trainimages01", sku={"name": "Standard"}),
-    "hub": made("containerregistry:CacheRule", registryName="${images.name}", sourceRepository="docker.io/library/*"),
+    "hub": made("containerregistry:CacheRule", registryName="${images.name}", sourceRepository="mcr.microsoft.com/*"),
     "login": made("containerregistry:CredentialSet", registryName="${images.name}"),
     "cluster": tagged(
         "containerservice:ManagedCluster",

@@ -70,6 +70,7 @@ _PROGRAM: dict[str, dict[str, Any]] = {
         "authorization:RoleAssignment",
         scope="${reader.id}",
         principalId="${control.principalId}",
+        principalType="ServicePrincipal",
         roleDefinitionId=OPERATOR,
     ),
     "store": _in_group(
@@ -82,7 +83,7 @@ _PROGRAM: dict[str, dict[str, Any]] = {
     "share": _in_group("storage:FileShare", accountName="${store.name}", enabledProtocols="SMB"),
     "images": _in_group("containerregistry:Registry", registryName="trainimages01", sku={"name": "Premium"}),
     "hub": _in_group(
-        "containerregistry:CacheRule", registryName="${images.name}", sourceRepository="docker.io/library/*"
+        "containerregistry:CacheRule", registryName="${images.name}", sourceRepository="mcr.microsoft.com/*"
     ),
     "account": _in_group(
         "batch:BatchAccount",

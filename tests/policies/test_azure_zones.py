@@ -16,6 +16,7 @@ from tests.policies.azure_changes import (
     blob,
     both,
     deny,
+    endpoint,
     findings_of,
     gateway,
     profile,
@@ -63,6 +64,36 @@ def test_legal_program_passes_every_rule() -> None:
             {("cluster", "azure-agent-pool-system-spot")},
         ),
         (profile(count=0), {("cluster", "azure-agent-pool-system-least")}),
+        (
+            put("trainers", scaleSetPriority="Spot", upgradeSettings={"maxUnavailable": "1"}),
+            {("trainers", "azure-agent-pool-spot-upgrade")},
+        ),
+        (
+            both(put("trainers", orchestratorVersion="1.35"), put("cluster", kubernetesVersion="1.34")),
+            {("trainers", "azure-agent-pool-version")},
+        ),
+        (
+            profile(vmSize="Standard_DS2_v2", osDiskType="Ephemeral"),
+            {("cluster", "azure-agent-pool-cache")},
+        ),
+        (
+            put("cluster", networkProfile={"serviceCidr": "10.200.0.0/16", "dnsServiceIP": "10.0.0.10"}),
+            {("cluster", "azure-cluster-dns")},
+        ),
+        (
+            put("cluster", securityProfile={"workloadIdentity": {"enabled": True}}),
+            {("cluster", "azure-cluster-workload-identity")},
+        ),
+        (deny("Inbound", "22", priority=100), {("nsg", "azure-nsg-priority")}),
+        (endpoint("store", "blobs"), {("endpoint", "azure-private-endpoint-group")}),
+        (endpoint("store", "blob", "file"), {("endpoint", "azure-private-endpoint-group")}),
+        (
+            both(endpoint("images", "registry"), put("images", sku={"name": "Standard"})),
+            {("endpoint", "azure-private-endpoint-registry")},
+        ),
+        (put("store", kind="FileStorage"), {("store", "azure-storage-kind")}),
+        (put("account", poolAllocationMode="UserSubscription"), {("account", "azure-batch-vault")}),
+        (put("hub", sourceRepository="docker.io/library/*"), {("hub", "azure-registry-login")}),
         (profile(name="System"), {("cluster", "azure-agent-pool-name")}),
         (profile(name="sysadm1", osType="Windows"), {("cluster", "azure-agent-pool-name")}),
         (
@@ -104,7 +135,9 @@ def test_legal_program_passes_every_rule() -> None:
         ),
         (
             both(
-                put("account", poolAllocationMode="UserSubscription"),
+                put(
+                    "account", poolAllocationMode="UserSubscription", keyVaultReference={"id": "/v", "url": "https://v"}
+                ),
                 put("ring", scaleSettings={"fixedScale": {"targetDedicatedNodes": 81}}),
             ),
             {("ring", "azure-batch-inter-node-size")},
@@ -192,6 +225,7 @@ def test_legal_program_passes_every_rule() -> None:
                 enableNfsV3=True,
                 isHnsEnabled=True,
                 kind="FileStorage",
+                sku={"name": "Premium_LRS"},
                 networkRuleSet={"defaultAction": "Deny"},
             ),
             {("store", "azure-storage-nfs-kind")},
@@ -259,8 +293,8 @@ def test_a_plan_without_azure_has_no_findings() -> None:
 
 
 ON_PLAN = (
-    "aks_agent_pool", "batch_mpi", "batch_service", "capacity", "infiniband", "names", "nsg", "placement", "storage",
-    "vm_sizes",
+    "aks_agent_pool", "batch_mpi", "batch_service", "capacity", "infiniband", "names", "nsg", "placement",
+    "role_assignment", "storage", "vm_sizes",
 )  # fmt: skip
 """Modules of rules that need nothing but a plan: not the arguments of a component, not the account."""
 
@@ -269,6 +303,7 @@ def test_every_rule_on_an_azure_plan_is_called() -> None:
     program = legal_azure_program()
     deny("Outbound", "445")(program)
     put("trainers", capacityReservationGroupID="${reserved.id}", availabilityZones=["1"], spotMaxPrice=1)(program)
+    put("trainers", orchestratorVersion="1.34", upgradeSettings={"maxSurge": "1"})(program)
     put("store", enableNfsV3=True)(program)
     add("block", "compute:CapacityReservation", sku={"name": "Standard_A0"})(program)
     program["ring"]["inputs"]["mountConfiguration"].append(SHARE)

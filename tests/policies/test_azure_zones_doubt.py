@@ -1,5 +1,6 @@
 """The policy pack gpufleet-zones on raw Azure resources: advice, and what it cannot know."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from gpufleet.policies.azure.feasibility import validate_azure_feasibility
 from gpufleet.rules import Status
 from tests.policies.azure_changes import (
     BLOB,
+    CONFIG,
     SHARE,
     VM,
     Change,
@@ -65,6 +67,7 @@ from tests.policies.raw_program import plan_from
         ),
         (put("trainers", scaleSetPriority="Spot"), {("trainers", "azure-capacity-spot-mpi")}),
         (put("trainers", nodeTaints=[]), {("trainers", "azure-agent-pool-taint")}),
+        (put("operator", principalType=None), {("operator", "azure-role-principal-type")}),
         (put("trainers", gpuProfile={"driver": "None"}), {("trainers", "azure-agent-pool-driver")}),
         (put("trainers", enableNodePublicIP=True), {("trainers", "any-pool-private")}),
         (
@@ -232,3 +235,17 @@ def test_the_words_of_the_program_count_beside_those_of_azure() -> None:
     said = dict(program["trainers"]["inputs"], vmSize="Standard_NC6", proximityPlacementGroupID=None)
     program = deployed(program, "trainers", type="Microsoft.ContainerService/x", __inputs=said)
     assert refused(program) == {("trainers", "azure-size-current")}
+
+
+@pytest.mark.parametrize("said", ["/x/userAssignedIdentities/train-agentpool", UNKNOWN])
+def test_an_identity_that_aks_makes_for_its_nodes_needs_no_role(said: object) -> None:
+    program = legal_azure_program()
+    program["cluster"].pop("dependsOn")
+    del program["operator"], program["cluster"]["inputs"]["identityProfile"]
+    plan = plan_from(program, "eastus")
+    cluster = next(each for each in plan.resources if each.name == "cluster")
+    # A preview may show what Azure fills in; no resource of the program is behind it.
+    seen = replace(cluster, inputs={**cluster.inputs, "identityProfile": {"kubeletidentity": {"resourceId": said}}})
+    others = [each for each in plan.resources if each is not cluster]
+    found = validate_azure_feasibility(replace(plan, resources=[*others, seen]), CONFIG)
+    assert [each.line for each in found if each.finding.status is not Status.PASS] == []

@@ -41,6 +41,8 @@ def validate_agent_pool(reading: PropertyReader, pool: AzurePool, registered: bo
         public = reading.flag("enableNodePublicIP")
         if public is not None:
             reading.add(efa.pool_private(public_addresses=public))
+    _version(reading, pool)
+    _disk(reading, pool)
     if pool.planned.gpu:
         _gpus(reading, pool, mode, capacity, registered)
     validate_pool_intent(reading, pool)
@@ -51,6 +53,23 @@ def _name(reading: PropertyReader, pool: AzurePool, system: str | None) -> None:
     name = reading.text(path) if reading.has(path) else None
     if name and system is not None:
         reading.add(azure_name.agent_pool_name(name=name, system=system))
+
+
+def _version(reading: PropertyReader, pool: AzurePool) -> None:
+    version = reading.text("orchestratorVersion") if reading.has("orchestratorVersion") else None
+    cluster = _cluster_of(reading, pool)
+    if not version or cluster is None:
+        return
+    said = get_path(reading.graph.props(cluster), "kubernetesVersion")
+    # Without a version of its own a cluster gets AKS's default, which is not known here.
+    reading.add(azure_agent_pool.version_fits(version=version, cluster=said if isinstance(said, str) else None))
+
+
+def _disk(reading: PropertyReader, pool: AzurePool) -> None:
+    kind = reading.text("osDiskType", default="Managed")
+    size = reading.whole("osDiskSizeGB") if reading.has("osDiskSizeGB") else azure_agent_pool.USUAL_DISK_GIB
+    for name in coerce.texts(pool.planned.intent, "types") if kind and size is not None else ():
+        reading.add(azure_agent_pool.disk_in_cache(type_name=name, disk_type=kind or "", disk_gib=size or None))
 
 
 def _scaling(reading: PropertyReader) -> None:
@@ -71,6 +90,11 @@ def _capacity(reading: PropertyReader, pool: AzurePool, mode: str | None, capaci
             value = get_path(reading.props, name)
             shown = value if isinstance(value, str | int | float) else "(not known)"
             reading.add(azure_agent_pool.spot_options(argument=argument, value=shown, capacity=capacity))
+    for name, argument in (("maxSurge", "max_surge"), ("maxUnavailable", "max_unavailable")):
+        if reading.has("upgradeSettings", name):
+            value = get_path(reading.props, "upgradeSettings", name)
+            shown = value if isinstance(value, str) else "(not known)"
+            reading.add(azure_agent_pool.spot_upgrade(argument=argument, value=shown, capacity=capacity))
     if capacity == "reservation":
         cluster = _cluster_of(reading, pool)
         identity = get_path(reading.graph.props(cluster), "identity", "type") if cluster else UNKNOWN
@@ -113,10 +137,17 @@ def _cluster_of(reading: PropertyReader, pool: AzurePool) -> Resource | None:
 def validate_cluster(reading: PropertyReader) -> None:
     """Every rule on a cluster beside those on its pools."""
     graph, cluster = reading.graph, reading.resource
+    dns, services = reading.text("networkProfile", "dnsServiceIP"), reading.text("networkProfile", "serviceCidr")
+    if dns and services is not None:
+        reading.add(azure_cluster.dns_inside(dns=dns, services=services or "10.0.0.0/16"))
+    workloads = reading.flag("securityProfile", "workloadIdentity", "enabled")
+    issuer = reading.flag("oidcIssuerProfile", "enabled")
+    if workloads is not None and issuer is not None:
+        reading.add(azure_cluster.workload_identity_issued(enabled=workloads, issuer=issuer))
     kubelet = get_path(reading.props, "identityProfile", "kubeletidentity")
     reading.add(
         azure_agent_pool.kubelet_role(
-            own_kubelet=kubelet is not None, assigned=_operator_assigned(graph, cluster) if kubelet else None
+            own_kubelet=_own_kubelet(cluster, kubelet), assigned=_operator_assigned(graph, cluster) if kubelet else None
         )
     )
     outbound = reading.text("networkProfile", "outboundType")
@@ -147,6 +178,14 @@ def _nodes_included(reading: PropertyReader, ranges: list[object]) -> bool | Non
     # An address that is still to be made is in no list of plain text.
     made = [each.inputs.get("ipAddress") for each in addresses]
     return all(isinstance(ip, str) and f"{ip}/32" in ranges for ip in made)
+
+
+def _own_kubelet(cluster: Resource, kubelet: object) -> bool:
+    """Whether the program gives the nodes an identity. One that AKS makes, the provider may show, too."""
+    said = get_path(kubelet, "resourceId")
+    if isinstance(said, str):
+        return not said.endswith("-agentpool")
+    return said is UNKNOWN and bool(cluster.depends.get("identityProfile"))
 
 
 def _operator_assigned(graph: AzureGraph, cluster: Resource) -> bool | None:

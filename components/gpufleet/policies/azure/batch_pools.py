@@ -51,6 +51,9 @@ def validate_batch_account(reading: PropertyReader) -> None:
     reading.add(azure_batch.api_version(version=reading.graph.types[reading.resource.type].version))
     if name := reading.text("accountName"):
         reading.add(azure_name.account_name(name=name, what="Batch"))
+    allocation = reading.text("poolAllocationMode", default="BatchService")
+    if allocation is not None:
+        reading.add(azure_batch.vault_given(allocation=allocation, vault=bool(reading.has("keyVaultReference"))))
     if reading.has("autoStorage"):
         mode = reading.text("autoStorage", "authenticationMode", default="StorageKeys")
         if mode is not None:

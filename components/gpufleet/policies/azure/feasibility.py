@@ -12,12 +12,17 @@ from gpufleet.policies.azure.batch_pools import validate_batch_account, validate
 from gpufleet.policies.azure.mounts import validate_auto_storage
 from gpufleet.policies.azure.pools import validate_pool_intent, zone_numbers
 from gpufleet.policies.azure.property_reader import PropertyReader
+from gpufleet.policies.azure.subnets import security_rules
 from gpufleet.rules.azure import budget as azure_budget
 from gpufleet.rules.azure import capacity as azure_capacity
 from gpufleet.rules.azure import names as azure_name
+from gpufleet.rules.azure import nsg as azure_nsg
 from gpufleet.rules.azure import placement as azure_placement
+from gpufleet.rules.azure import private_endpoint as azure_endpoint
 from gpufleet.rules.azure import registry as azure_registry
+from gpufleet.rules.azure import role_assignment as azure_role
 from gpufleet.rules.azure import storage as azure_storage
+from gpufleet.rules.coerce import is_texts, is_whole
 from gpufleet.rules.resource_finding import ResourceFinding
 
 # The first A sizes, of which no capacity can be reserved.
@@ -74,10 +79,13 @@ def _batch_account(reading: PropertyReader) -> None:
 def _storage(reading: PropertyReader) -> None:
     if name := reading.text("accountName"):
         reading.add(azure_name.account_name(name=name, what="storage"))
+    kind, sku = reading.text("kind"), reading.text("sku", "name")
+    if kind and sku:
+        reading.add(azure_storage.kind_and_sku(kind=kind, sku=sku))
     nfs = reading.flag("enableNfsV3")
     if nfs is None:
         return
-    hierarchical, kind = reading.flag("isHnsEnabled"), reading.text("kind")
+    hierarchical = reading.flag("isHnsEnabled")
     # Azure allows every network where nobody says otherwise.
     action = reading.text("networkRuleSet", "defaultAction", default="Allow")
     if hierarchical is not None:
@@ -108,6 +116,42 @@ def _registry(reading: PropertyReader) -> None:
 def _cache_rule(reading: PropertyReader) -> None:
     if source := reading.text("sourceRepository"):
         reading.add(azure_registry.upstream(repository=source))
+        given = bool(reading.has("credentialSetResourceId"))
+        reading.add(azure_registry.login_given(prefix=None, host=source, given=given))
+
+
+def _security_group(reading: PropertyReader) -> None:
+    """Rules with one priority, those that are resources of their own included, as far as they are known."""
+    same: dict[tuple[str, int], list[str]] = {}
+    for entry in security_rules(reading.graph, reading.resource) or ():
+        direction, priority = entry.get("direction"), entry.get("priority")
+        name = entry.get("name") or entry.get("securityRuleName")
+        if isinstance(direction, str) and is_whole(priority):
+            same.setdefault((direction.capitalize(), int(priority)), []).append(str(name) if name else "(no name)")
+    for (direction, priority), names in same.items():
+        reading.add(azure_nsg.priority_once(direction=direction, priority=priority, names=names))
+
+
+def _private_endpoint(reading: PropertyReader) -> None:
+    connections = reading.blocks("privateLinkServiceConnections") or []
+    name = "privateLinkServiceConnections"
+    for kind in azure_endpoint.GROUPS:
+        # Which connection leads where is not told by a plan: only with one of each is it sure.
+        targets = reading.graph.behind(reading.resource, name, kind)
+        if len(connections) != 1 or len(targets) != 1:
+            continue
+        groups = connections[0].get("groupIds")
+        if is_texts(groups):
+            reading.add(azure_endpoint.endpoint_group(kind=kind, groups=groups))
+        sku = get_path(reading.graph.props(targets[0]), "sku", "name")
+        if kind == "containerregistry:Registry" and isinstance(sku, str):
+            reading.add(azure_endpoint.endpoint_of_premium(sku=sku))
+
+
+def _role_assignment(reading: PropertyReader) -> None:
+    made = reading.graph.behind(reading.resource, "principalId", "managedidentity:UserAssignedIdentity")
+    given = bool(reading.has("principalType"))
+    reading.add(azure_role.principal_type_given(given=given, new=bool(made)))
 
 
 def _placement_group(reading: PropertyReader) -> None:
@@ -140,6 +184,7 @@ def _budget(reading: PropertyReader) -> None:
 
 
 _BY_KIND: Mapping[str, Callable[[PropertyReader], None]] = {
+    "authorization:RoleAssignment": _role_assignment,
     "batch:BatchAccount": _batch_account,
     "compute:CapacityReservation": _reservation,
     "compute:ProximityPlacementGroup": _placement_group,
@@ -147,6 +192,8 @@ _BY_KIND: Mapping[str, Callable[[PropertyReader], None]] = {
     "containerregistry:CacheRule": _cache_rule,
     "containerregistry:Registry": _registry,
     "containerservice:ManagedCluster": validate_cluster,
+    "network:NetworkSecurityGroup": _security_group,
+    "network:PrivateEndpoint": _private_endpoint,
     "storage:FileShare": _file_share,
     "storage:StorageAccount": _storage,
 }

@@ -21,7 +21,7 @@ def validate_subnet(reading: PropertyReader, inter_node: bool) -> None:
     graph = reading.graph
     for subnet in graph.behind(reading.resource, "networkConfiguration", "network:Subnet"):
         for group in graph.behind(subnet, "networkSecurityGroup", _GROUP):
-            entries = _entries(graph, group)
+            entries = security_rules(graph, group)
             inside = azure_nsg.port_open(entries, "Inbound", azure_nsg.JOB_PORT)
             reading.add(azure_nsg.inter_node_open(group=group.name, inter_node=inter_node, open_inside=inside))
             for what in _mounted(reading):
@@ -35,7 +35,7 @@ def _mounted(reading: PropertyReader) -> list[str]:
     return sorted({what for name, what in _MOUNTS.items() for each in mounts if each.get(name) is not None})
 
 
-def _entries(graph: AzureGraph, group: Resource) -> list[Mapping[str, object]] | None:
+def security_rules(graph: AzureGraph, group: Resource) -> list[Mapping[str, object]] | None:
     """A group's rules, those that are resources of their own included; None where some are not known."""
     inline = get_path(graph.props(group), "securityRules")
     if inline is UNKNOWN or UNKNOWN in items(inline):

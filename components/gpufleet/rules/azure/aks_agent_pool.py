@@ -3,6 +3,11 @@
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 MOST_NODES = 1000
+CACHE_GIB = {"Standard_DS2_v2": 86, "Standard_NC4as_T4_v3": 144}
+"""Cache, or temporary disk, of sizes in GiB: what Azure's own rejections said of them, see `disk_in_cache`."""
+USUAL_DISK_GIB = 128
+"""System disk of a node: learn.microsoft.com/azure/aks/concepts-storage"""
+_SKEW = 3
 # The feature flag must be absent for these: their InfiniBand is set up by other means.
 _WITHOUT_FEATURE = ("GB200", "GB300")
 
@@ -174,3 +179,53 @@ def kubelet_role(*, own_kubelet: bool, assigned: bool | None) -> Outcome:
         problem = "whether the cluster may assign this identity is not known"
         return unverified("identity_profile", "kubeletidentity", problem, fix)
     return failed("identity_profile", "kubeletidentity", "the cluster may not assign this identity", fix)
+
+
+@rule("azure-agent-pool-spot-upgrade", Severity.ERROR)
+def spot_upgrade(*, argument: str, value: object, capacity: str) -> Outcome:
+    """Spot nodes have no upgrade settings; `argument` is the one that is given, max_surge or max_unavailable.
+
+    Source: XenitAB/terraform-modules#755 (Spot pools can't set max surge), hashicorp/terraform-provider-azurerm#31129
+    (Spot pools can't set maxUnavailable): InvalidParameter.
+    """
+    if capacity != "spot":
+        return passed()
+    return failed(f"upgrade_settings.{argument}", value, "is not available for Spot nodes", "leave it out")
+
+
+@rule("azure-agent-pool-version", Severity.ERROR)
+def version_fits(*, version: str, cluster: str | None) -> Outcome:
+    """A pool's version of Kubernetes is at most its cluster's, and at most three minor versions older; None: not known.
+
+    Source: rancher/rancher#33426 (NodePoolMcVersionIncompatible: the pool's minor version is bigger),
+    learn.microsoft.com/troubleshoot/azure/azure-kubernetes (no more than 3 versions less).
+    """
+    if cluster is None:
+        problem, fix = "the cluster's version is not known", "use the version of the cluster, or leave it out"
+        return unverified("orchestrator_version", version, problem, fix)
+    own, control = _minor(version), _minor(cluster)
+    if own is None or control is None or control - _SKEW <= own <= control:
+        return passed()
+    fix = f"use 1.{max(0, control - _SKEW)} to 1.{control}, or leave it out"
+    what = "is newer than" if own > control else f"is more than {_SKEW} minor versions older than"
+    return failed("orchestrator_version", version, f"{what} the cluster's {cluster}", fix)
+
+
+def _minor(version: str) -> int | None:
+    major, _, rest = version.partition(".")
+    minor = rest.partition(".")[0]
+    return int(minor) if major == "1" and minor.isdecimal() else None
+
+
+@rule("azure-agent-pool-cache", Severity.ERROR)
+def disk_in_cache(*, type_name: str, disk_type: str, disk_gib: int | None) -> Outcome:
+    """An ephemeral system disk fits into the cache of its VM size, as far as that was seen; None: AKS's 128 GiB.
+
+    Source: VMCacheSizeTooSmall of Azure/AKS#2635 and rancher/rancher#33679.
+    """
+    most = next((gib for name, gib in CACHE_GIB.items() if name.lower() == type_name.lower()), None)
+    size = USUAL_DISK_GIB if disk_gib is None else disk_gib
+    if disk_type != "Ephemeral" or most is None or size <= most:
+        return passed()
+    problem = f"does not fit into the cache of {type_name}, which has {most} GiB"
+    return failed("os_disk_size_gb", size, problem, f"use {most} or less, or os_disk_type=Managed")

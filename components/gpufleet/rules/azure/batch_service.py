@@ -115,3 +115,16 @@ def private_subnet(*, provision: str, has_subnet: bool) -> Outcome:
     return failed(
         "public_ip_address_configuration.provision", provision, problem, "give network_configuration.subnet_id"
     )
+
+
+@rule("azure-batch-vault", Severity.ERROR)
+def vault_given(*, allocation: str, vault: bool) -> Outcome:
+    """A Batch account that allocates nodes in the user's subscription has a key vault.
+
+    Source: https://learn.microsoft.com/azure/batch/batch-account-create-portal (user subscription mode);
+    MicrosoftDocs/azure-docs#47378
+    """
+    if allocation != "UserSubscription" or vault:
+        return passed()
+    fix = "give the vault, in which Microsoft Azure Batch may read and write secrets, or use BatchService"
+    return failed("pool_allocation_mode", allocation, "needs key_vault_reference", fix)

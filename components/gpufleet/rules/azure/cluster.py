@@ -181,6 +181,38 @@ def addresses_apart(*, pods: str, services: str) -> Outcome:
     return passed()
 
 
+@rule("azure-cluster-dns", Severity.ERROR)
+def dns_inside(*, dns: str, services: str) -> Outcome:
+    """The address of DNS lies in the range of services, and is not its first.
+
+    Source: dnsServiceIP of Microsoft.ContainerService/managedClusters 2025-09-01: within the service address range;
+    Azure/bicep-registry-modules#1469, Azure/AKS#2579 (network address).
+    """
+    try:
+        address, network = ipaddress.IPv4Address(dns), ipaddress.IPv4Network(services)
+    except ValueError:
+        return failed(
+            "dns_service_ip", dns, "is not an IPv4 address", "use one in the range of services, such as 10.0.0.10"
+        )
+    usual = network.network_address + 10
+    if address in network and address > network.network_address + 1:
+        return passed()
+    return failed("dns_service_ip", dns, f"is no address for a service in {services}", f"use one such as {usual}")
+
+
+@rule("azure-cluster-workload-identity", Severity.ERROR)
+def workload_identity_issued(*, enabled: bool, issuer: bool) -> Outcome:
+    """A cluster with workload identity has an OIDC issuer, which signs what pods show to Entra.
+
+    Source: https://learn.microsoft.com/azure/aks/workload-identity-deploy-cluster; Azure/azure-cli: Enabling workload
+    identity requires enabling OIDC issuer.
+    """
+    if not enabled or issuer:
+        return passed()
+    fix = "set oidc_issuer_profile.enabled=true"
+    return failed("security_profile.workload_identity", True, "needs the cluster's OIDC issuer, which is off", fix)
+
+
 def _width(cidr: str) -> int:
     """The length of a range's prefix, of either version of IP; of what is not a range, that of one address."""
     try:

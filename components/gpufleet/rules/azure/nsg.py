@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from gpufleet.rules import coerce
+from gpufleet.rules.messages import join_words
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 MOUNT_PORTS = {"file share": 445, "NFS": 2049}
@@ -107,3 +108,15 @@ def mount_port_open(*, group: str, what: str, port: int, open_outside: bool | No
         problem = f"whether it lets TCP {port} out, which a mounted {what} needs, is not known"
         return unverified("network_security_group", group, problem, fix)
     return failed("network_security_group", group, f"denies TCP {port}, which a mounted {what} needs", fix)
+
+
+@rule("azure-nsg-priority", Severity.ERROR)
+def priority_once(*, direction: str, priority: int, names: Sequence[str]) -> Outcome:
+    """A priority is used once in each direction of a security group; `names`: of the rules that have it.
+
+    Source: SecurityRuleConflict of hashicorp/terraform-provider-azurerm#11137; both directions: #27046.
+    """
+    if len(names) < 2:
+        return passed()
+    problem = f"is that of {len(names)} {direction.lower()} rules: {join_words(names, 'and')}"
+    return failed("priority", priority, problem, "give each a priority of its own")

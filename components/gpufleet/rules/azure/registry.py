@@ -109,17 +109,20 @@ def caches_apart(*, prefixes: Sequence[str]) -> Outcome:
     return passed()
 
 
-@rule("azure-registry-login", Severity.WARNING)
-def login_given(*, prefix: str, host: str, given: bool) -> Outcome:
-    """A cache of Docker Hub has a login, since others' pulls count against the limit of those without.
+@rule("azure-registry-login", Severity.ERROR)
+def login_given(*, prefix: str | None, host: str, given: bool) -> Outcome:
+    """A cache of Docker Hub has a login; `prefix` is the cache's, None where a cache rule itself names the login.
 
-    Source: https://learn.microsoft.com/azure/container-registry/artifact-cache-overview, which asks for authenticated
-    rules on account of pull limits (TOOMANYREQUESTS).
+    Source: hashicorp/terraform-provider-azurerm#27983: EnforceDockerAuthentication, Cannot create cache rule pointing
+    to Docker Hub without credentials.
     """
     if given or host.partition("/")[0] != "docker.io":
         return passed()
+    problem = "ACR makes no cache of Docker Hub without a login"
+    if prefix is None:
+        return failed("credential_set_resource_id", None, problem, "give the id of a credential set")
     fix = f"give username_secret and password_secret under credentials.{prefix}"
-    return failed(f"credentials.{prefix}", None, "Docker Hub limits pulls without a login", fix)
+    return failed(f"credentials.{prefix}", None, problem, fix)
 
 
 @rule("azure-registry-login-used", Severity.ERROR)

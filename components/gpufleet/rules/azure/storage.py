@@ -67,3 +67,19 @@ def storage_near_pool(*, argument: str, account: str, region: str | None, pool_r
         return passed()
     problem = f"this storage account lies in {region}, the pool in {pool_region}"
     return failed(argument, account, problem, f"use a storage account in {pool_region}")
+
+
+@rule("azure-storage-kind", Severity.ERROR)
+def kind_and_sku(*, kind: str, sku: str) -> Outcome:
+    """The kind of a storage account goes with its SKU.
+
+    Source: InvalidValuesForRequestParameters of hashicorp/terraform-provider-azurerm#8089 (StorageV2 with Premium_ZRS)
+    and #4842 (BlockBlobStorage with Standard_LRS), #3750: FileStorage works with premium SKUs only. StandardV2_* is of
+    FileStorage: Azure/bicep-registry-modules#3858.
+    """
+    if kind in ("FileStorage", "BlockBlobStorage") and sku.startswith("Standard_"):
+        return failed("sku", sku, f"is not available for the kind {kind}", "use Premium_LRS, or kind=StorageV2")
+    if kind == "StorageV2" and sku == "Premium_ZRS":
+        fix = "use Premium_LRS, or kind=BlockBlobStorage or FileStorage"
+        return failed("sku", sku, f"is not available for the kind {kind}", fix)
+    return passed()

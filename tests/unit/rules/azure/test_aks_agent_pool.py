@@ -2,6 +2,7 @@
 
 from gpufleet.rules.azure.aks_agent_pool import (
     autoscaling,
+    disk_in_cache,
     driver,
     infiniband_feature,
     kubelet_role,
@@ -9,10 +10,12 @@ from gpufleet.rules.azure.aks_agent_pool import (
     reservation_identity,
     scale_set,
     spot_options,
+    spot_upgrade,
     system_gpu,
     system_least,
     system_spot,
     taint,
+    version_fits,
 )
 
 CASES = {
@@ -258,6 +261,74 @@ CASES = {
                 "trainers: identity_profile=kubeletidentity: not verified: whether the cluster may assign this "
                 "identity is not known; assign Managed Identity Operator on the kubelet identity, and make the "
                 "cluster depend on that [azure-cluster-kubelet-role]"
+            ),
+        ),
+    ],
+    spot_upgrade: [
+        ("regular", {"argument": "max_surge", "value": "1", "capacity": "on-demand"}, "pass", ""),
+        (
+            "surge",
+            {"argument": "max_surge", "value": "1", "capacity": "spot"},
+            "fail",
+            (
+                "trainers: upgrade_settings.max_surge=1: is not available for Spot nodes; leave it out "
+                "[azure-agent-pool-spot-upgrade]"
+            ),
+        ),
+    ],
+    version_fits: [
+        ("same", {"version": "1.34", "cluster": "1.34.2"}, "pass", ""),
+        ("three-older", {"version": "1.31.9", "cluster": "1.34"}, "pass", ""),
+        ("no-version", {"version": "latest", "cluster": "1.34"}, "pass", ""),
+        (
+            "newer",
+            {"version": "1.35", "cluster": "1.34"},
+            "fail",
+            (
+                "trainers: orchestrator_version=1.35: is newer than the cluster's 1.34; use 1.31 to 1.34, or leave it "
+                "out [azure-agent-pool-version]"
+            ),
+        ),
+        (
+            "four-older",
+            {"version": "1.30", "cluster": "1.34"},
+            "fail",
+            (
+                "trainers: orchestrator_version=1.30: is more than 3 minor versions older than the cluster's 1.34; "
+                "use 1.31 to 1.34, or leave it out [azure-agent-pool-version]"
+            ),
+        ),
+        (
+            "unknown",
+            {"version": "1.34", "cluster": None},
+            "unverified",
+            (
+                "trainers: orchestrator_version=1.34: not verified: the cluster's version is not known; use the "
+                "version of the cluster, or leave it out [azure-agent-pool-version]"
+            ),
+        ),
+    ],
+    disk_in_cache: [
+        ("fits", {"type_name": "Standard_NC4as_T4_v3", "disk_type": "Ephemeral", "disk_gib": 144}, "pass", ""),
+        ("usual", {"type_name": "Standard_NC4as_T4_v3", "disk_type": "Ephemeral", "disk_gib": None}, "pass", ""),
+        ("managed", {"type_name": "Standard_NC4as_T4_v3", "disk_type": "Managed", "disk_gib": 512}, "pass", ""),
+        ("not-seen", {"type_name": "Standard_D4s_v5", "disk_type": "Ephemeral", "disk_gib": 512}, "pass", ""),
+        (
+            "larger",
+            {"type_name": "standard_nc4as_t4_v3", "disk_type": "Ephemeral", "disk_gib": 145},
+            "fail",
+            (
+                "trainers: os_disk_size_gb=145: does not fit into the cache of standard_nc4as_t4_v3, which has 144 "
+                "GiB; use 144 or less, or os_disk_type=Managed [azure-agent-pool-cache]"
+            ),
+        ),
+        (
+            "usual-in-a-small-one",
+            {"type_name": "Standard_DS2_v2", "disk_type": "Ephemeral", "disk_gib": None},
+            "fail",
+            (
+                "trainers: os_disk_size_gb=128: does not fit into the cache of Standard_DS2_v2, which has 86 GiB; use "
+                "86 or less, or os_disk_type=Managed [azure-agent-pool-cache]"
             ),
         ),
     ],

@@ -9,6 +9,7 @@ from gpufleet.rules.azure.batch_service import (
     resource_tags,
     retained_data,
     slots_most,
+    vault_given,
 )
 
 CASES = {
@@ -177,6 +178,19 @@ CASES = {
             (
                 "trainers: public_ip_address_configuration.provision=NoPublicIPAddresses: a pool without public "
                 "addresses must be in a subnet; give network_configuration.subnet_id [azure-batch-private-subnet]"
+            ),
+        ),
+    ],
+    vault_given: [
+        ("by-batch", {"allocation": "BatchService", "vault": False}, "pass", ""),
+        ("with-vault", {"allocation": "UserSubscription", "vault": True}, "pass", ""),
+        (
+            "without",
+            {"allocation": "UserSubscription", "vault": False},
+            "fail",
+            (
+                "trainers: pool_allocation_mode=UserSubscription: needs key_vault_reference; give the vault, in which "
+                "Microsoft Azure Batch may read and write secrets, or use BatchService [azure-batch-vault]"
             ),
         ),
     ],

@@ -9,6 +9,7 @@ from gpufleet.rules.azure.cluster import (
     admin_is_group,
     administered,
     api_limited,
+    dns_inside,
     name_legal,
     nodes_reach_api,
     range_public,
@@ -16,6 +17,7 @@ from gpufleet.rules.azure.cluster import (
     validate_azure_cluster,
     version_legal,
     version_offered,
+    workload_identity_issued,
 )
 from gpufleet.rules.azure.system_pool import count_in_order, size_large_enough, size_legal
 
@@ -261,6 +263,51 @@ CASES = {
             "fail",
             "trainers: system_type=Standard_B4ms: is of the B series, which is slow after a while; use one such as "
             "Standard_D4s_v5 [azure-system-pool-room]",
+        ),
+    ],
+    dns_inside: [
+        ("inside", {"dns": "10.0.0.10", "services": "10.0.0.0/16"}, "pass", ""),
+        ("second", {"dns": "10.0.0.2", "services": "10.0.0.0/16"}, "pass", ""),
+        (
+            "outside",
+            {"dns": "10.0.0.10", "services": "10.200.0.0/16"},
+            "fail",
+            (
+                "trainers: dns_service_ip=10.0.0.10: is no address for a service in 10.200.0.0/16; use one such as "
+                "10.200.0.10 [azure-cluster-dns]"
+            ),
+        ),
+        (
+            "first",
+            {"dns": "10.0.0.1", "services": "10.0.0.0/16"},
+            "fail",
+            (
+                "trainers: dns_service_ip=10.0.0.1: is no address for a service in 10.0.0.0/16; use one such as "
+                "10.0.0.10 [azure-cluster-dns]"
+            ),
+        ),
+        (
+            "no-address",
+            {"dns": "dns", "services": "10.0.0.0/16"},
+            "fail",
+            (
+                "trainers: dns_service_ip=dns: is not an IPv4 address; use one in the range of services, such as "
+                "10.0.0.10 "
+                "[azure-cluster-dns]"
+            ),
+        ),
+    ],
+    workload_identity_issued: [
+        ("both", {"enabled": True, "issuer": True}, "pass", ""),
+        ("neither", {"enabled": False, "issuer": False}, "pass", ""),
+        (
+            "no-issuer",
+            {"enabled": True, "issuer": False},
+            "fail",
+            (
+                "trainers: security_profile.workload_identity=true: needs the cluster's OIDC issuer, which is off; set "
+                "oidc_issuer_profile.enabled=true [azure-cluster-workload-identity]"
+            ),
         ),
     ],
 }

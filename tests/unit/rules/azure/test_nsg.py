@@ -3,7 +3,7 @@
 import pytest
 
 from gpufleet.plan import UNKNOWN
-from gpufleet.rules.azure.nsg import JOB_PORT, inter_node_open, mount_port_open, port_open
+from gpufleet.rules.azure.nsg import JOB_PORT, inter_node_open, mount_port_open, port_open, priority_once
 
 CASES = {
     inter_node_open: [
@@ -48,6 +48,18 @@ CASES = {
                 "trainers: network_security_group=nsg: not verified: whether it lets TCP 2049 out, which a mounted "
                 "NFS needs, is not known; allow Outbound TCP 2049 to Storage before what denies it "
                 "[azure-nsg-mount-port]"
+            ),
+        ),
+    ],
+    priority_once: [
+        ("once", {"direction": "Inbound", "priority": 100, "names": ["nodes"]}, "pass", ""),
+        (
+            "twice",
+            {"direction": "Inbound", "priority": 100, "names": ["nodes", "login"]},
+            "fail",
+            (
+                "trainers: priority=100: is that of 2 inbound rules: nodes and login; give each a priority of its own "
+                "[azure-nsg-priority]"
             ),
         ),
     ],

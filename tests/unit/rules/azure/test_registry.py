@@ -146,8 +146,17 @@ CASES = {
             {"prefix": "hub", "host": "docker.io/library", "given": False},
             "fail",
             (
-                "trainers: credentials.hub=null: Docker Hub limits pulls without a login; give username_secret and "
-                "password_secret under credentials.hub [azure-registry-login]"
+                "trainers: credentials.hub=null: ACR makes no cache of Docker Hub without a login; give "
+                "username_secret and password_secret under credentials.hub [azure-registry-login]"
+            ),
+        ),
+        (
+            "rule-without",
+            {"prefix": None, "host": "docker.io/*", "given": False},
+            "fail",
+            (
+                "trainers: credential_set_resource_id=null: ACR makes no cache of Docker Hub without a login; give "
+                "the id of a credential set [azure-registry-login]"
             ),
         ),
     ],

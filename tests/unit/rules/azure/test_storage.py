@@ -1,6 +1,13 @@
 """Cases of gpufleet.rules.azure.storage."""
 
-from gpufleet.rules.azure.storage import files_nfs_kind, nfs_kind, nfs_namespace, nfs_network, storage_near_pool
+from gpufleet.rules.azure.storage import (
+    files_nfs_kind,
+    kind_and_sku,
+    nfs_kind,
+    nfs_namespace,
+    nfs_network,
+    storage_near_pool,
+)
 
 CASES = {
     nfs_namespace: [
@@ -107,6 +114,30 @@ CASES = {
             (
                 "trainers: auto_storage=store01: not verified: whether it lies in the pool's region is not known "
                 "before deployment; make sure that both are in one region [azure-storage-near-pool]"
+            ),
+        ),
+    ],
+    kind_and_sku: [
+        ("general", {"kind": "StorageV2", "sku": "Standard_GZRS"}, "pass", ""),
+        ("general-premium", {"kind": "StorageV2", "sku": "Premium_LRS"}, "pass", ""),
+        ("files", {"kind": "FileStorage", "sku": "Premium_ZRS"}, "pass", ""),
+        ("files-provisioned", {"kind": "FileStorage", "sku": "StandardV2_LRS"}, "pass", ""),
+        (
+            "files-standard",
+            {"kind": "FileStorage", "sku": "Standard_LRS"},
+            "fail",
+            (
+                "trainers: sku=Standard_LRS: is not available for the kind FileStorage; use Premium_LRS, or "
+                "kind=StorageV2 [azure-storage-kind]"
+            ),
+        ),
+        (
+            "general-premium-zones",
+            {"kind": "StorageV2", "sku": "Premium_ZRS"},
+            "fail",
+            (
+                "trainers: sku=Premium_ZRS: is not available for the kind StorageV2; use Premium_LRS, or "
+                "kind=BlockBlobStorage or FileStorage [azure-storage-kind]"
             ),
         ),
     ],
