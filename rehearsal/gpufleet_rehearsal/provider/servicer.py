@@ -106,7 +106,8 @@ class Provider(ResourceProviderServicer):
     @with_user_errors
     async def Diff(self, request: pb.DiffRequest, context: Context) -> pb.DiffResponse:
         """What changes, property by property, and what replaces the resource."""
-        olds = read_struct(request.old_inputs) or read_struct(request.olds)
+        # Inputs may be empty, and then the outputs are no inputs.
+        olds = read_struct(request.old_inputs if request.HasField("old_inputs") else request.olds)
         found = self.cloud.diff(type_of(request.urn), logical_name(request.urn), olds, read_struct(request.news))
         return pb.DiffResponse(
             changes=pb.DiffResponse.DIFF_SOME if found.changes else pb.DiffResponse.DIFF_NONE,

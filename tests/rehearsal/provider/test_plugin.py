@@ -61,6 +61,18 @@ def test_life_of_a_resource(rehearse):
     rehearse(conversation)
 
 
+def test_what_has_no_inputs_does_not_change(rehearse):
+    async def conversation(engine):
+        await engine.configure()
+        made = await engine.create(NETWORK, {})
+        same = pb.DiffRequest(
+            id=made.id, urn=urn(NETWORK), olds=made.properties, old_inputs=write_struct({}), news=write_struct({})
+        )
+        assert (await engine.stub.Diff(same)).changes == pb.DiffResponse.DIFF_NONE
+
+    rehearse(conversation)
+
+
 def test_an_import_lacks_what_the_cloud_does_not_return(rehearse):
     """A refresh keeps it, as the engine gives what it knows."""
 
