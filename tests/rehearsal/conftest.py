@@ -58,6 +58,7 @@ toy:iam/role:Role:
   latency: *quick
 toy:iam/put:Put:
   id: "{of}"
+  defaults: {serial: "{hex:8}", key: {of: "{digits:4}"}}
   idempotent: true
   taggable: false
   latency: *quick

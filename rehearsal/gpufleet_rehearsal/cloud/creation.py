@@ -11,7 +11,7 @@ from gpufleet_rehearsal.cloud.scope import CloudView, ResourceRequest
 from gpufleet_rehearsal.cloud.store import merged
 from gpufleet_rehearsal.table.model import ImplicitResource, Latency, Operation, Timing, TypeRow
 from gpufleet_rehearsal.table.paths import Json, Scope
-from gpufleet_rehearsal.table.templates import fill
+from gpufleet_rehearsal.table.templates import fill, has_generator
 
 
 @dataclass(frozen=True)
@@ -90,19 +90,29 @@ def _computed(cloud: CloudView, row: TypeRow, here: ResourceRequest) -> list[tup
 
 def _defaults(cloud: CloudView, row: TypeRow, here: ResourceRequest, inputs: Mapping[str, Json]) -> dict[str, Json]:
     filled: dict[str, Json] = {}
+    there = cloud.store.get(here.type, here.id)
     for path, template in row.defaults.items():
         *above, last = path.split(".")
         inside: Json = inputs
         for key in above:
             inside = inside.get(key) if isinstance(inside, Mapping) else None
         if isinstance(inside, Mapping) and inside.get(last) is None:
-            view = merged(inputs, filled)
-            value = fill(
-                template, Scope(ResourceRequest(here.type, here.id, here.name, view), cloud), f"default {path}"
-            )
+            # What was made up at the create stays at updates; by then the id, of which it was made, is another one.
+            value = _under(there.outputs, path) if there is not None and has_generator(template) else None
+            if value is None:
+                view = merged(inputs, filled)
+                value = fill(
+                    template, Scope(ResourceRequest(here.type, here.id, here.name, view), cloud), f"default {path}"
+                )
             if value is not None:
                 _put(filled, path, value)
     return filled
+
+
+def _under(value: Json, path: str) -> Json:
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
 def _put(outputs: dict[str, Json], path: str, value: Json) -> None:

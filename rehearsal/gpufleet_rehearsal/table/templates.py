@@ -82,6 +82,15 @@ def fill(template: Json, scope: Scope, salt: str = "") -> Json:
     return "".join(pieces)
 
 
+def has_generator(template: Json) -> bool:
+    """Whether a template makes up an identifier, such as `{hex:8}`."""
+    if isinstance(template, Mapping):
+        return any(map(has_generator, template.values()))
+    if isinstance(template, Sequence) and not isinstance(template, str):
+        return any(map(has_generator, template))
+    return isinstance(template, str) and any(isinstance(part, tuple) for part in parse_template(template))
+
+
 def generated(kind: str, length: int, *of: object) -> str:
     """`length` characters of the kind `hex`, `digits` or `letters`: always the same ones for the same `of`."""
     alphabet = _ALPHABETS[kind]

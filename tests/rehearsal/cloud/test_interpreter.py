@@ -167,6 +167,14 @@ def test_update_counts_and_keeps_what_is_computed(toy):
     assert changed.view["defaultGroupId"] == network.view["defaultGroupId"]
 
 
+def test_update_keeps_what_the_cloud_made_up_for_absent_inputs(toy):
+    put = toy.create(PUT, "p", of="it")
+    changed = toy.update(put, of="it", note="new")
+    assert changed.view["note"] == "new"
+    assert (changed.view["serial"], changed.view["key"]) == (put.view["serial"], put.view["key"])
+    assert toy.update(put, of="it", serial="mine").view["serial"] == "mine"
+
+
 def test_update_of_what_is_not_there(toy):
     network = toy.create(NETWORK, "main")
     toy.delete(network)
