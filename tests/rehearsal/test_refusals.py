@@ -1,5 +1,6 @@
 """Every refusal that the simulated clouds know: its trigger, its words, its moment, no trace, and its neighbour."""
 
+import re
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -16,6 +17,8 @@ from gpufleet_rehearsal.table.model import Refusal, ScenarioResource, Trigger
 from gpufleet_rehearsal.table.paths import Scope, parse_path
 from tests.rehearsal.scenarios import AZURE, NAME, TABLES, Scenario, build, in_scenario, urn
 
+UNFILLED = re.compile(r'\{(?!")')
+"""A path that nothing was put for; JSON, which the cloud quotes, has a quotation mark there."""
 ROWS = [(table, row) for table in TABLES for row in table.refusals]
 
 
@@ -60,7 +63,7 @@ def test_create_refused_at_once(table, row, tmp_path):
     with pytest.raises(CloudError) as refused:
         scenario.create(row.type, NAME, row.trigger.inputs)
     assert str(refused.value) == said
-    assert "{" not in said
+    assert not UNFILLED.search(said)
     assert scenario.state() == before
     assert began + row.retries <= scenario.clock.now() <= began + row.retries + 10
 

@@ -100,6 +100,8 @@ def uniqueness_violation(
     if there_already and exists is not None:
         return Rejection(exists.code, error_text(exists.text, scope))
     for unique in row.unique:
+        if unique.when is not None and not unique.when.holds(scope):
+            continue
         mine = [(parse_path(path), parse_path(path).values(scope)) for path in unique.by]
         for other in cloud.resources_of(here.type):
             if own is not None and other.serial == own.serial:

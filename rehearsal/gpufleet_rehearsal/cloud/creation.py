@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpufleet_rehearsal.cloud.change import UNKNOWN
-from gpufleet_rehearsal.cloud.naming import name_of_prefix, prefix_of
+from gpufleet_rehearsal.cloud.naming import ending_of, name_of_prefix, prefix_of
 from gpufleet_rehearsal.cloud.scope import CloudView, ResourceRequest
 from gpufleet_rehearsal.cloud.store import merged
 from gpufleet_rehearsal.table.model import ImplicitResource, Latency, Operation, Timing, TypeRow
@@ -79,7 +79,8 @@ def _named(
         return {}
     there = cloud.store.get(here.type, id_) if id_ is not None else None
     kept = there.view.get(row.autoname.property) if there is not None else None
-    return {row.autoname.property: kept or name_of_prefix(prefix, here.type, here.id)}
+    made = name_of_prefix(prefix, here.type, here.id) + ending_of(row.autoname, inputs)
+    return {row.autoname.property: kept or made}
 
 
 def _computed(cloud: CloudView, row: TypeRow, here: ResourceRequest) -> list[tuple[str, Json]]:

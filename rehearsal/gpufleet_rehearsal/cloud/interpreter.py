@@ -32,7 +32,7 @@ from gpufleet_rehearsal.cloud.clock import Clock, Interrupted
 from gpufleet_rehearsal.cloud.creation import PlannedResource, operation_seconds, plan_resource, preview_outputs
 from gpufleet_rehearsal.cloud.diff import diff
 from gpufleet_rehearsal.cloud.faults import Faults, InjectedError
-from gpufleet_rehearsal.cloud.naming import generated_name
+from gpufleet_rehearsal.cloud.naming import ending_of, generated_name
 from gpufleet_rehearsal.cloud.scope import CloudView, ResourceRequest
 from gpufleet_rehearsal.cloud.settings import RehearsalSettings
 from gpufleet_rehearsal.cloud.store import SimulatedResource, Store, StoreError, merged
@@ -125,9 +125,8 @@ class Cloud:
         auto = row.autoname
         if auto is not None and auto.property not in inputs and f"{auto.property}Prefix" not in inputs:
             whole, kept = self.table.row, olds.get(auto.property)
-            inputs[auto.property] = kept or generated_name(
-                auto, whole, name, seed.hex() or self.settings.seed, type_, name
-            )
+            made = generated_name(auto, whole, name, seed.hex() or self.settings.seed, type_, name)
+            inputs[auto.property] = kept or made + ending_of(auto, inputs)
             if whole.made_flag and (olds.get(whole.made_flag) if kept else auto.kind != "copy"):
                 inputs[whole.made_flag] = True
         return inputs, [CheckFailure("", reason) for _, reason in self.problems(type_, inputs)]

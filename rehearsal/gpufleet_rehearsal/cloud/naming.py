@@ -29,6 +29,11 @@ def generated_name(auto: Autoname, cloud: CloudRow, name: str, *of: object) -> s
     return f"{name[: auto.max - len(before) - length]}{before}{generated('hex', length, *of)}"
 
 
+def ending_of(auto: Autoname, inputs: Mapping[str, Json]) -> str:
+    """What the provider puts behind a name that it made, by the flags among the inputs."""
+    return "".join(ending for flag, ending in auto.endings.items() if inputs.get(flag) is True)
+
+
 def name_pattern(auto: Autoname, cloud: CloudRow, name: str) -> re.Pattern[str]:
     """What a name looks like that was made at random; a copy of the logical name never was."""
     if auto.kind == "copy":
@@ -36,7 +41,9 @@ def name_pattern(auto: Autoname, cloud: CloudRow, name: str) -> re.Pattern[str]:
     if auto.kind == "uuid":
         return _UUID
     before, length = _suffix(cloud)
-    return re.compile(f"{re.escape(name[: auto.max - len(before) - length] + before)}[0-9a-f]{{{length}}}")
+    stem = re.escape(name[: auto.max - len(before) - length] + before)
+    endings = "".join(f"({re.escape(ending)})?" for ending in auto.endings.values())
+    return re.compile(f"{stem}[0-9a-f]{{{length}}}{endings}")
 
 
 def prefix_of(auto: Autoname | None, inputs: Mapping[str, Json]) -> str | None:

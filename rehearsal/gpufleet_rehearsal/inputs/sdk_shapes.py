@@ -24,7 +24,7 @@ from types import NoneType
 from typing import NamedTuple
 
 import pulumi
-from pulumi._types import input_type_types, is_input_type, output_type_types, resource_types
+from pulumi._types import input_type_types, is_input_type, is_output_type, output_type_types, resource_types
 
 Shape = dict[str, object]
 
@@ -152,11 +152,11 @@ def _names(args_class: type) -> Iterator[tuple[str, str]]:
 
 def _shape(hint: object, with_enums: bool, above: tuple[type, ...]) -> Shape:
     kinds = list(_alternatives(hint))
-    listed = [kind for kind in kinds if with_enums and isinstance(kind, type) and issubclass(kind, Enum)]
-    if listed:
-        plain_kind = _PLAIN.get(type(next(iter(listed[0])).value), "string")
-        return {"type": plain_kind, "enum": [each.value for each in listed[0]], "enum_name": listed[0].__name__}
-    plain = {_PLAIN[kind] for kind in kinds if kind in _PLAIN}
+    listed = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Enum)]
+    if listed and with_enums:
+        values = [each.value for each in listed[0]]
+        return {"type": _enum_kind(listed[0]), "enum": values, "enum_name": listed[0].__name__}
+    plain = {_PLAIN[kind] for kind in kinds if kind in _PLAIN} or {_enum_kind(kind) for kind in listed}
     classes = [kind for kind in kinds if isinstance(kind, type) and is_input_type(kind)]
     if classes and plain == {"string"}:
         return {"type": "document"}
@@ -175,6 +175,11 @@ def _shape(hint: object, with_enums: bool, above: tuple[type, ...]) -> Shape:
         if isinstance(kind, type) and issubclass(kind, pulumi.Asset | pulumi.Archive):
             return {"type": "asset"}
     return {"type": "any"}
+
+
+def _enum_kind(listed: type[Enum]) -> str:
+    """The kind of plain value that the members of an enum have."""
+    return _PLAIN.get(type(next(iter(listed)).value), "string")
 
 
 def _alternatives(hint: object) -> Iterator[object]:
@@ -198,6 +203,9 @@ def _kind(hint: object, depth: int) -> object:
             return [_kind(arguments[0], depth)]
         if origin in _MAPS:
             return "map"
-        if isinstance(kind, type) and depth and output_type_types(kind):
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return _enum_kind(kind)
+        # An asset is a class as well, and none of the SDK's.
+        if isinstance(kind, type) and is_output_type(kind) and depth and output_type_types(kind):
             return {name: _kind(inner, depth - 1) for name, inner in sorted(output_type_types(kind).items())}
     return "any"

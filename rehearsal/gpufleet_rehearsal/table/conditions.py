@@ -228,17 +228,20 @@ class Number(Condition, operator="number"):
 
 
 class Count(Condition, operator="count"):
-    """`count: {of: path, distinct: true, above: 1, below: 5, equals: 2}`: how many values there are."""
+    """`count: {of: path, distinct: true, above: 1, below: 5, equals: 2}`: how many values there are; `distinct` counts
+    equal ones once, `repeated` only those that were there before (two subnets in one zone)."""
 
     of: PathText
     distinct: bool = False
+    repeated: bool = False
     above: int | None = None
     below: int | None = None
     equals: int | None = None
 
     def holds(self, scope: Scope) -> bool:
         values = values_at(self.of, scope)
-        size = len({plain(value) for value in values}) if self.distinct else len(values)
+        different = len({plain(value) for value in values})
+        size = different if self.distinct else len(values) - (different if self.repeated else 0)
         return (
             (self.above is None or size > self.above)
             and (self.below is None or size < self.below)

@@ -4,7 +4,8 @@ A cloud is a directory (`aws/`) with
     cloud.yaml                CloudRow: what holds of every type
     types/<service>.yaml      {<type token>: TypeRow}
     refusals/<service>.yaml   [Refusal]
-    scenarios/<name>.yaml     [ScenarioResource]: resources that a refusal's trigger needs first
+    scenarios/<name>.yaml     [ScenarioResource]: resources that a refusal's trigger needs first; those of the files in
+                              scenarios/<name>/ follow
     lookups/<service>.yaml    {<token of an invoke>: Lookup}
 The models of the rows are in `model.py` and `cloud_rows.py`. Every key is checked: an unknown one, an unknown operator,
 an unreadable path or a reference to a type that has no row is one clear TableError that names file and row.
@@ -77,7 +78,10 @@ def load_table(cloud: str, data: Path = DATA) -> CloudTable:
     refusals: list[Refusal] = []
     scenarios: dict[str, tuple[ScenarioResource, ...]] = {}
     for file in sorted(directory.glob("scenarios/*.yaml")):
-        scenarios[file.stem] = tuple(_parse(ScenarioResource, row, file, _name(row)) for row in _rows(file))
+        parts = [file, *sorted(file.with_suffix("").glob("*.yaml"))]
+        scenarios[file.stem] = tuple(
+            _parse(ScenarioResource, row, part, _name(row)) for part in parts for row in _rows(part)
+        )
         _check_known(types, file, {row.name: [row.type] for row in scenarios[file.stem]})
     for file in sorted(directory.glob("refusals/*.yaml")):
         for refusal in [_parse(Refusal, row, file, _name(row)) for row in _rows(file)]:

@@ -52,12 +52,14 @@ class Autoname(TableRow):
     """Where the provider makes a name when none is given.
 
     random: the logical name and the cloud's suffix (`CloudRow.suffix`), cut to `max` characters. copy: the logical name
-    as it is. uuid: made at random.
+    as it is. uuid: made at random. `endings`: flags among the inputs, and what the provider puts behind the name if one
+    is true (`.fifo`), beyond `max`.
     """
 
     property: str
     kind: Literal["random", "copy", "uuid"] = "random"
     max: int = 255
+    endings: dict[str, str] = {}
 
 
 ASSUMED = "assumed: that it is refused is sure, the words are as moto has them or from memory"
@@ -203,6 +205,8 @@ class UniqueConstraint(TableRow):
 
     by: list[PathText] = []
     """Empty: the id itself."""
+    when: When | None = None
+    """Asked of what is asked for: only then is it refused (not where it says that it overwrites)."""
     code: str
     text: TemplateText
     source: str = ASSUMED

@@ -34,6 +34,7 @@ from functools import cache
 from typing import Protocol, TypeAlias, cast
 
 from gpufleet.aws.partition import partition
+from gpufleet_rehearsal.table.service_roles import service_role
 from gpufleet_rehearsal.table.zone_names import zone_id, zone_letter
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
@@ -329,10 +330,16 @@ FILTERS: dict[str, Callable[[Json], Json]] = {
     "minor": lambda value: _minor(value),
     "oldest-minor": lambda value: None if (minor := _minor(value)) is None else minor - NODE_SKEW,
     "tenth": lambda value: _tenth(value),
+    "load-balancer": lambda value: {"network": "net", "gateway": "gwy"}.get(str(value), "app"),
+    "service-role": lambda value: service_role(str(value)),
+    "after-bar": lambda value: str(value).rpartition("|")[2],
+    "underscored": lambda value: f"_{value}" if value else "",
 }
 """text: base64 decoded (as it is when it is none; bytes as latin-1, so gzip begins with \\x1f\\x8b) · lower · length of
 text, list or object · host of an address · base: after the last slash · parent: between the last two
 slashes · keys of an object, a line each · family: g5.8xlarge -> g5 · zone-id: of a zone's name · zone-letter: of a zone
 id, its name's last letter · str: as text · bucket: of the ARN of a bucket or of objects in it, the bucket's name ·
 location: East US -> eastus · minor: of a version of Kubernetes, 1.34.2 -> 34 · oldest-minor: the oldest minor version
-that its nodes may have · tenth: of a range of addresses, the tenth, which DNS of Kubernetes has."""
+that its nodes may have · tenth: of a range of addresses, the tenth, which DNS of Kubernetes has · load-balancer: its kind as ARNs have it, network -> net · service-role: of the name of an
+AWS service, its service-linked role's · after-bar: after the last | · underscored: an underscore before what is not
+empty."""

@@ -20,6 +20,7 @@ VIEW = {
     "name": "p",
     "kind": "big.1",
     "zones": ["us-east-1a", "us-east-1b"],
+    "again": ["us-east-1a", "us-east-1b", "us-east-1a"],
     "size": 4,
     "max": "3",
     "on": True,
@@ -52,6 +53,7 @@ CASES = [
     ("number", {"of": "size", "above": "max"}, {"of": "size", "above": 4}),
     ("number", {"of": "size", "above": 3, "below": 5}, {"of": "size", "below": "nothing"}),
     ("count", {"of": "zones[*] | zone-id", "distinct": True, "above": 1}, {"of": "zones[*]", "above": 2}),
+    ("count", {"of": "again[*]", "repeated": True, "equals": 1}, {"of": "zones[*]", "repeated": True, "above": 0}),
     ("count", {"of": "empty[*]", "equals": 0}, {"of": "zones[*]", "below": 2}),
     (
         "some",

@@ -50,6 +50,19 @@ def test_table(tmp_path):
     assert table.scenarios["w"][0].name == "c"
 
 
+def test_files_in_the_folder_of_a_scenario_follow_it(tmp_path):
+    more = tmp_path / "toy" / "scenarios" / "w"
+    more.mkdir(parents=True)
+    for name in ("b", "a"):
+        (more / f"{name}.yaml").write_text(f"- {{name: {name}, type: 'toy:a/b:C'}}")
+    table = write(tmp_path, types_a=ROW, scenarios_w="- {name: c, type: 'toy:a/b:C'}")
+    assert [resource.name for resource in table.scenarios["w"]] == ["c", "a", "b"]
+    (more / "a.yaml").write_text("- {name: a, type: 'toy:a/b:C', colour: red}")
+    load_table.cache_clear()
+    with pytest.raises(TableError, match=r"a\.yaml: a: colour: Extra inputs"):
+        load_table("toy", tmp_path)
+
+
 @pytest.mark.parametrize(
     ("files", "words"),
     [

@@ -9,6 +9,10 @@ from gpufleet_rehearsal.table.zone_names import zone_id, zone_letter, zone_prefi
 
 VIEW = {
     "name": "n",
+    "nothing": "",
+    "bar": "a|b|c",
+    "kind": "network",
+    "service": "spot.amazonaws.com",
     "a": {"b": [{"c": 1}, {"c": 2}, {"d": 3}]},
     "tags": {"x.y/z": "v"},
     "size": 2,
@@ -73,6 +77,13 @@ def scope(toy):
         ("name | oldest-minor", []),
         ("range | tenth", ["10.200.0.10"]),
         ("name | tenth", []),
+        ("kind | load-balancer", ["net"]),
+        ("name | load-balancer", ["app"]),
+        ("service | service-role", ["AWSServiceRoleForEC2Spot"]),
+        ("name | service-role", ["AWSServiceRoleForN"]),
+        ("bar | after-bar", ["c"]),
+        ("name | underscored", ["_n"]),
+        ("nothing | underscored", [""]),
     ],
 )
 def test_path(scope, path, values):
