@@ -1,5 +1,7 @@
 """What is particular to types of the simulated AWS: durations, zones, versions, and what a cluster makes."""
 
+import re
+
 import pytest
 
 from gpufleet.catalog.eks_versions import eks_versions
@@ -51,8 +53,10 @@ def test_zone_name_and_id_follow_from_each_other(tmp_path):
     assert aws.resource("private-2").view["availabilityZone"] == "us-east-1b"
 
 
+LONGEST = {"aws:secretsmanager/secret:Secret": 512, "aws:sns/topic:Topic": 256}
+"""Names that may be longer than those that the provider makes."""
 PREFIXED = sorted(
-    (token, row.autoname.property, row.autoname.max)
+    (token, row.autoname.property, LONGEST.get(token, row.autoname.max))
     for token, row in AWS.types.items()
     if row.autoname is not None and f"{row.autoname.property}Prefix" in row.immutable
 )
@@ -104,3 +108,98 @@ def test_minimum_of_a_node_group_that_stands_is_not_above_its_nodes(tmp_path, de
     line = "InvalidParameterException: Minimum capacity 2 can't be greater than desired size 1"
     with pytest.raises(CloudError, match=f"^{line}$"):
         aws.update(group, inputs)
+
+
+FURTHER = "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation"
+
+
+def test_subnet_may_lie_in_a_further_block_of_its_vpc(tmp_path):
+    aws = in_scenario(AWS, "network", tmp_path)
+    subnet = {"vpcId": "${vpc.id}", "cidrBlock": "100.64.3.0/24"}
+    with pytest.raises(CloudError, match=r"^InvalidSubnet.Range: The CIDR '100\.64\.3\.0/24' is invalid\.$"):
+        aws.create("aws:ec2/subnet:Subnet", "pods", subnet)
+    aws.create(FURTHER, "further", {"vpcId": "${vpc.id}", "cidrBlock": "100.64.0.0/16"})
+    assert aws.create("aws:ec2/subnet:Subnet", "pods", subnet).view["cidrBlock"] == "100.64.3.0/24"
+    with pytest.raises(CloudError, match=r"^InvalidSubnet.Range: "):
+        aws.create("aws:ec2/subnet:Subnet", "beyond", {**subnet, "cidrBlock": "100.65.3.0/24"})
+
+
+@pytest.mark.parametrize(
+    ("token", "given", "pattern"),
+    [
+        ("aws:sqs/queue:Queue", {}, r"jobs-[0-9a-f]{7}"),
+        ("aws:sqs/queue:Queue", {"fifoQueue": True}, r"jobs-[0-9a-f]{7}\.fifo"),
+        ("aws:sns/topic:Topic", {"fifoTopic": True}, r"jobs-[0-9a-f]{7}\.fifo"),
+        ("aws:cloudwatch/eventRule:EventRule", {"scheduleExpression": "rate(1 day)"}, r"jobs-[0-9a-f]{7}"),
+        ("aws:lb/targetGroup:TargetGroup", {"targetType": "lambda"}, r"jobs-[0-9a-f]{7}"),
+    ],
+)
+def test_provider_names_what_has_no_name(token, given, pattern, tmp_path):
+    aws = in_scenario(AWS, "network", tmp_path)
+    inputs, failures = aws.cloud.check(token, "jobs", given, {})
+    assert not failures
+    assert re.fullmatch(pattern, inputs["name"])
+
+
+def test_queue_of_a_made_name_is_replaced_without_going_first(tmp_path):
+    aws, queue = in_scenario(AWS, "secrets", tmp_path), "aws:sqs/queue:Queue"
+    inputs, _ = aws.cloud.check(queue, "jobs", {"fifoQueue": True}, {})
+    for name, first in ((inputs["name"], False), ("own.fifo", True)):
+        news = {**inputs, "name": name}
+        assert aws.cloud.diff(queue, "jobs", {**news, "fifoQueue": False}, news).delete_first is first
+
+
+def test_fifo_queue_of_a_prefix_has_the_ending(tmp_path):
+    aws = in_scenario(AWS, "secrets", tmp_path)
+    made = aws.create("aws:sqs/queue:Queue", "jobs", {"namePrefix": "jobs-", "fifoQueue": True})
+    assert re.fullmatch(r"jobs-\d{26}\.fifo", made.view["name"])
+    assert made.view["url"] == f"https://sqs.us-east-1.rehearsal.invalid/000000000000/{made.view['name']}"
+    assert made.view["arn"] == f"arn:aws:sqs:us-east-1:000000000000:{made.view['name']}"
+
+
+@pytest.mark.parametrize(
+    ("token", "name", "again"),
+    [
+        ("aws:ssm/parameter:Parameter", "parameter", {"overwrite": True, "value": "training:2"}),
+        ("aws:route53/record:Record", "front-name", {"allowOverwrite": True, "ttl": 300}),
+    ],
+)
+def test_what_overwrites_may_be_there_already(token, name, again, tmp_path):
+    aws = in_scenario(AWS, "everything", tmp_path)
+    there = aws.resource(name)
+    assert aws.create(token, "again", {**there.inputs, **again}).id == there.id
+
+
+@pytest.mark.parametrize(
+    ("service", "suffix", "name"),
+    [
+        ("autoscaling.amazonaws.com", "", "AWSServiceRoleForAutoScaling"),
+        ("autoscaling.amazonaws.com", "team", "AWSServiceRoleForAutoScaling_team"),
+        ("lex.amazonaws.com", "", "AWSServiceRoleForLex"),
+    ],
+)
+def test_service_linked_role_is_named_after_its_service(service, suffix, name, tmp_path):
+    aws = in_scenario(AWS, "secrets", tmp_path)
+    asked = {"awsServiceName": service, "customSuffix": suffix}
+    role = aws.create("aws:iam/serviceLinkedRole:ServiceLinkedRole", "role", asked)
+    assert role.view["name"] == name
+    assert role.view["arn"] == f"arn:aws:iam::000000000000:role/aws-service-role/{service}/{name}"
+
+
+def test_parts_of_a_load_balancer_have_its_name_in_their_arns(tmp_path):
+    aws = in_scenario(AWS, "everything", tmp_path)
+    front, network, listener = (aws.resource(name) for name in ("front", "front-network", "front-http"))
+    start = "arn:aws:elasticloadbalancing:us-east-1:000000000000:"
+    assert front.view["arn"] == f"{start}loadbalancer/{front.view['arnSuffix']}"
+    assert re.fullmatch(r"app/front/[0-9a-f]{16}", front.view["arnSuffix"])
+    assert network.view["arnSuffix"].startswith("net/front-network/")
+    assert listener.view["arn"].startswith(f"{start}listener/{front.view['arnSuffix']}/")
+    assert aws.resource("services").view["arnSuffix"].startswith("targetgroup/services/")
+
+
+def test_objects_have_versions_in_a_bucket_that_keeps_them(tmp_path):
+    aws = in_scenario(AWS, "everything", tmp_path)
+    plain = aws.create("aws:s3/bucketV2:BucketV2", "plain", {"bucket": "plain-bucket"})
+    made = aws.create("aws:s3/bucketObjectv2:BucketObjectv2", "key", {"bucket": plain.id, "key": "key", "content": "x"})
+    assert "versionId" not in made.view
+    assert aws.resource("script").view["versionId"]

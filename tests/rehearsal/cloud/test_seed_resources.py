@@ -68,8 +68,9 @@ FAULTS: list[tuple[str | bytes, str]] = [
     (": [", "line 1: is not YAML: did not find expected key"),
     (b"\xff\xfe\0", "line 1: is not UTF-8"),
     (
-        ROW + ROW.replace(VPC, "aws:sqs/queue:Queue"),
-        "1.type: aws:sqs/queue:Queue is not in the rehearsal's table; add a row to aws/types/sqs.yaml: see "
+        ROW + ROW.replace(VPC, "aws:chime/voiceConnector:VoiceConnector"),
+        "1.type: aws:chime/voiceConnector:VoiceConnector is not in the rehearsal's table; add a row to "
+        "aws/types/chime.yaml: see "
         "docs/rehearsal.md",
     ),
 ]

@@ -131,6 +131,12 @@ def test_what_the_shapes_know() -> None:
     assert validate.types("aws")["aws:eks/cluster:Cluster"]["outputs"]["identities"] == [
         {"oidcs": [{"issuer": "string"}]}
     ]
+    # Of an enum or an asset the SDK has a class, too.
+    group = validate.types("aws")["aws:autoscaling/group:Group"]
+    assert group["properties"]["enabledMetrics"]["items"]["type"] == "string"
+    assert (group["outputs"]["enabledMetrics"], group["outputs"]["metricsGranularity"]) == (["string"], "string")
+    script = validate.types("aws")["aws:s3/bucketObjectv2:BucketObjectv2"]
+    assert (script["properties"]["source"]["type"], script["outputs"]["source"]) == ("asset", "any")
     # A nested type has the name that the resource's own arguments would have.
     assert "versioningConfiguration" in validate.types("aws")["aws:s3/bucketVersioning:BucketVersioning"]["properties"]
 
