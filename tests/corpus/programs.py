@@ -40,7 +40,19 @@ SAMPLE = {
     "azure-batch": "azure-batch-fixed-and-autoscaled",
 }
 """Kind -> the program that stands for it in `make e2e`."""
-_WORDS = {"source", "kind", "region", "extends", "holds", "lookups", "resources", "change", "replaces", "extra", "leaves"}
+_WORDS = {
+    "source",
+    "kind",
+    "region",
+    "extends",
+    "holds",
+    "lookups",
+    "resources",
+    "change",
+    "replaces",
+    "extra",
+    "leaves",
+}
 
 
 @dataclass(frozen=True)

@@ -340,6 +340,6 @@ text, list or object · host of an address · base: after the last slash · pare
 slashes · keys of an object, a line each · family: g5.8xlarge -> g5 · zone-id: of a zone's name · zone-letter: of a zone
 id, its name's last letter · str: as text · bucket: of the ARN of a bucket or of objects in it, the bucket's name ·
 location: East US -> eastus · minor: of a version of Kubernetes, 1.34.2 -> 34 · oldest-minor: the oldest minor version
-that its nodes may have · tenth: of a range of addresses, the tenth, which DNS of Kubernetes has · load-balancer: its kind as ARNs have it, network -> net · service-role: of the name of an
-AWS service, its service-linked role's · after-bar: after the last | · underscored: an underscore before what is not
-empty."""
+that its nodes may have · tenth: of a range of addresses, the tenth, which DNS of Kubernetes has · load-balancer: its
+kind as ARNs have it, network -> net · service-role: of the name of an AWS service, its service-linked role's ·
+after-bar: after the last | · underscored: an underscore before what is not empty."""
