@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from gpufleet.aws.partition import partition
+from gpufleet_rehearsal.cloud import aws_owned
 from gpufleet_rehearsal.cloud.checks import CloudError
 from gpufleet_rehearsal.cloud.scope import CloudView
 from gpufleet_rehearsal.table.paths import Json, json_items, json_objects
@@ -206,9 +207,13 @@ def _as_list(value: str | list[str]) -> list[str]:
     return value if isinstance(value, list) else [value]
 
 
-COMPUTED: dict[str, Callable[[CloudView, Mapping[str, Json]], dict[str, Json]]] = {
+COMPUTED: dict[str, Callable[[CloudView, Mapping[str, Json]], dict[str, Json] | None]] = {
     PARTITION: region_partition,
     ZONES: availability_zones,
     POLICY_DOCUMENT: policy_document,
+    aws_owned.IMAGE: aws_owned.image,
+    aws_owned.PARAMETER: aws_owned.parameter,
+    aws_owned.ALIAS: aws_owned.managed_alias,
+    aws_owned.KEY: aws_owned.managed_key,
 }
-"""By the token of the invoke."""
+"""By the token of the invoke. An answer of None leaves it to the table's row."""

@@ -29,8 +29,10 @@ def answer_invoke(cloud: Cloud, token: str, arguments: Mapping[str, Json]) -> Ma
         raise CloudError(
             "", f"{token}: region: a rehearsal knows one region, the provider's, {cloud.view.region}; leave it out"
         )
-    if compute := COMPUTED.get(token):
-        return {**given, **compute(cloud.view, given)}
+    compute = COMPUTED.get(token)
+    computed = compute(cloud.view, given) if compute else None
+    if computed is not None:
+        return {**given, **computed}
     row = cloud.table.lookups.get(token)
     if row is None:
         raise CloudError(
@@ -65,7 +67,10 @@ def _refusal(words: ErrorMessage, request: Scope, row: Lookup) -> CloudError:
 def _resources(cloud: Cloud, row: Lookup, type_: str, token: str, request: Scope) -> list[SimulatedResource]:
     """Those that the arguments select, the first made first."""
     if row.id is not None:
-        found: Iterable[SimulatedResource] = cloud.store.find(str(fill(row.id, request)), [type_])
+        types = [type_, *row.or_types]
+        found: Iterable[SimulatedResource] = cloud.store.find(str(fill(row.id, request)), types)
+        if not found and row.other_id is not None and (other := fill(row.other_id, request)) is not None:
+            found = cloud.store.find(str(other), types)
     else:
         found = cloud.store.resources(type_)
     there = [each for each in found if cloud.status(each) == "available"]

@@ -82,8 +82,12 @@ class Lookup(TableRow):
 
     type: str | None = None
     """Of the resource."""
+    or_types: list[str] = []
+    """Further types of the resource: the same thing under a deprecated name."""
     id: TemplateText | None = None
     """Its id, as a template over the invoke's arguments, all of which are required."""
+    other_id: TemplateText | None = None
+    """What is tried where `id` leads to nothing (a key by its alias)."""
     optional: list[str] = []
     """Arguments that select nothing."""
     where: dict[str, PathText] = {}

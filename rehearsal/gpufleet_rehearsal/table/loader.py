@@ -98,7 +98,7 @@ def load_table(cloud: str, data: Path = DATA) -> CloudTable:
     for file in sorted(directory.glob("lookups/*.yaml")):
         for token, row in _mapping(file).items():
             lookups[token] = lookup = _parse(Lookup, row, file, token)
-            _check_known(types, file, {token: [lookup.type] if lookup.type else []})
+            _check_known(types, file, {token: [*([lookup.type] if lookup.type else []), *lookup.or_types]})
     whole = directory / "cloud.yaml"
     cloud_row = _parse(CloudRow, _mapping(whole), whole, cloud) if whole.is_file() else CloudRow()
     return CloudTable(cloud, types, tuple(refusals), scenarios, cloud_row, lookups)

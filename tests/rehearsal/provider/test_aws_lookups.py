@@ -157,9 +157,9 @@ def test_all_that_the_arguments_select(aws):
             "aws:index/getRegion:getRegion: region: a rehearsal knows one region, the provider's, us-east-1; leave",
         ),
         (
-            "aws:ec2/getAmi:getAmi",
+            "aws:ec2/getEips:getEips",
             {},
-            "aws:ec2/getAmi:getAmi: the rehearsal cannot answer this look-up; pass what it would find by config",
+            "aws:ec2/getEips:getEips: the rehearsal cannot answer this look-up; pass what it would find by config",
         ),
         (ZONES, {"filters": [{"name": "group-name", "values": ["x"]}]}, f"{ZONES}: filters: 'group-name' is not"),
     ],
