@@ -20,6 +20,7 @@ TYPES = """
 toy:net/network:Network:
   id: "net-{hex:8}"
   outputs: {arn: "arn:toy:{$region}:{$account}:network/{$id}", revision: "{$version}"}
+  range: cidr
   defaults: {dns: true, options.colour: red}
   implicit_resources: [{type: "toy:net/group:Group", inputs: {networkId: "{$id}"}, output: defaultGroupId}]
   deletion_blockers:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gpufleet_rehearsal.cloud.addresses import free_addresses
 from gpufleet_rehearsal.cloud.availability import InstanceCatalog
 from gpufleet_rehearsal.cloud.clock import Clock
 from gpufleet_rehearsal.cloud.faults import Faults
@@ -116,6 +117,9 @@ class CloudView:
         """How many of a thing the account may hold: a new account's, or what the account's file raises it to."""
         raised: dict[str, int] = json.loads(self.store.fact(LIMITS) or "{}")
         return self.table.row.limits | raised
+
+    def free_addresses(self, subnet: ResourceView, without: ResourceView) -> int | None:
+        return free_addresses(self, subnet, without)
 
     def file_count(self, thing: object) -> int:
         return len(self.store.files(thing)) if isinstance(thing, SimulatedResource) else 0

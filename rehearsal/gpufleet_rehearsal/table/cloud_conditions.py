@@ -151,6 +151,25 @@ class Files(Condition, operator="files"):
         return scope.cloud.file_count(scope.here) > self.above
 
 
+class LacksAddresses(Condition, operator="lacks_addresses"):
+    """`lacks_addresses: {subnets: "subnetIds[*]", least: 5}`: some subnet there has fewer free addresses than that;
+    `lacks_addresses: {subnets: "subnetIds[*]", nodes: scalingConfig.desiredSize}`: all of them together have fewer than
+    so many nodes need, with one each. What this resource holds itself counts as free."""
+
+    subnets: PathText
+    least: int = 1
+    nodes: PathText | None = None
+
+    def holds(self, scope: Scope) -> bool:
+        found = [thing for v in values_at(self.subnets, scope) for thing in scope.cloud.find(plain(v), ())]
+        free = [scope.cloud.free_addresses(thing, scope.here) for thing in found]
+        known = [each for each in free if each is not None]
+        if self.nodes is None:
+            return any(each < self.least for each in known)
+        asked = [float(plain(value)) for value in values_at(self.nodes, scope)]
+        return len(known) == len(free) > 0 and any(sum(known) < number for number in asked)
+
+
 class NoCapacity(Condition, operator="no_capacity"):
     """`no_capacity: {type: instanceTypes[*], zone: "subnetIds[*] -> availabilityZoneId"}`: a injected fault
     (`capacity:...`) says so for **every** pair of an instance type and a zone (id or name) there. Ask besides whether

@@ -200,6 +200,15 @@ class Latency(TableRow):
     delete: Timing
 
 
+class AddressHolding(TableRow):
+    """Private addresses that a resource holds in subnets: one in each, or one for each of its nodes, which are spread
+    evenly over the subnets."""
+
+    subnets: PathText
+    nodes: PathText | None = None
+    when: When | None = None
+
+
 class UniqueConstraint(TableRow):
     """The id, or what `by` (paths) leads to, can only be there once: code and words of the cloud if it is."""
 
@@ -248,6 +257,10 @@ class TypeRow(TableRow):
     leftovers: list[Leftover] = []
     implicit_resources: list[ImplicitResource] = []
     settle: Settle | None = None
+    range: PathText | None = None
+    """Of a subnet: the IPv4 range whose addresses it hands out, but for the five that AWS keeps."""
+    addresses: list[AddressHolding] = []
+    """What it holds of the addresses of subnets."""
     latency: Latency
     hidden: bool = False
     """No program makes it: only `implicit_resources` and `leftovers` do."""

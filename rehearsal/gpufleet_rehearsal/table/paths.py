@@ -119,6 +119,10 @@ class CloudState(Protocol):
         """On-demand vCPUs at most of a family; None without a limit."""
         ...
 
+    def free_addresses(self, subnet: ResourceView, without: ResourceView) -> int | None:
+        """Addresses that a subnet can still hand out if `without` held none; None if that is no subnet with a range."""
+        ...
+
     def file_count(self, thing: ResourceView) -> int:
         """How many files, images or objects lie in the resource."""
         ...

@@ -33,6 +33,7 @@ VIEW = {
     "share": "20%",
     "none": "0",
     "three": 3,
+    "many": 65532,
     "ranges": ["2", "0:1", "no range"],
     "open": ["2:", ":1"],
 }
@@ -84,6 +85,9 @@ CASES = [
     ("cidr", {"of": "cidr", "outside": "far"}, {"of": "cidr", "outside": "outer"}),
     ("cidr", {"of": "cidr", "overlaps": "outer"}, {"of": "cidr", "overlaps": "far"}),
     ("cidr", {"of": "cidr", "longer": 23}, {"of": "cidr", "longer": 24, "shorter": 24}),
+    ("lacks_addresses", {"subnets": "networkId", "least": 65532}, {"subnets": "networkId", "least": 65531}),
+    ("lacks_addresses", {"subnets": "networkId", "nodes": "many"}, {"subnets": "networkId", "nodes": "size"}),
+    ("lacks_addresses", {"subnets": "networkId", "nodes": "many"}, {"subnets": "name", "nodes": "many"}),
     ("no_capacity", {"type": "kind", "zone": "zones[0]"}, {"type": "kind", "zone": "zones[*]"}),
     ("over_quota", {"type": "kind", "count": "size"}, {"type": "kind", "count": "rules | length"}),
     ("over_quota", {"type": "kind", "count": "three", "surge": "nothing"}, {"type": "kind", "count": "three"}),
