@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pulumi
 from pulumi.output import Unknown
 
+from gpufleet.automatic_names import check_automatic_name
 from gpufleet.ownership import STACK_TAG, stack_mark
 from gpufleet.rules.arguments import argument_known, validate_arguments
 from gpufleet.rules.coerce import texts
@@ -80,7 +81,7 @@ class Component(pulumi.ComponentResource):
         # An error in a component inside: this one is not registered either.
         with gathering():
             # No inputs: a component's children wait until all inputs of the component are known.
-            super().__init__(token(type(self)), name, {}, _with_former_type(type(self), opts))
+            super().__init__(token(type(self)), name, {}, _with_checked_names(_with_former_type(type(self), opts)))
             self.create(name, arguments)
         self.register_outputs({output: getattr(self, output) for output in outputs(type(self))})
 
@@ -151,6 +152,14 @@ def _with_former_type(component: type[Component], opts: Opts) -> Opts:
         return opts
     former = pulumi.Alias(type_=f"gpufleet-{component._package}:index:{component._former_name}")
     return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=[former]))
+
+
+def _with_checked_names(opts: Opts) -> Opts:
+    """The options with a check of the children's names, which those of a component inside of another have from it."""
+    if opts is not None and isinstance(opts.parent, Component):
+        return opts
+    checked = pulumi.ResourceOptions(transformations=[check_automatic_name])
+    return pulumi.ResourceOptions.merge(opts, checked)
 
 
 def _is_explained(finding: Finding, arguments: set[str]) -> bool:

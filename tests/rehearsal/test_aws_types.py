@@ -53,35 +53,64 @@ def test_zone_name_and_id_follow_from_each_other(tmp_path):
     assert aws.resource("private-2").view["availabilityZone"] == "us-east-1b"
 
 
-LONGEST = {"aws:secretsmanager/secret:Secret": 512, "aws:sns/topic:Topic": 256}
-"""Names that may be longer than those that the provider makes."""
 PREFIXED = sorted(
-    (token, row.autoname.property, LONGEST.get(token, row.autoname.max))
+    (token, row.autoname.property)
     for token, row in AWS.types.items()
     if row.autoname is not None and f"{row.autoname.property}Prefix" in row.immutable
 )
+LONGEST_TRIED = 600
+"""Characters; no service takes longer names."""
 
 
-@pytest.mark.parametrize(("token", "name", "most"), PREFIXED, ids=[each[0] for each in PREFIXED])
-def test_longest_prefix_becomes_a_legal_name(token, name, most, tmp_path):
+@pytest.mark.parametrize(("token", "name"), PREFIXED, ids=[each[0] for each in PREFIXED])
+def test_longest_prefix_becomes_a_legal_name(token, name, tmp_path):
     """What the provider's own limit lets through is no longer than a name may be; without a name of its own."""
     aws = in_scenario(AWS, "everything", tmp_path)
     example = next(r for r in AWS.scenarios["everything"] if r.type == token)
     given = {key: value for key, value in aws.fill(example.inputs).items() if key != name}
-    longest = longest_prefix(aws, token, given, name, most)
+    longest = longest_legal(aws, token, given, f"{name}Prefix")
     made = aws.create(token, "prefixed", {**given, f"{name}Prefix": longest})
     assert made.view[name].startswith(longest)
-    assert len(longest) < len(made.view[name]) <= most
+    assert len(longest) < len(made.view[name]) <= len(longest_legal(aws, token, given, name))
     refused = aws.cloud.check(token, "prefixed", {**given, f"{name}Prefix": f"{longest}p"}, {})[1]
     assert refused, "one more is refused, or the test does not look at the limit"
 
 
-def longest_prefix(aws, token, given, name, most):
-    """The longest that the provider takes."""
-    for length in range(most, 0, -1):
-        if not aws.cloud.check(token, "prefixed", {**given, f"{name}Prefix": "p" * length}, {})[1]:
+def longest_legal(aws, token, given, property_):
+    """The longest text that the checks of inputs take."""
+    for length in range(LONGEST_TRIED, 0, -1):
+        if not aws.cloud.check(token, "prefixed", {**given, property_: "p" * length}, {})[1]:
             return "p" * length
-    raise AssertionError(f"{token} takes no prefix")
+    raise AssertionError(f"{token} takes no {property_}")
+
+
+NAMED = sorted((token, row.autoname) for token, row in AWS.types.items() if row.autoname is not None)
+
+
+@pytest.mark.parametrize(("token", "auto"), NAMED, ids=[each[0] for each in NAMED])
+def test_name_that_is_made_of_a_long_logical_name_is_whole_or_refused(token, auto, tmp_path):
+    """Nothing is cut: the provider ends over what it cannot make, and the service's own limit is checked."""
+    aws = in_scenario(AWS, "everything", tmp_path)
+    example = next(r for r in AWS.scenarios["everything"] if r.type == token)
+    given = {key: value for key, value in aws.fill(example.inputs).items() if key != auto.property}
+    of_service = len(longest_legal(aws, token, given, auto.property))
+    of_provider = auto.max or AWS.row.longest_name
+    longest = min(of_service, of_provider)
+    logical = "n" * (longest - len("-1234567"))
+    assert len(aws.inputs(token, logical, given)[auto.property]) == longest
+    if of_provider <= of_service:
+        words = f"^could not make instance of '{token}': name 'n{logical}-' plus 7 random chars is longer than maximum "
+        with pytest.raises(CloudError, match=f"{words}length {longest}$"):
+            aws.cloud.check(token, f"n{logical}", given, {})
+    else:
+        (failure,) = aws.cloud.check(token, f"n{logical}", given, {})[1]
+        assert failure.reason.startswith(f"{auto.property}=")
+        assert str(longest) in failure.reason
+
+
+def test_provider_writes_a_buckets_name_in_lower_case(tmp_path):
+    aws = in_scenario(AWS, None, tmp_path)
+    assert aws.inputs("aws:s3/bucket:Bucket", "Results", {})["bucket"].startswith("results-")
 
 
 def test_clusters_come_with_the_versions_that_the_catalog_offers():

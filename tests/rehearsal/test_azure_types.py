@@ -126,3 +126,11 @@ def test_agent_pool_without_nodes_is_quicker(tmp_path):
     inputs = dict(scenario.resource("trainers").inputs)
     assert scenario.cloud.operation_seconds(AGENT_POOL, "create", {**inputs, "count": 0}) == 120
     assert scenario.cloud.operation_seconds(AGENT_POOL, "create", {**inputs, "count": 1}) == 200
+
+
+def test_provider_makes_names_of_any_length_and_leaves_them_to_azure(tmp_path):
+    scenario = in_scenario(AZURE, None, tmp_path)
+    token, given = "azure-native:network:NatGateway", {"resourceGroupName": "g", "sku": {"name": "Standard"}}
+    inputs, found = scenario.cloud.check(token, "n" * 300, given, {})
+    assert len(inputs["natGatewayName"]) == 308
+    assert found == []

@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from gpufleet.catalog.loader import EDITION, CatalogError, read_edition, read_records
 from gpufleet.catalog.records import (
+    AutomaticName,
     GpuType,
     Price,
     Quota,
@@ -91,6 +92,11 @@ class Catalog(Generic[T]):
     def resource_quotas(self) -> dict[str, ResourceQuota]:
         """Quotas on addresses, networks, gateways and nodes, by what is counted. AWS only: CatalogError on Azure."""
         return {key[0]: record for key, record in self.records("resource_quotas.json", ResourceQuota).items()}
+
+    @cached_property
+    def automatic_names(self) -> dict[str, AutomaticName]:
+        """How long names may be that the provider makes, by type."""
+        return {key[0]: record for key, record in self.records("automatic_names.json", AutomaticName).items()}
 
     @cached_property
     def service_prices(self) -> dict[tuple[str, str, str], ServicePrice]:

@@ -249,6 +249,26 @@ class ResourceQuota(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class AutomaticName(Record):
+    """How long a name may be that the provider makes of a resource's logical name where the program gives none.
+
+    Types whose names may have 255 characters and more are left out.
+    """
+
+    KEY = ("type",)
+    ABOVE_ZERO: ClassVar[tuple[str, ...]] = ("longest",)
+
+    type: str
+    """Pulumi's token."""
+    property: str
+    """The input that the provider fills in, by its wire name."""
+    longest: int
+    """Characters, the random end included."""
+    source: str
+    as_of: str
+
+
+@dataclass(frozen=True, slots=True)
 class ServicePrice(Record):
     """Price of something around the GPU nodes, before tax: a control plane, a NAT gateway, storage, transfer.
 

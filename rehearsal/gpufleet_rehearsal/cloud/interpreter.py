@@ -116,7 +116,10 @@ class Cloud:
     def check(
         self, type_: str, name: str, news: Mapping[str, Json], olds: Mapping[str, Json], seed: bytes = b""
     ) -> tuple[dict[str, Json], list[CheckFailure]]:
-        """Inputs with the provider's own name filled in, and what is wrong with them. Asks nothing of the cloud."""
+        """Inputs with the provider's own name filled in, and what is wrong with them. Asks nothing of the cloud.
+
+        Errors: CloudError, where the provider ends over a name that it cannot make.
+        """
         inputs: dict[str, Json] = {key: value for key, value in news.items() if value is not None}
         try:
             row = self.row(type_)
@@ -125,8 +128,10 @@ class Cloud:
         auto = row.autoname
         if auto is not None and auto.property not in inputs and f"{auto.property}Prefix" not in inputs:
             whole, kept = self.table.row, olds.get(auto.property)
-            made = generated_name(auto, whole, name, seed.hex() or self.settings.seed, type_, name)
-            inputs[auto.property] = kept or made + ending_of(auto, inputs)
+            inputs[auto.property] = kept or (
+                generated_name(auto, whole, type_, name, seed.hex() or self.settings.seed, type_, name)
+                + ending_of(auto, inputs)
+            )
             if whole.made_flag and (olds.get(whole.made_flag) if kept else auto.kind != "copy"):
                 inputs[whole.made_flag] = True
         return inputs, [CheckFailure("", reason) for _, reason in self.problems(type_, inputs)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from gpufleet_rehearsal.cloud.checks import CloudError
 from gpufleet_rehearsal.table.cloud_rows import CloudRow
 from gpufleet_rehearsal.table.model import Autoname
 from gpufleet_rehearsal.table.paths import Json
@@ -18,15 +19,27 @@ Source: github.com/hashicorp/terraform-plugin-sdk, helper/id (UniqueIDSuffixLeng
 _UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def generated_name(auto: Autoname, cloud: CloudRow, name: str, *of: object) -> str:
-    """The name for a resource of this logical name: always the same one for the same `of`."""
+def generated_name(auto: Autoname, cloud: CloudRow, type_: str, name: str, *of: object) -> str:
+    """The name for a resource of this type and logical name: always the same one for the same `of`.
+
+    Errors: CloudError, in the provider's words, where logical name and suffix are longer than the provider makes names.
+    Source of the words: pulumi/pulumi, sdk/go/common/resource (NewUniqueName); pulumi/pulumi-terraform-bridge,
+    pkg/tfbridge/info/autonaming.go. What the service allows besides, the checks of inputs know.
+    """
     if auto.kind == "copy":
         return name
     if auto.kind == "uuid":
         digits = generated("hex", 32, *of)
         return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
     before, length = _suffix(cloud)
-    return f"{name[: auto.max - len(before) - length]}{before}{generated('hex', length, *of)}"
+    prefix, most = _prefix(auto, name, before), auto.max or cloud.longest_name
+    if most is not None and len(prefix) + length > most:
+        raise CloudError(
+            "",
+            f"could not make instance of '{type_}': name '{prefix}' plus {length} random chars is longer than maximum "
+            f"length {most}",
+        )
+    return f"{prefix}{generated('hex', length, *of)}"
 
 
 def ending_of(auto: Autoname, inputs: Mapping[str, Json]) -> str:
@@ -41,9 +54,8 @@ def name_pattern(auto: Autoname, cloud: CloudRow, name: str) -> re.Pattern[str]:
     if auto.kind == "uuid":
         return _UUID
     before, length = _suffix(cloud)
-    stem = re.escape(name[: auto.max - len(before) - length] + before)
     endings = "".join(f"({re.escape(ending)})?" for ending in auto.endings.values())
-    return re.compile(f"{stem}[0-9a-f]{{{length}}}{endings}")
+    return re.compile(f"{re.escape(_prefix(auto, name, before))}[0-9a-f]{{{length}}}{endings}")
 
 
 def prefix_of(auto: Autoname | None, inputs: Mapping[str, Json]) -> str | None:
@@ -55,6 +67,10 @@ def prefix_of(auto: Autoname | None, inputs: Mapping[str, Json]) -> str | None:
 def name_of_prefix(prefix: str, *of: object) -> str:
     """The name that the cloud's resource gets, once it is made: another one for each `of`."""
     return f"{prefix}{generated('digits', 18, *of)}00000001"
+
+
+def _prefix(auto: Autoname, name: str, before: str) -> str:
+    return (name.lower() if auto.lower else name) + before
 
 
 def _suffix(cloud: CloudRow) -> tuple[str, int]:

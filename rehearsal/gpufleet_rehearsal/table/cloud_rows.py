@@ -65,6 +65,10 @@ class CloudRow(TableRow):
     """What the provider puts behind the logical name of what has no name (`Autoname`)."""
     made_flag: str | None = None
     """An input by which the provider remembers that it made the name at random. Where there is one, everything is
+    longest_name: int | None = 255
+    """Characters of the longest name that the provider makes at random, where a type's row (`Autoname.max`) does not
+    say less. None: it makes any, and the cloud judges it. Source of 255: pulumi/pulumi-aws, provider/resources.go
+    (SetAutonaming)."""
     deleted before its replacement is made, but for what has it."""
     exists: ErrorMessage | None = None
     """The id is there already."""

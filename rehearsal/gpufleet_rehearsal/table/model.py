@@ -51,14 +51,18 @@ class TableRow(BaseModel):
 class Autoname(TableRow):
     """Where the provider makes a name when none is given.
 
-    random: the logical name and the cloud's suffix (`CloudRow.suffix`), cut to `max` characters. copy: the logical name
-    as it is. uuid: made at random. `endings`: flags among the inputs, and what the provider puts behind the name if one
-    is true (`.fifo`), beyond `max`.
+    random: the logical name and the cloud's suffix (`CloudRow.suffix`). copy: the logical name as it is. uuid: made at
+    random. `endings`: flags among the inputs, and what the provider puts behind the name if one is true (`.fifo`), beyond
+    `max`.
     """
 
     property: str
     kind: Literal["random", "copy", "uuid"] = "random"
-    max: int = 255
+    max: int | None = None
+    """Characters of the longest name that the provider makes at random; a longer one it refuses. Default:
+    `CloudRow.longest_name`."""
+    lower: bool = False
+    """Whether the provider writes the logical name in lower case."""
     endings: dict[str, str] = {}
 
 

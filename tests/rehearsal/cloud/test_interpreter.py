@@ -264,8 +264,18 @@ def test_check_makes_a_name_once(toy):
     assert toy.cloud.check(ROLE, "trainers", {"path": "/"}, {}, b"seed")[0] == inputs
     assert toy.cloud.check(ROLE, "trainers", {"path": "/x"}, inputs, b"other")[0]["name"] == inputs["name"]
     assert toy.cloud.check(ROLE, "trainers", {"name": "own"}, inputs, b"other")[0] == {"name": "own"}
-    long, _ = toy.cloud.check(GROUP, "a-very-long-logical-name", {}, {}, b"seed")
-    assert len(long["name"]) == 20
+
+
+def test_name_is_as_long_as_the_provider_makes_it_and_never_cut(toy):
+    longest, _ = toy.cloud.check(GROUP, "twelve-chars", {}, {}, b"seed")
+    assert len(longest["name"]) == 20
+    words = (
+        f"^could not make instance of '{GROUP}': name 'thirteen-char-' plus 7 random chars is longer than maximum "
+        "length 20$"
+    )
+    with pytest.raises(CloudError, match=words):
+        toy.cloud.check(GROUP, "thirteen-char", {}, {}, b"seed")
+    assert toy.cloud.check(GROUP, "thirteen-char", {"name": "own"}, {}, b"seed")[0] == {"name": "own"}
 
 
 def test_unknown_type_says_how_to_add_a_row(toy):

@@ -8,10 +8,11 @@ import pytest
 
 import gpufleet.catalog
 from gpufleet.catalog import azure, same_family
-from gpufleet.catalog.records import AzureGpuSize, Price, Quota, ServicePrice, SpotPrice, Zone, ZoneOffer
+from gpufleet.catalog.records import AutomaticName, AzureGpuSize, Price, Quota, ServicePrice, SpotPrice, Zone, ZoneOffer
 
 FOLDER = Path(gpufleet.catalog.__file__).parent / "azure"
 FILES = {
+    "automatic_names.json": AutomaticName,
     "instance_types.json": AzureGpuSize,
     "zone_offers.json": ZoneOffer,
     "zones.json": Zone,

@@ -12,6 +12,7 @@ import gpufleet.catalog
 from gpufleet.catalog import aws, eks_zones, gpu_type
 from gpufleet.catalog.eks_versions import EksVersion
 from gpufleet.catalog.records import (
+    AutomaticName,
     AwsGpuType,
     AwsZone,
     Price,
@@ -24,6 +25,7 @@ from gpufleet.catalog.records import (
 
 FOLDER = Path(gpufleet.catalog.__file__).parent / "aws"
 FILES = {
+    "automatic_names.json": AutomaticName,
     "instance_types.json": AwsGpuType,
     "zone_offers.json": ZoneOffer,
     "zones.json": AwsZone,

@@ -80,6 +80,7 @@ from gpufleet.rules.kubernetes.software import validate_software
 from gpufleet.rules.kubernetes.team import validate_team
 from gpufleet.rules.kubernetes.team_quotas import validate_teams, validate_users_of_files
 from gpufleet.rules.kubernetes.volume import validate_shared_volume
+from gpufleet.rules.names import validate_automatic_name
 from gpufleet.rules.rule import failed, passed, unverified
 from gpufleet.rules.schedule import validate_schedule
 from gpufleet.rules.subnet import validate_addresses, validate_subnets
@@ -327,6 +328,7 @@ CONSTRUCTED = [
         {"region": REGION, "credentials": "roles-anywhere", "certificate_authority": certificate()},
     ),
     (validate_hub_login, {}),
+    (validate_automatic_name, "Role", "dev-role", 64, "dev"),
     (validate_access_logs, True, ["efs"]),
     (validate_notebooks, NOTEBOOKS),
     (validate_onprem_nodes, {"gpu": "V100", "gpus": 4, "nodes": ["gpu-1"]}),
@@ -357,7 +359,7 @@ def test_every_validation_is_called_by_a_constructor(validate):
     ours = root / "components/gpufleet"
     packages = [ours / name for name in ("aws", "azure", "kubernetes", "platform", "config", "checks")]
     sources = [path for folder in (*packages, root / "stacks") for path in folder.glob("*.py")]
-    sources.append(ours / "component.py")
+    sources += [ours / "component.py", ours / "automatic_names.py"]
     assert any(f"{validate.__name__}(" in source.read_text() for source in sources)
 
 
