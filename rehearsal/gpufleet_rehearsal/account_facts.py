@@ -11,6 +11,7 @@ from gpufleet.plan.aws.network_quota_demand import COUNTED
 from gpufleet.preflight.aws.facts import CapacityReservation, ExistingResources, PlacementGroup
 from gpufleet.preflight.azure.facts import AzureFacts
 from gpufleet.rules import coerce
+from gpufleet.rules.aws.reservation import BLOCK
 from gpufleet_rehearsal.cloud.open_cloud import open_cloud
 from gpufleet_rehearsal.cloud.seed_resources import QUOTAS
 from gpufleet_rehearsal.cloud.store import SimulatedResource
@@ -23,6 +24,11 @@ RESERVATION = "aws:ec2/capacityReservation:CapacityReservation"
 PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 _MARKETS = {"ON_DEMAND": "on-demand", "SPOT": "spot"}
+
+
+def _kind(reservation: SimulatedResource) -> str:
+    """What EC2 calls its type: default or capacity-block."""
+    return coerce.text(reservation.view, "reservationType", "default")
 
 
 class NotSimulated(UserError):
@@ -77,7 +83,7 @@ class SimulatedAws:
         count = coerce.whole(held.inputs, "instanceCount", 0)
         # Whose nodes run in it is not simulated: all of it is free.
         zone = zone_id(str(held.inputs["availabilityZone"]))
-        return CapacityReservation(str(held.inputs["instanceType"]), zone, "active", count, count)
+        return CapacityReservation(str(held.inputs["instanceType"]), zone, "active", count, count, _kind(held))
 
     def placement_group(self, name: str) -> PlacementGroup | None:
         found = self._cloud.store.find(name, (PLACEMENT_GROUP,))
@@ -121,7 +127,9 @@ class SimulatedAws:
             if types and wanted == market and f":{self._stack}::" not in group.urn and not self._reserved(group):
                 yield types[0], coerce.whole(coerce.mapping(group.inputs, "scalingConfig"), "desiredSize", 0)
         if market == "on-demand":
-            for held in filter(self._is_here, self._cloud.store.resources(RESERVATION)):
+            reserved = filter(self._is_here, self._cloud.store.resources(RESERVATION))
+            # A capacity block counts against no quota.
+            for held in (each for each in reserved if _kind(each) != BLOCK):
                 yield coerce.text(held.inputs, "instanceType"), coerce.whole(held.inputs, "instanceCount", 0)
 
     def _reserved(self, group: SimulatedResource) -> bool:

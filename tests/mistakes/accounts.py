@@ -1,8 +1,8 @@
 """An account as a YAML mapping says it is, for preflight.
 
 AWS: zones (type -> zone ids), limits and in_use ("<family> <market>" -> vCPUs), reservations (id -> type, zone, state,
-free, total), groups (name -> strategy, state), zone_names, resource_limits (default 5 of each) and others (what is
-counted -> number, of NAT gateways by zone id). Azure: sizes (size -> zones, restrictions), usages
+free, total, kind), groups (name -> strategy, state), zone_names, resource_limits (default 5 of each) and others (what
+is counted -> number, of NAT gateways by zone id). Azure: sizes (size -> zones, restrictions), usages
 ("<family> <market>" -> limit, in_use), batch (account -> dedicated, low_priority),
 outbound (subnet id -> public addresses of its NAT gateway).
 """

@@ -16,6 +16,11 @@ holds:
     id: cr-0123456789abcdef0
     name: reserved
     inputs: {instanceType: p5.48xlarge, instancePlatform: Linux/UNIX, availabilityZone: us-east-1b, instanceCount: 2}
+  - type: aws:ec2/capacityReservation:CapacityReservation
+    id: cr-0000000000000000b
+    name: block
+    inputs:
+      {instanceType: p5.48xlarge, availabilityZone: us-east-1b, instanceCount: 1, reservationType: capacity-block}
   - type: aws:ec2/placementGroup:PlacementGroup
     id: theirs
     name: theirs
@@ -74,6 +79,7 @@ def test_in_use_are_reservations_the_files_figure_and_nodes_of_other_stacks(
 def test_what_the_account_holds(account: SimulatedAws) -> None:
     assert account.reservation("cr-0123456789abcdef0") == CapacityReservation("p5.48xlarge", "use1-az2", "active", 2, 2)
     assert account.reservation("cr-0000000000000000f") is None
+    assert account.reservation("cr-0000000000000000b").kind == "capacity-block"
     assert account.placement_group("theirs") == PlacementGroup("spread", "available")
     assert account.placement_group("ours") is None
 

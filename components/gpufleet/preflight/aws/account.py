@@ -110,6 +110,7 @@ class AwsAccount:
             state=held["State"],
             free=held["AvailableInstanceCount"] + own,
             total=held["TotalInstanceCount"],
+            kind=held.get("ReservationType", "default"),
         )
 
     def placement_group(self, name: str) -> PlacementGroup | None:

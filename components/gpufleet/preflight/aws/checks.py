@@ -14,7 +14,7 @@ from gpufleet.rules import coerce
 from gpufleet.rules.aws.account_zones import zone_names_agree
 from gpufleet.rules.aws.node_group_size import COUNTED, DEFAULT_NODES, nodes_within_quota
 from gpufleet.rules.aws.placement_group import placement_group_usable
-from gpufleet.rules.aws.reservation import reservation_usable
+from gpufleet.rules.aws.reservation import reservation_market, reservation_usable
 from gpufleet.rules.instance_types import type_in_zone
 from gpufleet.rules.resource_finding import ResourceFinding
 from gpufleet.rules.rule import Finding
@@ -92,14 +92,20 @@ def _reserved(plan: Plan, pool: PlannedPool, facts: AwsFacts, queries: QueryRunn
     wanted = coerce.text(pool.intent, "reservation_id")
     if not wanted:
         return []
-    finding = reservation_usable(
-        reservation_id=wanted,
-        types=coerce.texts(pool.intent, "types"),
-        zones=coerce.texts(pool.intent, "zones"),
-        most=coerce.whole(pool.intent, "max", 0) if coerce.is_whole(pool.intent.get("max")) else None,
-        found=_said_of_reservation(queries.ask(facts.reservation, wanted)),
-    )
-    return [_resource_finding(plan, pool, finding)]
+    answer = queries.ask(facts.reservation, wanted)
+    findings = [
+        reservation_usable(
+            reservation_id=wanted,
+            types=coerce.texts(pool.intent, "types"),
+            zones=coerce.texts(pool.intent, "zones"),
+            most=coerce.whole(pool.intent, "max", 0) if coerce.is_whole(pool.intent.get("max")) else None,
+            found=_said_of_reservation(answer),
+        )
+    ]
+    if answer.value is not None:
+        capacity = coerce.text(pool.intent, "capacity")
+        findings.append(reservation_market(reservation_id=wanted, capacity=capacity, kind=answer.value.kind))
+    return [_resource_finding(plan, pool, each) for each in findings]
 
 
 def _said_of_reservation(answer: QueryResult[CapacityReservation | None]) -> Mapping[str, object] | None:

@@ -15,6 +15,8 @@ class CapacityReservation:
     state: str
     free: int
     total: int
+    kind: str = "default"
+    """As EC2 calls it: default or capacity-block."""
 
 
 @dataclass(frozen=True)

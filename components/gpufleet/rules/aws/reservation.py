@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from gpufleet.rules.rule import Outcome, Severity, failed, passed, rule, unverified
 
 USABLE = "active"
+BLOCK = "capacity-block"
+"""A capacity block: how EC2 calls such a reservation, and its market."""
 COMING = ("scheduled", "pending", "assessing", "delayed", "payment-pending")
 """States of a reservation that has not begun; https://docs.aws.amazon.com/AWSEC2/latest/APIReference/
 API_CapacityReservation.html lists all."""
@@ -50,6 +52,22 @@ def reservation_usable(
         fix = f"set max to {free}, or enlarge the reservation to {_enlarged(found, most)}"
         return failed("max", most, f"{reservation_id} has room for {free} of its {found['total']}", fix)
     return passed()
+
+
+@rule("aws-reservation-market", Severity.ERROR)
+def reservation_market(*, reservation_id: str, capacity: str, kind: str) -> Outcome:
+    """A pool that runs in a capacity block buys its capacity as one.
+
+    `kind` is what the account says that the reservation is: default or capacity-block.
+
+    Source: terraform-aws-modules/terraform-aws-ec2-instance#404 (InvalidParameterValue: The market type (purchasing)
+    option is not valid, at launch); ReservationType of
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CapacityReservation.html
+    """
+    if kind != BLOCK or capacity == BLOCK:
+        return passed()
+    problem = f"{reservation_id} is a capacity block, and instances of another market cannot start in it"
+    return failed("capacity", capacity, problem, f"set capacity={BLOCK}, or give the id of another reservation")
 
 
 def _enlarged(found: Mapping[str, object], most: int) -> object:

@@ -159,6 +159,11 @@ def test_a_reservation_has_room_for_the_nodes_that_the_stack_runs_in_it(holding,
     assert account.reservation("cr-3") is None
 
 
+def test_a_capacity_block_is_told_from_a_reservation(holding, account):
+    holding.answers["DescribeCapacityReservations"] = {"CapacityReservations": [held(), held("cr-2", block=True)]}
+    assert [account.reservation(each).kind for each in ("cr-1", "cr-2")] == ["default", "capacity-block"]
+
+
 def test_placement_groups(aws, account):
     def answer(request):
         groups = [{"GroupName": "a", "Strategy": "spread", "State": "available"}]

@@ -43,6 +43,7 @@ def test_everything_there(fake_aws):
         ("trainers", "aws-type-in-zone", "pass"),
         ("trainers", "aws-type-in-zone", "pass"),
         ("trainers", "aws-reservation-usable", "pass"),
+        ("trainers", "aws-reservation-market", "pass"),
         ("trainers", "aws-placement-group-usable", "pass"),
         ("dev", "any-quota-enough", "pass"),
     ]

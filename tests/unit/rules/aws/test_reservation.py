@@ -1,6 +1,6 @@
 """Cases of gpufleet.rules.aws.reservation."""
 
-from gpufleet.rules.aws.reservation import reservation_usable
+from gpufleet.rules.aws.reservation import reservation_market, reservation_usable
 
 ID = "cr-0123456789abcdef0"
 
@@ -13,7 +13,22 @@ def held(state="active", free=16, total=16, kind="p5.48xlarge", zone="use1-az2")
     return {"type": kind, "zone": zone, "state": state, "free": free, "total": total}
 
 
+def market(capacity, kind="capacity-block"):
+    return {"reservation_id": ID, "capacity": capacity, "kind": kind}
+
+
 CASES = {
+    reservation_market: [
+        ("a-block", market("capacity-block"), "pass", ""),
+        ("no-block", market("reservation", "default"), "pass", ""),
+        (
+            "a-block-as-a-reservation",
+            market("reservation"),
+            "fail",
+            f"trainers: capacity=reservation: {ID} is a capacity block, and instances of another market cannot start "
+            "in it; set capacity=capacity-block, or give the id of another reservation [aws-reservation-market]",
+        ),
+    ],
     reservation_usable: [
         ("exactly-enough", pool(held()), "pass", ""),
         (
